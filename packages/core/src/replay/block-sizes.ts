@@ -78,21 +78,25 @@ export interface CountedRequest {
   readonly input: number
   /** Recorded output of the answer before this request. */
   readonly lastOutput: number | undefined
+  /** Whether it is the first request, or the first after a compaction. */
+  readonly opensContext?: boolean
 }
 
 /** Goes through the requests of a recording in order and learns the sizes of what is new in each. */
 export class SizeLessons {
   readonly #sizes: BlockSizes
   readonly #sums = new WeakMap<FlatMessage, number>()
-  /** System prompt, tools and anything else unrecorded before the messages. */
+  /** System prompt, tools and anything else unrecorded before the messages, in a new context. */
   #prompt: number | undefined
+  /** The same in the last request, without what was removed from its messages. It can be below 0. */
+  #rest: number | undefined
 
   constructor(sizes: BlockSizes) {
     this.#sizes = sizes
   }
 
   /** Returns the tokens of the prompt in this request. */
-  take({ messages, input, lastOutput }: CountedRequest): number {
+  take({ messages, input, lastOutput, opensContext = false }: CountedRequest): number {
     const fresh = messages
       .filter((message) => !this.#sums.has(message))
       .flatMap(({ role, content }) =>
@@ -101,7 +105,8 @@ export class SizeLessons {
     const estimates = fresh.map(({ block }) => this.#sizes.estimate(block))
     const estimated = sum(estimates)
     this.#prompt ??= Math.max(0, Math.round(input - estimated))
-    const growth = input - this.#prompt - this.#sizeOf(messages, new Set(fresh.map(({ block }) => block)))
+    const rest = opensContext ? this.#prompt : (this.#rest ?? this.#prompt)
+    const growth = input - rest - this.#sizeOf(messages, new Set(fresh.map(({ block }) => block)))
     const answers = fresh.map(({ role }) => role === "assistant")
     const scales = scalesFor({ estimates, answers, growth, lastOutput })
     const scaled = Math.round(sum(estimates.map((tokens, i) => tokens * scales[i]!)))
@@ -109,8 +114,8 @@ export class SizeLessons {
     fresh.forEach(({ block }, i) => {
       this.#sizes.learn(block, { scale: scales[i]!, extra: i === 0 ? unrecorded : 0 })
     })
-    const total = this.#sizeOf(messages)
-    return Math.max(0, Math.round(input - total))
+    this.#rest = Math.round(input - this.#sizeOf(messages))
+    return Math.max(0, this.#rest)
   }
 
   #sizeOf(messages: readonly FlatMessage[], without: ReadonlySet<Block> = new Set()): number {

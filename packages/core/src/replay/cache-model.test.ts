@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Block } from "../messages/blocks.ts"
-import { CacheModel, LIFE_MS, LOOK_BACK, type PromptItem } from "./cache-model.ts"
+import { CacheModel, LIFE_MS, LONG_LIFE_MS, LOOK_BACK, type PromptItem } from "./cache-model.ts"
 
 const PROMPT: PromptItem = { tokens: 1_000 }
 const block = (text: string): Block => ({ type: "text", text })
@@ -88,5 +88,65 @@ describe("CACHE-5 the model of the server's cache", () => {
     const send = sender()
     expect(send(items(1), { minimum: 1_101 })).toEqual([0, 0, 1_100])
     expect(send(items(2), { minimum: 1_101 })).toEqual([0, 1_200, 0])
+  })
+})
+
+describe("CACHE-8 the model of the server's cache knows lifetimes", () => {
+  const send = (cache: CacheModel, more: Partial<Parameters<CacheModel["send"]>[0]> = {}) =>
+    cache.send({ items: [PROMPT, ...items(2)], before: 1, model: "a", minimum: 0, now: 0, ...more })
+
+  test("an hour costs more to write and lasts an hour", () => {
+    const cache = new CacheModel()
+    expect(send(cache, { lifetime: "1h" })).toMatchObject({ cacheWrite1h: 1_200, cacheWrite5m: 0 })
+    expect(send(cache, { lifetime: "1h", now: LONG_LIFE_MS - 1 }).cacheRead).toBe(1_200)
+    expect(send(cache, { lifetime: "1h", now: 2 * LONG_LIFE_MS }).cacheRead).toBe(0)
+  })
+
+  test("an hour for the prompt alone leaves five minutes for the messages", () => {
+    const cache = new CacheModel()
+    expect(send(cache, { lifetime: "prompt-1h" })).toMatchObject({ cacheWrite1h: 1_000, cacheWrite5m: 200 })
+    expect(send(cache, { lifetime: "prompt-1h", now: LIFE_MS })).toMatchObject({ cacheRead: 1_000, cacheWrite5m: 200 })
+  })
+
+  test("a read prolongs an entry by the lifetime it was written with", () => {
+    const cache = new CacheModel()
+    const [first, ...rest] = items(30)
+    const at = (now: number, sent: readonly PromptItem[], lifetime: "5m" | "1h") =>
+      cache.send({ items: [PROMPT, ...sent], before: 0, promptParts: 0, model: "a", minimum: 0, now, lifetime })
+    at(0, [first!], "1h")
+    expect(at(LIFE_MS, [first!, ...rest.slice(0, 5)], "5m").cacheRead).toBe(1_100)
+    expect(at(3 * LIFE_MS, [first!, ...rest.slice(0, 6)], "5m").cacheRead).toBe(1_100)
+  })
+
+  test("a provider that caches by itself bills no writes and counts reads in steps of 128", () => {
+    const cache = new CacheModel()
+    expect(send(cache, { caching: "automatic" })).toEqual({
+      cacheRead: 0,
+      cacheWrite5m: 0,
+      cacheWrite1h: 0,
+      input: 1_200,
+    })
+    expect(send(cache, { caching: "automatic" })).toMatchObject({ cacheRead: 1_152, input: 48 })
+  })
+
+  test("a client that does not cache pays for everything each time", () => {
+    const cache = new CacheModel()
+    send(cache, { caching: "none" })
+    expect(send(cache, { caching: "none" })).toMatchObject({ cacheRead: 0, cacheWrite5m: 0, input: 1_200 })
+  })
+
+  test.each([
+    [{ kind: "lost", kept: "nothing", upTo: 0 }, 0, 0],
+    [{ kind: "lost", kept: "prompt", upTo: 1_150 }, 0, 1_000],
+    [{ kind: "lost", kept: "part", upTo: 1_100 }, 0, 1_000],
+    [{ kind: "outlived" }, LIFE_MS, 1_200],
+    [{ kind: "found", upTo: 1_100 }, LIFE_MS, 1_100],
+    [{ kind: "answer-cached" }, LIFE_MS, 1_100],
+  ] as const)("an incident changes what is read: %o", (incident, now, read) => {
+    const cache = new CacheModel()
+    send(cache)
+    const asked = { items: [PROMPT, ...items(2)], before: 1, answered: 2, model: "a", minimum: 0, now, incident }
+    expect(cache.expect(asked).cacheRead).toBe(read)
+    expect(cache.send(asked).cacheRead).toBe(read)
   })
 })

@@ -1,17 +1,21 @@
 /**
- * A model of the server's prompt cache. A prefix is a list of blocks; the first is the prompt (tools and system). A request writes
- * entries at three places: after the prompt, where the previous request ended, and at its own end. From each place the server looks back
- * over 20 blocks for a live entry. An entry lives five minutes from the start of the last request that wrote or read it.
+ * A model of the server's prompt cache. A prefix is a list of blocks; the first are the prompt (tools and system). A request writes
+ * entries after each part of the prompt, where the previous request ended, and at its own end. From each place the server looks back
+ * over 20 blocks for a live entry. An entry lives for its lifetime from the start of the last request that wrote or read it.
  *
  * Blocks are compared by identity first. Settled blocks keep their object, so a request costs what changed.
  */
 import type { TokenCounts } from "../base/token-counts.ts"
+import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { Block } from "../messages/blocks.ts"
 
 export const LOOK_BACK = 20 // blocks, including the one at the breakpoint
 export const LIFE_MS = 5 * 60_000
+export const LONG_LIFE_MS = 60 * 60_000
+const AUTOMATIC_STEP = 128 // tokens: automatic caches count reads in steps of this size
+const CLOSE = 0.02 // an observed size may be so much smaller than the modelled one: a prompt changes a little between requests
 
-/** One block as the server sees it. Without a block it is the prompt. */
+/** One block as the server sees it. Without a block it is a part of the prompt. */
 export interface PromptItem {
   readonly block?: Block
   readonly tokens: number
@@ -19,62 +23,176 @@ export interface PromptItem {
   readonly isCleared?: boolean
 }
 
+/**
+ * `marked`: the client sets breakpoints and pays for writes. `automatic`: the provider caches every prefix and bills no writes. `none`:
+ * nothing is cached.
+ */
+export type Caching = "marked" | "automatic" | "none"
+
+/** What a recorded usage shows about the cache before a request, where the rules say something else. */
+export type CacheIncident =
+  /** Entries were gone: all of them, those after the prompt, or those with more tokens than `upTo`. */
+  | { readonly kind: "lost"; readonly kept: "nothing" | "prompt" | "part"; readonly upTo: number }
+  /** Entries were read after their lifetime. */
+  | { readonly kind: "outlived" }
+  /** The server had an entry with about so many tokens, which another conversation wrote. */
+  | { readonly kind: "found"; readonly upTo: number }
+  /** A request that is not recorded had cached everything up to the last answer. */
+  | { readonly kind: "answer-cached" }
+
 export interface CacheInput {
   /** The prompt first. */
   readonly items: readonly PromptItem[]
+  /** How many of the first items are parts of the prompt with a breakpoint after each. Default 1. */
+  readonly promptParts?: number
   /** How many of them the previous request sent. */
   readonly before: number
+  /** How many of them there are up to the end of the last answer. */
+  readonly answered?: number
   /** Each model has its own entries. */
   readonly model: string
   /** Shorter prefixes are not cached. */
   readonly minimum: number
   /** When the request began, in milliseconds. `undefined` where no pause is known. */
   readonly now: number | undefined
+  /** Default "5m". `prompt-1h`: an hour for the prompt, five minutes for the messages. */
+  readonly lifetime?: CacheLifetime
+  /** Default "marked". */
+  readonly caching?: Caching
+  readonly incident?: CacheIncident | undefined
 }
 
 /** The input of one request. */
-export type CachedInput = Pick<TokenCounts, "input" | "cacheRead" | "cacheWrite5m">
+export type CachedInput = Omit<TokenCounts, "output">
+
+/** When an entry expires, and how long the next read prolongs its life. */
+interface CacheEntry {
+  readonly expires: number
+  readonly life: number
+}
+
+type Entries = ReadonlyMap<number, CacheEntry>
 
 interface Shelf {
-  items: readonly PromptItem[]
-  /** When the entry for so many items expires. */
-  readonly entries: Map<number, number>
+  readonly items: readonly PromptItem[]
+  /** By the number of items they hold. */
+  readonly entries: Entries
 }
+
+interface Lookup {
+  readonly ends: readonly number[]
+  readonly places: readonly number[]
+  readonly entries: Entries
+  readonly hit: number | undefined
+}
+
+const NO_SHELF: Shelf = { items: [], entries: new Map() }
 
 export class CacheModel {
   readonly #shelves = new Map<string, Shelf>()
 
-  /** What the request reads and writes. The next request can read its entries. */
-  send({ items, before, model, minimum, now }: CacheInput): CachedInput {
-    const shelf = this.#shelfFor(model, items)
-    const ends = cumulated(items)
-    const places = [...new Set([1, before, items.length])].filter((place) => place > 0 && ends[place - 1]! >= minimum)
-    const hit = nearestEntry(shelf.entries, places, now ?? 0)
-    const expires = now === undefined ? Number.POSITIVE_INFINITY : now + LIFE_MS
-    for (const place of hit === undefined ? places : [hit, ...places]) shelf.entries.set(place, expires)
-    const read = hit === undefined ? 0 : ends[hit - 1]!
-    const cached = Math.max(read, ...places.map((place) => ends[place - 1]!))
-    return { cacheRead: read, cacheWrite5m: cached - read, input: Math.max(0, (ends.at(-1) ?? 0) - cached) }
+  /** What the request would read and write. It changes nothing. */
+  expect(input: CacheInput): CachedInput {
+    return countsOf(input, this.#lookUp(input))
   }
 
-  /** The model's entries, without those for content that is no longer sent. */
-  #shelfFor(model: string, items: readonly PromptItem[]): Shelf {
-    const shelf = this.#shelves.get(model) ?? { items: [], entries: new Map<number, number>() }
+  /** What the request reads and writes. The next request can read its entries. */
+  send(input: CacheInput): CachedInput {
+    const lookup = this.#lookUp(input)
+    this.#shelves.set(input.model, { items: input.items, entries: entriesAfter(input, lookup) })
+    return countsOf(input, lookup)
+  }
+
+  #lookUp(input: CacheInput): Lookup {
+    const { items, model, now = 0, incident } = input
+    const shelf = this.#shelves.get(model) ?? NO_SHELF
+    const ends = cumulated(items)
+    const places = placesOf(input, ends)
     const same = commonLength(shelf.items, items)
-    for (const place of shelf.entries.keys()) if (place > same) shelf.entries.delete(place)
-    shelf.items = items
-    this.#shelves.set(model, shelf)
-    return shelf
+    const known = new Map([...shelf.entries].filter(([place]) => place <= same))
+    const found = (hit: number | undefined): Lookup => ({ ends, places, entries: known, hit })
+    switch (incident?.kind) {
+      case "found":
+        return found(closestTo(ends, incident.upTo))
+      case "answer-cached":
+        return found(input.answered ?? nearestEntry(known, places, now))
+      case "outlived":
+        return found(nearestEntry(known, places, 0))
+      case "lost": {
+        const entries = leftBy(incident, known, { ends, parts: promptPartsOf(input) })
+        return { ends, places, entries, hit: nearestEntry(entries, places, now) }
+      }
+      default:
+        return found(nearestEntry(known, places, now))
+    }
   }
 }
 
-function nearestEntry(
-  entries: ReadonlyMap<number, number>,
-  places: readonly number[],
-  now: number,
-): number | undefined {
+const promptPartsOf = ({ promptParts = 1 }: CacheInput) => promptParts
+
+/** The numbers of items after which this request caches. */
+function placesOf(input: CacheInput, ends: readonly number[]): readonly number[] {
+  const { items, before, minimum, caching = "marked" } = input
+  if (caching === "none") return []
+  const parts = Array.from({ length: promptPartsOf(input) }, (_, i) => i + 1)
+  const all = caching === "automatic" ? items.map((_, i) => i + 1) : [...new Set([...parts, before, items.length])]
+  return all.filter((place) => place > 0 && place <= items.length && ends[place - 1]! >= minimum)
+}
+
+function entriesAfter(input: CacheInput, { places, entries, hit }: Lookup): Entries {
+  const { now } = input
+  const after = new Map(entries)
+  const lives = (life: number) => ({ life, expires: now === undefined ? Number.POSITIVE_INFINITY : now + life })
+  if (hit !== undefined) after.set(hit, lives(entries.get(hit)?.life ?? lifeOf(input, hit)))
+  for (const place of places) after.set(place, lives(lifeOf(input, place)))
+  return after
+}
+
+function lifeOf(input: CacheInput, place: number): number {
+  const { lifetime = "5m" } = input
+  const isLong = lifetime === "1h" || (lifetime === "prompt-1h" && place <= promptPartsOf(input))
+  return isLong ? LONG_LIFE_MS : LIFE_MS
+}
+
+function countsOf(input: CacheInput, { ends, places, hit }: Lookup): CachedInput {
+  const total = ends.at(-1) ?? 0
+  const read = hit === undefined ? 0 : ends[hit - 1]!
+  if (input.caching === "automatic") {
+    const counted = read - (read % AUTOMATIC_STEP)
+    return { cacheRead: counted, cacheWrite5m: 0, cacheWrite1h: 0, input: total - counted }
+  }
+  const cached = Math.max(read, ...places.map((place) => ends[place - 1]!))
+  const { lifetime = "5m" } = input
+  const promptEnd = ends[promptPartsOf(input) - 1] ?? 0
+  const longUntil = { "5m": 0, "1h": cached, "prompt-1h": Math.min(promptEnd, cached) }[lifetime]
+  const cacheWrite1h = Math.max(0, longUntil - read)
+  return { cacheRead: read, cacheWrite5m: cached - read - cacheWrite1h, cacheWrite1h, input: total - cached }
+}
+
+interface Sizes {
+  readonly ends: readonly number[]
+  readonly parts: number
+}
+
+function leftBy(incident: CacheIncident & { kind: "lost" }, entries: Entries, { ends, parts }: Sizes): Entries {
+  if (incident.kept === "nothing") return new Map()
+  const last = closestTo(ends, incident.upTo) ?? 0
+  const limit = incident.kept === "prompt" ? Math.min(parts, last) : last
+  return new Map([...entries].filter(([place]) => place <= limit))
+}
+
+/** The number of items with the size closest to so many tokens. */
+function closestTo(ends: readonly number[], tokens: number): number | undefined {
+  const next = ends.findIndex((end) => end > tokens)
+  const last = next < 0 ? ends.length : next
+  const isNextClose = next >= 0 && ends[next]! - tokens <= Math.min(CLOSE * tokens, tokens - (ends[next - 1] ?? 0))
+  const place = isNextClose ? next + 1 : last
+  return place === 0 ? undefined : place
+}
+
+function nearestEntry(entries: Entries, places: readonly number[], now: number): number | undefined {
   for (const place of places.toSorted((a, b) => b - a)) {
-    for (let at = place; at > Math.max(0, place - LOOK_BACK); at--) if ((entries.get(at) ?? 0) > now) return at
+    for (let at = place; at > Math.max(0, place - LOOK_BACK); at--) if ((entries.get(at)?.expires ?? 0) > now) return at
   }
   return undefined
 }

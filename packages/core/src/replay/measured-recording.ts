@@ -1,6 +1,7 @@
 /** A recording with the size of everything in it. All policies replay it. */
 import { seededIds } from "../base/ids.ts"
 import type { DecisionDraft, Entry } from "../journal/entries.ts"
+import type { FlatMessage } from "../messages/flatten.ts"
 import { planWithholding } from "../messages/media.ts"
 import { MEDIA_LIMITS } from "../messages/media-limits.ts"
 import type { ModelOverride } from "../tokens/models.ts"
@@ -8,7 +9,9 @@ import { findModel } from "../tokens/models.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { Views } from "../views/views.ts"
 import { BlockSizes, SizeLessons } from "./block-sizes.ts"
-import { type RecordedConversation, type RecordedSteps, recordedSteps } from "./recorded-steps.ts"
+import { type ClientCache, clientCacheOf } from "./client-cache.ts"
+import { withoutForgottenThinking } from "./forgotten-thinking.ts"
+import { type RecordedConversation, type RecordedRequest, type RecordedSteps, recordedSteps } from "./recorded-steps.ts"
 
 export interface ReplayOptions {
   /** Facts about models that override or extend the built-in ones. */
@@ -23,6 +26,8 @@ export interface MeasuredRecording extends RecordedSteps {
   readonly prompts: readonly number[]
   /** `counted`: requests have their recorded sizes. `estimated`: no sizes were recorded, and the prompt is left out. */
   readonly source: "counted" | "estimated"
+  /** How its client used the cache. */
+  readonly client: ClientCache
 }
 
 export function measureRecording(
@@ -31,27 +36,56 @@ export function measureRecording(
 ): MeasuredRecording {
   const recorded = recordedSteps(conversation)
   const model = recorded.requests.at(-1)?.model ?? conversation.model ?? "unknown"
-  const { family } = findModel(model, models).facts
-  const sizes = new BlockSizes(family)
+  const sizes = new BlockSizes(findModel(model, models).facts.family)
   const lessons = new SizeLessons(sizes)
-  const views = new Views({ family, models })
-  const standIn = seededIds("measure")
   const prompts: number[] = []
   let lastOutput: number | undefined
-  for (const step of recorded.steps) {
-    if (step.kind !== "request") {
-      views.apply(withoutUsage(step.entry))
-      continue
-    }
-    const { counted, at } = step.request
-    for (const draft of neededForValidity(views.context))
-      views.apply(placedDecision(draft, { uuid: standIn.uuid(), views, at }))
-    const { messages } = views.context.messages()
-    prompts.push(counted ? lessons.take({ messages, input: counted.input, lastOutput }) : (prompts.at(-1) ?? 0))
+  for (const { request, messages, isFirst } of recordedContexts(recorded, { model, models })) {
+    const { counted } = request
+    const take = (input: number) => lessons.take({ messages, input, lastOutput, opensContext: isFirst })
+    prompts.push(counted ? take(counted.input) : (prompts.at(-1) ?? 0))
     lastOutput = counted?.output
   }
   const isCounted = recorded.requests.some(({ counted }) => counted)
-  return { ...recorded, model, models, sizes, prompts, source: isCounted ? "counted" : "estimated" }
+  const client = clientCacheOf(recorded.requests, prompts)
+  return { ...recorded, model, models, sizes, prompts, source: isCounted ? "counted" : "estimated", client }
+}
+
+/** A request of the recording with the messages that it sent. */
+export interface RecordedContext {
+  readonly request: RecordedRequest
+  readonly messages: readonly FlatMessage[]
+  /** The entries since the request before it. */
+  readonly since: readonly Entry[]
+  /** Whether it is the first request, or the first after a compaction. */
+  readonly isFirst: boolean
+}
+
+/** The recording as it was sent, request by request, with its own compactions and clearings. */
+export function* recordedContexts(
+  { steps }: RecordedSteps,
+  { model, models }: Pick<MeasuredRecording, "model" | "models">,
+): Generator<RecordedContext> {
+  const views = new Views({ family: findModel(model, models).facts.family, models })
+  const ids = seededIds("measure")
+  let since: Entry[] = []
+  let isFirst = true
+  for (const step of steps) {
+    if (step.kind !== "request") {
+      views.apply(withoutUsage(step.entry))
+      since.push(step.entry)
+      isFirst ||= step.entry.type === "system" && step.entry.subtype === "compact_boundary"
+      continue
+    }
+    const { at } = step.request
+    for (const draft of neededForValidity(views.context))
+      views.apply(placedDecision(draft, { uuid: ids.uuid(), views, at }))
+    const { facts } = findModel(step.request.model, models)
+    const messages = withoutForgottenThinking(views.context.messages().messages, facts)
+    yield { request: step.request, messages, since, isFirst }
+    since = []
+    isFirst = false
+  }
 }
 
 /** The decisions that make a request valid, as a conversation makes them before it sends one. */

@@ -30,6 +30,10 @@ export interface RecordedRequest {
   readonly model: string
   /** As the API counted. Absent where the recording does not say. */
   readonly counted?: { readonly input: number; readonly output: number }
+  /** What was billed. Absent where the recording has no counts. */
+  readonly usage?: Usage
+  /** Tokens of the counted input that the server had cleared from its own copy. They were not billed. */
+  readonly clearedByServer: number
 }
 
 export interface RecordedSteps {
@@ -119,6 +123,8 @@ function requestFor(response: AssistantMessage, { number, sentAt, model, answer 
     at: new Date(sentAt ?? response.timestamp),
     model: answer.model ?? model,
     ...(counted ? { counted } : {}),
+    ...(counted && answer.usage ? { usage: answer.usage } : {}),
+    clearedByServer: answer.clearedByServer,
   }
 }
 

@@ -20,6 +20,7 @@ import {
   type ReplayedRequest,
   type UsedAgain,
 } from "./report.ts"
+import { USUAL_PRICES } from "./usual-prices.ts"
 
 export interface Replay {
   /** `unknown`: the recording has no times, so no cache expires and nothing is cleared by time. */
@@ -78,7 +79,6 @@ export interface ReplayTotals {
 
 export type CostUnit = "dollars" | "tokens"
 
-const USUAL_PRICES = { input: 1, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheRead: 0.1, output: 5 } // relative to plain input
 const SUMMARY_MS = 20_000 // how long a model takes for a summary, judging by recorded ones
 
 export interface ReplayInput extends ReplayOptions, RunOptions {

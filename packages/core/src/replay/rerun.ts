@@ -29,6 +29,7 @@ import { AfterCompactions } from "./after-compaction.ts"
 import { CacheModel, type PromptItem } from "./cache-model.ts"
 import { classesOf, OwnTexts } from "./context-classes.ts"
 import { Fetching } from "./fetching.ts"
+import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import { type MeasuredRecording, neededForValidity } from "./measured-recording.ts"
 import type { LayeredPolicy, RunOptions } from "./policy.ts"
 import type { RecordedRequest, Step } from "./recorded-steps.ts"
@@ -206,7 +207,8 @@ class Rerun {
 
   #sent({ number }: RecordedRequest): Sent {
     const prompt = this.#recording.prompts[number] ?? 0
-    return { prompt, messages: this.#views.context.messages().messages.map((message) => this.#itemsOf(message)) }
+    const messages = withoutForgottenThinking(this.#views.context.messages().messages, this.#facts)
+    return { prompt, messages: messages.map((message) => this.#itemsOf(message)) }
   }
 
   #cached(sent: Sent, { model, at }: Pick<RecordedRequest, "model" | "at">): TokenCounts {

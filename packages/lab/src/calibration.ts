@@ -1,0 +1,69 @@
+/**
+ * How close the replay's cache model comes to what recordings were billed. It replays each recording as it was, compares the cost with the
+ * bill, and names the causes of the difference.
+ *
+ *     npm run calibration -- [--json] [folder with recordings …]
+ */
+import { existsSync } from "node:fs"
+import { basename } from "node:path"
+import { parseArgs } from "node:util"
+import { calibrate } from "@strata/core/internal/replay/calibration"
+import { type CalibratedRecording, summarised } from "./calibration/summary.ts"
+import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
+
+const HOW = `How it is counted
+- The bill is the recorded usage at list prices, each response once. Where a price is unknown, it is in tokens of plain input.
+- "rules" is what the rules of the cache say. Lifetimes, the prompt's breakpoints and the first read are taken from the usage.
+- "modelled" adds the incidents that the usage shows: a lost cache, an entry that outlived its lifetime. They are kinds of events,
+  not numbers; sizes stay modelled. Other policies meet the same incidents.
+- The causes add up to the difference between the bill and the rules. "unexplained" is what the recording has no evidence for.`
+
+const percent = (share: number) => `${(100 * share).toFixed(1)}%`
+
+function calibratedFrom(folder: string): CalibratedRecording[] {
+  return recordedConversations(folder).flatMap(({ name, messages, model }) => {
+    const calibration = calibrate({ entries: messages, model })
+    return calibration ? [{ recording: name, model, calibration }] : []
+  })
+}
+
+function row({ recording, model, calibration }: CalibratedRecording) {
+  const { unit, bill, requests, incidents, ratios, unexplained } = calibration
+  return {
+    recording,
+    model,
+    requests,
+    bill: unit === "dollars" ? `$${bill.toFixed(2)}` : `${Math.round(bill / 1_000)}K tokens`,
+    rules: ratios.expected.toFixed(3),
+    incidents,
+    modelled: ratios.modelled.toFixed(3),
+    unexplained: percent(unexplained),
+  }
+}
+
+function print(folder: string, all: readonly CalibratedRecording[]): void {
+  const { recordings, requests, incidents, within5Percent, causes } = summarised(all)
+  console.log(`\n${basename(folder)}`)
+  console.table(all.map(row))
+  console.log(
+    `Within 5% of the bill: ${within5Percent.modelled} of ${recordings} recordings; by the rules alone ${within5Percent.expected}. ` +
+      `Incidents: ${incidents} of ${requests} requests (${percent(incidents / requests)}).`,
+  )
+  console.table(causes.map(({ cause: _, ofBill, ...rest }) => ({ ...rest, "of the bill": percent(ofBill) })))
+}
+
+const { values, positionals } = parseArgs({
+  options: { json: { type: "boolean", default: false } },
+  allowPositionals: true,
+})
+const folders = positionals.length > 0 ? positionals : [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]
+const found = folders.filter((folder) => existsSync(folder)).map((folder) => ({ folder, all: calibratedFrom(folder) }))
+if (found.length === 0)
+  console.log("There are no recordings, so nothing was compared. Name a folder: npm run calibration -- <folder>")
+else if (values.json) {
+  const sets = found.map(({ folder, all }) => ({ set: basename(folder), ...summarised(all), recordings: all }))
+  console.log(JSON.stringify(sets, null, 2))
+} else {
+  console.log(HOW)
+  for (const { folder, all } of found) print(folder, all)
+}
