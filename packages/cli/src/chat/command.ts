@@ -14,6 +14,7 @@ import { SLASH_COMMANDS } from "./slash-commands.ts"
 import { App } from "./view/app.ts"
 import { h } from "./view/element.ts"
 import { ThemeContext, themeFor } from "./view/theme.ts"
+import { tidyOnResize } from "./view/tidy-resize.ts"
 
 export const description = {
   ...CHAT,
@@ -59,7 +60,7 @@ async function show(chat: Chat, hasColours: boolean): Promise<void> {
   })
   const screen = () => h(ThemeContext.Provider, { value: themeFor(hasColours) }, h(App, { chat }))
   const app = render(screen(), {
-    stdout,
+    stdout: tidyOnResize(stdout),
     patchConsole: false, // what other code prints becomes a notice
     exitOnCtrlC: false,
     interactive: true,

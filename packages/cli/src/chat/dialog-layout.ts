@@ -10,14 +10,17 @@ export const FRAME_COLUMNS = 2 // a bar on the left and a space
 export const OPTION_COLUMNS = 4 // the selection, the key, and spaces
 const MOST_OPTIONS = 10 // rows; more are scrolled through
 const MOST_REPLY_ROWS = 4 // a longer reply pushes the body up
-const LEAST_BODY_ROWS = 3
 /** Blank rows around the dialog and its body, the hint, the count of rows left, the status line, three rows of the conversation, one to spare. */
-const OTHER_ROWS = 1 + 2 + 1 + 2 + 1 + 3 + 1
+const OTHER_ROWS = { usual: 1 + 2 + 1 + 2 + 1 + 3 + 1, low: 1 + 2 + 1 + 1 }
+const LEAST_BODY_ROWS = { usual: 3, low: 1 }
+const ROWS_OF_LOW_WINDOW = 20 // with fewer, no row is left blank, and the conversation shows nothing beside a question
 
 export interface Window {
   readonly columns: number
   readonly rows: number
 }
+
+export const isLow = ({ rows }: Pick<Window, "rows">): boolean => rows < ROWS_OF_LOW_WINDOW
 
 export interface DialogLayout {
   readonly title: readonly string[]
@@ -60,8 +63,9 @@ export function layoutOf(dialog: Dialog, window: Window): DialogLayout {
   if (!dialog.body) return above
   const optionRows = options.reduce((sum, { about }) => sum + 1 + about.length, 0)
   const replyRows = dialog.reply ? MOST_REPLY_ROWS : 0
-  const used = title.length + why.length + notes.length + optionRows + replyRows + OTHER_ROWS
-  const height = Math.max(LEAST_BODY_ROWS, window.rows - used)
+  const size = isLow(window) ? "low" : "usual"
+  const used = title.length + why.length + notes.length + optionRows + replyRows + OTHER_ROWS[size]
+  const height = Math.max(LEAST_BODY_ROWS[size], window.rows - used)
   return { ...above, body: pageOf(shownRows(dialog.body, columns), { top: dialog.top ?? 0, height }) }
 }
 
