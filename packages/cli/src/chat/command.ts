@@ -35,6 +35,8 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
     terminal.complain(NO_KEY)
     return EXIT.noKey
   }
+  if (env.TERM === "dumb")
+    throw new UsageError('strata chat draws on the screen, and TERM=dumb says that it cannot. Use: strata run "task"')
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new UsageError('strata chat needs a terminal. In scripts, use: strata run "task"')
   const asking = await openWorkspace({ options, connection, env })
