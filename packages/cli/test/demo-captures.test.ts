@@ -16,7 +16,7 @@ import { colourStyle, plainStyle, type Terminal } from "../src/display/terminal.
 import { expectFits, expectKept, SIZES, sizeName } from "./captures.ts"
 import { ENDING, eventsOfDemo, stateAfter } from "./demo-events.ts"
 import { EmulatedScreen, type ScreenSize } from "./emulated-screen.ts"
-import { emptyPlace } from "./strata-process.ts"
+import { emptyPlace, type Place } from "./strata-process.ts"
 
 afterEach(() => {
   vi.useRealTimers()
@@ -110,8 +110,7 @@ const SCRATCH = { source: "/home/ada/nightly-builds", project: "", home: "", fil
 const FILES = 40
 const TURNS = 12
 
-function project(): string {
-  const place = emptyPlace()
+function project(place: Place): string {
   for (let n = 0; n < FILES; n++) {
     const directory = join(place.cwd, "project", `part-${n % 5}`)
     mkdirSync(directory, { recursive: true })
@@ -123,7 +122,9 @@ function project(): string {
 
 test("from the first frame to the last: shares add up, turns and work never go back, each result has its own call", async () => {
   await using opened = new AsyncDisposableStack()
-  const scratch = makeScratch(project())
+  const place = emptyPlace()
+  opened.defer(() => place.remove())
+  const scratch = makeScratch(project(place))
   opened.defer(() => scratch.remove())
   const workshop = await openWorkshop({ scratch, turns: turnsPerTask(TURNS), seed: 2, window: 60_000, env: {} })
   opened.defer(() => workshop.close())
