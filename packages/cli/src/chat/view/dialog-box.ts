@@ -1,7 +1,7 @@
 /** A question to the person: the subject, the choices, a line for a typed reply. What does not fit is paged through. */
 import { Box } from "ink"
 import type { ReactNode } from "react"
-import { counted } from "../../display/numbers.ts"
+import { counted, grouped } from "../../display/numbers.ts"
 import type { Dialog } from "../dialog.ts"
 import {
   type BodyPage,
@@ -29,7 +29,10 @@ export interface DialogBoxProps {
 
 export function DialogBox({ dialog, rows, isReady }: DialogBoxProps): ReactNode {
   const theme = useTheme()
-  const { title, why, notes, body, options } = layoutOf(dialog, { columns: useColumns(), rows })
+  const { title, why, notes, body, options, optionsAbove, optionsBelow } = layoutOf(dialog, {
+    columns: useColumns(),
+    rows,
+  })
   const margin = isLow({ rows }) ? 0 : 1
   return h(
     Box,
@@ -40,7 +43,11 @@ export function DialogBox({ dialog, rows, isReady }: DialogBoxProps): ReactNode 
       h(Row, { key: `note ${i}` }, h(Text, tone === "warning" ? theme.warning : theme.quiet, text)),
     ),
     body ? h(Body, { body, margin }) : null,
+    optionsAbove > 0 ? h(Row, null, h(Text, theme.accent, `  ↑ ${grouped(optionsAbove)} above`)) : null,
     options.map((shown) => h(OptionView, { key: shown.index, shown, isSelected: shown.index === dialog.selected })),
+    optionsBelow > 0
+      ? h(Row, null, h(Text, theme.accent, `  ↓ ${grouped(optionsBelow)} below${body ? "" : ": PgDn shows them"}`))
+      : null,
     dialog.reply
       ? h(
           Box,
