@@ -82,6 +82,7 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
   clearableTools: "harmless",
   compactInstructions: "needs trust", // they reach the model as the person's own
   summariserModel: "needs trust", // it gets the whole conversation, and it costs
+  planner: "needs trust", // it decides what is paid and what stays in view
   cacheLifetime: "needs trust", // an hour costs more than five minutes
   models: { each: MODEL_RULE },
   exportContent: (exports) => (exports ? "needs trust" : "restricts"),

@@ -8,6 +8,7 @@ import {
   MEMORY_MODES,
   PERMISSION_MODES,
   PERMISSION_RULE,
+  PLANNER_MODES,
   WORKTREE_MEMORIES,
 } from "./vocabulary.ts"
 
@@ -115,6 +116,8 @@ export const settingsSchema = z.strictObject({
   /** The window of models that the model table does not know. */
   contextWindow: tokens.optional(),
   maxOutputTokens: tokens,
+  /** Whether money decides when to clear and compact. */
+  planner: z.enum(PLANNER_MODES),
   /** How long the server keeps what it caches. An hour costs more to write. */
   cacheLifetime: z.enum(CACHE_LIFETIMES),
   /** When entries are flushed to disk: `always` (each write), after each `turn`, or `never` (the OS decides). */

@@ -28,6 +28,7 @@ export const DEFAULT_SETTINGS: Settings = {
   disableAutoCompact: false,
   disableMicrocompact: false,
   maxOutputTokens: 32_000, // fits every model since Claude Opus 4
+  planner: "balanced",
   cacheLifetime: "5m",
   flush: "turn",
   exportContent: false,
@@ -249,6 +250,7 @@ export const ENVIRONMENT: readonly EnvironmentName[] = [
   { key: "autoCompactTokens", names: ["STRATA_AUTOCOMPACT_TOKENS"], read: asNumber },
   { key: "contextWindow", names: ["STRATA_CONTEXT_WINDOW", "CLAUDE_CODE_MAX_CONTEXT_TOKENS"], read: asNumber },
   { key: "maxOutputTokens", names: ["STRATA_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"], read: asNumber },
+  { key: "planner", names: ["STRATA_PLANNER"], read: asText },
   { key: "cacheLifetime", names: ["STRATA_CACHE_LIFETIME"], read: asText },
   { key: "flush", names: ["STRATA_FLUSH"], read: asText },
   { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: asSwitch },

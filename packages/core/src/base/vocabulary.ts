@@ -34,6 +34,11 @@ export const WORKTREE_MEMORIES = ["shared", "overlay"] as const
 
 export type WorktreeMemory = (typeof WORKTREE_MEMORIES)[number]
 
+/** Whether money decides when to clear and compact: not at all, alone, together with what is lost, or only where it is much. */
+export const PLANNER_MODES = ["off", "money", "balanced", "fidelity"] as const
+
+export type PlannerMode = (typeof PLANNER_MODES)[number]
+
 /** How long the server keeps what it caches. `prompt-1h`: tools and system prompt for an hour, messages for five minutes. */
 export const CACHE_LIFETIMES = ["5m", "1h", "prompt-1h"] as const
 
@@ -52,6 +57,7 @@ export const REQUEST_SOURCES = [
   "dream",
   "agent",
   "progress",
+  "keep-warm",
 ] as const
 
 export type RequestSource = (typeof REQUEST_SOURCES)[number]

@@ -237,6 +237,8 @@ export interface CompactionFacts {
   readonly threshold: number
   /** The compaction before this one, and the number of responses since. */
   readonly previous?: { readonly boundary: Uuid; readonly responses: number }
+  /** Why the planner compacted before the window was full, in one sentence. */
+  readonly planned?: string
   /** How the summary was checked. Absent where it was not. */
   readonly audit?: AuditFigures
 }

@@ -22,6 +22,8 @@ export interface CompactionOrder {
   readonly target?: Thresholds
   /** Shown the summary before it takes effect. What it resolves with is used in its place; nothing, or an empty text, cancels. */
   readonly review?: (written: WrittenSummary) => Promise<string | undefined>
+  /** Why the planner compacts before the window is full, in one sentence. */
+  readonly planned?: string
   /** Takes exactly this summary, which a plan wrote. It fails where the conversation has changed since. */
   readonly written?: PlannedSummary
 }

@@ -33,6 +33,8 @@ export interface LayeredPolicy {
   readonly server?: ServerMemory
   /** `recorded`: the recording's own compactions stay where they were, and nothing that left the view is charged. Default: the policy's own. */
   readonly compactions?: "own" | "recorded"
+  /** Whether the planner keeps the cache warm in pauses. Default: no. */
+  readonly keepsWarm?: boolean
   /** Who writes summaries: a fork that reads the conversation from the cache, or a call of its own that sends it again. Default: a fork. */
   readonly summariser?: Summariser
 }

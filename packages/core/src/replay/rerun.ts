@@ -14,6 +14,7 @@ import { memoryStore } from "../journal/memory-store.ts"
 import type { Journal } from "../journal/store.ts"
 import type { LayerContext } from "../layers/layer.ts"
 import { type LayerActed, LayerPipeline } from "../layers/pipeline.ts"
+import { PING_EVERY_MS, pingsFor } from "../layers/planner/keep-warm.ts"
 import { isToolResult, toBlocks } from "../messages/blocks.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
 import type { Message } from "../messages/messages.ts"
@@ -41,6 +42,7 @@ import { withoutCompactions } from "./without-compactions.ts"
 
 const LEAST_LOSS = 1_000 // tokens: less is a difference of counting
 const USUAL_WINDOW = 200_000
+const FILLER = "Words in place of a prompt that was not recorded, as many as the prompt has tokens. "
 const CALL_OUTPUT = 80 // tokens of a call that fetches something
 
 export async function rerun(
@@ -105,6 +107,7 @@ class Rerun {
   #turn = 0
   #isSending = false
   #last: ReplayedRequest | undefined
+  #lastSent: Sent | undefined
   #invalid = 0
 
   constructor({ recording, policy, options, blobs }: RerunParts) {
@@ -128,7 +131,7 @@ class Rerun {
       onActed: (event) => this.#noteAction(event),
       onFailed: ({ layer, reason }) => this.#failures.push(`${layer}: ${reason}`),
     })
-    this.#showTools()
+    this.#showPrompt()
   }
 
   get #compactsItself(): boolean {
@@ -153,10 +156,15 @@ class Rerun {
     }
   }
 
-  /** Layers ask which tools a request names. Most recordings do not say, so it names the tools that were called. */
-  #showTools(): void {
+  /**
+   * Layers ask which tools a request names, and how large the prompt is. Most recordings say neither, so it names the tools that were
+   * called, and words take the place of the rest.
+   */
+  #showPrompt(): void {
     const tools = this.#recording.tools.map((name) => ({ name }))
-    this.#decide([{ type: "strata", subtype: "prompt-rendered", why: "start", system: "", tools, context: "" }])
+    const tokens = this.#recording.prompts[0] ?? 0
+    const system = FILLER.repeat(Math.ceil(tokens / this.#views.estimator.text(FILLER)))
+    this.#decide([{ type: "strata", subtype: "prompt-rendered", why: "start", system, tools, context: "" }])
   }
 
   async #add(entry: Entry, response: number | undefined): Promise<void> {
@@ -175,6 +183,7 @@ class Rerun {
 
   async #send(request: RecordedRequest): Promise<void> {
     this.#turn = request.number + 1
+    this.#keepWarm(request)
     this.#now = request.at
     this.#asked = this.#ask(request.model)
     this.#isSending = true
@@ -187,6 +196,7 @@ class Rerun {
     const counts = { ...this.#cached(sent, request), output: this.#outputOf(request) }
     this.#noteLoss(counts, request)
     this.#last = this.#charge("conversation", { request, counts, sent })
+    this.#lastSent = sent
     if (inputTokens(counts) > this.#asked.thresholds.window) this.#invalid++
   }
 
@@ -241,6 +251,23 @@ class Rerun {
     return charged
   }
 
+  /** In a pause, before the request that ends it: the requests that keep the cache warm, as the planner would have sent them. */
+  #keepWarm({ at }: RecordedRequest): void {
+    const last = this.#last
+    if (!this.#policy.keepsWarm || !last || !this.#lastSent || this.#recording.pauses === "unknown") return
+    const began = Date.parse(last.at)
+    if (at.getTime() - began <= PING_EVERY_MS) return
+    const pings = pingsFor(this.#context())
+    for (let ping = 1; ping <= pings && began + ping * PING_EVERY_MS < at.getTime(); ping++) {
+      const request = { at: new Date(began + ping * PING_EVERY_MS), model: last.model }
+      this.#now = request.at
+      const { responseId, ...counts } = { ...this.#cached(this.#lastSent, request), responseId: this.#ids.uuid() }
+      this.#charge("keep-warm", { request, counts })
+      const usage = usageOf(counts)
+      this.#decide([{ type: "strata", subtype: "spent", purpose: "keep-warm", model: last.model, responseId, usage }])
+    }
+  }
+
   /** The summariser has read what was in view, or was sent it once more. */
   #payForSummary(request: RecordedRequest): void {
     const before = this.#compactedFrom
@@ -289,14 +316,7 @@ class Rerun {
   #asReplayed(entry: Entry, response: number): Entry {
     const request = this.#last
     if (entry.type !== "assistant" || request?.turn !== response + 1) return entry
-    const { input, output, cacheRead, cacheWrite5m } = request.counts
-    const usage = {
-      input_tokens: input,
-      output_tokens: output,
-      cache_read_input_tokens: cacheRead,
-      cache_creation_input_tokens: cacheWrite5m,
-    }
-    return { ...entry, message: { ...entry.message, usage } }
+    return { ...entry, message: { ...entry.message, usage: usageOf(request.counts) } }
   }
 
   #apply(entry: Entry): void {
@@ -410,6 +430,13 @@ interface Charged {
 }
 
 const FIVE_MINUTES = 5 * 60_000
+
+const usageOf = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: TokenCounts) => ({
+  input_tokens: input,
+  output_tokens: output,
+  cache_read_input_tokens: cacheRead,
+  cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
+})
 
 /** All blocks in one list after the prompt, and how many of them the previous request had: those before the last answer. */
 function cacheItems({ messages, prompt }: Sent) {

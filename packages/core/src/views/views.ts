@@ -66,7 +66,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 19 // increase it whenever the shape or the rules of a state change
+const CHECKPOINT_VERSION = 20 // increase it whenever the shape or the rules of a state change
 
 const MOST_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
 

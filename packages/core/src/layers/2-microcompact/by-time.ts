@@ -5,7 +5,7 @@
 import { isThinking } from "../../messages/blocks.ts"
 import { contentOf } from "../../messages/messages.ts"
 import type { Views } from "../../views/views.ts"
-import { type MessageFold, SettledFold } from "./settled-fold.ts"
+import { type MessageFold, SettledFold } from "../settled-fold.ts"
 import type { ClearableResult } from "./survey.ts"
 
 const MS_PER_MINUTE = 60_000

@@ -21,7 +21,7 @@ type CacheInput = Pick<LayerContext, "views" | "model" | "now" | "fill" | "thres
 export function cacheState({ views, model, now, fill, thresholds }: CacheInput): CacheState {
   const last = views.context.lastResponse
   if (!last) return { state: "cold", why: "no response yet" }
-  if (idleMinutes(last, now) > LIFE_MINUTES[cacheLifetime(views)]) return { state: "cold", why: "idle" }
+  if (idleMinutes(lastUse(last, views), now) > LIFE_MINUTES[cacheLifetime(views)]) return { state: "cold", why: "idle" }
   const by = last.message.model
   if (by !== undefined && canonicalModelId(by) !== canonicalModelId(model)) {
     return { state: "cold", why: "another model" }
@@ -30,6 +30,11 @@ export function cacheState({ views, model, now, fill, thresholds }: CacheInput):
   // where nothing is compacted by itself, the limit is what can be sent
   const most = Math.min(thresholds.limit, thresholds.blocking)
   return isFull ? { state: "leaving", excess: fill.used - most } : { state: "warm" }
+}
+
+/** The newest response, or the request that kept its cache warm since. */
+function lastUse(last: { readonly timestamp: string }, { cacheHistory: { warmedAt } }: LayerContext["views"]) {
+  return warmedAt !== undefined && Date.parse(warmedAt) > Date.parse(last.timestamp) ? { timestamp: warmedAt } : last
 }
 
 /** By the newest usage: an interrupted answer has none. */

@@ -102,6 +102,22 @@ describe("L2-1 by time", () => {
     expect(clearedIn(await chat.prepare())).toEqual([ids[0], ids[2]])
   })
 
+  test("BEY-4 with the planner as soon as the cache is gone, where that saves enough", async () => {
+    for (const { planner, length, cleared } of [
+      { planner: "balanced", length: 4_000, cleared: 7 },
+      { planner: "off", length: 4_000, cleared: 0 },
+      { planner: "balanced", length: 4, cleared: 0 },
+    ] as const) {
+      const clock = manualClock()
+      const chat = await open({ clock, settings: { planner } })
+      await calls(chat, Array(12).fill("Bash"), { text: "some words ".repeat(length) })
+      clock.advance(5 * MINUTE)
+      expect(clearedIn(await chat.prepare())).toEqual([])
+      clock.advance(1)
+      expect(clearedIn(await chat.prepare())).toHaveLength(cleared)
+    }
+  })
+
   test("the newest one stays, whatever the figure says", () => {
     const results = ["a", "b"].map((toolUseId, n) => ({ toolUseId, tokens: 100, saving: 90, before: n * 100 }))
     expect(planByTime(results, 0)).toEqual(["a"])
@@ -289,7 +305,7 @@ describe("reports the effect of a clearing", () => {
 
 describe("L2-6 by size", () => {
   const text = "many words about nothing much ".repeat(2_000) // some 12,000 tokens
-  const settings = { switches: { "clear-by-api": false } }
+  const settings = { planner: "off", switches: { "clear-by-api": false } } as const
 
   test("above the warning threshold, where it pays or the cache is cold; at most one mechanism acts", async () => {
     const clock = manualClock()

@@ -109,10 +109,25 @@ function triggerFor({ flags, thresholds }: LayerContext): number {
 
 function selectByTime(context: LayerContext): Selection {
   const { views, flags, now } = context
-  if (idleMinutes(views.context.lastResponse, now) <= flags.figures["idle-gap"]) return NOTHING
+  const isLongPause = idleMinutes(views.context.lastResponse, now) > flags.figures["idle-gap"]
+  if (!isLongPause && !isGone(context)) return NOTHING
   const found = survey(context)
   const toolUseIds = planByTime(found.results, flags.figures["idle-keep"])
+  if (!isLongPause && savedBy(found, toolUseIds) < LEAST_WHEN_COLD) return NOTHING
   return { toolUseIds, memories: memoriesToClear(found).map(({ uuid }) => uuid) }
+}
+
+const LEAST_WHEN_COLD = 5_000 // tokens: for less, results are not taken from the view
+
+/** For the planner a cache that is gone is enough: what is cleared now is not written again. */
+const isGone = (context: LayerContext): boolean =>
+  context.flags.planner !== "off" &&
+  context.views.context.lastResponse !== undefined &&
+  cacheState(context).state === "cold"
+
+function savedBy({ results }: Survey, toolUseIds: readonly string[]): number {
+  const ids = new Set(toolUseIds)
+  return results.reduce((sum, { toolUseId, saving }) => sum + (ids.has(toolUseId) ? saving : 0), 0)
 }
 
 function selectBySize(context: LayerContext): Selection {

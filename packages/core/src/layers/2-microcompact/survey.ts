@@ -10,8 +10,8 @@ import { sentBlocks } from "../../messages/sent-blocks.ts"
 import { createEstimator, type Estimator, type Measure } from "../../tokens/estimate.ts"
 import { renderCleared, renderClearedMemory } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
+import { type MessageFold, SettledFold } from "../settled-fold.ts"
 import { residueRoom } from "./residue.ts"
-import { type MessageFold, SettledFold } from "./settled-fold.ts"
 
 /** Calling them again gives the result again. */
 export const READ_LIKE = ["Read", "Bash", "Grep", "Glob", "WebFetch", "WebSearch", "Recall"] as const

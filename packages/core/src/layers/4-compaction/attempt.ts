@@ -229,6 +229,7 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
       trigger: order.trigger,
       ...figures,
       threshold: limits.autoCompact,
+      ...(order.planned === undefined ? {} : { planned: order.planned }),
       ...(last ? { previous: { boundary: last.boundary, responses } } : {}),
     },
   })

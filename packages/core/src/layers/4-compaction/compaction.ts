@@ -8,6 +8,7 @@ import { unlessInterrupted } from "../../tools/interruption.ts"
 import { accountSent } from "../../views/context/sent-accounting.ts"
 import { type CompactionOrder, type Refusal, ROUTES, type RouteName } from "../compaction-order.ts"
 import type { Compactor, LayerContext, Outcome } from "../layer.ts"
+import { plannedCompaction } from "../planner/compact-now.ts"
 import { ahead } from "./ahead.ts"
 import { attempt, type Success } from "./attempt.ts"
 import { type CompactionOptions, realTime } from "./options.ts"
@@ -41,7 +42,9 @@ export function compaction(options: CompactionOptions): Compactor {
 
     async beforeRequest(context) {
       const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
-      return isFull ? compact(context, { trigger: "auto" }) : undefined
+      if (isFull) return compact(context, { trigger: "auto" })
+      const planned = context.compaction.auto ? plannedCompaction(context) : undefined
+      return planned === undefined ? undefined : compact(context, { trigger: "auto", planned })
     },
 
     compact,

@@ -66,6 +66,15 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "fla
   } satisfies CompactionFigures
 }
 
+const PLANNED_ROOM = 24_000 // tokens besides the prompt: what is left is read again with every request
+
+/** A compaction that is to save money leaves less: it is sent again with every request. */
+export const plannedFigures = (figures: CompactionFigures, prompt: number): CompactionFigures => ({
+  ...figures,
+  target: Math.min(figures.target, prompt + PLANNED_ROOM),
+  restored: Math.min(figures.restored, prompt + PLANNED_ROOM),
+})
+
 /** What may be restored so that the context as a whole has at most so many tokens. */
 export function restoreWithin(
   limits: RestoreLimits,

@@ -6,7 +6,7 @@ import type { Thresholds } from "../../tokens/window.ts"
 import type { CompactionOrder, Refusal, RefusalReason } from "../compaction-order.ts"
 import type { LayerContext } from "../layer.ts"
 import { type Cut, type CutInput, cutAll, cutRange, isSummary, openFrom, type TokensOf } from "./cut.ts"
-import { type CompactionFigures, compactionFigures, newestWithin } from "./figures.ts"
+import { type CompactionFigures, compactionFigures, newestWithin, plannedFigures } from "./figures.ts"
 import { shortenedIn, withShortened } from "./shorten.ts"
 
 export interface Situation {
@@ -23,7 +23,8 @@ const NEW_CONTENT_SHARE = 0.1 // of the window: a compaction needs at least this
 
 export function assess(context: LayerContext, order: CompactionOrder): Situation | Refusal {
   const limits = order.target ?? context.thresholds
-  const figures = compactionFigures({ flags: context.flags, thresholds: limits })
+  const usual = compactionFigures({ flags: context.flags, thresholds: limits })
+  const figures = order.planned === undefined ? usual : plannedFigures(usual, context.views.context.promptTokens)
   const tokensOf: TokensOf = (message) => context.views.estimator.blocks(sentBlocks(message))
   const messages = context.views.context.storedMessages().filter(isPartOfIt)
   const { context: view, estimator } = context.views
@@ -76,7 +77,7 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
       `The last compaction was undone. Automatic compaction waits until about ${grouped(compactions.undoneAt! + newContent(limits))} tokens, or until nothing more fits. Use /compact to compact now.`,
     )
   const since = context.size.tokens - (compactions.last?.tokensAfter ?? Number.NEGATIVE_INFINITY)
-  if (!order.overflowed && since < newContent(limits))
+  if (!order.overflowed && order.planned === undefined && since < newContent(limits))
     return refused(
       "too-soon",
       `Only about ${grouped(Math.max(0, since))} tokens are new since the last compaction, and what it left nearly fills the window. Nothing was changed. Go back to an earlier message, or use a model with a larger window.`,

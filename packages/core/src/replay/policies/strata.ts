@@ -12,4 +12,5 @@ export const strata = layered({
   layers: () => [storage(), microcompaction(), compaction({ offline: offline() })],
   figures: { "offline-summary-limit": SUMMARY_TOKENS },
   server: "forgets",
+  keepsWarm: true,
 })

@@ -5,6 +5,7 @@
  * Decisions between two responses name the cause; otherwise the pause and the figures do. Deleting results inside the cache is not a break.
  */
 import type { TokenCounts } from "../../base/token-counts.ts"
+import type { RequestSource } from "../../base/vocabulary.ts"
 import { type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
 import { type AssistantMessage, isSyntheticError } from "../../messages/messages.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
@@ -26,6 +27,8 @@ export interface CacheHistory {
   leastRead: number | undefined
   /** Whether the last write to the cache lives for an hour. */
   wroteForAnHour: boolean
+  /** When the cache was last kept warm in a pause. */
+  warmedAt: string | undefined
   /** The most expensive breaks, in the order they happened. */
   readonly breaks: CacheBreak[]
   readonly totals: Map<BreakCause, BreakTotal>
@@ -69,6 +72,7 @@ export interface BreakTotal {
   unpriced: number
 }
 
+const KEEPING_WARM: RequestSource = "keep-warm"
 const MOST_RESPONSES = 32
 const MOST_BREAKS = 100
 const NO_TIME = "1970-01-01" // importers of formats without times begin here
@@ -86,12 +90,15 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
       serverEdits: undefined,
       leastRead: undefined,
       wroteForAnHour: false,
+      warmedAt: undefined,
       breaks: [],
       totals: new Map(),
       newestBreak: undefined,
     }),
     apply(state, entry) {
       if (isDecision(entry) && entry.subtype === "server-edited") noteServerEdits(state, entry.edits, overrides)
+      else if (isDecision(entry) && entry.subtype === "spent" && entry.purpose === KEEPING_WARM)
+        state.warmedAt = entry.timestamp
       else if (isAnswer(entry)) noteAnswer(state, entry, overrides)
       else {
         const change = isBoundaryEntry(entry) ? "compaction" : isDecision(entry) ? changeIn(entry) : undefined

@@ -76,6 +76,7 @@ export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
   dream: "dreams",
   agent: "agents",
   progress: "progress lines",
+  "keep-warm": "keeping the cache warm",
   sidechain: "sub-agents",
 }
 

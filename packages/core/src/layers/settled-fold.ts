@@ -2,8 +2,8 @@
  * A fold over the messages of a view that reads each message once. It keeps its state up to the newest response and reads only what is
  * new, until a decision or a boundary changes earlier messages. So a look before every request costs what is new.
  */
-import type { Message } from "../../messages/messages.ts"
-import type { ContextView } from "../../views/context/context.ts"
+import type { Message } from "../messages/messages.ts"
+import type { ContextView } from "../views/context/context.ts"
 
 export interface MessageFold<S> {
   start(): S

@@ -1,0 +1,61 @@
+/**
+ * Whether a compaction pays now. It pays once sending again what it would remove has cost as much as the compaction does. In a long
+ * conversation that is the cheapest rhythm there is; in one that ends right after it, at most twice the least possible is paid.
+ *
+ * With r, w and o the prices of reading, writing and output, c the context, l what is left of it and p the prompt:
+ *
+ *     rent = Σ r·(c − l) over the requests since the last boundary       price = o·summary + w·(l − p) + loss
+ *
+ * Reading the context for the summary takes the place of reading it for the answer. In a cold cache everything is written again anyway,
+ * so a compaction costs less by what the smaller context saves at once.
+ */
+import { grouped } from "../../base/grouped.ts"
+import type { PlannerMode } from "../../base/vocabulary.ts"
+import type { LayerContext } from "../layer.ts"
+import { type Outlook, outlookOf } from "./outlook.ts"
+
+export interface CompactionChoice {
+  readonly compacts: boolean
+  readonly rent: number
+  readonly price: number
+}
+
+const SUMMARY = 2_500 // tokens that a model writes
+const REREAD = 6_000 // tokens that are read again after a compaction, judging by recorded conversations
+const MORE_REQUESTS = 2 // for reading them
+const LEAST_GAIN = 20_000 // tokens: for less the conversation is not interrupted
+
+/** How many times its price the rent must reach. */
+const PATIENCE: Readonly<Record<Exclude<PlannerMode, "off">, number>> = { money: 0.75, balanced: 1, fidelity: 4 }
+
+export function compactsNow(
+  { context, left, prompt, rent, isCold, prices }: Outlook,
+  mode: Exclude<PlannerMode, "off">,
+): CompactionChoice {
+  const { read, write, output } = prices
+  const loss = REREAD * write + MORE_REQUESTS * read * left
+  const whenCold = isCold ? (write - 1) * context : 0
+  const price = Math.max(0, output * SUMMARY + write * (left - prompt) + loss - whenCold)
+  return { compacts: context - left >= LEAST_GAIN && rent >= PATIENCE[mode] * price, rent, price }
+}
+
+/** Why the conversation is compacted now although the window is not full. `undefined`: it is not. */
+export function plannedCompaction(context: LayerContext): string | undefined {
+  const { planner } = context.flags
+  if (planner === "off") return undefined
+  const outlook = outlookOf(context)
+  const { compacts, rent, price } = compactsNow(outlook, planner)
+  if (!compacts) return undefined
+  const old = grouped(Math.round(outlook.context - outlook.left))
+  const because = outlook.isCold
+    ? "the cache is gone, so everything is written again in any case"
+    : `sending them again has cost ${amount(rent, context)} since the last boundary, and a compaction costs ${amount(price, context)}`
+  return `About ${old} old tokens need not be sent again: ${because}.`
+}
+
+function amount(tokens: number, { facts }: LayerContext): string {
+  const { price } = facts
+  return price && price.input > 0
+    ? `$${((tokens * price.input) / 1_000_000).toFixed(2)}`
+    : `as much as ${grouped(Math.round(tokens))} tokens of input`
+}

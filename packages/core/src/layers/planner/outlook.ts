@@ -1,0 +1,117 @@
+/**
+ * What the planner knows before a request: how large the context is and what a compaction would leave of it, whether the cache still has
+ * it, and what sending the old part again has cost since the last boundary. All amounts are in tokens of plain input.
+ */
+import { inputTokens } from "../../base/token-counts.ts"
+import type { Usage } from "../../messages/messages.ts"
+import { cacheCounts } from "../../views/cache/cache-break.ts"
+import type { Views } from "../../views/views.ts"
+import { cacheState } from "../2-microcompact/cache-state.ts"
+import type { LayerContext } from "../layer.ts"
+import { type MessageFold, SettledFold } from "../settled-fold.ts"
+import { type Prices, pricesOf } from "./prices.ts"
+
+export interface Outlook {
+  /** Tokens of the next request. */
+  readonly context: number
+  /** Tokens that a compaction would leave, and those of them that the cache keeps: system prompt and tools. */
+  readonly left: number
+  readonly prompt: number
+  /** What sending again all that a compaction would remove has cost since the last boundary. */
+  readonly rent: number
+  /** The cache no longer has the conversation: everything is written again in any case. */
+  readonly isCold: boolean
+  readonly prices: Prices
+}
+
+const USUAL_LEFT = 12_000 // tokens of summary, facts and newest exchanges, judging by recorded conversations
+
+export function outlookOf(context: LayerContext): Outlook {
+  const { views, size } = context
+  const prices = pricesOf(context)
+  const prompt = views.context.promptTokens
+  const left = leftAfter(views)
+  const { tokens, shares } = resentIn(views)
+  const cost = ({ read, written, plain }: Resent) => read * prices.read + written * prices.write + plain
+  return {
+    context: size.tokens,
+    left,
+    prompt,
+    rent: Math.max(0, cost(tokens) - left * cost(shares)),
+    isCold: cacheState(context).state === "cold",
+    prices,
+  }
+}
+
+/** What the last compaction left besides the prompt, or what is usual. */
+function leftAfter({ context, compactions }: Views): number {
+  const { tokensAfter } = compactions.last ?? {}
+  return (
+    context.promptTokens + (tokensAfter === undefined ? USUAL_LEFT : Math.max(0, tokensAfter - context.promptTokens))
+  )
+}
+
+/** Tokens that had been sent before, by how they were billed. */
+interface Resent {
+  read: number
+  written: number
+  plain: number
+}
+
+interface Sending {
+  readonly tokens: Resent
+  /** The same, each response as a share of what it sent again. */
+  readonly shares: Resent
+  /** Input of the response before the newest one, and the newest one. */
+  before: number
+  last: { readonly id: string; readonly input: number; readonly resent: Resent; readonly of: number } | undefined
+}
+
+const none = (): Resent => ({ read: 0, written: 0, plain: 0 })
+
+const sending: MessageFold<Sending> = {
+  start: () => ({ tokens: none(), shares: none(), before: 0, last: undefined }),
+  mark(state) {
+    const { before, last } = state
+    const [tokens, shares] = [{ ...state.tokens }, { ...state.shares }]
+    return () => {
+      Object.assign(state, { before, last })
+      Object.assign(state.tokens, tokens)
+      Object.assign(state.shares, shares)
+    }
+  },
+  take(state, message) {
+    if (message.type !== "assistant" || !message.message.usage) return
+    const id = message.message.id ?? message.uuid
+    // the last piece of a response has its whole usage
+    const { last } = state
+    if (last?.id === id) add(state, last, -1)
+    else state.before = last?.input ?? 0
+    const counts = cacheCounts(message.message.usage as Usage)
+    const resent = resentBy(counts, state.before)
+    state.last = { id, input: inputTokens(counts) + counts.output, resent, of: state.before }
+    add(state, state.last, 1)
+  },
+}
+
+function resentBy(counts: ReturnType<typeof cacheCounts>, before: number): Resent {
+  const read = Math.min(counts.cacheRead, before)
+  const written = Math.min(counts.cacheWrite5m + counts.cacheWrite1h, before - read)
+  return { read, written, plain: Math.min(counts.input, before - read - written) }
+}
+
+function add({ tokens, shares }: Sending, { resent, of }: NonNullable<Sending["last"]>, sign: 1 | -1): void {
+  if (of === 0) return
+  for (const kind of ["read", "written", "plain"] as const) {
+    tokens[kind] += sign * resent[kind]
+    shares[kind] += (sign * resent[kind]) / of
+  }
+}
+
+const followed = new WeakMap<Views, SettledFold<Sending>>()
+
+function resentIn(views: Views): Sending {
+  const fold = followed.get(views) ?? new SettledFold(sending)
+  followed.set(views, fold)
+  return fold.over(views.context)
+}

@@ -1,0 +1,41 @@
+/** BEY-4: the planner's choices as plain arithmetic. The same code decides live and in a replay. */
+import { describe, expect, test } from "vitest"
+import { compactsNow } from "./compact-now.ts"
+import type { Outlook } from "./outlook.ts"
+
+const PRICES = { read: 0.1, write: 1.25, output: 5 }
+const outlook = (given: Partial<Outlook> = {}): Outlook => ({
+  ...{ context: 100_000, left: 50_000, prompt: 40_000, rent: 0, isCold: false, prices: PRICES },
+  ...given,
+})
+
+describe("BEY-4 the planner compacts", () => {
+  test("once sending the old part again has cost as much as a compaction", () => {
+    const { price } = compactsNow(outlook(), "balanced")
+    expect(price).toBe(5 * 2_500 + 1.25 * 10_000 + 1.25 * 6_000 + 2 * 0.1 * 50_000)
+    expect(compactsNow(outlook({ rent: price - 1 }), "balanced").compacts).toBe(false)
+    expect(compactsNow(outlook({ rent: price }), "balanced").compacts).toBe(true)
+  })
+
+  test("at the point that the rule of the cheapest rhythm gives, where the conversation grows evenly", () => {
+    const growth = 1_500
+    let [context, rent, turns] = [50_000, 0, 0]
+    while (!compactsNow(outlook({ context, rent }), "balanced").compacts) {
+      rent += PRICES.read * (context - 50_000)
+      context += growth
+      turns++
+    }
+    const { price } = compactsNow(outlook(), "balanced")
+    expect(context).toBeGreaterThan(50_000 + Math.sqrt((2 * growth * price) / PRICES.read) * 0.95)
+    expect(context).toBeLessThan(50_000 + Math.sqrt((2 * growth * price) / PRICES.read) * 1.1)
+    expect(turns).toBeLessThan(40)
+  })
+
+  test("sooner where the cache is gone anyway, later where fidelity is worth more, never for little", () => {
+    const { price } = compactsNow(outlook(), "balanced")
+    expect(compactsNow(outlook({ isCold: true }), "balanced").price).toBe(price - 0.25 * 100_000)
+    expect(compactsNow(outlook({ rent: 2 * price }), "fidelity").compacts).toBe(false)
+    expect(compactsNow(outlook({ rent: 0.8 * price }), "money").compacts).toBe(true)
+    expect(compactsNow(outlook({ rent: 100 * price, context: 69_000 }), "money").compacts).toBe(false)
+  })
+})
