@@ -92,8 +92,6 @@ export class RequestPreparer {
     const size = this.#context.size()
     const fill = this.#parts.fill()
     if (fill.state === "blocked") throw this.#isFull(size.tokens)
-    const flushed = record.journal.sync() // while the disk works, the request is built
-    flushed.catch(() => undefined) // a request that is not valid is reported first
     const { request, closed, revision } = this.#build("conversation")
     this.#validator.check({
       request,
@@ -102,12 +100,13 @@ export class RequestPreparer {
       ...(settings.values.off ? { media: "unchecked" as const } : {}), // then nothing is withheld either
     })
     await this.#noteSentResults()
-    await flushed
-    await record.journal.sync()
+    const flushed = record.journal.sync()
+    flushed.catch(() => undefined) // awaited below: while the disk works, there is something to do
     cache.sent(request, { closed, revision })
     this.#serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
     const { off, cacheLifetime: lifetime } = settings.values
     const placed = this.#parts.breakpoints && !off ? placeBreakpoints(request, { bare: true, lifetime }) : request
+    await flushed
     record.events.emit("prepared", { request: placed, size, fill })
     this.#preparedAt = record.clock.now()
     return placed

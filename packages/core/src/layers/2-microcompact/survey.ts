@@ -4,7 +4,7 @@
  * tokens that calibration expects now.
  */
 import type { Flags } from "../../base/flags.ts"
-import { isThinking, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
+import { type Block, isThinking, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
 import type { Message, Uuid } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
 import { createEstimator, type Estimator, type Measure } from "../../tokens/estimate.ts"
@@ -55,6 +55,8 @@ interface Looked {
   readonly thinking: { tokens: number; before: number }[]
   readonly memories: { uuid: Uuid; saving: number; before: number }[]
   readonly deleted: { toolUseId: string; before: number }[]
+  /** Messages taken. */
+  count: number
   tokens: number
   measure: Measure
 }
@@ -108,29 +110,37 @@ interface Looking {
   readonly residue: number
 }
 
+interface MeasuredMessage {
+  readonly message: Message
+  readonly blocks: readonly { readonly block: Block; readonly measure: Measure; readonly tokens: number }[]
+}
+
 function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Looking): MessageFold<Looked> {
+  /** By place. After a decision all messages are taken again, and those that it left alone need not be measured. */
+  const measured: MeasuredMessage[] = []
+
   return {
     start: () => ({
-      ...{ tools: new Map(), results: [], thinking: [], memories: [], deleted: [], tokens: 0 },
+      ...{ tools: new Map(), results: [], thinking: [], memories: [], deleted: [], count: 0, tokens: 0 },
       measure: estimator.measure([]),
     }),
 
     // calls are in responses, and nothing after the newest response is kept: the map stays as it is
     mark(looked) {
-      const { tokens, measure } = looked
+      const { count, tokens, measure } = looked
+      measured.length = count
       const lists = [looked.results, looked.thinking, looked.memories, looked.deleted]
       const lengths = lists.map(({ length }) => length)
       return () => {
         for (const [at, list] of lists.entries()) list.length = lengths[at]!
-        Object.assign(looked, { tokens, measure })
+        Object.assign(looked, { count, tokens, measure })
       }
     },
 
     take(looked, message) {
       takeMemory(looked, message)
-      for (const [at, block] of sentBlocks(message).entries()) {
-        const measure = estimator.measure([block])
-        const tokens = plain.tokens(measure)
+      const { blocks } = measuredAt(looked.count++, message)
+      for (const [at, { block, measure, tokens }] of blocks.entries()) {
         const { tokens: before } = looked
         if (isToolUse(block)) looked.tools.set(block.id, block.name)
         else if (isThinking(block)) looked.thinking.push({ tokens, before })
@@ -139,6 +149,18 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
         looked.measure = estimator.sum([looked.measure, measure])
       }
     },
+  }
+
+  function measuredAt(place: number, message: Message): MeasuredMessage {
+    const known = measured[place]
+    if (known?.message === message) return known
+    const blocks = sentBlocks(message).map((block) => {
+      const measure = estimator.measure([block])
+      return { block, measure, tokens: plain.tokens(measure) }
+    })
+    const fresh = { message, blocks }
+    measured[place] = fresh
+    return fresh
   }
 
   function takeResult(
