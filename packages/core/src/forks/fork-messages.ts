@@ -33,7 +33,7 @@ export function forkMessages({ messages, openCalls, directive }: ForkedMessages)
     ...answered({ said, calls: calls.map(({ id }) => id), openCalls: new Set(openCalls) }),
     { type: "text" as const, text: asDirective(directive) },
   ]
-  return { messages: [...before, { role: "user", content }], shared: Math.max(0, lastAnswer) }
+  return { messages: before.concat({ role: "user", content }), shared: Math.max(0, lastAnswer) }
 }
 
 /** The message that begins a fork of a journal: the same placeholder for every call of the last answer, then the directive. */

@@ -50,7 +50,7 @@ export interface TurnsOutcome {
 /** Never rejects. */
 export async function runTurns(options: TurnsOptions): Promise<TurnsOutcome> {
   const { model, request, tools, context, allows, maxTurns, signal } = options
-  const messages = [...request.messages]
+  const messages = request.messages.slice()
   const responses: ModelResponse[] = []
   const end = (ended: TurnsOutcome["ended"], error?: unknown): TurnsOutcome => ({
     ended,
@@ -66,7 +66,7 @@ export async function runTurns(options: TurnsOptions): Promise<TurnsOutcome> {
       const response = await ask(model, {
         request: {
           ...keepingAdded(request, addedIn(messages.slice(request.messages.length))),
-          messages: [...messages],
+          messages: messages.slice(),
         },
         onText: options.onText,
         stream: { ...options.stream, signal },

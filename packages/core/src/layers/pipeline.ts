@@ -68,15 +68,14 @@ export class LayerPipeline {
 
   async onToolResults(results: readonly ToolResult[]): Promise<void> {
     if (results.length === 0) return
-    for (const layer of this.#parts.layers) {
+    for (const layer of this.#having("onToolResults"))
       await this.#guarded(layer, async (finish) =>
         this.#carryOut({ layer, outcome: await layer.onToolResults?.(this.#parts.context(), results), finish }),
       )
-    }
   }
 
   async beforeRequest(signal?: AbortSignal): Promise<void> {
-    for (const layer of this.#parts.layers) {
+    for (const layer of this.#having("beforeRequest")) {
       if (signal?.aborted) return // the caller gave up and knows it: what a layer left undone is no failure
       await this.#guarded(layer, async (finish) => {
         const context = this.#parts.context(signal)
@@ -89,7 +88,7 @@ export class LayerPipeline {
   /** What the layers want the request to carry, merged. */
   requestExtras(sender: Sender): RequestExtras {
     const extras: RequestExtras[] = []
-    for (const layer of this.#parts.layers) {
+    for (const layer of this.#having("requestExtras")) {
       try {
         extras.push(layer.requestExtras?.(this.#parts.context(), sender) ?? {})
       } catch (error) {
@@ -101,7 +100,7 @@ export class LayerPipeline {
 
   /** Starts what the layers do in the background. What they decide is journaled when they are done. */
   inBackground(moment: "afterResponse" | "afterQuery"): void {
-    for (const layer of this.#parts.layers) {
+    for (const layer of this.#having(moment)) {
       const work = this.#guarded(layer, async (finish) => {
         const context = this.#parts.context()
         await this.#carryOut({ layer, outcome: await layer[moment]?.(context), seen: context.views, finish })
@@ -147,6 +146,13 @@ export class LayerPipeline {
   /** A compaction was undone. */
   compactionUndone(): void {
     this.#compactor?.undone?.()
+  }
+
+  /** The others have nothing to do then, and a turn asks often. */
+  #having(
+    hook: "onToolResults" | "beforeRequest" | "requestExtras" | "afterResponse" | "afterQuery",
+  ): readonly Layer[] {
+    return this.#parts.layers.filter((layer) => layer[hook] !== undefined)
   }
 
   /** Journals what a layer decided, and reports what it saved. */

@@ -62,7 +62,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
       ...context.views.notes,
       size: context.views.notes.contextTokens,
     }
-    const work = () => workSince(context.views.context.storedMessages(), throughUuid)
+    const work = () => workSince(context.views.context.rawMessages, throughUuid)
     return isTimeForNotes({ size, sizeAtLast, figures, work })
   }
 
