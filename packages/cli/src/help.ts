@@ -36,7 +36,7 @@ export function overview(commands: readonly Command[], { style, columns }: HelpL
     ),
     "",
     '"strata COMMAND --help" explains a command.',
-    "Exit codes: 0 done, 1 failed, 2 wrong usage. strata run has more.",
+    ...wrapped("Exit codes: 0 done, 1 failed, 2 wrong usage. strata run has more.", look.width),
     "STRATA_DEBUG=1 adds a stack trace to errors.",
     `New here? Try ${style.bold("strata demo")}. It needs no key and no network.`,
   ])
@@ -71,19 +71,28 @@ const valueName = (option: Option) => (option.kind === "flag" ? "" : ` ${option.
 
 const GAP = 2
 const WIDEST_LEFT = 44 // longer ones get a line of their own
+const MOST_LEFT = 0.55 // of the window
+const CONTINUED = " \\" // a shell takes the next line as a part of this one
 
-/** Two columns; the right one wraps. */
+/** Two columns; the right one wraps. In a narrow window the left one takes about half of it at most. */
 function rows(table: readonly Row[], { style, width }: Look): string[] {
-  const left = Math.max(...table.map(([name]) => name.length).filter((length) => length <= WIDEST_LEFT), 0)
+  const most = Math.min(WIDEST_LEFT, Math.floor(width * MOST_LEFT))
+  const left = Math.max(...table.map(([name]) => name.length).filter((length) => length <= most), 0)
   return table.flatMap(([name, about]) => {
     const start = 2 + left + GAP
     const text = wrapped(about, width - start)
     const fits = name.length <= left
-    const first = fits
-      ? `  ${style.cyan(name)}${" ".repeat(left - name.length + GAP)}${text[0] ?? ""}`
-      : `  ${style.cyan(name)}`
-    return [first.trimEnd(), ...indented(fits ? text.slice(1) : text, start)]
+    if (!fits) return [...commandLines(name, width).map((line) => `  ${style.cyan(line)}`), ...indented(text, start)]
+    const first = `  ${style.cyan(name)}${" ".repeat(left - name.length + GAP)}${text[0] ?? ""}`
+    return [first.trimEnd(), ...indented(text.slice(1), start)]
   })
+}
+
+/** A command, broken where it is too long for a line. */
+function commandLines(command: string, width: number): string[] {
+  if (command.length + 2 <= width) return [command]
+  const parts = wrapped(command, width - 4 - CONTINUED.length)
+  return parts.map((part, i) => `${i === 0 ? "" : "  "}${part}${i < parts.length - 1 ? CONTINUED : ""}`)
 }
 
 const lines = (all: readonly string[]) => `${all.join("\n")}\n`

@@ -90,7 +90,7 @@ describe("strata demo", () => {
       expect(stdout).toMatch(/Strata reserves 20\.0K of them[\s\S]*compacts at\s+27\.0K/)
       expect(stdout).toMatch(new RegExp(`^ +turns that fit +all ${turns} +\\d+$`, "m"))
       expect(stdout).toMatch(/Without Strata the window of 60\.0K is full at turn \d+\./)
-      expect(stdout).toMatch(/^ +your messages +\d+ in view(?:, \d+ by recall)? +\d+ of \d+ left$/m)
+      expect(stdout).toMatch(/^ +your messages +\d+ in view(?:, \d+ by recall)? +\d+ of \d+$/m)
       expect(stdout.replace(/\s+/g, " ")).toMatch(
         /loses .*tool results\. With Strata all \d+ turns fit and nothing is lost\./,
       )

@@ -37,7 +37,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { action, given } = chosen(operands)
   if (values.json && !WITH_JSON.has(action)) throw new UsageError(`strata agents ${action} has no --json.`)
   const place = await openAgentsPlace({ cwd, env, id: values.conversation, open: action !== "list" })
-  const look = { style: terminal.style, columns: terminal.columns }
+  const look = { style: terminal.style, columns: terminal.columns, isShort: terminal.isScreen }
   const print = (value: unknown, page: () => readonly string[]) => {
     terminal.print(`${values.json ? visibleJson(value, 2) : page().join("\n")}\n`)
     return DONE

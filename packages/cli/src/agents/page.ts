@@ -1,5 +1,6 @@
 /** The pages of `strata agents` and the rows of `/agents`. Nothing in them can control a terminal. */
 import type { AgentView } from "@strata/core/internal"
+import { listing } from "../display/long-list.ts"
 import { counted, dollarsOrUnknown, grouped } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
@@ -11,6 +12,8 @@ const WIDEST = 120
 export interface Look {
   readonly style: Pick<Style, "bold" | "dim">
   readonly columns: number
+  /** It goes to a screen, so long lists are shortened. */
+  readonly isShort?: boolean
 }
 
 export const STATUS_WORDS: Readonly<Record<AgentView["status"], string>> = {
@@ -29,8 +32,11 @@ export const nameOf = ({ name, definition }: AgentView): string =>
 export const nowOf = ({ status, progress, summary, description }: AgentView): string =>
   printable((status === "running" ? progress : summary) ?? description)
 
-export function listPage(agents: readonly AgentView[], { style, columns }: Look): readonly string[] {
+export function listPage(agents: readonly AgentView[], { style, columns, isShort }: Look): readonly string[] {
   if (agents.length === 0) return ["This conversation has started no agents."]
+  const newest = isShort ? agents.toReversed() : agents // of many, the newest matter
+  const { shown, rest } = listing(newest, { isShort, seeAll: "strata agents | less" })
+  const listed = rest.length === 0 ? agents : shown
   return [
     style.bold(counted(agents.length, "agent")),
     "",
@@ -46,7 +52,7 @@ export function listPage(agents: readonly AgentView[], { style, columns }: Look)
         { title: "cost", align: "right" },
         { title: "now, or how it ended", gives: "end" },
       ],
-      rows: agents.map((agent) => [
+      rows: listed.map((agent) => [
         agent.id,
         nameOf(agent),
         agent.kind,
@@ -56,6 +62,7 @@ export function listPage(agents: readonly AgentView[], { style, columns }: Look)
         nowOf(agent),
       ]),
     }),
+    ...rest.map(style.dim),
   ]
 }
 

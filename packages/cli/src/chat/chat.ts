@@ -69,7 +69,8 @@ export class Chat implements CommandTarget {
   readonly #shell: PersonShell
   readonly #warned = new Set<string>()
   readonly #askedTools = new Set<string>()
-  readonly #leaving = new AbortController()
+  /** What a slash command of a file or a server runs before its message is sent. */
+  #preparing: AbortController | undefined
   readonly #left = Promise.withResolvers<void>()
   readonly #hurried = Promise.withResolvers<void>()
   #isLeaving = false
@@ -174,7 +175,7 @@ export class Chat implements CommandTarget {
   leave(): void {
     if (this.#isLeaving) this.#hurried.resolve()
     this.#isLeaving = true
-    this.#leaving.abort()
+    this.#preparing?.abort()
     this.#left.resolve()
   }
 
@@ -314,6 +315,7 @@ export class Chat implements CommandTarget {
 
   /** Stops the command that the person runs, or else the agent. */
   interrupt(): void {
+    this.#preparing?.abort()
     if (!this.#shell.stop()) this.#work.interrupt()
   }
 
@@ -345,15 +347,15 @@ export class Chat implements CommandTarget {
     if (!line.startsWith("/")) return this.#work.send(line)
     const { agent, ask } = this
     const commands = await this.ownCommands()
-    const { signal } = this.#leaving
-    const own = await ownMessage(line, {
-      commands,
-      agent,
-      ask,
-      asked: this.#askedTools,
-      isBusy: this.#work.isBusy,
-      signal,
-    })
+    const preparing = new AbortController()
+    this.#preparing = preparing
+    const asked = this.#askedTools
+    const { isBusy } = this.#work
+    const own = await ownMessage(line, { commands, agent, ask, asked, isBusy, signal: preparing.signal }).finally(
+      () => {
+        this.#preparing = undefined
+      },
+    )
     if (own?.state === "not sent") return this.store.giveBack(line, new Error(own.why))
     const isPrompt = /^\/mcp__\S+/.exec(line)?.[0]
     if (own === undefined && (unknown !== undefined || isPrompt))

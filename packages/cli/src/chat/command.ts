@@ -14,6 +14,7 @@ import { SLASH_COMMANDS } from "./slash-commands.ts"
 import { App } from "./view/app.ts"
 import { h } from "./view/element.ts"
 import { ThemeContext, themeFor } from "./view/theme.ts"
+import { tidyOnResize } from "./view/tidy-resize.ts"
 
 export const description = {
   ...CHAT,
@@ -34,6 +35,8 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
     terminal.complain(NO_KEY)
     return EXIT.noKey
   }
+  if (env.TERM === "dumb")
+    throw new UsageError('strata chat draws on the screen, and TERM=dumb says that it cannot. Use: strata run "task"')
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new UsageError('strata chat needs a terminal. In scripts, use: strata run "task"')
   const asking = await openWorkspace({ options, connection, env })
@@ -59,7 +62,7 @@ async function show(chat: Chat, hasColours: boolean): Promise<void> {
   })
   const screen = () => h(ThemeContext.Provider, { value: themeFor(hasColours) }, h(App, { chat }))
   const app = render(screen(), {
-    stdout,
+    stdout: tidyOnResize(stdout),
     patchConsole: false, // what other code prints becomes a notice
     exitOnCtrlC: false,
     interactive: true,

@@ -89,3 +89,12 @@ test("every line fits 80 columns, also with long names in other scripts", () => 
   for (const line of contextLines(picture({ savings: SAVINGS, accounting: { ...ACCOUNTING, duplicateReads } })))
     expect(widthOf(line), line).toBeLessThanOrEqual(78)
 })
+
+test("500 tools and 500 repeated reads do not flood the panel, and its parts still make the whole", () => {
+  const toolResults = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`tool_${i}`, 10 + i]))
+  const duplicateReads = Array.from({ length: 500 }, (_, i) => ({ path: `${i}.ts`, reads: 2, tokens: 9, wasted: 3 }))
+  const lines = contextLines(picture({ accounting: { ...ACCOUNTING, toolResults, duplicateReads } }))
+  expect(lines.length).toBeLessThan(60)
+  expect(lines).toContainEqual(expect.stringMatching(/^\d+ smaller parts +[█░]+ +[\d.]+K +\d+%$/))
+  expect(lines.at(-1)).toBe("… and 492 more. To see all: strata inspect --json")
+})

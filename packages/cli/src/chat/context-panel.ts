@@ -2,6 +2,7 @@
 import type { Accounting, LedgerSummary, Thresholds } from "@strata/core/internal"
 import { sharesOf } from "@strata/core/internal/tokens/accounting"
 import { attachmentName } from "../display/attachments.ts"
+import { listing } from "../display/long-list.ts"
 import { percent, short } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"
 import { wrapped } from "../display/text.ts"
@@ -21,6 +22,8 @@ export interface ContextPicture {
 }
 
 const BAR_COLUMNS = 20
+const MOST_PARTS = 30
+const MOST_REPEATED = 8
 
 export function contextLines(picture: ContextPicture): readonly string[] {
   const { used, percentLeft, thresholds, accounting } = picture
@@ -33,14 +36,17 @@ export function contextLines(picture: ContextPicture): readonly string[] {
     notesWords(picture.notes),
   ]
   const rows = classRows(picture)
+  const seeAll = "strata inspect --json"
+  const repeated = listing(accounting.duplicateReads, { isShort: true, most: MOST_REPEATED, seeAll })
   return [
     `${bar(used / thresholds.limit)} ${short(used)} of ${short(thresholds.limit)} tokens, ${percentLeft}% left`,
     `The window holds ${short(thresholds.window)} tokens. Strata keeps ${short(thresholds.outputReserve)} free for the answer.`,
     ...about.filter(Boolean).flatMap((sentence) => wrapped(sentence, PANEL_COLUMNS)),
     ...(rows.length === 0 ? [] : ["", ...rows]),
-    ...accounting.duplicateReads.flatMap(({ path, reads, wasted }) =>
+    ...repeated.shown.flatMap(({ path, reads, wasted }) =>
       wrapped(`${path} was read ${reads} times. ${short(wasted)} tokens of that repeat earlier reads.`, PANEL_COLUMNS),
     ),
+    ...repeated.rest,
   ]
 }
 
@@ -83,12 +89,18 @@ function classRows({ accounting, promptTokens, used }: ContextPicture): readonly
     .map(([name, count]) => [name, count * scale] as const)
     .filter(([, count]) => count > 0)
   const widest = Math.max(0, ...classes.map(([name]) => name.length))
-  return classes
-    .toSorted(([, a], [, b]) => b - a)
-    .map(
-      ([name, count]) =>
-        `${name.padEnd(widest)}  ${bar(count / used, BAR_COLUMNS)} ${short(count).padStart(7)}  ${percent(count, used).padStart(4)}`,
-    )
+  return withoutSmall(classes.toSorted(([, a], [, b]) => b - a)).map(
+    ([name, count]) =>
+      `${name.padEnd(widest)}  ${bar(count / used, BAR_COLUMNS)} ${short(count).padStart(7)}  ${percent(count, used).padStart(4)}`,
+  )
+}
+
+/** Many tools make many parts. The smallest are added up, so that the parts still make the whole. */
+function withoutSmall(parts: readonly (readonly [string, number])[]): readonly (readonly [string, number])[] {
+  if (parts.length <= MOST_PARTS) return parts
+  const small = parts.slice(MOST_PARTS - 1)
+  const sum = small.reduce((total, [, count]) => total + count, 0)
+  return [...parts.slice(0, MOST_PARTS - 1), [`${small.length} smaller parts`, sum]]
 }
 
 function classesOf(accounting: Accounting): [name: string, tokens: number][] {

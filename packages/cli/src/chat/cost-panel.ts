@@ -2,6 +2,7 @@
 import type { AgentCost, BreakCause, BreakTotal, LedgerLine, LedgerSummary, RepeatedReads } from "@strata/core/internal"
 import { inputTokens } from "@strata/core/internal/base/token-counts"
 import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
+import { listing } from "../display/long-list.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"
@@ -69,8 +70,12 @@ function lineTable(lines: readonly LedgerLine[]): readonly string[] {
   })
 }
 
+const MOST_AGENTS = 20
+
 function agentTable(agents: readonly AgentCost[]): readonly string[] {
-  return table({
+  const newest = agents.length > MOST_AGENTS ? agents.toReversed() : agents
+  const { shown, rest } = listing(newest, { isShort: true, most: MOST_AGENTS, seeAll: "strata agents" })
+  const rows = table({
     width: PANEL_COLUMNS,
     titles: (text) => text,
     columns: [
@@ -80,7 +85,7 @@ function agentTable(agents: readonly AgentCost[]): readonly string[] {
       { title: "cost", align: "right" },
       { title: "task", gives: "end" },
     ],
-    rows: agents.map(({ name, status = "", requests, dollars: amount, description = "" }) => [
+    rows: shown.map(({ name, status = "", requests, dollars: amount, description = "" }) => [
       printable(name),
       status,
       grouped(requests),
@@ -88,4 +93,5 @@ function agentTable(agents: readonly AgentCost[]): readonly string[] {
       printable(description),
     ]),
   })
+  return [...rows, ...rest.map((line) => `  ${line}`)]
 }

@@ -45,3 +45,19 @@ test("PERM-5 a dialog fits the window, however long its rule and its notes are",
   const about = options.reduce((sum, option) => sum + option.about.length, 0)
   expect(title.length + notes.length + options.length + about + body!.rows.length).toBeLessThan(WINDOW.rows - 6)
 })
+
+test("500 options: the window shows some, says how many are above and below, and pages through all of them", () => {
+  const { body: _, ...rest } = dialog
+  let at: Dialog = { ...rest, options: Array.from({ length: 500 }, (_, i) => ({ label: `${i}` })) }
+  for (const rows of [15, 24, 40]) {
+    const window = { columns: 60, rows }
+    const { options, optionsAbove, optionsBelow } = layoutOf({ ...at, selected: 250 }, window)
+    expect(optionsAbove + options.length + optionsBelow).toBe(500)
+    expect(options.some(({ index }) => index === 250)).toBe(true)
+    expect(options.length + 6).toBeLessThanOrEqual(rows) // with the title, two counts, the hint, the status and a spare row
+  }
+  for (let page = 0; page < 60; page++) at = turned(at, { direction: "down", window: WINDOW })
+  expect(at.selected).toBe(499)
+  expect(layoutOf(at, WINDOW).optionsBelow).toBe(0)
+  expect(turned(at, { direction: "up", window: WINDOW }).selected).toBe(489)
+})

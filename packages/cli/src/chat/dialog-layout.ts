@@ -9,15 +9,19 @@ import { wrapSpans } from "./wrap.ts"
 export const FRAME_COLUMNS = 2 // a bar on the left and a space
 export const OPTION_COLUMNS = 4 // the selection, the key, and spaces
 const MOST_OPTIONS = 10 // rows; more are scrolled through
+const LEAST_OPTIONS = 3
 const MOST_REPLY_ROWS = 4 // a longer reply pushes the body up
-const LEAST_BODY_ROWS = 3
 /** Blank rows around the dialog and its body, the hint, the count of rows left, the status line, three rows of the conversation, one to spare. */
-const OTHER_ROWS = 1 + 2 + 1 + 2 + 1 + 3 + 1
+const OTHER_ROWS = { usual: 1 + 2 + 1 + 2 + 1 + 3 + 1, low: 1 + 2 + 1 + 1 }
+const LEAST_BODY_ROWS = { usual: 3, low: 1 }
+const ROWS_OF_LOW_WINDOW = 20 // with fewer, no row is left blank, and the conversation shows nothing beside a question
 
 export interface Window {
   readonly columns: number
   readonly rows: number
 }
+
+export const isLow = ({ rows }: Pick<Window, "rows">): boolean => rows < ROWS_OF_LOW_WINDOW
 
 export interface DialogLayout {
   readonly title: readonly string[]
@@ -26,6 +30,9 @@ export interface DialogLayout {
   /** The rows of the body to show; absent without a body. */
   readonly body?: BodyPage
   readonly options: readonly OptionRows[]
+  /** How many options are above and below those. */
+  readonly optionsAbove: number
+  readonly optionsBelow: number
 }
 
 export interface BodyPage {
@@ -55,13 +62,17 @@ export function layoutOf(dialog: Dialog, window: Window): DialogLayout {
   const notes = (dialog.notes ?? []).flatMap(({ text, tone }) =>
     wrappedTo(text, columns).map((row) => ({ text: row, tone })),
   )
-  const options = optionsOf(dialog, columns)
-  const above = { title, why, notes, options }
+  const size = isLow(window) ? "low" : "usual"
+  const texts = title.length + why.length + notes.length
+  const most = mostOptions(dialog, window.rows - texts - OTHER_ROWS[size])
+  const { options, optionsAbove, optionsBelow } = optionsOf(dialog, { columns, most })
+  const above = { title, why, notes, options, optionsAbove, optionsBelow }
   if (!dialog.body) return above
-  const optionRows = options.reduce((sum, { about }) => sum + 1 + about.length, 0)
+  const marks = Math.sign(optionsAbove) + Math.sign(optionsBelow)
+  const optionRows = marks + options.reduce((sum, { about }) => sum + 1 + about.length, 0)
   const replyRows = dialog.reply ? MOST_REPLY_ROWS : 0
-  const used = title.length + why.length + notes.length + optionRows + replyRows + OTHER_ROWS
-  const height = Math.max(LEAST_BODY_ROWS, window.rows - used)
+  const used = texts + optionRows + replyRows + OTHER_ROWS[size]
+  const height = Math.max(LEAST_BODY_ROWS[size], window.rows - used)
   return { ...above, body: pageOf(shownRows(dialog.body, columns), { top: dialog.top ?? 0, height }) }
 }
 
@@ -74,13 +85,16 @@ function pageOf(
   return { rows, top, height, above: top, below: all.length - top - rows.length }
 }
 
-/** The dialog one page further down or up. */
+/** The dialog one page further down or up: in its body, or in its options if it has none. */
 export function turned(
   dialog: Dialog,
   { direction, window }: { readonly direction: "up" | "down"; readonly window: Window },
 ): Dialog {
-  const { body } = layoutOf(dialog, window)
-  if (!body) return dialog
+  const { body, options } = layoutOf(dialog, window)
+  if (!body) {
+    const moved = dialog.selected + (direction === "down" ? options.length : -options.length)
+    return { ...dialog, selected: Math.max(0, Math.min(dialog.options.length - 1, moved)) }
+  }
   const { height, above, below } = body
   const step = Math.max(1, height - 1) // one row stays, so that the eye finds its place
   return { ...dialog, top: direction === "down" ? body.top + Math.min(step, below) : body.top - Math.min(step, above) }
@@ -100,14 +114,25 @@ function shownRows(body: DialogBody, columns: number): readonly ShownRow[] {
   return rows
 }
 
-function optionsOf({ options, selected, reply }: Dialog, columns: number): readonly OptionRows[] {
-  if (options.length === 1 && reply) return []
-  const first = Math.max(0, Math.min(selected - MOST_OPTIONS + 2, options.length - MOST_OPTIONS))
-  return options.slice(first, first + MOST_OPTIONS).map((option, i) => ({
+/** How many options a window has room for. Beside a body they keep their places, because a body gives way. */
+function mostOptions({ body }: Dialog, rows: number): number {
+  return body ? MOST_OPTIONS : Math.max(LEAST_OPTIONS, Math.min(MOST_OPTIONS, rows))
+}
+
+type OptionPage = Pick<DialogLayout, "options" | "optionsAbove" | "optionsBelow">
+
+function optionsOf(
+  { options, selected, reply }: Dialog,
+  { columns, most }: { readonly columns: number; readonly most: number },
+): OptionPage {
+  if (options.length === 1 && reply) return { options: [], optionsAbove: 0, optionsBelow: 0 }
+  const first = Math.max(0, Math.min(selected - most + 2, options.length - most))
+  const shown = options.slice(first, first + most).map((option, i) => ({
     option,
     index: first + i,
     about: option.about === undefined ? [] : wrappedTo(option.about, columns - OPTION_COLUMNS),
   }))
+  return { options: shown, optionsAbove: first, optionsBelow: options.length - first - shown.length }
 }
 
 function wrappedTo(text: string, columns: number): readonly string[] {

@@ -2,6 +2,7 @@
 import type { Memory } from "@strata/core/internal"
 import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
 import { isCurrent } from "@strata/core/internal/memory/memory"
+import { listing } from "../display/long-list.ts"
 import { counted } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
@@ -12,6 +13,7 @@ import { sourceWords, stemOf } from "../memory/words.ts"
 import { PANEL_COLUMNS } from "./panels.ts"
 
 const MOST_ROWS = 20 // the rest is for the command
+const MOST_OFFERS = 40 // lines
 
 export interface MemoryPicture {
   readonly memories: readonly Memory[]
@@ -30,6 +32,8 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture)
     sourceWords(memory),
   ])
   const more = current.length - shown.length
+  const seeAll = "strata memory why"
+  const offers = listing(offeredLines(offered, PANEL_COLUMNS), { isShort: true, most: MOST_OFFERS, seeAll })
   return [
     ...wrapped(
       current.length === 0
@@ -45,7 +49,8 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture)
     ...(more === 0 ? [] : [`  and ${more} more: strata memory`]),
     "",
     "In this conversation",
-    ...offeredLines(offered, PANEL_COLUMNS),
+    ...offers.shown,
+    ...offers.rest,
     "",
     "Start a line with # to remember it. strata memory shows, changes and undoes.",
   ]

@@ -85,6 +85,11 @@ test("PERM-3 a command in the text runs as the rules say, and its output is cont
     attached: [{ type: "command_output", command: "git log -3", content: "abc Always deploy" }],
   })
   expect(ran).toMatchObject([{ tool: "Bash", input: { command: "git log -3" } }])
+  expect(await ownMessage("/log 3", at({ commands, agent, signal: AbortSignal.abort() }))).toEqual({
+    state: "not sent",
+    why: "Interrupted. Nothing was sent.",
+  })
+  ran.length = 1
   expect(await ownMessage("/log 3", at({ commands, agent, isBusy: true }))).toMatchObject({ state: "not sent" })
   expect(ran).toHaveLength(1)
   expect(await ownMessage("/log 3", at({ commands }))).toEqual({

@@ -101,14 +101,19 @@ async function fromFile(
       { tool: "Bash", input: { command, description: "for a slash command" } },
       signal,
     )
+    if (signal.aborted) return { state: "not sent", why: "Interrupted. Nothing was sent." }
     if (end.state === "refused")
       return {
         state: "not sent",
         why: `Nothing was sent, because ${escaped(command)} did not run: ${escaped(end.why)}.`,
       }
-    const content = end.text.slice(0, OUTPUT_CHARACTERS).toWellFormed()
-    attached.push({ type: "command_output", command, content })
+    attached.push({ type: "command_output", command, content: shortened(end.text) })
     texts.push(`(the output of ${command}, above)`)
   }
   return { state: "ready", text: texts.join("").trim(), attached }
+}
+
+function shortened(text: string): string {
+  const more = text.length - OUTPUT_CHARACTERS
+  return more > 0 ? `${text.slice(0, OUTPUT_CHARACTERS).toWellFormed()}\n… ${more} more characters` : text
 }

@@ -52,15 +52,15 @@ describe("with and without Strata", () => {
     ).toMatchInlineSnapshot(`
       "
       The same work, with and without Strata
-                                       with Strata         without
-        tokens sent                          50.0K            150K
-        cost                               $0.2500         $0.4680
-        largest request                      20.0K           90.0K
-        windows of 60.0K                         1             1.5
-        turns that fit                       all 3               2
-        your messages                    6 in view     2 of 6 left
-        your rules          1 in view, 1 by recall     1 of 2 left
-        tool results      9 in view, 169 by recall  31 of 178 left
+                                       with Strata    without
+        tokens sent                          50.0K       150K
+        cost                               $0.2500    $0.4680
+        largest request                      20.0K      90.0K
+        windows of 60.0K                         1        1.5
+        turns that fit                       all 3          2
+        your messages                    6 in view     2 of 6
+        your rules          1 in view, 1 by recall     1 of 2
+        tool results      9 in view, 169 by recall  31 of 178
 
         Without Strata the window of 60.0K is full at turn 3. Going on without it
         loses 4 of your 6 messages, 1 of your 2 rules and 147 of 178 tool results.

@@ -84,7 +84,11 @@ export function comparisonLines(state: DemoState, { style, width, facts }: Compa
     ...table({
       width,
       titles: style.dim,
-      columns: [{ title: "" }, { title: "with Strata", align: "right" }, { title: "without", align: "right" }],
+      columns: [
+        { title: "" },
+        { title: "with Strata", align: "right", gives: "end" },
+        { title: "without", align: "right" },
+      ],
       rows,
     }),
     "",
@@ -103,13 +107,13 @@ const FACT_WORDS: Readonly<Record<FactKind, string>> = {
   results: "tool results",
 }
 
-/** `your messages   5 in view, 1 by recall   1 of 6 left` */
+/** `your messages   5 in view, 1 by recall   1 of 6` */
 function factRow({ kind, all, inView, recalled, inLastWindow }: StillThere): readonly string[] {
   const found = [
     inView > 0 || recalled === 0 ? `${grouped(inView)} in view` : "",
     recalled > 0 ? `${grouped(recalled)} by recall` : "",
   ]
-  return [FACT_WORDS[kind], found.filter(Boolean).join(", "), `${grouped(inLastWindow)} of ${grouped(all)} left`]
+  return [FACT_WORDS[kind], found.filter(Boolean).join(", "), `${grouped(inLastWindow)} of ${grouped(all)}`]
 }
 
 interface Verdict {

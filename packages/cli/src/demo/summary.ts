@@ -5,7 +5,7 @@ import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short 
 import { cacheWords, LAYER_WORDS } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { fittedAtEnd, indented, wrapped } from "../display/text.ts"
+import { fittedAtEnd, indented, widthOf, wrapped } from "../display/text.ts"
 import { comparisonLines } from "./comparison.ts"
 import type { NextDay } from "./next-day.ts"
 import type { DemoState } from "./state.ts"
@@ -70,7 +70,7 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
   ]
   return [
     style.bold("What happened"),
-    ...table({ columns: [{ title: "" }, { title: "", gives: "end" }], rows, width }),
+    ...table({ columns: [{ title: "" }, { title: "" }], rows: rows.flatMap((row) => inWidth(row, width)), width }),
     "",
     ...comparisonLines(state, { style, width, facts: outcome.facts }),
     "",
@@ -104,6 +104,12 @@ const LABELS = 13 // columns of labels
 /** Continuation lines are indented. */
 const wrappedRows = (text: string, width: number): readonly (readonly string[])[] =>
   wrapped(text, width - LABELS - 2).map((line, i) => ["", i === 0 ? line : `  ${line}`])
+
+/** A row that is too long goes on in the next one. */
+function inWidth([label = "", text = ""]: readonly string[], width: number): readonly (readonly string[])[] {
+  if (widthOf(text) <= width - LABELS) return [[label, text]]
+  return wrappedRows(text, width).map(([, line = ""], i) => [i === 0 ? label : "", line])
+}
 
 /** Notes do not get cheaper in a small window, so they weigh more in the demo. */
 const REMARKS: Partial<Record<Purpose, string>> = { notes: " (they cost the same in a large window)" }

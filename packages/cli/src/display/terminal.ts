@@ -54,7 +54,6 @@ export interface TerminalOptions {
 export function processTerminal({ env, noColour }: TerminalOptions): Terminal {
   guardOutput()
   const { stdout, stderr } = process
-  const isScreen = stdout.isTTY === true && env.TERM !== "dumb"
   return {
     print: (text) => stdout.write(text),
     complain: (text) => stderr.write(text),
@@ -65,10 +64,18 @@ export function processTerminal({ env, noColour }: TerminalOptions): Terminal {
     get rows() {
       return stdout.rows ?? USUAL_SIZE.rows
     },
-    isScreen,
     canRewrite: stderr.isTTY === true && env.TERM !== "dumb",
-    style: wantsColour({ env, noColour, isScreen }) ? colourStyle : plainStyle,
+    ...looksFor({ env, noColour, isTTY: stdout.isTTY === true }),
   }
+}
+
+/** Whether output can be redrawn in place, and its colours. A dumb terminal can do neither. */
+export function looksFor({
+  isTTY,
+  ...options
+}: TerminalOptions & { readonly isTTY: boolean }): Pick<Terminal, "isScreen" | "style"> {
+  const isScreen = isTTY && options.env.TERM !== "dumb"
+  return { isScreen, style: wantsColour({ ...options, isScreen }) ? colourStyle : plainStyle }
 }
 
 /** `--no-color` and `NO_COLOR` turn colours off; `FORCE_COLOR` turns them on in pipes too. */

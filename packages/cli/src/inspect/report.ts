@@ -23,8 +23,13 @@ const MOST_NOTES = 8
 export function report(analysis: Analysis, { style, columns }: Look): readonly string[] {
   const page: Page = { analysis, style, width: Math.min(columns, WIDEST) }
   const sections = [content, tools, files, duplicates, growth, cache, money, agents, savings, layers, results, notes]
-  return [...heading(page), ...sections.flatMap((section) => withGap(section(page)))]
+  const lines = [...heading(page), ...sections.flatMap((section) => withGap(section(page)))]
+  return lines.some((line) => LEFT_OUT.test(line)) ? [...lines, "", style.dim(SEE_ALL)] : lines
 }
+
+/** What `more` ends a section with. */
+const LEFT_OUT = /^ {2}and [\d,]+ more /
+const SEE_ALL = '"strata inspect --json" lists everything that is left out here.'
 
 const withGap = (lines: readonly string[]) => (lines.length === 0 ? [] : ["", ...lines])
 
@@ -51,7 +56,10 @@ function heading({ analysis, style, width }: Page): string[] {
     ...(title ? [fitted(printable(title), width)] : []),
     ...wrapped(facts.join(" · "), width),
     ...wrapped(size.join(" · "), width),
-    ...strange.map(([kind, count]) => style.yellow(`  not understood: ${printable(kind)} (${grouped(count)})`)),
+    ...strange
+      .slice(0, MOST_NOTES)
+      .map(([kind, count]) => style.yellow(`  not understood: ${printable(kind)} (${grouped(count)})`)),
+    ...more(strange.length - MOST_NOTES, "kind"),
   ]
 }
 

@@ -41,7 +41,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const place = await openMemoryPlace({ cwd, env })
   const { bank } = place
   const { location } = bank
-  const look = { style: terminal.style, columns: terminal.columns, now: new Date() }
+  const look = { style: terminal.style, columns: terminal.columns, now: new Date(), isShort: terminal.isScreen }
   const show = (value: unknown, page: () => readonly string[]) => {
     terminal.print(`${values.json ? visibleJson(value, 2) : page().join("\n")}\n`)
     return DONE

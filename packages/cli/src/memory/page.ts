@@ -2,6 +2,7 @@
 import type { Claim, Memory, MemoryChange } from "@strata/core/internal"
 import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
 import { isCurrent, MEMORY_TYPES } from "@strata/core/internal/memory/memory"
+import { listing } from "../display/long-list.ts"
 import { counted } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
@@ -15,6 +16,8 @@ export interface Look {
   readonly style: Style
   readonly columns: number
   readonly now: Date
+  /** It goes to a screen, so long lists are shortened. */
+  readonly isShort?: boolean
 }
 
 /** Rules and preferences first, and in each type what was confirmed last. */
@@ -40,10 +43,15 @@ export function listPage({ memories, location, all }: ListPage, look: Look): rea
   const current = inOrder(memories.filter(isCurrent))
   const replaced = inOrder(memories.filter((memory) => !isCurrent(memory)))
   const hidden = all ? 0 : replaced.length
+  const { shown, rest } = listing(all ? [...current, ...replaced] : current, {
+    ...look,
+    seeAll: "strata memory | less",
+  })
   return [
     `${style.bold(counted(current.length, "memory", "memories"))} in ${where}`,
     "",
-    ...memoryRows(all ? [...current, ...replaced] : current, look),
+    ...memoryRows(shown, look),
+    ...rest.map(style.dim),
     ...(hidden === 0 ? [] : ["", style.dim(`${counted(hidden, "replaced one")} not shown; --all lists them.`)]),
   ]
 }
@@ -112,8 +120,9 @@ export function memoryPage({ memory, location, claims }: MemoryPage, { style, co
   ]
 }
 
-export function historyPage(changes: readonly MemoryChange[], { style, columns }: Look): readonly string[] {
+export function historyPage(changes: readonly MemoryChange[], { style, columns, isShort }: Look): readonly string[] {
   if (changes.length === 0) return ["Nothing has changed in this project's memory yet."]
+  const { shown, rest } = listing(changes.toReversed(), { isShort, seeAll: "strata memory history | less" })
   return [
     ...table({
       width: Math.min(columns, WIDEST),
@@ -123,11 +132,15 @@ export function historyPage(changes: readonly MemoryChange[], { style, columns }
         { title: "by" },
         { title: "what and why", gives: "wrap" },
       ],
-      rows: changes
-        .toReversed()
-        .map((change) => [change.id, minuteOf(change.at), authorWords(change.by), printable(changeWords(change))]),
+      rows: shown.map((change) => [
+        change.id,
+        minuteOf(change.at),
+        authorWords(change.by),
+        printable(changeWords(change)),
+      ]),
       titles: style.dim,
     }),
+    ...rest.map(style.dim),
     "",
     style.dim('"strata memory history ID" shows a change as a diff. "strata memory revert ID" takes it back.'),
   ]

@@ -2,6 +2,7 @@
 import type { ConversationListing } from "@strata/core/internal"
 import { UsageError } from "../command.ts"
 import { findById, titleFrom } from "../conversation-names.ts"
+import { listing } from "../display/long-list.ts"
 import { printable } from "../display/visible.ts"
 import { type Offered, offeredIn, offeredLines } from "./offered.ts"
 import type { Look } from "./page.ts"
@@ -33,7 +34,12 @@ export async function whyOffered({ store, projects }: MemoryPlace, id: string | 
   }
 }
 
-export function whyPage({ conversation, title, ...offered }: WhyFound, { style, columns }: Look): readonly string[] {
+export function whyPage(
+  { conversation, title, ...offered }: WhyFound,
+  { style, columns, isShort }: Look,
+): readonly string[] {
   const heading = `Conversation ${conversation.slice(0, 8)}${title === undefined ? "" : `: ${title}`}`
-  return [style.bold(printable(heading)), ...offeredLines(offered, Math.min(columns, 110))]
+  const lines = offeredLines(offered, Math.min(columns, 110))
+  const { shown, rest } = listing(lines, { isShort, seeAll: "strata memory why | less" })
+  return [style.bold(printable(heading)), ...shown, ...rest.map(style.dim)]
 }

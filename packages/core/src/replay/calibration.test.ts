@@ -107,6 +107,13 @@ describe("BEY-7 a recording's bill and what the cache model says it cost", () =>
     expect(found.ratios.modelled).toBeCloseTo(1, 1)
   })
 
+  test("keep to the rules where an incident would leave nothing near what was read", () => {
+    const jump = [...smooth(1), { read: PROMPT + STEP, written: 39_000 }]
+    const found = calibrated([...jump, { read: 50_000, written: 11_000 }])
+    expect(causesOf(found)).toEqual(["part-left"])
+    expect(found.modelled).toBe(found.expected)
+  })
+
   test("say how much of the bill has no explanation", () => {
     expect(calibrated([...smooth(4), { read: 0 }]).unexplained).toBeGreaterThan(0.2)
     expect(calibrated([...smooth(4), { read: PROMPT + 4 * STEP, pauseMinutes: 6 }]).unexplained).toBeLessThan(0.01)

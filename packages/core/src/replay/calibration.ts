@@ -99,27 +99,20 @@ function partsOf(requests: readonly ComparedRequest[], price: Price): readonly C
     parts.set(cause, { ...so, requests: so.requests + 1, tokens: so.tokens + tokens, amount: so.amount + amount })
   }
   for (const request of requests) {
-    const { billed, expected, modelled, incident } = request
-    const [bill, rules, model] = [price(request, billed), price(request, expected), price(request, modelled)]
-    if (incident) {
-      const tokens = Math.abs(Math.round(billed.cacheRead - expected.cacheRead))
-      add(incident.cause, { tokens, amount: model - rules })
-    }
-    if (bill !== model)
-      add(restCause(request), {
-        tokens: Math.abs(Math.round(billed.cacheRead - modelled.cacheRead)),
-        amount: bill - model,
-      })
+    const { billed, expected, incident } = request
+    const amount = price(request, billed) - price(request, expected)
+    const tokens = Math.abs(Math.round(billed.cacheRead - expected.cacheRead))
+    if (incident || amount !== 0) add(incident?.cause ?? restCause(request), { tokens, amount })
   }
   return [...parts.values()].sort((a, b) => Math.abs(b.amount) - Math.abs(a.amount))
 }
 
 const LARGEST_TAIL = 16 // tokens that the API adds after the last block and never caches
 
-function restCause({ request, billed, modelled }: ComparedRequest): keyof typeof REST_CAUSES {
-  if (request.usage?.iterations && inputTokens(tokenCounts(request.usage)) > inputTokens(modelled) + LARGEST_TAIL)
+function restCause({ request, billed, expected }: ComparedRequest): keyof typeof REST_CAUSES {
+  if (request.usage?.iterations && inputTokens(tokenCounts(request.usage)) > inputTokens(expected) + LARGEST_TAIL)
     return "server-passes"
-  return billed.input > modelled.input + LARGEST_TAIL ? "earlier-breakpoint" : "sizes"
+  return billed.input > expected.input + LARGEST_TAIL ? "earlier-breakpoint" : "sizes"
 }
 
 export const causeText = (cause: CalibrationCause) => ({ ...INCIDENT_CAUSES, ...REST_CAUSES })[cause]

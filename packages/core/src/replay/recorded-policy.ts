@@ -9,7 +9,7 @@ import { isHuman } from "../messages/messages.ts"
 import { canonicalModelId, findModel } from "../tokens/models.ts"
 import { tokenCounts } from "../tokens/price.ts"
 import { type ExplainedIncident, incidentOf } from "./cache-incidents.ts"
-import { type CacheIncident, type CacheInput, CacheModel, type PromptItem } from "./cache-model.ts"
+import { type CachedInput, type CacheIncident, type CacheInput, CacheModel, type PromptItem } from "./cache-model.ts"
 import { cachedPrefix, readOf } from "./client-cache.ts"
 import { type MeasuredRecording, type RecordedContext, recordedContexts } from "./measured-recording.ts"
 import type { RecordedRequest } from "./recorded-steps.ts"
@@ -24,6 +24,11 @@ export interface ComparedRequest {
   /** With the incident. The same as expected where there was none. */
   readonly modelled: TokenCounts
   readonly incident?: ExplainedIncident
+}
+
+interface Expectation {
+  readonly cacheInput: CacheInput
+  readonly expected: CachedInput
 }
 
 interface Size {
@@ -95,7 +100,8 @@ class RecordedRun {
     const read = readOf(usage)
     const withoutExpiry = this.#cache.expect({ ...cacheInput, incident: { kind: "outlived" } })
     const answered = tokensOf(cacheInput.items.slice(0, cacheInput.answered))
-    const incident = incidentOf({ read, input, expected, withoutExpiry, answered, prompt: promptEnd, context })
+    const found = incidentOf({ read, input, expected, withoutExpiry, answered, prompt: promptEnd, context })
+    const incident = found && this.#ifCloser(found, { cacheInput, expected })
     const modelled = this.#cache.send(incident?.incident ? { ...cacheInput, incident: incident.incident } : byRules)
     return {
       request,
@@ -104,6 +110,14 @@ class RecordedRun {
       modelled: { ...modelled, output: counted.output },
       ...(incident ? { incident } : {}),
     }
+  }
+
+  /** An incident that leaves no entry near what was read explains nothing, so it is not applied. */
+  #ifCloser(found: ExplainedIncident, { cacheInput, expected }: Expectation): ExplainedIncident {
+    const { read, cause, incident } = found
+    if (!incident) return found
+    const distance = ({ cacheRead }: CachedInput) => Math.abs(cacheRead - read)
+    return distance(this.#cache.expect({ ...cacheInput, incident })) < distance(expected) ? found : { read, cause }
   }
 
   /** What the recording shows without its cache counts: a first read from elsewhere, and a context that got smaller. */

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useSyncExternalStore } from "react"
 import { firstLine } from "../../display/text.ts"
 import type { Chat } from "../chat.ts"
 import { menuFor } from "../completion.ts"
+import { isLow } from "../dialog-layout.ts"
 import type { Editor } from "../editor.ts"
 import { foundInput } from "../history-search.ts"
 import { press } from "../keyboard.ts"
@@ -48,12 +49,12 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
   const fewest = menu.length === 0 ? ROWS_ABOVE_BODY : ROWS_ABOVE_MENU
   const screen = h(
     Box,
-    { flexDirection: "column", width: columns },
+    { flexDirection: "column", width: "100%" }, // not a number: on a resize the renderer draws once before the new one is known
     h(Transcript, {
       items: state.items,
       asked: dialog?.call,
       showing: state.showing,
-      rows: dialog?.body ? ROWS_ABOVE_BODY : Math.max(fewest, rows - around),
+      rows: dialog?.body ? (isLow({ rows }) ? 0 : ROWS_ABOVE_BODY) : Math.max(fewest, rows - around),
     }),
     dialog ? null : h(WorkLine, { work: state.work }),
     h(QueuedLines, { queued: state.queued }),

@@ -1,11 +1,12 @@
 /** A question to the person: the subject, the choices, a line for a typed reply. What does not fit is paged through. */
 import { Box } from "ink"
 import type { ReactNode } from "react"
-import { counted } from "../../display/numbers.ts"
+import { counted, grouped } from "../../display/numbers.ts"
 import type { Dialog } from "../dialog.ts"
 import {
   type BodyPage,
   FRAME_COLUMNS,
+  isLow,
   layoutOf,
   OPTION_COLUMNS,
   type OptionRows,
@@ -28,17 +29,25 @@ export interface DialogBoxProps {
 
 export function DialogBox({ dialog, rows, isReady }: DialogBoxProps): ReactNode {
   const theme = useTheme()
-  const { title, why, notes, body, options } = layoutOf(dialog, { columns: useColumns(), rows })
+  const { title, why, notes, body, options, optionsAbove, optionsBelow } = layoutOf(dialog, {
+    columns: useColumns(),
+    rows,
+  })
+  const margin = isLow({ rows }) ? 0 : 1
   return h(
     Box,
-    { ...BAR, flexDirection: "column", paddingLeft: 1, marginTop: 1, flexShrink: 0, ...colourOf(theme) },
+    { ...BAR, flexDirection: "column", paddingLeft: 1, marginTop: margin, flexShrink: 0, ...colourOf(theme) },
     title.map((text, i) => h(Row, { key: `title ${i}` }, h(Text, { bold: true }, text))),
     why.map((text, i) => h(Row, { key: `why ${i}` }, h(Text, theme.quiet, text))),
     notes.map(({ text, tone }, i) =>
       h(Row, { key: `note ${i}` }, h(Text, tone === "warning" ? theme.warning : theme.quiet, text)),
     ),
-    body ? h(Body, { body }) : null,
+    body ? h(Body, { body, margin }) : null,
+    optionsAbove > 0 ? h(Row, null, h(Text, theme.accent, `  ↑ ${grouped(optionsAbove)} above`)) : null,
     options.map((shown) => h(OptionView, { key: shown.index, shown, isSelected: shown.index === dialog.selected })),
+    optionsBelow > 0
+      ? h(Row, null, h(Text, theme.accent, `  ↓ ${grouped(optionsBelow)} below${body ? "" : ": PgDn shows them"}`))
+      : null,
     dialog.reply
       ? h(
           Box,
@@ -47,7 +56,7 @@ export function DialogBox({ dialog, rows, isReady }: DialogBoxProps): ReactNode 
           h(EditorLines, { editor: dialog.reply, inset: FRAME_COLUMNS + PROMPT_COLUMNS }),
         )
       : null,
-    h(Text, theme.quiet, isReady ? hintFor(dialog) : NOT_YET),
+    h(Text, { ...theme.quiet, wrap: "truncate-end" }, isReady ? hintFor(dialog) : NOT_YET),
   )
 }
 
@@ -59,18 +68,23 @@ const NOT_YET = "Takes keys in a moment; until then they go to the input line"
 
 function hintFor({ reply, body, options }: Dialog): string {
   if (reply) return options.length > 1 ? "Enter sends, Esc goes back" : "Enter sends, Esc cancels"
-  return `Enter or a key chooses, Esc cancels${body ? ", Ctrl-O shows everything" : ""}`
+  return `Enter or a key chooses, Esc cancels${body ? ", Ctrl-O shows all" : ""}`
 }
 
 function Row({ children }: { readonly children?: ReactNode }): ReactNode {
   return h(Box, { flexShrink: 0 }, children)
 }
 
-function Body({ body: { rows, above, below } }: { readonly body: BodyPage }): ReactNode {
+interface BodyProps {
+  readonly body: BodyPage
+  readonly margin: number
+}
+
+function Body({ body: { rows, above, below }, margin }: BodyProps): ReactNode {
   const { accent } = useTheme()
   return h(
     Box,
-    { flexDirection: "column", marginY: 1, flexShrink: 0 },
+    { flexDirection: "column", marginY: margin, flexShrink: 0 },
     above > 0 ? h(Row, null, h(Text, accent, `↑ ${counted(above, "line")} above: PgUp shows them`)) : null,
     rows.map((shown, i) => h(Row, { key: i }, h(BodyRowView, { shown }))),
     below > 0 ? h(Row, null, h(Text, accent, `↓ ${counted(below, "line")} below: PgDn or Space shows them`)) : null,

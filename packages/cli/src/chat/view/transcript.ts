@@ -5,6 +5,7 @@
 import { Box, Static } from "ink"
 import type { ReactNode } from "react"
 import { type Item, settledItems } from "../state.ts"
+import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
 import { ItemView } from "./item-view.ts"
 
@@ -20,13 +21,15 @@ export interface TranscriptProps {
 export function Transcript({ items, showing, asked, rows }: TranscriptProps): ReactNode {
   const settled = settledItems(items)
   const open = items.slice(settled)
+  const width = useColumns() // printed items are outside of the screen's box
   return h(
     Box,
     { flexDirection: "column" },
     h(Static<Item>, {
       key: showing,
       items: items.slice(0, settled),
-      children: (item, i) => h(ItemView, { key: i, item, previous: items[i - 1] }),
+      children: (item, i) =>
+        h(Box, { key: i, width, flexDirection: "column" }, h(ItemView, { item, previous: items[i - 1] })),
     }),
     h(
       Box,

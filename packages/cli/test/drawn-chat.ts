@@ -1,0 +1,67 @@
+/** The chat's screen drawn inside the test by the real renderer, on an emulated terminal. */
+import { EventEmitter } from "node:events"
+import { render } from "ink"
+import { historyOf } from "../src/chat/input-history.ts"
+import { type ChatState, initialState } from "../src/chat/state.ts"
+import { Screen } from "../src/chat/view/app.ts"
+import { h } from "../src/chat/view/element.ts"
+import { tidyOnResize } from "../src/chat/view/tidy-resize.ts"
+import { EmulatedScreen, type ScreenSize } from "./emulated-screen.ts"
+
+export const RESTING = initialState(
+  {
+    model: "claude-opus-5-5",
+    mode: "ask",
+    percentLeft: 75,
+    isContextLow: false,
+    dollars: 0.0123,
+    isPriceIncomplete: false,
+    turns: 3,
+  },
+  historyOf([]),
+)
+
+/** A terminal as the renderer sees it. */
+class Output extends EventEmitter {
+  readonly isTTY = true
+  columns: number
+  rows: number
+  readonly #screen: EmulatedScreen
+
+  constructor(screen: EmulatedScreen, { columns, rows }: ScreenSize) {
+    super()
+    this.#screen = screen
+    this.columns = columns
+    this.rows = rows
+  }
+
+  write(text: string, ...rest: readonly unknown[]): boolean {
+    this.#screen.write(text)
+    const done = rest.find((value) => typeof value === "function") as (() => void) | undefined
+    done?.()
+    return true
+  }
+}
+
+export async function drawChat(size: ScreenSize) {
+  const screen = new EmulatedScreen(size)
+  const output = new Output(screen, size)
+  const element = (state: ChatState) => h(Screen, { state })
+  const stdout = tidyOnResize(output as unknown as NodeJS.WriteStream)
+  const app = render(element(RESTING), { stdout, patchConsole: false, exitOnCtrlC: false, interactive: true })
+  await app.waitUntilRenderFlush()
+  return {
+    screen,
+    async show(change: Partial<ChatState>) {
+      app.rerender(element({ ...RESTING, ...change }))
+      await app.waitUntilRenderFlush()
+    },
+    async resize({ columns, rows }: ScreenSize) {
+      screen.resize({ columns, rows })
+      Object.assign(output, { columns, rows })
+      output.emit("resize")
+      await app.waitUntilRenderFlush()
+    },
+    [Symbol.dispose]: () => app.unmount(),
+  }
+}
