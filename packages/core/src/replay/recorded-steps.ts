@@ -47,7 +47,7 @@ export interface RecordedSteps {
 
 const NO_TIME = "1970-01-01" // importers of formats without times begin here
 const UNKNOWN_MODEL = "unknown"
-const SYNTHETIC_MODEL = "<synthetic>"
+export const SYNTHETIC_MODEL = "<synthetic>"
 const OF_THE_LAYERS: ReadonlySet<string> = new Set([
   ...["tool-result-persisted", "tool-result-empty", "tool-results-sent", "tool-results-cleared"],
   ...["thinking-dropped", "server-edited", "cache-edits-dropped"],

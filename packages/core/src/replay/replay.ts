@@ -3,7 +3,7 @@
  * billed. It is a model and calls no server. Answers and pauses stay as recorded. What an answer uses and a policy has taken out of the
  * view is fetched again and paid for.
  */
-import { addCounts, inputTokens, NO_TOKENS, type TokenCounts, weighCounts } from "../base/token-counts.ts"
+import { addCounts, inputTokens, NO_TOKENS, type TokenCounts } from "../base/token-counts.ts"
 import { type MeasuredRecording, measureRecording, type ReplayOptions } from "./measured-recording.ts"
 import { ALL_POLICIES } from "./policies/all.ts"
 import { CLEARING_ONLY, NOTHING } from "./policies/clearing-only.ts"
@@ -20,7 +20,7 @@ import {
   type ReplayedRequest,
   type UsedAgain,
 } from "./report.ts"
-import { USUAL_PRICES } from "./usual-prices.ts"
+import { type CostUnit, requestCost, unitOf, weigh } from "./request-cost.ts"
 
 export interface Replay {
   /** `unknown`: the recording has no times, so no cache expires and nothing is cleared by time. */
@@ -77,8 +77,6 @@ export interface ReplayTotals {
   readonly saved: { readonly amount: number; readonly share: number; readonly unit: CostUnit }
 }
 
-export type CostUnit = "dollars" | "tokens"
-
 const SUMMARY_MS = 20_000 // how long a model takes for a summary, judging by recorded ones
 
 export interface ReplayInput extends ReplayOptions, RunOptions {
@@ -121,8 +119,8 @@ interface Runs {
 
 function reportOf({ name, about }: Policy, { run, baseline, summaryMs }: Runs): ReplayReport {
   const { requests, failures, losses, contexts, usedAgain, afterCompaction } = run
-  const unit: CostUnit = requests.every(({ dollars }) => dollars !== undefined) ? "dollars" : "tokens"
-  const price = (request: ReplayedRequest) => (unit === "dollars" ? request.dollars! : weigh(request.counts))
+  const unit = unitOf(requests)
+  const price = (request: ReplayedRequest) => requestCost(request, unit)
   const [costs, everything] = [costByTurn(requests, price), costByTurn(baseline.requests, price)]
   const differences = everything.map((cost, turn) => cost - (costs[turn] ?? 0))
   const savings = savingsByAction({ ...run, differences })
@@ -176,6 +174,5 @@ function totalsOf({
   }
 }
 
-const weigh = (counts: TokenCounts) => weighCounts(counts, USUAL_PRICES)
 const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole)
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

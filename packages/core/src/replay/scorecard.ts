@@ -3,7 +3,8 @@
  * about the same conversations.
  */
 import { addCounts, inputTokens, NO_TOKENS } from "../base/token-counts.ts"
-import type { CostUnit, Replay, ReplayReport } from "./replay.ts"
+import type { Replay, ReplayReport } from "./replay.ts"
+import type { CostUnit } from "./request-cost.ts"
 
 /** What a cost is divided by. */
 export const REFERENCES = ["none", "claude-style", "optimum"] as const
