@@ -116,21 +116,91 @@ export const UNDO = describe({
   ],
 })
 
+const FORMATS_READ =
+  "Reads transcripts of Claude Code, Codex, pi, opencode, OpenHands, SWE-agent, Copilot CLI and Gemini CLI, and Strata's own journals."
+
 export const INSPECT = describe({
   name: "inspect",
   about: "see where a conversation's context and money went",
-  more: [
-    "Reads transcripts of Claude Code, Codex, pi, opencode, OpenHands, SWE-agent, Copilot CLI and Gemini CLI, and Strata's own journals. It never writes to them.",
-  ],
+  more: [`${FORMATS_READ} It never writes to them.`],
   operands: { value: "FILE…", least: 1, most: Number.POSITIVE_INFINITY },
   options: {
     layers: { kind: "flag", about: "also show what layers 1 and 2 would have saved" },
+    html: { kind: "text", value: "FILE", about: "also write one page with charts, for any browser, also offline" },
     json: { kind: "flag", about: "print everything as JSON" },
   },
   examples: [
     ["strata inspect ~/.claude/projects/*/*.jsonl", "one report per file, then a table of all"],
     ["strata inspect --layers session.jsonl", "replay it under four policies"],
     ["strata inspect --json session.jsonl | jq .conversations[0].cache", "feed another program"],
+  ],
+})
+
+/** What a replay assumes. */
+const REPLAY_OPTIONS = {
+  model: { kind: "text", value: "NAME", about: "as if this model had answered: its prices, cache and window" },
+  window: {
+    kind: "number",
+    value: "N",
+    about: "the window in tokens (default: 200000, or the recording's if it was larger)",
+    least: 20_000,
+    most: 10_000_000,
+  },
+  "summary-seconds": {
+    kind: "number",
+    value: "N",
+    about: "how long a model writes a summary (default 20)",
+    least: 0,
+    most: 3_600,
+  },
+  generate: {
+    kind: "number",
+    value: "N",
+    about: "replay generated work of about N tokens, without a file",
+    least: 1_000,
+    most: 20_000_000,
+  },
+} as const satisfies Options
+
+export const REPLAY = describe({
+  name: "replay",
+  about: "run a recorded conversation through a policy: cost, cache, losses",
+  more: [
+    `${FORMATS_READ} No model is asked: the replay computes what each request would have sent and cost.`,
+    "Answers and pauses stay as recorded. What an answer uses and the policy has taken out of the view is fetched again and paid for.",
+  ],
+  operands: { value: "FILE…", least: 0, most: Number.POSITIVE_INFINITY },
+  options: {
+    policy: { kind: "text", value: "NAME", about: "the policy (default strata); a wrong name lists them all" },
+    ...REPLAY_OPTIONS,
+    turns: { kind: "flag", about: "also list every request" },
+    json: { kind: "flag", about: "print everything as JSON" },
+  },
+  examples: [
+    ["strata replay session.jsonl", "what Strata would have done, and what it would have cost"],
+    ["strata replay --policy claude-style --turns session.jsonl", "another policy, turn by turn"],
+    ["strata replay --generate 400000 --window 100000", "without a recording"],
+  ],
+})
+
+export const COMPARE = describe({
+  name: "compare",
+  about: "put policies side by side on recorded conversations",
+  more: [
+    `${FORMATS_READ} Each conversation runs through every policy, as strata replay does it.`,
+    "The scorecard has cost, cache, peak context, what stayed in view or in reach, and time. The references none, claude-style and optimum always run.",
+  ],
+  operands: { value: "FILE…", least: 0, most: Number.POSITIVE_INFINITY },
+  options: {
+    policies: { kind: "text", value: "A,B", about: "only these policies and the references (default: all)" },
+    ...REPLAY_OPTIONS,
+    html: { kind: "text", value: "FILE", about: "also write one page with charts, for any browser, also offline" },
+    json: { kind: "flag", about: "print everything as JSON" },
+  },
+  examples: [
+    ["strata compare --policies strata,clear-3 session.jsonl", "two policies and the references"],
+    ["strata compare --html page.html ~/.claude/projects/*/*.jsonl", "all policies, as a page"],
+    ["strata compare --generate 400000 --window 100000", "without a recording"],
   ],
 })
 

@@ -19,6 +19,8 @@ it("lists every command with an example", () => {
       compact  make room in a conversation: summarise it, or clear a part
       undo     take back a compaction, or what was cleared by hand
       inspect  see where a conversation's context and money went
+      replay   run a recorded conversation through a policy: cost, cache, losses
+      compare  put policies side by side on recorded conversations
       recall   look up anything a conversation ever held, by handle or words
       agents   see the agents of a conversation; follow, stop and message them
       memory   see, search, change and undo what a project remembers
@@ -42,6 +44,10 @@ it("lists every command with an example", () => {
                                                    large the context would be
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
+      strata replay session.jsonl                  what Strata would have done, and
+                                                   what it would have cost
+      strata compare --policies strata,clear-3 session.jsonl
+                                                   two policies and the references
       strata recall 3f09c1a2b4.0                   one block, with what is right
                                                    before and after
       strata agents                                what do the agents do?

@@ -6,16 +6,20 @@ import { type Run, UsageError } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
 import { progressOn } from "../display/progress.ts"
 import { visibleJson } from "../display/visible.ts"
+import { checkPagePlace, writePage } from "../html/file.ts"
 import { type Analysis, analyse } from "./analysis.ts"
 import { comparison } from "./comparison.ts"
+import type { Inspected } from "./html-page.ts"
 import { report } from "./report.ts"
 import { readTranscripts, type Transcript } from "./transcript.ts"
 
 const DONE = 0
 const SOME_FAILED = 1
 
-export const run: Run = async ({ args, terminal }) => {
+export const run: Run = async ({ args, cwd, terminal }) => {
   const { values, operands } = readArguments(INSPECT, args)
+  const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
+  const inspected: Inspected[] = []
   const analyses: Analysis[] = []
   let failures = 0
   const progress = progressOn(terminal)
@@ -26,6 +30,7 @@ export const run: Run = async ({ args, terminal }) => {
         for (const transcript of await readTranscripts(file)) {
           const analysis = values.layers ? await withLayers(transcript) : analyse(transcript)
           analyses.push(analysis)
+          if (place !== undefined) inspected.push({ transcript, analysis })
           progress.clear()
           if (!values.json) terminal.print(`${report(analysis, terminal).join("\n")}\n\n`)
         }
@@ -42,6 +47,10 @@ export const run: Run = async ({ args, terminal }) => {
   }
   if (values.json) terminal.print(`${visibleJson({ conversations: analyses }, 2)}\n`)
   else if (analyses.length > 1) terminal.print(`${comparison(analyses, terminal).join("\n")}\n`)
+  if (place !== undefined) {
+    const { inspectionPage } = await import("./html-page.ts")
+    await writePage(place, inspectionPage(inspected), terminal)
+  }
   return failures === 0 ? DONE : SOME_FAILED
 }
 

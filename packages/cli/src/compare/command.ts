@@ -1,0 +1,70 @@
+/** `strata compare`: policies side by side on recorded conversations, as a table, as JSON and as a page. */
+import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
+import { REFERENCES, type Scorecard, scorecard } from "@strata/core/internal/replay/scorecard"
+import { readArguments } from "../arguments.ts"
+import type { Run } from "../command.ts"
+import { COMPARE } from "../descriptions.ts"
+import { counted } from "../display/numbers.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { wrapped } from "../display/text.ts"
+import { visibleJson } from "../display/visible.ts"
+import { checkPagePlace, writePage } from "../html/file.ts"
+import { replayOptions } from "../replay/command.ts"
+import { namedPolicies } from "../replay/named-policies.ts"
+import { recordings } from "../replay/recordings.ts"
+import { assumptions } from "../replay/report.ts"
+import { type Compared, compared, conversationTable } from "./conversations.ts"
+import { comparisonPage } from "./html-page.ts"
+import { scoreTable } from "./score-table.ts"
+
+const DONE = 0
+const SOME_FAILED = 1
+const WIDEST = 160
+
+export const run: Run = async ({ args, cwd, terminal }) => {
+  const { values, operands } = readArguments(COMPARE, args)
+  const policies = values.policies === undefined ? ALL_POLICIES : namedPolicies(values.policies, REFERENCES)
+  const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
+  const all: Compared[] = []
+  let failures = 0
+  const asked = {
+    command: COMPARE.name,
+    files: operands,
+    generate: values.generate,
+    model: values.model,
+    complain: (problem: string) => {
+      terminal.complain(`${problem}\n`)
+      failures++
+    },
+  }
+  for await (const recording of recordings(asked))
+    all.push(await compared(recording, { policies, ...replayOptions(values) }))
+  const card = scorecard(all)
+  if (values.json) terminal.print(`${visibleJson(asJson(card, all), 2)}\n`)
+  else terminal.print(`${report(card, all, terminal).join("\n")}\n`)
+  if (place !== undefined) await writePage(place, comparisonPage(card, all), terminal)
+  return failures === 0 ? DONE : SOME_FAILED
+}
+
+function report(card: Scorecard, all: readonly Compared[], { style, columns }: Terminal): string[] {
+  const width = Math.min(columns, WIDEST)
+  const remarks = new Set(all.flatMap(({ replay }) => assumptions(replay)))
+  return [
+    style.bold(
+      `${counted(card.scores.length, "policy", "policies")} on ${counted(card.conversations, "conversation")}`,
+    ),
+    ...[...remarks].flatMap((remark) => wrapped(all.length > 1 ? `For some: ${remark}` : remark, width)).map(style.dim),
+    "",
+    ...scoreTable(card, { style, width }),
+    ...(all.length > 1 ? ["", ...conversationTable(all, { style, width })] : []),
+  ]
+}
+
+const asJson = (card: Scorecard, all: readonly Compared[]) => ({
+  scorecard: card,
+  conversations: all.map(({ recording: { conversation: _, ...about }, replay, processingMs }) => ({
+    ...about,
+    ...replay,
+    processingMs,
+  })),
+})

@@ -1,0 +1,73 @@
+/** Replays a conversation under several policies, with the time each takes, and the table of all conversations. */
+import { basename } from "node:path"
+import type { Policy, Replay, ReplayReport } from "@strata/core/internal"
+import { type ReplayInput, replay } from "@strata/core/internal/replay/replay"
+import type { ScoredReplay } from "@strata/core/internal/replay/scorecard"
+import { grouped } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import { printable } from "../display/visible.ts"
+import { costIn } from "../replay/page.ts"
+import type { Recording } from "../replay/recordings.ts"
+import type { ScoreLook } from "./score-table.ts"
+
+export interface Compared extends ScoredReplay {
+  readonly recording: Recording
+}
+
+export async function compared(
+  recording: Recording,
+  input: ReplayInput & { policies: readonly Policy[] },
+): Promise<Compared> {
+  const processingMs: Record<string, number> = {}
+  const found = await replay(recording.conversation, {
+    ...input,
+    around: async ({ name }, run) => {
+      const from = performance.now()
+      const result = await run()
+      processingMs[name] = performance.now() - from
+      return result
+    },
+  })
+  return { recording, replay: found, processingMs }
+}
+
+/** The cost of a report in its own unit. */
+export const costOf = ({ totals }: ReplayReport): number =>
+  totals.saved.unit === "dollars" ? totals.dollars! : totals.weighed
+
+export const cheapestOf = ({ reports }: Replay): ReplayReport =>
+  reports.reduce((best, report) => (costOf(report) < costOf(best) ? report : best))
+
+/** A line for each conversation: what sending everything costs, and what ours and the cheapest do. */
+export function conversationTable(all: readonly Compared[], { style, width }: ScoreLook): string[] {
+  return table({
+    width,
+    indent: 0,
+    titles: style.dim,
+    columns: [
+      { title: "conversation", gives: "beginning" },
+      { title: "turns", align: "right" },
+      { title: "none", align: "right" },
+      { title: "strata", align: "right" },
+      { title: "cheapest", align: "right" },
+      { title: "" },
+    ],
+    rows: all.map(({ recording, replay: found }) => {
+      const named = (name: string) => found.reports.find(({ policy }) => policy === name)
+      const { unit } = found.reports[0]!.totals.saved
+      const cell = (report: ReplayReport | undefined) => (report ? costIn(costOf(report), unit) : "-")
+      const best = cheapestOf(found)
+      return [
+        printable(basename(recording.file)),
+        grouped(turnsOf(found)),
+        cell(named("none")),
+        cell(named("strata")),
+        cell(best),
+        best.policy,
+      ]
+    }),
+  })
+}
+
+export const turnsOf = ({ reports }: Replay): number =>
+  (reports[0]?.requests ?? []).filter(({ purpose }) => purpose === "conversation").length

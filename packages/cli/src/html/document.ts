@@ -1,0 +1,27 @@
+/** The document around a page's content. It loads nothing and runs nothing: its policy forbids all network, scripts and forms. */
+import { createHash } from "node:crypto"
+import { html, Markup } from "./markup.ts"
+import { STYLE } from "./style.ts"
+
+/** How every page begins. A file that begins otherwise is never replaced. */
+export const BEGINNING = '<!doctype html>\n<html lang="en" data-page="strata">'
+
+const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64")
+const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'`
+
+export function document({ title, body }: { readonly title: string; readonly body: Markup }): Markup {
+  return html`${Markup.of(BEGINNING)}
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${Markup.of(POLICY)}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${Markup.of(STYLE)}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`
+}

@@ -1,0 +1,51 @@
+/** Writes a page to a file. It replaces an earlier page, and never anything else. */
+import { open, rename, rm, stat, writeFile } from "node:fs/promises"
+import { basename, dirname, join, resolve } from "node:path"
+import { reasonOf } from "@strata/core/internal/base/errors"
+import { UsageError } from "../command.ts"
+import { short } from "../display/numbers.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { BEGINNING } from "./document.ts"
+import type { Markup } from "./markup.ts"
+
+/** The absolute path, if a page may be written there. Asked before the work, so that no result is lost. */
+export async function checkPagePlace(file: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, file)
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory())
+    throw new UsageError(`${file} is a directory. Name a file in it, such as ${join(file, "page.html")}.`)
+  if (found && !(await isPage(path)))
+    throw new UsageError(
+      `${file} exists and is not a page of Strata. Nothing was written; choose another name after --html.`,
+    )
+  const directory = await stat(dirname(path)).catch(() => undefined)
+  if (!directory?.isDirectory())
+    throw new UsageError(`The directory ${dirname(file)} does not exist. Create it, then run the command again.`)
+  return path
+}
+
+async function isPage(path: string): Promise<boolean> {
+  try {
+    await using file = await open(path)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(BEGINNING.length), 0, BEGINNING.length, 0)
+    return buffer.subarray(0, bytesRead).toString() === BEGINNING
+  } catch {
+    return false
+  }
+}
+
+/** Says on standard error what was written, so that `--json` stays whole. */
+export async function writePage(path: string, page: Markup, terminal: Terminal): Promise<void> {
+  const text = page.toString()
+  const draft = join(dirname(path), `.${basename(path)}.${process.pid}.draft`)
+  try {
+    await writeFile(draft, text)
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw new UsageError(
+      `The page cannot be written to ${path} (${reasonOf(error)}). Choose another place after --html.`,
+    )
+  }
+  terminal.complain(`Wrote ${path} (${short(Buffer.byteLength(text))} bytes). Open it in a browser.\n`)
+}

@@ -1,0 +1,181 @@
+/** A page: the scorecard, a table of the conversations, and charts for each of them. Its size is bounded. */
+import { SCORE_COLUMNS } from "../compare/score-table.ts"
+import { counted, grouped, short } from "../display/numbers.ts"
+import { costWithUnit } from "../replay/page.ts"
+import type { Course, PageContent, PageConversation } from "./content.ts"
+import { classLegend, contextChart, lossLegend, MARK_SHAPES } from "./context-chart.ts"
+import { costAtEnd, costChart } from "./cost-chart.ts"
+import { document } from "./document.ts"
+import { html, type Markup } from "./markup.ts"
+import { turnsIn } from "./scale.ts"
+
+const MOST_POINTS = 400 // in one chart: more cannot be seen
+const FEWEST_POINTS = 40
+const POINTS_IN_ALL = 30_000 // about 4 MB
+const MOST_DETAILED = 60 // conversations with charts; the others are in the table
+const SLICES = 48
+const MOST_CHARTS_WITH_SLICES = 40
+const TALL = 220 // pixels
+const LOW = 130
+const OURS = "strata"
+const EVERYTHING = "none"
+
+export function page({ title, about, scorecard, conversations }: PageContent): Markup {
+  const detailed = new Set(conversations.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, MOST_DETAILED))
+  const charts = [...detailed].reduce((sum, { courses }) => sum + courses.length, 0)
+  const points = Math.min(MOST_POINTS, Math.max(FEWEST_POINTS, Math.floor(POINTS_IN_ALL / Math.max(1, charts))))
+  const slices = charts <= MOST_CHARTS_WITH_SLICES ? SLICES : 0
+  const isMany = conversations.length > 1
+  const body = html`${MARK_SHAPES}
+<header><h1>${title}</h1>${about.map((sentence) => html`<p class="soft">${sentence}</p>`)}</header>
+<main>
+${scorecard && scorecard.scores.length > 0 ? scoreSection(scorecard) : undefined}
+${isMany ? conversationTable(conversations, detailed) : undefined}
+${conversations.map((conversation, i) =>
+  detailed.has(conversation) ? details(conversation, { id: `c${i + 1}`, points, slices, isOpen: !isMany }) : undefined,
+)}
+</main>`
+  return document({ title, body })
+}
+
+const weightOf = ({ courses }: PageConversation) =>
+  Math.max(0, ...courses.map((course) => costAtEnd(course) ?? 0)) || (courses[0]?.points.length ?? 0) / 1e9
+
+function scoreSection({ scores, unit, conversations }: NonNullable<PageContent["scorecard"]>): Markup {
+  const least = Math.min(...scores.filter(({ policy }) => policy !== "optimum").map(({ cost }) => cost))
+  return html`<section><h2>Scorecard</h2>
+<p>${counted(scores.length, "policy", "policies")} on ${counted(conversations, "conversation")}. The lowest cost is marked.</p>
+<div class="scroll" tabindex="0"><table><thead><tr><th>policy</th>${SCORE_COLUMNS.map(({ title, about }) => html`<th title="${about}">${title}</th>`)}</tr></thead>
+<tbody>${scores.map(
+    (score) =>
+      html`<tr${score.policy === OURS ? html` class="ours"` : undefined}><th title="${score.about}">${score.policy}</th>${SCORE_COLUMNS.map(
+        ({ title, cell }) =>
+          html`<td${title === "cost" && score.cost === least ? html` class="best"` : undefined}>${cell(score, unit)}</td>`,
+      )}</tr>`,
+  )}</tbody></table></div>
+<details><summary>What the columns and policies mean</summary>
+<dl class="columns">${SCORE_COLUMNS.map(({ title, about }) => html`<dt>${title}</dt><dd>${about}</dd>`)}</dl>
+<dl class="columns">${scores.map(({ policy, about }) => html`<dt>${policy}</dt><dd>${about}</dd>`)}</dl></details></section>`
+}
+
+function conversationTable(all: readonly PageConversation[], detailed: ReadonlySet<PageConversation>): Markup {
+  const left = all.length - detailed.size
+  const columns = all.every(({ courses }) => courses.length === 1) ? factColumns(all) : costColumns(all)
+  return html`<section><h2>Conversations</h2>
+${left > 0 ? html`<p>The ${grouped(detailed.size)} with the highest cost have charts below; ${grouped(left)} are in this table only.</p>` : undefined}
+<div class="scroll" tabindex="0"><table><thead><tr><th class="long">conversation</th><th>turns</th>${columns.map(({ title }) => html`<th>${title}</th>`)}</tr></thead>
+<tbody>${all.map((conversation, i) => {
+    const { name } = conversation
+    const link = detailed.has(conversation) ? html`<a href="#c${i + 1}">${name}</a>` : name
+    return html`<tr><td class="long">${link}</td><td>${grouped(turnCount(conversation))}</td>${columns.map(({ cell }) => html`<td>${cell(conversation)}</td>`)}</tr>`
+  })}</tbody></table></div></section>`
+}
+
+interface ConversationColumn {
+  readonly title: string
+  readonly cell: (conversation: PageConversation) => string
+}
+
+/** What each policy cost. */
+const costColumns = (all: readonly PageConversation[]): readonly ConversationColumn[] =>
+  [...new Set(all.flatMap(({ courses }) => courses.map(({ name }) => name)))].map((title) => ({
+    title,
+    cell: ({ courses, unit }) => {
+      const course = courses.find(({ name }) => name === title)
+      const paid = course && costAtEnd(course)
+      return paid === undefined ? "-" : costWithUnit(paid, unit)
+    },
+  }))
+
+/** With one course each: what is known about it. */
+const factColumns = (all: readonly PageConversation[]): readonly ConversationColumn[] =>
+  (all[0]?.courses[0]?.facts ?? []).map(([title], i) => ({
+    title,
+    cell: ({ courses }) => courses[0]!.facts[i]?.[1] ?? "-",
+  }))
+
+const turnCount = ({ courses }: PageConversation) => Math.max(0, ...courses.map(({ points }) => points.length))
+
+interface Drawn {
+  readonly id: string
+  readonly points: number
+  readonly slices: number
+  readonly isOpen: boolean
+}
+
+function details(conversation: PageConversation, { id, points, slices, isOpen }: Drawn): Markup {
+  const { name, facts, remarks, courses } = conversation
+  const turns = turnsIn(courses[0]?.points ?? [])
+  const scales = contextScales(courses)
+  const isSingle = courses.length === 1
+  const hasTurns = courses.some((course) => course.points.length > 0)
+  return html`<details class="conversation" id="${id}"${isOpen ? html` open` : undefined}><summary>${name} <span class="soft">${facts.join(" · ")}</span></summary>
+${remarks.map((remark) => html`<p class="soft">${remark}</p>`)}
+${factTable(courses)}
+${hasTurns ? costChart({ conversation, turns, points }) : html`<p>There are no requests to draw.</p>`}
+${
+  hasTurns
+    ? html`<figure><figcaption>Context over turns, by class (tokens)${isSingle ? "" : scales.words}</figcaption>
+${classLegend(courses)}${lossLegend(courses)}
+<div class="${isSingle ? "single" : "panels"}">${courses.map(
+        (course) =>
+          html`<div class="panel">${isSingle ? undefined : panelTitle(course)}${contextChart({ course, height: isSingle ? TALL : LOW, turns, most: scales.of(course), points, slices })}</div>`,
+      )}</div></figure>`
+    : undefined
+}
+${isSingle ? lossTable(courses[0]!) : undefined}
+</details>`
+}
+
+const LARGER = 1.5 // times the others: with one scale, theirs would be too flat to read
+
+/** One scale for all panels. Sending everything gets its own where it is much larger. */
+function contextScales(courses: readonly Course[]): {
+  readonly words: string
+  readonly of: (course: Course) => number
+} {
+  const peak = (some: readonly Course[]) => some.reduce((most, course) => Math.max(most, peakOf(course)), 1)
+  const others = courses.filter(({ name }) => name !== EVERYTHING)
+  const isApart = others.length > 0 && others.length < courses.length && peak(courses) > LARGER * peak(others)
+  return isApart
+    ? {
+        words: `; one scale, but ${EVERYTHING} has its own`,
+        of: (course) => (course.name === EVERYTHING ? peak(courses) : peak(others)),
+      }
+    : { words: "; all panels have the same scale", of: () => peak(courses) }
+}
+
+const peakOf = ({ points }: Course) => points.reduce((largest, { context }) => Math.max(largest, context), 0)
+
+function panelTitle(course: Course): Markup {
+  const { name, boundaries, losses } = course
+  const lost = losses.length === 0 ? "cache never lost" : `cache lost ${counted(losses.length, "time")}`
+  const compacted = boundaries.length === 0 ? "no compaction" : counted(boundaries.length, "compaction")
+  return html`<h4>${name}</h4><p class="soft">at most ${short(peakOf(course))}, ${compacted}, ${lost}</p>`
+}
+
+function factTable(courses: readonly Course[]): Markup {
+  const titles = (courses[0]?.facts ?? []).map(([title]) => title)
+  const isSingle = courses.length === 1
+  return html`<div class="scroll" tabindex="0"><table><thead><tr>${isSingle ? undefined : html`<th>policy</th>`}${titles.map((title) => html`<th>${title}</th>`)}</tr></thead>
+<tbody>${courses.map(
+    ({ name, facts }) =>
+      html`<tr${name === OURS ? html` class="ours"` : undefined}>${isSingle ? undefined : html`<th>${name}</th>`}${facts.map(([, value]) => html`<td>${value}</td>`)}</tr>`,
+  )}</tbody></table></div>`
+}
+
+const MOST_LOSSES = 12
+
+/** The reasons in words, also for paper and for those who cannot point at a mark. */
+function lossTable({ losses }: Course): Markup | undefined {
+  if (losses.length === 0) return undefined
+  const largest = new Set(losses.toSorted((a, b) => b.tokens - a.tokens).slice(0, MOST_LOSSES))
+  return html`<h3>Where the cache was lost</h3><div class="scroll" tabindex="0"><table><thead><tr><th>turn</th><th>tokens written again</th><th class="long">why</th></tr></thead>
+<tbody>${losses
+    .filter((loss) => largest.has(loss))
+    .map(
+      ({ turn, tokens, why }) =>
+        html`<tr><td>${grouped(turn)}</td><td>${short(tokens)}</td><td class="long">${why}</td></tr>`,
+    )}</tbody></table></div>
+${losses.length > largest.size ? html`<p class="soft">and ${grouped(losses.length - largest.size)} smaller ones</p>` : undefined}`
+}

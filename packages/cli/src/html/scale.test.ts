@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest"
+import { percentAt, sampled, tickLabel, ticksUpTo } from "./scale.ts"
+
+const course = (sizes: readonly number[]) => sizes.map((context, i) => ({ turn: i + 1, context }))
+
+describe("BEY-7 the scales of a chart", () => {
+  it.each([
+    [315_000, [0, 100_000, 200_000, 300_000]],
+    [1, [0, 0.25, 0.5, 0.75, 1]],
+    [0, [0]],
+  ])("has round ticks up to %d", (most, ticks) => {
+    expect(ticksUpTo(most)).toEqual(ticks)
+  })
+
+  it("labels dollars and tokens", () => {
+    expect([0.25, 12, 1_500].map((value) => tickLabel(value, "dollars"))).toEqual(["$0.25", "$12", "$1500"])
+    expect(tickLabel(1_500_000, "tokens")).toBe("1.50M")
+  })
+
+  it("keeps peaks, drops and both ends where there are too many points", () => {
+    const sizes = Array.from({ length: 10_000 }, (_, i) => (i % 1_000) * 100)
+    const shown = sampled(course(sizes), 400)
+    expect(shown.length).toBeLessThanOrEqual(400)
+    expect(shown[0]!.turn).toBe(1)
+    expect(shown.at(-1)!.turn).toBe(10_000)
+    expect(Math.max(...shown.map(({ context }) => context))).toBe(99_900)
+    expect(shown.filter(({ context }) => context === 0)).toHaveLength(10)
+    expect(sampled(course([1, 2, 3]), 400)).toHaveLength(3)
+  })
+
+  it("places a single turn in the middle", () => {
+    expect(percentAt(1, { first: 1, last: 1 })).toBe("50%")
+    expect(percentAt(3, { first: 1, last: 5 })).toBe("50%")
+  })
+})

@@ -1,0 +1,57 @@
+/** From values to places in a chart: round ticks, places, and fewer points where a course is long. */
+import { short } from "../display/numbers.ts"
+import type { CostUnit } from "../replay/page.ts"
+import type { Point } from "./content.ts"
+
+/** The coordinates of a plot. It is stretched to the width of the page. */
+export const PLOT_WIDTH = 1_000
+
+const MOST_TICKS = 4
+const ROUND_STEPS = [1, 2, 2.5, 5, 10]
+
+/** Round values from 0 up to the largest, at most five. */
+export function ticksUpTo(most: number): readonly number[] {
+  if (!(most > 0)) return [0]
+  const rough = most / MOST_TICKS
+  const size = 10 ** Math.floor(Math.log10(rough))
+  const step = size * ROUND_STEPS.find((each) => each * size >= rough)!
+  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => i * step)
+}
+
+/** `$0.25`, `$12`, `1.50M` */
+export const tickLabel = (value: number, unit: CostUnit): string =>
+  unit === "tokens" ? short(value) : `$${Number(value.toPrecision(3))}`
+
+export interface Range {
+  readonly first: number
+  readonly last: number
+}
+
+export const turnsIn = (points: readonly Point[]): Range => ({
+  first: points[0]?.turn ?? 1,
+  last: points.at(-1)?.turn ?? 1,
+})
+
+/** From 0 to 1 along the turns. A single turn is in the middle. */
+export const alongTurns = (turn: number, { first, last }: Range): number =>
+  last <= first ? 0.5 : Math.min(1, Math.max(0, (turn - first) / (last - first)))
+
+export const percentAt = (turn: number, range: Range): string => `${round(100 * alongTurns(turn, range))}%`
+
+export const round = (value: number): number => Math.round(value * 10) / 10
+
+/** At most so many points. Of each stretch the largest and the smallest context stay, so that no peak and no drop is lost. */
+export function sampled(points: readonly Point[], most: number): readonly Point[] {
+  if (points.length <= most) return points
+  const stretches = Math.max(1, Math.floor(most / 2) - 1)
+  const kept = new Set([points[0]!, points.at(-1)!])
+  for (let i = 0; i < stretches; i++) {
+    const from = Math.floor((i * points.length) / stretches)
+    const to = Math.floor(((i + 1) * points.length) / stretches)
+    const stretch = points.slice(from, to)
+    if (stretch.length === 0) continue
+    kept.add(stretch.reduce((a, b) => (b.context > a.context ? b : a)))
+    kept.add(stretch.reduce((a, b) => (b.context < a.context ? b : a)))
+  }
+  return points.filter((point) => kept.has(point))
+}

@@ -1,0 +1,11 @@
+/** Names of conversations without the directory that all of them have. */
+import type { PageConversation } from "./content.ts"
+
+export function withShortNames(all: readonly PageConversation[]): readonly PageConversation[] {
+  const [first, ...others] = all.map(({ name }) => name)
+  if (first === undefined || others.length === 0) return all
+  let common = first.slice(0, first.lastIndexOf("/") + 1)
+  while (common !== "" && !others.every((name) => name.startsWith(common)))
+    common = common.slice(0, common.lastIndexOf("/", common.length - 2) + 1)
+  return all.map((conversation) => ({ ...conversation, name: conversation.name.slice(common.length) }))
+}

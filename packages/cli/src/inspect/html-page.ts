@@ -1,0 +1,60 @@
+/** Conversations as they were recorded, as the content of a page. */
+import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
+import type { PageConversation } from "../html/content.ts"
+import type { Markup } from "../html/markup.ts"
+import { page } from "../html/page.ts"
+import { withShortNames } from "../html/short-names.ts"
+import { costWithUnit } from "../replay/page.ts"
+import type { Analysis } from "./analysis.ts"
+import { recordedCourse } from "./recorded-course.ts"
+import type { Transcript } from "./transcript.ts"
+
+export interface Inspected {
+  readonly transcript: Transcript
+  readonly analysis: Analysis
+}
+
+export const inspectionPage = (all: readonly Inspected[]): Markup =>
+  page({
+    title: all.length === 1 ? "Strata: a recorded conversation" : "Strata: recorded conversations",
+    about: ["Where the context and the money went, as recorded. Money is recorded usage times the known prices."],
+    conversations: withShortNames(all.map(conversationOf)),
+  })
+
+function conversationOf({ transcript, analysis }: Inspected): PageConversation {
+  const { file, format, model, title, time, growth, cache, messages } = analysis
+  const course = recordedCourse(transcript)
+  const paid = course.points.at(-1)?.cost
+  return {
+    name: file,
+    facts: [format, model ?? "model unknown", counted(growth.sizes.length, "turn"), ...(time ? [daysOf(time)] : [])],
+    remarks: [
+      ...(title === undefined ? [] : [title]),
+      ...(growth.source === "estimated" ? ["Sizes are estimates, without system prompt and tools."] : []),
+      ...(paid === undefined ? ["The transcript does not record what was billed."] : []),
+    ],
+    unit: course.unit,
+    courses: [
+      {
+        ...course,
+        name: "as recorded",
+        about: "",
+        facts: [
+          ["messages", grouped(messages)],
+          ["cost", paid === undefined ? "unknown" : costWithUnit(paid, course.unit)],
+          ["requests", grouped(cache.requests)],
+          ["cached", cache.requests === 0 ? "-" : percent(cache.hitRatio, 1)],
+          ["cache lost", counted(cache.broken.breaks, "time")],
+          ["paid again", `${short(cache.broken.paidAnew)} tokens, ${dollars(cache.broken.dollars)}`],
+          ["peak", short(Math.max(0, ...growth.sizes))],
+          ["compacted", grouped(growth.boundaries.length)],
+        ],
+      },
+    ],
+  }
+}
+
+function daysOf({ from, to }: NonNullable<Analysis["time"]>): string {
+  const [first, last] = [from.slice(0, 10), to.slice(0, 10)]
+  return first === last ? first : `${first} to ${last}`
+}

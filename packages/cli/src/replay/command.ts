@@ -1,0 +1,69 @@
+/** `strata replay`: runs recorded conversations through one policy and reports what it did, what it cost and what it lost. */
+import type { Policy } from "@strata/core/internal"
+import { replay } from "@strata/core/internal/replay/replay"
+import { readArguments } from "../arguments.ts"
+import type { Run } from "../command.ts"
+import { REPLAY } from "../descriptions.ts"
+import { visibleJson } from "../display/visible.ts"
+import { namedPolicy } from "./named-policies.ts"
+import { type Recording, recordings } from "./recordings.ts"
+import { type Replayed, replayOverview, replayReport } from "./report.ts"
+
+const DONE = 0
+const SOME_FAILED = 1
+const MOST_TURNS_ON_SCREEN = 100
+
+export const run: Run = async ({ args, terminal }) => {
+  const { values, operands } = readArguments(REPLAY, args)
+  const policy = namedPolicy(values.policy ?? "strata")
+  const turns = terminal.isScreen ? MOST_TURNS_ON_SCREEN : Number.POSITIVE_INFINITY
+  const found: Replayed[] = []
+  let failures = 0
+  const asked = {
+    command: REPLAY.name,
+    files: operands,
+    generate: values.generate,
+    model: values.model,
+    complain: (problem: string) => {
+      terminal.complain(`${problem}\n`)
+      failures++
+    },
+  }
+  for await (const recording of recordings(asked)) {
+    const replayed = await replayedWith(policy, recording, values)
+    found.push(replayed)
+    if (values.json) continue
+    const { style, columns } = terminal
+    const report = replayReport(replayed, { style, columns, ...(values.turns ? { turns } : {}) })
+    terminal.print(`${report.join("\n")}\n\n`)
+  }
+  if (values.json) terminal.print(`${visibleJson({ conversations: found.map(asJson) }, 2)}\n`)
+  else if (found.length > 1) terminal.print(`${replayOverview(found, terminal).join("\n")}\n`)
+  return failures === 0 ? DONE : SOME_FAILED
+}
+
+interface Assumed {
+  readonly window: number | undefined
+  readonly "summary-seconds": number | undefined
+}
+
+/** What a person sets about a replay, as the engine takes it. */
+export const replayOptions = ({ window, "summary-seconds": seconds }: Assumed) => ({
+  ...(window === undefined ? {} : { window }),
+  ...(seconds === undefined ? {} : { summaryMs: seconds * 1_000 }),
+})
+
+async function replayedWith(policy: Policy, recording: Recording, values: Assumed): Promise<Replayed> {
+  const found = await replay(recording.conversation, { policies: [policy], ...replayOptions(values) })
+  return { recording, replay: found, report: found.reports[0]! }
+}
+
+const asJson = ({
+  recording: { conversation: _, ...about },
+  replay: { reports: __, ...assumed },
+  report,
+}: Replayed) => ({
+  ...about,
+  ...assumed,
+  ...report,
+})

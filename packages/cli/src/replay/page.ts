@@ -1,0 +1,48 @@
+/** Shared by the sections of a replay's report: the look, and how costs and shares read. */
+import type { Replay, ReplayReport } from "@strata/core/internal"
+import type { Part } from "@strata/core/internal/replay/scorecard"
+import { dollars, percent, short } from "../display/numbers.ts"
+import type { Style } from "../display/terminal.ts"
+import type { Recording } from "./recordings.ts"
+
+export interface ReplayPage {
+  readonly recording: Recording
+  readonly replay: Replay
+  readonly report: ReplayReport
+  readonly style: Style
+  readonly width: number
+}
+
+export type CostUnit = "dollars" | "tokens"
+
+/** `$1.23`, or `12.3K` weighed tokens. */
+export const costIn = (amount: number, unit: CostUnit): string => (unit === "dollars" ? dollars(amount) : short(amount))
+
+/** The same where no title says the unit. */
+export const costWithUnit = (amount: number, unit: CostUnit): string =>
+  `${costIn(amount, unit)}${unit === "tokens" ? " tokens" : ""}`
+
+/** `31%`, or `-` where there was nothing to count. */
+export const shareOf = ({ share }: Part): string => (share === undefined ? "-" : wholePercent(share))
+
+/** Rounded, but only all is 100%. */
+export function wholePercent(share: number): string {
+  const rounded = percent(share, 1)
+  return rounded === "100%" && share < 1 ? ">99%" : rounded
+}
+
+/** Why the cache was lost, as it reads on screens and pages. */
+export const LOSS_WORDS: Readonly<Record<ReplayReport["losses"][number]["why"], string>> = {
+  pause: "it expired in a pause",
+  compaction: "compacted",
+  clearing: "old results were cleared",
+  model: "another model answered",
+  other: "the context changed",
+}
+
+export const PURPOSE_NAMES: Readonly<Record<ReplayReport["requests"][number]["purpose"], string>> = {
+  conversation: "conversation",
+  summary: "summaries",
+  recall: "getting back what was used again",
+  "keep-warm": "keeping the cache warm",
+}

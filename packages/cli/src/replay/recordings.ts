@@ -1,0 +1,50 @@
+/** What `replay` and `compare` work on: the conversations in files of any importable format, or generated work. */
+
+import { StrataError } from "@strata/core/internal/base/errors"
+import { asModel } from "@strata/core/internal/replay/as-model"
+import { generatedWork } from "@strata/core/internal/replay/generated-work"
+import type { RecordedConversation } from "@strata/core/internal/replay/recorded-steps"
+import { UsageError } from "../command.ts"
+import { readTranscripts } from "../inspect/transcript.ts"
+
+export interface Recording {
+  readonly file: string
+  readonly format: string
+  readonly title?: string
+  readonly conversation: RecordedConversation
+}
+
+export interface Asked {
+  readonly command: string
+  readonly files: readonly string[]
+  /** Tokens of generated work. */
+  readonly generate: number | undefined
+  readonly model: string | undefined
+  /** Gets the problem of a file that cannot be read, where others are left. */
+  readonly complain: (problem: string) => void
+}
+
+const GENERATED_MODEL = "claude-opus-5-5"
+
+export async function* recordings({ command, files, generate, model, complain }: Asked): AsyncGenerator<Recording> {
+  if (files.length === 0 && generate === undefined)
+    throw new UsageError(`strata ${command} needs FILE…, or --generate N. "strata ${command} --help" shows an example.`)
+  if (generate !== undefined) {
+    const conversation = generatedWork({ model: model ?? GENERATED_MODEL, tokens: generate })
+    yield { file: `generated work, ${generate} tokens`, format: "generated", conversation }
+  }
+  for (const file of files) {
+    try {
+      for (const transcript of await readTranscripts(file)) {
+        const { format, title, entries } = transcript
+        const recorded = transcript.model === undefined ? { entries } : { entries, model: transcript.model }
+        const conversation = model === undefined ? recorded : asModel(recorded, model)
+        yield { file, format, ...(title === undefined ? {} : { title }), conversation }
+      }
+    } catch (error) {
+      const isExpected = error instanceof StrataError || error instanceof UsageError
+      if (!isExpected || files.length === 1) throw error
+      complain(error.message)
+    }
+  }
+}

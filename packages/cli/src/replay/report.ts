@@ -1,0 +1,87 @@
+/** One replayed conversation as a page for the terminal, and a table of several. */
+import { basename } from "node:path"
+import { counted, grouped, short } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import type { Style } from "../display/terminal.ts"
+import { fittedAtEnd, wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
+import { costWithUnit, type ReplayPage, wholePercent } from "./page.ts"
+import { actions, cache, context, cost, evidence, failures } from "./sections.ts"
+import { turns } from "./turns.ts"
+
+const WIDEST = 110
+
+export interface ReportOptions {
+  readonly style: Style
+  readonly columns: number
+  /** How many requests to list. Without it, none are. */
+  readonly turns?: number
+}
+
+export type Replayed = Pick<ReplayPage, "recording" | "replay" | "report">
+
+export function replayReport(replayed: Replayed, { style, columns, turns: most }: ReportOptions): readonly string[] {
+  const page: ReplayPage = { ...replayed, style, width: Math.min(columns, WIDEST) }
+  const sections = [context, cost, cache, actions, evidence, failures]
+  return [
+    ...heading(page),
+    ...sections.flatMap((section) => withGap(section(page))),
+    ...(most === undefined ? [] : withGap(turns(page, most))),
+  ]
+}
+
+const withGap = (lines: readonly string[]) => (lines.length === 0 ? [] : ["", ...lines])
+
+function heading({ recording, replay, report, style, width }: ReplayPage): string[] {
+  const name = fittedAtEnd(printable(recording.file), width - 6)
+  const facts = [
+    recording.format,
+    printable(replay.model),
+    counted(report.requests.filter(({ purpose }) => purpose === "conversation").length, "turn"),
+  ]
+  return [
+    `${style.dim("──")} ${style.bold(name)} ${style.dim("─".repeat(Math.max(0, width - 4 - name.length)))}`,
+    ...wrapped(facts.join(" · "), width),
+    ...wrapped(`Policy ${report.policy}: ${report.about}`, width),
+    ...wrapped(assumptions(replay).join(" "), width).map(style.dim),
+  ]
+}
+
+/** What the replay does not know about this recording. */
+export function assumptions({ pauses, sizes }: ReplayPage["replay"]): string[] {
+  return [
+    ...(pauses === "unknown"
+      ? ["The recording has no times, so the replay assumes no pauses and no expired cache."]
+      : []),
+    ...(sizes === "estimated" ? ["Sizes are estimates, without system prompt and tools."] : []),
+  ]
+}
+
+export function replayOverview(all: readonly Replayed[], { style, columns }: ReportOptions): readonly string[] {
+  return [
+    style.bold(`${all.length} conversations`),
+    ...table({
+      width: Math.min(columns, WIDEST),
+      indent: 0,
+      titles: style.dim,
+      columns: [
+        { title: "file", gives: "end" },
+        { title: "turns", align: "right" },
+        { title: "peak", align: "right" },
+        { title: "compacted", align: "right" },
+        { title: "cached", align: "right" },
+        { title: "cost", align: "right" },
+        { title: "saved", align: "right" },
+      ],
+      rows: all.map(({ recording, report: { totals, requests } }) => [
+        printable(basename(recording.file)),
+        grouped(requests.filter(({ purpose }) => purpose === "conversation").length),
+        short(totals.peak),
+        grouped(totals.compactions),
+        wholePercent(totals.hitRatio),
+        costWithUnit(totals.dollars ?? totals.weighed, totals.saved.unit),
+        `${totals.saved.amount < 0 ? "-" : ""}${wholePercent(Math.abs(totals.saved.share))}`,
+      ]),
+    }),
+  ]
+}

@@ -1,0 +1,196 @@
+/** The sections of a replay's report: context, cost, cache, what the layers did, and what left the view. */
+import type { ReplayedAction, ReplayReport } from "@strata/core/internal"
+import { PURPOSES } from "@strata/core/internal/replay/report"
+import { columnChart } from "../display/bars.ts"
+import { counted, duration, grouped, percent, short } from "../display/numbers.ts"
+import { cacheWords } from "../display/savings.ts"
+import { table } from "../display/table.ts"
+import { indented, widthOf, wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
+import { more } from "../inspect/page.ts"
+import { costIn, LOSS_WORDS, PURPOSE_NAMES, type ReplayPage, wholePercent } from "./page.ts"
+
+const CHART_HEIGHT = 8
+const MOST_ACTIONS = 12
+const MOST_BOUNDARIES = 6
+const MOST_FAILURES = 3
+
+export function context(page: ReplayPage): string[] {
+  const { report, style, width } = page
+  const { totals, boundaries } = report
+  const sent = report.requests.filter(({ purpose }) => purpose === "conversation")
+  if (sent.length === 0) return []
+  const sizes = sent.map((request) => request.context)
+  const invalid = totals.invalid === 0 ? "" : `; ${counted(totals.invalid, "request does", "requests do")} not fit`
+  return [
+    ...headed(
+      page,
+      "Context over turns",
+      `largest ${short(totals.peak)} tokens, ${short(sizes.at(-1)!)} at the end${invalid}`,
+    ),
+    ...indented(
+      columnChart({
+        values: sizes,
+        marked: boundaries.map((turn) =>
+          Math.max(
+            0,
+            sent.findIndex((request) => request.turn >= turn),
+          ),
+        ),
+        width: width - 2,
+        height: CHART_HEIGHT,
+        style,
+      }),
+      1,
+    ),
+    ...boundaries.slice(0, MOST_BOUNDARIES).map((turn) => {
+      const at = sent.findIndex((request) => request.turn >= turn)
+      const before = sizes[at - 1] ?? 0
+      return `${" ".repeat(9)}${style.yellow("▲")} compacted before turn ${grouped(turn)}: ${short(before)} to ${short(sizes[at] ?? 0)}`
+    }),
+    ...more(boundaries.length - MOST_BOUNDARIES, "compaction"),
+  ]
+}
+
+export function cost(page: ReplayPage): string[] {
+  const { report, style, width } = page
+  const { dollars: paid, weighed, byPurpose, blockedMs, compactions } = report.totals
+  const { unit } = report.totals.saved
+  const whole = paid ?? weighed
+  const rows = PURPOSES.filter((purpose) => byPurpose[purpose] > 0).map((purpose) => [
+    PURPOSE_NAMES[purpose],
+    grouped(report.requests.filter((request) => request.purpose === purpose).length),
+    costIn(byPurpose[purpose], unit),
+    percent(byPurpose[purpose], whole),
+  ])
+  const waited =
+    blockedMs === 0 ? "no time blocked" : `${duration(blockedMs)} blocked by ${counted(compactions, "compaction")}`
+  const amount = unit === "dollars" ? costIn(whole, unit) : `${short(whole)} tokens of plain input; a price is unknown`
+  return [
+    ...headed(page, "Cost", `${amount}, ${savedWords(report)}; ${waited}`),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "for", gives: "end" },
+        { title: "requests", align: "right" },
+        { title: unit === "dollars" ? "cost" : "tokens", align: "right" },
+        { title: "share", align: "right" },
+      ],
+      rows,
+    }),
+  ]
+}
+
+export function savedWords({ policy, totals: { saved } }: ReplayReport): string {
+  if (policy === "none") return "sending everything"
+  if (saved.amount === 0) return "the same as sending everything"
+  return `${wholePercent(Math.abs(saved.share))} ${saved.amount > 0 ? "less" : "more"} than sending everything`
+}
+
+export function cache(page: ReplayPage): string[] {
+  const { report, style, width } = page
+  const { counts, hitRatio } = report.totals
+  const head = headed(page, "Cache", `${wholePercent(hitRatio)} of the input came from it: ${cacheWords(counts)}`)
+  if (report.losses.length === 0) return [...head, "  the cache was never lost"]
+  const byReason = [...Map.groupBy(report.losses, ({ why }) => why)]
+    .map(([why, losses]) => ({
+      why,
+      times: losses.length,
+      tokens: losses.reduce((sum, { tokens }) => sum + tokens, 0),
+    }))
+    .toSorted((a, b) => b.tokens - a.tokens)
+  return [
+    ...head,
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "cache lost because", gives: "end" },
+        { title: "times", align: "right" },
+        { title: "tokens written again", align: "right" },
+      ],
+      rows: byReason.map(({ why, times, tokens }) => [LOSS_WORDS[why], grouped(times), short(tokens)]),
+    }),
+  ]
+}
+
+export function actions(page: ReplayPage): string[] {
+  const { report, style, width } = page
+  const { unit } = report.totals.saved
+  const acted = report.actions.filter(({ tokens, kind }) => tokens > 0 || kind === "compacted")
+  if (acted.length === 0) return headed(page, "What the layers did", "nothing: every request was sent whole")
+  const shown = new Set(acted.toSorted((a, b) => b.tokens - a.tokens).slice(0, MOST_ACTIONS))
+  return [
+    ...headed(page, "What the layers did", counted(acted.length, "action")),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "turn", align: "right" },
+        { title: "what" },
+        { title: "tokens", align: "right" },
+        { title: "saved", align: "right" },
+        { title: "why", gives: "wrap" },
+      ],
+      rows: acted
+        .filter((action) => shown.has(action))
+        .map((action) => [
+          grouped(action.turn),
+          whatOf(action),
+          short(action.tokens),
+          `${action.saved < 0 ? "-" : ""}${costIn(Math.abs(action.saved), unit)}`,
+          printable(action.why),
+        ]),
+    }),
+    ...more(acted.length - shown.size, "action"),
+  ]
+}
+
+const whatOf = ({ kind, results }: ReplayedAction) => `${results > 0 ? `${grouped(results)} ` : ""}${kind}`
+
+/** What left the view and was used again, and what remained reachable. */
+export function evidence(page: ReplayPage): string[] {
+  const { report, width } = page
+  const { names, inView, fetched, fetchedTokens, found } = report.usedAgain
+  const { changedFiles, changedFilesNamed, paths, pathsTouched, rules, rulesVerbatim } = report.afterCompaction
+  const missing = names - inView
+  const sentences = [
+    names === 0
+      ? "No answer used a name from before."
+      : `Answers used ${counted(names, "name")} from before; ${grouped(inView)} (${wholePercent(inView / names)}) were in view.`,
+    ...(fetched === 0
+      ? []
+      : [`To get back the rest, ${counted(fetched, "block")} were fetched again: ${short(fetchedTokens)} tokens.`]),
+    ...(found === undefined || missing === 0
+      ? []
+      : [`One search of the journal finds ${grouped(found)} of the ${grouped(missing)} that had left the view.`]),
+    ...(changedFiles === 0
+      ? []
+      : [
+          `Right after compactions, the view names ${grouped(changedFilesNamed)} of ${counted(changedFiles, "changed file")}.`,
+        ]),
+    ...(paths === 0 ? [] : [`Of ${counted(paths, "path")} written there, tools had touched ${grouped(pathsTouched)}.`]),
+    ...(rules === 0
+      ? []
+      : [`${grouped(rulesVerbatim)} of ${counted(rules, "rule")} of the person are there word for word.`]),
+  ]
+  return [...headed(page, "What left the view"), ...sentences.flatMap((each) => indented(wrapped(each, width - 2), 2))]
+}
+
+export function failures(page: ReplayPage): string[] {
+  const failed = page.report.failures
+  if (failed.length === 0) return []
+  return [
+    ...headed(page, "Failures", "the replay went on without the layer"),
+    ...failed.slice(0, MOST_FAILURES).flatMap((each) => indented(wrapped(printable(each), page.width - 2), 2)),
+    ...more(failed.length - MOST_FAILURES, "failure"),
+  ]
+}
+
+/** A title and its facts, on one line if it fits. */
+export function headed({ style, width }: Pick<ReplayPage, "style" | "width">, title: string, about = ""): string[] {
+  if (about === "") return [style.bold(title)]
+  if (title.length + 2 + widthOf(about) <= width) return [`${style.bold(title)}  ${style.dim(about)}`]
+  return [style.bold(title), ...indented(wrapped(about, width - 2), 2).map(style.dim)]
+}

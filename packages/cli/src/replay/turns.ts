@@ -1,0 +1,55 @@
+/** A replay turn by turn: every request, what it read and wrote, what it cost, and what was done for it. */
+import { requestCost } from "@strata/core/internal/replay/request-cost"
+import { grouped, short } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import { more } from "../inspect/page.ts"
+import { costIn, LOSS_WORDS, type ReplayPage } from "./page.ts"
+import { headed } from "./sections.ts"
+
+export function turns(page: ReplayPage, most: number): string[] {
+  const { report, style, width } = page
+  const { unit } = report.totals.saved
+  const shown = report.requests.slice(0, most)
+  const acts = Map.groupBy(report.actions, ({ turn }) => turn)
+  const losses = new Map(report.losses.map((loss) => [loss.turn, loss]))
+  return [
+    ...headed(page, "Turn by turn"),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "turn", align: "right" },
+        { title: "for" },
+        { title: "context", align: "right" },
+        { title: "read", align: "right" },
+        { title: "written", align: "right" },
+        { title: "output", align: "right" },
+        { title: unit === "dollars" ? "cost" : "tokens", align: "right" },
+        { title: "what happened", gives: "end" },
+      ],
+      rows: shown.map((request) => {
+        const { turn, purpose, context, counts } = request
+        const isMain = purpose === "conversation"
+        const loss = isMain ? losses.get(turn) : undefined
+        const what = [
+          ...(isMain
+            ? (acts.get(turn) ?? []).map(({ kind, results }) => `${results > 0 ? `${results} ` : ""}${kind}`)
+            : []),
+          ...(loss ? [`cache lost: ${LOSS_WORDS[loss.why]}`] : []),
+        ]
+        return [
+          grouped(turn),
+          isMain ? "" : purpose,
+          short(context),
+          short(counts.cacheRead),
+          short(counts.cacheWrite5m + counts.cacheWrite1h + counts.input),
+          short(counts.output),
+          costIn(requestCost(request, unit), unit),
+          what.join("; "),
+        ]
+      }),
+    }),
+    ...more(report.requests.length - shown.length, "request"),
+    ...(report.requests.length > shown.length ? ["  --json has all of them."] : []),
+  ]
+}

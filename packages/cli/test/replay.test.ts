@@ -1,0 +1,153 @@
+/** `strata replay`, `strata compare` and the pages, inside the test. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { conversation } from "../../core/test/builders.ts"
+import { dollars } from "../src/display/numbers.ts"
+import { strataHere } from "./strata-here.ts"
+import { emptyPlace, type Place } from "./strata-process.ts"
+
+let place: Place
+beforeAll(() => {
+  place = emptyPlace()
+  mkdirSync(place.cwd, { recursive: true })
+})
+afterAll(() => place.remove())
+const run = (...args: string[]) => strataHere(args, place)
+const read = (file: string) => readFileSync(join(place.cwd, file), "utf8")
+
+const SMALL = ["--generate", "50000", "--window", "40000"]
+const widest = (text: string) => Math.max(...text.split("\n").map((line) => line.length))
+
+/** A Claude Code transcript with names that would do harm in a page. */
+function hostileTranscript(name: string): string {
+  const bad = `<script>alert("${name}")</script>\u202e`
+  const { messages } = conversation()
+    .user(`Look at ${bad}`)
+    .call(bad, { file_path: bad }, { model: bad, usage: { input_tokens: 900, output_tokens: 9 } })
+    .result("x".repeat(400))
+    .say("Done.", { model: bad, usage: { input_tokens: 1_200, output_tokens: 9 } })
+  const file = join(place.cwd, `${name} <b onclick="x">.jsonl`)
+  const lines = messages.map((message) => JSON.stringify({ sessionId: "s", version: "2.1.0", cwd: bad, ...message }))
+  writeFileSync(file, `${lines.join("\n")}\n`)
+  return file
+}
+
+describe("BEY-7 strata replay", () => {
+  it("reports what the policy did, what it cost and what it lost, within 80 columns", async () => {
+    const { code, stdout, stderr } = await run("replay", ...SMALL, "--policy", "claude-style", "--turns")
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    for (const part of [
+      "Policy claude-style:",
+      "Context over turns",
+      "compacted before turn",
+      "less than sending everything",
+      "summaries",
+      "read from cache",
+      "the context had reached its threshold",
+      "were in view",
+      "word for word",
+      "Turn by turn",
+    ])
+      expect(stdout).toContain(part)
+    expect(widest(stdout)).toBeLessThanOrEqual(80)
+  })
+
+  it("prints every request as JSON", async () => {
+    const { stdout } = await run("replay", ...SMALL, "--policy", "none", "--json")
+    const [found] = JSON.parse(stdout).conversations
+    expect(found).toMatchObject({ format: "generated", policy: "none", model: "claude-opus-5-5" })
+    expect(found.requests).toHaveLength(found.totals.requests)
+  })
+
+  it.each([
+    [
+      ["replay", "--generate", "1000", "--policy", "stratta"],
+      'There is no policy "stratta". Did you mean strata? The policies are none, ',
+    ],
+    [["compare", "--generate", "1000", "--policies", "none,nine"], 'There is no policy "nine". '],
+    [["compare", "--generate", "1000", "--policies", ","], "--policies needs at least one name"],
+    [["replay"], "strata replay needs FILE…, or --generate N."],
+    [["replay", "nothing.jsonl"], "The file nothing.jsonl does not exist."],
+    [["compare", "--generate", "1000", "--html", "."], ". is a directory. Name a file in it"],
+    [["compare", "--generate", "1000", "--html", "no/page.html"], "The directory no does not exist."],
+  ])("answers %j with a sentence and exit code 2", async (args, sentence) => {
+    const { code, stdout, stderr } = await run(...args)
+    expect([code, stdout]).toEqual([2, ""])
+    expect(stderr).toContain(sentence)
+  })
+})
+
+describe("BEY-7 strata compare", () => {
+  it("prints a scorecard with the references, and writes one page that loads nothing", async () => {
+    const hostile = hostileTranscript("names")
+    const args = ["compare", ...SMALL, hostile, "--policies", "strata", "--html", "page.html"]
+    const { code, stdout, stderr } = await run(...args)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^none +.*\nclaude-style +/m)
+    expect(stdout).toMatch(/^strata +/m)
+    expect(stdout).toContain("in view: names used again that were in view.")
+    expect(widest(stdout)).toBeLessThanOrEqual(80)
+    expect(stderr).toMatch(/^Wrote .*page\.html \(.*bytes\)\. Open it in a browser\.\n$/)
+    const page = read("page.html")
+    expect(page).toContain("default-src 'none'")
+    expect(page).not.toMatch(/<script|<link|<img|<iframe|src=|url\(|@import|https?:/i)
+    expect(page).not.toContain("\u202e")
+    expect(page).not.toContain("<b onclick")
+    expect(page).toContain("&lt;script&gt;")
+    expect(page).toContain("&lt;b onclick=&quot;x&quot;&gt;")
+  })
+
+  it("has the same scorecard and all replays as JSON", async () => {
+    const { stdout } = await run("compare", ...SMALL, "--policies", "none", "--json")
+    const { scorecard, conversations } = JSON.parse(stdout)
+    expect(scorecard.scores.map(({ policy }: { policy: string }) => policy)).toContain("claude-style")
+    expect(scorecard.scores[0]).toMatchObject({
+      policy: "none",
+      relative: { none: 1 },
+      processingMs: expect.any(Number),
+    })
+    expect(conversations[0].reports[0].requests.length).toBeGreaterThan(10)
+  })
+
+  it("replaces an earlier page, and no other file", async () => {
+    const hostile = hostileTranscript("kept")
+    const before = readFileSync(hostile, "utf8")
+    const refused = await run("inspect", hostile, "--html", hostile)
+    expect(refused).toMatchObject({ code: 2, stdout: "" })
+    expect(refused.stderr).toContain("is not a page of Strata. Nothing was written")
+    expect(readFileSync(hostile, "utf8")).toBe(before)
+    for (const _ of [1, 2]) expect((await run("inspect", hostile, "--html", "again.html")).code).toBe(0)
+  })
+})
+
+describe("BEY-7 strata inspect --html", () => {
+  it("shows a conversation as it was recorded, with its classes and what was paid", async () => {
+    const usage = (read: number, written: number) => ({
+      input_tokens: 3,
+      output_tokens: 40,
+      cache_read_input_tokens: read,
+      cache_creation_input_tokens: written,
+    })
+    const model = "claude-opus-4-6"
+    const { messages } = conversation()
+      .user("Look around, please.")
+      .call("Bash", { command: "ls" }, { model, usage: usage(0, 20_000) })
+      .result("a.ts\nb.ts ".repeat(100))
+      .say("I have seen it.", { model, usage: usage(20_000, 1_200) })
+      .boundary()
+      .user("What was said so far: nothing much.", { isCompactSummary: true })
+      .say("Well.", { model, usage: usage(0, 18_500) })
+    const lines = messages.map((message) => JSON.stringify({ sessionId: "s", version: "2.1.0", ...message }))
+    const file = join(place.cwd, "recorded.jsonl")
+    writeFileSync(file, `${lines.join("\n")}\n`)
+    const { code, stdout } = await run("inspect", file, "--html", "recorded.html")
+    expect(code).toBe(0)
+    expect(stdout).toContain("recorded.jsonl") // the report comes too
+    const page = read("recorded.html")
+    for (const part of ["compacted before turn 3", 'class="c-results"', 'class="c-summary"', "tokens written again"])
+      expect(page).toContain(part)
+    const { stdout: json } = await run("inspect", file, "--json")
+    expect(page).toContain(dollars(JSON.parse(json).conversations[0].money.dollars))
+  })
+})
