@@ -128,7 +128,7 @@ describe.skipIf(!hasRecordings)("strata inspect", () => {
 
   it("reads every recording, in 80 columns", async () => {
     const { code, stdout, stderr } = await run("inspect", ...recordings)
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect({ code, stderr: stderr.replaceAll(/^Reading .*\n/gm, "") }).toEqual({ code: 0, stderr: "" }) // a slow machine shows progress
     expect(stdout).toMatch(/^\d+ conversations$/m)
     for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(80)
   })
