@@ -154,7 +154,9 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
   function measuredAt(place: number, message: Message): MeasuredMessage {
     const known = measured[place]
     if (known?.message === message) return known
-    const blocks = sentBlocks(message).map((block) => {
+    const blocks = sentBlocks(message).map((block, at) => {
+      const same = known?.blocks[at]
+      if (same?.block === block) return same
       const measure = estimator.measure([block])
       return { block, measure, tokens: plain.tokens(measure) }
     })

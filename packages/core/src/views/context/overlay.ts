@@ -41,6 +41,13 @@ interface PlacedMedia {
   readonly inner: number | undefined
 }
 
+interface PlacedResult {
+  readonly block: Block
+  readonly address: string
+  /** As it was last shown, and what that was decided by. A block that is shown the same again is the same object. */
+  shown?: { readonly as: Block; readonly cleared: boolean; readonly by: unknown }
+}
+
 const NONE: ReadonlySet<number> = new Set()
 
 export class Overlay {
@@ -57,7 +64,7 @@ export class Overlay {
   readonly #recorded = new Set<string>()
 
   /** The blocks of the present view that decisions can be about. */
-  readonly #results = new Map<string, { readonly block: Block; readonly address: string }>()
+  readonly #results = new Map<string, PlacedResult>()
   readonly #media = new Map<string, PlacedMedia>()
 
   /** Calls that a request answered itself. That answer is final. */
@@ -250,14 +257,25 @@ export class Overlay {
   }
 
   #showResult(result: ToolResult): Block | undefined {
-    const address = this.addressOf(result)
-    if (address === undefined) return undefined
+    const id = result.tool_use_id
+    const placed = this.#results.get(id)
+    if (placed?.block !== result) return undefined
+    const cleared = this.#cleared.has(id)
+    const by = cleared
+      ? (this.#residues.get(id) ?? "")
+      : (this.#persisted.get(id) ?? this.#shortened.get(id) ?? this.#empty.get(id))
+    if (by === undefined) return undefined
+    if (placed.shown?.cleared !== cleared || placed.shown.by !== by)
+      placed.shown = { as: this.#render(result, placed.address), cleared, by }
+    return placed.shown.as
+  }
+
+  #render(result: ToolResult, address: string): Block {
     const id = result.tool_use_id
     const [persisted, empty, shortened] = [this.#persisted.get(id), this.#empty.get(id), this.#shortened.get(id)]
     if (this.#cleared.has(id)) return renderCleared(result, address, this.#residues.get(id))
     if (persisted) return renderPersisted(result, persisted, address)
-    if (shortened) return renderShortened(result, shortened, address)
-    return empty && renderEmpty(result, empty)
+    return shortened ? renderShortened(result, shortened, address) : renderEmpty(result, empty!)
   }
 
   /** Whether the block is a tool result that is shown without its content. */
