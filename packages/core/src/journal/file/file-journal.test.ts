@@ -428,6 +428,24 @@ describe("JRN-3 when an entry is safe from a power cut", () => {
     await journal.close()
   })
 
+  test("a second caller waits for the flush that is under way", async () => {
+    const journal = await openJournal(root, "turn")
+    await journal.append([userEntry("a")])
+    await flushesDuring(async (flush) => {
+      const disk = Promise.withResolvers<void>()
+      flush.mockReturnValueOnce(disk.promise)
+      const order: string[] = []
+      const both = ["first", "second"].map((name) => journal.sync().then(() => order.push(name)))
+      await journal.find("elsewhere") // a trip to the disk
+      expect(order).toEqual([])
+      disk.resolve()
+      await Promise.all(both)
+      expect(order).toEqual(["first", "second"])
+      expect(flush).toHaveBeenCalledTimes(1)
+    })
+    await journal.close()
+  })
+
   test("by turn, closing flushes what is left", async () => {
     const journal = await openJournal(root, "turn")
     await journal.append([userEntry("a")])

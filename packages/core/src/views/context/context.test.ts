@@ -5,7 +5,7 @@ import { seededIds } from "../../base/ids.ts"
 import type { Decision, DecisionEntry, Draft, Entry } from "../../journal/entries.ts"
 import type { Block } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/handles.ts"
-import { sinceLastBoundary, type Uuid } from "../../messages/messages.ts"
+import { contentOf, sinceLastBoundary, type UserMessage, type Uuid } from "../../messages/messages.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
 import { ContextView } from "./context.ts"
 import { CLEARED_MARKER } from "./render-decisions.ts"
@@ -41,6 +41,17 @@ const persisted = (more: { head?: number; tail?: number } = {}): Decision => ({
 /** A round with a tool, and one more so that the first is settled. */
 const twoRounds = () =>
   conversation().user("go").call("Read").result("first text").call("Bash").result("second").say("done")
+
+test("stored messages stay the same objects until a decision is about them", () => {
+  const view = viewOf(twoRounds(), decide(cleared("toolu_0")))
+  const before = view.storedMessages()
+  view.apply(decide(cleared("toolu_1")))
+  const now = view.storedMessages()
+  const firstResult = (messages: typeof now) => contentOf(messages[2] as UserMessage)[0]
+  expect(firstResult(now)).toBe(firstResult(before))
+  expect(now.map((message, at) => message === before[at])).toEqual([true, true, false, true, false, true])
+  expect(view.storedMessages().every((message, at) => message === now[at])).toBe(true)
+})
 
 describe("BEY-1 a cleared result", () => {
   test("reads exactly as other programs expect, followed by its recall handle; the call stays", () => {
