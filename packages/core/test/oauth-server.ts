@@ -16,6 +16,10 @@ export interface OAuthServer {
   expire(): void
   /** From now on no refresh token counts either. */
   revoke(): void
+  /** Tokens as another process would get them. */
+  issue(): object
+  /** What the next request for a token gets, before anything is granted. */
+  beforeToken: (() => Promise<{ readonly status: number; readonly body: string } | undefined>) | undefined
 }
 
 interface Code {
@@ -37,6 +41,15 @@ export async function oauthServer(): Promise<OAuthServer> {
   })
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const url = `${origin}/mcp`
+
+  const state: OAuthServer = {
+    url,
+    asked,
+    expire: () => access.clear(),
+    revoke: () => refresh.clear(),
+    issue: () => tokens(),
+    beforeToken: undefined,
+  }
 
   const tokens = () => {
     const [token, renewal] = [`access-token-${++issued}`, `refresh-token-${issued}`]
@@ -81,6 +94,8 @@ export async function oauthServer(): Promise<OAuthServer> {
       return void response.writeHead(302, { location: redirect.href }).end()
     }
     if (pathname === "/token") {
+      const instead = await state.beforeToken?.()
+      if (instead) return void response.writeHead(instead.status).end(instead.body)
       const granted = grant(new URLSearchParams(await bodyOf(request).text()))
       return void (granted ? json(200, granted) : json(400, { error: "invalid_grant" }))
     }
@@ -100,7 +115,7 @@ export async function oauthServer(): Promise<OAuthServer> {
     else response.end()
   }
 
-  return { url, asked, expire: () => access.clear(), revoke: () => refresh.clear() }
+  return state
 }
 
 const bodyOf = (request: IncomingMessage) => new Response(Readable.toWeb(request) as ReadableStream)

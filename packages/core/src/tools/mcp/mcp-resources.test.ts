@@ -8,6 +8,7 @@ import { isReadOnly } from "../defaults.ts"
 import { isDeferrable } from "../deferred/deferrable.ts"
 import type { PersonQuestion, Tool, ToolServer, Toolset } from "../tool.ts"
 import { mcpServers, openTools } from "../toolsets.ts"
+import { resourceOutput } from "./mcp-results.ts"
 import { resourceTools } from "./resource-tools.ts"
 
 const program = join(import.meta.dirname, "../../../test/mcp-server.ts")
@@ -128,4 +129,13 @@ describe("the time limit of an MCP call", () => {
     const result = textIn(await call(tool("mcp__t__elicit"), {}, testContext({ askPerson })))
     expect(JSON.parse(result)).toMatchObject({ action: "accept", content: { name: "Ada" } })
   })
+})
+
+it("LOOP-3 a huge blob is an answer, not a stack overflow", () => {
+  const blob = "A".repeat(8_000_000)
+  const of = (mimeType: string) => resourceOutput({ contents: [{ uri: "db://dump", mimeType, blob }] }).content
+  expect(of("application/zip")).toEqual([
+    { type: "text", text: "[resource db://dump: application/zip, 6000000 bytes, not text]" },
+  ])
+  expect(of("image/png")).toMatchObject([{ type: "image" }])
 })

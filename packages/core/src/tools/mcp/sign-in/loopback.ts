@@ -21,7 +21,7 @@ export interface Loopback {
 export async function openLoopback(state: string): Promise<Loopback> {
   const { promise, resolve } = Promise.withResolvers<URLSearchParams>()
   const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1")
+    const { pathname, searchParams } = targetOf(request.url)
     const isOurs = request.method === "GET" && pathname === PATH && isSame(searchParams.get("state"), state)
     response.writeHead(isOurs ? 200 : 400, { "content-type": "text/plain; charset=utf-8", connection: "close" })
     response.end(isOurs ? DONE : WRONG)
@@ -39,6 +39,9 @@ export async function openLoopback(state: string): Promise<Loopback> {
     },
   }
 }
+
+/** Any page in the browser can send a request here, also one whose target is not an address. */
+const targetOf = (target = "/"): URL => URL.parse(target, "http://127.0.0.1") ?? new URL("http://127.0.0.1/")
 
 export function isSame(given: string | null, wanted: string): boolean {
   const [a, b] = [Buffer.from(given ?? ""), Buffer.from(wanted)]

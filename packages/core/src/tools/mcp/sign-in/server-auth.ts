@@ -7,6 +7,9 @@ import type { SignIn, SignInStore } from "./sign-in-store.ts"
 
 const PROBE_MS = 5_000 // to find out whether a server that refuses access offers to sign in
 
+/** The server does not take the refresh token any more. Any other answer may be different next time. */
+const FINAL: ReadonlySet<string> = new Set(["invalid_grant", "invalid_client", "unauthorized_client"])
+
 export class SignInNeededError extends Error {
   readonly code = "SIGN_IN_NEEDED"
 
@@ -85,7 +88,10 @@ export class ServerAuth implements AuthProvider {
       await this.#store.write({ ...kept, tokens })
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error
-      await this.#store.remove(this.url) // the server does not take it any more
+      if (!FINAL.has(error.code)) throw new Error(`its sign-in could not be renewed now (${error.code})`)
+      const newest = await this.#store.read(this.url)
+      if (newest && newest.tokens.access_token !== kept.tokens.access_token) return // another process was faster
+      await this.#store.remove(this.url)
       throw new SignInNeededError(this.#server)
     }
   }

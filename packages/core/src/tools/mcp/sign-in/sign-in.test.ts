@@ -1,5 +1,6 @@
 /** Signing in to a server, against a real authorization server over HTTP in this process. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { get } from "node:http"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { oauthServer } from "../../../../test/oauth-server.ts"
@@ -34,6 +35,13 @@ const browser: SignInPerson = {
 async function endOf(address: string): Promise<string> {
   const { headers } = await fetch(address, { redirect: "manual" })
   return headers.get("location")!
+}
+
+/** The status of a request with exactly this target. */
+function statusOf(port: number, path: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get({ host: "127.0.0.1", port, path }, (response) => resolve(response.resume().statusCode)).on("error", reject)
+  })
 }
 
 const signedIn = async (url: string) => {
@@ -124,6 +132,45 @@ describe("PERM-3 an MCP server that needs a sign-in", () => {
       return undefined
     }
     await expect(hub().signIn!({ visit })).rejects.toThrow(/cancelled/)
+  })
+
+  it("is not disturbed by a request whose target is not an address", async () => {
+    const { url } = await oauthServer()
+    const { hub } = await open(url)
+    const visit = async (address: string) => {
+      const { port } = new URL(new URL(address).searchParams.get("redirect_uri")!)
+      expect(await statusOf(Number(port), "//")).toBe(400)
+      return endOf(address)
+    }
+    await hub().signIn!({ visit })
+    expect(hub().state).toBe("connected")
+  })
+
+  it("keeps its tokens where the server cannot renew them now", async () => {
+    const server = await oauthServer()
+    const { echo } = await signedIn(server.url)
+    server.expire()
+    server.beforeToken = async () => ({ status: 503, body: "<h1>Try again, refresh-token-1</h1>" })
+    const answer = await echo()
+    expect(answer).toContain("could not be renewed now")
+    expect(answer).not.toContain("refresh-token")
+    server.beforeToken = undefined
+    expect(await echo()).toBe("echo: hi")
+  })
+
+  it("keeps the tokens that another process got meanwhile", async () => {
+    const server = await oauthServer()
+    const { echo, root } = await signedIn(server.url)
+    const folder = join(root, "sign-ins")
+    const file = join(folder, readdirSync(folder)[0]!)
+    server.expire()
+    server.beforeToken = async () => {
+      server.revoke() // the other process has used the refresh token
+      writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), tokens: server.issue() }))
+      return { status: 400, body: JSON.stringify({ error: "invalid_grant" }) }
+    }
+    expect(await echo()).toBe("echo: hi")
+    expect(readdirSync(folder)).toHaveLength(1)
   })
 
   it("with a key in its headers offers none", async () => {
