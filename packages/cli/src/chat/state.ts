@@ -60,7 +60,7 @@ export interface CompactionItem {
 }
 
 export interface ToolOutcome {
-  readonly state: "ok" | "failed" | "denied"
+  readonly state: "ok" | "failed" | "denied" | "interrupted"
   /** One line: the reason for a failure or a denial. */
   readonly text: string
   /** The full result, for Ctrl-O. */

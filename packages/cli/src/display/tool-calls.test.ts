@@ -17,6 +17,11 @@ test("a refused call did not fail, whoever recorded it", () => {
     expect(resultSummary(failing(text)).state, text).toBe("denied")
 })
 
+test("a call that the person interrupted did not fail", () => {
+  for (const text of ["Interrupted by the user before it finished.", "Interrupted before it finished.\nIt printed: 1"])
+    expect(resultSummary(failing(text)).state, text).toBe("interrupted")
+})
+
 test("an error is a failure, and a result that only quotes a refusal is neither", () => {
   expect(resultSummary(failing("No such file")).state).toBe("failed")
   const { is_error: _, ...quoted } = failing("Not allowed: quoted from a log")

@@ -5,7 +5,7 @@ import { firstLine } from "./text.ts"
 
 export interface ResultSummary {
   /** `denied`: it did not run, because the person, a rule or a hook refused it. */
-  readonly state: "ok" | "failed" | "denied"
+  readonly state: "ok" | "failed" | "denied" | "interrupted"
   /** The first line that is not blank. */
   readonly text: string
 }
@@ -13,10 +13,12 @@ export interface ResultSummary {
 export function resultSummary(result: ToolResult): ResultSummary {
   const text = resultText(result)
   if (!result.is_error) return { state: "ok", text: firstLine(text) }
-  return isDenial(text)
-    ? { state: "denied", text: firstLine(text.replace(OURS, "")) }
-    : { state: "failed", text: firstLine(text) }
+  if (isDenial(text)) return { state: "denied", text: firstLine(text.replace(OURS, "")) }
+  return { state: INTERRUPTED.test(text) ? "interrupted" : "failed", text: firstLine(text) }
 }
+
+/** How results of calls begin that the person or the end of a session stopped. */
+const INTERRUPTED = /^Interrupted (?:by the user )?before it finished\./
 
 const OURS = /^Not allowed: /
 /** How results of refused calls begin: ours, and those in imported conversations. */

@@ -52,7 +52,7 @@ export function toolCalls(messages: readonly Message[], estimator: Estimator): r
       calls.push({
         ...call,
         resultTokens: tokensOf(block, estimator),
-        failed: state === "failed",
+        failed: state === "failed" || state === "interrupted",
         denied: state === "denied",
         turn: responses.size,
       })

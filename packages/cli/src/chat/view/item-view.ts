@@ -6,6 +6,7 @@ import { firstLine } from "../../display/text.ts"
 import { callWords } from "../../display/tool-calls.ts"
 import { printable } from "../../display/visible.ts"
 import { compactionTitle } from "../folded.ts"
+import { panelRows } from "../panel-rows.ts"
 import { outputLines } from "../shell-command.ts"
 import type { CompactionItem, Item, ShellItem, ToolItem, ToolOutcome } from "../state.ts"
 import { wrapSpans } from "../wrap.ts"
@@ -96,7 +97,12 @@ function ThinkingView({
   return h(Box, { flexShrink: 0 }, h(Text, { ...useTheme().quiet, wrap: "truncate-end" }, `∴ ${line}`))
 }
 
-const OUTCOME_ROLES: Readonly<Record<ToolOutcome["state"], Role>> = { ok: "good", failed: "bad", denied: "warning" }
+const OUTCOME_ROLES: Readonly<Record<ToolOutcome["state"], Role>> = {
+  ok: "good",
+  failed: "bad",
+  denied: "warning",
+  interrupted: "warning",
+}
 
 function ToolView({ item }: { readonly item: ToolItem }): ReactNode {
   const theme = useTheme()
@@ -143,6 +149,7 @@ function NoticeView({ tone, text }: { readonly tone: keyof typeof NOTICE_MARKS; 
 }
 
 function PanelView({ title, lines }: { readonly title: string; readonly lines: readonly string[] }): ReactNode {
+  const columns = useColumns() - 2
   const left = lines.length - MOST_PANEL_LINES
   const shown = left > 0 ? [...lines.slice(0, MOST_PANEL_LINES), `… ${left} more lines`] : lines
   return h(
@@ -152,7 +159,9 @@ function PanelView({ title, lines }: { readonly title: string; readonly lines: r
     h(
       Box,
       { flexDirection: "column", paddingLeft: 2 },
-      shown.map((line, i) => h(Text, { key: i }, line.replaceAll("\t", "  ") || " ")),
+      shown.flatMap((line, i) =>
+        panelRows(line.replaceAll("\t", "  "), columns).map((row, j) => h(Text, { key: `${i}.${j}` }, row || " ")),
+      ),
     ),
   )
 }

@@ -11,6 +11,7 @@ import { historyOf } from "../input-history.ts"
 import { type ChatState, initialState } from "../state.ts"
 import { Screen } from "./app.ts"
 import { h } from "./element.ts"
+import { statusWords } from "./status-line.ts"
 import { wordsFor } from "./work-line.ts"
 
 const STATE = initialState(
@@ -71,6 +72,21 @@ It is here.
 > first
   second
  claude-opus-5-5 · ask · ██████░░ 75% left · $0.0123 · 3 turns · 1 queued`)
+})
+
+test("a finished call with a long command stays one line, with its outcome", () => {
+  const outcome = { state: "interrupted", text: "Interrupted.", whole: "Interrupted.", ms: 3700 } as const
+  const shown = screen({
+    items: [{ kind: "tool", id: "1", name: "Bash", summary: `echo ${"word ".repeat(30)}`, outcome }],
+  })
+  expect(shown.split("\n")[0]).toMatch(/^● Bash echo .*… interrupted, 3\.7 s$/)
+  expect(shown.split("\n").filter((row) => widthOf(row) > 80)).toEqual([])
+})
+
+test("on a narrow screen the status line leaves out its bar before it is cut", () => {
+  const { status } = STATE
+  expect(statusWords(status, { queued: 0, columns: 79 })).toContain("██░░ 75% left")
+  expect(statusWords(status, { queued: 0, columns: 59 })).toBe("claude-opus-5-5 · ask · 75% left · $0.0123 · 3 turns")
 })
 
 test("a permission question with its diff and choices", () => {

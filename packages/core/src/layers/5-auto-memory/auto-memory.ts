@@ -4,7 +4,7 @@
  */
 import { reasonOf } from "../../base/errors.ts"
 import type { Memory } from "../../memory/memory.ts"
-import type { Attachment } from "../../messages/attachments.ts"
+import type { Attachment, RecalledMemory } from "../../messages/attachments.ts"
 import { isRequest } from "../../messages/messages.ts"
 import type { MemoryRecall } from "../../recall/memory-recall.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
@@ -98,12 +98,23 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
 
 function attaching(attachments: readonly Attachment[]): Outcome | undefined {
   if (attachments.length === 0) return undefined
-  const recalled = attachments.flatMap((attachment) => (attachment.type === "memory" ? [attachment.path] : []))
+  const recalled = attachments.filter((attachment) => attachment.type === "memory")
   return {
     drafts: attachments.map((attachment) => ({ type: "attachment", attachment })),
     counts: { "memories.recalled": recalled.length },
-    ...(recalled.length === 0 ? {} : { message: `Recalled: ${recalled.join(", ")}.` }),
+    ...(recalled.length === 0 ? {} : { message: `Recalled: ${recalledNames(recalled).join(", ")}.` }),
   }
+}
+
+/** Memories by their file. Passages have an address that only Strata can read, so they are counted. */
+function recalledNames(recalled: readonly RecalledMemory[]): readonly string[] {
+  const files = recalled.filter(({ from }) => from !== "conversation").map(({ path }) => path)
+  const passages = recalled.length - files.length
+  if (passages === 0) return files
+  return [
+    ...files,
+    passages === 1 ? "a passage of an earlier conversation" : `${passages} passages of earlier conversations`,
+  ]
 }
 
 const justSaved = ({ file, body }: Memory): Attachment => ({
