@@ -53,6 +53,13 @@ describe("BEY-7 strata replay", () => {
     expect(widest(stdout)).toBeLessThanOrEqual(80)
   })
 
+  it("says how close its model is to what a recording was billed", async () => {
+    const file = hostileTranscript("billed")
+    const { stdout } = await run("replay", file)
+    expect(stdout).toMatch(/The recorded requests were billed \S+ tokens\. The model says/)
+    expect((await run("replay", file, "--model", "claude-opus-5-5")).stdout).not.toContain("were billed")
+  })
+
   it("prints every request as JSON", async () => {
     const { stdout } = await run("replay", ...SMALL, "--policy", "none", "--json")
     const [found] = JSON.parse(stdout).conversations

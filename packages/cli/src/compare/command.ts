@@ -1,10 +1,12 @@
 /** `strata compare`: policies side by side on recorded conversations, as a table, as JSON and as a page. */
+import { basename } from "node:path"
 import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
 import { REFERENCES, type Scorecard, scorecard } from "@strata/core/internal/replay/scorecard"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { COMPARE } from "../descriptions.ts"
 import { counted } from "../display/numbers.ts"
+import { progressOn } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { visibleJson } from "../display/visible.ts"
@@ -26,6 +28,7 @@ export const run: Run = async ({ args, cwd, terminal }) => {
   const policies = values.policies === undefined ? ALL_POLICIES : namedPolicies(values.policies, REFERENCES)
   const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
   const all: Compared[] = []
+  const progress = progressOn(terminal)
   let failures = 0
   const asked = {
     command: COMPARE.name,
@@ -33,12 +36,19 @@ export const run: Run = async ({ args, cwd, terminal }) => {
     generate: values.generate,
     model: values.model,
     complain: (problem: string) => {
+      progress.clear()
       terminal.complain(`${problem}\n`)
       failures++
     },
   }
-  for await (const recording of recordings(asked))
-    all.push(await compared(recording, { policies, ...replayOptions(values) }))
+  try {
+    for await (const recording of recordings(asked)) {
+      const onPolicy = (name: string) => progress.show(`${basename(recording.file)} with ${name}`, recording.at)
+      all.push(await compared(recording, { policies, onPolicy, ...replayOptions(values) }))
+    }
+  } finally {
+    progress.end()
+  }
   const card = scorecard(all)
   if (values.json) terminal.print(`${visibleJson(asJson(card, all), 2)}\n`)
   else terminal.print(`${report(card, all, terminal).join("\n")}\n`)
@@ -62,7 +72,7 @@ function report(card: Scorecard, all: readonly Compared[], { style, columns }: T
 
 const asJson = (card: Scorecard, all: readonly Compared[]) => ({
   scorecard: card,
-  conversations: all.map(({ recording: { conversation: _, ...about }, replay, processingMs }) => ({
+  conversations: all.map(({ recording: { conversation: _, at: __, ...about }, replay, processingMs }) => ({
     ...about,
     ...replay,
     processingMs,

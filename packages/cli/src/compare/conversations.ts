@@ -14,14 +14,17 @@ export interface Compared extends ScoredReplay {
   readonly recording: Recording
 }
 
-export async function compared(
-  recording: Recording,
-  input: ReplayInput & { policies: readonly Policy[] },
-): Promise<Compared> {
+export interface CompareInput extends ReplayInput {
+  readonly policies: readonly Policy[]
+  readonly onPolicy?: (name: string) => void
+}
+
+export async function compared(recording: Recording, { onPolicy, ...input }: CompareInput): Promise<Compared> {
   const processingMs: Record<string, number> = {}
   const found = await replay(recording.conversation, {
     ...input,
     around: async ({ name }, run) => {
+      onPolicy?.(name)
       const from = performance.now()
       const result = await run()
       processingMs[name] = performance.now() - from

@@ -4,7 +4,7 @@ import { counted, grouped, short } from "../display/numbers.ts"
 import { type Course, LOSS_KINDS, type Loss, type LossKind, type Point } from "./content.ts"
 import { framed, plotTop, stripMiddle } from "./frame.ts"
 import { html, type Markup, places } from "./markup.ts"
-import { alongTurns, PLOT_WIDTH, percentAt, type Range, round, sampled } from "./scale.ts"
+import { alongTurns, PLOT_WIDTH, percentAt, type Range, round, sampled, tickLabel } from "./scale.ts"
 
 export interface ContextChart {
   readonly course: Course
@@ -19,7 +19,9 @@ export interface ContextChart {
 }
 
 const MOST_MARKS = 80
-const MOST_BOUNDARIES = 120
+const MOST_BOUNDARIES = 400
+const MOST_LONG_LINES = 30 // more would hide the areas: then boundaries are short lines at the top
+const SHORT_LINE = 10 // pixels
 
 export const CLASS_WORDS: Readonly<Record<ContextClass, string>> = {
   prompt: "system prompt and tools",
@@ -47,11 +49,15 @@ export function contextChart({ course, height, turns, most, points, slices }: Co
     height,
     turns,
     most,
-    label: short,
+    label: (value) => tickLabel(value, "tokens"),
     about: `Context over turns, ${course.name}: at most ${short(peak)} tokens, ${counted(course.boundaries.length, "compaction")}, ${counted(course.losses.length, "lost cache")}.`,
     plot: areas(shown, { height, turns, most }),
     over: [
-      ...course.boundaries.slice(0, MOST_BOUNDARIES).map((turn) => boundary(turn, { height, turns })),
+      ...course.boundaries
+        .slice(0, MOST_BOUNDARIES)
+        .map((turn) =>
+          boundary(turn, { turns, height: course.boundaries.length > MOST_LONG_LINES ? SHORT_LINE : height }),
+        ),
       ...slicesOf(shown, { height, turns, slices }),
     ],
     strip: marks.map((loss) => mark(loss, { height, turns })),

@@ -18,7 +18,6 @@ const MOST_CHARTS_WITH_SLICES = 40
 const TALL = 220 // pixels
 const LOW = 130
 const OURS = "strata"
-const EVERYTHING = "none"
 
 export function page({ title, about, scorecard, conversations }: PageContent): Markup {
   const detailed = new Set(conversations.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, MOST_DETAILED))
@@ -115,11 +114,11 @@ ${factTable(courses)}
 ${hasTurns ? costChart({ conversation, turns, points }) : html`<p>There are no requests to draw.</p>`}
 ${
   hasTurns
-    ? html`<figure><figcaption>Context over turns, by class (tokens)${isSingle ? "" : scales.words}</figcaption>
+    ? html`<figure><figcaption>Context over turns, by class (tokens)${isSingle ? "" : "; panels share one scale unless they say otherwise"}</figcaption>
 ${classLegend(courses)}${lossLegend(courses)}
 <div class="${isSingle ? "single" : "panels"}">${courses.map(
         (course) =>
-          html`<div class="panel">${isSingle ? undefined : panelTitle(course)}${contextChart({ course, height: isSingle ? TALL : LOW, turns, most: scales.of(course), points, slices })}</div>`,
+          html`<div class="panel">${isSingle ? undefined : panelTitle(course, scales.of(course) > scales.shared)}${contextChart({ course, height: isSingle ? TALL : LOW, turns, most: scales.of(course), points, slices })}</div>`,
       )}</div></figure>`
     : undefined
 }
@@ -127,31 +126,29 @@ ${isSingle ? lossTable(courses[0]!) : undefined}
 </details>`
 }
 
-const LARGER = 1.5 // times the others: with one scale, theirs would be too flat to read
+const LARGER = 2 // times the middle one: with one scale, the others would be too flat to read
 
-/** One scale for all panels. Sending everything gets its own where it is much larger. */
-function contextScales(courses: readonly Course[]): {
-  readonly words: string
+interface ContextScales {
+  /** The top of the scale that most panels have, in tokens. */
+  readonly shared: number
   readonly of: (course: Course) => number
-} {
-  const peak = (some: readonly Course[]) => some.reduce((most, course) => Math.max(most, peakOf(course)), 1)
-  const others = courses.filter(({ name }) => name !== EVERYTHING)
-  const isApart = others.length > 0 && others.length < courses.length && peak(courses) > LARGER * peak(others)
-  return isApart
-    ? {
-        words: `; one scale, but ${EVERYTHING} has its own`,
-        of: (course) => (course.name === EVERYTHING ? peak(courses) : peak(others)),
-      }
-    : { words: "; all panels have the same scale", of: () => peak(courses) }
+}
+
+/** One scale for all panels. A course that is much larger than the others has its own. */
+function contextScales(courses: readonly Course[]): ContextScales {
+  const peaks = courses.map(peakOf).toSorted((a, b) => a - b)
+  const usual = LARGER * (peaks[Math.floor((peaks.length - 1) / 2)] ?? 0)
+  const shared = Math.max(1, ...peaks.filter((peak) => peak <= usual))
+  return { shared, of: (course) => Math.max(shared, peakOf(course)) }
 }
 
 const peakOf = ({ points }: Course) => points.reduce((largest, { context }) => Math.max(largest, context), 0)
 
-function panelTitle(course: Course): Markup {
+function panelTitle(course: Course, hasOwnScale: boolean): Markup {
   const { name, boundaries, losses } = course
   const lost = losses.length === 0 ? "cache never lost" : `cache lost ${counted(losses.length, "time")}`
   const compacted = boundaries.length === 0 ? "no compaction" : counted(boundaries.length, "compaction")
-  return html`<h4>${name}</h4><p class="soft">at most ${short(peakOf(course))}, ${compacted}, ${lost}</p>`
+  return html`<h4>${name}</h4><p class="soft">at most ${short(peakOf(course))}, ${compacted}, ${lost}${hasOwnScale ? "; its own scale" : ""}</p>`
 }
 
 function factTable(courses: readonly Course[]): Markup {

@@ -14,7 +14,8 @@ describe("BEY-7 the scales of a chart", () => {
 
   it("labels dollars and tokens", () => {
     expect([0.25, 12, 1_500].map((value) => tickLabel(value, "dollars"))).toEqual(["$0.25", "$12", "$1500"])
-    expect(tickLabel(1_500_000, "tokens")).toBe("1.50M")
+    const tokens = [500, 75_000, 12_500, 100_000, 1_500_000, 2_000_000].map((value) => tickLabel(value, "tokens"))
+    expect(tokens).toEqual(["500", "75K", "12.5K", "100K", "1.5M", "2M"])
   })
 
   it("keeps peaks, drops and both ends where there are too many points", () => {

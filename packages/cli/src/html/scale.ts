@@ -18,9 +18,13 @@ export function ticksUpTo(most: number): readonly number[] {
   return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => i * step)
 }
 
-/** `$0.25`, `$12`, `1.50M` */
+/** `$0.25`, `$12`, `75K`, `1.5M` */
 export const tickLabel = (value: number, unit: CostUnit): string =>
-  unit === "tokens" ? short(value) : `$${Number(value.toPrecision(3))}`
+  unit === "tokens"
+    ? short(value)
+        .replace(/(\.\d*?)0+(?=[KM])/, "$1")
+        .replace(/\.(?=[KM])/, "")
+    : `$${Number(value.toPrecision(3))}`
 
 export interface Range {
   readonly first: number

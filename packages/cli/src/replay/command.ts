@@ -1,9 +1,12 @@
 /** `strata replay`: runs recorded conversations through one policy and reports what it did, what it cost and what it lost. */
+import { basename } from "node:path"
 import type { Policy } from "@strata/core/internal"
+import { calibrate } from "@strata/core/internal/replay/calibration"
 import { replay } from "@strata/core/internal/replay/replay"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { REPLAY } from "../descriptions.ts"
+import { progressOn } from "../display/progress.ts"
 import { visibleJson } from "../display/visible.ts"
 import { namedPolicy } from "./named-policies.ts"
 import { type Recording, recordings } from "./recordings.ts"
@@ -18,6 +21,7 @@ export const run: Run = async ({ args, terminal }) => {
   const policy = namedPolicy(values.policy ?? "strata")
   const turns = terminal.isScreen ? MOST_TURNS_ON_SCREEN : Number.POSITIVE_INFINITY
   const found: Replayed[] = []
+  const progress = progressOn(terminal)
   let failures = 0
   const asked = {
     command: REPLAY.name,
@@ -25,17 +29,24 @@ export const run: Run = async ({ args, terminal }) => {
     generate: values.generate,
     model: values.model,
     complain: (problem: string) => {
+      progress.clear()
       terminal.complain(`${problem}\n`)
       failures++
     },
   }
-  for await (const recording of recordings(asked)) {
-    const replayed = await replayedWith(policy, recording, values)
-    found.push(replayed)
-    if (values.json) continue
-    const { style, columns } = terminal
-    const report = replayReport(replayed, { style, columns, ...(values.turns ? { turns } : {}) })
-    terminal.print(`${report.join("\n")}\n\n`)
+  try {
+    for await (const recording of recordings(asked)) {
+      progress.show(`Replaying ${basename(recording.file)}`, recording.at)
+      const replayed = await replayedWith(policy, recording, values)
+      found.push(replayed)
+      if (values.json) continue
+      progress.clear()
+      const { style, columns } = terminal
+      const report = replayReport(replayed, { style, columns, ...(values.turns ? { turns } : {}) })
+      terminal.print(`${report.join("\n")}\n\n`)
+    }
+  } finally {
+    progress.end()
   }
   if (values.json) terminal.print(`${visibleJson({ conversations: found.map(asJson) }, 2)}\n`)
   else if (found.length > 1) terminal.print(`${replayOverview(found, terminal).join("\n")}\n`)
@@ -43,27 +54,24 @@ export const run: Run = async ({ args, terminal }) => {
 }
 
 interface Assumed {
+  readonly model: string | undefined
   readonly window: number | undefined
   readonly "summary-seconds": number | undefined
 }
 
 /** What a person sets about a replay, as the engine takes it. */
-export const replayOptions = ({ window, "summary-seconds": seconds }: Assumed) => ({
+export const replayOptions = ({ window, "summary-seconds": seconds }: Omit<Assumed, "model">) => ({
   ...(window === undefined ? {} : { window }),
   ...(seconds === undefined ? {} : { summaryMs: seconds * 1_000 }),
 })
 
 async function replayedWith(policy: Policy, recording: Recording, values: Assumed): Promise<Replayed> {
   const found = await replay(recording.conversation, { policies: [policy], ...replayOptions(values) })
-  return { recording, replay: found, report: found.reports[0]! }
+  const calibration = values.model === undefined ? calibrate(recording.conversation) : undefined // no one was billed for it
+  return { recording, replay: found, report: found.reports[0]!, ...(calibration ? { calibration } : {}) }
 }
 
-const asJson = ({
-  recording: { conversation: _, ...about },
-  replay: { reports: __, ...assumed },
-  report,
-}: Replayed) => ({
-  ...about,
-  ...assumed,
-  ...report,
-})
+function asJson({ recording, replay: { reports: _, ...assumed }, report, calibration }: Replayed) {
+  const { conversation: _conversation, at: _at, ...about } = recording
+  return { ...about, ...assumed, ...report, ...(calibration ? { calibration } : {}) }
+}

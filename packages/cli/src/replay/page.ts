@@ -1,5 +1,6 @@
 /** Shared by the sections of a replay's report: the look, and how costs and shares read. */
 import type { Replay, ReplayReport } from "@strata/core/internal"
+import type { Calibration } from "@strata/core/internal/replay/calibration"
 import type { Part } from "@strata/core/internal/replay/scorecard"
 import { dollars, percent, short } from "../display/numbers.ts"
 import type { Style } from "../display/terminal.ts"
@@ -9,6 +10,8 @@ export interface ReplayPage {
   readonly recording: Recording
   readonly replay: Replay
   readonly report: ReplayReport
+  /** Absent where nothing was billed, or another model is assumed. */
+  readonly calibration?: Calibration
   readonly style: Style
   readonly width: number
 }

@@ -11,6 +11,8 @@ export interface Recording {
   readonly file: string
   readonly format: string
   readonly title?: string
+  /** Its place among what was asked for, for showing progress. Absent where there is only one. */
+  readonly at?: { readonly done: number; readonly of: number }
   readonly conversation: RecordedConversation
 }
 
@@ -33,13 +35,14 @@ export async function* recordings({ command, files, generate, model, complain }:
     const conversation = generatedWork({ model: model ?? GENERATED_MODEL, tokens: generate })
     yield { file: `generated work, ${generate} tokens`, format: "generated", conversation }
   }
-  for (const file of files) {
+  for (const [done, file] of files.entries()) {
+    const at = files.length > 1 ? { at: { done, of: files.length } } : {}
     try {
       for (const transcript of await readTranscripts(file)) {
         const { format, title, entries } = transcript
         const recorded = transcript.model === undefined ? { entries } : { entries, model: transcript.model }
         const conversation = model === undefined ? recorded : asModel(recorded, model)
-        yield { file, format, ...(title === undefined ? {} : { title }), conversation }
+        yield { file, format, ...(title === undefined ? {} : { title }), ...at, conversation }
       }
     } catch (error) {
       const isExpected = error instanceof StrataError || error instanceof UsageError

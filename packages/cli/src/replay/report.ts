@@ -6,7 +6,7 @@ import type { Style } from "../display/terminal.ts"
 import { fittedAtEnd, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { costWithUnit, type ReplayPage, wholePercent } from "./page.ts"
-import { actions, cache, context, cost, evidence, failures } from "./sections.ts"
+import { actions, billed, cache, context, cost, evidence, failures } from "./sections.ts"
 import { turns } from "./turns.ts"
 
 const WIDEST = 110
@@ -18,11 +18,11 @@ export interface ReportOptions {
   readonly turns?: number
 }
 
-export type Replayed = Pick<ReplayPage, "recording" | "replay" | "report">
+export type Replayed = Pick<ReplayPage, "recording" | "replay" | "report" | "calibration">
 
 export function replayReport(replayed: Replayed, { style, columns, turns: most }: ReportOptions): readonly string[] {
   const page: ReplayPage = { ...replayed, style, width: Math.min(columns, WIDEST) }
-  const sections = [context, cost, cache, actions, evidence, failures]
+  const sections = [context, cost, cache, actions, evidence, billed, failures]
   return [
     ...heading(page),
     ...sections.flatMap((section) => withGap(section(page))),

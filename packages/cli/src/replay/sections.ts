@@ -8,7 +8,7 @@ import { table } from "../display/table.ts"
 import { indented, widthOf, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { more } from "../inspect/page.ts"
-import { costIn, LOSS_WORDS, PURPOSE_NAMES, type ReplayPage, wholePercent } from "./page.ts"
+import { costIn, costWithUnit, LOSS_WORDS, PURPOSE_NAMES, type ReplayPage, wholePercent } from "./page.ts"
 
 const CHART_HEIGHT = 8
 const MOST_ACTIONS = 12
@@ -161,7 +161,9 @@ export function evidence(page: ReplayPage): string[] {
       : `Answers used ${counted(names, "name")} from before; ${grouped(inView)} (${wholePercent(inView / names)}) were in view.`,
     ...(fetched === 0
       ? []
-      : [`To get back the rest, ${counted(fetched, "block")} were fetched again: ${short(fetchedTokens)} tokens.`]),
+      : [
+          `To get back the rest, ${counted(fetched, "block was", "blocks were")} fetched again: ${short(fetchedTokens)} tokens.`,
+        ]),
     ...(found === undefined || missing === 0
       ? []
       : [`One search of the journal finds ${grouped(found)} of the ${grouped(missing)} that had left the view.`]),
@@ -176,6 +178,36 @@ export function evidence(page: ReplayPage): string[] {
       : [`${grouped(rulesVerbatim)} of ${counted(rules, "rule")} of the person are there word for word.`]),
   ]
   return [...headed(page, "What left the view"), ...sentences.flatMap((each) => indented(wrapped(each, width - 2), 2))]
+}
+
+const MOST_PARTS = 4
+
+/** How close the model of cache and prices is to what this recording was billed. */
+export function billed(page: ReplayPage): string[] {
+  const { calibration, width } = page
+  if (!calibration || calibration.bill === 0) return []
+  const { bill, modelled, unit, ratios, unexplained, parts, incidents } = calibration
+  const away = wholePercent(Math.abs(ratios.modelled - 1))
+  const side = ratios.modelled < 1 ? "below" : "above"
+  const sentences = [
+    `The recorded requests were billed ${costWithUnit(bill, unit)}. The model says ${costWithUnit(modelled, unit)}: ${away === "0%" ? "the same" : `${away} ${side}`}.`,
+    ...(incidents === 0 ? [] : [`${counted(incidents, "request")} met a cache that broke its own rules.`]),
+    `${wholePercent(unexplained)} of the bill is unexplained.`,
+  ]
+  const causes = parts.filter(({ amount }) => Math.abs(amount) > bill / 200).slice(0, MOST_PARTS)
+  return [
+    ...headed(page, "Beside the bill"),
+    ...indented(wrapped(sentences.join(" "), width - 2), 2),
+    ...causes.flatMap(({ about, amount, requests }) =>
+      indented(
+        wrapped(
+          `${amount < 0 ? "-" : "+"}${costIn(Math.abs(amount), unit)} in ${counted(requests, "request")}: ${about}.`,
+          width - 4,
+        ),
+        4,
+      ),
+    ),
+  ]
 }
 
 export function failures(page: ReplayPage): string[] {
