@@ -1,5 +1,6 @@
 /** `/rewind`: asks for the message to go back to, says what happens to files, and hands the choice to the chat. */
 import type { RestorePlan } from "@strata/core/internal"
+import { escaped } from "@strata/core/internal/base/escaped-text"
 import { counted, timeAgo } from "../display/numbers.ts"
 import { restoreLines } from "../display/restored.ts"
 import { firstLine } from "../display/text.ts"
@@ -55,7 +56,7 @@ async function askToOverwrite(chat: CommandTarget, plan: RestorePlan): Promise<F
   if (changed.length === 0) return { plan, overwrite: false }
   const answer = await chat.ask({
     title: `${counted(changed.length, "file is", "files are")} not as the agent left ${changed.length === 1 ? "it" : "them"}. Overwrite?`,
-    body: { form: "text", text: changed.map(({ name, why }) => `${name}: ${why}`).join("\n") },
+    body: { form: "text", text: changed.map(({ name, why }) => `${escaped(name)}: ${why}`).join("\n") },
     options: [
       { label: "No, restore only the others", letter: "n" },
       {

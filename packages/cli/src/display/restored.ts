@@ -1,5 +1,6 @@
 /** How putting files back reads on every screen: the plan and the outcome. Pure. */
 import type { PlannedFile, RestorePlan, RestoreReport } from "@strata/core/internal"
+import { escaped } from "@strata/core/internal/base/escaped-text"
 import { counted, grouped } from "./numbers.ts"
 
 const MOST_NAMED = 5
@@ -10,7 +11,8 @@ export function restoreLines({ files, more }: RestorePlan): readonly string[] {
   return [...files.map(fileLine), ...rest]
 }
 
-function fileLine({ name, does, why, needsConsent }: PlannedFile): string {
+function fileLine({ name: given, does, why, needsConsent }: PlannedFile): string {
+  const name = escaped(given)
   if (does === "leave") return `leave    ${name}: ${why}`
   const what = does === "restore" ? "restore  " : "remove   "
   const reason = needsConsent ? `: ${why}` : does === "remove" ? ": the agent created it" : ""
@@ -28,7 +30,7 @@ export function restoredSentence({ restored, removed, left }: RestoreReport): st
 }
 
 function leftWords(left: RestoreReport["left"]): string {
-  const named = left.slice(0, MOST_NAMED).map(({ name, why }) => `${name} (${why})`)
+  const named = left.slice(0, MOST_NAMED).map(({ name, why }) => `${escaped(name)} (${why})`)
   const more = left.length - named.length
   const list = [...named, ...(more > 0 ? [`${grouped(more)} more`] : [])].join(", ")
   return `Left ${counted(left.length, "file")} unchanged: ${list}.`

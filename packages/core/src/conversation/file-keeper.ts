@@ -28,6 +28,11 @@ export class FileKeeper {
     await this.#journal.writeBlob(blobOf(sum), bytes).catch(() => this.#kept.delete(sum))
     return sum
   }
+
+  /** Whether the content with a sum was kept since the conversation was opened. */
+  keeps(sum: string): boolean {
+    return this.#kept.has(sum)
+  }
 }
 
 export const sumOf = (bytes: Uint8Array): string => hash("sha256", bytes, "hex")

@@ -1,6 +1,7 @@
 /** Plans what putting files back would do after a rewind. It only reads. A plan says of each file what happens, or why nothing can. */
+import type { Stats } from "node:fs"
 import { lstat, readFile, realpath } from "node:fs/promises"
-import { dirname } from "node:path"
+import { dirname, resolve } from "node:path"
 import type { Journal } from "../journal/store.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { isMissing } from "../tools/files/file-error.ts"
@@ -32,6 +33,8 @@ export interface PlannedFile {
   readonly needsConsent: boolean
   /** @internal The content to put back. */
   readonly content?: Buffer
+  /** @internal The permission bits of a file that is gone. */
+  readonly mode?: number
   /** @internal The sum of what is there now. Absent: nothing is. */
   readonly now?: string
 }
@@ -138,8 +141,13 @@ async function planFile({ path, project, changes, known }: FileToPlan): Promise<
     needsConsent: !earlier.isIntact,
     ...(why && { why }),
     ...(earlier.content && { content: earlier.content }),
-    ...(now && { now }),
+    ...(now ? { now } : modeBefore(changes)),
   }
+}
+
+/** A journal may come from anywhere: of its number only permission bits count. */
+function modeBefore([first]: readonly Change[]): Pick<Planned, "mode"> {
+  return first?.kind === "kept" && typeof first.mode === "number" ? { mode: first.mode & 0o777 } : {}
 }
 
 /** A command created it, and it is no longer there. */
@@ -149,8 +157,19 @@ function isGone([first]: readonly Change[], bytes: Buffer | undefined): boolean 
 
 function changedSince(changes: readonly Change[], bytes: Buffer | undefined): string {
   if (bytes === undefined) return "it was deleted since"
-  return changes.at(-1)?.kind === "unknown" ? "a command changed it after that" : "someone else changed it since"
+  if (changes.at(-1)?.kind === "unknown") return "a command changed it after that"
+  return isLeftBy(changes.at(-1), bytes) ? "someone else changed it in between" : "someone else changed it since"
 }
+
+const isLeftBy = (change: Change | undefined, bytes: Buffer | undefined): boolean =>
+  change?.kind === "kept" && change.after === (bytes && sumOf(bytes))
+
+/** Each change starts with what the one before it left. */
+const areUnbroken = (changes: readonly Change[]): boolean =>
+  changes.every((change, i) => {
+    const next = changes[i + 1]
+    return change.kind !== "kept" || next?.kind !== "kept" || change.after === next.before
+  })
 
 type Earlier =
   | { readonly state: "known"; readonly content?: Buffer; readonly isIntact: boolean }
@@ -162,8 +181,7 @@ async function earlierContent({
   bytes,
 }: Pick<FileToPlan, "changes" | "known"> & { readonly bytes: Buffer | undefined }): Promise<Earlier> {
   const [first] = changes
-  const last = changes.at(-1)
-  const isLast = last?.kind === "kept" && last.after === (bytes && sumOf(bytes))
+  const isLast = isLeftBy(changes.at(-1), bytes) && areUnbroken(changes)
   if (first?.kind === "kept") {
     if (first.before === undefined) return { state: "known", isIntact: isLast }
     const content = await keptContent(first.journal, first.before)
@@ -191,7 +209,8 @@ async function earlierContent({
 }
 
 export type OnDisk =
-  | { readonly state: "file"; readonly bytes: Buffer }
+  /** `stats` are from before it was read. */
+  | { readonly state: "file"; readonly bytes: Buffer; readonly stats: Stats }
   | { readonly state: "missing" }
   | { readonly state: "refused"; readonly why: string }
 
@@ -199,13 +218,14 @@ export type OnDisk =
 export async function onDisk(path: string, project: string): Promise<OnDisk> {
   try {
     const directory = await realAncestor(dirname(path))
+    if (resolve(path) !== path) return { state: "refused", why: "its path is not a plain one" } // a/../../b
     if (directory !== project && !isInside(directory, project))
       return { state: "refused", why: "its path leads outside the project" }
     const stats = await lstat(path)
     if (stats.isSymbolicLink()) return { state: "refused", why: "it is a link now" }
     if (!stats.isFile()) return { state: "refused", why: "it is not a file" }
     if ((await realpath(path)) !== path) return { state: "refused", why: "a link is on the way to it now" }
-    return { state: "file", bytes: await readFile(path) }
+    return { state: "file", bytes: await readFile(path), stats }
   } catch (error) {
     if (isMissing(error)) return { state: "missing" }
     return { state: "refused", why: "it cannot be read" }

@@ -1,6 +1,6 @@
 /** Putting files back after a rewind: real files, real tools, a model in the same process. */
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { ask, calling, type Scene, scene } from "../../test/scripted-agent.ts"
 import type { Agent } from "../agent/agent.ts"
@@ -8,6 +8,7 @@ import { edit } from "../tools/files/edit.ts"
 import { read } from "../tools/files/read.ts"
 import { write } from "../tools/files/write.ts"
 import { codingTools } from "../tools/toolsets.ts"
+import { sumOf } from "./file-keeper.ts"
 
 const readIt = (path: string) => calling("Read", { file_path: path })
 const writeIt = (path: string, content: string) => calling("Write", { file_path: path, content })
@@ -113,6 +114,71 @@ describe("JRN-5 restoring files", () => {
     const report = await agent.conversation.restoreFiles(plan, { overwrite: true })
     expect(report.left.map(({ why }) => why)).toEqual(["it is a link now", "its path leads outside the project"])
     expect(readFileSync(join(outside, "b.txt"), "utf8")).toBe("new")
+  })
+})
+
+describe("JRN-5 restoring files that others touch too", () => {
+  test("asks before it takes back what someone else wrote between two changes of the agent", async () => {
+    const place = scene()
+    writeFileSync(join(place.cwd, "a.txt"), "one\n")
+    const agent = await place.open(
+      [
+        readIt("a.txt"),
+        editIt("a.txt", "one", "two"),
+        "Done.",
+        readIt("a.txt"),
+        editIt("a.txt", "two", "three"),
+        "Done.",
+      ],
+      OPTIONS,
+    )
+    await ask(agent, "change it")
+    const uuid = newest(agent)
+    writeFileSync(join(place.cwd, "a.txt"), "two\nmy own line\n")
+    await ask(agent, "and again")
+    const plan = await agent.conversation.planRestore(uuid)
+    expect(plan.files).toMatchObject([{ needsConsent: true, why: "someone else changed it in between" }])
+    expect((await agent.conversation.restoreFiles(plan)).restored).toEqual([])
+    expect(inFile(place, "a.txt")).toBe("three\nmy own line\n")
+  })
+
+  test("does not overwrite what it cannot keep", async () => {
+    const place = scene()
+    const { agent, uuid } = await changed(place)
+    const large = "x".repeat(5 * 1024 * 1024)
+    writeFileSync(join(place.cwd, "a.txt"), large)
+    const plan = await agent.conversation.planRestore(uuid)
+    const { left } = await agent.conversation.restoreFiles(plan, { overwrite: true })
+    expect(left).toMatchObject([{ name: "a.txt", why: expect.stringContaining("too large to keep") }])
+    expect(inFile(place, "a.txt")).toBe(large)
+  })
+
+  test("brings a file back with its permissions", async () => {
+    const place = scene()
+    const script = join(place.cwd, "run.sh")
+    writeFileSync(script, "one", { mode: 0o750 })
+    const agent = await place.open([readIt("run.sh"), editIt("run.sh", "one", "two"), "Done."], OPTIONS)
+    await ask(agent, "change it")
+    rmSync(script)
+    await agent.conversation.restoreFiles(await agent.conversation.planRestore(newest(agent)), { overwrite: true })
+    expect(inFile(place, "run.sh")).toBe("one")
+    expect(statSync(script).mode & 0o777).toBe(0o750)
+  })
+
+  test("writes nothing through a path of a journal that climbs out of the project", async () => {
+    const place = scene()
+    const { agent, uuid } = await changed(place)
+    const [kept] = (await agent.conversation.planRestore(uuid)).files
+    const name = `stolen-${basename(place.cwd)}`
+    const climbing = `${place.cwd}/gone/../../${name}/a.txt`
+    await agent.conversation.attach({
+      type: "files_restored",
+      ...{ restored: [], removed: [], left: [] },
+      changes: [{ path: climbing, before: sumOf(kept!.content!), mode: 0o4777 }],
+    })
+    const plan = await agent.conversation.planRestore(uuid)
+    await agent.conversation.restoreFiles(plan, { overwrite: true })
+    expect(existsSync(join(place.cwd, "..", name))).toBe(false)
   })
 })
 

@@ -1,9 +1,9 @@
 /** Puts files back as a plan says. Each file is checked again just before: what changed after the plan is left alone. */
-import { realpath, rm, stat } from "node:fs/promises"
+import { realpath, rm } from "node:fs/promises"
 import { messageOf } from "../base/errors.ts"
 import type { Journal } from "../journal/store.ts"
 import type { FilesRestored } from "../messages/attachments.ts"
-import type { KeptChange } from "../messages/kept-change.ts"
+import { type KeptChange, keptMode } from "../messages/kept-change.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { inTurn } from "../tools/files/file-turns.ts"
 import { replaceFile } from "../tools/files/replace-file.ts"
@@ -70,16 +70,19 @@ async function putBack(file: PlannedFile, { project, overwrite, keeper }: Omit<R
   if (does === "leave" || (file.needsConsent && !overwrite)) return { state: "left", why }
   const disk = await onDisk(path, project)
   if (disk.state === "refused") return { state: "left", why: disk.why }
-  const bytes = disk.state === "file" ? disk.bytes : undefined
-  const now = bytes && sumOf(bytes)
+  const found = disk.state === "file" ? disk : undefined
+  const now = found && sumOf(found.bytes)
   if (now !== file.now) return { state: "left", why: "it changed just now" }
-  const before = bytes ? { before: await keeper.keep(bytes) } : {} // so that this can be taken back too
+  const before = found && { before: await keeper.keep(found.bytes), ...keptMode(found.stats.mode) } // so that this can be taken back too
+  if (now && file.needsConsent && !keeper.keeps(now))
+    return { state: "left", why: "someone else changed it, and it is too large to keep what is there now" }
   if (content === undefined) {
     await rm(path)
     return { state: "removed", change: { path, ...before } }
   }
-  const stats = bytes ? { before: await stat(path) } : {}
-  await replaceFile({ target: { given: name, path }, bytes: content, ...stats })
+  const { mode } = file
+  const like = found ? { before: found.stats } : mode === undefined ? {} : { mode }
+  await replaceFile({ target: { given: name, path }, bytes: content, ...like })
   return { state: "restored", change: { path, ...before, after: sumOf(content) } }
 }
 

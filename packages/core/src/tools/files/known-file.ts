@@ -3,6 +3,7 @@
  * shows the file, so a later Read does.
  */
 import { hash } from "node:crypto"
+import { keptMode } from "../../messages/kept-change.ts"
 import type { ReadState, ToolContext, ToolOutput } from "../tool.ts"
 import type { TextFile } from "./file-content.ts"
 import { FileError } from "./file-error.ts"
@@ -59,6 +60,10 @@ export async function storeText({
     at: clock.now().toISOString(),
   })
   if (!keepFile) return {}
-  const change = { path: target.path, ...(earlier && { before: earlier }), after: hash("sha256", bytes, "hex") }
+  const change = {
+    path: target.path,
+    ...(before && earlier && { before: earlier, ...keptMode(before.stats.mode) }),
+    after: hash("sha256", bytes, "hex"),
+  }
   return { filesChanged: { files: [], kept: [change] } }
 }

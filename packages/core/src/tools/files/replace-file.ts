@@ -17,6 +17,8 @@ export interface FileReplacement {
   readonly bytes: Buffer
   /** The file that the new content was made from. Missing if there was none. */
   readonly before?: Stats
+  /** Permission bits of a file that is created. Default: those of the system. */
+  readonly mode?: number
 }
 
 /** Resolves with the new stats. Refuses if the file no longer matches `before`. */
@@ -37,11 +39,11 @@ export async function replaceFile(replacement: FileReplacement): Promise<Stats> 
 }
 
 async function writeBeside(replacement: FileReplacement): Promise<void> {
-  const { target, bytes, before } = replacement
+  const { target, bytes, before, mode = before?.mode } = replacement
   const draft = join(dirname(target.path), `.strata-${randomUUID()}.tmp`) // the file's own name may already be as long as allowed
   try {
     await writeFile(draft, bytes, { flag: "wx", flush: true })
-    if (before) await chmod(draft, before.mode & 0o7777)
+    if (mode !== undefined) await chmod(draft, mode & 0o7777)
     await refuseIfChanged(target, before)
     await rename(draft, target.path)
   } catch (error) {
