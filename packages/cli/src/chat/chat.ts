@@ -26,6 +26,7 @@ import { openedItem } from "./folded.ts"
 import { type HistoryFile, historyFile } from "./input-history.ts"
 import { loadOwnCommands, type OwnCommand } from "./own-commands.ts"
 import { ownMessage } from "./own-message.ts"
+import type { PanelLines } from "./panels.ts"
 import { pastItems } from "./past-items.ts"
 import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
@@ -179,7 +180,7 @@ export class Chat implements CommandTarget {
     this.#left.resolve()
   }
 
-  print(title: string, lines: readonly string[]): void {
+  print(title: string, lines: readonly string[] | PanelLines): void {
     this.store.dispatch({ type: "said", item: { kind: "panel", title, lines } })
   }
 

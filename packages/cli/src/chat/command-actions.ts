@@ -16,12 +16,15 @@ import { clearingSentence, undoSentence } from "../display/undo.ts"
 import { costWords, statusLines } from "../dream/page.ts"
 import { offeredIn } from "../memory/offered.ts"
 import type { CommandTarget } from "./command-target.ts"
-import { contextLines } from "./context-panel.ts"
-import { costLines } from "./cost-panel.ts"
+import { type ContextPicture, contextLines } from "./context-panel.ts"
+import { type CostPicture, costLines } from "./cost-panel.ts"
 import { memoryLines } from "./memory-panel.ts"
 import { notesWords } from "./memory-words.ts"
-import { PANEL_COLUMNS, todoLines } from "./panels.ts"
+import { type HelpParts, helpLines, todoLines } from "./panels.ts"
 import { compactionStateOf, notesStateOf } from "./snapshot.ts"
+
+/** After a command that shortens long lists: show the whole list. */
+const ALL = "all"
 
 export async function compact(target: CommandTarget, request: CompactRequest): Promise<void> {
   const { isDryRun, edits, order, clearing } = request
@@ -29,7 +32,7 @@ export async function compact(target: CommandTarget, request: CompactRequest): P
   if (!isDryRun) return target.compact({ ...order, ...(edits ? { review: ({ text }) => target.edit(text) } : {}) })
   const planned = await target.agent.conversation.planCompaction(order)
   if (planned.kind === "refused") target.notice(planned.message)
-  else target.print("What /compact would do (nothing was changed)", planLines(planned, PANEL_COLUMNS))
+  else target.print("What /compact would do (nothing was changed)", (columns) => planLines(planned, columns))
 }
 
 export async function clearResults(target: CommandTarget, request: ClearingRequest): Promise<void> {
@@ -64,7 +67,8 @@ export async function showMemory(target: CommandTarget): Promise<void> {
   const { bank } = await target.memory()
   const offered = await offeredIn(target.agent.conversation.entries())
   const memories = await bank.all()
-  target.print("Memory", memoryLines({ memories, location: bank.location, offered, now: target.now() }))
+  const picture = { memories, location: bank.location, offered, now: target.now() }
+  target.print("Memory", (columns) => memoryLines(picture, columns))
 }
 
 /** `/dream` shows what runs; `now`, `kill` and `review` act. A dream of the chat goes on in the background. */
@@ -75,7 +79,8 @@ export async function dream(target: CommandTarget, action: string): Promise<void
   switch (action) {
     case "": {
       const overview = await dreaming.overview({ figures, conversation: conversation.id })
-      return target.print("Dreams", statusLines(overview, { columns: PANEL_COLUMNS, now: target.now() }))
+      const now = target.now()
+      return target.print("Dreams", (columns) => statusLines(overview, { columns, now }))
     }
     case "now": {
       target.notice("Dreaming in the background. /dream shows how far it is, and /dream kill ends it.")
@@ -117,38 +122,43 @@ async function reviewDream(target: CommandTarget, dreaming: Dreaming): Promise<v
 export function showContext(target: CommandTarget): void {
   const { conversation: chat } = target.agent
   const { used, percentLeft } = chat.fill()
-  target.print(
-    "Context",
-    contextLines({
-      accounting: chat.accounting(),
-      promptTokens: chat.views.context.promptTokens,
-      used,
-      percentLeft,
-      thresholds: chat.thresholds,
-      savings: summarise(chat.views.ledger).savings,
-      compactions: compactionStateOf(target.agent),
-      notes: notesStateOf(target.agent),
-    }),
-  )
+  const picture: ContextPicture = {
+    accounting: chat.accounting(),
+    promptTokens: chat.views.context.promptTokens,
+    used,
+    percentLeft,
+    thresholds: chat.thresholds,
+    savings: summarise(chat.views.ledger).savings,
+    compactions: compactionStateOf(target.agent),
+    notes: notesStateOf(target.agent),
+  }
+  target.print("Context", (columns) => contextLines(picture, columns))
 }
 
 export function showCost(target: CommandTarget): void {
   const { conversation: chat, model } = target.agent
   const { ledger, cacheHistory } = chat.views
-  target.print(
-    "Cost",
-    costLines({
-      summary: summarise(ledger),
-      lines: [...ledger.lines.values()],
-      agents: chat.ledger().agents,
-      lostCaches: cacheHistory.totals,
-      repeated: repeatedReads(chat.accounting(), model.facts),
-    }),
-  )
+  const picture: CostPicture = {
+    summary: summarise(ledger),
+    lines: [...ledger.lines.values()],
+    agents: chat.ledger().agents,
+    lostCaches: [...cacheHistory.totals],
+    repeated: repeatedReads(chat.accounting(), model.facts),
+  }
+  target.print("Cost", (columns) => costLines(picture, columns))
 }
 
-export function showTodos(chat: CommandTarget): void {
-  chat.print("Todos", todoLines(chat.agent.conversation.views.frontier.todos))
+export function showTodos(chat: CommandTarget, argument: string): void {
+  const { todos } = chat.agent.conversation.views.frontier
+  chat.print("Todos", (columns) => todoLines(todos, { columns, isWhole: argument === ALL }))
+}
+
+export async function showHelp(
+  chat: CommandTarget,
+  { builtIn, argument }: Pick<HelpParts, "builtIn"> & { readonly argument: string },
+): Promise<void> {
+  const own = await chat.ownCommands()
+  chat.print("Commands and keys", (columns) => helpLines({ builtIn, own }, { columns, isWhole: argument === ALL }))
 }
 
 export async function resume(chat: CommandTarget, id: string): Promise<void> {

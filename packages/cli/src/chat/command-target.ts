@@ -10,6 +10,7 @@ import type { MemoryPlace } from "../memory/place.ts"
 import type { SessionAgent } from "../session.ts"
 import type { DialogBody } from "./dialog.ts"
 import type { OwnCommand } from "./own-commands.ts"
+import type { PanelLines } from "./panels.ts"
 import type { Ask } from "./person.ts"
 
 export interface RestoreChoice {
@@ -22,7 +23,8 @@ export interface CommandTarget {
   readonly agent: SessionAgent
   readonly ask: Ask
   now(): Date
-  print(title: string, lines: readonly string[]): void
+  /** A panel. Lines that fit the window are a function of its columns. */
+  print(title: string, lines: readonly string[] | PanelLines): void
   notice(text: string): void
   /** Changes what the open question with this title shows. */
   redraw(title: string, body: DialogBody): void

@@ -4,6 +4,8 @@ import { SAVINGS } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"
 import { type ContextPicture, contextLines } from "./context-panel.ts"
 
+const COLUMNS = 76 // of a window with 80
+
 const ACCOUNTING: Accounting = {
   total: 60_000,
   human: 5_000,
@@ -41,7 +43,7 @@ const picture = (more: Partial<ContextPicture> = {}): ContextPicture => ({
 })
 
 test("TOK-8 the context as bars, the largest part first, and what all tools take together", () => {
-  expect(contextLines(picture())).toEqual([
+  expect(contextLines(picture(), COLUMNS)).toEqual([
     "██████████████░░░░░░░░░░░░░░░░ 80.0K of 167K tokens, 52% left",
     "The window holds 200K tokens. Strata keeps 20.0K free for the answer.",
     "Next threshold in 67.0K tokens: warning at 147K, compaction at 167K, full at",
@@ -60,13 +62,13 @@ test("TOK-8 the context as bars, the largest part first, and what all tools take
 })
 
 test("the parts are scaled to what the API counted", () => {
-  const lines = contextLines(picture({ used: 40_000 }))
+  const lines = contextLines(picture({ used: 40_000 }), COLUMNS)
   expect(lines.find((line) => line.startsWith("Read results"))).toMatch(/15\.0K +38%$/)
   expect(lines.find((line) => line.startsWith("system prompt"))).toMatch(/10\.0K +25%$/)
 })
 
 const aboutOf = (more: Partial<ContextPicture>) => {
-  const lines = contextLines(picture(more))
+  const lines = contextLines(picture(more), COLUMNS)
   return lines.slice(2, lines.indexOf("")).join(" ")
 }
 
@@ -84,16 +86,29 @@ test("what the layers keep out", () => {
   )
 })
 
-test("every line fits 80 columns, also with long names in other scripts", () => {
+test.each([40, 56, 76, 116, 156])("every line fits %i columns, also with long names in other scripts", (columns) => {
   const duplicateReads = [{ path: "文档/需求说明/最终版本.md", reads: 12, tokens: 9_000, wasted: 6_000 }]
-  for (const line of contextLines(picture({ savings: SAVINGS, accounting: { ...ACCOUNTING, duplicateReads } })))
-    expect(widthOf(line), line).toBeLessThanOrEqual(78)
+  const toolResults = { mcp__github__create_pull_request_review_with_comments: 30_000 }
+  const accounting = { ...ACCOUNTING, duplicateReads, toolResults }
+  for (const line of contextLines(picture({ savings: SAVINGS, accounting }), columns))
+    expect(widthOf(line), line).toBeLessThanOrEqual(columns)
+})
+
+test("a wider window has longer bars", () => {
+  const bars = [56, 76, 116].map((columns) =>
+    contextLines(picture(), columns).flatMap((line) => /[█░]+/.exec(line)?.[0].length ?? []),
+  )
+  expect(bars.map(([first, second]) => [first, second])).toEqual([
+    [22, 15],
+    [30, 20],
+    [46, 31],
+  ])
 })
 
 test("500 tools and 500 repeated reads do not flood the panel, and its parts still make the whole", () => {
   const toolResults = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`tool_${i}`, 10 + i]))
   const duplicateReads = Array.from({ length: 500 }, (_, i) => ({ path: `${i}.ts`, reads: 2, tokens: 9, wasted: 3 }))
-  const lines = contextLines(picture({ accounting: { ...ACCOUNTING, toolResults, duplicateReads } }))
+  const lines = contextLines(picture({ accounting: { ...ACCOUNTING, toolResults, duplicateReads } }), COLUMNS)
   expect(lines.length).toBeLessThan(60)
   expect(lines).toContainEqual(expect.stringMatching(/^\d+ smaller parts +[█░]+ +[\d.]+K +\d+%$/))
   expect(lines.at(-1)).toBe("… and 492 more. To see all: strata inspect --json")

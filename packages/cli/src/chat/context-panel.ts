@@ -1,13 +1,13 @@
-/** `/context`: what fills the window, the next threshold, what the layers keep out, and the notes. Plain lines for 80 columns. */
+/** `/context`: what fills the window, the next threshold, what the layers keep out, and the notes. */
 import type { Accounting, LedgerSummary, Thresholds } from "@strata/core/internal"
 import { sharesOf } from "@strata/core/internal/tokens/accounting"
 import { attachmentName } from "../display/attachments.ts"
 import { listing } from "../display/long-list.ts"
 import { percent, short } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"
-import { wrapped } from "../display/text.ts"
+import { fitted, padEnd, widthOf, wrapped } from "../display/text.ts"
 import { type CompactionState, compactionWords, type NotesState, notesWords } from "./memory-words.ts"
-import { bar, PANEL_COLUMNS } from "./panels.ts"
+import { bar } from "./panels.ts"
 
 export interface ContextPicture {
   readonly accounting: Accounting
@@ -21,13 +21,17 @@ export interface ContextPicture {
   readonly notes: NotesState
 }
 
-const BAR_COLUMNS = 20
+const BAR_SHARE = 0.4 // of the columns; the words after it take the rest
+const PART_BAR_SHARE = 0.27
+const LEAST_BAR_COLUMNS = 6
+const FIGURE_COLUMNS = 1 + 7 + 2 + 4 // after a part's bar: tokens and percent
 const MOST_PARTS = 30
 const MOST_REPEATED = 8
 
-export function contextLines(picture: ContextPicture): readonly string[] {
+export function contextLines(picture: ContextPicture, columns: number): readonly string[] {
   const { used, percentLeft, thresholds, accounting } = picture
   const about = [
+    `The window holds ${short(thresholds.window)} tokens. Strata keeps ${short(thresholds.outputReserve)} free for the answer.`,
     thresholdWords(used, thresholds),
     keptOutWords(picture.savings),
     toolWords(accounting),
@@ -35,16 +39,19 @@ export function contextLines(picture: ContextPicture): readonly string[] {
     compactionWords(picture.compactions),
     notesWords(picture.notes),
   ]
-  const rows = classRows(picture)
+  const rows = classRows(picture, columns)
   const seeAll = "strata inspect --json"
   const repeated = listing(accounting.duplicateReads, { isShort: true, most: MOST_REPEATED, seeAll })
+  const filled = (words: string) => {
+    const most = Math.max(LEAST_BAR_COLUMNS, columns - 1 - widthOf(words))
+    return `${bar(used / thresholds.limit, Math.min(most, Math.round(columns * BAR_SHARE)))} ${words}`
+  }
   return [
-    `${bar(used / thresholds.limit)} ${short(used)} of ${short(thresholds.limit)} tokens, ${percentLeft}% left`,
-    `The window holds ${short(thresholds.window)} tokens. Strata keeps ${short(thresholds.outputReserve)} free for the answer.`,
-    ...about.filter(Boolean).flatMap((sentence) => wrapped(sentence, PANEL_COLUMNS)),
+    filled(`${short(used)} of ${short(thresholds.limit)} tokens, ${percentLeft}% left`),
+    ...about.filter(Boolean).flatMap((sentence) => wrapped(sentence, columns)),
     ...(rows.length === 0 ? [] : ["", ...rows]),
     ...repeated.shown.flatMap(({ path, reads, wasted }) =>
-      wrapped(`${path} was read ${reads} times. ${short(wasted)} tokens of that repeat earlier reads.`, PANEL_COLUMNS),
+      wrapped(`${path} was read ${reads} times. ${short(wasted)} tokens of that repeat earlier reads.`, columns),
     ),
     ...repeated.rest,
   ]
@@ -82,16 +89,18 @@ function notLoadedWords(tools: Accounting["deferredTools"]): string {
 }
 
 /** The largest part first. Sizes are estimates, scaled so that they add up to what the API counted. */
-function classRows({ accounting, promptTokens, used }: ContextPicture): readonly string[] {
+function classRows({ accounting, promptTokens, used }: ContextPicture, columns: number): readonly string[] {
   const estimated = accounting.total + promptTokens
   const scale = estimated === 0 ? 0 : used / estimated
   const classes = [["system prompt and tools", promptTokens] as const, ...classesOf(accounting)]
     .map(([name, count]) => [name, count * scale] as const)
     .filter(([, count]) => count > 0)
-  const widest = Math.max(0, ...classes.map(([name]) => name.length))
+  const most = columns - FIGURE_COLUMNS - 2
+  const widest = Math.min(most - LEAST_BAR_COLUMNS, Math.max(0, ...classes.map(([name]) => widthOf(name))))
+  const barColumns = Math.min(most - widest, Math.floor(columns * PART_BAR_SHARE))
   return withoutSmall(classes.toSorted(([, a], [, b]) => b - a)).map(
     ([name, count]) =>
-      `${name.padEnd(widest)}  ${bar(count / used, BAR_COLUMNS)} ${short(count).padStart(7)}  ${percent(count, used).padStart(4)}`,
+      `${padEnd(fitted(name, widest), widest)}  ${bar(count / used, barColumns)} ${short(count).padStart(7)}  ${percent(count, used).padStart(4)}`,
   )
 }
 

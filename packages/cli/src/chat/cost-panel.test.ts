@@ -2,7 +2,10 @@ import { findModel, repeatedReads } from "@strata/core/internal"
 import { expect, test } from "vitest"
 import { SAVINGS, saving, summaryOf } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"
-import { type CostPicture, costLines } from "./cost-panel.ts"
+import { type CostPicture, costLines as linesFor } from "./cost-panel.ts"
+
+const COLUMNS = 76 // of a window with 80
+const costLines = (shown: CostPicture) => linesFor(shown, COLUMNS)
 
 const counts = { input: 1_000, output: 500, cacheWrite5m: 4_000, cacheWrite1h: 0, cacheRead: 15_000 }
 const summary = summaryOf({ requests: 3, counts, hitRatio: 0.75, dollars: 0.1234 })
@@ -30,6 +33,35 @@ test("TOK-7 where no price is known at all, the sum says so and not that it cost
   expect(costLines(picture({ lines, summary: { ...summary, dollars: 0, unpriced: ["mystery-1"] } }))[0]).toBe(
     "Unknown cost for 3 requests",
   )
+})
+
+const BUSY = picture({
+  summary: { ...summary, savings: [...SAVINGS, saving("server", {})] },
+  lines: [
+    { model: "claude-opus-4-6", purpose: "main", requests: 2, counts, dollars: 0.1 },
+    { model: "mystery-1", purpose: "notes", requests: 1, counts, dollars: undefined },
+  ],
+  agents: [
+    {
+      id: "a1",
+      name: "finder",
+      tokens: { input: 1_000, output: 500, cacheRead: 0, cacheWrite: 0 },
+      requests: 2,
+      dollars: 0.01,
+      description: "Find where the names are read ".repeat(4),
+    },
+  ],
+  lostCaches: [["five-minutes-over", { breaks: 1, paidAnew: 20_000, dollars: 0.115, unpriced: 0 }]],
+})
+
+test.each([56, 76, 116, 156])("every line fits %i columns", (columns) => {
+  for (const line of linesFor(BUSY, columns)) expect(widthOf(line), line).toBeLessThanOrEqual(columns)
+})
+
+test("in a narrow window the tables leave columns out, and cut no figure", () => {
+  const text = linesFor(BUSY, 56).join("\n")
+  expect(text).toMatch(/claude-opus-4-6 +conversation +20\.0K +500 +\$0\.1000$/m)
+  expect(text).toMatch(/results put aside +3 +1\.20M +\$0\.0000 +\$0\.6100$/m)
 })
 
 test("CACHE-5 by model and purpose, saved by each layer, lost caches, what was sent again", () => {

@@ -1,4 +1,4 @@
-/** `/cost`: the ledger by model and purpose, what the layers saved, what lost caches and repeated reads cost. Plain lines for 80 columns. */
+/** `/cost`: the ledger by model and purpose, what the layers saved, what lost caches and repeated reads cost. */
 import type { AgentCost, BreakCause, BreakTotal, LedgerLine, LedgerSummary, RepeatedReads } from "@strata/core/internal"
 import { inputTokens } from "@strata/core/internal/base/token-counts"
 import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
@@ -8,7 +8,6 @@ import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines 
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import { PANEL_COLUMNS } from "./panels.ts"
 
 export interface CostPicture {
   readonly summary: LedgerSummary
@@ -19,25 +18,30 @@ export interface CostPicture {
   readonly repeated: RepeatedReads
 }
 
-const look = { width: PANEL_COLUMNS }
-
-export function costLines({ summary, lines, agents = [], lostCaches, repeated }: CostPicture): readonly string[] {
+export function costLines(
+  { summary, lines, agents = [], lostCaches, repeated }: CostPicture,
+  columns: number,
+): readonly string[] {
+  const look = { width: columns }
   const { requests, counts, hitRatio, unpriced, savings } = summary
   const isUnknown = lines.length > 0 && lines.every((line) => line.dollars === undefined)
   return [
     `${isUnknown ? "Unknown cost" : dollars(summary.dollars)} for ${counted(requests, "request")}`,
-    `input: ${short(inputTokens(counts))} tokens, ${percent(hitRatio, 1)} of them read from cache; output: ${short(counts.output)}`,
-    cacheWords(counts),
+    ...wrapped(
+      `input: ${short(inputTokens(counts))} tokens, ${percent(hitRatio, 1)} of them read from cache; output: ${short(counts.output)}`,
+      columns,
+    ),
+    ...wrapped(cacheWords(counts), columns),
     ...(unpriced.length === 0
       ? []
-      : wrapped(`The total leaves out ${unpriced.join(", ")}, because no price is known.`, PANEL_COLUMNS)),
-    ...(lines.length > 1 ? section("By model and purpose", lineTable(lines)) : []),
-    ...(agents.length > 0 ? section("Agents", agentTable(agents)) : []),
+      : wrapped(`The total leaves out ${unpriced.join(", ")}, because no price is known.`, columns)),
+    ...(lines.length > 1 ? section("By model and purpose", lineTable(lines, columns)) : []),
+    ...(agents.length > 0 ? section("Agents", agentTable(agents, columns)) : []),
     ...section(`Layers: ${savedInAll(savings)}`, savingLines(savings, look)),
     ...section("Lost caches", lostCacheLines(lostCaches, look)),
     ...section(
       "Files read again",
-      repeatedReadLines(repeated, { width: PANEL_COLUMNS - 2 }).map((line) => `  ${line}`),
+      repeatedReadLines(repeated, { width: columns - 2 }).map((line) => `  ${line}`),
     ),
   ]
 }
@@ -45,16 +49,16 @@ export function costLines({ summary, lines, agents = [], lostCaches, repeated }:
 /** Left out if empty. */
 const section = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines])
 
-function lineTable(lines: readonly LedgerLine[]): readonly string[] {
+function lineTable(lines: readonly LedgerLine[], width: number): readonly string[] {
   return table({
-    width: PANEL_COLUMNS,
+    width,
     titles: (text) => text,
     columns: [
       { title: "model", gives: "end" },
       { title: "purpose" },
-      { title: "requests", align: "right" },
+      { title: "requests", align: "right", isMinor: true },
       { title: "input", align: "right" },
-      { title: "cached", align: "right" },
+      { title: "cached", align: "right", isMinor: true },
       { title: "output", align: "right" },
       { title: "cost", align: "right" },
     ],
@@ -72,11 +76,11 @@ function lineTable(lines: readonly LedgerLine[]): readonly string[] {
 
 const MOST_AGENTS = 20
 
-function agentTable(agents: readonly AgentCost[]): readonly string[] {
+function agentTable(agents: readonly AgentCost[], width: number): readonly string[] {
   const newest = agents.length > MOST_AGENTS ? agents.toReversed() : agents
   const { shown, rest } = listing(newest, { isShort: true, most: MOST_AGENTS, seeAll: "strata agents" })
   const rows = table({
-    width: PANEL_COLUMNS,
+    width,
     titles: (text) => text,
     columns: [
       { title: "agent", gives: "end" },

@@ -2,24 +2,27 @@ import type { SignInPerson } from "@strata/core/internal"
 import { expect, test } from "vitest"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogAnswer, DialogDraft } from "./dialog.ts"
-import { mcp, mcpLines } from "./mcp-panel.ts"
+import { mcp, mcpLines, toolLines } from "./mcp-panel.ts"
 
 test("TOOL-1 /mcp shows state and token cost of each server", () => {
   expect(
-    mcpLines([
-      { name: "github", state: "connected", tools: 150, declared: 0, waiting: 20_500 },
-      { name: "db", state: "connected", tools: 1, prompts: 2, hasResources: true, declared: 140, waiting: 0 },
-      {
-        name: "web",
-        state: "failed",
-        why: "nothing answers at \u001b[31mexample.com",
-        tools: 0,
-        declared: 0,
-        waiting: 0,
-      },
-      { name: "slow", state: "starting", tools: 0, declared: 0, waiting: 0 },
-      { name: "hub", state: "needs-sign-in", why: "type /mcp login hub", tools: 0, declared: 0, waiting: 0 },
-    ]),
+    mcpLines(
+      [
+        { name: "github", state: "connected", tools: 150, declared: 0, waiting: 20_500 },
+        { name: "db", state: "connected", tools: 1, prompts: 2, hasResources: true, declared: 140, waiting: 0 },
+        {
+          name: "web",
+          state: "failed",
+          why: "nothing answers at \u001b[31mexample.com",
+          tools: 0,
+          declared: 0,
+          waiting: 0,
+        },
+        { name: "slow", state: "starting", tools: 0, declared: 0, waiting: 0 },
+        { name: "hub", state: "needs-sign-in", why: "type /mcp login hub", tools: 0, declared: 0, waiting: 0 },
+      ],
+      { columns: 78 },
+    ),
   ).toEqual([
     "github  connected, 150 tools, 20.5K tokens not loaded",
     "db      connected, 1 tool, 2 prompts, resources, 140 tokens in every request",
@@ -65,10 +68,46 @@ test("/mcp login shows the address, and the question goes when the browser has c
   await mcp(target, "logout")
   expect(said.slice(2)).toEqual([
     "There is no MCP server named nowhere. /mcp lists them.",
-    "Type /mcp to see the servers, or /mcp login NAME to sign in.",
+    "Type /mcp to see the servers, /mcp tools NAME to see the tools of one, or /mcp login NAME to sign in.",
   ])
 })
 
 test("without servers it says where to name them", () => {
-  expect(mcpLines([])).toEqual([expect.stringContaining(".mcp.json")])
+  expect(mcpLines([], { columns: 120 })).toEqual([expect.stringContaining(".mcp.json")])
+})
+
+test("of many servers the first are shown, and how to see the others; long texts stay in their column", () => {
+  const why = "nothing answers at the address that the settings name for it"
+  const server = (i: number) => ({
+    name: `server-${i}`,
+    state: "failed" as const,
+    why,
+    tools: 0,
+    declared: 0,
+    waiting: 0,
+  })
+  const servers = Array.from({ length: 40 }, (_, i) => server(i))
+  const lines = mcpLines(servers, { columns: 56 })
+  expect(lines).toContain("… and 10 more. To see all: /mcp all")
+  for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(56)
+  expect(lines.slice(0, 4)).toEqual([
+    "server-0   not available; your next message tries it",
+    "           again",
+    "           nothing answers at the address that the",
+    "           settings name for it",
+  ])
+  expect(mcpLines(servers, { columns: 56, isWhole: true }).join("\n")).toContain("server-39")
+})
+
+test("the tools of a server with their cost, the most expensive first", () => {
+  const tools = [
+    { name: "mcp__db__list", description: "Lists tables.\nMore.", isDeclared: true, tokens: 90 },
+    { name: "mcp__db__query", description: "Runs a query and returns the rows", isDeclared: false, tokens: 1_400 },
+  ]
+  expect(toolLines(tools, 56)).toEqual([
+    "tool            tokens              about",
+    "mcp__db__query    1.4K  not loaded  Runs a query and re…",
+    "mcp__db__list       90              Lists tables.",
+  ])
+  expect(toolLines([], 56)).toEqual([expect.stringContaining("no tools now")])
 })

@@ -1,12 +1,19 @@
-/** `/mcp`: each MCP server with its state, what it offers and what its tools cost in every request. `/mcp login NAME` signs in to one. */
+/**
+ * `/mcp`: each MCP server with its state, what it offers and what its tools cost in every request. `/mcp tools NAME` lists the tools of
+ * one, and `/mcp login NAME` signs in to one.
+ */
 import { escaped } from "@strata/core/internal/base/escaped-text"
 import { isDeferred, nameOf } from "@strata/core/internal/messages/tool-references"
 import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { toolDefinition } from "@strata/core/internal/tools/definition/definition"
+import { listing } from "../display/long-list.ts"
 import { counted, short } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import { firstLine, fitted, indented, padEnd, widthOf, wrapped } from "../display/text.ts"
 import type { SessionAgent } from "../session.ts"
 import { openInBrowser } from "./browser.ts"
 import type { CommandTarget } from "./command-target.ts"
+import type { PanelLook } from "./panels.ts"
 
 type Server = SessionAgent["servers"][number]
 
@@ -22,14 +29,21 @@ export interface ServerPicture extends Pick<Server, "name" | "state" | "why"> {
 
 export async function mcp(target: CommandTarget, argument: string): Promise<void> {
   const [verb, name] = argument.trim().split(/\s+(.*)/s)
-  if (!verb) return showMcp(target)
-  if (verb !== "login" || !name) return target.notice("Type /mcp to see the servers, or /mcp login NAME to sign in.")
-  await signIn(target, name)
+  if (!verb || (verb === "all" && !name)) return showMcp(target, verb === "all")
+  if (verb === "tools" && name) return showTools(target, name)
+  if (verb === "login" && name) return signIn(target, name)
+  target.notice("Type /mcp to see the servers, /mcp tools NAME to see the tools of one, or /mcp login NAME to sign in.")
+}
+
+function serverNamed(target: CommandTarget, name: string): Server | undefined {
+  const server = target.agent.servers.find((one) => one.name === name)
+  if (!server) target.notice(`There is no MCP server named ${escaped(name)}. /mcp lists them.`)
+  return server
 }
 
 async function signIn(target: CommandTarget, name: string): Promise<void> {
-  const server = target.agent.servers.find((one) => one.name === name)
-  if (!server) return target.notice(`There is no MCP server named ${escaped(name)}. /mcp lists them.`)
+  const server = serverNamed(target, name)
+  if (!server) return
   if (!server.signIn) return target.notice(`The MCP server ${escaped(name)} offers no sign-in. /mcp shows its state.`)
   await server.signIn({ visit: (address, signal) => visit(target, { name, address, signal }) })
   target.notice(`Signed in to ${escaped(name)}. Its tools join with your next message.`)
@@ -65,20 +79,64 @@ async function visit(target: CommandTarget, { name, address, signal }: Visit): P
   return undefined
 }
 
-async function showMcp(target: CommandTarget): Promise<void> {
-  const { servers, conversation } = target.agent
+interface SizedTool {
+  readonly name: string
+  readonly description: string
+  readonly isDeclared: boolean
+  readonly tokens: number
+}
+
+/** Measures tools as they are sent. Before the first request nothing is decided, so all of them count as declared. */
+function sizer({ conversation }: SessionAgent): (tools: Server["tools"]) => Promise<readonly SizedTool[]> {
   const { prompt, family } = conversation.views.context
   const offered = (Array.isArray(prompt?.tools) ? prompt.tools : []) as Parameters<typeof nameOf>[0][]
   const declared = new Set(offered.filter((tool) => !isDeferred(tool)).map(nameOf))
-  const isStarted = prompt !== undefined // before the first request nothing is decided
   const { text: estimate } = createEstimator(family)
-  const pictures = servers.map(async ({ name, state, why, tools, prompts, resources }): Promise<ServerPicture> => {
-    const sized = await Promise.all(
-      tools.map(async (tool) => ({
-        isDeclared: !isStarted || declared.has(tool.name),
-        tokens: estimate(JSON.stringify(await toolDefinition(tool))),
-      })),
+  return (tools) =>
+    Promise.all(
+      tools.map(async (tool) => {
+        const definition = await toolDefinition(tool)
+        const isDeclared = prompt === undefined || declared.has(tool.name)
+        const { description = "" } = definition as { readonly description?: string }
+        return { name: tool.name, description, isDeclared, tokens: estimate(JSON.stringify(definition)) }
+      }),
     )
+}
+
+async function showTools(target: CommandTarget, name: string): Promise<void> {
+  const server = serverNamed(target, name)
+  if (!server) return
+  const tools = await sizer(target.agent)(server.tools)
+  target.print(`Tools of ${escaped(name)}`, (columns) => toolLines(tools, columns))
+}
+
+/** The most expensive first. */
+export function toolLines(tools: readonly SizedTool[], width: number): readonly string[] {
+  if (tools.length === 0) return ["It offers no tools now. /mcp shows its state."]
+  const rows = tools.toSorted((a, b) => b.tokens - a.tokens)
+  return table({
+    ...{ width, indent: 0 },
+    titles: (text) => text,
+    columns: [
+      { title: "tool", gives: "end" },
+      { title: "tokens", align: "right" },
+      { title: "", isMinor: true },
+      { title: "about", gives: "end" },
+    ],
+    rows: rows.map(({ name, tokens, isDeclared, description }) => [
+      escaped(name),
+      short(tokens),
+      isDeclared ? "" : "not loaded",
+      escaped(firstLine(description, width)),
+    ]),
+  })
+}
+
+async function showMcp(target: CommandTarget, isWhole: boolean): Promise<void> {
+  const { servers } = target.agent
+  const sizes = sizer(target.agent)
+  const pictures = servers.map(async ({ name, state, why, tools, prompts, resources }): Promise<ServerPicture> => {
+    const sized = await sizes(tools)
     const sum = (isDeclared: boolean) =>
       sized.reduce((total, tool) => total + (tool.isDeclared === isDeclared ? tool.tokens : 0), 0)
     return {
@@ -87,25 +145,41 @@ async function showMcp(target: CommandTarget): Promise<void> {
       ...{ prompts: prompts?.length ?? 0, hasResources: resources !== undefined },
     }
   })
-  target.print("MCP servers", mcpLines(await Promise.all(pictures)))
+  const shown = await Promise.all(pictures)
+  target.print("MCP servers", (columns) => mcpLines(shown, { columns, isWhole }))
 }
 
-export function mcpLines(servers: readonly ServerPicture[]): readonly string[] {
-  if (servers.length === 0)
-    return ["No MCP server is set up. Name them in .mcp.json of the project, or under mcpServers in the settings."]
-  const widest = Math.max(...servers.map(({ name }) => escaped(name).length))
+const MOST_SERVERS = 30
+const MOST_NAME_SHARE = 0.4
+
+export function mcpLines(
+  servers: readonly ServerPicture[],
+  { columns, isWhole = false }: PanelLook,
+): readonly string[] {
+  if (servers.length === 0) return wrapped(NO_SERVERS, columns)
+  const { shown, rest } = listing(servers, { isShort: !isWhole, most: MOST_SERVERS, seeAll: "/mcp all" })
+  const longest = Math.max(...shown.map(({ name }) => widthOf(escaped(name))))
+  const widest = Math.min(longest, Math.floor(columns * MOST_NAME_SHARE))
+  const below = (text: string) => indented(wrapped(text, columns - widest - 2), widest + 2)
   const declared = servers.reduce((sum, server) => sum + server.declared, 0)
   const waiting = servers.reduce((sum, server) => sum + server.waiting, 0)
   return [
-    ...servers.flatMap((server) => [
-      `${escaped(server.name).padEnd(widest)}  ${stateOf(server)}`,
-      ...(server.why === undefined ? [] : [`${" ".repeat(widest)}  ${escaped(server.why)}`]),
-    ]),
+    ...shown.flatMap((server) => {
+      const [first = "", ...more] = below(stateOf(server))
+      const name = padEnd(fitted(escaped(server.name), widest), widest)
+      return [`${name}${first.slice(widest)}`, ...more, ...(server.why === undefined ? [] : below(escaped(server.why)))]
+    }),
+    ...rest,
     "",
-    `Every request carries about ${short(declared)} tokens of their definitions.`,
-    ...(waiting > 0 ? [`Another ${short(waiting)} tokens are not loaded: the agent finds them with ToolSearch.`] : []),
+    ...wrapped(`Every request carries about ${short(declared)} tokens of their definitions.`, columns),
+    ...(waiting > 0
+      ? wrapped(`Another ${short(waiting)} tokens are not loaded: the agent finds them with ToolSearch.`, columns)
+      : []),
   ]
 }
+
+const NO_SERVERS =
+  "No MCP server is set up. Name them in .mcp.json of the project, or under mcpServers in the settings."
 
 function stateOf({ state, tools, prompts = 0, hasResources, declared, waiting }: ServerPicture): string {
   if (state !== "connected") return STATES[state]

@@ -1,4 +1,4 @@
-/** `/memory`: what this project remembers, and what was offered in this conversation. Plain lines for 80 columns. */
+/** `/memory`: what this project remembers, and what was offered in this conversation. */
 import type { Memory } from "@strata/core/internal"
 import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
 import { isCurrent } from "@strata/core/internal/memory/memory"
@@ -10,7 +10,6 @@ import { printable } from "../display/visible.ts"
 import { type Offered, offeredLines } from "../memory/offered.ts"
 import { inOrder } from "../memory/page.ts"
 import { sourceWords, stemOf } from "../memory/words.ts"
-import { PANEL_COLUMNS } from "./panels.ts"
 
 const MOST_ROWS = 20 // the rest is for the command
 const MOST_OFFERS = 40 // lines
@@ -22,7 +21,7 @@ export interface MemoryPicture {
   readonly now: Date
 }
 
-export function memoryLines({ memories, location, offered, now }: MemoryPicture): readonly string[] {
+export function memoryLines({ memories, location, offered, now }: MemoryPicture, columns: number): readonly string[] {
   const current = inOrder(memories.filter(isCurrent))
   const shown = current.slice(0, MOST_ROWS)
   const rows = shown.map((memory) => [
@@ -33,17 +32,17 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture)
   ])
   const more = current.length - shown.length
   const seeAll = "strata memory why"
-  const offers = listing(offeredLines(offered, PANEL_COLUMNS), { isShort: true, most: MOST_OFFERS, seeAll })
+  const offers = listing(offeredLines(offered, columns), { isShort: true, most: MOST_OFFERS, seeAll })
   return [
     ...wrapped(
       current.length === 0
         ? `This project has no memories yet. They are kept in ${printable(location)}`
         : `${counted(current.length, "memory", "memories")} in ${printable(location)}`,
-      PANEL_COLUMNS,
+      columns,
     ),
     ...table({
-      width: PANEL_COLUMNS,
-      columns: [{ title: "", gives: "end" }, { title: "" }, { title: "" }, { title: "" }],
+      width: columns,
+      columns: [{ title: "", gives: "end" }, { title: "", isMinor: true }, { title: "" }, { title: "", isMinor: true }],
       rows,
     }),
     ...(more === 0 ? [] : [`  and ${more} more: strata memory`]),
@@ -52,6 +51,6 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture)
     ...offers.shown,
     ...offers.rest,
     "",
-    "Start a line with # to remember it. strata memory shows, changes and undoes.",
+    ...wrapped("Start a line with # to remember it. strata memory shows, changes and undoes.", columns),
   ]
 }

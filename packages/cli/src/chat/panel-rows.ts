@@ -1,4 +1,4 @@
-/** A line of a panel as rows for the screen. Panels are made for 80 columns: on less, bars get shorter and columns keep their edge. Pure. */
+/** A line of a panel that is wider than the screen, as rows: bars get shorter and columns keep their edge. Pure. */
 import { widthOf } from "../display/text.ts"
 import { wrapSpans } from "./wrap.ts"
 

@@ -1,29 +1,85 @@
-/** The bar that all panels share, and the small panels: todos and help. Plain lines for 80 columns, readable without colour. */
+/** What all panels share, and the small panels: todos and help. Plain lines for the width of the window, readable without colour. */
 import type { Todo } from "@strata/core/internal"
+import { listing } from "../display/long-list.ts"
+import { indented, padEnd, widthOf, wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
 import { KEYS } from "./keys.ts"
 
-export const PANEL_COLUMNS = 76 // 80 less the panel's margin
-const BAR_COLUMNS = 30
+/** The lines of a panel, for the columns that it may use. */
+export type PanelLines = (columns: number) => readonly string[]
+
+const MARGIN_COLUMNS = 4 // two on each side
+const MOST_COLUMNS = 160 // longer lines are hard to follow
+const LEAST_COLUMNS = 20
+
+/** What a panel may use of the window. */
+export const panelColumns = (window: number): number =>
+  Math.max(LEAST_COLUMNS, Math.min(window - MARGIN_COLUMNS, MOST_COLUMNS))
 
 /** `████████░░`: a share of a whole. Anything above zero shows at least one cell. */
-export function bar(share: number, columns = BAR_COLUMNS): string {
+export function bar(share: number, columns: number): string {
   const cells = Math.min(columns, share > 0 ? Math.max(1, Math.round(share * columns)) : 0)
   return "█".repeat(cells) + "░".repeat(columns - cells)
 }
 
 const TODO_MARKS: Readonly<Record<Todo["status"], string>> = { completed: "[x]", in_progress: "[>]", pending: "[ ]" }
 
-export function todoLines(todos: readonly Todo[]): readonly string[] {
-  if (todos.length === 0) return ["The agent has no todos."]
-  return todos.map(({ content, status }) => `${TODO_MARKS[status]} ${content}`)
+const MOST_TODOS = 30
+
+export interface PanelLook {
+  readonly columns: number
+  /** The person asked for all of it. */
+  readonly isWhole?: boolean
 }
 
-export function helpLines(commands: readonly { readonly usage: string; readonly about: string }[]): readonly string[] {
-  const rows = [
-    ...commands.map(({ usage, about }): readonly [string, string] => [usage, about]),
-    ["", ""] as const,
-    ...KEYS,
-  ]
-  const widest = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `${left.padEnd(widest)}  ${right}`.trimEnd())
+/** Of a long list, the completed ones are left out first. */
+export function todoLines(todos: readonly Todo[], { columns, isWhole = false }: PanelLook): readonly string[] {
+  if (todos.length === 0) return ["The agent has no todos."]
+  const isShort = !isWhole && todos.length > MOST_TODOS
+  const ordered = isShort ? todos.toSorted((a, b) => Number(isDone(a)) - Number(isDone(b))) : todos
+  const { shown, rest } = listing(ordered, { isShort, most: MOST_TODOS, seeAll: "/todos all" })
+  const rows = shown.map(({ content, status }): Row => [TODO_MARKS[status], content])
+  return [...hanging(rows, { columns, gap: 1 }), ...rest]
+}
+
+const isDone = ({ status }: Todo): boolean => status === "completed"
+
+interface Described {
+  readonly usage: string
+  readonly about: string
+}
+
+export interface HelpParts {
+  readonly builtIn: readonly Described[]
+  /** Those that the person, the project or an MCP server brought. */
+  readonly own: readonly Described[]
+}
+
+const MOST_OWN_COMMANDS = 20
+
+export function helpLines({ builtIn, own }: HelpParts, { columns, isWhole = false }: PanelLook): readonly string[] {
+  const { shown, rest } = listing(own, { isShort: !isWhole, most: MOST_OWN_COMMANDS, seeAll: "/help all" })
+  const rowsOf = (commands: readonly Described[]) => commands.map(({ usage, about }): Row => [usage, about])
+  const more = rest.map((text): Row => ["", text])
+  return hanging([...rowsOf(builtIn), ...rowsOf(shown), ...more, ["", ""], ...KEYS], { columns })
+}
+
+type Row = readonly [left: string, right: string]
+
+const MOST_LEFT_SHARE = 0.4
+
+/** Two columns; what is long in the second one goes on below its beginning. */
+function hanging(
+  rows: readonly Row[],
+  { columns, gap = 2 }: { readonly columns: number; readonly gap?: number },
+): readonly string[] {
+  const most = Math.floor(columns * MOST_LEFT_SHARE)
+  const widest = Math.min(most, Math.max(...rows.map(([left]) => widthOf(left))))
+  const margin = widest + gap
+  return rows.flatMap(([left, right]) => {
+    const lines = wrapped(printable(right), columns - margin)
+    const isLong = widthOf(left) > widest
+    const first = isLong ? left : `${padEnd(left, margin)}${lines.shift() ?? ""}`.trimEnd()
+    return [first, ...indented(lines, margin)]
+  })
 }

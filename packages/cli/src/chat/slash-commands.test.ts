@@ -24,5 +24,11 @@ test("words that only begin with a slash are words", () => {
 })
 
 test("the list of commands fits into 80 columns", () => {
-  for (const line of helpLines(SLASH_COMMANDS)) expect(line.length).toBeLessThanOrEqual(76)
+  const lines = helpLines({ builtIn: SLASH_COMMANDS, own: [] }, { columns: 76 })
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(76)
+  for (const { usage, about } of SLASH_COMMANDS)
+    expect(
+      lines.some((line) => line.startsWith(usage) && line.endsWith(about)),
+      `${usage} in one line`,
+    ).toBe(true)
 })

@@ -14,6 +14,7 @@ import {
   showContext,
   showCost,
   showEditorSocket,
+  showHelp,
   showMemory,
   showNotes,
   showTodos,
@@ -22,7 +23,6 @@ import {
 import type { CommandTarget } from "./command-target.ts"
 import { fold, snip, unfold } from "./fold-commands.ts"
 import { mcp } from "./mcp-panel.ts"
-import { helpLines } from "./panels.ts"
 import { rewind } from "./rewind.ts"
 
 export interface SlashCommand {
@@ -39,12 +39,12 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     name: "help",
     usage: "/help",
     about: "show this list",
-    run: async (chat) => chat.print("Commands and keys", helpLines([...SLASH_COMMANDS, ...(await chat.ownCommands())])),
+    run: (chat, argument) => showHelp(chat, { builtIn: SLASH_COMMANDS, argument }),
   },
   { name: "context", usage: "/context", about: "show what fills the window and what was kept out", run: showContext },
   { name: "cost", usage: "/cost", about: "show what the conversation cost and saved", run: showCost },
   { name: "agents", usage: "/agents", about: "watch and stop agents; or: send NAME text", run: showAgents },
-  { name: "mcp", usage: "/mcp", about: "show MCP servers and their cost; or: login NAME", run: mcp },
+  { name: "mcp", usage: "/mcp", about: "MCP servers and their cost; or: tools, login NAME", run: mcp },
   { name: "todos", usage: "/todos", about: "show the agent's to-do list", run: showTodos },
   {
     name: "expand",

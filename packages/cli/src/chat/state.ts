@@ -5,6 +5,7 @@ import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"
 import type { HistorySearch } from "./history-search.ts"
 import type { InputHistory } from "./input-history.ts"
+import type { PanelLines } from "./panels.ts"
 import { NO_CHANGES, type Undo } from "./undo.ts"
 
 /** One item of the conversation, in order. */
@@ -20,7 +21,13 @@ export type Item =
   | CompactionItem
   | { readonly kind: "notice"; readonly tone: "plain" | "warning" | "error"; readonly text: string }
   /** Printed by a slash command. */
-  | { readonly kind: "panel"; readonly title: string; readonly lines: readonly string[] }
+  | PanelItem
+
+export interface PanelItem {
+  readonly kind: "panel"
+  readonly title: string
+  readonly lines: readonly string[] | PanelLines
+}
 
 export interface ToolItem {
   readonly kind: "tool"

@@ -54,9 +54,9 @@ export function savingLines(savings: readonly LayerSaving[], { width, style = pl
       columns: [
         { title: "layer", gives: "end" },
         { title: "times", align: "right" },
-        { title: "removed", align: "right" },
+        { title: "removed", align: "right", isMinor: true },
         { title: "not sent", align: "right" },
-        { title: "worth", align: "right" },
+        { title: "worth", align: "right", isMinor: true },
         { title: "cost", align: "right" },
         { title: "saved", align: "right" },
       ],

@@ -1,6 +1,6 @@
 /**
- * Tables: columns as wide as their content; some shrink if the screen is too narrow. Empty columns without a title are left out. A cell
- * is one line unless its column wraps.
+ * Tables: columns as wide as their content; if the screen is too narrow, minor ones are left out and some shrink. Empty columns without a
+ * title are left out. A cell is one line unless its column wraps.
  */
 import { fitted, fittedAtEnd, padEnd, padStart, widthOf, wrapped } from "./text.ts"
 
@@ -10,6 +10,8 @@ export interface Column {
   readonly align?: "left" | "right"
   /** How the column shrinks if the table is too wide: cut at the end, cut at the beginning (paths), or wrapped. */
   readonly gives?: "end" | "beginning" | "wrap"
+  /** Left out if the table is too wide. The last one goes first. */
+  readonly isMinor?: boolean
 }
 
 export interface TableOptions {
@@ -23,11 +25,12 @@ export interface TableOptions {
 
 const GAP = 2
 const NARROWEST = 8
+const COMFORTABLE = 20 // minor columns go before others shrink below this
 
 export function table({ columns: all, rows: given, width, indent = 2, titles }: TableOptions): string[] {
-  const isUsed = ({ title }: Column, i: number) => title !== "" || given.some((row) => row[i] !== "")
-  const columns = all.filter(isUsed)
-  const rows = given.map((row) => row.filter((_, i) => isUsed(all[i]!, i)).map(inOneLine))
+  const used = usedColumns({ columns: all, rows: given, width: width - indent })
+  const columns = used.map((i) => all[i]!)
+  const rows = given.map((row) => used.map((i) => inOneLine(row[i] ?? "")))
   const head = columns.map(({ title }) => title)
   const lines = titles ? [head, ...rows] : rows
   const wanted = columns.map((_, i) => Math.max(0, ...lines.map((row) => widthOf(row[i] ?? ""))))
@@ -36,6 +39,22 @@ export function table({ columns: all, rows: given, width, indent = 2, titles }: 
     `${" ".repeat(indent)}${columns.map((column, i) => cell(cells[i] ?? "", { width: widths[i]!, column })).join(" ".repeat(GAP))}`.trimEnd()
   const row = (cells: readonly string[]) => wrappedRow(cells, { columns, widths }).map(line).join("\n")
   return [...(titles ? [titles(line(head))] : []), ...rows.map(row)]
+}
+
+/** Their positions. */
+function usedColumns({ columns, rows, width }: Omit<TableOptions, "indent" | "titles">): readonly number[] {
+  let used = columns.keys().toArray()
+  used = used.filter((i) => columns[i]!.title !== "" || rows.some((row) => row[i] !== ""))
+  const needed = (i: number) => {
+    const { title, gives } = columns[i]!
+    const widest = Math.max(widthOf(title), ...rows.map((row) => widthOf(row[i] ?? "")))
+    return GAP + (gives ? Math.min(widest, COMFORTABLE) : widest)
+  }
+  for (;;) {
+    const minor = used.findLast((i) => columns[i]!.isMinor)
+    if (minor === undefined || sum(used.map(needed)) - GAP <= width) return used
+    used = used.filter((i) => i !== minor)
+  }
 }
 
 /** A row as one line, or as several if a cell wraps. */

@@ -7,8 +7,9 @@ import { callWords } from "../../display/tool-calls.ts"
 import { printable } from "../../display/visible.ts"
 import { compactionTitle } from "../folded.ts"
 import { panelRows } from "../panel-rows.ts"
+import { panelColumns } from "../panels.ts"
 import { outputLines } from "../shell-command.ts"
-import type { CompactionItem, Item, ShellItem, ToolItem, ToolOutcome } from "../state.ts"
+import type { CompactionItem, Item, PanelItem, ShellItem, ToolItem, ToolOutcome } from "../state.ts"
 import { wrapSpans } from "../wrap.ts"
 import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
@@ -148,8 +149,9 @@ function NoticeView({ tone, text }: { readonly tone: keyof typeof NOTICE_MARKS; 
   return h(Rows, { lead: h(Text, theme[role], `${mark} `), text, ...theme[role] })
 }
 
-function PanelView({ title, lines }: { readonly title: string; readonly lines: readonly string[] }): ReactNode {
+function PanelView({ title, lines: given }: PanelItem): ReactNode {
   const columns = useColumns() - 2
+  const lines = typeof given === "function" ? given(panelColumns(columns + 2)) : given
   const left = lines.length - MOST_PANEL_LINES
   const shown = left > 0 ? [...lines.slice(0, MOST_PANEL_LINES), `… ${left} more lines`] : lines
   return h(
