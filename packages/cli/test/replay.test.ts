@@ -60,6 +60,16 @@ describe("BEY-7 strata replay", () => {
     expect((await run("replay", file, "--model", "claude-opus-5-5")).stdout).not.toContain("were billed")
   })
 
+  it("says so where there is nothing to replay", async () => {
+    const file = join(place.cwd, "silent.jsonl")
+    const [message] = conversation().user("Hello?").messages
+    writeFileSync(file, `${JSON.stringify({ sessionId: "s", version: "2.1.0", ...message })}\n`)
+    const { code, stdout } = await run("replay", file)
+    expect(code).toBe(0)
+    expect(stdout).toContain("There is nothing to replay: the conversation has no answers of a model.")
+    expect(stdout).not.toContain("Cost")
+  })
+
   it("prints every request as JSON", async () => {
     const { stdout } = await run("replay", ...SMALL, "--policy", "none", "--json")
     const [found] = JSON.parse(stdout).conversations

@@ -22,6 +22,8 @@ export type Replayed = Pick<ReplayPage, "recording" | "replay" | "report" | "cal
 
 export function replayReport(replayed: Replayed, { style, columns, turns: most }: ReportOptions): readonly string[] {
   const page: ReplayPage = { ...replayed, style, width: Math.min(columns, WIDEST) }
+  if (page.report.requests.length === 0)
+    return [...heading(page), "", "There is nothing to replay: the conversation has no answers of a model."]
   const sections = [context, cost, cache, actions, evidence, billed, failures]
   return [
     ...heading(page),
