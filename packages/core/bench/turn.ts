@@ -1,5 +1,5 @@
 /**
- * One more turn of a long conversation on disk, with default settings: `add()` a tool result, `prepare()` the request, `record()` the answer.
+ * One more turn of a long conversation on disk, with default settings but for the planner: `add()` a tool result, `prepare()` the request, `record()` the answer.
  * The time must depend on what is new, so it is measured at several sizes, above the warning threshold, and where the server's cache is lost.
  *
  * Stretches of 100 turns take turns between the sizes. Each starts from its own copy, so all turns of a row have about the same size.
@@ -55,7 +55,8 @@ const open = (root: string, { window, flush }: { window: number; flush?: "never"
     cwd: "/project",
     id: "bench",
     model: MODEL,
-    settings: { ...(flush ? { flush } : {}), models: { [MODEL]: { window } } },
+    // the planner would compact conversations of this size, and then they would be short
+    settings: { ...(flush ? { flush } : {}), planner: "off", models: { [MODEL]: { window } } },
     env: {},
   })
 

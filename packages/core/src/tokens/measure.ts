@@ -59,19 +59,33 @@ export function measureBlocks(blocks: readonly Block[]): Measure {
 
 export function sumMeasures(measures: readonly Measure[]): Measure {
   if (measures.length === 1) return measures[0] as Measure
-  const byClass = { ...NO_CLASS }
-  const bytes = { text: 0, json: 0 }
-  const counts = { texts: 0, calls: 0, results: 0, media: 0 }
-  for (const measure of measures) {
-    for (const name of CONTENT_CLASSES) byClass[name] += measure.byClass[name]
-    bytes.text += measure.bytes.text
-    bytes.json += measure.bytes.json
-    counts.texts += measure.texts
-    counts.calls += measure.calls
-    counts.results += measure.results
-    counts.media += measure.media
-  }
-  return { byClass, bytes, ...counts }
+  const total = runningMeasure()
+  for (const measure of measures) addMeasure(total, measure)
+  return total
+}
+
+/** A sum that grows in place. */
+export interface RunningMeasure extends Measure {
+  readonly byClass: Record<ContentClass, number>
+  readonly bytes: Record<ByteKind, number>
+  texts: number
+  calls: number
+  results: number
+  media: number
+}
+
+export function runningMeasure(from: Measure = NOTHING): RunningMeasure {
+  return { ...from, byClass: { ...from.byClass }, bytes: { ...from.bytes } }
+}
+
+export function addMeasure(total: RunningMeasure, measure: Measure): void {
+  for (const name of CONTENT_CLASSES) total.byClass[name] += measure.byClass[name]
+  total.bytes.text += measure.bytes.text
+  total.bytes.json += measure.bytes.json
+  total.texts += measure.texts
+  total.calls += measure.calls
+  total.results += measure.results
+  total.media += measure.media
 }
 
 function classTokens(text: string): Record<ContentClass, number> {

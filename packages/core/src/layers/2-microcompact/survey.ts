@@ -8,6 +8,7 @@ import { type Block, isThinking, isToolResult, isToolUse, type ToolResult } from
 import type { Message, Uuid } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
 import { createEstimator, type Estimator, type Measure } from "../../tokens/estimate.ts"
+import { addMeasure, type RunningMeasure, runningMeasure } from "../../tokens/measure.ts"
 import { renderCleared, renderClearedMemory } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
 import { type MessageFold, SettledFold } from "../settled-fold.ts"
@@ -58,7 +59,7 @@ interface Looked {
   /** Messages taken. */
   count: number
   tokens: number
-  measure: Measure
+  measure: RunningMeasure
 }
 
 interface Surveyed {
@@ -122,12 +123,13 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
   return {
     start: () => ({
       ...{ tools: new Map(), results: [], thinking: [], memories: [], deleted: [], count: 0, tokens: 0 },
-      measure: estimator.measure([]),
+      measure: runningMeasure(),
     }),
 
     // calls are in responses, and nothing after the newest response is kept: the map stays as it is
     mark(looked) {
-      const { count, tokens, measure } = looked
+      const { count, tokens } = looked
+      const measure = runningMeasure(looked.measure)
       measured.length = count
       const lists = [looked.results, looked.thinking, looked.memories, looked.deleted]
       const lengths = lists.map(({ length }) => length)
@@ -140,13 +142,14 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
     take(looked, message) {
       takeMemory(looked, message)
       const { blocks } = measuredAt(looked.count++, message)
-      for (const [at, { block, measure, tokens }] of blocks.entries()) {
+      for (let at = 0; at < blocks.length; at++) {
+        const { block, measure, tokens } = blocks[at]!
         const { tokens: before } = looked
         if (isToolUse(block)) looked.tools.set(block.id, block.name)
         else if (isThinking(block)) looked.thinking.push({ tokens, before })
         else if (isToolResult(block)) takeResult(looked, block, { address: `${message.uuid}.${at}`, tokens })
         looked.tokens += tokens
-        looked.measure = estimator.sum([looked.measure, measure])
+        addMeasure(looked.measure, measure)
       }
     },
   }
