@@ -123,7 +123,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       ...modeOf({ asked: wanted.mode ?? options.mode, resumed, configured: settings.values.permissions.mode }),
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
       ...(wanted.title === undefined ? {} : { title: wanted.title }),
-      ...(wanted.autonomous ? { autonomous: true } : {}),
+      ...(wanted.autonomous ? { autonomous: true } : { keepWarm: true }),
       ...(wanted.startedBy ? { startedBy: wanted.startedBy } : {}),
       ...(summariserModel === undefined
         ? {}

@@ -112,6 +112,7 @@ export type { CompactionOrder, CompactionPlan, CompactionProgress, RouteName } f
 export { type DailySpend, dailySpend, dollarsFor } from "./layers/daily-limit.ts"
 export type { PlannedRange, RangePlan } from "./layers/fold/plan.ts"
 export type { Layer } from "./layers/layer.ts"
+export type { PlannerReport } from "./layers/planner/report.ts"
 export { type BankOptions, type MemoryBank, openBank } from "./memory/bank.ts"
 export { type Claim, claimsOf } from "./memory/claims.ts"
 export {

@@ -130,6 +130,7 @@ export function showContext(target: CommandTarget): void {
     thresholds: chat.thresholds,
     savings: summarise(chat.views.ledger).savings,
     compactions: compactionStateOf(target.agent),
+    planner: { ...chat.planner(), keepsWarm: target.agent.model.warm !== undefined },
     notes: notesStateOf(target.agent),
   }
   target.print("Context", (columns) => contextLines(picture, columns))

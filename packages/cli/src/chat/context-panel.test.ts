@@ -38,6 +38,7 @@ const picture = (more: Partial<ContextPicture> = {}): ContextPicture => ({
   thresholds: THRESHOLDS,
   savings: [],
   compactions: COMPACTIONS,
+  planner: { mode: "off", cache: { state: "cold" }, pings: 0, keepsWarm: true },
   notes: { kind: "none", first: 10_000 },
   ...more,
 })
@@ -50,6 +51,7 @@ test("TOK-8 the context as bars, the largest part first, and what all tools take
     "177K.",
     "Tool calls and results are 67% of the messages. 10% repeats earlier reads.",
     "Strata compacts automatically at 167K tokens.",
+    "The planner is off.",
     "There are no notes yet. Strata starts taking them at 10.0K tokens.",
     "",
     "Read results             ████████░░░░░░░░░░░░   30.0K   38%",

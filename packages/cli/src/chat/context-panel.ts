@@ -6,7 +6,14 @@ import { listing } from "../display/long-list.ts"
 import { percent, short } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"
 import { fitted, padEnd, widthOf, wrapped } from "../display/text.ts"
-import { type CompactionState, compactionWords, type NotesState, notesWords } from "./memory-words.ts"
+import {
+  type CompactionState,
+  compactionWords,
+  type NotesState,
+  notesWords,
+  type PlannerState,
+  plannerWords,
+} from "./memory-words.ts"
 import { bar } from "./panels.ts"
 
 export interface ContextPicture {
@@ -18,6 +25,7 @@ export interface ContextPicture {
   readonly thresholds: Thresholds
   readonly savings: LedgerSummary["savings"]
   readonly compactions: CompactionState
+  readonly planner: PlannerState
   readonly notes: NotesState
 }
 
@@ -37,6 +45,7 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
     toolWords(accounting),
     notLoadedWords(accounting.deferredTools),
     compactionWords(picture.compactions),
+    plannerWords(picture.planner),
     notesWords(picture.notes),
   ]
   const rows = classRows(picture, columns)

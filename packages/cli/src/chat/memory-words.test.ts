@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { compactionWords, notesWords } from "./memory-words.ts"
+import { compactionWords, notesWords, plannerWords } from "./memory-words.ts"
 
 const STATE = { count: 0, failures: 0, mostFailures: 3, at: 167_000, mayByHand: true }
 
@@ -18,6 +18,32 @@ describe("L4-3 the state of compaction", () => {
     [{ at: undefined, mayByHand: false }, "Compaction is switched off."],
   ])("%j", (more, sentence) => {
     expect(compactionWords({ ...STATE, ...more })).toBe(sentence)
+  })
+})
+
+describe("BEY-4 what the planner thinks", () => {
+  const until = new Date(2026, 10, 15, 14, 5)
+  const planner = {
+    mode: "balanced",
+    compaction: { due: "$0.21", spent: "$0.08" },
+    cache: { state: "warm", until },
+    pings: 3,
+    keepsWarm: true,
+  } as const
+  const compacts = "Planner (balanced): compacts when sending old messages again has cost $0.21; so far $0.08."
+
+  test.each([
+    [planner, `${compacts} Cache: warm until 14:05, kept warm up to 3 times.`],
+    [{ ...planner, pings: 0 }, `${compacts} Cache: warm until 14:05.`],
+    [{ ...planner, keepsWarm: false }, `${compacts} Cache: warm until 14:05.`],
+    [{ ...planner, cache: { state: "cold" } }, `${compacts} Cache: cold.`],
+    [
+      { ...planner, compaction: undefined },
+      "Planner (balanced): does not compact. Cache: warm until 14:05, kept warm up to 3 times.",
+    ],
+    [{ ...planner, mode: "off" }, "The planner is off."],
+  ] as const)("%j", (state, sentence) => {
+    expect(plannerWords(state)).toBe(sentence)
   })
 })
 

@@ -1,4 +1,5 @@
 /** The state of notes and compaction, as sentences for `/context` and `/notes`. Pure. */
+import type { PlannerReport } from "@strata/core/internal"
 import { counted, short } from "../display/numbers.ts"
 
 export interface CompactionState {
@@ -38,6 +39,27 @@ function automaticWords({ failures, mostFailures, at, mayByHand }: CompactionSta
   const failed = failures === 0 ? "" : ` It failed ${times} in a row; after ${mostFailures} it stops.`
   return `Strata compacts automatically at ${short(at)} tokens.${failed}`
 }
+
+export interface PlannerState extends PlannerReport {
+  /** Whether this program keeps the cache warm at all. */
+  readonly keepsWarm: boolean
+}
+
+/** What the planner waits for, and what happens to the cache in a pause. */
+export function plannerWords({ mode, compaction, cache, pings, keepsWarm }: PlannerState): string {
+  if (mode === "off") return "The planner is off."
+  const due = compaction
+    ? ` compacts when sending old messages again has cost ${compaction.due}; so far ${compaction.spent}.`
+    : " does not compact."
+  const life =
+    cache.state === "cold"
+      ? "cold"
+      : `warm until ${cache.until.toTimeString().slice(0, 5)}${warmWords(pings, keepsWarm)}`
+  return `Planner (${mode}):${due} Cache: ${life}.`
+}
+
+const warmWords = (pings: number, keepsWarm: boolean): string =>
+  keepsWarm && pings > 0 ? `, kept warm up to ${counted(pings, "time")}` : ""
 
 export function notesWords(state: NotesState): string {
   if (state.kind === "off") return "Notes are switched off."

@@ -43,8 +43,9 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent, at?: numbe
     case "summary":
       return items.map(compacting((item) => ({ ...item, summary: event.text })))
     case "compacted": {
-      const { tokensBefore, tokensAfter, route, audit } = event
-      const outcome = { tokensAfter, route, ...(audit ? { audit } : {}) }
+      const { tokensBefore, tokensAfter, route, planned, audit } = event
+      const why = planned === undefined ? {} : { planned }
+      const outcome = { tokensAfter, route, ...why, ...(audit ? { audit } : {}) }
       return items.map(compacting((item) => ({ ...item, tokensBefore, outcome })))
     }
     case "done":

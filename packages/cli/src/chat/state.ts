@@ -63,7 +63,12 @@ export interface CompactionItem {
   /** What was added after the summary, a line each. */
   readonly restored: readonly string[]
   /** Absent until the compaction is complete. */
-  readonly outcome?: { readonly tokensAfter?: number; readonly route?: string; readonly audit?: AuditFigures }
+  readonly outcome?: {
+    readonly tokensAfter?: number
+    readonly route?: string
+    readonly planned?: string
+    readonly audit?: AuditFigures
+  }
 }
 
 export interface ToolOutcome {

@@ -69,6 +69,13 @@ test("a compaction in a sentence, with its route if that is known", () => {
   expect(compactedSentence({})).toBe("Compacted.")
 })
 
+test("BEY-4 a compaction that the planner chose says why", () => {
+  const figures = { tokensBefore: 90_000, tokensAfter: 30_000, planned: "About 60,000 old tokens need not be sent." }
+  expect(compactedSentence(figures)).toBe(
+    "Compacted: 90,000 to 30,000 tokens. About 60,000 old tokens need not be sent.",
+  )
+})
+
 test("L4-14 steps in plain words", () => {
   expect(stepWords({ phase: "summarising", route: "notes" })).toBe("building a summary from the notes")
   expect(stepWords({ phase: "summarising", route: "shared" })).toBe("asking the model for a summary")

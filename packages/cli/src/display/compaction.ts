@@ -9,17 +9,20 @@ export interface CompactionFigures {
   readonly tokensBefore?: number | undefined
   readonly tokensAfter?: number | undefined
   readonly route?: string | undefined
+  /** Why the planner compacted before the window was full. */
+  readonly planned?: string | undefined
   /** Absent where the summary was not checked. */
   readonly audit?: AuditFigures | undefined
 }
 
 /** `Compacted: 167,000 to 54,000 tokens, from the notes.` */
-export function compactedSentence({ tokensBefore, tokensAfter, route, audit }: CompactionFigures): string {
+export function compactedSentence({ tokensBefore, tokensAfter, route, planned, audit }: CompactionFigures): string {
   if (tokensAfter === undefined) return "Compacted."
   if (tokensBefore === undefined) return `Compacted to ${grouped(tokensAfter)} tokens.`
   const how = route === undefined ? "" : `, ${routeWords(route)}`
   const checked = audit === undefined ? "" : ` Checked: ${auditWords(audit)}.`
-  return `Compacted: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens${how}.${checked}`
+  const why = planned === undefined ? "" : ` ${planned}`
+  return `Compacted: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens${how}.${why}${checked}`
 }
 
 /** `98% of the facts kept, 2 of 40 claims struck, 1 fact added` */

@@ -79,6 +79,17 @@ it("decisions of the layers, each with its turn, and what the server reports onl
   ])
 })
 
+it("BEY-4 a planned compaction is listed with its sentence", () => {
+  const why = "About 60,000 old tokens need not be sent again: the cache is gone."
+  const compacted = { subtype: "compacted", boundary: "b", kept: [], trigger: "auto", route: "shared", planned: why }
+  const entries = [...ENTRIES, decision({ ...compacted, tokensBefore: 90_000, tokensAfter: 30_000 })]
+  expect(decisionsIn(entries).at(-1)).toEqual({
+    ...{ turn: 4, what: "compacted", tokens: 60_000, about: "planned, shared", planned: why },
+  })
+  const lines = report(analyse({ ...transcript, entries }), { style, columns: 110 })
+  expect(lines).toContain(`  Planned after turn 4: ${why}`)
+})
+
 it("BEY-13 folded and snipped ranges are listed with their handles", () => {
   const range = { from: "from", to: "to", effect: { saves: 4_000, rewrites: 900 } }
   const handles = `${handleOf("from")} to ${handleOf("to")}`

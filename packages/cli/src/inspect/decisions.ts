@@ -13,6 +13,8 @@ export interface Decided {
   /** Tokens written to the cache again because of it. */
   readonly rewrites?: number
   readonly about: string
+  /** Why the planner compacted before the window was full. */
+  readonly planned?: string
   /** How the summary of a compaction was checked. */
   readonly audit?: AuditFigures
 }
@@ -78,9 +80,11 @@ function described(decision: DecisionEntry): Description | undefined {
       return { what: "snipped", ...effectOf(decision), about: [rangeOf(decision), why].filter(Boolean).join(", ") }
     }
     case "compacted": {
-      const { tokensBefore, tokensAfter, trigger, route, audit } = decision
+      const { tokensBefore, tokensAfter, trigger, route, planned, audit } = decision
       const tokens = tokensBefore - tokensAfter
-      return { what: "compacted", tokens, about: `${TRIGGERS[trigger]}, ${route}`, ...(audit ? { audit } : {}) }
+      const about = `${planned === undefined ? TRIGGERS[trigger] : "planned"}, ${route}`
+      const why = planned === undefined ? {} : { planned }
+      return { what: "compacted", tokens, about, ...why, ...(audit ? { audit } : {}) }
     }
     case "compaction-failed":
       return { what: "compaction failed", about: `${TRIGGERS[decision.trigger]}: ${decision.message}` }

@@ -17,8 +17,23 @@ export function savings(page: Page): string[] {
   return [
     ...titled(page, { title: "Layers", about: `${counted(decided.length, "decision")}; ${savedInAll(saved)}` }),
     ...decisionTable(page),
+    ...plannedCompactions(page),
     ...checkedSummaries(page),
     ...(saved.length === 0 ? [] : ["", ...savingLines(saved, { width, style })]),
+  ]
+}
+
+/** Why the planner compacted early, each with its sentence. */
+function plannedCompactions({ analysis, width }: Page): string[] {
+  const planned = analysis.decided.filter((one) => one.planned !== undefined)
+  if (planned.length === 0) return []
+  const lines = planned
+    .slice(-MOST_DECISIONS)
+    .map(({ turn, planned: why }) => `Planned after turn ${grouped(turn)}: ${why}`)
+  return [
+    "",
+    ...lines.flatMap((line) => indented(wrapped(printable(line), width - 2), 2)),
+    ...more(planned.length - lines.length, "planned compaction"),
   ]
 }
 

@@ -20,6 +20,7 @@ import type { Companions } from "./companions.ts"
 import { type RunHooks, reportsOf } from "./hooks.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
 import { introductionsDue } from "./introductions.ts"
+import type { CacheKeeper } from "./keep-warm.ts"
 import { NoAnswerError } from "./no-answer.ts"
 import { type AgentOptions, type AskOptions, checkAskOptions, checkMode, checkRule } from "./options.ts"
 import type { PersonCommand, PersonCommandEnd } from "./person-command.ts"
@@ -54,6 +55,8 @@ interface AgentParts {
   readonly isSubAgent: boolean
   /** No one is there to answer. */
   readonly isAutonomous: boolean
+  /** Keeps the server's cache warm in pauses. */
+  readonly keeper: CacheKeeper | undefined
   readonly startedBy: "startup" | "clear"
   /** Aborts the queries and hooks that run when the agent closes. */
   readonly closing: AbortController
@@ -159,7 +162,7 @@ export class Agent implements AsyncDisposable {
   async *#alone(events: AsyncGenerator<QueryEvent, QueryEnd>): AsyncGenerator<QueryEvent, QueryEnd> {
     if (this.#isWorking) throw new BusyError()
     this.#isWorking = true
-    const { telemetry, model } = this.#parts
+    const { telemetry, model, keeper } = this.#parts
     const { name, provider } = model
     const trace = telemetry.query({ conversation: this.conversation.id, model: name, provider })
     let end = "aborted" // unless it says otherwise: the reader may leave at any event
@@ -174,6 +177,7 @@ export class Agent implements AsyncDisposable {
     } finally {
       trace.ended(end)
       await events.return({ reason: "aborted" })
+      if (end === "aborted") keeper?.stop()
       this.#isWorking = false
       if (!this.#closing) await this.#person.keepCommands()
     }
@@ -203,6 +207,7 @@ export class Agent implements AsyncDisposable {
       isSubAgent: this.#parts.isSubAgent,
       isAutonomous: this.#parts.isAutonomous,
       ...(this.#parts.companions ? { companions: this.#parts.companions } : {}),
+      ...(this.#parts.keeper ? { keeper: this.#parts.keeper } : {}),
       ...(this.#stopped === undefined ? {} : { stopped: this.#stopped }),
       ...options,
       signal: AbortSignal.any([this.#parts.closing.signal, ...(options.signal ? [options.signal] : [])]),
@@ -319,6 +324,7 @@ export class Agent implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#parts.closing.abort()
+    this.#parts.keeper?.stop()
     try {
       await this.#parts.companions?.close()
       if (!this.#parts.isSubAgent) await this.#parts.runHooks("SessionEnd", { about: { reason: "exit" } })

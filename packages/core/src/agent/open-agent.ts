@@ -37,6 +37,7 @@ import { commandHooks } from "./hook-command.ts"
 import { hooksOf, reportsOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { introductionsOfLater } from "./introductions.ts"
+import { CacheKeeper } from "./keep-warm.ts"
 import { withMemoryWrites } from "./memory-writes.ts"
 import { openingMode } from "./opening-mode.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
@@ -276,6 +277,9 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
     companions,
     isSubAgent: sub !== undefined,
     isAutonomous: options.autonomous === true,
+    // no one waits for a batch or for a sub-agent
+    keeper:
+      options.keepWarm && !options.autonomous && !sub ? new CacheKeeper({ conversation, model, clock }) : undefined,
     startedBy: options.startedBy ?? "startup",
     closing,
     leftOut: () => [

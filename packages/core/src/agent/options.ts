@@ -91,6 +91,11 @@ export interface AgentOptions {
   readonly summariser?: ModelChoice
   /** No one is there to answer: after a compaction the agent is asked to continue by itself. */
   readonly autonomous?: boolean
+  /**
+   * A person may come back at any time: in a pause the last request is sent again without output, while the planner finds that this costs
+   * less than a cold cache. Default: false.
+   */
+  readonly keepWarm?: boolean
   /** Default: layers 1 to 5, each with its switch. */
   readonly layers?: readonly Layer[] | ((surroundings: LayerSurroundings) => readonly Layer[])
   /** An OpenFeature client that drives the flags. */
@@ -129,6 +134,7 @@ const RULES: OptionRules<AgentOptions> = {
   startedBy: oneOf("startup", "clear"),
   summariser: MODEL_OPTION,
   autonomous: anOption.switch,
+  keepWarm: anOption.switch,
   layers: anOption.listOrFunction,
   flags: FLAGS_OPTION,
   store: aPort.store,

@@ -61,6 +61,8 @@ export type QueryEvent =
       readonly tokensBefore: number
       readonly tokensAfter: number
       readonly route: string
+      /** Why the planner compacted before the window was full. */
+      readonly planned?: string
       /** How the summary was checked. */
       readonly audit?: AuditFigures
     }

@@ -25,6 +25,7 @@ import { type Cost, costOfUsage } from "../tokens/price.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import type { Companions } from "./companions.ts"
 import type { HookCall } from "./hooks.ts"
+import type { CacheKeeper } from "./keep-warm.ts"
 import { mentionedFiles } from "./mentioned-files.ts"
 import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
 import { QueryProgress } from "./query-progress.ts"
@@ -49,6 +50,8 @@ export interface QueryOptions {
   readonly stopped?: string
   /** Agents that work for this one, or beside it. */
   readonly companions?: Companions
+  /** Keeps the server's cache warm until the next request. */
+  readonly keeper?: Pick<CacheKeeper, "answered" | "stop">
   /** It works for another agent: the hooks are those of sub-agents. */
   readonly isSubAgent?: boolean
   /** No one is there to answer. The query waits for agents that still work. */
@@ -242,10 +245,13 @@ async function withhold(chat: Conversation, left: ("new" | "all")[]): Promise<st
 /** Sends the next request and records the answer. Text streamed before an interruption is kept. */
 async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
   const { conversation: chat, model, signal } = options
+  options.keeper?.stop()
   const { request, delivered } = await prepareAndDeliver(chat, signal)
   for (const { uuid, text } of delivered) yield { type: "user", uuid, text, queued: true }
   yield { type: "request", turn, size: chat.views.context.size(), fill: chat.fill() }
   const limits = limitsFrom(chat.flags)
+  const { now } = options.tools
+  let sentAt = now()
   let streamed = ""
   let isRecorded = false
   const keep = async () => {
@@ -257,13 +263,17 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
   }
   try {
     for await (const event of model.stream(request, signal ? { signal, limits } : { limits })) {
-      if (event.type === "retry") streamed = ""
+      if (event.type === "retry") {
+        streamed = ""
+        sentAt = now() + event.delayMs
+      }
       if (event.type === "text") streamed += event.text
       if (event.type === "response") {
         isRecorded = true
         const { response, limits: left } = event
         if (left) options.onLimits?.(left) // the record of a last answer starts work that can wait
         const uuid = await chat.record(response)
+        options.keeper?.answered({ request, sentAt, costLimit: options.costLimit ?? Number.POSITIVE_INFINITY })
         yield { type: "response", uuid, response, cost: costOf(response, model) }
         return response
       }

@@ -77,8 +77,9 @@ function compactionEntries(): (entry: Entry) => QueryEvent | undefined {
       return { type: "attached", kind: entry.attachment.type, about: aboutOf(entry.attachment) }
     if (entry.type === "strata" && entry.subtype === "compacted") {
       isOpen = false
-      const { tokensBefore, tokensAfter, route, audit } = entry
-      return { type: "compacted", tokensBefore, tokensAfter, route, ...(audit ? { audit } : {}) }
+      const { tokensBefore, tokensAfter, route, planned, audit } = entry
+      const why = planned === undefined ? {} : { planned }
+      return { type: "compacted", tokensBefore, tokensAfter, route, ...why, ...(audit ? { audit } : {}) }
     }
     return undefined
   }

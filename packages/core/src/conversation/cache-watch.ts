@@ -22,6 +22,10 @@ export class CacheWatch {
     this.#record = record
     this.#forecast = new CacheForecast({ ...options, estimate: (item) => sizeOf(item, record.views.estimator) })
     this.#forecast.prime(record.views.cacheHistory)
+    record.events.on("entry", ({ entry }) => {
+      if (entry.type === "strata" && entry.subtype === "spent" && entry.purpose === "keep-warm")
+        this.#forecast.warmed(new Date(entry.timestamp))
+    })
   }
 
   /** `settled`: how many messages, from the first, stay unchanged while the revision does. */

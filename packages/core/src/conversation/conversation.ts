@@ -13,6 +13,7 @@ import type { CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import { foldAfterRefusal } from "../layers/fold/fold.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
 import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
+import { type PlannerReport, plannerReport } from "../layers/planner/report.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, type ToolResult } from "../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
@@ -126,6 +127,11 @@ export class Conversation implements AsyncDisposable {
   /** What is open: todos, the plan, the last request and whether it was answered. */
   frontier(): FrontierReport {
     return frontierReport(this.views)
+  }
+
+  /** @internal What the planner thinks now. */
+  planner(): PlannerReport {
+    return plannerReport(this.#engine.context())
   }
 
   on<K extends keyof ConversationEvents>(name: K, listener: (event: ConversationEvents[K]) => void): () => void {

@@ -24,6 +24,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       return adapter.loaded()?.facts ?? facts // asking the provider may have changed them
     },
     stream: streamOf(adapter),
+    warm: async (request, given) => (await adapter.load()).warm(request, given),
     count: async (request, given) => (await adapter.load()).count(request, given),
     learn: async (given) => (await adapter.load()).learn(given),
     sibling: (other) => anthropicModel({ ...options, model: other }),

@@ -19,6 +19,11 @@ export interface Model {
   readonly omits?: readonly (keyof ModelAccepts)[]
   /** Streams the answer; the last event is the `response`. Throws a `ModelError` if no answer comes. */
   stream(request: ModelRequest, options?: StreamOptions): AsyncIterable<ModelEvent>
+  /**
+   * Sends a request once more and asks for no output, so that the server keeps what it cached of it for longer. Absent where the provider
+   * has no such request. Resolves with nothing where this one cannot be sent that way.
+   */
+  warm?(request: ModelRequest, options?: WarmOptions): Promise<WarmResponse | undefined>
   /** The size of a request in tokens, where the provider counts. */
   count?(request: ModelRequest, options?: { readonly signal?: AbortSignal }): Promise<number>
   /** Another model of the same provider, with the same client and options. */
@@ -40,6 +45,11 @@ export interface StreamOptions {
   /** How long the model may take. What its own options say comes first. */
   readonly limits?: Partial<StreamLimits>
 }
+
+export type WarmOptions = Pick<StreamOptions, "signal" | "lifetime">
+
+/** What keeping the cache warm was billed as. */
+export type WarmResponse = Pick<ModelResponse, "id" | "model" | "usage">
 
 export type ModelEvent =
   | { readonly type: "text"; readonly text: string }

@@ -1,9 +1,9 @@
 /** A model whose requests show up in telemetry: one span for each, from sending it to the whole answer or the failure. */
-import type { Telemetry } from "../base/telemetry.ts"
+import type { RequestTrace, Telemetry } from "../base/telemetry.ts"
 import type { RequestSource } from "../base/vocabulary.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { tokenCounts } from "../tokens/price.ts"
-import type { Model, StreamOptions } from "./model.ts"
+import type { Model, StreamOptions, WarmResponse } from "./model.ts"
 
 export interface Tracing {
   readonly telemetry: Telemetry
@@ -20,7 +20,7 @@ const untraced = new WeakMap<Model, Model>()
 
 export function tracedModel(given: Model, tracing: Tracing): Model {
   const model = untraced.get(given) ?? given
-  const { sibling, learn, count } = model
+  const { sibling, learn, count, warm } = model
   const traced: Model = {
     name: model.name,
     provider: model.provider,
@@ -30,6 +30,7 @@ export function tracedModel(given: Model, tracing: Tracing): Model {
     },
     ...(model.omits ? { omits: model.omits } : {}),
     stream: (request, options) => streamed(model, { request, options, tracing }),
+    ...(warm ? { warm: (request, options) => warmed(model, { request, options, tracing }) } : {}),
     ...(count ? { count: count.bind(model) } : {}),
     ...(sibling ? { sibling: (name) => tracedModel(sibling.call(model, name), tracing) } : {}),
     ...(learn ? { learn: learn.bind(model) } : {}),
@@ -44,8 +45,8 @@ interface Sending {
   readonly tracing: Tracing
 }
 
-async function* streamed(model: Model, { request, options, tracing }: Sending): ReturnType<Model["stream"]> {
-  const trace = tracing.telemetry.request({
+function begun(model: Model, { request, options, tracing }: Sending): RequestTrace {
+  return tracing.telemetry.request({
     conversation: tracing.conversation(),
     model: model.name,
     provider: model.provider,
@@ -54,6 +55,29 @@ async function* streamed(model: Model, { request, options, tracing }: Sending): 
     context: tracing.context(),
     input: () => request.messages,
   })
+}
+
+async function warmed(model: Model, { request, options, tracing }: Sending): Promise<WarmResponse | undefined> {
+  const asked = { ...options, purpose: "keep-warm" as const }
+  const trace = begun(model, { request: { ...request, max_tokens: 0 }, options: asked, tracing })
+  try {
+    const response = await model.warm?.(request, options)
+    if (response) {
+      const { id: responseId, model: responseModel, usage } = response
+      trace.answered({ responseId, responseModel, counts: tokenCounts(usage), output: () => [] })
+    }
+    return response
+  } catch (error) {
+    trace.failed(error)
+    throw error
+  } finally {
+    trace.left()
+  }
+}
+
+async function* streamed(model: Model, sending: Sending): ReturnType<Model["stream"]> {
+  const { request, options } = sending
+  const trace = begun(model, sending)
   try {
     for await (const event of model.stream(request, options)) {
       if (event.type === "response") {

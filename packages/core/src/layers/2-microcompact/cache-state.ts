@@ -33,7 +33,7 @@ export function cacheState({ views, model, now, fill, thresholds }: CacheInput):
 }
 
 /** The newest response, or the request that kept its cache warm since. */
-function lastUse(last: { readonly timestamp: string }, { cacheHistory: { warmedAt } }: LayerContext["views"]) {
+export function lastUse(last: { readonly timestamp: string }, { cacheHistory: { warmedAt } }: LayerContext["views"]) {
   return warmedAt !== undefined && Date.parse(warmedAt) > Date.parse(last.timestamp) ? { timestamp: warmedAt } : last
 }
 

@@ -1,5 +1,5 @@
 /**
- * A summary ahead of time: near the threshold a fork writes it while the user goes on, so it is ready when the threshold is reached.
+ * A summary ahead of time: near the threshold, or shortly before the planner compacts, a fork writes it while the user goes on.
  * Messages that came since are kept after it. It is dropped if the messages it covers have changed.
  */
 
@@ -8,6 +8,8 @@ import type { Uuid } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { LayerContext } from "../layer.ts"
+import { compactsNow, compactsSoon } from "../planner/compact-now.ts"
+import { outlookOf } from "../planner/outlook.ts"
 import { positionOf } from "../position.ts"
 import { cutAfter } from "./cut.ts"
 import { compactionFigures } from "./figures.ts"
@@ -37,8 +39,16 @@ function isNear({ flags, fill, thresholds: { autoCompact } }: LayerContext): boo
   return fill.used >= autoCompact - lead
 }
 
+/** Whether the planner compacts within a few requests. */
+function isPlanned(context: LayerContext): boolean {
+  const { planner } = context.flags
+  return planner !== "off" && compactsSoon(compactsNow(outlookOf(context), planner))
+}
+
 export function ahead(parent: ForkSurroundings): Ahead {
   let prepared: Prepared | undefined
+  /** The boundary after which the planner had one written. It is paid once, also if it came to nothing. */
+  let plannedAfter: { readonly boundary: Uuid | undefined } | undefined
   let running: Promise<readonly ModelResponse[]> | undefined
 
   async function write(context: LayerContext, instructions: readonly string[]): Promise<readonly ModelResponse[]> {
@@ -68,11 +78,19 @@ export function ahead(parent: ForkSurroundings): Ahead {
       ? cutAfter(views.context.storedMessages(), prepared.through)
       : undefined
 
+  function isTime(context: LayerContext): boolean {
+    if (isNear(context)) return true
+    const boundary = context.views.compactions.last?.boundary
+    if ((plannedAfter && plannedAfter.boundary === boundary) || !isPlanned(context)) return false
+    plannedAfter = { boundary }
+    return true
+  }
+
   return {
     async prepare(context, instructions) {
       const { on } = context.flags
       // while folding is on, a compaction is rarely needed, and a summary ahead of it would be paid for nothing
-      if (!on["compact-ahead"] || on.folding || !isNear(context) || running || cutOf(context)) return []
+      if (!on["compact-ahead"] || on.folding || running || cutOf(context) || !isTime(context)) return []
       running = write(context, instructions).finally(() => {
         running = undefined
       })

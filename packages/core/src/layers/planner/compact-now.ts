@@ -18,12 +18,17 @@ export interface CompactionChoice {
   readonly compacts: boolean
   readonly rent: number
   readonly price: number
+  /** The rent at which it compacts, and whether that would gain enough. */
+  readonly due: number
+  readonly isWorthIt: boolean
 }
 
 const SUMMARY = 2_500 // tokens that a model writes
 const REREAD = 6_000 // tokens that are read again after a compaction, judging by recorded conversations
 const MORE_REQUESTS = 2 // for reading them
 const LEAST_GAIN = 20_000 // tokens: for less the conversation is not interrupted
+
+const SOON = 0.85 // of what is due: the rest takes a few requests, and a summary is written in about one
 
 /** How many times its price the rent must reach. */
 const PATIENCE: Readonly<Record<Exclude<PlannerMode, "off">, number>> = { money: 0.75, balanced: 1, fidelity: 4 }
@@ -36,7 +41,14 @@ export function compactsNow(
   const loss = REREAD * write + MORE_REQUESTS * read * left
   const whenCold = isCold ? (write - 1) * context : 0
   const price = Math.max(0, output * SUMMARY + write * (left - prompt) + loss - whenCold)
-  return { compacts: context - left >= LEAST_GAIN && rent >= PATIENCE[mode] * price, rent, price }
+  const due = PATIENCE[mode] * price
+  const isWorthIt = context - left >= LEAST_GAIN
+  return { compacts: isWorthIt && rent >= due, rent, price, due, isWorthIt }
+}
+
+/** Whether a compaction comes within a few requests, so that its summary can be written meanwhile. */
+export function compactsSoon({ rent, due, isWorthIt }: Pick<CompactionChoice, "rent" | "due" | "isWorthIt">): boolean {
+  return isWorthIt && due > 0 && rent >= SOON * due
 }
 
 /** Why the conversation is compacted now although the window is not full. `undefined`: it is not. */
@@ -49,11 +61,12 @@ export function plannedCompaction(context: LayerContext): string | undefined {
   const old = grouped(Math.round(outlook.context - outlook.left))
   const because = outlook.isCold
     ? "the cache is gone, so everything is written again in any case"
-    : `sending them again has cost ${amount(rent, context)} since the last boundary, and a compaction costs ${amount(price, context)}`
+    : `sending them again has cost ${amountOf(rent, context)} since the last boundary, and a compaction costs ${amountOf(price, context)}`
   return `About ${old} old tokens need not be sent again: ${because}.`
 }
 
-function amount(tokens: number, { facts }: LayerContext): string {
+/** Tokens of plain input as money, where the price is known. */
+export function amountOf(tokens: number, { facts }: LayerContext): string {
   const { price } = facts
   return price && price.input > 0
     ? `$${((tokens * price.input) / 1_000_000).toFixed(2)}`

@@ -6,6 +6,7 @@
  * people come back for the next five minutes to pay.
  */
 import type { Views } from "../../views/views.ts"
+import { cacheLifetime } from "../2-microcompact/cache-state.ts"
 import type { LayerContext } from "../layer.ts"
 import { pricesOf } from "./prices.ts"
 
@@ -20,7 +21,7 @@ const RECENT_PAUSES = 3
 export function pingsFor(context: LayerContext): number {
   if (context.flags.planner === "off" || context.size.tokens < LEAST_CONTEXT) return 0
   const { read, write } = pricesOf(context)
-  if (read >= write) return 0
+  if (read >= write || cacheLifetime(context.views) === "1h") return 0
   const affordable = Math.floor((write - read) / read) // never more pings than a new write costs
   return staysAway(context.views) ? 0 : Math.min(MOST_PINGS, affordable)
 }

@@ -11,13 +11,14 @@ import type { Anthropic, APIError, Middleware } from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import type { Clock } from "../../base/clock.ts"
 import { hasExactInput } from "../../messages/exact-json.ts"
+import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
 import { findModel, type ModelLookup, type ModelOverride, sentModelName } from "../../tokens/models.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError, MissingKeyError, ModelAbortedError, ModelError } from "../errors.ts"
 import { fitOutput } from "../fit-output.ts"
-import type { Model, ModelEvent, RateLimit, StreamOptions } from "../model.ts"
+import type { Model, ModelEvent, RateLimit, StreamOptions, WarmOptions, WarmResponse } from "../model.ts"
 import { asModelError, type ProviderFailure } from "../provider-failure.ts"
 import { type RetryOptions, withRetries } from "../retry.ts"
 import type { StreamLimits } from "../stream-limits.ts"
@@ -63,6 +64,7 @@ export interface AnthropicClient {
 type SdkClient = Pick<Anthropic, "messages" | "models">
 
 export interface AnthropicModel extends Model {
+  warm(request: ModelRequest, options?: WarmOptions): Promise<WarmResponse | undefined>
   count(request: ModelRequest, options?: { readonly signal?: AbortSignal }): Promise<number>
   learn(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
 }
@@ -178,6 +180,21 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       })
     },
 
+    async warm(request, { signal, ...caching } = {}) {
+      if (!maySendWithoutOutput(request)) return undefined
+      const { asked, body: bare } = withoutBetas(request)
+      const placed = placeBreakpoints({ ...bare, model: sentModelName(request.model) }, caching)
+      const body = { ...placed, max_tokens: 0 }
+      try {
+        const { messages } = await connect()
+        const sending = { timeout: SIDE_REQUEST_MS, ...requestOptions(body, { asked, signal }) }
+        const { id, model, usage } = await messages.create(body, sending)
+        return { id, model, usage: usage as Usage }
+      } catch (error) {
+        throw explain(error, { attempts: 1, signal })
+      }
+    },
+
     async count(request, { signal } = {}) {
       const body = countedPart(request)
       try {
@@ -230,6 +247,13 @@ async function createClient({ credentials, baseURL, timeoutMs }: ClientOptions):
     openTelemetry: false, // we create our own spans
     logLevel: "off", // everything it would print, it also throws
   })
+}
+
+/** The API refuses a request for no output where something must be put out. */
+function maySendWithoutOutput(request: ModelRequest): boolean {
+  const { thinking, tool_choice: choice, output_config: config } = request
+  const mustCall = choice?.type === "any" || choice?.type === "tool"
+  return thinking?.type !== "enabled" && !mustCall && !config?.format
 }
 
 /** Betas are sent as a header. */

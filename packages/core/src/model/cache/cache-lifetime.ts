@@ -5,7 +5,7 @@ import type { Model } from "../model.ts"
 /** Five minutes are what every model asks for by itself. */
 export function withCacheLifetime(model: Model, lifetime: CacheLifetime): Model {
   if (lifetime === "5m") return model
-  const { sibling, learn, count } = model
+  const { sibling, learn, count, warm } = model
   return {
     name: model.name,
     provider: model.provider,
@@ -15,6 +15,7 @@ export function withCacheLifetime(model: Model, lifetime: CacheLifetime): Model 
     },
     ...(model.omits ? { omits: model.omits } : {}),
     stream: (request, options) => model.stream(request, { lifetime, ...options }),
+    ...(warm ? { warm: (request, options) => warm.call(model, request, { lifetime, ...options }) } : {}),
     ...(count ? { count: count.bind(model) } : {}),
     ...(sibling ? { sibling: (name) => withCacheLifetime(sibling.call(model, name), lifetime) } : {}),
     ...(learn ? { learn: learn.bind(model) } : {}),

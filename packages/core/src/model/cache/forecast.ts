@@ -71,6 +71,8 @@ interface Answered {
   readonly serverEdits: string
 }
 
+type Warmed = Partial<Pick<CacheHistory, "warmedAt">>
+
 interface Pending {
   readonly prefix: PromptPrefix
   readonly start: number
@@ -96,7 +98,7 @@ export class CacheForecast {
   }
 
   /** After reopening a conversation: continues from its last response and assumes that its request is unchanged. */
-  prime({ responses, serverEdits }: Pick<CacheHistory, "responses" | "serverEdits">): void {
+  prime({ responses, serverEdits, warmedAt }: Pick<CacheHistory, "responses" | "serverEdits"> & Warmed): void {
     this.#pending = undefined
     this.#made = undefined
     this.#entries.clear()
@@ -109,6 +111,20 @@ export class CacheForecast {
       lifetime: this.#lifetimeOf(last.counts),
       deleted: last.deleted,
       serverEdits: serverEdits?.turn === last.turn ? serverEdits.text : NO_EDITS,
+    }
+    if (warmedAt !== undefined) this.warmed(new Date(warmedAt))
+  }
+
+  /** The last request was sent once more without output: what it left in the cache lives on from then. */
+  warmed(at: Date): void {
+    const before = this.#before
+    const start = at.getTime()
+    if (!before || start - before.start >= LIFETIME_MS[before.lifetime]) return
+    this.#before = { ...before, start }
+    const { keys, breakpoints } = before.prefix ?? { keys: [], breakpoints: [] }
+    for (const item of breakpoints) {
+      const known = this.#entries.get(keys[item]!)
+      if (known && known.expires > start) this.#entries.keep(keys[item]!, { ...known, start })
     }
   }
 

@@ -1,0 +1,194 @@
+/** BEY-4: the cache is kept warm in pauses, with the real SDK against the simulator's cache. The clock is moved; no test waits. */
+import { setImmediate } from "node:timers/promises"
+import { describe, expect, test } from "vitest"
+import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { createClock } from "../../../../sim/src/clock.ts"
+import type { SimulatorOptions } from "../../../../sim/src/start.ts"
+import { KEY, simulator } from "../../../../sim/test/simulator.ts"
+import type { Agent } from "../../../src/agent/agent.ts"
+import { openAgentWith, settingsFor } from "../../../src/agent/open-agent.ts"
+import type { AgentOptions } from "../../../src/agent/options.ts"
+import { manualClock } from "../../../src/base/clock.ts"
+import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
+import { defineTool } from "../../../src/tools/define-tool.ts"
+import { decisionsOf } from "../compaction/compacting.ts"
+import { cachedAfter, usagesOf } from "../layers/conversations.ts"
+import { agentFor, ask, calls, MODEL, project } from "./agents.ts"
+
+const MINUTE = 60_000
+const LONG = `Keep this in mind: ${"some words ".repeat(15_000)}`
+const QUIET = { switches: { notes: false, "auto-memory": false } } as const
+
+/** A simulator and agents on one clock. */
+async function scene(turns: readonly ScriptedTurn[], options: Partial<SimulatorOptions> = {}) {
+  const clock = manualClock("2026-11-15T12:00:00.000Z")
+  const simClock = createClock(() => clock.now().getTime())
+  const sim = await simulator({ brain: scriptedBrain(turns, { afterLast: "repeat" }), clock: simClock, ...options })
+  const open = (more: Partial<AgentOptions> = {}) =>
+    agentFor(sim, project(), { clock, settings: QUIET, keepWarm: true, ...more })
+  /** Time passes, and what became due is done. */
+  const pass = async (agent: Agent, minutes: number) => {
+    clock.advance(minutes * MINUTE)
+    await agent.conversation.settled()
+    await setImmediate()
+  }
+  return { sim, clock, open, pass }
+}
+
+const pingsOf = async (agent: Agent) =>
+  (await decisionsOf(agent, "spent")).filter(({ purpose }) => purpose === "keep-warm")
+
+describe("BEY-4 in a pause", () => {
+  test("the last request goes once more without output, and the next one reads the cache after 12 minutes", async () => {
+    const { sim, open, pass } = await scene(["One.", "Two."])
+    const agent = await open()
+    await ask(agent, LONG)
+    const before = cachedAfter(usagesOf(agent).at(-1)!)
+    await pass(agent, 4.5)
+    await pass(agent, 4.5)
+    const pings = await pingsOf(agent)
+    expect(pings).toHaveLength(2)
+    for (const { usage } of pings)
+      expect(usage).toMatchObject({
+        cache_read_input_tokens: before,
+        cache_creation_input_tokens: 0,
+        output_tokens: 0,
+      })
+    await pass(agent, 3)
+    const reports: object[] = []
+    agent.conversation.on("cache", (report) => reports.push(report))
+    await ask(agent, "And now?")
+    expect(usagesOf(agent).at(-1)!.cache_read_input_tokens).toBe(before)
+    expect(reports).toMatchObject([{ predicted: { read: before }, verdict: { kind: "as-predicted" } }])
+    expect(agent.conversation.cacheHistory().breaks).toEqual([])
+    expect(sim.log.filter(({ output }) => output === 0)).toHaveLength(2)
+    const byPurpose = agent.conversation.ledger().byPurpose.map(({ purpose, requests }) => [purpose, requests])
+    expect(byPurpose).toContainEqual(["keep-warm", 2])
+  })
+
+  test("it is let go after three times", async () => {
+    const { open, pass } = await scene(["One."])
+    const agent = await open()
+    await ask(agent, LONG)
+    for (let ping = 0; ping < 6; ping++) await pass(agent, 4.5)
+    expect(await pingsOf(agent)).toHaveLength(3)
+  })
+
+  test("nothing is sent where the machine slept and the timer fires too late", async () => {
+    const { open, pass, sim, clock } = await scene(["One."])
+    const timers: (() => void)[] = []
+    const after = (ms: number, call: () => void) => {
+      if (ms === 4.5 * MINUTE) timers.push(call)
+      return () => undefined
+    }
+    const agent = await open({ clock: { now: clock.now, after } })
+    await ask(agent, LONG)
+    await pass(agent, 90)
+    expect(timers).toHaveLength(1)
+    timers[0]!()
+    await pass(agent, 0)
+    expect(sim.log).toHaveLength(1)
+  })
+
+  test("a tool that runs for long keeps it warm too", async () => {
+    const { open, pass } = await scene([calls(["Slow", {}]), "Done."])
+    const opened: { agent?: Agent } = {}
+    const slow = defineTool({
+      name: "Slow",
+      description: "takes long",
+      inputSchema: { type: "object", properties: {} },
+      readOnly: true,
+      execute: async () => {
+        await pass(opened.agent!, 4.5)
+        await pass(opened.agent!, 2)
+        return "done"
+      },
+    })
+    opened.agent = await open({ tools: [slow], mode: "bypass" })
+    await ask(opened.agent, LONG)
+    const [first, second] = usagesOf(opened.agent)
+    expect(await pingsOf(opened.agent)).toHaveLength(1)
+    expect(second!.cache_read_input_tokens).toBe(cachedAfter(first!))
+  })
+
+  test("a failing ping ends it for this pause, is reported once, and the conversation goes on", async () => {
+    const { open, pass, sim } = await scene(["One.", "Two."], {
+      faults: [{ fault: { kind: "overloaded" }, nth: 2 }],
+    })
+    const agent = await open()
+    const failures: string[] = []
+    agent.conversation.on("layerFailed", ({ layer, reason }) => failures.push(`${layer}: ${reason}`))
+    await ask(agent, LONG)
+    for (let minutes = 0; minutes < 3; minutes++) await pass(agent, 4.5)
+    expect(sim.log).toHaveLength(2)
+    expect(failures).toEqual([expect.stringMatching(/^keep-warm: /)])
+    expect(failures[0]).not.toContain(KEY)
+    expect((await ask(agent, "And now?")).end).toMatchObject({ reason: "answer", text: "Two." })
+    await pass(agent, 4.5)
+    expect(await pingsOf(agent)).toHaveLength(1)
+  })
+
+  test("nothing is sent after a compaction by hand, at the cost limit, after an abort, or after the agent closed", async () => {
+    const { open, pass, sim, clock } = await scene(["One."])
+    const compacted = await open()
+    await ask(compacted, LONG)
+    await compacted.conversation.compact({ routes: ["offline"] })
+    await pass(compacted, 4.5)
+    expect(await pingsOf(compacted)).toEqual([])
+
+    const limited = await open()
+    await ask(limited, LONG, { costLimit: 0.000_001 })
+    await pass(limited, 4.5)
+    expect(await pingsOf(limited)).toEqual([])
+
+    const aborted = await open()
+    const stop = new AbortController()
+    await ask(aborted, LONG, { signal: stop.signal, watch: ({ type }) => type === "response" && stop.abort() })
+    await pass(aborted, 4.5)
+    expect(await pingsOf(aborted)).toEqual([])
+
+    const closed = await open()
+    await ask(closed, LONG)
+    const sent = sim.log.length
+    await closed.close()
+    clock.advance(4.5 * MINUTE)
+    await setImmediate()
+    expect(sim.log).toHaveLength(sent)
+  })
+
+  test.each([
+    ["in a library that does not ask for it", { keepWarm: false }],
+    ["in batch work", { autonomous: true }],
+    ["with the planner off", { settings: { ...QUIET, planner: "off" } }],
+    ["where messages are cached for an hour", { settings: { ...QUIET, cacheLifetime: "1h" } }],
+  ] as const)("nothing is sent %s", async (_, options) => {
+    const { open, pass, sim } = await scene(["One."])
+    const agent = await open({
+      ...options,
+      model: anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url }),
+    })
+    await ask(agent, LONG)
+    await pass(agent, 4.5)
+    expect(sim.log).toHaveLength(1)
+  })
+
+  test("nothing is sent for a sub-agent", async () => {
+    const { pass, sim, clock } = await scene(["One."])
+    const where = project()
+    const options: AgentOptions = {
+      ...{ ...where, clock, settings: QUIET, keepWarm: true, env: {} },
+      model: anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url }),
+    }
+    const { settings } = await settingsFor(options)
+    const sub = {
+      ...{ id: "helper", name: "helper", type: "helper", prompt: "You help.", mayRecall: false },
+      ...{ project: "project", under: "lead", leadLocation: where.dir },
+      within: () => ({ mode: "bypass" as const, allow: [], ask: [], deny: [], project: where.cwd, kept: [] }),
+    }
+    await using agent = await openAgentWith(options, settings, { sub })
+    await ask(agent, LONG)
+    await pass(agent, 4.5)
+    expect(sim.log).toHaveLength(1)
+  })
+})

@@ -1,0 +1,57 @@
+/** BEY-4: the planner compacts early, live, with the real SDK against the simulator over HTTP. */
+import { describe, expect, test } from "vitest"
+import { memoryStore } from "../../../src/journal/memory-store.ts"
+import { ask, ofType, project } from "../agent/agents.ts"
+import { rounds } from "../layers/conversations.ts"
+import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES } from "./compacting.ts"
+
+const WINDOW = 1_000_000 // far from full
+const ROUNDS = 26
+
+async function worked(planner: "off" | "balanced") {
+  const { sim, of } = await compactingSimulator(rounds(ROUNDS, 6_000))
+  const place = { ...project(), id: "planned", store: memoryStore() }
+  const options = { ...place, window: WINDOW, settings: { ...NO_NOTES, planner, contextWindow: WINDOW } }
+  const agent = await compactingAgent(sim, options)
+  const { events, end } = await ask(agent, "Read the words.")
+  return { sim, of, agent, events, end, options }
+}
+
+describe("BEY-4 the planner", () => {
+  test("compacts once sending the old part again has cost as much as a compaction, and says so", async () => {
+    const { sim, agent, events, end, options } = await worked("balanced")
+    expect(end.reason).toBe("answer")
+    const [compacted, ...more] = await decisionsOf(agent, "compacted")
+    expect(more.length).toBeLessThanOrEqual(1)
+    const said =
+      /^About [\d,]+ old tokens need not be sent again: sending them again has cost \$\d+\.\d\d since the last boundary, and a compaction costs \$(\d+\.\d\d)\.$/
+    expect(compacted!.planned).toMatch(said)
+    expect(compacted!.tokensBefore).toBeLessThan(WINDOW / 4)
+    expect(compacted!.tokensAfter).toBeLessThan(compacted!.tokensBefore - 20_000)
+    expect(ofType(events, "compacted")[0]).toMatchObject({ planned: compacted!.planned })
+    const live = JSON.stringify(await agent.conversation.prepare())
+    await agent.close()
+    const resumed = await compactingAgent(sim, { ...options, mustExist: true })
+    expect(JSON.stringify(await resumed.conversation.prepare())).toBe(live)
+  })
+
+  test("compacts nothing where it is off", async () => {
+    const { agent, of } = await worked("off")
+    expect(await decisionsOf(agent, "compacted")).toEqual([])
+    expect(of("summary")).toEqual([])
+  })
+
+  test("reports what it waits for", async () => {
+    const { sim } = await compactingSimulator(rounds(3, 6_000))
+    const agent = await compactingAgent(sim, { window: WINDOW, settings: NO_NOTES })
+    await ask(agent, "Read the words.")
+    const { mode, compaction, cache, pings } = agent.conversation.planner()
+    expect(mode).toBe("balanced")
+    expect(compaction).toEqual({
+      spent: expect.stringMatching(/^\$0\.\d\d$/),
+      due: expect.stringMatching(/^\$0\.\d\d$/),
+    })
+    expect(cache).toEqual({ state: "warm", until: new Date(sim.clock.now() + 5 * 60_000) })
+    expect(pings).toBeGreaterThan(0)
+  })
+})
