@@ -39,7 +39,7 @@ export async function writePage(path: string, page: Markup, terminal: Terminal):
   const text = page.toString()
   const draft = join(dirname(path), `.${basename(path)}.${process.pid}.draft`)
   try {
-    await writeFile(draft, text)
+    await writeFile(draft, text, { flag: "wx" }) // in a shared directory, someone may have put a link there
     await rename(draft, path)
   } catch (error) {
     await rm(draft, { force: true })

@@ -288,7 +288,7 @@ const modeText = (mode: PermissionMode): string => (Object.hasOwn(MODES, mode) ?
 function describe(attachment: Attachment): string {
   switch (attachment.type) {
     case "file":
-      return `The file ${inline(attachment.path)} as it is on disk now:\n${fenced(attachment.content)}`
+      return `The file ${inline(attachment.path)} as it is on disk now:\n${quoted(attachment.content)}`
     case "compact_file_reference":
       return `The file ${inline(attachment.path)} was read earlier and is too large to repeat here. Read it again if you need it.`
     case "todo_list":
@@ -329,7 +329,7 @@ function describe(attachment: Attachment): string {
     case "editor_file":
       return `The file ${inline(attachment.path)} is open in the editor. It may have nothing to do with the request.`
     case "editor_selection":
-      return `Lines ${attachment.fromLine} to ${attachment.toLine} of ${inline(attachment.path)} are selected in the editor:\n${fenced(attachment.content)}`
+      return `Lines ${attachment.fromLine} to ${attachment.toLine} of ${inline(attachment.path)} are selected in the editor:\n${quoted(attachment.content)}`
     case "files_restored":
       return restoredText(attachment)
     case "person_command":
@@ -423,7 +423,7 @@ const agentLine = ({ name, id, status, summary }: AgentStatus) =>
 const TODO_MARKS = { pending: "[ ]", in_progress: "[~]", completed: "[x]" } as const
 const todoLine = ({ content, status }: Todo) => `${TODO_MARKS[status]} ${content}`
 
-/** What another agent wrote: it can neither close its fences nor end the reminder around them. */
+/** What a file, a program or another agent contains: it can neither close its fences nor end the reminder around them. */
 const quoted = (text: string) => fenced(text.replace(/<(?=\s*\/?\s*system-reminder)/gi, "&lt;"))
 
 /** Puts a text between fences longer than any in it, so that the text cannot close them. */

@@ -173,6 +173,17 @@ describe("PERM-3 an MCP server that needs a sign-in", () => {
     expect(readdirSync(folder)).toHaveLength(1)
   })
 
+  it("shows the start of what the server answers, without escape codes", async () => {
+    const server = await oauthServer()
+    const { hub, root } = await open(server.url)
+    server.beforeToken = async () => ({ status: 500, body: `\u001b[2J${"<p>".repeat(100_000)}` })
+    const failure = await hub().signIn!({ visit: endOf }).catch((error: Error) => error.message)
+    expect(failure).toMatch(/^The sign-in did not work: .*Nothing was kept\.$/)
+    expect(failure).not.toContain("\u001b")
+    expect(failure!.length).toBeLessThan(500)
+    expect(readdirSync(root)).not.toContain("sign-ins")
+  })
+
   it("with a key in its headers offers none", async () => {
     const { url, asked } = await oauthServer()
     const { hub } = await open(url, undefined, { Authorization: "Bearer wrong" })

@@ -4,17 +4,21 @@
  */
 import { randomBytes } from "node:crypto"
 import type {
+  auth,
   OAuthClientInformationMixed,
   OAuthClientMetadata,
   OAuthClientProvider,
   OAuthDiscoveryState,
   OAuthTokens,
 } from "@modelcontextprotocol/client"
+import { messageOf } from "../../../base/errors.ts"
+import { escaped } from "../../../base/escaped-text.ts"
 import { isSame, openLoopback } from "./loopback.ts"
 import type { Challenge } from "./server-auth.ts"
 import type { SignInStore } from "./sign-in-store.ts"
 
 const STATE_BYTES = 32
+const WHY_CHARACTERS = 300
 
 /** The one who signs in. */
 export interface SignInPerson {
@@ -34,13 +38,12 @@ export interface SignInOptions {
 
 /** Throws with a sentence if it does not work. Nothing is kept then. */
 export async function signIn({ url, challenge, store, person }: SignInOptions): Promise<void> {
-  const { auth } = await import("@modelcontextprotocol/client")
   const state = randomBytes(STATE_BYTES).toString("base64url")
   const loopback = await openLoopback(state)
   const back = new AbortController()
   try {
     const flow = new SignInFlow(loopback.url, state)
-    await auth(flow, { serverUrl: url, ...challenge })
+    await ask(flow, { serverUrl: url, ...challenge })
     const address = checkedAddress(flow.address)
     const params = await Promise.race([
       loopback.callback,
@@ -48,11 +51,23 @@ export async function signIn({ url, challenge, store, person }: SignInOptions): 
     ])
     const code = codeIn(params)
     const iss = params.get("iss")
-    await auth(flow, { serverUrl: url, ...challenge, authorizationCode: code, ...(iss === null ? {} : { iss }) })
+    await ask(flow, { serverUrl: url, ...challenge, authorizationCode: code, ...(iss === null ? {} : { iss }) })
     await store.write({ url, ...flow.result() })
   } finally {
     back.abort()
     loopback.close()
+  }
+}
+
+/** One step with the server. What it answers instead of an error may be a whole page. */
+async function ask(flow: SignInFlow, step: Parameters<typeof auth>[1]): Promise<void> {
+  const { auth } = await import("@modelcontextprotocol/client")
+  try {
+    await auth(flow, step)
+  } catch (error) {
+    const whole = escaped(messageOf(error)).replace(/\.$/, "")
+    const why = whole.length > WHY_CHARACTERS ? `${whole.slice(0, WHY_CHARACTERS)}…` : whole
+    throw new Error(`The sign-in did not work: ${why}. Nothing was kept.`, { cause: error })
   }
 }
 
