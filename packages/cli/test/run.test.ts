@@ -51,6 +51,19 @@ test("piped input follows the task", async () => {
   })
 })
 
+test("a file that the task names with @ is sent with it; @ in piped input is only text", async () => {
+  await using bench = await workbench({
+    turns: [({ request }) => JSON.stringify(request.messages)],
+    files: { "notes.txt": "the moon\n", "other.txt": "the sun\n" },
+  })
+  const { stdout, stderr } = await bench.strata(["run", "Compare @notes.txt and @/etc/hosts."], {
+    stdin: "see @other.txt",
+  }).ended
+  expect(stdout).toContain("the moon")
+  expect(stdout).not.toContain("the sun")
+  expect(stderr).toContain("@/etc/hosts was not attached: it reads outside the project.")
+})
+
 test("requests go through the proxy of the environment; the token, the model and an address with /v1 come from there too", async () => {
   await using bench = await workbench({ turns: [({ request }) => `I am ${request.model}.`] })
   await using proxy = await proxyTo(bench.sim.url)

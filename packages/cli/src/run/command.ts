@@ -24,6 +24,7 @@ export const description = {
   ...RUN,
   more: [
     'The answer goes to standard output, everything else to standard error. Piped input follows the task: git diff | strata run "Review this." Without TASK, it is the task.',
+    'A file that the task names with @ is sent with it: strata run "Explain @src/main.ts". In piped input, @ is only text.',
     "strata run never asks. A call that needs permission is denied unless --mode, --allow or a rule in the settings allows it.",
     "What this project's settings would run or widen is left out and named, until you trust it: strata trust, or --trust for one run.",
     "Ctrl-C interrupts and keeps the conversation. A second Ctrl-C ends the process at once.",
@@ -43,7 +44,7 @@ export async function run({ args, cwd, env, terminal, stdin }: Call): Promise<nu
     return EXIT.noKey
   }
   const connection = connected ?? unusedConnection
-  const task = await readTask(operands, { stdin, complain: terminal.complain })
+  const { text: task, written } = await readTask(operands, { stdin, complain: terminal.complain })
   const workspace = await openWorkspace({ options, connection, env })
   const resumed = await findConversation(workspace, options.beginning)
   const compacting = connected ? compactRequestIn(task) : withoutModel(compactRequestIn(task))
@@ -62,7 +63,7 @@ export async function run({ args, cwd, env, terminal, stdin }: Call): Promise<nu
     const notice = (message: string) => report.event({ type: "notice", message })
     const work = compacting
       ? compact({ agent, ...compacting, signal, env, showPlan: report.plan, notice })
-      : agent.query(task, { ...workspace.limits, signal })
+      : agent.query(task, { ...workspace.limits, signal, mentions: written })
     let end = await follow(work, report)
     while (team && end.reason === "answer" && (await messageCame({ ...team, agent, signal })))
       end = await follow(agent.query(undefined, { ...workspace.limits, signal }), report)

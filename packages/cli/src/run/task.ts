@@ -11,7 +11,13 @@ export interface TaskInput {
   readonly complain: (text: string) => void
 }
 
-export async function readTask(operands: readonly string[], { stdin, complain }: TaskInput): Promise<string> {
+export interface Task {
+  readonly text: string
+  /** The part that the person wrote. What is piped beside a task is content. */
+  readonly written: string
+}
+
+export async function readTask(operands: readonly string[], { stdin, complain }: TaskInput): Promise<Task> {
   const [named, ...more] = operands
   if (more.length > 0) throw new UsageError(`Put the task in quotes: strata run "${operands.join(" ")}"`)
   const task = named === "-" ? undefined : named
@@ -19,7 +25,7 @@ export async function readTask(operands: readonly string[], { stdin, complain }:
     stdin && (isPiped(stdin) || named === "-") ? await readPipe({ stdin, waits: task === undefined, complain }) : ""
   const text = [task ?? "", piped].map((part) => part.trim()).filter(Boolean)
   if (text.length === 0) throw new UsageError('strata run needs a task, such as: strata run "Explain this project"')
-  return text.join("\n\n")
+  return { text: text.join("\n\n"), written: text[0]! }
 }
 
 /** A pipe or a file. Other inputs, such as `/dev/null`, hold no text to wait for. */

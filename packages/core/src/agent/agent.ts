@@ -240,7 +240,7 @@ export class Agent implements AsyncDisposable {
    * Keeps what the user types while the agent works. It is sent with the next request. Throws if a hook on UserPromptSubmit blocks it:
    * then it is not kept.
    */
-  enqueue(text: string, { mentions = false }: Pick<AskOptions, "mentions"> = {}): Promise<Uuid> {
+  enqueue(text: string, { mentions = false }: { readonly mentions?: boolean } = {}): Promise<Uuid> {
     return this.#person.enqueue(text, mentions)
   }
 

@@ -48,6 +48,41 @@ test("PERM-1 a denied file and one outside the project are not sent, and the per
   ])
 })
 
+/** The signature and the header of a PNG. */
+function png(width: number, height: number): Buffer {
+  const header = Buffer.alloc(25)
+  header.writeUInt32BE(13)
+  header.write("IHDR", 4)
+  header.writeUInt32BE(width, 8)
+  header.writeUInt32BE(height, 12)
+  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), header])
+}
+
+test("an image is part of the message, as Read shows it; one that the API would refuse is not", async () => {
+  const { cwd, open, requests } = scene()
+  writeFileSync(join(cwd, "shot.png"), png(300, 40))
+  writeFileSync(join(cwd, "wide.png"), png(9_000, 10))
+  const agent = await open(["I see."], { tools: [read] })
+  const events: QueryEvent[] = []
+  for await (const event of agent.query("Look at @shot.png and @wide.png", { mentions: true })) events.push(event)
+  const blocks = requests[0]!.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))
+  expect(blocks.filter(({ type }) => type === "image")).toHaveLength(1)
+  expect(events).toContainEqual({ type: "attached", kind: "file", about: "shot.png" })
+  const problems = events.flatMap((event) => (event.type === "notice" ? [event.message] : []))
+  expect(problems).toEqual([expect.stringMatching(/^@wide\.png was not attached: .*more than 8000 pixels on a side/)])
+  expect(agent.conversation.views.words.messages.at(-1)).toMatchObject({ text: "Look at @shot.png and @wide.png" })
+})
+
+test("with a text, only the files that it names are attached", async () => {
+  const { cwd, open, requests } = scene()
+  writeFileSync(join(cwd, "notes.txt"), "remember\n")
+  writeFileSync(join(cwd, "other.txt"), "something else\n")
+  const agent = await open(["Done."], { tools: [read] })
+  for await (const _ of agent.query("Use @notes.txt\n\nand @other.txt", { mentions: "Use @notes.txt" }));
+  const sent = JSON.stringify(requests[0]!.messages)
+  expect([sent.includes("remember"), sent.includes("something else")]).toEqual([true, false])
+})
+
 test("a hook before Read counts for a mention too", async () => {
   const hook = {
     event: "PreToolUse",

@@ -1,10 +1,10 @@
 /**
- * Files that a message names as `@path`. Each is attached as Read would show it: through the same rules and hooks, with the same limits.
- * What a person would have to allow is not attached. A word that names no file is only a word.
+ * Files that a message names as `@path`. Each is sent as Read would show it: through the same rules and hooks, with the same limits. Images
+ * and PDFs become part of the message. What a person would have to allow is not sent. A word that names no file is only a word.
  */
 import { stat } from "node:fs/promises"
 import type { Attachment } from "../messages/attachments.ts"
-import type { ToolUse } from "../messages/blocks.ts"
+import type { Block, ToolUse } from "../messages/blocks.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
 import { read } from "../tools/files/read.ts"
 import type { ReadState } from "../tools/tool.ts"
@@ -19,13 +19,20 @@ const PUNCTUATION = /[.,;:!?)\]}>'`]+$/
 
 export interface MentionedFiles {
   readonly attachments: readonly Attachment[]
+  /** Images and documents, as blocks for the message. */
+  readonly media: readonly MentionedMedia[]
   /** Sentences for the person about what was not attached. */
   readonly problems: readonly string[]
   /** Real paths of the files. */
   readonly touched: readonly string[]
 }
 
-const NOTHING: MentionedFiles = { attachments: [], problems: [], touched: [] }
+export interface MentionedMedia {
+  readonly path: string
+  readonly block: Block
+}
+
+const NOTHING: MentionedFiles = { attachments: [], media: [], problems: [], touched: [] }
 
 export async function mentionedFiles(text: string, run: ToolRun): Promise<MentionedFiles> {
   const files = run.tools.some(({ name }) => name === read.name) ? await filesIn(text, run) : []
@@ -48,19 +55,24 @@ export async function mentionedFiles(text: string, run: ToolRun): Promise<Mentio
     if (step.value.type === "tool-denied") refused.set(step.value.id, step.value.why)
   }
   const { results, attachments, touched } = step.value
+  const media: MentionedMedia[] = []
   const shown = results.flatMap(({ tool_use_id: id, content, is_error }): readonly Attachment[] => {
     const path = paths.get(id)!
     const why = refused.get(id)?.replace(`, and ${NO_ONE_TO_ASK}`, "") ?? (is_error ? String(content) : undefined)
     if (why === undefined && typeof content === "string") return [{ type: "file", path, content }]
-    problems.push(notAttached(path, why ?? "it is an image or a document. The agent can read it by itself"))
+    if (why === undefined) media.push(...mediaOf(content as readonly Block[]).map((block) => ({ path, block })))
+    else problems.push(notAttached(path, why))
     return []
   })
   if (files.length > MOST_FILES)
     problems.push(`Only the first ${MOST_FILES} of ${files.length} files were attached. The agent can read the others.`)
-  return { attachments: [...shown, ...attachments], problems, touched }
+  return { attachments: [...shown, ...attachments], media, problems, touched }
 }
 
-const notAttached = (path: string, why: string): string => `@${path} was not attached: ${why.replace(/\.$/, "")}.`
+const mediaOf = (blocks: readonly Block[]) => blocks.filter(({ type }) => type === "image" || type === "document")
+
+export const notAttached = (path: string, why: string): string =>
+  `@${path} was not attached: ${why.replace(/\.$/, "")}.`
 
 const asCall = (path: string, i: number): ToolUse => ({
   type: "tool_use",

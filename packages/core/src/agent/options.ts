@@ -38,8 +38,11 @@ export interface AskOptions {
   readonly maxTurns?: number
   /** Dollars for the whole conversation. */
   readonly costLimit?: number
-  /** Attaches the files that the prompt names as `@path`, if they can be read without permission. Default: false. */
-  readonly mentions?: boolean
+  /**
+   * Attaches the files that the prompt names as `@path`, if they can be read without permission. A text: those that it names, where only a
+   * part of the prompt is the person's. Default: false.
+   */
+  readonly mentions?: boolean | string
 }
 
 export interface PlanAnswer {
@@ -175,7 +178,7 @@ const ASK_RULES: OptionRules<AskOptions> = {
   signal: { is: "an AbortSignal", fits: (value) => value instanceof AbortSignal },
   maxTurns: anOption.number,
   costLimit: anOption.number,
-  mentions: anOption.switch,
+  mentions: { is: "true, false or a text", fits: (value) => typeof value === "boolean" || typeof value === "string" },
 }
 
 export const checkAskOptions = (call: string, options: AskOptions): void => checkOptions(call, options, ASK_RULES)

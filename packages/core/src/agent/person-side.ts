@@ -8,10 +8,13 @@ import type { Attachment } from "../messages/attachments.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { asAttachment } from "./admit-call.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
-import { mentionedFiles } from "./mentioned-files.ts"
+import { mentionedFiles, notAttached } from "./mentioned-files.ts"
 import { type PersonCommand, type PersonCommandEnd, runPersonCommand } from "./person-command.ts"
 import type { QueryOptions } from "./query.ts"
 import type { ToolRun } from "./run-tools.ts"
+
+/** The message is kept as text until its turn comes. */
+const IS_WAITING = "it is an image or a document, and the message waits for the agent. The agent can read it by itself"
 
 export interface PersonSideParts {
   readonly conversation: Conversation
@@ -67,9 +70,9 @@ export class PersonSide {
   }
 
   async #attachMentioned(text: string, run: ToolRun): Promise<void> {
-    const { attachments, problems, touched } = await mentionedFiles(text, run)
+    const { attachments, media, problems, touched } = await mentionedFiles(text, run)
     this.#said.attachments.push(...attachments, ...(await this.#parts.instructions.due(touched)))
-    this.#said.problems.push(...problems)
+    this.#said.problems.push(...problems, ...media.map(({ path }) => notAttached(path, IS_WAITING)))
   }
 
   async runCommand(command: PersonCommand): Promise<PersonCommandEnd> {

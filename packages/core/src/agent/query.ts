@@ -15,6 +15,7 @@ import {
   type ToolResult,
   type ToolUse,
   textOf,
+  toBlocks,
 } from "../messages/blocks.ts"
 import { InvalidModelRequestError, PromptTooLongError } from "../model/errors.ts"
 import { refusesMedia } from "../model/media-refusals.ts"
@@ -44,8 +45,8 @@ export interface QueryOptions {
   readonly onLimits?: (limits: readonly RateLimit[]) => void
   /** Dollars for the whole conversation. */
   readonly costLimit?: number
-  /** Attaches the files that the prompt names as `@path`. */
-  readonly mentions?: boolean
+  /** Attaches the files that the prompt names as `@path`, or that this text names. */
+  readonly mentions?: boolean | string
   /** Why a hook does not let this session work. The query then ends at once. */
   readonly stopped?: string
   /** Agents that work for this one, or beside it. */
@@ -180,11 +181,16 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
   const why = outcome.stop ?? outcome.blocked
   if (why !== undefined) return { reason: "stopped-by-hook", why }
   const task = options.isSubAgent ? { isFromAgent: true } : {}
-  const uuid = await options.conversation.add({ role: "user", content: prompt, ...task })
+  const { mentions = false } = options
+  const searched = mentions === true ? text : mentions
+  const named = searched === false ? undefined : await mentionedFiles(searched, toolRun(options))
+  const media = named?.media ?? []
+  const content = media.length === 0 ? prompt : [...toBlocks(prompt), ...media.map(({ block }) => block)]
+  const uuid = await options.conversation.add({ role: "user", content, ...task })
   yield { type: "user", uuid, text, queued: false }
+  for (const { path } of media) yield { type: "attached", kind: "file", about: path }
   for (const { hook, text: said } of outcome.contexts)
     await options.conversation.attach({ type: "hook_output", hook, content: said })
-  const named = options.mentions ? await mentionedFiles(text, toolRun(options)) : undefined
   if (named) yield* attachAll(named, options.conversation)
   yield* attachRelevant(named?.touched ?? [], options)
   return undefined
