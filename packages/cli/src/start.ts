@@ -11,7 +11,9 @@ export async function start(args: readonly string[]): Promise<void> {
   process.on("uncaughtException", failUnexpectedly) // Node would print the error as it is, escape sequences included
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0) // the reader has seen enough: `strata inspect … | head`
-    throw error
+    leaveScreen()
+    process.stderr.write(`strata cannot write its output: ${error.message}. The journal keeps what was done before.\n`)
+    process.exit(EXIT_FAILED)
   })
   const { strata } = await import("./strata.ts")
   process.exitCode = await strata(args)

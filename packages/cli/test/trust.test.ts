@@ -156,7 +156,12 @@ describe.concurrent.each(TERMINALS)("PERM-3 strata chat in a hostile repository,
     await using bench = await hostile(MORE, ["I am here."])
     await using first = chat(bench)
     await first.sees("trust, without or quit?")
-    expect(first.screen().replace(/\s/g, "")).toContain(LONG.replace(/\s/g, ""))
+    expect(
+      first
+        .screen()
+        .replace(/\s+│ ↳ /g, "")
+        .replace(/\s/g, ""),
+    ).toContain(LONG.replace(/\s/g, ""))
     expect(first.screen()).toContain("│ echo hook >> ran.txt")
     expect(first.screen()).toContain("│ with TOKEN=very-secret")
     first.type("Fix the tests")

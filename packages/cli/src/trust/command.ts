@@ -11,7 +11,7 @@ import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { TRUST } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { dayOf, partLines } from "./page.ts"
+import { columnsOf, dayOf, partLines } from "./page.ts"
 import { askForWord, explain, keep } from "./question.ts"
 
 const DONE = 0
@@ -61,7 +61,7 @@ function show({ reading, trust, terminal }: Shown & { readonly trust: Exclude<Tr
   const directory = escaped(reading.directory)
   if (trust.state === "not-needed") print(`The settings of ${directory} run nothing and widen nothing.\n`)
   else {
-    const lines = partLines(reading.parts, { style, values: isAtTerminal() })
+    const lines = partLines(reading.parts, { style, values: isAtTerminal(), columns: columnsOf(terminal) })
     print(`${directory} is trusted since ${dayOf(trust.since)}, with:\n\n${lines.join("\n")}\n\n`)
     print('"strata trust --revoke" takes it back.\n')
   }

@@ -3,7 +3,8 @@ import { basename, dirname, join } from "node:path"
 import type { ProjectPart } from "@strata/core/internal"
 import { escaped } from "@strata/core/internal/base/escaped-text"
 import { partTitle, partVariables } from "@strata/core/internal/base/project-parts"
-import type { Style } from "../display/terminal.ts"
+import { bodyRows } from "../chat/body-rows.ts"
+import type { Style, Terminal } from "../display/terminal.ts"
 
 export interface PartsLook {
   readonly style: Style
@@ -13,11 +14,16 @@ export interface PartsLook {
   readonly values: boolean
   /** Lines of an agent's file to show. Default: all. */
   readonly agentLines?: number
+  /** Of the screen. By default nothing is broken. */
+  readonly columns?: number
 }
 
-/** Every line of a command starts with a bar, so that it cannot pass for one of ours. */
+const BAR = "    │ "
+
+/** Every row of a command starts with a bar, so that it cannot pass for one of ours. */
 export function partLines(parts: readonly ProjectPart[], look: PartsLook): readonly string[] {
   const { style, fresh = [], values, agentLines = Number.POSITIVE_INFINITY } = look
+  const columns = (look.columns ?? Number.POSITIVE_INFINITY) - BAR.length
   return parts.flatMap((part) => {
     const mark = fresh.includes(part) ? `  ${style.yellow("new")}` : ""
     const file = style.dim(join(basename(dirname(part.source)), basename(part.source)))
@@ -26,8 +32,16 @@ export function partLines(parts: readonly ProjectPart[], look: PartsLook): reado
     const most = part.kind === "agent" || part.kind === "command" ? agentLines : text.length
     const more = text.length > most ? [`… ${text.length - most} more lines, shown by "strata trust"`] : []
     const lines = [...text.slice(0, most).map(escaped), ...more, ...variables]
-    return [`  ${style.bold(partTitle(part))}  ${file}${mark}`, ...lines.map((line) => `    │ ${line}`)]
+    return [`  ${style.bold(partTitle(part))}  ${file}${mark}`, ...lines.flatMap((line) => rowsOf(line, columns))]
   })
 }
+
+function rowsOf(text: string, columns: number): readonly string[] {
+  return bodyRows({ form: "text", text }, columns).map(({ spans }) => BAR + spans.map((span) => span.text).join(""))
+}
+
+/** The columns to break at: those of a screen. Text for a pipe or a file stays whole. */
+export const columnsOf = ({ isScreen, columns }: Pick<Terminal, "isScreen" | "columns">): number =>
+  isScreen ? columns : Number.POSITIVE_INFINITY
 
 export const dayOf = (time: string): string => time.slice(0, 10)

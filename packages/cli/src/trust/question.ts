@@ -4,13 +4,16 @@ import type { ProjectPart, SettingsReading, Trust } from "@strata/core/internal"
 import { escaped } from "@strata/core/internal/base/escaped-text"
 import { grantTrust } from "@strata/core/internal/base/trust"
 import type { Terminal } from "../display/terminal.ts"
-import { dayOf, type PartsLook, partLines } from "./page.ts"
+import { wrapped } from "../display/text.ts"
+import { columnsOf, dayOf, type PartsLook, partLines } from "./page.ts"
 
 export interface TrustQuestion {
   readonly reading: SettingsReading
   readonly trust: Extract<Trust, { state: "untrusted" }>
   readonly terminal: Terminal
 }
+
+const RISK = "Commands run as you, on this machine. Trust them only if you know where this project comes from."
 
 /** What is shown before the answer. */
 export function explain({
@@ -23,18 +26,19 @@ export function explain({
   const { style, print } = terminal
   const { earlier, fresh, problem } = trust
   const changed = earlier !== undefined && `They have changed since you trusted them on ${dayOf(earlier)}.`
+  const columns = columnsOf(terminal)
   const lines = [
-    style.bold(titleOf(reading.parts)),
+    ...wrapped(titleOf(reading.parts), columns).map(style.bold),
     escaped(reading.directory),
     "",
     ...partLines(reading.parts, {
-      ...{ style, values },
+      ...{ style, values, columns },
       ...(earlier === undefined ? {} : { fresh }),
       ...(agentLines === undefined ? {} : { agentLines }),
     }),
     "",
     ...[changed, problem].filter((line) => typeof line === "string"),
-    "Commands run as you, on this machine. Trust them only if you know where this project comes from.",
+    ...wrapped(RISK, columns),
   ]
   print(`${lines.join("\n")}\n`)
 }
