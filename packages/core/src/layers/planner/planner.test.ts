@@ -1,6 +1,6 @@
 /** BEY-4: the planner's choices as plain arithmetic. The same code decides live and in a replay. */
 import { describe, expect, test } from "vitest"
-import { compactsNow } from "./compact-now.ts"
+import { compactsNow, compactsSoon } from "./compact-now.ts"
 import type { Outlook } from "./outlook.ts"
 
 const PRICES = { read: 0.1, write: 1.25, output: 5 }
@@ -38,4 +38,13 @@ describe("BEY-4 the planner compacts", () => {
     expect(compactsNow(outlook({ rent: 0.8 * price }), "money").compacts).toBe(true)
     expect(compactsNow(outlook({ rent: 100 * price, context: 69_000 }), "money").compacts).toBe(false)
   })
+})
+
+test("BEY-4 a compaction is near at 85% of what is due, in every mode, and never for little", () => {
+  for (const mode of ["money", "balanced", "fidelity"] as const) {
+    const { due } = compactsNow(outlook(), mode)
+    expect(compactsSoon(compactsNow(outlook({ rent: 0.84 * due }), mode))).toBe(false)
+    expect(compactsSoon(compactsNow(outlook({ rent: 0.86 * due }), mode))).toBe(true)
+    expect(compactsSoon(compactsNow(outlook({ rent: due, context: 69_000 }), mode))).toBe(false)
+  }
 })

@@ -6,16 +6,20 @@ import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES } from "./compacting.ts"
 
 const WINDOW = 1_000_000 // far from full
-const ROUNDS = 26
+const ROUNDS = 18
+
+const WORDS = 8_500 // close to what is put aside
 
 async function worked(planner: "off" | "balanced") {
-  const { sim, of } = await compactingSimulator(rounds(ROUNDS, 6_000))
+  const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS))
   const place = { ...project(), id: "planned", store: memoryStore() }
   const options = { ...place, window: WINDOW, settings: { ...NO_NOTES, planner, contextWindow: WINDOW } }
   const agent = await compactingAgent(sim, options)
   const { events, end } = await ask(agent, "Read the words.")
   return { sim, of, agent, events, end, options }
 }
+
+const AHEAD = { switches: { ...NO_NOTES.switches, "compact-ahead": true } }
 
 describe("BEY-4 the planner", () => {
   test("compacts once sending the old part again has cost as much as a compaction, and says so", async () => {
@@ -39,6 +43,24 @@ describe("BEY-4 the planner", () => {
     const { agent, of } = await worked("off")
     expect(await decisionsOf(agent, "compacted")).toEqual([])
     expect(of("summary")).toEqual([])
+  })
+
+  test("has the summary written shortly before it compacts, so that no one waits for it", async () => {
+    const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS))
+    const agent = await compactingAgent(sim, { window: WINDOW, settings: AHEAD })
+    await ask(agent, "Read the words.", { watch: () => agent.conversation.settled() })
+    const made = await decisionsOf(agent, "compacted")
+    expect(made[0]).toMatchObject({ route: "prepared", planned: expect.stringContaining("need not be sent again") })
+    expect(of("summary")).toHaveLength(made.length)
+  })
+
+  test("asks for it once, also where no summary came", async () => {
+    const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS), { summary: () => "I cannot." })
+    const agent = await compactingAgent(sim, { window: WINDOW, settings: AHEAD })
+    const asked: number[] = []
+    agent.conversation.on("compaction", ({ phase }) => phase === "preparing" && asked.push(of("summary").length))
+    await ask(agent, "Read the words.", { watch: () => agent.conversation.settled() })
+    expect(asked[0]).toBe(1)
   })
 
   test("reports what it waits for", async () => {

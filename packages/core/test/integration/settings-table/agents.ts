@@ -162,6 +162,7 @@ export const AGENT_SETTINGS: Probes = {
     changed: true,
   },
   memory: { observe: remembers, turned: "off", usual: "kept", changed: says("off") },
+  planner: { provenBy: "packages/core/test/integration/compaction/planned.test.ts" },
   cacheLifetime: { provenBy: "packages/core/test/integration/model/cache-lifetime.test.ts" },
   flush: { provenBy: "packages/core/src/journal/file/file-journal.test.ts" },
   worktreeMemory: { provenBy: "packages/core/test/integration/memory/worktree-memory.test.ts" },
