@@ -1,8 +1,9 @@
 /** What a judgement is made of: the mode, the rules, the places, and the files that always ask. */
 import { homedir } from "node:os"
-import { relative, sep } from "node:path"
+import { join, relative, sep } from "node:path"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import { INDEX_FILE, isTopicFile } from "../memory/file-names.ts"
+import { SIGN_INS } from "../tools/mcp/sign-in/sign-in-store.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
 import { type ProjectCopy, pathFits } from "./path-rules.ts"
 import { parseRule, type Rule } from "./rules.ts"
@@ -71,8 +72,9 @@ export function areMemories(paths: readonly string[], { memory }: PermissionPoli
   )
 }
 
-/** Reading there needs no permission. */
-export const isReadable = (path: string, { project, readable = [], memory }: PermissionPolicy): boolean =>
+/** Reading there needs no permission. Tokens are asked for even if the project is the home directory. */
+export const isReadable = (path: string, { project, readable = [], memory, kept }: PermissionPolicy): boolean =>
+  !kept.some((directory) => isInside(path, join(directory, SIGN_INS))) &&
   [project, ...readable, ...(memory ? [memory.directory] : [])].some((place) => isInside(path, place))
 
 /**

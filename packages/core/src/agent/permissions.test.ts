@@ -45,6 +45,13 @@ describe("PERM-1 modes", () => {
     expect(verdict(list, { mode: "plan" })).toBe("allow")
   })
 
+  test("tokens of servers are asked for, also where the project is the home directory", () => {
+    const token = "/home/me/.strata/sign-ins/a.json"
+    expect(verdict({ tool: "Read", question: read(token) }, { project: "/home/me" })).toBe("ask")
+    const shown = { tool: "Bash", question: execute(`cat ${token}`), isReadOnly: true }
+    expect(verdict(shown, { project: "/home/me" })).toBe("ask")
+  })
+
   test("outside the project reading is asked for, and accepted edits end at its border", () => {
     expect(verdict({ tool: "Read", question: read("/etc/passwd") })).toBe("ask")
     expect(verdict({ tool: "Write", question: write("/work/project-two/a.ts") }, { mode: "accept-edits" })).toBe("ask")

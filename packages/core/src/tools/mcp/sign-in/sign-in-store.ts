@@ -11,6 +11,8 @@ import type {
   OAuthTokens,
 } from "@modelcontextprotocol/client"
 
+/** Below the directory that Strata keeps its files in. */
+export const SIGN_INS = "sign-ins"
 const OWNER_ONLY = { directory: 0o700, file: 0o600 }
 
 export interface SignIn {
@@ -32,7 +34,7 @@ export interface SignInStore {
 
 /** `root`: the directory that Strata keeps its files in. */
 export function signInFiles(root: string): SignInStore {
-  const folder = join(root, "sign-ins")
+  const folder = join(root, SIGN_INS)
   const fileOf = (url: string) => join(folder, `${hash("sha256", url, "hex")}.json`)
   return {
     async read(url) {
