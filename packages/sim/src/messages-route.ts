@@ -54,7 +54,8 @@ export async function createMessage(c: SimulatorContext, simulation: Simulation,
   begin()
   const { body, model } = prompt.request
   simulation.statistics.answered(model, message.usage)
-  meter.count({ input: prompt.inputTokens, output: message.usage.output_tokens })
+  const { cache_read_input_tokens: read, output_tokens: output } = message.usage
+  meter.count({ input: prompt.inputTokens - (read ?? 0), output }) // what the cache holds does not count towards the limit
   noteMessage(c, message, priceOf(model, message.usage))
 
   if (body.stream) return c.body(streamBody(message, conditions), 200, STREAM_HEADERS)

@@ -55,6 +55,16 @@ describe("BEY-8 headers", () => {
     expect(headers.get("anthropic-ratelimit-tokens-reset")).toBe("2026-11-15T00:01:00.000Z")
   })
 
+  test("what is read from the cache does not count towards the limit of input tokens", async () => {
+    const sim = await simulator()
+    const system = [{ type: "text", text: "A long text. ".repeat(4_000), cache_control: { type: "ephemeral" } }]
+    const left = async () =>
+      Number((await post(sim, { ...hello(), system })).headers.get("anthropic-ratelimit-input-tokens-remaining"))
+    const [first, second] = [await left(), await left()]
+    expect(first).toBeLessThan(1_995_000)
+    expect(second).toBeGreaterThanOrEqual(first - 1_000)
+  })
+
   test("another host name is refused", async () => {
     const sim = await simulator()
     const status = await new Promise((resolve) => {

@@ -18,6 +18,8 @@ const OVERLOADED_REQUEST = 6 // one request fails, to show the retry
 const RESULT_CHARACTERS = 24_000 // fewer in a small window, so that several results fit
 const RESULT_SHARE = 0.4 // characters per token of the window
 const CALLS_AT_ONCE = 4
+/** Per minute. With the usual limits a fast run is short of quota until the minute is over, and the last memories would wait for it. */
+const NO_SHORTAGE = { requests: 1_000_000, inputTokens: 1_000_000_000, outputTokens: 1_000_000_000 }
 const SHARE_OF_TROUBLE = 0.12
 const TURNS_OF_A_SHORT_TASK = 4
 const DAY_MS = 86_400_000
@@ -68,6 +70,7 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
     clock,
     seed,
     models,
+    rateLimits: NO_SHORTAGE,
     faults: [{ fault: { kind: "overloaded" }, nth: OVERLOADED_REQUEST }],
   })
   const shell = openShellTools()
