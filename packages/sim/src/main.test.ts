@@ -45,6 +45,10 @@ describe("BEY-8 the command", () => {
   test.each([
     { options: ["--brain", "nobody"], sentence: /^There is no brain named "nobody"\. The brains are: worker, .*\.$/ },
     { options: ["--brain", "scripted"], sentence: /^The brain "scripted" needs --script <file>\.$/ },
+    {
+      options: ["--brain", "helpful", "--script", "/none.json"],
+      sentence: /^--script is for the brain "scripted", not for "helpful"\.$/,
+    },
     { options: ["--script", "/none.json"], sentence: /^--script: cannot read \/none\.json: ENOENT/ },
     { options: ["--port", "x"], sentence: /^--port must be a whole number up to 65535, not "x"\.$/ },
     { options: ["--port"], sentence: /^--port needs a value\. See --help\.$/ },

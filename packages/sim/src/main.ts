@@ -14,7 +14,8 @@ const EXIT_USAGE = 2
 const HELP = `A local server that speaks the Messages API.
 
   --port <number>         port on 127.0.0.1 (default 4010; 0 picks a free one)
-  --brain <name>          what writes the answers (default worker):
+  --brain <name>          what writes the answers (default worker, or the one
+                          that --script or --conversation is for):
                           ${BRAIN_NAMES.join(", ")}
   --seed <number>         the same seed gives the same answers and ids (default 1)
   --log                   print one line per request
@@ -42,7 +43,7 @@ const BINDINGS: readonly string[] = ["off", "allow-report", "error"] satisfies B
 
 const OPTIONS = {
   port: { type: "string", default: "4010" },
-  brain: { type: "string", default: "worker" },
+  brain: { type: "string" },
   seed: { type: "string", default: "1" },
   log: { type: "boolean", default: false },
   script: { type: "string" },
@@ -96,7 +97,20 @@ async function start(options: Options): Promise<Simulator> {
   })
 }
 
-function makeBrain({ brain, script, conversation }: Options, seed: number): Brain {
+/** The option that each brain with a file needs. */
+const FILE_OPTIONS = { scripted: "script", playback: "conversation" } as const
+
+function brainName(options: Options): string {
+  const given = Object.entries(FILE_OPTIONS).filter(([, option]) => options[option] !== undefined)
+  const name = options.brain ?? given[0]?.[0] ?? "worker"
+  const other = given.find(([brain]) => brain !== name)
+  if (other) throw new UsageError(`--${other[1]} is for the brain "${other[0]}", not for "${name}".`)
+  return name
+}
+
+function makeBrain(options: Options, seed: number): Brain {
+  const { script, conversation } = options
+  const brain = brainName(options)
   if (brain === "scripted" && !script) throw new UsageError('The brain "scripted" needs --script <file>.')
   if (brain === "playback" && !conversation) throw new UsageError('The brain "playback" needs --conversation <file>.')
   const lists = {
