@@ -69,6 +69,7 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
         return { allowed: false }
       },
       settings: {
+        planner: "off", // the compactions are those of the script
         memory: "off",
         switches: { notes: false },
         hooks: { ...hooks, UserPromptSubmit: [record, remarks, blocks] },

@@ -167,7 +167,7 @@ test("TEL-2, LOOP-9, L4-33 requests name their source and their context; what ha
   }
   const agent = await openTeamAgent({
     ...{ model, clock, cwd, dir: scratchDirectory(), env: {}, store: memoryStore(), tools: fileTools, agents: true },
-    settings: { memory: "off", switches: { notes: false }, figures: { "idle-keep": 2 } },
+    settings: { planner: "off", memory: "off", switches: { notes: false }, figures: { "idle-keep": 2 } },
   })
   await agent.ask("Read two files, then look around.")
   rmSync(join(cwd, "gone.txt"))
