@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { outputFilter, own } from "./output.ts"
+import { guardOutput, outputFilter, own } from "./output.ts"
 import { colourStyle as style } from "./terminal.ts"
 
 test("PERM-5 only sequences of this program reach the terminal: the same ones in a text are shown as text", () => {
@@ -8,6 +8,20 @@ test("PERM-5 only sequences of this program reach the terminal: the same ones in
   expect(filter(`${style.red("\u001b[31mno\u001b[39m")}${own("?25l")}`)).toBe(
     "\u001b[31m␛[31mno␛[39m\u001b[39m\u001b[?25l",
   )
+})
+
+test("the cursor comes back when the renderer ends; within a text the sequence is shown", () => {
+  const { write } = process.stderr
+  const written: unknown[] = []
+  process.stderr.write = (chunk: unknown) => written.push(chunk) > 0
+  try {
+    guardOutput()
+    process.stderr.write("\u001b[?25h")
+    process.stderr.write("a\u001b[?25h")
+  } finally {
+    process.stderr.write = write
+  }
+  expect(written).toEqual(["\u001b[?25h", "a␛[?25h"])
 })
 
 test("a style goes on after the end of an inner one", () => {

@@ -41,6 +41,9 @@ export function guardOutput(): void {
   })
 }
 
+/** The renderer's last words, on standard error when the process ends. Alone it is harmless. */
+const SHOW_CURSOR = "\u001b[?25h"
+
 function guard(stream: NodeJS.WriteStream): void {
   if (rawWrites.has(stream)) return
   const raw = stream.write.bind(stream) as Write
@@ -49,6 +52,7 @@ function guard(stream: NodeJS.WriteStream): void {
   const write = (chunk: Uint8Array | string, ...rest: readonly unknown[]): boolean => {
     const encoding = rest.find((value) => typeof value === "string") as BufferEncoding | undefined
     const done = rest.find((value) => typeof value === "function") as (() => void) | undefined
+    if (chunk === SHOW_CURSOR) return raw(chunk, done)
     const text = filter(textOf(chunk, encoding))
     if (screen === undefined) return raw(text, done)
     screen.stray(text)
