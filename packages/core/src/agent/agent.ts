@@ -244,10 +244,7 @@ export class Agent implements AsyncDisposable {
     return this.#person.enqueue(text, mentions)
   }
 
-  /**
-   * @internal Runs a command for the person, beside what the agent does. What it printed is part of the conversation: at once, or with the
-   * next request while the agent works.
-   */
+  /** @internal Runs a command for the person. What it printed joins the conversation: at once, or with the next request while the agent works. */
   runCommand(command: PersonCommand): Promise<PersonCommandEnd> {
     return this.#person.runCommand(command)
   }

@@ -43,7 +43,7 @@ export function compaction(options: CompactionOptions): Compactor {
     async beforeRequest(context) {
       const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
       if (isFull) return compact(context, { trigger: "auto" })
-      const planned = context.compaction.auto ? plannedCompaction(context) : undefined
+      const planned = mayPlan(context) ? plannedCompaction(context) : undefined
       return planned === undefined ? undefined : compact(context, { trigger: "auto", planned })
     },
 
@@ -132,6 +132,10 @@ export function compaction(options: CompactionOptions): Compactor {
     return NOTHING
   }
 }
+
+/** An early compaction can wait: after a failure or an undo it is left to the threshold. */
+const mayPlan = (context: LayerContext): boolean =>
+  context.compaction.auto && context.views.compactions.failures === 0 && !waitsAfterUndo(context)
 
 /** A compaction that is in the journal. */
 interface Installed extends Success, Pick<CompactionOrder, "trigger"> {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { memoryStore } from "../../../src/journal/memory-store.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
-import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES } from "./compacting.ts"
+import { compactingAgent, compactingSimulator, decisionsOf, MODELS_ONLY, NO_NOTES } from "./compacting.ts"
 
 const WINDOW = 1_000_000 // far from full
 const ROUNDS = 18
@@ -55,12 +55,20 @@ describe("BEY-4 the planner", () => {
   })
 
   test("asks for it once, also where no summary came", async () => {
-    const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS), { summary: () => "I cannot." })
+    const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS), { summary: () => ({ content: [] }) })
     const agent = await compactingAgent(sim, { window: WINDOW, settings: AHEAD })
     const asked: number[] = []
     agent.conversation.on("compaction", ({ phase }) => phase === "preparing" && asked.push(of("summary").length))
     await ask(agent, "Read the words.", { watch: () => agent.conversation.settled() })
     expect(asked[0]).toBe(1)
+  })
+
+  test("tries once, and leaves the next attempt to the threshold", async () => {
+    const { sim } = await compactingSimulator(rounds(ROUNDS, WORDS), { summary: () => ({ content: [] }) })
+    const agent = await compactingAgent(sim, { window: WINDOW, settings: MODELS_ONLY })
+    await ask(agent, "Read the words.")
+    expect(await decisionsOf(agent, "compaction-failed")).toHaveLength(1)
+    expect(agent.conversation.views.compactions).toMatchObject({ count: 0, failures: 1 })
   })
 
   test("reports what it waits for", async () => {
