@@ -43,6 +43,7 @@ import { openingMode } from "./opening-mode.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { isInside, judge, type PermissionPolicy, type Request } from "./permissions.ts"
 import { ruleProblems } from "./rules.ts"
+import { ServerSampling } from "./server-sampling.ts"
 import { codingPrompt } from "./system-prompt.ts"
 import { loadTrusted } from "./trust.ts"
 
@@ -78,10 +79,11 @@ export async function openAgentWith(
 ): Promise<Agent> {
   checkAgentOptions(options)
   const ground = await groundOf(options, settings, surroundings.sub)
-  const opened = await openTools(options.tools ?? [], ground)
+  const sampling = new ServerSampling(options.askPerson !== undefined)
+  const opened = await openTools(options.tools ?? [], { ...ground, sampling })
   const toolset = withRecall(opened, { off: settings.values.off, mayRecall: surroundings.sub?.mayRecall ?? true })
   try {
-    return await assemble({ options, ground, toolset, ...surroundings })
+    return await assemble({ options, ground, toolset, sampling, ...surroundings })
   } catch (error) {
     await toolset.close().catch(() => undefined) // why the opening failed matters more
     throw error
@@ -98,9 +100,11 @@ interface Assembly extends Surroundings {
   readonly options: AgentOptions
   readonly ground: Ground
   readonly toolset: Required<OpenToolset>
+  readonly sampling: ServerSampling
 }
 
-async function assemble({ options, ground, toolset: given, problems = [], companions, sub }: Assembly): Promise<Agent> {
+async function assemble({ options, ground, toolset: given, ...rest }: Assembly): Promise<Agent> {
+  const { problems = [], companions, sub, sampling } = rest
   const { cwd, root, env, clock, settings, store, memory } = ground
   const telemetry = createTelemetry({ exportContent: settings.exportContent, clock })
   const tracing = {
@@ -233,6 +237,7 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
       ...(deferred ? { deferred: { ...deferred, isOn: () => maySearchTools(state.policy) } } : {}),
     },
   )
+  sampling.use({ model, conversation })
   // the text around a summary names it; a journal in memory has no file
   if (isAbsolute(conversation.location)) state.letRead(await realpath(conversation.location))
   // the marker in a shortened section of the notes names their file

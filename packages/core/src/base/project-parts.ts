@@ -70,7 +70,8 @@ function hookPart(
 }
 
 function serverPart(name: string, server: Settings["mcpServers"][string]): Omit<ProjectPart, "source"> {
-  const [what, variables] = "url" in server ? [server.url, server.headers] : [programText(server), server.env]
+  const [started, variables] = "url" in server ? [server.url, server.headers] : [programText(server), server.env]
+  const what = server.sampling === "allow" ? `${started} (may use the model without asking)` : started
   const secrets = [what, ...Object.values(variables ?? {})].flatMap(namesIn)
   return {
     kind: "MCP server",

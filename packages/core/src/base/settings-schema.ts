@@ -71,6 +71,7 @@ const hookCommand = z.strictObject({
 const address = z.string().refine((url) => url.includes("${") || URL.canParse(url))
 const texts = z.record(z.string(), z.string())
 const timeout = z.number().min(1) // milliseconds
+const SAMPLING_MODES = ["allow", "ask", "deny"] as const
 
 export const mcpServerSchema = z.union(
   [
@@ -81,17 +82,19 @@ export const mcpServerSchema = z.union(
       env: mayBeMissing(texts),
       cwd: mayBeMissing(z.string().min(1)),
       timeout: mayBeMissing(timeout),
+      sampling: mayBeMissing(z.enum(SAMPLING_MODES)),
     }),
     z.strictObject({
       type: mayBeMissing(z.enum(["http", "streamable-http", "sse"])),
       url: address,
       headers: mayBeMissing(texts),
       timeout: mayBeMissing(timeout),
+      sampling: mayBeMissing(z.enum(SAMPLING_MODES)),
     }),
   ],
   {
     error:
-      "must be { command, args?, env?, cwd?, timeout? } for a program or { url, type?, headers?, timeout? } for a server on the network",
+      "must be { command, args?, env?, cwd?, timeout?, sampling? } for a program or { url, type?, headers?, timeout?, sampling? } for a server on the network",
   },
 )
 

@@ -46,7 +46,7 @@ export type CacheLifetime = (typeof CACHE_LIFETIMES)[number]
 
 /**
  * What a request to a model is for, in the order reports list them. `by-hand`: a compaction that a person asked for. `agent`: all requests
- * of a sub-agent, seen from its lead. `progress`: the line that says what a sub-agent is doing.
+ * of a sub-agent, seen from its lead. `progress`: the line that says what a sub-agent is doing. `sampling`: of an MCP server.
  */
 export const REQUEST_SOURCES = [
   "main",
@@ -58,6 +58,7 @@ export const REQUEST_SOURCES = [
   "agent",
   "progress",
   "keep-warm",
+  "sampling",
 ] as const
 
 export type RequestSource = (typeof REQUEST_SOURCES)[number]

@@ -56,6 +56,28 @@ export interface Toolset {
   [Symbol.iterator](): Iterator<Toolset>
 }
 
+/** What an MCP server sends to the model. */
+export interface Sample {
+  readonly server: string
+  readonly system?: string
+  readonly messages: readonly { readonly role: "user" | "assistant"; readonly content: readonly Block[] }[]
+  readonly maxTokens: number
+}
+
+export interface SampledAnswer {
+  readonly text: string
+  readonly model: string
+  /** It was longer than the request allowed. */
+  readonly isCut: boolean
+}
+
+/** The model, for requests of servers. */
+export interface SampleModel {
+  /** Whether a person can be asked for consent. */
+  readonly canAsk: boolean
+  ask(sample: Sample, signal: AbortSignal): Promise<SampledAnswer>
+}
+
 export interface ToolsetContext {
   /** The project's directory. */
   readonly cwd: string
@@ -63,6 +85,8 @@ export interface ToolsetContext {
   readonly root: string
   /** Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** For servers that want to ask the model. */
+  readonly sampling?: SampleModel
 }
 
 export interface OpenToolset {

@@ -14,6 +14,8 @@ export interface StdioServerConfig {
   readonly timeoutMs?: number
   /** The same as `timeoutMs`, which takes precedence. */
   readonly timeout?: number
+  /** Whether the server may use the model. Default: `ask`, which is `deny` where no one can be asked. */
+  readonly sampling?: "allow" | "ask" | "deny"
 }
 
 export interface HttpServerConfig {
@@ -26,4 +28,6 @@ export interface HttpServerConfig {
   readonly timeoutMs?: number
   /** The same as `timeoutMs`, which takes precedence. */
   readonly timeout?: number
+  /** Whether the server may use the model. Default: `ask`, which is `deny` where no one can be asked. */
+  readonly sampling?: "allow" | "ask" | "deny"
 }

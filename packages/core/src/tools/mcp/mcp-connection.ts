@@ -13,10 +13,12 @@ import type {
 } from "@modelcontextprotocol/client"
 import { messageOf } from "../../base/errors.ts"
 import { redact } from "../../model/redact.ts"
+import type { SampleModel } from "../tool.ts"
 import { CallTimer } from "./call-timer.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import { failureReason, isLost, wasNotRun } from "./mcp-failure.ts"
 import { type AskPerson, answerRequests, CAPABILITIES } from "./mcp-requests.ts"
+import { McpSampling } from "./mcp-sampling.ts"
 import { type OpenTransport, openTransport } from "./mcp-transport.ts"
 import { hasResources, type ListedResources, listPrompts, listResources } from "./server-lists.ts"
 import { isSignInNeeded, ServerAuth } from "./sign-in/server-auth.ts"
@@ -54,6 +56,8 @@ export interface ConnectionOptions {
   readonly patienceMs?: number
   /** Where tokens are kept. Without it, no one can sign in. */
   readonly signIns?: SignInStore
+  /** The model, for servers that want to ask it. */
+  readonly sampling?: SampleModel
   /** In milliseconds. Default: the system's clock. */
   readonly now?: () => number
 }
@@ -101,6 +105,7 @@ export class McpConnection {
   /** Of a server on the network without a key in its headers, once it was tried. */
   #auth: ServerAuth | undefined
   #status: McpServerStatus
+  readonly #sampling: McpSampling
   tools: readonly McpTool[] = []
   /** Tools that were left out, and why. */
   problems: readonly string[] = []
@@ -117,6 +122,7 @@ export class McpConnection {
     this.#config = config
     this.#options = options
     this.#status = { server, state: "closed" }
+    this.#sampling = new McpSampling({ server, config, model: options.sampling, now: () => this.#now() })
   }
 
   get status(): McpServerStatus {
@@ -296,7 +302,7 @@ export class McpConnection {
     const client = new Client(
       { name: "strata", version: "0.1.0" },
       {
-        capabilities: CAPABILITIES,
+        capabilities: { ...CAPABILITIES, ...(this.#sampling.isOffered ? { sampling: {} } : {}) },
         listChanged: {
           tools: { debounceMs: LIST_CHANGE_PAUSE_MS, onChanged: (_, tools) => this.#relist(client, tools) },
           prompts: { debounceMs: LIST_CHANGE_PAUSE_MS, onChanged: (_, prompts) => this.#takePrompts(client, prompts) },
@@ -312,6 +318,7 @@ export class McpConnection {
       server: this.server,
       root: this.#directory,
       askPerson: () => this.#person(),
+      sampling: this.#sampling,
     })
     const timeout = this.#options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS
     const limits = { timeout, signal: AbortSignal.timeout(timeout) } // for all of it, however many messages it takes

@@ -1,6 +1,6 @@
 /**
  * What a server may ask of us. It gets the project's directory as its root. Its questions go to the person, one for each field; where no
- * one is there, or the person does not answer, they are declined. It may not use the model.
+ * one is there, or the person does not answer, they are declined.
  */
 import { basename } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -8,6 +8,7 @@ import type { Client, ElicitRequest, ElicitResult, PrimitiveSchemaDefinition } f
 import { escaped } from "../../base/escaped-text.ts"
 import { clip } from "../defaults.ts"
 import type { ToolContext } from "../tool.ts"
+import type { McpSampling } from "./mcp-sampling.ts"
 
 export type AskPerson = NonNullable<ToolContext["askPerson"]>
 
@@ -17,6 +18,7 @@ export interface ServerRequests {
   readonly root: string
   /** Of the call that runs now. Absent where no one can be asked. */
   readonly askPerson: () => AskPerson | undefined
+  readonly sampling: McpSampling
 }
 
 const MESSAGE_CHARACTERS = 2_000
@@ -25,11 +27,15 @@ const MOST_FIELDS = 10
 
 export const CAPABILITIES = { roots: {}, elicitation: { form: {} } } as const
 
-export function answerRequests(client: Client, { server, root, askPerson }: ServerRequests): void {
+export function answerRequests(client: Client, { server, root, askPerson, sampling }: ServerRequests): void {
   client.setRequestHandler("roots/list", async () => ({
     roots: [{ uri: pathToFileURL(root).href, name: basename(root) }],
   }))
   client.setRequestHandler("elicitation/create", ({ params }) => elicit(server, params, askPerson()))
+  if (sampling.isOffered)
+    client.setRequestHandler("sampling/createMessage", ({ params }, { mcpReq }) =>
+      sampling.answer(params, { askPerson: askPerson(), signal: mcpReq.signal }),
+    )
   client.fallbackRequestHandler = async ({ method }) => {
     throw Object.assign(new Error(REFUSED[method] ?? `Strata does not offer ${method}`), { code: METHOD_NOT_FOUND })
   }

@@ -124,12 +124,13 @@ const pause = (ms: number): Promise<void> =>
 /** As a toolset: servers that did not start are its problems. */
 export async function openMcpTools(
   configs: Readonly<Record<string, McpServerConfig>>,
-  { env, cwd, root, patienceMs = PATIENCE_MS }: Partial<ToolsetContext> & { patienceMs?: number } = {},
+  { env, cwd, root, sampling, patienceMs = PATIENCE_MS }: Partial<ToolsetContext> & { patienceMs?: number } = {},
 ): Promise<OpenToolset> {
   const servers = await connectMcpServers(configs, {
     patienceMs,
     ...(env ? { env } : {}),
     ...(cwd ? { cwd } : {}),
+    ...(sampling ? { sampling } : {}),
     ...(root ? { signIns: signInFiles(root) } : {}),
   })
   return {

@@ -77,6 +77,7 @@ export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
   agent: "agents",
   progress: "progress lines",
   "keep-warm": "keeping the cache warm",
+  sampling: "requests of MCP servers",
   sidechain: "sub-agents",
 }
 
