@@ -24,13 +24,13 @@ export class AfterCompactions {
 
   look(drafts: readonly Draft[], views: Views): void {
     this.#summary = drafts.map(summaryIn).join("")
-    const written = `${this.#summary}\n${drafts.map(attachedIn).join("\n")}`
+    const trail = [this.#summary, ...drafts.map(attachedIn)].map(aboutFiles).join("\n")
     const view = views.context
       .messages()
       .messages.flatMap(({ content }) => content.map(wordsOf))
       .join("\n")
     const changed = [...views.artifacts.files].filter(([, facts]) => ["created", "changed"].includes(fateOf(facts)))
-    const paths = [...new Set([...written.matchAll(PATH)].map(([path]) => path))]
+    const paths = [...new Set([...trail.matchAll(PATH)].map(([path]) => path))]
     const touched = [...views.artifacts.files.keys()]
     const rules = views.words.messages.flatMap((word) => word.rules)
     const plainView = plain(view)
@@ -44,6 +44,20 @@ export class AfterCompactions {
       rulesVerbatim: before.rulesVerbatim + rules.filter((rule) => plainView.includes(plain(rule))).length,
     }
   }
+}
+
+const TITLE = /^(?:#+|\d+\.) /
+
+/** The sections of a text that are about files. */
+function aboutFiles(text: string): string {
+  let isAboutFiles = false
+  return text
+    .split("\n")
+    .filter((line) => {
+      if (TITLE.test(line)) isAboutFiles = /\bfiles?\b/i.test(line)
+      return isAboutFiles
+    })
+    .join("\n")
 }
 
 /** The last two parts of a path: how people and models name a file. */

@@ -3,12 +3,13 @@
  * itself as the result. It stays in view like any other result until the policy removes it again.
  */
 import type { Ids } from "../base/ids.ts"
-import type { TokenCounts } from "../base/token-counts.ts"
 import type { Entry } from "../journal/entries.ts"
 import type { Block } from "../messages/blocks.ts"
+import type { Usage } from "../messages/messages.ts"
 import { InView } from "./in-view.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
 import { type Needs, needsOf, wordsOf } from "./needs.ts"
+import { OneSearch } from "./one-search.ts"
 import type { UsedAgain } from "./report.ts"
 import type { SentMessage } from "./server-copy.ts"
 
@@ -25,19 +26,24 @@ export interface FetchedAt {
   readonly ids: Ids
   readonly at: Date
   readonly model: string
-  readonly counts: TokenCounts
+  /** Of the request that fetches. */
+  readonly usage: Usage
 }
 
 export class Fetching {
   readonly #needs: readonly Needs[]
   readonly #view = new InView()
   readonly #recording: MeasuredRecording
+  readonly #search: OneSearch | undefined
+  #found = 0
   #names = 0
   #inView = 0
   #fetched = 0
   #fetchedTokens = 0
 
-  constructor(recording: MeasuredRecording) {
+  /** `recalls`: whether what left the view can be searched for. */
+  constructor(recording: MeasuredRecording, { recalls }: { readonly recalls: boolean }) {
+    this.#search = recalls ? new OneSearch() : undefined
     this.#recording = recording
     this.#needs = needsOf(recording)
   }
@@ -48,7 +54,12 @@ export class Fetching {
       inView: this.#inView,
       fetched: this.#fetched,
       fetchedTokens: this.#fetchedTokens,
+      ...(this.#search ? { found: this.#found } : {}),
     }
+  }
+
+  close(): void {
+    this.#search?.close()
   }
 
   /** The blocks that the answer to this request needs and that the messages do not show. */
@@ -64,7 +75,12 @@ export class Fetching {
       known.wanted.push(wanted)
       missing.set(block, known)
     }
-    for (const [name, block] of names) if (!this.#view.hasName(name)) want(block, name)
+    this.#search?.seen(blocks)
+    for (const [name, block] of names) {
+      if (this.#view.hasName(name)) continue
+      want(block, name)
+      if (this.#search?.finds(name, block)) this.#found++
+    }
     this.#names += names.size
     this.#inView += names.size - [...missing.values()].reduce((sum, { wanted }) => sum + wanted.length, 0)
     for (const { block, line } of edited)
@@ -73,19 +89,12 @@ export class Fetching {
   }
 
   /** The call and its results, as entries. */
-  fetched(missing: readonly Missing[], { ids, at, model, counts }: FetchedAt): readonly Entry[] {
+  fetched(missing: readonly Missing[], { ids, at, model, usage }: FetchedAt): readonly Entry[] {
     const calls = missing.map((each) => ({ ...each, id: `replay-${ids.uuid()}`, text: partOf(each) }))
-    const { estimate } = { estimate: (block: Block) => this.#recording.sizes.estimate(block) }
     const common = { timestamp: at.toISOString(), parentUuid: null }
-    const usage = {
-      input_tokens: counts.input,
-      output_tokens: counts.output,
-      cache_read_input_tokens: counts.cacheRead,
-      cache_creation_input_tokens: counts.cacheWrite5m + counts.cacheWrite1h,
-    }
     const results = calls.map(({ id, text }) => ({ type: "tool_result" as const, tool_use_id: id, content: text }))
     this.#fetched += calls.length
-    for (const result of results) this.#fetchedTokens += Math.round(estimate(result))
+    for (const result of results) this.#fetchedTokens += Math.round(this.#recording.sizes.estimate(result))
     return [
       {
         ...common,

@@ -33,8 +33,12 @@ export interface LayeredPolicy {
   readonly server?: ServerMemory
   /** `recorded`: the recording's own compactions stay where they were, and nothing that left the view is charged. Default: the policy's own. */
   readonly compactions?: "own" | "recorded"
+  /** How long what it sends stays cached, where the client can ask for it. Default: as the recorded client did it. */
+  readonly lifetime?: "5m" | "1h"
   /** Whether the planner keeps the cache warm in pauses. Default: no. */
   readonly keepsWarm?: boolean
+  /** Whether what left the view can be found with a search. Default: no. */
+  readonly recalls?: boolean
   /** Who writes summaries: a fork that reads the conversation from the cache, or a call of its own that sends it again. Default: a fork. */
   readonly summariser?: Summariser
 }

@@ -67,6 +67,8 @@ export function cachingOf(
 
 /** What happened to the cache against its rules, by the number of the request before which it happened. Other policies meet the same. */
 export function cacheIncidents(recording: MeasuredRecording): ReadonlyMap<number, CacheIncident> {
+  const known = computed.get(recording)
+  if (known) return known
   const { firstRead, promptMarks } = recording.client
   const first = recording.requests.find(({ usage }) => usage)
   const incidents = new Map<number, CacheIncident>()
@@ -74,8 +76,11 @@ export function cacheIncidents(recording: MeasuredRecording): ReadonlyMap<number
     incidents.set(first.number, { kind: "found", upTo: firstRead })
   for (const { request, incident } of runRecordedPolicy(recording))
     if (incident?.incident) incidents.set(request.number, incident.incident)
+  computed.set(recording, incidents)
   return incidents
 }
+
+const computed = new WeakMap<MeasuredRecording, ReadonlyMap<number, CacheIncident>>()
 
 class RecordedRun {
   readonly #recording: MeasuredRecording

@@ -20,28 +20,25 @@ import type { FlatMessage } from "../messages/flatten.ts"
 import type { Message } from "../messages/messages.ts"
 import { callsKeptBy } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
-import { canonicalModelId, findModel, type ModelLookup } from "../tokens/models.ts"
-import { costOf } from "../tokens/price.ts"
-import { thresholdsFor } from "../tokens/thresholds.ts"
-import { fillOf, type Thresholds } from "../tokens/window.ts"
+import { fillOf } from "../tokens/window.ts"
 import { buildRequest } from "../views/context/request.ts"
 import { Views } from "../views/views.ts"
 import { AfterCompactions } from "./after-compaction.ts"
-import { CacheModel, type PromptItem } from "./cache-model.ts"
-import { classesOf, OwnTexts } from "./context-classes.ts"
+import { type AskedModel, askedModels } from "./asked-models.ts"
+import { Bill, type Charged, type Sent } from "./bill.ts"
+import type { PromptItem } from "./cache-model.ts"
+import { OwnTexts } from "./context-classes.ts"
 import { Fetching } from "./fetching.ts"
 import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import { type MeasuredRecording, neededForValidity } from "./measured-recording.ts"
 import type { LayeredPolicy, RunOptions } from "./policy.ts"
 import type { RecordedRequest, Step } from "./recorded-steps.ts"
 import { actionsOf, type PolicyAction } from "./replayed-actions.ts"
-import type { CacheLoss, PolicyRun, Purpose, ReplayedRequest } from "./report.ts"
+import type { PolicyRun, Purpose, ReplayedRequest } from "./report.ts"
 import { type SentMessage, ServerCopy } from "./server-copy.ts"
 import { summariserInput } from "./summariser-input.ts"
 import { withoutCompactions } from "./without-compactions.ts"
 
-const LEAST_LOSS = 1_000 // tokens: less is a difference of counting
-const USUAL_WINDOW = 200_000
 const FILLER = "Words in place of a prompt that was not recorded, as many as the prompt has tokens. "
 const CALL_OUTPUT = 80 // tokens of a call that fetches something
 
@@ -64,37 +61,22 @@ interface RerunParts {
   readonly blobs: Journal
 }
 
-interface Asked {
-  readonly name: string
-  readonly lookup: ModelLookup
-  readonly thresholds: Thresholds
-}
-
-/** The context of a request as the server gets it. */
-interface Sent {
-  readonly messages: readonly SentMessage[]
-  readonly prompt: number
-}
-
 class Rerun {
   readonly #recording: MeasuredRecording
   readonly #policy: LayeredPolicy
-  readonly #options: RunOptions
   readonly #views: Views
   readonly #flags: Flags
   readonly #layers: LayerPipeline
   readonly #journal: Journal
   readonly #entries = new Map<string, Entry>()
   readonly #ids = seededIds("replay")
-  readonly #cache = new CacheModel()
+  readonly #bill: Bill
   readonly #server: ServerCopy
-  readonly #models = new Map<string, Asked>()
+  readonly #ask: (name: string) => AskedModel
   readonly #items = new WeakMap<FlatMessage, SentMessage>()
   readonly #settings: Settings
-  readonly #requests: ReplayedRequest[] = []
   readonly #actions: PolicyAction[] = []
   readonly #contexts: number[] = []
-  readonly #losses: CacheLoss[] = []
   readonly #failures: string[] = []
   readonly #fetching: Fetching
   readonly #after = new AfterCompactions()
@@ -102,25 +84,25 @@ class Rerun {
   #decided: readonly Draft[] = []
   /** The view before a compaction that is still to be paid for. */
   #compactedFrom: Sent | undefined
-  #asked: Asked
+  #asked: AskedModel
   #now = new Date(0)
   #turn = 0
   #isSending = false
-  #last: ReplayedRequest | undefined
-  #lastSent: Sent | undefined
   #invalid = 0
 
   constructor({ recording, policy, options, blobs }: RerunParts) {
     this.#recording = recording
+    this.#bill = new Bill(recording, policy)
     this.#policy = policy
-    this.#options = options
     this.#settings = { ...DEFAULT_SETTINGS, ...policy.settings, figures: policy.figures ?? {} }
+    const keepsCompactions = !this.#compactsItself
+    this.#ask = askedModels(recording, { settings: this.#settings, window: options.window, keepsCompactions })
     this.#asked = this.#ask(recording.model)
     this.#views = new Views({ family: this.#asked.lookup.facts.family, models: recording.models })
     this.#flags = createFlags({ settings: this.#settings }).current
     this.#journal = { ...blobs, find: async (uuid) => this.#entries.get(uuid) }
     this.#server = new ServerCopy(policy.server ?? "keeps")
-    this.#fetching = new Fetching(recording)
+    this.#fetching = new Fetching(recording, { recalls: policy.recalls ?? false })
     this.#layers = new LayerPipeline({
       source: "main",
       layers: policy.layers(),
@@ -144,11 +126,12 @@ class Rerun {
   }
 
   result(): PolicyRun {
+    this.#fetching.close()
     return {
-      requests: this.#requests,
+      requests: this.#bill.requests,
       actions: this.#actions,
       contexts: this.#contexts,
-      losses: this.#losses,
+      losses: this.#bill.losses,
       usedAgain: this.#fetching.usedAgain,
       afterCompaction: this.#after.found,
       invalid: this.#invalid,
@@ -193,10 +176,10 @@ class Rerun {
     this.#payForSummary(request)
     if (this.#compactsItself) this.#fetchWhatIsNeeded(request)
     const sent = this.#edited(request)
-    const counts = { ...this.#cached(sent, request), output: this.#outputOf(request) }
-    this.#noteLoss(counts, request)
-    this.#last = this.#charge("conversation", { request, counts, sent })
-    this.#lastSent = sent
+    const counts = { ...this.#bill.cachedAsRecorded(sent, request), output: this.#outputOf(request) }
+    this.#bill.noteLoss(this.#turn, { counts, request, acted: this.#acted() })
+    const classes = { sent, own: this.#ownTexts }
+    this.#bill.last = { sent, request: this.#charge("conversation", { request, counts, classes }) }
     if (inputTokens(counts) > this.#asked.thresholds.window) this.#invalid++
   }
 
@@ -221,50 +204,34 @@ class Rerun {
     return { prompt, messages: messages.map((message) => this.#itemsOf(message)) }
   }
 
-  #cached(sent: Sent, { model, at }: Pick<RecordedRequest, "model" | "at">): TokenCounts {
-    const input = this.#cache.send({
-      ...cacheItems(sent),
-      model: canonicalModelId(model),
-      minimum: this.#facts.minCacheable,
-      now: this.#recording.pauses === "recorded" ? at.getTime() : undefined,
-    })
-    return { ...NO_TOKENS, ...input }
-  }
-
   get #facts(): ModelFacts {
     return this.#asked.lookup.facts
   }
 
-  #charge(purpose: Purpose, { request, counts, sent }: Charged): ReplayedRequest {
-    const cost = costOf(this.#facts, counts)
-    const charged: ReplayedRequest = {
-      turn: this.#turn,
-      purpose,
-      at: request.at.toISOString(),
-      model: request.model,
-      context: inputTokens(counts),
-      ...(sent ? { classes: classesOf(sent, this.#ownTexts) } : {}),
-      counts,
-      ...(cost.known ? { dollars: cost.dollars } : {}),
-    }
-    this.#requests.push(charged)
-    return charged
+  #charge(purpose: Purpose, charged: Pick<Charged, "request" | "counts" | "classes">): ReplayedRequest {
+    return this.#bill.charge(purpose, { turn: this.#turn, facts: this.#facts, ...charged })
+  }
+
+  #acted(): "compaction" | "clearing" | undefined {
+    if (this.#contexts.includes(this.#turn)) return "compaction"
+    return this.#actions.some(({ turn }) => turn === this.#turn) ? "clearing" : undefined
   }
 
   /** In a pause, before the request that ends it: the requests that keep the cache warm, as the planner would have sent them. */
-  #keepWarm({ at }: RecordedRequest): void {
-    const last = this.#last
-    if (!this.#policy.keepsWarm || !last || !this.#lastSent || this.#recording.pauses === "unknown") return
-    const began = Date.parse(last.at)
+  #keepWarm({ number, at }: RecordedRequest): void {
+    const { last } = this.#bill
+    if (!this.#policy.keepsWarm || !last || this.#recording.pauses === "unknown") return
+    const { model } = last.request
+    const began = Date.parse(last.request.at)
     if (at.getTime() - began <= PING_EVERY_MS) return
     const pings = pingsFor(this.#context())
     for (let ping = 1; ping <= pings && began + ping * PING_EVERY_MS < at.getTime(); ping++) {
-      const request = { at: new Date(began + ping * PING_EVERY_MS), model: last.model }
+      const request = { number, at: new Date(began + ping * PING_EVERY_MS), model }
       this.#now = request.at
-      const { responseId, ...counts } = { ...this.#cached(this.#lastSent, request), responseId: this.#ids.uuid() }
+      const counts = this.#bill.cached(last.sent, request)
       this.#charge("keep-warm", { request, counts })
-      const usage = usageOf(counts)
-      this.#decide([{ type: "strata", subtype: "spent", purpose: "keep-warm", model: last.model, responseId, usage }])
+      const paid = { purpose: "keep-warm", model, responseId: this.#ids.uuid(), usage: usageOf(counts) } as const
+      this.#decide([{ type: "strata", subtype: "spent", ...paid }])
     }
   }
 
@@ -276,7 +243,7 @@ class Rerun {
     const { kind = "fork", ...limits } = this.#policy.summariser ?? {}
     const output = this.#after.summaryTokens((text) => this.#views.estimator.text(text))
     const input =
-      kind === "fork" ? this.#cached(before, request) : { ...NO_TOKENS, input: summariserInput(before, limits) }
+      kind === "fork" ? this.#bill.cached(before, request) : { ...NO_TOKENS, input: summariserInput(before, limits) }
     this.#charge("summary", { request, counts: { ...input, output } })
   }
 
@@ -285,9 +252,10 @@ class Rerun {
     const sent = this.#sent(request)
     const missing = this.#fetching.missing(request.number, sent.messages)
     if (missing.length === 0) return
-    const counts = { ...this.#cached(sent, request), output: CALL_OUTPUT * missing.length }
+    const counts = { ...this.#bill.cached(sent, request), output: CALL_OUTPUT * missing.length }
     this.#charge("recall", { request, counts })
-    const entries = this.#fetching.fetched(missing, { ids: this.#ids, at: this.#now, model: request.model, counts })
+    const about = { ids: this.#ids, at: this.#now, model: request.model, usage: usageOf(counts) }
+    const entries = this.#fetching.fetched(missing, about)
     for (const entry of entries) this.#apply(this.#inPlace(entry))
   }
 
@@ -314,7 +282,7 @@ class Rerun {
 
   /** The response with the usage that this policy's request has. */
   #asReplayed(entry: Entry, response: number): Entry {
-    const request = this.#last
+    const request = this.#bill.last?.request
     if (entry.type !== "assistant" || request?.turn !== response + 1) return entry
     return { ...entry, message: { ...entry.message, usage: usageOf(request.counts) } }
   }
@@ -353,44 +321,6 @@ class Rerun {
     this.#actions.push(...actionsOf(this.#decided, { turn, tokens: tokensBefore - tokensAfter }))
   }
 
-  /** Compared with what the last request left in the cache. */
-  #noteLoss(counts: TokenCounts, { at, model }: RecordedRequest): void {
-    const last = this.#last
-    if (!last) return
-    const tokens = last.context - counts.cacheRead
-    if (tokens < LEAST_LOSS || last.counts.cacheRead + last.counts.cacheWrite5m + last.counts.cacheWrite1h === 0) return
-    const acted = this.#actions.filter(({ turn }) => turn === this.#turn)
-    const isCompacted = this.#contexts.includes(this.#turn)
-    const why =
-      model !== last.model
-        ? "model"
-        : at.getTime() - Date.parse(last.at) > FIVE_MINUTES && counts.cacheRead < last.context / 2
-          ? "pause"
-          : isCompacted
-            ? "compaction"
-            : acted.length > 0
-              ? "clearing"
-              : "other"
-    this.#losses.push({ turn: this.#turn, tokens, why })
-  }
-
-  /** Where no window is given it is the usual one, or the largest where a recorded request was larger. */
-  #ask(name: string): Asked {
-    const known = this.#models.get(name)
-    if (known) return known
-    const { models, requests } = this.#recording
-    const lookup = findModel(name, models)
-    const ofIt = requests.filter(({ model }) => model === name)
-    const largest = ofIt.reduce((most, { counted }) => Math.max(most, counted?.input ?? 0), 0)
-    const windowName = largest > lookup.facts.window ? `${name}[1m]` : name
-    const usual = largest > USUAL_WINDOW || !this.#compactsItself ? undefined : USUAL_WINDOW
-    const window = this.#options.window ?? usual
-    const values = window === undefined ? this.#settings : { ...this.#settings, contextWindow: window }
-    const asked = { name, lookup, thresholds: thresholdsFor({ name: windowName, values, betas: [] }, lookup) }
-    this.#models.set(name, asked)
-    return asked
-  }
-
   #context(): LayerContext {
     const { name, lookup, thresholds } = this.#asked
     const { context } = this.#views
@@ -423,24 +353,10 @@ class Rerun {
   }
 }
 
-interface Charged {
-  readonly request: Pick<RecordedRequest, "at" | "model">
-  readonly counts: TokenCounts
-  readonly sent?: Sent
-}
-
-const FIVE_MINUTES = 5 * 60_000
-
 const usageOf = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: TokenCounts) => ({
   input_tokens: input,
   output_tokens: output,
   cache_read_input_tokens: cacheRead,
   cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
+  cache_creation: { ephemeral_5m_input_tokens: cacheWrite5m, ephemeral_1h_input_tokens: cacheWrite1h },
 })
-
-/** All blocks in one list after the prompt, and how many of them the previous request had: those before the last answer. */
-function cacheItems({ messages, prompt }: Sent) {
-  const answer = messages.findLastIndex(({ role }) => role === "assistant")
-  const earlier = messages.slice(0, Math.max(0, answer)).reduce((sum, { items }) => sum + items.length, 1)
-  return { items: [{ tokens: prompt }, ...messages.flatMap(({ items }) => items)], before: earlier }
-}

@@ -67,13 +67,20 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "fla
 }
 
 const PLANNED_ROOM = 24_000 // tokens besides the prompt: what is left is read again with every request
+const PLANNED_NEWEST = 10_000 // tokens of the newest exchanges: they are used again soonest (`npm run lab`)
+const PLANNED_NAMES = 3_000 // tokens of exact names
 
-/** A compaction that is to save money leaves less: it is sent again with every request. */
-export const plannedFigures = (figures: CompactionFigures, prompt: number): CompactionFigures => ({
-  ...figures,
-  target: Math.min(figures.target, prompt + PLANNED_ROOM),
-  restored: Math.min(figures.restored, prompt + PLANNED_ROOM),
-})
+/** A compaction that is to save money comes early and often. It restores less, and keeps more of what is used again soon. */
+export function plannedFigures(figures: CompactionFigures, prompt: number): CompactionFigures {
+  const budget = Math.max(figures.newest.budget, PLANNED_NEWEST)
+  return {
+    ...figures,
+    newest: { ...figures.newest, budget },
+    facts: { ...figures.facts, names: Math.max(figures.facts.names, PLANNED_NAMES) },
+    target: Math.min(figures.target, prompt + PLANNED_ROOM),
+    restored: Math.min(figures.restored, prompt + PLANNED_ROOM),
+  }
+}
 
 /** What may be restored so that the context as a whole has at most so many tokens. */
 export function restoreWithin(

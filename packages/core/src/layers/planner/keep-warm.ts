@@ -5,6 +5,7 @@
  * In recorded conversations a third of the pauses beyond five minutes end within ten, and two thirds within twenty. After that too few
  * people come back for the next five minutes to pay.
  */
+
 import type { Views } from "../../views/views.ts"
 import { cacheLifetime } from "../2-microcompact/cache-state.ts"
 import type { LayerContext } from "../layer.ts"

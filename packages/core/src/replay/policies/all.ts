@@ -7,6 +7,7 @@ import { half30 } from "./half-30.ts"
 import { hybrid } from "./hybrid.ts"
 import { masking } from "./masking.ts"
 import { none } from "./none.ts"
+import { optimum } from "./optimum.ts"
 import { prune40k } from "./prune-40k.ts"
 import { strata } from "./strata.ts"
 import { tail20k } from "./tail-20k.ts"
@@ -14,5 +15,5 @@ import { userWords } from "./user-words.ts"
 
 export const ALL_POLICIES: readonly Policy[] = [
   ...[none, masking, hybrid, clear3, claudeStyle],
-  ...[prune40k, tail20k, half30, userWords, strata],
+  ...[prune40k, tail20k, half30, userWords, strata, optimum],
 ]

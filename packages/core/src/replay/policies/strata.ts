@@ -12,5 +12,7 @@ export const strata = layered({
   layers: () => [storage(), microcompaction(), compaction({ offline: offline() })],
   figures: { "offline-summary-limit": SUMMARY_TOKENS },
   server: "forgets",
+  lifetime: "5m",
   keepsWarm: true,
+  recalls: true,
 })

@@ -1,0 +1,99 @@
+/** What the requests of a policy read, write and cost, and where the cache was lost. */
+import { inputTokens, NO_TOKENS, type TokenCounts } from "../base/token-counts.ts"
+import type { ModelFacts } from "../tokens/model-facts.ts"
+import { costOf } from "../tokens/price.ts"
+import { type CacheIncident, CacheModel } from "./cache-model.ts"
+import { cachedPrefix } from "./client-cache.ts"
+import { classesOf, type OwnTexts } from "./context-classes.ts"
+import type { MeasuredRecording } from "./measured-recording.ts"
+import type { LayeredPolicy } from "./policy.ts"
+import { cacheIncidents, cachingOf } from "./recorded-policy.ts"
+import type { RecordedRequest } from "./recorded-steps.ts"
+import type { CacheLoss, Purpose, ReplayedRequest } from "./report.ts"
+import type { SentMessage } from "./server-copy.ts"
+
+const LEAST_LOSS = 1_000 // tokens: less is a difference of counting
+const FIVE_MINUTES = 5 * 60_000
+
+/** The context of a request as the server gets it. */
+export interface Sent {
+  readonly messages: readonly SentMessage[]
+  readonly prompt: number
+}
+
+export type SentRequest = Pick<RecordedRequest, "number" | "model" | "at">
+
+export interface Charged {
+  readonly turn: number
+  readonly request: SentRequest
+  readonly counts: TokenCounts
+  readonly facts: ModelFacts
+  /** Of a request of the conversation: what it sent, by class. */
+  readonly classes?: { readonly sent: Sent; readonly own: OwnTexts }
+}
+
+export class Bill {
+  readonly requests: ReplayedRequest[] = []
+  readonly losses: CacheLoss[] = []
+  /** The newest request of the conversation, and what it sent. */
+  last: { readonly request: ReplayedRequest; readonly sent: Sent } | undefined
+  readonly #recording: MeasuredRecording
+  readonly #lifetime: LayeredPolicy["lifetime"]
+  readonly #incidents: ReadonlyMap<number, CacheIncident>
+  readonly #cache = new CacheModel()
+
+  constructor(recording: MeasuredRecording, { lifetime }: Pick<LayeredPolicy, "lifetime">) {
+    this.#recording = recording
+    this.#lifetime = recording.client.caching === "marked" ? lifetime : undefined
+    this.#incidents = cacheIncidents(recording)
+  }
+
+  /** What a request reads and writes: cached as the recorded client did it, unless the policy says how long. */
+  cached(sent: Sent, request: SentRequest, incident?: CacheIncident): TokenCounts {
+    const input = this.#cache.send({
+      ...cachedPrefix(this.#recording.client, sent),
+      ...cachingOf(this.#recording, request),
+      ...(this.#lifetime ? { lifetime: this.#lifetime } : {}),
+      incident,
+    })
+    return { ...NO_TOKENS, ...input }
+  }
+
+  /** The same for the request that was recorded: what happened to the cache before it happens to every policy. */
+  cachedAsRecorded(sent: Sent, request: RecordedRequest): TokenCounts {
+    return this.cached(sent, request, this.#incidents.get(request.number))
+  }
+
+  charge(purpose: Purpose, { turn, request, counts, facts, classes }: Charged): ReplayedRequest {
+    const cost = costOf(facts, counts)
+    const charged: ReplayedRequest = {
+      turn,
+      purpose,
+      at: request.at.toISOString(),
+      model: request.model,
+      context: inputTokens(counts),
+      ...(classes ? { classes: classesOf(classes.sent, classes.own) } : {}),
+      counts,
+      ...(cost.known ? { dollars: cost.dollars } : {}),
+    }
+    this.requests.push(charged)
+    return charged
+  }
+
+  /** Compared with what the last request left in the cache. `acted`: what the policy did before this one. */
+  noteLoss(turn: number, { counts, request, acted }: Lost): void {
+    const last = this.last?.request
+    if (!last || inputTokens(last.counts) === last.counts.input) return // nothing had been cached
+    const tokens = last.context - counts.cacheRead
+    if (tokens < LEAST_LOSS) return
+    const isLate = request.at.getTime() - Date.parse(last.at) > FIVE_MINUTES && counts.cacheRead < last.context / 2
+    const why = request.model !== last.model ? "model" : isLate ? "pause" : (acted ?? "other")
+    this.losses.push({ turn, tokens, why })
+  }
+}
+
+interface Lost {
+  readonly counts: TokenCounts
+  readonly request: SentRequest
+  readonly acted: "compaction" | "clearing" | undefined
+}

@@ -1,0 +1,77 @@
+/** BEY-7: what the policies do, and that forgetting costs. */
+import { describe, expect, test } from "vitest"
+import { conversation } from "../../../test/builders.ts"
+import { type WorkRound, workload } from "../../../test/workloads.ts"
+import { type ReplayInput, type ReplayReport, replay } from "../replay.ts"
+import { ALL_POLICIES } from "./all.ts"
+
+const MODEL = "claude-opus-4-6"
+const LARGE = 12_000 // characters, about 3,000 tokens
+const many = (count: number, round: Partial<WorkRound> = {}): WorkRound[] =>
+  Array.from({ length: count }, () => ({ tool: "Read", result: LARGE, ...round }))
+
+async function reports(rounds: readonly WorkRound[], input: ReplayInput = {}) {
+  const found = await replay({ entries: workload(rounds, { model: MODEL }), model: MODEL }, input)
+  return Object.fromEntries(found.reports.map((report) => [report.policy, report])) as Record<string, ReplayReport>
+}
+
+describe("BEY-7 the policies", () => {
+  test("each says what it models, and all replay the same work within its window", async () => {
+    const found = await reports(many(90), { window: 100_000 })
+    expect(Object.keys(found)).toEqual(ALL_POLICIES.map(({ name }) => name))
+    for (const [name, { about, totals, failures }] of Object.entries(found)) {
+      expect(about).toMatch(/^[A-Z].*\.$/)
+      expect(failures).toEqual([])
+      if (!["none", "masking", "hybrid", "clear-3", "optimum"].includes(name))
+        expect([name, totals.compactions]).not.toEqual([name, 0])
+      if (name !== "none") expect([name, totals.invalid]).toEqual([name, 0])
+    }
+    expect(found.none!.totals.invalid).toBeGreaterThan(50)
+  })
+
+  test("nothing is cheaper than the optimum, and ours is cheaper than fixed thresholds", async () => {
+    const found = await reports(many(120))
+    const cost = (name: string) => found[name]!.totals.dollars!
+    for (const name of Object.keys(found)) expect(cost("optimum")).toBeLessThanOrEqual(cost(name))
+    expect(cost("strata")).toBeLessThan(cost("claude-style") * 0.75)
+    expect(cost("strata")).toBeLessThan(cost("none") * 0.7)
+    expect(found.strata!.actions.filter(({ kind }) => kind === "compacted").length).toBeGreaterThan(2)
+  })
+
+  test("a pause of twelve minutes is bridged by keeping the cache warm, one of an hour is not", async () => {
+    const pauses = async (pauseMinutes: number) => {
+      const work = [...many(12), ...many(1, { pauseMinutes }), ...many(4)]
+      const { strata } = await reports(work, { policies: ALL_POLICIES.filter(({ name }) => name === "strata") })
+      return strata!.requests.filter(({ purpose }) => purpose === "keep-warm").length
+    }
+    expect(await pauses(3)).toBe(0)
+    expect(await pauses(12)).toBe(2)
+    expect(await pauses(70)).toBe(3)
+  })
+})
+
+describe("BEY-7 forgetting costs", () => {
+  const secret = "buildToken_7731"
+  const usage = (input: number) => ({ input_tokens: input, output_tokens: 40 })
+  const work = many(14).reduce(
+    (built, _, i) =>
+      built
+        .call("Read", { file_path: `f${i}.ts` }, { usage: usage(20_000 + i * 3_000) })
+        .result(i === 0 ? `the token is ${secret}\n${"x ".repeat(2_000)}` : "y ".repeat(4_000)),
+    conversation().user("Find the token, read everything else, then say it."),
+  )
+  const entries = work.say(`It is ${secret}.`, { usage: usage(70_000) }).messages
+
+  test("a name that an answer uses and the view has lost is fetched: one request, and its block", async () => {
+    const found = await replay(
+      { entries, model: MODEL },
+      { policies: ALL_POLICIES.filter(({ name }) => name === "masking" || name === "none") },
+    )
+    const [none, masking] = found.reports as readonly [ReplayReport, ReplayReport]
+    expect(none.usedAgain).toMatchObject({ inView: none.usedAgain.names, fetched: 0 })
+    expect(masking.usedAgain).toMatchObject({ inView: masking.usedAgain.names - 1, fetched: 1 })
+    expect(masking.requests.filter(({ purpose }) => purpose === "recall")).toHaveLength(1)
+    expect(masking.usedAgain.fetchedTokens).toBeGreaterThan(1_000)
+    expect(masking.totals.byPurpose.recall).toBeGreaterThan(0)
+  })
+})
