@@ -32,13 +32,11 @@ import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
 import { projectFiles } from "./project-files.ts"
 import { rememberedText } from "./remembered-text.ts"
+import { SessionEndings } from "./session-endings.ts"
 import { PersonShell, shellCommandIn } from "./shell-command.ts"
 import { findCommand, SLASH_COMMANDS } from "./slash-commands.ts"
-import { headingOf, queuedOf, statusOf, workingAgents } from "./snapshot.ts"
+import { headingOf, queuedOf, statusOf } from "./snapshot.ts"
 import { ChatStore } from "./store.ts"
-
-/** An extraction takes a few requests. No one wants to wait longer to leave. */
-const MEMORY_PATIENCE_MS = 10_000
 
 /** The path of the editor's socket. Set, the socket is open from the start. */
 const EDITOR_SOCKET = "STRATA_EDITOR_SOCKET"
@@ -73,10 +71,8 @@ export class Chat implements CommandTarget {
   /** What a slash command of a file or a server runs before its message is sent. */
   #preparing: AbortController | undefined
   readonly #left = Promise.withResolvers<void>()
-  readonly #hurried = Promise.withResolvers<void>()
+  readonly #endings: SessionEndings
   #isLeaving = false
-  /** Sessions that are being closed. */
-  #finishing: Promise<void> = Promise.resolve()
   #session: PersonSession
   #stopWatching: () => void = () => {}
   #lend: Lend = (work) => work()
@@ -88,6 +84,7 @@ export class Chat implements CommandTarget {
     this.store = store
     this.#session = session
     this.#inputs = inputs
+    this.#endings = new SessionEndings(store)
     this.completer = new Completer({
       store,
       builtIn: SLASH_COMMANDS,
@@ -139,42 +136,15 @@ export class Chat implements CommandTarget {
     )
     await this.#shell.close()
     await this.#work.close()
-    if (this.agent.extracting && !this.#isAskedAboutMemory())
+    if (this.agent.extracting && !this.#endings.isAskedAboutMemory)
       this.notice("Writing down what was learned. To leave at once, press Ctrl-D: it is then done when you continue.")
-    this.#finish(this.#session)
-    await this.#finishing
-  }
-
-  /**
-   * Closes a session. Memories of what was just said may take a while; if they do not come, they are written when the conversation is
-   * continued.
-   */
-  #finish(session: PersonSession): void {
-    this.#sayStopped(session)
-    const { extracting } = session.agent
-    const { promise: late, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, MEMORY_PATIENCE_MS)
-    const isAnswered = !this.#isAskedAboutMemory()
-    const written = extracting && isAnswered ? Promise.race([extracting, late, this.#hurried.promise]) : undefined
-    const closed = (written ?? Promise.resolve()).finally(() => clearTimeout(timer)).then(() => session.close())
-    const before = this.#finishing
-    this.#finishing = closed.then(() => before)
-    this.#guard(this.#finishing)
-  }
-
-  /** Agents work only while their conversation is open. Their journals stay. */
-  #sayStopped({ agent }: PersonSession): void {
-    const working = workingAgents(agent).length
-    if (working > 0) this.notice(`${counted(working, "agent is", "agents are")} stopped. /agents shows what they did.`)
-  }
-
-  #isAskedAboutMemory(): boolean {
-    return this.store.snapshot().dialogs.some(({ from }) => from === "background")
+    this.#endings.close(this.#session)
+    await this.#endings.done
   }
 
   /** A second call leaves at once. */
   leave(): void {
-    if (this.#isLeaving) this.#hurried.resolve()
+    if (this.#isLeaving) this.#endings.hurry()
     this.#isLeaving = true
     this.#preparing?.abort()
     this.#left.resolve()
@@ -247,7 +217,7 @@ export class Chat implements CommandTarget {
     const resumed = (await this.conversations()).find(({ id }) => id === chat.id)
     const reopen = (name: string) =>
       openPersonSession({ ask: this.ask, workspace: this.#workspace, resumed, model: name, mode, allowed })
-    this.#sayStopped(this.#session)
+    this.#endings.sayStopped(this.#session)
     await this.#session.close() // only one writer may have a conversation open
     try {
       this.#session = await reopen(model)
@@ -376,14 +346,14 @@ export class Chat implements CommandTarget {
   async #replace(input: Pick<SessionInput, "resumed" | "model" | "startedBy">): Promise<void> {
     this.store.dispatch({ type: "work", work: { type: "opening" } })
     try {
-      if (input.resumed) await this.#finishing // it may be the one that is still being closed
+      if (input.resumed) await this.#endings.done // it may be the one that is still being closed
       const next = await openPersonSession({
         ask: this.ask,
         workspace: this.#workspace,
         ...(input.resumed ? {} : { mode: this.agent.mode }), // a resumed conversation has a mode of its own
         ...input,
       })
-      this.#finish(this.#session)
+      this.#endings.close(this.#session)
       this.#session = next
       this.#show()
     } finally {

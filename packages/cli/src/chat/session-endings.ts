@@ -1,0 +1,55 @@
+/**
+ * Closes sessions in the background, one after another. Memories of what was just said may take a while; if they do not come, they are
+ * written when the conversation is continued.
+ */
+import { counted } from "../display/numbers.ts"
+import type { PersonSession } from "./person-session.ts"
+import { workingAgents } from "./snapshot.ts"
+import type { ChatStore } from "./store.ts"
+
+/** An extraction takes a few requests. No one wants to wait longer to leave. */
+const MEMORY_PATIENCE_MS = 10_000
+
+export class SessionEndings {
+  readonly #store: ChatStore
+  readonly #hurried = Promise.withResolvers<void>()
+  #finishing: Promise<void> = Promise.resolve()
+
+  constructor(store: ChatStore) {
+    this.#store = store
+  }
+
+  /** Resolves when all of them are closed. */
+  get done(): Promise<void> {
+    return this.#finishing
+  }
+
+  /** Waits for no memories any more. */
+  hurry(): void {
+    this.#hurried.resolve()
+  }
+
+  close(session: PersonSession): void {
+    this.sayStopped(session)
+    const { extracting } = session.agent
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, MEMORY_PATIENCE_MS)
+    const isAnswered = !this.isAskedAboutMemory
+    const written = extracting && isAnswered ? Promise.race([extracting, late, this.#hurried.promise]) : undefined
+    const closed = (written ?? Promise.resolve()).finally(() => clearTimeout(timer)).then(() => session.close())
+    const before = this.#finishing
+    this.#finishing = closed.then(() => before)
+    this.#finishing.catch((error: unknown) => this.#store.fail(error))
+  }
+
+  /** Agents work only while their conversation is open. Their journals stay. */
+  sayStopped({ agent }: PersonSession): void {
+    const working = workingAgents(agent).length
+    if (working > 0)
+      this.#store.say(`${counted(working, "agent is", "agents are")} stopped. /agents shows what they did.`, "plain")
+  }
+
+  get isAskedAboutMemory(): boolean {
+    return this.#store.snapshot().dialogs.some(({ from }) => from === "background")
+  }
+}
