@@ -5,6 +5,7 @@
  *
  *     npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--json]
  *     npm run soak -- --short        300,000 tokens through a window of 32,000
+ *     npm run soak -- --replay       also compares the bill with what a replay of the journal says
  *     npm run soak -- --offline      no server, no client, no key: an own loop that gives only a model's name
  */
 import { parseArgs } from "node:util"
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
     offline: { type: "boolean", default: false },
+    replay: { type: "boolean", default: false },
   },
 })
 const usual = values.short ? SHORT : LONG
@@ -40,7 +42,7 @@ if (![tokens, window, seed].every((value) => Number.isInteger(value) && value > 
 }
 const isWatched = process.stderr.isTTY && !values.json
 const options: SoakOptions = {
-  ...{ tokens, window, seed },
+  ...{ tokens, window, seed, replay: values.replay },
   ...(isWatched ? { onProgress: (done) => process.stderr.write(`\r${Math.floor((100 * done) / tokens)}% `) } : {}),
 }
 const { report, text } = values.offline ? await runOffline() : await runUsual()

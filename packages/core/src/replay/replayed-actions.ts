@@ -24,16 +24,17 @@ const WHY: Readonly<Record<string, string>> = {
   "cache-edit": "deleted inside the server's cache",
 }
 
-const WHY_COMPACTED = "the context had reached its threshold"
-
-/** Decisions made together removed `tokens` together. The first of them gets the credit. */
+/** Decisions made together removed `tokens` together. A compaction among them gets the credit, else the first. */
 export function actionsOf(
   drafts: readonly Draft[],
   { turn, tokens }: { readonly turn: number; readonly tokens: number },
 ): readonly PolicyAction[] {
-  return drafts
-    .flatMap((draft) => actionOf(draft))
-    .map((action, i) => ({ turn, ...action, tokens: i === 0 ? tokens : 0 }))
+  const actions = drafts.flatMap((draft) => actionOf(draft))
+  const credited = Math.max(
+    0,
+    actions.findIndex(({ kind }) => kind === "compacted"),
+  )
+  return actions.map((action, i) => ({ turn, ...action, tokens: i === credited ? tokens : 0 }))
 }
 
 function actionOf(draft: Draft): Omit<PolicyAction, "turn" | "tokens">[] {
@@ -42,7 +43,8 @@ function actionOf(draft: Draft): Omit<PolicyAction, "turn" | "tokens">[] {
     return [{ kind: "put aside", results: 1, why: `${grouped(draft.bytes)} bytes` }]
   if (draft.subtype === "tool-results-cleared")
     return [{ kind: "cleared", results: draft.toolUseIds.length, why: WHY[draft.why] ?? draft.why }]
-  if (draft.subtype === "compacted") return [{ kind: "compacted", results: 0, why: WHY_COMPACTED }]
+  if (draft.subtype === "compacted")
+    return [{ kind: "compacted", results: 0, why: draft.planned ?? "the context had reached its threshold" }]
   if (draft.subtype === "thinking-dropped") return [{ kind: "thinking dropped", results: 0, why: draft.why }]
   return []
 }

@@ -3,6 +3,7 @@
 import { type LedgerSummary, summarise } from "@strata/core/internal"
 import { type Ends, endsOf, growthProblems } from "./ends.ts"
 import { type MemoryFigures, memoryFigures, memoryProblems } from "./memory-figures.ts"
+import { type ReplayedBill, replayedBill } from "./replayed-bill.ts"
 import { nightMessages, RULES, taskAt } from "./tasks.ts"
 import { type CompactionSeen, SoakWatch } from "./watch.ts"
 import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"
@@ -11,6 +12,8 @@ export interface SoakOptions {
   readonly tokens: number
   readonly window: number
   readonly seed: number
+  /** Compares the bill with what a replay of the journal says. */
+  readonly replay?: boolean
   readonly onProgress?: (takenIn: number) => void
 }
 
@@ -33,6 +36,8 @@ export interface SoakReport {
   /** The part of it that the library takes between the tool results and the request. */
   readonly own: Ends
   readonly seconds: number
+  /** What the conversation and its compactions cost, and what a replay of the journal with the same policy says. */
+  readonly replayed?: ReplayedBill
   /** Bytes at the end. */
   readonly memory: { readonly heap: number; readonly resident: number }
   /** Empty if nothing went wrong. */
@@ -105,6 +110,7 @@ async function reportOf({ options, watch, workshop, tasks, others, seconds }: En
     ...{ putAside, cleared, clearedByServer, notes, memoryWork, blocked, peak, turn },
     own: endsOf(watch.turns.map(({ own }) => own)),
     seconds,
+    ...(options.replay ? { replayed: await replayedBill(workshop.agent.conversation, options.window) } : {}),
     memory: { heap: heapUsed, resident: rss },
     problems: [
       ...watch.problems,

@@ -35,6 +35,7 @@ export function textReport(report: SoakReport): string {
       "cost",
       `${dollars(spent.dollars)}: ${spent.byPurpose.map((each) => `${PURPOSE_WORDS[each.purpose]} ${dollarsOrUnknown(each.dollars)}`).join(", ")}`,
     ],
+    ...replayedRows(report.replayed),
     ...memoryRows(report.memoryWork),
     ["time per turn", endsText(report.turn)],
     ["  in the library", endsText(report.own)],
@@ -48,6 +49,17 @@ export function textReport(report: SoakReport): string {
 
 export const problemLines = (problems: readonly string[]): readonly string[] =>
   problems.length === 0 ? ["Nothing went wrong."] : ["What went wrong:", ...problems.map((problem) => `- ${problem}`)]
+
+function replayedRows(found: SoakReport["replayed"]): readonly (readonly [string, string])[] {
+  if (!found) return []
+  const { billed, replayed } = found
+  return [
+    [
+      "replayed",
+      `${dollars(replayed)} for the conversation and its summaries, ${percent(replayed, billed)} of the bill`,
+    ],
+  ]
+}
 
 function memoryRows(work: SoakReport["memoryWork"]): readonly (readonly [string, string])[] {
   const { conversations, percent: share, byPurpose, kept, superseded, recalled, dreams, breaks } = work

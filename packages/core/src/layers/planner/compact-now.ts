@@ -27,6 +27,7 @@ const SUMMARY = 2_500 // tokens that a model writes
 const REREAD = 6_000 // tokens that are read again after a compaction, judging by recorded conversations
 const MORE_REQUESTS = 2 // for reading them
 const LEAST_GAIN = 20_000 // tokens: for less the conversation is not interrupted
+const LEAST_RESPONSES = 5 // since the last boundary: where nothing is cached, the rule alone would compact with nearly every request
 
 const SOON = 0.85 // of what is due: the rest takes a few requests, and a summary is written in about one
 
@@ -34,7 +35,7 @@ const SOON = 0.85 // of what is due: the rest takes a few requests, and a summar
 const PATIENCE: Readonly<Record<Exclude<PlannerMode, "off">, number>> = { money: 0.75, balanced: 1, fidelity: 4 }
 
 export function compactsNow(
-  { context, left, prompt, rent, isCold, prices }: Outlook,
+  { context, left, prompt, rent, responses, isCold, prices }: Outlook,
   mode: Exclude<PlannerMode, "off">,
 ): CompactionChoice {
   const { read, write, output } = prices
@@ -42,7 +43,7 @@ export function compactsNow(
   const whenCold = isCold ? (write - 1) * context : 0
   const price = Math.max(0, output * SUMMARY + write * (left - prompt) + loss - whenCold)
   const due = PATIENCE[mode] * price
-  const isWorthIt = context - left >= LEAST_GAIN
+  const isWorthIt = context - left >= LEAST_GAIN && responses >= LEAST_RESPONSES
   return { compacts: isWorthIt && rent >= due, rent, price, due, isWorthIt }
 }
 
@@ -54,7 +55,7 @@ export function compactsSoon({ rent, due, isWorthIt }: Pick<CompactionChoice, "r
 /** Why the conversation is compacted now although the window is not full. `undefined`: it is not. */
 export function plannedCompaction(context: LayerContext): string | undefined {
   const { planner } = context.flags
-  if (planner === "off") return undefined
+  if (planner === "off" || !costsMoney(context)) return undefined
   const outlook = outlookOf(context)
   const { compacts, rent, price } = compactsNow(outlook, planner)
   if (!compacts) return undefined
@@ -64,6 +65,9 @@ export function plannedCompaction(context: LayerContext): string | undefined {
     : `sending them again has cost ${amountOf(rent, context)} since the last boundary, and a compaction costs ${amountOf(price, context)}`
   return `About ${old} old tokens need not be sent again: ${because}.`
 }
+
+/** With a local model, or one whose price is unknown, there is no money to save. */
+export const costsMoney = ({ facts: { price } }: LayerContext): boolean => price !== undefined && price.input > 0
 
 /** Tokens of plain input as money, where the price is known. */
 export function amountOf(tokens: number, { facts }: LayerContext): string {

@@ -19,6 +19,8 @@ export interface Outlook {
   readonly prompt: number
   /** What sending again all that a compaction would remove has cost since the last boundary. */
   readonly rent: number
+  /** Responses since the last boundary. */
+  readonly responses: number
   /** The cache no longer has the conversation: everything is written again in any case. */
   readonly isCold: boolean
   readonly prices: Prices
@@ -38,6 +40,7 @@ export function outlookOf(context: LayerContext): Outlook {
     left,
     prompt,
     rent: Math.max(0, cost(tokens) - left * cost(shares)),
+    responses: views.compactions.responses,
     isCold: cacheState(context).state === "cold",
     prices,
   }

@@ -5,7 +5,7 @@ import type { Outlook } from "./outlook.ts"
 
 const PRICES = { read: 0.1, write: 1.25, output: 5 }
 const outlook = (given: Partial<Outlook> = {}): Outlook => ({
-  ...{ context: 100_000, left: 50_000, prompt: 40_000, rent: 0, isCold: false, prices: PRICES },
+  ...{ context: 100_000, left: 50_000, prompt: 40_000, rent: 0, responses: 10, isCold: false, prices: PRICES },
   ...given,
 })
 
@@ -37,6 +37,7 @@ describe("BEY-4 the planner compacts", () => {
     expect(compactsNow(outlook({ rent: 2 * price }), "fidelity").compacts).toBe(false)
     expect(compactsNow(outlook({ rent: 0.8 * price }), "money").compacts).toBe(true)
     expect(compactsNow(outlook({ rent: 100 * price, context: 69_000 }), "money").compacts).toBe(false)
+    expect(compactsNow(outlook({ rent: 100 * price, responses: 4 }), "money").compacts).toBe(false)
   })
 })
 

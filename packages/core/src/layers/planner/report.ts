@@ -3,7 +3,7 @@ import type { PlannerMode } from "../../base/vocabulary.ts"
 import { LIFETIME_MS } from "../../model/cache/known-entries.ts"
 import { cacheLifetime, cacheState, lastUse } from "../2-microcompact/cache-state.ts"
 import type { LayerContext } from "../layer.ts"
-import { amountOf, compactsNow } from "./compact-now.ts"
+import { amountOf, compactsNow, costsMoney } from "./compact-now.ts"
 import { pingsFor } from "./keep-warm.ts"
 import { outlookOf } from "./outlook.ts"
 
@@ -25,7 +25,8 @@ export function plannerReport(context: LayerContext): PlannerReport {
   const cache = isCold
     ? { state: "cold" as const }
     : { state: "warm" as const, until: expiry(lastUse(last, views), views) }
-  if (mode === "off" || !context.compaction.auto) return { mode, cache, pings: pingsFor(context) }
+  if (mode === "off" || !context.compaction.auto || !costsMoney(context))
+    return { mode, cache, pings: pingsFor(context) }
   const { rent, due } = compactsNow(outlookOf(context), mode)
   const compaction = { spent: amountOf(rent, context), due: amountOf(due, context) }
   return { mode, compaction, cache, pings: pingsFor(context) }

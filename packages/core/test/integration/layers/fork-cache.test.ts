@@ -72,7 +72,7 @@ async function cleared(by: Clearing) {
   const script = pauses
     ? [...rounds(12, LONG_RESULT), ...rounds(9, LONG_RESULT), "Back.", "Again."]
     : [...rounds(24, LONG_RESULT), "Back.", "Again."]
-  const { sim, agent } = await working(script, SETTINGS[by])
+  const { sim, agent } = await working(script, { ...SETTINGS[by], planner: "off" }) // it would compact before that
   await query(agent, `Look at all of it. ${RULE}`)
   if (pauses) {
     sim.clock.advance(61 * MINUTE)

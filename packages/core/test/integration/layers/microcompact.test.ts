@@ -197,10 +197,11 @@ describe("layer 2 from end to end", () => {
 
   test("L2-6, L2-10 without the server's help, by size: if clearing cannot pay off, only once the cache is cold", async () => {
     const settings = {
+      planner: "off", // it clears as soon as the cache is cold, by time
       switches: { "clear-by-api": false },
       figures: { "expected-turns": 0 },
       autoCompactTokens: 150_000,
-    }
+    } as const
     const { sim, requests } = await watched([...rounds(16, 8_000), "Later."])
     const agent = await thriftyAgent(sim, { name: "claude-opus-5", settings })
     await ask(agent, "go")
