@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process"
 const BENCHES: Readonly<Record<string, string>> = {
   turn: "packages/core/bench/turn.ts",
   survey: "packages/core/bench/survey.ts",
+  planner: "packages/core/bench/planner.ts",
   journal: "packages/core/bench/journal.ts",
   mailbox: "packages/core/bench/mailbox.ts",
   estimator: "packages/core/bench/estimator.ts",
