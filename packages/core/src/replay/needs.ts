@@ -28,15 +28,20 @@ export function needsOf(recording: MeasuredRecording): readonly Needs[] {
   const needs: Needs[] = recording.requests.map(() => NOTHING)
   const newest = new Map<string, Block>()
   const shown: Block[] = []
+  /** What came since the last request. Parts of an answer do not need each other. */
+  let unsent: Block[] = []
+  const send = () => {
+    for (const block of unsent) for (const name of namesIn(block)) newest.set(name, block)
+    shown.push(...unsent)
+    unsent = []
+  }
   for (const step of withoutCompactions(recording.steps)) {
+    if (step.kind === "request") send()
     if (step.kind !== "entry" || !isShown(step.entry)) continue
     const blocks = sentBlocks(step.entry)
     if (step.response !== undefined)
       needs[step.response] = merged(needs[step.response]!, needsIn(blocks, newest, shown))
-    for (const block of blocks) {
-      shown.push(block)
-      for (const name of namesIn(block)) newest.set(name, block)
-    }
+    unsent.push(...blocks)
   }
   computed.set(recording, needs)
   return needs

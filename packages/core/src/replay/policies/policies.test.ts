@@ -2,8 +2,10 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { type WorkRound, workload } from "../../../test/workloads.ts"
+import type { AssistantMessage } from "../../messages/messages.ts"
 import { type ReplayInput, type ReplayReport, replay } from "../replay.ts"
 import { ALL_POLICIES } from "./all.ts"
+import { none } from "./none.ts"
 
 const MODEL = "claude-opus-4-6"
 const LARGE = 12_000 // characters, about 3,000 tokens
@@ -73,5 +75,17 @@ describe("BEY-7 forgetting costs", () => {
     expect(masking.requests.filter(({ purpose }) => purpose === "recall")).toHaveLength(1)
     expect(masking.usedAgain.fetchedTokens).toBeGreaterThan(1_000)
     expect(masking.totals.byPurpose.recall).toBeGreaterThan(0)
+  })
+
+  test("an answer in several entries does not need its own words", async () => {
+    const [first, ...rest] = conversation()
+      .user("Look for it.")
+      .call("Grep", { pattern: "renderTotal" }, { usage: usage(20_000) })
+      .result("nothing").messages
+    const answer = rest[0] as AssistantMessage
+    const words = { ...answer, uuid: "words", message: { ...answer.message, content: "I look for renderTotal." } }
+    const split = [first!, words, { ...answer, parentUuid: "words" }, ...rest.slice(1)]
+    const found = await replay({ entries: split, model: MODEL }, { policies: [none] })
+    expect(found.reports[0]!.usedAgain).toMatchObject({ names: 0, fetched: 0 })
   })
 })
