@@ -84,7 +84,7 @@ export class Bill {
   noteLoss(turn: number, { counts, request, acted }: Lost): void {
     const last = this.last?.request
     if (!last || inputTokens(last.counts) === last.counts.input) return // nothing had been cached
-    const tokens = last.context - counts.cacheRead
+    const tokens = Math.min(last.context, inputTokens(counts)) - counts.cacheRead // what a layer removed is not written again
     if (tokens < LEAST_LOSS) return
     const isLate = request.at.getTime() - Date.parse(last.at) > FIVE_MINUTES && counts.cacheRead < last.context / 2
     const why = request.model !== last.model ? "model" : isLate ? "pause" : (acted ?? "other")

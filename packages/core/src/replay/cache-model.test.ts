@@ -141,6 +141,7 @@ describe("CACHE-8 the model of the server's cache knows lifetimes", () => {
     [{ kind: "lost", kept: "part", upTo: 1_100 }, 0, 1_000],
     [{ kind: "outlived" }, LIFE_MS, 1_200],
     [{ kind: "found", upTo: 1_100 }, LIFE_MS, 1_100],
+    [{ kind: "found", upTo: 1_000 }, 0, 1_200], // its own entry is alive and holds more
     [{ kind: "answer-cached" }, LIFE_MS, 1_100],
   ] as const)("an incident changes what is read: %o", (incident, now, read) => {
     const cache = new CacheModel()

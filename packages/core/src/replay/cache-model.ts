@@ -113,7 +113,7 @@ export class CacheModel {
     const found = (hit: number | undefined): Lookup => ({ ends, places, entries: known, hit })
     switch (incident?.kind) {
       case "found":
-        return found(closestTo(ends, incident.upTo))
+        return found(furthest(closestTo(ends, incident.upTo), nearestEntry(known, places, now)))
       case "answer-cached":
         return found(input.answered ?? nearestEntry(known, places, now))
       case "outlived":
@@ -189,6 +189,8 @@ function closestTo(ends: readonly number[], tokens: number): number | undefined 
   const place = isNextClose ? next + 1 : last
   return place === 0 ? undefined : place
 }
+
+const furthest = (a: number | undefined, b: number | undefined) => (b === undefined || (a ?? 0) > b ? a : b)
 
 function nearestEntry(entries: Entries, places: readonly number[], now: number): number | undefined {
   for (const place of places.toSorted((a, b) => b - a)) {

@@ -164,7 +164,7 @@ describe("L2-10 the policies", () => {
 
   test("ours clears by size where the server does not help", async () => {
     const { actions } = reportOf(await replayed(many(70), { model: "some-model" }), "strata")
-    expect(actions).toMatchObject([{ kind: "cleared", why: "they filled the window" }])
+    expect(actions).toMatchObject([{ kind: "cleared", why: "to make the context smaller" }])
   })
 
   test("a layer that fails is reported, and the replay goes on", async () => {

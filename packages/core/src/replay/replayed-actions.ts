@@ -19,7 +19,7 @@ export interface PolicyAction {
 
 const WHY: Readonly<Record<string, string>> = {
   idle: "a long pause: the cache was gone",
-  size: "they filled the window",
+  size: "to make the context smaller",
   api: "the server was asked to",
   "cache-edit": "deleted inside the server's cache",
 }
@@ -47,6 +47,20 @@ function actionOf(draft: Draft): Omit<PolicyAction, "turn" | "tokens">[] {
     return [{ kind: "compacted", results: 0, why: draft.planned ?? "the context had reached its threshold" }]
   if (draft.subtype === "thinking-dropped") return [{ kind: "thinking dropped", results: 0, why: draft.why }]
   return []
+}
+
+/** What a compaction removed, by the requests before and after it. The layer had only an estimate of what it leaves. */
+export function withMeasuredCompactions(
+  actions: readonly PolicyAction[],
+  requests: readonly { readonly turn: number; readonly purpose: string; readonly context: number }[],
+): readonly PolicyAction[] {
+  const sent = requests.filter(({ purpose }) => purpose === "conversation")
+  const contexts = new Map(sent.map(({ turn, context }) => [turn, context]))
+  return actions.map((action) => {
+    const [before, after] = [contexts.get(action.turn - 1), contexts.get(action.turn)]
+    const isMeasured = action.kind === "compacted" && before !== undefined && after !== undefined
+    return isMeasured ? { ...action, tokens: Math.max(0, before - after) } : action
+  })
 }
 
 export interface Course {

@@ -33,7 +33,7 @@ import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import { type MeasuredRecording, neededForValidity } from "./measured-recording.ts"
 import type { LayeredPolicy, RunOptions } from "./policy.ts"
 import type { RecordedRequest, Step } from "./recorded-steps.ts"
-import { actionsOf, type PolicyAction } from "./replayed-actions.ts"
+import { actionsOf, type PolicyAction, withMeasuredCompactions } from "./replayed-actions.ts"
 import type { PolicyRun, Purpose, ReplayedRequest } from "./report.ts"
 import { type SentMessage, ServerCopy } from "./server-copy.ts"
 import { summariserInput } from "./summariser-input.ts"
@@ -129,7 +129,7 @@ class Rerun {
     this.#fetching.close()
     return {
       requests: this.#bill.requests,
-      actions: this.#actions,
+      actions: withMeasuredCompactions(this.#actions, this.#bill.requests),
       contexts: this.#contexts,
       losses: this.#bill.losses,
       usedAgain: this.#fetching.usedAgain,

@@ -15,6 +15,7 @@ export const claudeStyle = layered({
     storage(),
     clearing({
       name: "claude-style",
+      why: "idle",
       choose: (results, { views, now }) => {
         const last = views.context.lastResponse
         const isLong = last !== undefined && now.getTime() - Date.parse(last.timestamp) > LONG_PAUSE_MS

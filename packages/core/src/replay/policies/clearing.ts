@@ -15,11 +15,13 @@ export interface ShownResult {
 
 export interface Clearing {
   readonly name: string
+  /** `idle`: because a pause was long. Default `size`. */
+  readonly why?: "idle" | "size"
   /** Which of the results that are shown, oldest first, go now. */
   readonly choose: (results: readonly ShownResult[], context: LayerContext) => readonly ShownResult[]
 }
 
-export function clearing({ name, choose }: Clearing): Layer {
+export function clearing({ name, choose, why = "size" }: Clearing): Layer {
   return {
     name,
     async beforeRequest(context) {
@@ -27,7 +29,7 @@ export function clearing({ name, choose }: Clearing): Layer {
       const old = choose(results, context)
       if (old.length === 0) return undefined
       const drafts: DecisionDraft[] = [
-        { type: "strata", subtype: "tool-results-cleared", toolUseIds: old.map(({ id }) => id), why: "size" },
+        { type: "strata", subtype: "tool-results-cleared", toolUseIds: old.map(({ id }) => id), why },
       ]
       if (context.facts.accepts.boundThinking && lastThinking > old[0]!.at)
         drafts.push({ type: "strata", subtype: "thinking-dropped", why: "tool results before it were cleared" })

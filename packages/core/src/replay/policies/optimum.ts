@@ -13,6 +13,7 @@ import type { MeasuredRecording } from "../measured-recording.ts"
 import type { Policy } from "../policy.ts"
 import type { PolicyAction } from "../replayed-actions.ts"
 import { NO_COMPACTION, NOT_USED, type PolicyRun, type Purpose, type ReplayedRequest } from "../report.ts"
+import { requestCost, unitOf } from "../request-cost.ts"
 import { USUAL_PRICES } from "../usual-prices.ts"
 import { none } from "./none.ts"
 import { SUMMARY_TOKENS } from "./summarising.ts"
@@ -26,8 +27,16 @@ export const optimum: Policy = {
   async run(recording, options) {
     const everything = await none.run(recording, options)
     const rounds = roundsOf(recording, everything)
-    return runOf(rounds, cheapest(rounds))
+    const planned = runOf(rounds, cheapest(rounds))
+    const isWorse = everything.invalid === 0 && costOfRun(everything) < costOfRun(planned)
+    return isWorse ? { ...everything, usedAgain: NOT_USED } : planned
   },
+}
+
+/** The plan has a simple cache. Where the server's was kinder, sending everything is the bound. */
+function costOfRun({ requests }: PolicyRun): number {
+  const unit = unitOf(requests)
+  return requests.reduce((sum, request) => sum + requestCost(request, unit), 0)
 }
 
 /** What a request is about. It does not depend on what is done before it. */

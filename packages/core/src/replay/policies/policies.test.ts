@@ -29,6 +29,20 @@ describe("BEY-7 the policies", () => {
       if (name !== "none") expect([name, totals.invalid]).toEqual([name, 0])
     }
     expect(found.none!.totals.invalid).toBeGreaterThan(50)
+    for (const report of [found.strata!, found["tail-20k"]!]) {
+      const sent = report.requests.filter(({ purpose }) => purpose === "conversation")
+      for (const { turn, tokens } of report.actions.filter(({ kind }) => kind === "compacted")) {
+        expect(tokens).toBe(sent[turn - 2]!.context - sent[turn - 1]!.context)
+      }
+      for (const { turn, tokens } of report.losses)
+        expect(tokens).toBeLessThanOrEqual(sent[turn - 1]!.context - sent[turn - 1]!.counts.cacheRead)
+    }
+  })
+
+  test("fixed thresholds clear after a long pause, and say so", async () => {
+    const policies = ALL_POLICIES.filter(({ name }) => name === "claude-style")
+    const found = await reports([...many(8), ...many(1, { pauseMinutes: 70 }), ...many(1)], { policies })
+    expect(found["claude-style"]!.actions).toMatchObject([{ kind: "cleared", why: "a long pause: the cache was gone" }])
   })
 
   test("nothing is cheaper than the optimum, and ours is cheaper than fixed thresholds", async () => {
@@ -38,6 +52,13 @@ describe("BEY-7 the policies", () => {
     expect(cost("strata")).toBeLessThan(cost("claude-style") * 0.75)
     expect(cost("strata")).toBeLessThan(cost("none") * 0.7)
     expect(found.strata!.actions.filter(({ kind }) => kind === "compacted").length).toBeGreaterThan(2)
+  })
+
+  test("in a conversation too short for the cache, the optimum is to send everything", async () => {
+    const policies = ALL_POLICIES.filter(({ name }) => name === "none" || name === "optimum")
+    const entries = conversation().user("Hello.").say("Hello to you.").messages
+    const { reports: found } = await replay({ entries, model: MODEL }, { policies })
+    expect(found[1]!.totals.dollars).toBe(found[0]!.totals.dollars)
   })
 
   test("a pause of twelve minutes is bridged by keeping the cache warm, one of an hour is not", async () => {
