@@ -56,7 +56,7 @@ describe("BEY-7 strata replay", () => {
   it("says how close its model is to what a recording was billed", async () => {
     const file = hostileTranscript("billed")
     const { stdout } = await run("replay", file)
-    expect(stdout).toMatch(/The recorded requests were billed \S+ tokens\. The model says/)
+    expect(stdout).toMatch(/The recorded requests were billed \S+ tokens\. The replay computes/)
     expect((await run("replay", file, "--model", "claude-opus-5-5")).stdout).not.toContain("were billed")
   })
 
@@ -104,6 +104,8 @@ describe("BEY-7 strata compare", () => {
     expect(stdout).toMatch(/^none +.*\nclaude-style +/m)
     expect(stdout).toMatch(/^strata +/m)
     expect(stdout).toContain("in view: names used again that were in view.")
+    expect(stdout).toMatch(/^conversation +turns +none +strata +cheapest +optimum$/m)
+    expect(stdout).not.toMatch(/[\dKM] +optimum +/) // the bound is not a policy that one can choose
     expect(widest(stdout)).toBeLessThanOrEqual(80)
     expect(stderr).toMatch(/^Wrote .*page\.html \(.*bytes\)\. Open it in a browser\.\n$/)
     const page = read("page.html")

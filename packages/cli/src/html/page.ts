@@ -1,7 +1,7 @@
 /** A page: the scorecard, a table of the conversations, and charts for each of them. Its size is bounded. */
 import { SCORE_COLUMNS } from "../compare/score-table.ts"
 import { counted, grouped, short } from "../display/numbers.ts"
-import { costWithUnit } from "../replay/page.ts"
+import { costIn } from "../replay/page.ts"
 import type { Course, PageContent, PageConversation } from "./content.ts"
 import { classLegend, contextChart, lossLegend, MARK_SHAPES } from "./context-chart.ts"
 import { costAtEnd, costChart } from "./cost-chart.ts"
@@ -43,7 +43,7 @@ const weightOf = ({ courses }: PageConversation) =>
 function scoreSection({ scores, unit, conversations }: NonNullable<PageContent["scorecard"]>): Markup {
   const least = Math.min(...scores.filter(({ policy }) => policy !== "optimum").map(({ cost }) => cost))
   return html`<section><h2>Scorecard</h2>
-<p>${counted(scores.length, "policy", "policies")} on ${counted(conversations, "conversation")}. The lowest cost is marked.</p>
+<p>${counted(scores.length, "policy", "policies")} on ${counted(conversations, "conversation")}. The lowest cost is marked; optimum knows the future and does not count.</p>
 <div class="scroll" tabindex="0"><table><thead><tr><th>policy</th>${SCORE_COLUMNS.map(({ title, about }) => html`<th title="${about}">${title}</th>`)}</tr></thead>
 <tbody>${scores.map(
     (score) =>
@@ -67,7 +67,8 @@ ${left > 0 ? html`<p>The ${grouped(detailed.size)} with the highest cost have ch
     const { name } = conversation
     const link = detailed.has(conversation) ? html`<a href="#c${i + 1}">${name}</a>` : name
     return html`<tr><td class="long">${link}</td><td>${grouped(turnCount(conversation))}</td>${columns.map(({ cell }) => html`<td>${cell(conversation)}</td>`)}</tr>`
-  })}</tbody></table></div></section>`
+  })}</tbody></table></div>
+${all.some(({ unit }) => unit === "tokens") ? html`<p class="soft">Without a dollar sign: tokens of plain input, because a price is unknown.</p>` : undefined}</section>`
 }
 
 interface ConversationColumn {
@@ -82,7 +83,7 @@ const costColumns = (all: readonly PageConversation[]): readonly ConversationCol
     cell: ({ courses, unit }) => {
       const course = courses.find(({ name }) => name === title)
       const paid = course && costAtEnd(course)
-      return paid === undefined ? "-" : costWithUnit(paid, unit)
+      return paid === undefined ? "-" : costIn(paid, unit)
     },
   }))
 

@@ -156,13 +156,15 @@ export function evidence(page: ReplayPage): string[] {
   const { changedFiles, changedFilesNamed, paths, pathsTouched, rules, rulesVerbatim } = report.afterCompaction
   const missing = names - inView
   const sentences = [
-    names === 0
-      ? "No answer used a name from before."
-      : `Answers used ${counted(names, "name")} from before; ${grouped(inView)} (${wholePercent(inView / names)}) were in view.`,
+    report.policy === "optimum"
+      ? "It forgets nothing that an answer uses again."
+      : names === 0
+        ? "No answer used a name from before."
+        : `Answers used ${counted(names, "name")} from before; ${grouped(inView)} (${wholePercent(inView / names)}) were in view.`,
     ...(fetched === 0
       ? []
       : [
-          `To get back the rest, ${counted(fetched, "block was", "blocks were")} fetched again: ${short(fetchedTokens)} tokens.`,
+          `Fetched again, for names or for lines to edit: ${counted(fetched, "block")}, ${short(fetchedTokens)} tokens.`,
         ]),
     ...(found === undefined || missing === 0
       ? []
@@ -190,8 +192,10 @@ export function billed(page: ReplayPage): string[] {
   const away = wholePercent(Math.abs(ratios.modelled - 1))
   const side = ratios.modelled < 1 ? "below" : "above"
   const sentences = [
-    `The recorded requests were billed ${costWithUnit(bill, unit)}. The model says ${costWithUnit(modelled, unit)}: ${away === "0%" ? "the same" : `${away} ${side}`}.`,
-    ...(incidents === 0 ? [] : [`${counted(incidents, "request")} met a cache that broke its own rules.`]),
+    `The recorded requests were billed ${costWithUnit(bill, unit)}. The replay computes ${costWithUnit(modelled, unit)}: ${away === "0%" ? "the same" : `${away} ${side}`}.`,
+    ...(incidents === 0
+      ? []
+      : [`For ${counted(incidents, "request")}, the server read more or less from the cache than its rules say.`]),
     `${wholePercent(unexplained)} of the bill is unexplained.`,
   ]
   const causes = parts.filter(({ amount }) => Math.abs(amount) > bill / 200).slice(0, MOST_PARTS)

@@ -25,7 +25,7 @@ export function turns(page: ReplayPage, most: number): string[] {
         { title: "written", align: "right" },
         { title: "output", align: "right" },
         { title: unit === "dollars" ? "cost" : "tokens", align: "right" },
-        { title: "what happened", gives: "end" },
+        { title: "what happened", gives: "wrap" },
       ],
       rows: shown.map((request) => {
         const { turn, purpose, context, counts } = request
