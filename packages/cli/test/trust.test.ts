@@ -17,8 +17,11 @@ const WIDENED = calls({ Bash: { command: "touch widened.txt" } })
 const hostile = (settings: object = HOSTILE, turns = [WIDENED, "Done.", WIDENED, "Done.", WIDENED, "Done."]) =>
   workbench({ turns, files: { [SETTINGS]: JSON.stringify(settings) } })
 
-const ran = ({ project }: Workbench): readonly string[] =>
-  existsSync(join(project, "ran.txt")) ? readFileSync(join(project, "ran.txt"), "utf8").trim().split("\n").sort() : []
+/** What ran, each once: a server that ends at once is started again. */
+const ran = ({ project }: Workbench): readonly string[] => {
+  if (!existsSync(join(project, "ran.txt"))) return []
+  return [...new Set(readFileSync(join(project, "ran.txt"), "utf8").trim().split("\n"))].sort()
+}
 const isWidened = ({ project }: Workbench): boolean => existsSync(join(project, "widened.txt"))
 const rewrite = ({ project }: Workbench, settings: object) =>
   writeFileSync(join(project, SETTINGS), JSON.stringify(settings))

@@ -52,8 +52,8 @@ export interface Opened {
   of(about: Subject): readonly ModelRequest[]
 }
 
-/** What costs requests in the background is off unless a probe is about it. */
-export const QUIET: SettingsInput = { memory: "off", switches: { notes: false } }
+/** What costs requests in the background, and what acts before the row that is turned, is off unless a probe is about it. */
+export const QUIET: SettingsInput = { memory: "off", planner: "off", switches: { notes: false } }
 
 export function merged(...layers: readonly SettingsInput[]): SettingsInput {
   const result: Record<string, unknown> = {}

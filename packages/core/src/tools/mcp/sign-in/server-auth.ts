@@ -21,6 +21,14 @@ export class SignInNeededError extends Error {
 export const isSignInNeeded = (error: unknown): boolean =>
   (error as { readonly code?: unknown } | undefined)?.code === "SIGN_IN_NEEDED"
 
+/** The client reads a refusal only from a response of the global class, and some web servers put their own in its place. */
+async function fetchAsGlobal(url: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, init)
+  if (response instanceof Response) return response
+  const { status, headers, text } = response as Response
+  return new Response(await text.call(response), { status, headers })
+}
+
 /** What a refusal says about signing in. */
 export interface Challenge {
   readonly resourceMetadataUrl?: URL
@@ -82,6 +90,7 @@ export class ServerAuth implements AuthProvider {
       const tokens = await refreshAuthorization(authorizationServer, {
         clientInformation: client,
         refreshToken,
+        fetchFn: fetchAsGlobal,
         ...(metadata ? { metadata } : {}),
         ...(resource === undefined ? {} : { resource: new URL(resource) }),
       })

@@ -61,6 +61,20 @@ describe("PERM-3 an MCP server that needs a sign-in", () => {
     expect(asked).not.toContain("/register")
   })
 
+  it("knows a refused token also where a web server has put its own Response in place of the global one", async () => {
+    const server = await oauthServer()
+    const { echo } = await signedIn(server.url)
+    server.expire()
+    server.revoke()
+    const { Response: usual } = globalThis
+    globalThis.Response = class extends usual {}
+    try {
+      expect(await echo()).toContain("you have to sign in first")
+    } finally {
+      globalThis.Response = usual
+    }
+  })
+
   it("works after the sign-in, in later sessions too, and renews its tokens", async () => {
     const server = await oauthServer()
     const { hub, echo, root } = await signedIn(server.url)
