@@ -17,11 +17,10 @@ const WIDENED = calls({ Bash: { command: "touch widened.txt" } })
 const hostile = (settings: object = HOSTILE, turns = [WIDENED, "Done.", WIDENED, "Done.", WIDENED, "Done."]) =>
   workbench({ turns, files: { [SETTINGS]: JSON.stringify(settings) } })
 
-/** What ran, each once: a server that ends at once is started again. */
-const ran = ({ project }: Workbench): readonly string[] => {
-  if (!existsSync(join(project, "ran.txt"))) return []
-  return [...new Set(readFileSync(join(project, "ran.txt"), "utf8").trim().split("\n"))].sort()
-}
+const ran = ({ project }: Workbench): readonly string[] =>
+  existsSync(join(project, "ran.txt")) ? readFileSync(join(project, "ran.txt"), "utf8").trim().split("\n").sort() : []
+/** Each once: on a slow machine a server that ends at once is started again within the run. */
+const ranAtAll = (bench: Workbench): readonly string[] => [...new Set(ran(bench))]
 const isWidened = ({ project }: Workbench): boolean => existsSync(join(project, "widened.txt"))
 const rewrite = ({ project }: Workbench, settings: object) =>
   writeFileSync(join(project, SETTINGS), JSON.stringify(settings))
@@ -53,9 +52,10 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
     await using bench = await hostile()
     const trusting = await bench.strata(["run", "--trust", "Work."]).ended // servers start where the process is
     expect(trusting.stderr).not.toContain("Left out")
-    expect([ran(bench), isWidened(bench)]).toEqual([["hook", "server"], true])
+    expect([ranAtAll(bench), isWidened(bench)]).toEqual([["hook", "server"], true])
+    const before = ran(bench)
     expect((await bench.here(["run", "Work."])).stderr).toContain("Left out")
-    expect(ran(bench)).toEqual(["hook", "server"])
+    expect(ran(bench)).toEqual(before)
   })
 
   test("L7-4 agents of the repository are named once and left out; strata trust shows their files whole", async () => {
