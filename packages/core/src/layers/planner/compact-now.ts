@@ -34,6 +34,13 @@ const SOON = 0.85 // of what is due: the rest takes a few requests, and a summar
 /** How many times its price the rent must reach. */
 const PATIENCE: Readonly<Record<Exclude<PlannerMode, "off">, number>> = { money: 0.75, balanced: 1, fidelity: 4 }
 
+/** The same for a person, after the price. */
+const DUE: Readonly<Record<keyof typeof PATIENCE, string>> = {
+  money: "; with the planner on money, three quarters of that are enough",
+  balanced: "",
+  fidelity: "; with the planner on fidelity, it waits for four times that",
+}
+
 export function compactsNow(
   { context, left, prompt, rent, responses, isCold, prices }: Outlook,
   mode: Exclude<PlannerMode, "off">,
@@ -62,7 +69,7 @@ export function plannedCompaction(context: LayerContext): string | undefined {
   const old = grouped(Math.round(outlook.context - outlook.left))
   const because = outlook.isCold
     ? "the cache is gone, so everything is written again in any case"
-    : `sending them again has cost ${amountOf(rent, context)} since the last boundary, and a compaction costs ${amountOf(price, context)}`
+    : `sending them again has cost ${amountOf(rent, context)} since the last boundary, and a compaction costs ${amountOf(price, context)}${DUE[planner]}`
   return `About ${old} old tokens need not be sent again: ${because}.`
 }
 

@@ -10,7 +10,7 @@ const ROUNDS = 18
 
 const WORDS = 8_500 // close to what is put aside
 
-async function worked(planner: "off" | "balanced") {
+async function worked(planner: "off" | "money" | "balanced") {
   const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS))
   const place = { ...project(), id: "planned", store: memoryStore() }
   const options = { ...place, window: WINDOW, settings: { ...NO_NOTES, planner, contextWindow: WINDOW } }
@@ -37,6 +37,13 @@ describe("BEY-4 the planner", () => {
     await agent.close()
     const resumed = await compactingAgent(sim, { ...options, mustExist: true })
     expect(JSON.stringify(await resumed.conversation.prepare())).toBe(live)
+  })
+
+  test("says that less is enough where money counts most", async () => {
+    const [compacted] = await decisionsOf((await worked("money")).agent, "compacted")
+    expect(compacted!.planned).toMatch(
+      /costs \$\d+\.\d\d; with the planner on money, three quarters of that are enough\.$/,
+    )
   })
 
   test("compacts nothing where it is off", async () => {
