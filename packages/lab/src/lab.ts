@@ -1,8 +1,8 @@
 /**
  * The comparison of the README: every policy on every recorded conversation next to the repository, or on generated work where there is
- * none. It prints a scorecard for each set, what the claims need, and how close the model is to what was billed.
+ * none. It prints a scorecard for each set and what the claims need.
  *
- *     npm run lab -- [--short] [--json FILE] [--html FILE] [--policies a,b] [folder with recordings …]
+ *     npm run lab -- [--short] [--json FILE] [--policies a,b] [folder with recordings …]
  */
 import { existsSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -30,7 +30,8 @@ const HOW = `How it is counted
 - Every policy replays the same recordings: answers, pauses and sizes as recorded, prices from the list, the cache as the client used it.
 - What an answer uses again and a policy has taken out of the view is fetched: one more request, with the block as its result.
 - Summaries of all policies are the same extractive ones, with 2,000 tokens at most.
-- "optimum" knows the future and loses nothing. No policy can reach it.
+- "strata" caches for five minutes and keeps the cache warm in pauses, also where the client cached for an hour. Pings after the end are not counted.
+- "optimum" knows the future and loses nothing. It compacts, and clears no single results in a warm cache.
 - Recordings without token counts, with fewer than 5 requests or without a known price are left out.`
 
 const began = performance.now()

@@ -9,7 +9,7 @@ import { seededIds } from "../base/ids.ts"
 import { compactionAllowed, DEFAULT_SETTINGS, type Settings } from "../base/settings.ts"
 import { silentTelemetry } from "../base/telemetry.ts"
 import { inputTokens, NO_TOKENS, type TokenCounts } from "../base/token-counts.ts"
-import { type Draft, type Entry, isDecision } from "../journal/entries.ts"
+import { type DecisionEntry, type Draft, type Entry, isDecision } from "../journal/entries.ts"
 import { memoryStore } from "../journal/memory-store.ts"
 import type { Journal } from "../journal/store.ts"
 import type { LayerContext } from "../layers/layer.ts"
@@ -31,6 +31,7 @@ import { OwnTexts } from "./context-classes.ts"
 import { Fetching } from "./fetching.ts"
 import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import { type MeasuredRecording, neededForValidity } from "./measured-recording.ts"
+import { SUMMARY_TOKENS } from "./policies/summarising.ts"
 import type { LayeredPolicy, RunOptions } from "./policy.ts"
 import type { RecordedRequest, Step } from "./recorded-steps.ts"
 import { actionsOf, type PolicyAction, withMeasuredCompactions } from "./replayed-actions.ts"
@@ -84,6 +85,8 @@ class Rerun {
   #decided: readonly Draft[] = []
   /** The view before a compaction that is still to be paid for. */
   #compactedFrom: Sent | undefined
+  /** What the server cleared for the newest request. */
+  #serverEdit: Pick<DecisionEntry & { subtype: "server-edited" }, "edits" | "keptFrom"> | undefined
   #asked: AskedModel
   #now = new Date(0)
   #turn = 0
@@ -169,13 +172,14 @@ class Rerun {
     this.#keepWarm(request)
     this.#now = request.at
     this.#asked = this.#ask(request.model)
+    this.#noteServerEdit()
     this.#isSending = true
     await this.#layers.beforeRequest()
     this.#isSending = false
     this.#decide(neededForValidity(this.#views.context))
     this.#payForSummary(request)
-    if (this.#compactsItself) this.#fetchWhatIsNeeded(request)
-    const sent = this.#edited(request)
+    const first = this.#edited(request)
+    const sent = this.#compactsItself && this.#fetchWhatIsNeeded(request, first) ? this.#edited(request) : first
     const counts = { ...this.#bill.cachedAsRecorded(sent, request), output: this.#outputOf(request) }
     this.#bill.noteLoss(this.#turn, { counts, request, acted: this.#acted() })
     const classes = { sent, own: this.#ownTexts }
@@ -192,10 +196,25 @@ class Rerun {
       const { cleared: results, tokens } = edit
       const why = "the trigger was passed"
       this.#actions.push({ turn: this.#turn, kind: "cleared by the server", results, tokens, why })
-      const keptFrom = this.#views.context.serverKept.firstOf(callsKeptBy({ context_management }))
-      this.#decide([{ type: "strata", subtype: "server-edited", edits: [], ...(keptFrom ? { keptFrom } : {}) }])
     }
+    const isEdited = messages.some(({ items }) => items.some(({ isCleared }) => isCleared))
+    const keptFrom = this.#views.context.serverKept.firstOf(callsKeptBy({ context_management }))
+    this.#serverEdit = isEdited ? { edits: [], ...(keptFrom ? { keptFrom } : {}) } : undefined
     return { messages, prompt }
+  }
+
+  /** Every response says what the server has cleared for it. */
+  #noteServerEdit(): void {
+    if (this.#serverEdit) this.#decide([{ type: "strata", subtype: "server-edited", ...this.#serverEdit }])
+    this.#serverEdit = undefined
+  }
+
+  /** A fork asks the server for the edits of the newest request, so it reads the same cache. */
+  #forFork(request: RecordedRequest): Sent {
+    const { context_management } = this.#layers.requestExtras("fork")
+    const { prompt, messages } = this.#sent(request)
+    const edits = context_management?.edits ?? []
+    return { prompt, messages: this.#server.edit(messages, { edits, prompt }).messages }
   }
 
   #sent({ number }: RecordedRequest): Sent {
@@ -241,22 +260,24 @@ class Rerun {
     if (!before) return
     this.#compactedFrom = undefined
     const { kind = "fork", ...limits } = this.#policy.summariser ?? {}
-    const output = this.#after.summaryTokens((text) => this.#views.estimator.text(text))
+    const tokens = this.#after.summaryTokens((text) => this.#views.estimator.text(text))
+    const output = Math.min(SUMMARY_TOKENS, tokens) // the rest of the text is copied, not written by a model
     const input =
       kind === "fork" ? this.#bill.cached(before, request) : { ...NO_TOKENS, input: summariserInput(before, limits) }
     this.#charge("summary", { request, counts: { ...input, output } })
   }
 
-  /** One request with a call for every block that is needed and not in view. */
-  #fetchWhatIsNeeded(request: RecordedRequest): void {
-    const sent = this.#sent(request)
+  /** One request with a call for every block that is needed and not in view. `false`: all of them are. */
+  #fetchWhatIsNeeded(request: RecordedRequest, sent: Sent): boolean {
     const missing = this.#fetching.missing(request.number, sent.messages)
-    if (missing.length === 0) return
+    if (missing.length === 0) return false
     const counts = { ...this.#bill.cached(sent, request), output: CALL_OUTPUT * missing.length }
     this.#charge("recall", { request, counts })
     const about = { ids: this.#ids, at: this.#now, model: request.model, usage: usageOf(counts) }
     const entries = this.#fetching.fetched(missing, about)
     for (const entry of entries) this.#apply(this.#inPlace(entry))
+    this.#noteServerEdit()
+    return true
   }
 
   /** As recorded, or else an estimate of the answer. */
@@ -298,7 +319,7 @@ class Rerun {
       ({ type, ...draft }) => type === "strata" && "subtype" in draft && draft.subtype === "compacted",
     )
     if (isCompaction) {
-      this.#compactedFrom = this.#sent(this.#recording.requests[this.#turn - 1]!)
+      this.#compactedFrom = this.#forFork(this.#recording.requests[this.#turn - 1]!)
       this.#contexts.push(this.#turn)
       this.#ownTexts.add(drafts)
     }

@@ -1,8 +1,9 @@
 /** BEY-7: what the policies do, and that forgetting costs. */
+import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { type WorkRound, workload } from "../../../test/workloads.ts"
-import type { AssistantMessage } from "../../messages/messages.ts"
+import type { AssistantMessage, Usage } from "../../messages/messages.ts"
 import { type ReplayInput, type ReplayReport, replay } from "../replay.ts"
 import { ALL_POLICIES } from "./all.ts"
 import { none } from "./none.ts"
@@ -15,6 +16,25 @@ const many = (count: number, round: Partial<WorkRound> = {}): WorkRound[] =>
 async function reports(rounds: readonly WorkRound[], input: ReplayInput = {}) {
   const found = await replay({ entries: workload(rounds, { model: MODEL }), model: MODEL }, input)
   return Object.fromEntries(found.reports.map((report) => [report.policy, report])) as Record<string, ReplayReport>
+}
+
+/** The rounds with the usage of a client that sends everything and caches it for so long. */
+function billed(rounds: readonly { readonly result: number; readonly pauseMinutes: number }[], lifeMinutes: number) {
+  let context = 20_000
+  return rounds.map((round, i): WorkRound => {
+    const isWarm = i > 0 && rounds[i - 1]!.pauseMinutes < lifeMinutes
+    const fresh = 100 + Math.ceil((rounds[i - 1]?.result ?? 0) / 4)
+    const [read, written] = isWarm ? [context, fresh] : [0, context + fresh]
+    context += fresh
+    const usage: Usage = {
+      ...{ input_tokens: 3, output_tokens: 60, cache_read_input_tokens: read, cache_creation_input_tokens: written },
+      cache_creation: {
+        ephemeral_5m_input_tokens: lifeMinutes === 5 ? written : 0,
+        ephemeral_1h_input_tokens: lifeMinutes === 5 ? 0 : written,
+      },
+    }
+    return { tool: "Read", ...round, usage }
+  })
 }
 
 describe("BEY-7 the policies", () => {
@@ -59,6 +79,47 @@ describe("BEY-7 the policies", () => {
     const entries = conversation().user("Hello.").say("Hello to you.").messages
     const { reports: found } = await replay({ entries, model: MODEL }, { policies })
     expect(found[1]!.totals.dollars).toBe(found[0]!.totals.dollars)
+  })
+
+  test("no policy that only compacts is cheaper than the optimum, whatever the pauses, the sizes and the lifetime of the cache", async () => {
+    const names = ["none", "claude-style", "half-30", "user-words", "optimum"]
+    const policies = ALL_POLICIES.filter(({ name }) => names.includes(name))
+    const round = fc.record({
+      result: fc.integer({ min: 500, max: 40_000 }),
+      pauseMinutes: fc.oneof({ weight: 4, arbitrary: fc.constant(0.2) }, fc.integer({ min: 1, max: 90 })),
+    })
+    const work = fc.array(round, { minLength: 12, maxLength: 30 })
+    const property = fc.asyncProperty(work, fc.constantFrom(5, 60), async (rounds, lifeMinutes) => {
+      const found = await reports(billed(rounds, lifeMinutes), { window: 100_000, policies })
+      for (const name of names)
+        expect(found[name]!.totals.dollars!).toBeGreaterThanOrEqual(found.optimum!.totals.dollars!)
+    })
+    await fc.assert(property, { numRuns: 3, seed: 17, endOnFailure: true })
+  }, 30_000)
+
+  test("a summary costs the output of a summary, not the messages that a policy copies after it", async () => {
+    const work = many(14).reduce(
+      (built, _, i) =>
+        built
+          .user(`${i} ${"Keep every word of this. ".repeat(400)}`)
+          .call("Read", {})
+          .result("z ".repeat(6_000)),
+      conversation(),
+    )
+    const policies = ALL_POLICIES.filter(({ name }) => name === "user-words" || name === "strata")
+    const found = await replay({ entries: work.say("Done.").messages, model: MODEL }, { policies, window: 60_000 })
+    const summaries = found.reports.flatMap(({ requests }) => requests.filter(({ purpose }) => purpose === "summary"))
+    expect(summaries.length).toBeGreaterThan(1)
+    for (const { counts } of summaries) expect(counts.output).toBeLessThanOrEqual(2_000)
+  })
+
+  test("a summary reads the cache, also where the server had cleared results", async () => {
+    const work = Array.from({ length: 50 }, (_, i) => ({ result: 2_000 + ((i * 7_919) % 23_000), pauseMinutes: 0.2 }))
+    const policies = ALL_POLICIES.filter(({ name }) => name === "strata")
+    const { strata } = await reports(billed(work, 5), { window: 100_000, policies })
+    const cleared = strata!.actions.find(({ kind }) => kind === "cleared by the server")!
+    const next = strata!.requests.find(({ purpose, turn }) => purpose === "summary" && turn > cleared.turn)!
+    expect(next.counts.cacheRead).toBeGreaterThan(0.7 * next.context)
   })
 
   test("a pause of twelve minutes is bridged by keeping the cache warm, one of an hour is not", async () => {
