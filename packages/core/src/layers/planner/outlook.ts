@@ -32,8 +32,8 @@ export function outlookOf(context: LayerContext): Outlook {
   const { views, size } = context
   const prices = pricesOf(context)
   const prompt = views.context.promptTokens
-  const left = leftAfter(views)
-  const { tokens, shares } = resentIn(views)
+  const { tokens, shares, first } = resentIn(views)
+  const left = leftAfter(views, first)
   const cost = ({ read, written, plain }: Resent) => read * prices.read + written * prices.write + plain
   return {
     context: size.tokens,
@@ -46,9 +46,10 @@ export function outlookOf(context: LayerContext): Outlook {
   }
 }
 
-/** What the last compaction left besides the prompt, or what is usual. */
-function leftAfter({ context, compactions }: Views): number {
-  const { tokensAfter } = compactions.last ?? {}
+/** What the last compaction left besides the prompt, or what is usual. `first`: what the API counted right after it. */
+function leftAfter({ context, compactions }: Views, first: number | undefined): number {
+  const { tokensAfter: expected } = compactions.last ?? {}
+  const tokensAfter = expected === undefined ? undefined : Math.min(expected, first ?? expected)
   return (
     context.promptTokens + (tokensAfter === undefined ? USUAL_LEFT : Math.max(0, tokensAfter - context.promptTokens))
   )
@@ -65,6 +66,8 @@ interface Sending {
   readonly tokens: Resent
   /** The same, each response as a share of what it sent again. */
   readonly shares: Resent
+  /** Input of the first response since the boundary. */
+  first: number | undefined
   /** Input of the response before the newest one, and the newest one. */
   before: number
   last: { readonly id: string; readonly input: number; readonly resent: Resent; readonly of: number } | undefined
@@ -73,12 +76,12 @@ interface Sending {
 const none = (): Resent => ({ read: 0, written: 0, plain: 0 })
 
 const sending: MessageFold<Sending> = {
-  start: () => ({ tokens: none(), shares: none(), before: 0, last: undefined }),
+  start: () => ({ tokens: none(), shares: none(), first: undefined, before: 0, last: undefined }),
   mark(state) {
-    const { before, last } = state
+    const { first, before, last } = state
     const [tokens, shares] = [{ ...state.tokens }, { ...state.shares }]
     return () => {
-      Object.assign(state, { before, last })
+      Object.assign(state, { first, before, last })
       Object.assign(state.tokens, tokens)
       Object.assign(state.shares, shares)
     }
@@ -91,6 +94,7 @@ const sending: MessageFold<Sending> = {
     if (last?.id === id) add(state, last, -1)
     else state.before = last?.input ?? 0
     const counts = cacheCounts(message.message.usage as Usage)
+    if (last === undefined || (last.id === id && state.before === 0)) state.first = inputTokens(counts)
     const resent = resentBy(counts, state.before)
     state.last = { id, input: inputTokens(counts) + counts.output, resent, of: state.before }
     add(state, state.last, 1)
