@@ -8,7 +8,7 @@ import type { Uuid } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { LayerContext } from "../layer.ts"
-import { compactsNow, compactsSoon } from "../planner/compact-now.ts"
+import { compactsNow, compactsSoon, costsMoney } from "../planner/compact-now.ts"
 import { outlookOf } from "../planner/outlook.ts"
 import { positionOf } from "../position.ts"
 import { cutAfter } from "./cut.ts"
@@ -39,10 +39,11 @@ function isNear({ flags, fill, thresholds: { autoCompact } }: LayerContext): boo
   return fill.used >= autoCompact - lead
 }
 
-/** Whether the planner compacts within a few requests. */
+/** Whether the planner compacts within a few requests. After a failure it leaves that to the threshold. */
 function isPlanned(context: LayerContext): boolean {
   const { planner } = context.flags
-  return planner !== "off" && compactsSoon(compactsNow(outlookOf(context), planner))
+  if (planner === "off" || !costsMoney(context) || context.views.compactions.failures > 0) return false
+  return compactsSoon(compactsNow(outlookOf(context), planner))
 }
 
 export function ahead(parent: ForkSurroundings): Ahead {

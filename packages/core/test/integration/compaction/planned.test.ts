@@ -61,6 +61,14 @@ describe("BEY-4 the planner", () => {
     expect(of("summary")).toHaveLength(made.length)
   })
 
+  test("has none written where no price is known, because it does not compact there", async () => {
+    const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS))
+    const agent = await compactingAgent(sim, { window: WINDOW, name: "claude-fable-5-2", settings: AHEAD })
+    await ask(agent, "Read the words.", { watch: () => agent.conversation.settled() })
+    expect(await decisionsOf(agent, "compacted")).toEqual([])
+    expect(of("summary")).toEqual([])
+  })
+
   test("asks for it once, also where no summary came", async () => {
     const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS), { summary: () => ({ content: [] }) })
     const agent = await compactingAgent(sim, { window: WINDOW, settings: AHEAD })
