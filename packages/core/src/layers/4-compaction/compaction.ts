@@ -34,6 +34,8 @@ export function compaction(options: CompactionOptions): Compactor {
     options.parent && direct(options.summariser ?? options.parent.model),
     options.offline,
   ].filter((route): route is Route => route !== undefined)
+  /** A hook has refused an early compaction: it is not asked again before every request. */
+  let isBlockedByHook = false
   /** Refusals that were reported to the person already. */
   const reported = new Set<string>()
 
@@ -43,7 +45,7 @@ export function compaction(options: CompactionOptions): Compactor {
     async beforeRequest(context) {
       const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
       if (isFull) return compact(context, { trigger: "auto" })
-      const planned = mayPlan(context) ? plannedCompaction(context) : undefined
+      const planned = mayPlan(context) && !isBlockedByHook ? plannedCompaction(context) : undefined
       return planned === undefined ? undefined : compact(context, { trigger: "auto", planned })
     },
 
@@ -75,6 +77,7 @@ export function compaction(options: CompactionOptions): Compactor {
     const stop = timing.every(ALIVE_MS, aliveFrom(context))
     try {
       const before = await askHooks(context, order)
+      isBlockedByHook = order.planned !== undefined && before.blocked !== undefined
       if (before.blocked !== undefined) return refuse(blockedBy(before.blocked), context, order)
       const instructions = before.instructions
       const { drafts, success } = await attempt({ situation, routes: routesFor(order), instructions, options })

@@ -71,12 +71,16 @@ const PLANNED_NEWEST = 10_000 // tokens of the newest exchanges: they are used a
 const PLANNED_NAMES = 3_000 // tokens of exact names
 
 /** A compaction that is to save money comes early and often. It restores less, and keeps more of what is used again soon. */
-export function plannedFigures(figures: CompactionFigures, prompt: number): CompactionFigures {
-  const budget = Math.max(figures.newest.budget, PLANNED_NEWEST)
+export function plannedFigures(
+  figures: CompactionFigures,
+  { prompt, autoCompact }: { readonly prompt: number; readonly autoCompact: number },
+): CompactionFigures {
+  const share = Math.min(1, autoCompact / USUAL_THRESHOLD)
+  const budget = Math.max(figures.newest.budget, Math.floor(PLANNED_NEWEST * share))
   return {
     ...figures,
     newest: { ...figures.newest, budget },
-    facts: { ...figures.facts, names: Math.max(figures.facts.names, PLANNED_NAMES) },
+    facts: { ...figures.facts, names: Math.max(figures.facts.names, Math.floor(PLANNED_NAMES * share)) },
     target: Math.min(figures.target, prompt + PLANNED_ROOM),
     restored: Math.min(figures.restored, prompt + PLANNED_ROOM),
   }

@@ -24,7 +24,8 @@ const NEW_CONTENT_SHARE = 0.1 // of the window: a compaction needs at least this
 export function assess(context: LayerContext, order: CompactionOrder): Situation | Refusal {
   const limits = order.target ?? context.thresholds
   const usual = compactionFigures({ flags: context.flags, thresholds: limits })
-  const figures = order.planned === undefined ? usual : plannedFigures(usual, context.views.context.promptTokens)
+  const room = { prompt: context.views.context.promptTokens, autoCompact: limits.autoCompact }
+  const figures = order.planned === undefined ? usual : plannedFigures(usual, room)
   const tokensOf: TokensOf = (message) => context.views.estimator.blocks(sentBlocks(message))
   const messages = context.views.context.storedMessages().filter(isPartOfIt)
   const { context: view, estimator } = context.views

@@ -9,6 +9,7 @@
 import type { Views } from "../../views/views.ts"
 import { cacheLifetime } from "../2-microcompact/cache-state.ts"
 import type { LayerContext } from "../layer.ts"
+import { costsMoney } from "./compact-now.ts"
 import { pricesOf } from "./prices.ts"
 
 export const PING_EVERY_MS = 4.5 * 60_000 // shortly before what is cached expires
@@ -20,7 +21,8 @@ const RECENT_PAUSES = 3
 
 /** How many times the cache is kept warm in a pause that begins now. 0: it is let go. */
 export function pingsFor(context: LayerContext): number {
-  if (context.flags.planner === "off" || context.size.tokens < LEAST_CONTEXT) return 0
+  const { flags, size } = context
+  if (flags.planner === "off" || size.tokens < LEAST_CONTEXT || !costsMoney(context)) return 0
   const { read, write } = pricesOf(context)
   if (read >= write || cacheLifetime(context.views) === "1h") return 0
   const affordable = Math.floor((write - read) / read) // never more pings than a new write costs
