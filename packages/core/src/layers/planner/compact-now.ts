@@ -13,6 +13,7 @@ import { grouped } from "../../base/grouped.ts"
 import type { PlannerMode } from "../../base/vocabulary.ts"
 import type { LayerContext } from "../layer.ts"
 import { type Outlook, outlookOf } from "./outlook.ts"
+import { priceNow } from "./prices.ts"
 
 export interface CompactionChoice {
   readonly compacts: boolean
@@ -77,8 +78,8 @@ export function plannedCompaction(context: LayerContext): string | undefined {
 export const costsMoney = ({ facts: { price } }: LayerContext): boolean => price !== undefined && price.input > 0
 
 /** Tokens of plain input as money, where the price is known. */
-export function amountOf(tokens: number, { facts }: LayerContext): string {
-  const { price } = facts
+export function amountOf(tokens: number, context: LayerContext): string {
+  const price = priceNow(context)
   return price && price.input > 0
     ? `$${((tokens * price.input) / 1_000_000).toFixed(2)}`
     : `as much as ${grouped(Math.round(tokens))} tokens of input`
