@@ -5,10 +5,10 @@ import { layered } from "./layered.ts"
 import { storage } from "./storage.ts"
 import { SUMMARY_TOKENS } from "./summarising.ts"
 
-/** What a conversation does by default. The summary is the extractive one, with the budget of all policies. */
+/** What the chat does by default: it keeps the cache warm. The summary is the extractive one, with the budget of all policies. */
 export const strata = layered({
   name: "strata",
-  about: "Layers 1, 2 and 4 with the planner, as a conversation runs them by default.",
+  about: "Layers 1, 2 and 4 with the planner, and the cache kept warm, as the chat runs them by default.",
   layers: () => [storage(), microcompaction(), compaction({ offline: offline() })],
   figures: { "offline-summary-limit": SUMMARY_TOKENS },
   server: "forgets",
