@@ -8,7 +8,7 @@ import { dirname, join, relative } from "node:path"
 import { withCompiledPaths, withOptionalTypes } from "./imports.ts"
 import { withInlinedPrompts } from "./inline-prompts.ts"
 import { compiled, publishedManifest } from "./manifest.ts"
-import { entriesOf, type Manifest, ROOT, type SourcePackage } from "./packages.ts"
+import { entriesOf, type Manifest, OWN_MANIFEST, ROOT, type SourcePackage } from "./packages.ts"
 
 const BUILD = join(ROOT, "build")
 const EXECUTABLE = 0o755
@@ -31,7 +31,7 @@ function compile(packages: readonly SourcePackage[], output: string): void {
   mkdirSync(BUILD, { recursive: true })
   const config = join(BUILD, "tsconfig.json")
   const files = packages.flatMap(({ folder, manifest }) =>
-    [...entriesOf(manifest), ...matchesOf(folder, manifest)].map((file) => join(ROOT, "packages", folder, file)),
+    entriesOf(manifest).map((file) => join(ROOT, "packages", folder, file)),
   )
   const compilerOptions = {
     noEmit: false,
@@ -40,6 +40,7 @@ function compile(packages: readonly SourcePackage[], output: string): void {
     rewriteRelativeImportExtensions: true,
     rootDir: join(ROOT, "packages"),
     outDir: output,
+    paths: Object.fromEntries(packages.flatMap(sourcesBySpecifier)),
   }
   writeFileSync(config, JSON.stringify({ extends: "../tsconfig.json", compilerOptions, include: [], files }))
   const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc")
@@ -48,14 +49,14 @@ function compile(packages: readonly SourcePackage[], output: string): void {
   if (status !== 0) throw new Error("The sources do not compile: nothing was built.")
 }
 
-/** What the patterns among the subpaths match. The compiler does not always write files that only another package reaches. */
-function matchesOf(folder: string, { exports = {} }: Manifest): readonly string[] {
-  const patterns = Object.values(exports).filter((entry) => entry.includes("*"))
-  const cwd = join(ROOT, "packages", folder)
-  return globSync(
-    patterns.map((pattern) => pattern.replace("*", "**/*")),
-    { cwd, exclude: ["**/*.test.ts"] },
-  )
+/**
+ * Where the compiler finds what one package imports from another. Without this it goes through `node_modules`, and it writes nothing for
+ * files that it met there first: which ones those are differs from run to run.
+ */
+function sourcesBySpecifier({ folder, manifest }: SourcePackage): readonly (readonly [string, readonly string[]])[] {
+  return Object.entries(manifest.exports ?? {})
+    .filter(([subpath]) => subpath !== OWN_MANIFEST)
+    .map(([subpath, file]) => [manifest.name + subpath.slice(1), [join(ROOT, "packages", folder, file)]])
 }
 
 function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPackage {
