@@ -4,12 +4,13 @@ import { claudeStyle } from "@strata/core/internal/replay/policies/claude-style"
 import { none } from "@strata/core/internal/replay/policies/none"
 import { strata } from "@strata/core/internal/replay/policies/strata"
 import { scorecard } from "@strata/core/internal/replay/scorecard"
-import { compared } from "../src/compare/conversations.ts"
+import { timedReplay } from "@strata/core/internal/replay/timed-replay"
 import { comparisonPage } from "../src/compare/html-page.ts"
 
 export async function comparedHere(): Promise<string> {
   const conversation = generatedWork({ model: "claude-opus-5-5", tokens: 40_000 })
   const recording = { file: "work.jsonl", format: "generated", conversation }
-  const one = await compared(recording, { policies: [none, claudeStyle, strata], window: 40_000 })
+  const replayed = await timedReplay(conversation, { policies: [none, claudeStyle, strata], window: 40_000 })
+  const one = { recording, ...replayed }
   return comparisonPage(scorecard([one]), [one]).toString()
 }

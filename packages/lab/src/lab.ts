@@ -1,66 +1,95 @@
 /**
  * The comparison of the README: every policy on every recorded conversation next to the repository, or on generated work where there is
- * none. It prints a scorecard for each set and what the claims need.
+ * none. It prints a scorecard for each set, what the claims need, and what the documents should say otherwise.
  *
- *     npm run lab -- [--short] [--json FILE] [--policies a,b] [folder with recordings …]
+ *     npm run lab -- [--short] [--json FILE] [--policies A,B] [folder with recordings …]
+ *
+ * `--policies strata-not-warmed` runs Strata without requests that keep the cache warm.
  */
-import { existsSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { basename } from "node:path"
-import { parseArgs } from "node:util"
 import { Worker } from "node:worker_threads"
-import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
 import { scorecard } from "@strata/core/internal/replay/scorecard"
+import { type Asked, askedFor, LabUsageError } from "./lab/asked.ts"
 import { claims } from "./lab/claims.ts"
-import { scoreRows } from "./lab/score-rows.ts"
-import type { Job, Replayed } from "./lab/worker.ts"
-import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY } from "./recordings.ts"
-
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { short: { type: "boolean" }, json: { type: "string" }, policies: { type: "string" } },
-})
-const SHORT = 4 // recordings of each set
-const policies = values.policies?.split(",") ?? ALL_POLICIES.map(({ name }) => name)
-const given = positionals.length > 0 ? positionals : [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]
-const folders = given.filter((folder) => existsSync(folder))
-const sets = folders.length > 0 ? folders : [undefined]
+import { documented, missingIn } from "./lab/documented.ts"
+import { COLUMNS, scoreRows } from "./lab/score-rows.ts"
+import type { Job, LeftOut, Part, Replayed } from "./lab/worker.ts"
 
 const HOW = `How it is counted
 - Every policy replays the same recordings: answers, pauses and sizes as recorded, prices from the list, the cache as the client used it.
 - What an answer uses again and a policy has taken out of the view is fetched: one more request, with the block as its result.
 - Summaries of all policies are the same extractive ones, with 2,000 tokens at most.
 - "strata" caches for five minutes and keeps the cache warm in pauses, also where the client cached for an hour. Pings after the end are not counted.
-- "optimum" knows the future and loses nothing. It compacts, and clears no single results in a warm cache.
-- Recordings without token counts, with fewer than 5 requests or without a known price are left out.`
+- "strata-not-warmed" sends no such pings. "strata-as-cached" also caches for as long as the client did.
+- "optimum" knows the future and loses nothing. It compacts, and clears no single results in a warm cache.`
 
-const began = performance.now()
-const all: Replayed[] = []
-for (const folder of sets) {
-  const replayed = (await inWorkers({ folder, policies, most: values.short ? SHORT : undefined })).toSorted((a, b) =>
-    a.name < b.name ? -1 : 1,
-  )
-  all.push(...replayed)
-  console.log(`\n${folder ? basename(folder) : "generated work"}: ${replayed.length} conversations`)
+try {
+  await lab(askedFor(process.argv.slice(2)))
+} catch (error) {
+  if (!(error instanceof LabUsageError)) throw error
+  console.error(error.message)
+  process.exitCode = 2
+}
+
+async function lab({ sets, policies, most, json, isDocumented }: Asked): Promise<void> {
+  const began = performance.now()
+  const bySet: (readonly Replayed[])[] = []
+  for (const folder of sets) {
+    const found = await inWorkers({ folder, policies, ...(most === undefined ? {} : { most }) })
+    const replayed = found.replayed.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    bySet.push(replayed)
+    print(folder === undefined ? "generated work" : basename(folder), replayed)
+    for (const line of leftOutLines(found.leftOut)) console.log(line)
+  }
+  const all = bySet.flat()
+  if (sets.length > 1) print("all sets", all)
+  if (all.length > 0) console.log(`\n${COLUMNS}\n\n${HOW}`)
+  console.log(`\nIt took ${((performance.now() - began) / 60_000).toFixed(1)} minutes.`)
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, undefined, 2)}\n`)
+  if (isDocumented) checkDocuments(bySet)
+}
+
+function print(title: string, replayed: readonly Replayed[]): void {
+  console.log(`\n${title}: ${replayed.length} conversations`)
+  if (replayed.length === 0) return
   console.table(scoreRows(scorecard(replayed)))
   for (const line of claims(replayed)) console.log(line)
 }
-if (sets.length > 1) {
-  console.log(`\nAll ${all.length} conversations`)
-  console.table(scoreRows(scorecard(all)))
-  for (const line of claims(all)) console.log(line)
+
+function leftOutLines(leftOut: readonly LeftOut[]): string[] {
+  return [...Map.groupBy(leftOut, ({ why }) => why)].map(
+    ([why, those]) =>
+      `left out, ${why}: ${those.length} (${those
+        .map(({ name }) => name)
+        .sort()
+        .join(", ")})`,
+  )
 }
-console.log(`\n${HOW}\n\nIt took ${((performance.now() - began) / 60_000).toFixed(1)} minutes.`)
-if (values.json) writeFileSync(values.json, `${JSON.stringify(all, undefined, 2)}\n`)
+
+function checkDocuments([transcripts, more]: readonly (readonly Replayed[])[]): void {
+  const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8")
+  const missing = missingIn(documented({ transcripts: transcripts!, more: more! }), read)
+  if (missing.length === 0) console.log("README.md, docs/replay.md and docs/figures.md have these figures.")
+  else {
+    console.log("\nSome documents have other figures. They should say:")
+    for (const { file, text } of missing) console.log(`${file}: ${text}`)
+    process.exitCode = 1
+  }
+}
 
 /** Each worker takes every n-th recording. */
-async function inWorkers(job: Omit<Job, "part" | "of">): Promise<readonly Replayed[]> {
+async function inWorkers(job: Omit<Job, "part" | "of">): Promise<Part> {
   const of = Math.min(4, availableParallelism())
-  const parts = Array.from({ length: of }, (_, part) => inWorker({ ...job, part, of }))
-  return (await Promise.all(parts)).flat()
+  const parts = await Promise.all(Array.from({ length: of }, (_, part) => inWorker({ ...job, part, of })))
+  return {
+    replayed: parts.flatMap(({ replayed }) => replayed),
+    leftOut: parts.flatMap(({ leftOut }) => leftOut),
+  }
 }
 
-function inWorker(job: Job): Promise<readonly Replayed[]> {
+function inWorker(job: Job): Promise<Part> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL("./lab/worker.ts", import.meta.url), { workerData: job })
     worker.once("message", resolve)

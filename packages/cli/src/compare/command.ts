@@ -2,6 +2,7 @@
 import { basename } from "node:path"
 import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
 import { REFERENCES, type Scorecard, scorecard } from "@strata/core/internal/replay/scorecard"
+import { timedReplay } from "@strata/core/internal/replay/timed-replay"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { COMPARE } from "../descriptions.ts"
@@ -15,7 +16,7 @@ import { replayOptions } from "../replay/command.ts"
 import { namedPolicies } from "../replay/named-policies.ts"
 import { recordings } from "../replay/recordings.ts"
 import { assumptions } from "../replay/report.ts"
-import { type Compared, compared, conversationTable } from "./conversations.ts"
+import { type Compared, conversationTable } from "./conversations.ts"
 import { comparisonPage } from "./html-page.ts"
 import { scoreTable } from "./score-table.ts"
 
@@ -44,7 +45,8 @@ export const run: Run = async ({ args, cwd, terminal }) => {
   try {
     for await (const recording of recordings(asked)) {
       const onPolicy = (name: string) => progress.show(`${basename(recording.file)} with ${name}`, recording.at)
-      all.push(await compared(recording, { policies, onPolicy, ...replayOptions(values) }))
+      const options = { policies, onPolicy, ...replayOptions(values) }
+      all.push({ recording, ...(await timedReplay(recording.conversation, options)) })
     }
   } finally {
     progress.end()

@@ -1,7 +1,6 @@
-/** Replays a conversation under several policies, with the time each takes, and the table of all conversations. */
+/** The table of all compared conversations, and what a conversation costs. */
 import { basename } from "node:path"
-import type { Policy, Replay, ReplayReport } from "@strata/core/internal"
-import { type ReplayInput, replay } from "@strata/core/internal/replay/replay"
+import type { Replay, ReplayReport } from "@strata/core/internal"
 import type { ScoredReplay } from "@strata/core/internal/replay/scorecard"
 import { grouped } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
@@ -12,26 +11,6 @@ import type { ScoreLook } from "./score-table.ts"
 
 export interface Compared extends ScoredReplay {
   readonly recording: Recording
-}
-
-export interface CompareInput extends ReplayInput {
-  readonly policies: readonly Policy[]
-  readonly onPolicy?: (name: string) => void
-}
-
-export async function compared(recording: Recording, { onPolicy, ...input }: CompareInput): Promise<Compared> {
-  const processingMs: Record<string, number> = {}
-  const found = await replay(recording.conversation, {
-    ...input,
-    around: async ({ name }, run) => {
-      onPolicy?.(name)
-      const from = performance.now()
-      const result = await run()
-      processingMs[name] = performance.now() - from
-      return result
-    },
-  })
-  return { recording, replay: found, processingMs }
 }
 
 /** The cost of a report in its own unit. */

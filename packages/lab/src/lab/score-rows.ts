@@ -1,8 +1,15 @@
-/** A scorecard as the rows of a table. */
+/** A scorecard as the rows of a table, and how its figures read. */
 import type { Part, Score, Scorecard } from "@strata/core/internal/replay/scorecard"
 
-const ratio = (value: number | undefined) => (value === undefined ? "" : value.toFixed(2))
-const percent = ({ share }: Partial<Part> = {}) => (share === undefined ? "" : `${(100 * share).toFixed(1)}%`)
+export const ratio = (value: number | undefined) => (value === undefined ? "" : value.toFixed(2))
+
+/** Rounded, but only all is 100%. Empty where there was nothing to count. */
+export function percent({ share }: Partial<Part> = {}, decimals = 1): string {
+  if (share === undefined) return ""
+  if (share === 1) return "100%"
+  const rounded = (100 * share).toFixed(decimals)
+  return Number(rounded) === 100 ? `>${(100 - 10 ** -decimals).toFixed(decimals)}%` : `${rounded}%`
+}
 
 export const scoreRows = ({ scores }: Scorecard) => scores.map(rowOf)
 
@@ -13,14 +20,23 @@ const rowOf = (score: Score) => ({
   "of claude-style": ratio(score.relative["claude-style"]),
   "of optimum": ratio(score.relative.optimum),
   cached: percent({ share: score.hitRatio }),
-  peak: `${Math.round(score.peak / 1_000)}K`,
-  "does not fit": score.invalid,
+  "peak K": Math.round(score.peak / 1_000),
+  "too large": score.invalid,
   "names in view": percent(score.namesInView),
   "or found": percent(score.namesWithinSearch),
-  "files named": percent(score.trailRecall),
   "paths true": percent(score.trailPrecision),
-  rules: percent(score.rulesVerbatim),
+  "files named": percent(score.trailRecall),
+  "rules kept": percent(score.rulesVerbatim),
   compactions: score.compactions,
   "waited min": (score.blockedMs / 60_000).toFixed(0),
   "took s": score.processingMs === undefined ? "" : (score.processingMs / 1_000).toFixed(1),
 })
+
+export const COLUMNS = `What the columns mean
+- of none, of claude-style, of optimum: the cost divided by that of this policy.
+- cached: share of the input that was read from the cache. peak K: the largest context, in thousands of tokens.
+- too large: requests that do not fit the window. They are priced all the same.
+- names in view: of the names that answers used again, those that were in view. or found: those that one search of the journal finds count too.
+- paths true: of the paths named right after a compaction, those that tools had touched.
+- files named, rules kept: of the files changed so far and of the person's rules, those in view right after a compaction; rules word for word.
+- waited min: minutes that the person waited for summaries, at 20 seconds each. took s: seconds that the replay of this policy took.`

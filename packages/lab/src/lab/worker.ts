@@ -1,10 +1,11 @@
-/** Replays a part of the recordings with every policy. */
+/** Replays a part of the recordings with the policies asked for. */
 import { isMainThread, parentPort, workerData } from "node:worker_threads"
-import { replay } from "@strata/core/internal"
-import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
+import { none } from "@strata/core/internal/replay/policies/none"
 import type { ScoredReplay } from "@strata/core/internal/replay/scorecard"
+import { timedReplay } from "@strata/core/internal/replay/timed-replay"
 import { type RecordedConversation, recordedConversations } from "../recordings.ts"
 import { generatedWork } from "./generated-work.ts"
+import { LAB_POLICIES } from "./variants.ts"
 
 export interface Job {
   /** Without one, work is generated. */
@@ -12,7 +13,8 @@ export interface Job {
   readonly policies: readonly string[]
   readonly part: number
   readonly of: number
-  readonly most: number | undefined
+  /** Recordings of the folder at most. Default: all. */
+  readonly most?: number
 }
 
 export interface Replayed extends ScoredReplay {
@@ -21,40 +23,43 @@ export interface Replayed extends ScoredReplay {
   readonly exceedsWindow: boolean
 }
 
-const LEAST_REQUESTS = 5
-
-export async function replayPart({ folder, policies, part, of, most }: Job): Promise<readonly Replayed[]> {
-  const recordings = (folder === undefined ? await generatedWork() : recordedConversations(folder)).slice(0, most)
-  const replayed: Replayed[] = []
-  for (const recording of recordings.filter((_, at) => at % of === part)) {
-    const one = await replayedWith(recording, policies)
-    if (one) replayed.push(one)
-  }
-  return replayed
+export interface LeftOut {
+  readonly name: string
+  readonly why: "no token counts" | "a price is unknown" | "fewer than 5 requests"
 }
 
+export interface Part {
+  readonly replayed: readonly Replayed[]
+  readonly leftOut: readonly LeftOut[]
+}
+
+const LEAST_REQUESTS = 5
+
+export async function replayPart({ folder, policies, part, of, most }: Job): Promise<Part> {
+  const recordings = folder === undefined ? await generatedWork() : recordedConversations(folder)
+  const found: (Replayed | LeftOut)[] = []
+  for (const recording of recordings.slice(0, most).filter((_, at) => at % of === part))
+    found.push(await replayedWith(recording, policies))
+  return {
+    replayed: found.filter((one) => "replay" in one),
+    leftOut: found.filter((one) => "why" in one),
+  }
+}
+
+/** `none` runs in any case: all others are compared with it. */
 async function replayedWith(
   { name, messages, model }: RecordedConversation,
-  policies: readonly string[],
-): Promise<Replayed | undefined> {
-  const chosen = ALL_POLICIES.filter((policy) => policies.includes(policy.name))
-  const processingMs: Record<string, number> = {}
-  const timed = chosen.map((policy) => ({
-    ...policy,
-    async run(...given: Parameters<typeof policy.run>) {
-      const began = performance.now()
-      const run = await policy.run(...given)
-      processingMs[policy.name] = performance.now() - began
-      return run
-    },
-  }))
-  const found = await replay({ entries: messages, model }, { policies: timed })
-  const everything = found.reports.find(({ policy }) => policy === "none")
-  const isPriced = found.reports.every(({ totals }) => totals.dollars !== undefined)
-  if (found.sizes === "estimated" || !isPriced || (everything?.requests.length ?? 0) < LEAST_REQUESTS) return undefined
+  asked: readonly string[],
+): Promise<Replayed | LeftOut> {
+  const policies = LAB_POLICIES.filter((policy) => policy === none || asked.includes(policy.name))
+  const { replay: found, processingMs } = await timedReplay({ entries: messages, model }, { policies })
+  const everything = found.reports.find(({ policy }) => policy === none.name)!
+  if (everything.requests.length < LEAST_REQUESTS) return { name, why: "fewer than 5 requests" }
+  if (found.sizes === "estimated") return { name, why: "no token counts" }
+  if (found.reports.some(({ totals }) => totals.dollars === undefined)) return { name, why: "a price is unknown" }
   // what is drawn turn by turn is large and stays here
   const reports = found.reports.map((report) => ({ ...report, requests: [], actions: [], losses: [] }))
-  return { name, replay: { ...found, reports }, processingMs, exceedsWindow: (everything?.totals.invalid ?? 0) > 0 }
+  return { name, replay: { ...found, reports }, processingMs, exceedsWindow: everything.totals.invalid > 0 }
 }
 
 if (!isMainThread) parentPort?.postMessage(await replayPart(workerData as Job))

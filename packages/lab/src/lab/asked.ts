@@ -1,0 +1,82 @@
+/** What `npm run lab` was asked for. A wrong name or folder is refused before the work, which takes minutes. */
+import { accessSync, constants, existsSync, statSync } from "node:fs"
+import { dirname } from "node:path"
+import { parseArgs } from "node:util"
+import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY } from "../recordings.ts"
+import { LAB_POLICIES } from "./variants.ts"
+
+export interface Asked {
+  /** The sets of recordings. `undefined`: generated work. */
+  readonly sets: readonly (string | undefined)[]
+  readonly policies: readonly string[]
+  /** Recordings of each set at most. */
+  readonly most?: number
+  readonly json?: string
+  /** Whether it is what the documents report: every policy on every recording next to the repository. */
+  readonly isDocumented: boolean
+}
+
+/** A sentence for the person who called it. */
+export class LabUsageError extends Error {}
+
+const SHORT = 4 // recordings of each set
+const DOCUMENTED = [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]
+const NAMES = LAB_POLICIES.map(({ name }) => name)
+
+export function askedFor(args: readonly string[]): Asked {
+  const { values, positionals } = parsed(args)
+  const policies = values.policies === undefined ? NAMES : namesIn(values.policies)
+  const named = positionals.map(folderAt)
+  const beside = DOCUMENTED.filter((folder) => existsSync(folder))
+  const sets = named.length > 0 ? named : beside.length > 0 ? beside : [undefined]
+  if (values.json !== undefined) checkTarget(values.json)
+  return {
+    sets,
+    policies,
+    ...(values.short ? { most: SHORT } : {}),
+    ...(values.json === undefined ? {} : { json: values.json }),
+    isDocumented:
+      !values.short && values.policies === undefined && named.length === 0 && beside.length === DOCUMENTED.length,
+  }
+}
+
+function parsed(args: readonly string[]) {
+  const options = { short: { type: "boolean" }, json: { type: "string" }, policies: { type: "string" } } as const
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options })
+  } catch (error) {
+    const reason = (error as Error).message.split(". ")[0]
+    throw new LabUsageError(
+      `${reason}. The call is: npm run lab -- [--short] [--json FILE] [--policies A,B] [FOLDER …]`,
+      { cause: error },
+    )
+  }
+}
+
+function namesIn(list: string): readonly string[] {
+  const names = list.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]))
+  const unknown = names.find((name) => !NAMES.includes(name))
+  if (unknown !== undefined)
+    throw new LabUsageError(`There is no policy "${unknown}". The policies are ${NAMES.join(", ")}.`)
+  if (names.length === 0)
+    throw new LabUsageError("--policies needs at least one name, such as --policies strata,clear-3.")
+  return names
+}
+
+function folderAt(folder: string): string {
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found?.isDirectory()) return folder
+  throw new LabUsageError(
+    found
+      ? `${folder} is a file. Name the folder that has it, or use: npm run strata -- compare ${folder}`
+      : `There is no folder ${folder}. Name a folder with recordings, or none for those next to the repository.`,
+  )
+}
+
+function checkTarget(file: string): void {
+  try {
+    accessSync(existsSync(file) ? file : dirname(file), constants.W_OK)
+  } catch (error) {
+    throw new LabUsageError(`${file} cannot be written. Choose another file after --json.`, { cause: error })
+  }
+}

@@ -1,0 +1,26 @@
+/** Recordings on which our policy costs more than another one. */
+import type { Replayed } from "./worker.ts"
+
+export const OURS = "strata"
+const DEARER = 1.01 // a percent more counts as equal
+
+export interface Dearer {
+  readonly name: string
+  /** Our cost divided by that of the cheapest of the others. */
+  readonly ratio: number
+}
+
+/** The worst first. Recordings without one of the others do not count. */
+export function dearerThan(others: readonly string[], replayed: readonly Replayed[]): readonly Dearer[] {
+  return replayed
+    .map(({ name, replay }) => ({
+      name,
+      ratio: costIn(replay, OURS) / Math.min(...others.map((other) => costIn(replay, other))),
+    }))
+    .filter(({ ratio }) => ratio > DEARER)
+    .toSorted((a, b) => b.ratio - a.ratio)
+}
+
+function costIn({ reports }: Replayed["replay"], name: string): number {
+  return reports.find(({ policy }) => policy === name)?.totals.dollars ?? Number.NaN
+}
