@@ -7,55 +7,38 @@ import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { COMPARE } from "../descriptions.ts"
 import { counted } from "../display/numbers.ts"
-import { progressOn } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { visibleJson } from "../display/visible.ts"
 import { checkPagePlace, writePage } from "../html/file.ts"
+import { overFiles } from "../inspect/over-files.ts"
 import { replayOptions } from "../replay/command.ts"
 import { namedPolicies } from "../replay/named-policies.ts"
+import { assumptions } from "../replay/page.ts"
 import { recordings } from "../replay/recordings.ts"
-import { assumptions } from "../replay/report.ts"
 import { type Compared, conversationTable } from "./conversations.ts"
 import { comparisonPage } from "./html-page.ts"
 import { scoreTable } from "./score-table.ts"
 
-const DONE = 0
-const SOME_FAILED = 1
 const WIDEST = 160
 
 export const run: Run = async ({ args, cwd, terminal }) => {
-  const { values, operands } = readArguments(COMPARE, args)
+  const { values, operands: files } = readArguments(COMPARE, args)
   const policies = values.policies === undefined ? ALL_POLICIES : namedPolicies(values.policies, REFERENCES)
   const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
   const all: Compared[] = []
-  const progress = progressOn(terminal)
-  let failures = 0
-  const asked = {
-    command: COMPARE.name,
-    files: operands,
-    generate: values.generate,
-    model: values.model,
-    complain: (problem: string) => {
-      progress.clear()
-      terminal.complain(`${problem}\n`)
-      failures++
-    },
-  }
-  try {
-    for await (const recording of recordings(asked)) {
+  const code = await overFiles(terminal, async ({ progress, complain }) => {
+    for await (const recording of recordings({ command: COMPARE.name, files, ...values, complain })) {
       const onPolicy = (name: string) => progress.show(`${basename(recording.file)} with ${name}`, recording.at)
       const options = { policies, onPolicy, ...replayOptions(values) }
       all.push({ recording, ...(await timedReplay(recording.conversation, options)) })
     }
-  } finally {
-    progress.end()
-  }
+  })
   const card = scorecard(all)
   if (values.json) terminal.print(`${visibleJson(asJson(card, all), 2)}\n`)
   else terminal.print(`${report(card, all, terminal).join("\n")}\n`)
   if (place !== undefined) await writePage(place, comparisonPage(card, all), terminal)
-  return failures === 0 ? DONE : SOME_FAILED
+  return code
 }
 
 function report(card: Scorecard, all: readonly Compared[], { style, columns }: Terminal): string[] {

@@ -1,14 +1,13 @@
 /** A comparison as the content of a page. */
 import type { ReplayReport } from "@strata/core/internal"
-import { requestCost } from "@strata/core/internal/replay/request-cost"
+import { type CostUnit, requestCost } from "@strata/core/internal/replay/request-cost"
 import type { Scorecard } from "@strata/core/internal/replay/scorecard"
 import { counted, duration, grouped, short } from "../display/numbers.ts"
 import type { Course, PageConversation, Point } from "../html/content.ts"
 import type { Markup } from "../html/markup.ts"
 import { page } from "../html/page.ts"
 import { withShortNames } from "../html/short-names.ts"
-import { type CostUnit, costIn, LOSS_WORDS, wholePercent } from "../replay/page.ts"
-import { assumptions } from "../replay/report.ts"
+import { assumptions, costIn, LOSS_WORDS, wholePercent } from "../replay/page.ts"
 import { type Compared, costOf, turnsOf } from "./conversations.ts"
 
 export function comparisonPage(card: Scorecard, all: readonly Compared[]): Markup {

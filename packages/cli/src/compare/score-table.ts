@@ -1,10 +1,12 @@
 /** The scorecard for the terminal: all columns, in as many tables as the width needs. */
+
+import type { CostUnit } from "@strata/core/internal/replay/request-cost"
 import type { Score, Scorecard } from "@strata/core/internal/replay/scorecard"
 import { duration, grouped, short } from "../display/numbers.ts"
 import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
-import { type CostUnit, costIn, shareOf, wholePercent } from "../replay/page.ts"
+import { costIn, shareOf, wholePercent } from "../replay/page.ts"
 
 export interface ScoreColumn {
   readonly title: string

@@ -1,6 +1,7 @@
 /** From values to places in a chart: round ticks, places, and fewer points where a course is long. */
+
+import type { CostUnit } from "@strata/core/internal/replay/request-cost"
 import { short } from "../display/numbers.ts"
-import type { CostUnit } from "../replay/page.ts"
 import type { Point } from "./content.ts"
 
 /** The coordinates of a plot. It is stretched to the width of the page. */

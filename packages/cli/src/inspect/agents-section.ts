@@ -1,9 +1,10 @@
 /** The section about sub-agents: the conversation, the agents it started, and what each cost. The rows add up to the total. */
 import type { AgentCost, CostReport } from "@strata/core/internal"
 import { counted, dollarsOrUnknown, grouped, short } from "../display/numbers.ts"
+import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { printable } from "../display/visible.ts"
-import { more, type Page, titled } from "./page.ts"
+import type { Page } from "./page.ts"
 
 const MOST_AGENTS = 30
 const WIDE = 90 // columns; a narrower table has no room for the tasks

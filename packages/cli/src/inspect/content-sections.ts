@@ -3,10 +3,11 @@ import { sharesOf } from "@strata/core/internal/tokens/accounting"
 import { bar } from "../display/bars.ts"
 import { contextParts, PARTS, partSign } from "../display/context-parts.ts"
 import { counted, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
+import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { padEnd, padStart } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import { more, type Page, titled, total, within } from "./page.ts"
+import { type Page, total, within } from "./page.ts"
 
 const SHOWN = { tools: 8, files: 8, duplicates: 5, results: 5 }
 

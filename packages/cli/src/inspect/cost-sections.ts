@@ -5,11 +5,12 @@ import { columnChart } from "../display/bars.ts"
 import { CAUSES } from "../display/cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
 import { cacheWords, lossOf } from "../display/savings.ts"
+import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import type { OutputStubs } from "./output-stubs.ts"
-import { more, type Page, titled } from "./page.ts"
+import type { Page } from "./page.ts"
 
 const CHART_HEIGHT = 8
 const MOST_BREAKS = 8

@@ -4,7 +4,7 @@ import type { PageConversation } from "../html/content.ts"
 import type { Markup } from "../html/markup.ts"
 import { page } from "../html/page.ts"
 import { withShortNames } from "../html/short-names.ts"
-import { costWithUnit } from "../replay/page.ts"
+import { costWithUnit, ESTIMATED_SIZES } from "../replay/page.ts"
 import type { Analysis } from "./analysis.ts"
 import { recordedCourse } from "./recorded-course.ts"
 import type { Transcript } from "./transcript.ts"
@@ -30,7 +30,7 @@ function conversationOf({ transcript, analysis }: Inspected): PageConversation {
     facts: [format, model ?? "model unknown", counted(growth.sizes.length, "turn"), ...(time ? [daysOf(time)] : [])],
     remarks: [
       ...(title === undefined ? [] : [title]),
-      ...(growth.source === "estimated" ? ["Sizes are estimates, without system prompt and tools."] : []),
+      ...(growth.source === "estimated" ? [ESTIMATED_SIZES] : []),
       ...(paid === undefined ? ["The transcript does not record what was billed."] : []),
     ],
     unit: course.unit,

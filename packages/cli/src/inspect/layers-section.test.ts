@@ -54,8 +54,8 @@ describe("CACHE-5 strata inspect --layers", () => {
         sliding-3       $1.19         70.6K     90%
         strata        $0.8783    26%  47.2K     88%                  10
         Strata would have acted 1 time:
-        turn  what        tokens  why                                 saved
-          16  10 cleared   23.4K  a long pause: the cache was gone  $0.3098
+        turn  what        tokens    saved  why
+          16  10 cleared   23.4K  $0.3098  a long pause: the cache was gone
       "
     `)
   })

@@ -1,12 +1,14 @@
 /** The section about layers 1 and 2: what they would have done, and what that saves compared with other policies. */
-import type { Replay, ReplayedAction, ReplayReport } from "@strata/core/internal"
+import type { ReplayReport } from "@strata/core/internal"
 import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
+import { titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
-import { more, type Page, titled } from "./page.ts"
+import { actionsIn, actionTable } from "../replay/action-table.ts"
+import { assumptions, costWithUnit } from "../replay/page.ts"
+import type { Page } from "./page.ts"
 
 const OURS = "strata"
-const MOST_ACTIONS = 12
 
 export function layers(page: Page): string[] {
   const { analysis, style, width } = page
@@ -15,7 +17,7 @@ export function layers(page: Page): string[] {
   if (!found || !ours || ours.requests.length === 0) return []
   return [
     ...titled(page, { title: "Layers 1 and 2", about: "what they would have done, by replay" }),
-    ...indented(wrapped(`${verdict(ours)} ${assumptions(found)}`, width - 2), 2),
+    ...indented(wrapped(`${verdict(ours)} ${assumptions(found).join(" ")}`.trim(), width - 2), 2),
     ...table({
       width,
       titles: style.dim,
@@ -41,17 +43,8 @@ export function layers(page: Page): string[] {
 function verdict({ totals: { saved } }: ReplayReport): string {
   const than = "compared with sending everything, with the same pauses and compactions"
   if (saved.amount === 0) return `Strata changes nothing, ${than}.`
-  const amount = `${inUnit(Math.abs(saved.amount), saved.unit)} (${percent(Math.abs(saved.share), 1)})`
+  const amount = `${costWithUnit(Math.abs(saved.amount), saved.unit)} (${percent(Math.abs(saved.share), 1)})`
   return `Strata ${saved.amount > 0 ? "saves" : "costs"} ${amount}${saved.amount > 0 ? "" : " more"}, ${than}.`
-}
-
-function assumptions({ pauses, sizes }: Replay): string {
-  return [
-    pauses === "unknown" ? "The transcript has no times, so the replay assumes no pauses and no expired cache." : "",
-    sizes === "estimated" ? "Sizes are estimates, without system prompt and tools." : "",
-  ]
-    .filter((sentence) => sentence !== "")
-    .join(" ")
 }
 
 function totals({ policy, totals: { dollars: spent, weighed, saved, peak, hitRatio, acts } }: ReplayReport): string[] {
@@ -67,40 +60,11 @@ function totals({ policy, totals: { dollars: spent, weighed, saved, peak, hitRat
   ]
 }
 
-function decisions({ style, width }: Page, { actions, totals: { saved } }: ReplayReport): string[] {
-  const acted = actions.filter(({ tokens }) => tokens > 0)
+function decisions(look: Page, report: ReplayReport): string[] {
+  const acted = actionsIn(report)
   if (acted.length === 0) return []
-  const shown = acted.toSorted((a, b) => b.saved - a.saved).slice(0, MOST_ACTIONS)
-  return [
-    `  Strata would have acted ${counted(acted.length, "time")}:`,
-    ...table({
-      width,
-      titles: style.dim,
-      columns: [
-        { title: "turn", align: "right" },
-        { title: "what" },
-        { title: "tokens", align: "right" },
-        { title: "why", gives: "end" },
-        { title: "saved", align: "right" },
-      ],
-      rows: shown
-        .toSorted((a, b) => a.turn - b.turn)
-        .map((action) => [
-          grouped(action.turn),
-          what(action),
-          short(action.tokens),
-          action.why,
-          `${action.saved < 0 ? "-" : ""}${inUnit(Math.abs(action.saved), saved.unit)}`,
-        ]),
-    }),
-    ...more(acted.length - shown.length, "action"),
-  ]
+  return [`  Strata would have acted ${counted(acted.length, "time")}:`, ...actionTable(report, look)]
 }
-
-const what = ({ kind, results }: ReplayedAction) => `${results > 0 ? `${grouped(results)} ` : ""}${kind}`
-
-const inUnit = (amount: number, unit: "dollars" | "tokens") =>
-  unit === "dollars" ? dollars(amount) : `${short(amount)} tokens`
 
 function signedPercent(share: number): string {
   if (share === 0) return ""

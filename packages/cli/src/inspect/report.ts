@@ -1,15 +1,16 @@
 /** An analysis as a page: one section per question, without the empty ones. */
 
 import { counted, grouped } from "../display/numbers.ts"
+import { fileLine, more, titled, withGap } from "../display/section.ts"
 import type { Style } from "../display/terminal.ts"
-import { fitted, fittedAtEnd, indented, wrapped } from "../display/text.ts"
+import { fitted, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { agents } from "./agents-section.ts"
 import type { Analysis } from "./analysis.ts"
 import { content, duplicates, files, results, tools } from "./content-sections.ts"
 import { cache, growth, money } from "./cost-sections.ts"
 import { layers } from "./layers-section.ts"
-import { more, type Page, titled, total } from "./page.ts"
+import { type Page, total } from "./page.ts"
 import { savings } from "./savings-section.ts"
 
 export interface Look {
@@ -31,11 +32,8 @@ export function report(analysis: Analysis, { style, columns }: Look): readonly s
 const LEFT_OUT = /^ {2}and [\d,]+ more /
 const SEE_ALL = '"strata inspect --json" lists everything that is left out here.'
 
-const withGap = (lines: readonly string[]) => (lines.length === 0 ? [] : ["", ...lines])
-
 function heading({ analysis, style, width }: Page): string[] {
   const { file, format, title, cwd, model, time, report: read, messages, growth: course } = analysis
-  const name = fittedAtEnd(printable(file), width - 6)
   const facts = [
     format,
     printable(model ?? "model unknown"),
@@ -52,7 +50,7 @@ function heading({ analysis, style, width }: Page): string[] {
     ...(course.boundaries.length > 0 ? [counted(course.boundaries.length, "compaction")] : []),
   ]
   return [
-    `${style.dim("──")} ${style.bold(name)} ${style.dim("─".repeat(Math.max(0, width - 4 - name.length)))}`,
+    fileLine(file, { style, width }),
     ...(title ? [fitted(printable(title), width)] : []),
     ...wrapped(facts.join(" · "), width),
     ...wrapped(size.join(" · "), width),

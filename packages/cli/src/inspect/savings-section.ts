@@ -3,10 +3,11 @@
 import { auditLines, auditWords } from "../display/compaction.ts"
 import { counted, grouped, short } from "../display/numbers.ts"
 import { savedInAll, savingLines } from "../display/savings.ts"
+import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import { more, type Page, titled } from "./page.ts"
+import type { Page } from "./page.ts"
 
 const MOST_DECISIONS = 12
 

@@ -6,36 +6,21 @@ import { replay } from "@strata/core/internal/replay/replay"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { REPLAY } from "../descriptions.ts"
-import { progressOn } from "../display/progress.ts"
 import { visibleJson } from "../display/visible.ts"
+import { overFiles } from "../inspect/over-files.ts"
 import { namedPolicy } from "./named-policies.ts"
 import { type Recording, recordings } from "./recordings.ts"
 import { type Replayed, replayOverview, replayReport } from "./report.ts"
 
-const DONE = 0
-const SOME_FAILED = 1
 const MOST_TURNS_ON_SCREEN = 100
 
 export const run: Run = async ({ args, terminal }) => {
-  const { values, operands } = readArguments(REPLAY, args)
+  const { values, operands: files } = readArguments(REPLAY, args)
   const policy = namedPolicy(values.policy ?? "strata")
   const turns = terminal.isScreen ? MOST_TURNS_ON_SCREEN : Number.POSITIVE_INFINITY
   const found: Replayed[] = []
-  const progress = progressOn(terminal)
-  let failures = 0
-  const asked = {
-    command: REPLAY.name,
-    files: operands,
-    generate: values.generate,
-    model: values.model,
-    complain: (problem: string) => {
-      progress.clear()
-      terminal.complain(`${problem}\n`)
-      failures++
-    },
-  }
-  try {
-    for await (const recording of recordings(asked)) {
+  const code = await overFiles(terminal, async ({ progress, complain }) => {
+    for await (const recording of recordings({ command: REPLAY.name, files, ...values, complain })) {
       progress.show(`Replaying ${basename(recording.file)}`, recording.at)
       const replayed = await replayedWith(policy, recording, values)
       found.push(replayed)
@@ -45,12 +30,10 @@ export const run: Run = async ({ args, terminal }) => {
       const report = replayReport(replayed, { style, columns, ...(values.turns ? { turns } : {}) })
       terminal.print(`${report.join("\n")}\n\n`)
     }
-  } finally {
-    progress.end()
-  }
+  })
   if (values.json) terminal.print(`${visibleJson({ conversations: found.map(asJson) }, 2)}\n`)
   else if (found.length > 1) terminal.print(`${replayOverview(found, terminal).join("\n")}\n`)
-  return failures === 0 ? DONE : SOME_FAILED
+  return code
 }
 
 interface Assumed {

@@ -1,22 +1,19 @@
 /** Shared by the sections of a replay's report: the look, and how costs and shares read. */
 import type { Replay, ReplayReport } from "@strata/core/internal"
 import type { Calibration } from "@strata/core/internal/replay/calibration"
+import type { CostUnit } from "@strata/core/internal/replay/request-cost"
 import type { Part } from "@strata/core/internal/replay/scorecard"
 import { dollars, percent, short } from "../display/numbers.ts"
-import type { Style } from "../display/terminal.ts"
+import type { Look } from "../display/section.ts"
 import type { Recording } from "./recordings.ts"
 
-export interface ReplayPage {
+export interface ReplayPage extends Look {
   readonly recording: Recording
   readonly replay: Replay
   readonly report: ReplayReport
   /** Absent where nothing was billed, or another model is assumed. */
   readonly calibration?: Calibration
-  readonly style: Style
-  readonly width: number
 }
-
-export type CostUnit = "dollars" | "tokens"
 
 /** `$1.23`, or `12.3K` weighed tokens. */
 export const costIn = (amount: number, unit: CostUnit): string => (unit === "dollars" ? dollars(amount) : short(amount))
@@ -33,6 +30,18 @@ export function wholePercent(share: number): string {
   const rounded = percent(share, 1)
   return rounded === "100%" && share < 1 ? ">99%" : rounded
 }
+
+/** What the replay does not know about this recording. */
+export function assumptions({ pauses, sizes }: Replay): string[] {
+  return [
+    ...(pauses === "unknown"
+      ? ["The recording has no times, so the replay assumes no pauses and no expired cache."]
+      : []),
+    ...(sizes === "estimated" ? [ESTIMATED_SIZES] : []),
+  ]
+}
+
+export const ESTIMATED_SIZES = "Sizes are estimates, without system prompt and tools."
 
 /** Why the cache was lost, as it reads on screens and pages. */
 export const LOSS_WORDS: Readonly<Record<ReplayReport["losses"][number]["why"], string>> = {

@@ -1,11 +1,9 @@
 /** What `replay` and `compare` work on: the conversations in files of any importable format, or generated work. */
-
-import { StrataError } from "@strata/core/internal/base/errors"
 import { asModel } from "@strata/core/internal/replay/as-model"
 import { generatedWork } from "@strata/core/internal/replay/generated-work"
 import type { RecordedConversation } from "@strata/core/internal/replay/recorded-steps"
 import { UsageError } from "../command.ts"
-import { readTranscripts } from "../inspect/transcript.ts"
+import { readEach } from "../inspect/over-files.ts"
 
 export interface Recording {
   readonly file: string
@@ -35,19 +33,10 @@ export async function* recordings({ command, files, generate, model, complain }:
     const conversation = generatedWork({ model: model ?? GENERATED_MODEL, tokens: generate })
     yield { file: `generated work, ${generate} tokens`, format: "generated", conversation }
   }
-  for (const [done, file] of files.entries()) {
-    const at = files.length > 1 ? { at: { done, of: files.length } } : {}
-    try {
-      for (const transcript of await readTranscripts(file)) {
-        const { format, title, entries } = transcript
-        const recorded = transcript.model === undefined ? { entries } : { entries, model: transcript.model }
-        const conversation = model === undefined ? recorded : asModel(recorded, model)
-        yield { file, format, ...(title === undefined ? {} : { title }), ...at, conversation }
-      }
-    } catch (error) {
-      const isExpected = error instanceof StrataError || error instanceof UsageError
-      if (!isExpected || files.length === 1) throw error
-      complain(error.message)
-    }
+  for await (const { transcript, at } of readEach(files, { complain })) {
+    const { file, format, title, entries } = transcript
+    const recorded = transcript.model === undefined ? { entries } : { entries, model: transcript.model }
+    const conversation = model === undefined ? recorded : asModel(recorded, model)
+    yield { file, format, ...(title === undefined ? {} : { title }), ...(at ? { at } : {}), conversation }
   }
 }

@@ -1,11 +1,12 @@
 /** One replayed conversation as a page for the terminal, and a table of several. */
 import { basename } from "node:path"
 import { counted, grouped, short } from "../display/numbers.ts"
+import { fileLine, withGap } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { fittedAtEnd, wrapped } from "../display/text.ts"
+import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import { costWithUnit, type ReplayPage, wholePercent } from "./page.ts"
+import { assumptions, costWithUnit, type ReplayPage, wholePercent } from "./page.ts"
 import { actions, billed, cache, context, cost, evidence, failures } from "./sections.ts"
 import { turns } from "./turns.ts"
 
@@ -32,30 +33,17 @@ export function replayReport(replayed: Replayed, { style, columns, turns: most }
   ]
 }
 
-const withGap = (lines: readonly string[]) => (lines.length === 0 ? [] : ["", ...lines])
-
 function heading({ recording, replay, report, style, width }: ReplayPage): string[] {
-  const name = fittedAtEnd(printable(recording.file), width - 6)
   const facts = [
     recording.format,
     printable(replay.model),
     counted(report.requests.filter(({ purpose }) => purpose === "conversation").length, "turn"),
   ]
   return [
-    `${style.dim("──")} ${style.bold(name)} ${style.dim("─".repeat(Math.max(0, width - 4 - name.length)))}`,
+    fileLine(recording.file, { style, width }),
     ...wrapped(facts.join(" · "), width),
     ...wrapped(`Policy ${report.policy}: ${report.about}`, width),
     ...wrapped(assumptions(replay).join(" "), width).map(style.dim),
-  ]
-}
-
-/** What the replay does not know about this recording. */
-export function assumptions({ pauses, sizes }: ReplayPage["replay"]): string[] {
-  return [
-    ...(pauses === "unknown"
-      ? ["The recording has no times, so the replay assumes no pauses and no expired cache."]
-      : []),
-    ...(sizes === "estimated" ? ["Sizes are estimates, without system prompt and tools."] : []),
   ]
 }
 

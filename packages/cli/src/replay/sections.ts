@@ -1,17 +1,17 @@
 /** The sections of a replay's report: context, cost, cache, what the layers did, and what left the view. */
-import type { ReplayedAction, ReplayReport } from "@strata/core/internal"
+import type { ReplayReport } from "@strata/core/internal"
 import { PURPOSES } from "@strata/core/internal/replay/report"
 import { columnChart } from "../display/bars.ts"
 import { counted, duration, grouped, percent, short } from "../display/numbers.ts"
 import { cacheWords } from "../display/savings.ts"
+import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
-import { indented, widthOf, wrapped } from "../display/text.ts"
+import { indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import { more } from "../inspect/page.ts"
+import { actionsIn, actionTable } from "./action-table.ts"
 import { costIn, costWithUnit, LOSS_WORDS, PURPOSE_NAMES, type ReplayPage, wholePercent } from "./page.ts"
 
 const CHART_HEIGHT = 8
-const MOST_ACTIONS = 12
 const MOST_BOUNDARIES = 6
 const MOST_FAILURES = 3
 
@@ -23,11 +23,10 @@ export function context(page: ReplayPage): string[] {
   const sizes = sent.map((request) => request.context)
   const invalid = totals.invalid === 0 ? "" : `; ${counted(totals.invalid, "request does", "requests do")} not fit`
   return [
-    ...headed(
-      page,
-      "Context over turns",
-      `largest ${short(totals.peak)} tokens, ${short(sizes.at(-1)!)} at the end${invalid}`,
-    ),
+    ...titled(page, {
+      title: "Context over turns",
+      about: `largest ${short(totals.peak)} tokens, ${short(sizes.at(-1)!)} at the end${invalid}`,
+    }),
     ...indented(
       columnChart({
         values: sizes,
@@ -67,7 +66,7 @@ export function cost(page: ReplayPage): string[] {
     blockedMs === 0 ? "no time blocked" : `${duration(blockedMs)} blocked by ${counted(compactions, "compaction")}`
   const amount = unit === "dollars" ? costIn(whole, unit) : `${short(whole)} tokens of plain input; a price is unknown`
   return [
-    ...headed(page, "Cost", `${amount}, ${savedWords(report)}; ${waited}`),
+    ...titled(page, { title: "Cost", about: `${amount}, ${savedWords(report)}; ${waited}` }),
     ...table({
       width,
       titles: style.dim,
@@ -91,7 +90,10 @@ export function savedWords({ policy, totals: { saved } }: ReplayReport): string 
 export function cache(page: ReplayPage): string[] {
   const { report, style, width } = page
   const { counts, hitRatio } = report.totals
-  const head = headed(page, "Cache", `${wholePercent(hitRatio)} of the input came from it: ${cacheWords(counts)}`)
+  const head = titled(page, {
+    title: "Cache",
+    about: `${wholePercent(hitRatio)} of the input came from it: ${cacheWords(counts)}`,
+  })
   if (report.losses.length === 0) return [...head, "  the cache was never lost"]
   const byReason = [...Map.groupBy(report.losses, ({ why }) => why)]
     .map(([why, losses]) => ({
@@ -116,38 +118,11 @@ export function cache(page: ReplayPage): string[] {
 }
 
 export function actions(page: ReplayPage): string[] {
-  const { report, style, width } = page
-  const { unit } = report.totals.saved
-  const acted = report.actions.filter(({ tokens, kind }) => tokens > 0 || kind === "compacted")
-  if (acted.length === 0) return headed(page, "What the layers did", "nothing: every request was sent whole")
-  const shown = new Set(acted.toSorted((a, b) => b.tokens - a.tokens).slice(0, MOST_ACTIONS))
-  return [
-    ...headed(page, "What the layers did", counted(acted.length, "action")),
-    ...table({
-      width,
-      titles: style.dim,
-      columns: [
-        { title: "turn", align: "right" },
-        { title: "what" },
-        { title: "tokens", align: "right" },
-        { title: "saved", align: "right" },
-        { title: "why", gives: "wrap" },
-      ],
-      rows: acted
-        .filter((action) => shown.has(action))
-        .map((action) => [
-          grouped(action.turn),
-          whatOf(action),
-          short(action.tokens),
-          `${action.saved < 0 ? "-" : ""}${costIn(Math.abs(action.saved), unit)}`,
-          printable(action.why),
-        ]),
-    }),
-    ...more(acted.length - shown.size, "action"),
-  ]
+  const title = "What the layers did"
+  const acted = actionsIn(page.report)
+  if (acted.length === 0) return titled(page, { title, about: "nothing: every request was sent whole" })
+  return [...titled(page, { title, about: counted(acted.length, "action") }), ...actionTable(page.report, page)]
 }
-
-const whatOf = ({ kind, results }: ReplayedAction) => `${results > 0 ? `${grouped(results)} ` : ""}${kind}`
 
 /** What left the view and was used again, and what remained reachable. */
 export function evidence(page: ReplayPage): string[] {
@@ -179,7 +154,10 @@ export function evidence(page: ReplayPage): string[] {
       ? []
       : [`${grouped(rulesVerbatim)} of ${counted(rules, "rule")} of the person are there word for word.`]),
   ]
-  return [...headed(page, "What left the view"), ...sentences.flatMap((each) => indented(wrapped(each, width - 2), 2))]
+  return [
+    ...titled(page, { title: "What left the view" }),
+    ...sentences.flatMap((each) => indented(wrapped(each, width - 2), 2)),
+  ]
 }
 
 const MOST_PARTS = 4
@@ -200,7 +178,7 @@ export function billed(page: ReplayPage): string[] {
   ]
   const causes = parts.filter(({ amount }) => Math.abs(amount) > bill / 200).slice(0, MOST_PARTS)
   return [
-    ...headed(page, "Beside the bill"),
+    ...titled(page, { title: "Beside the bill" }),
     ...indented(wrapped(sentences.join(" "), width - 2), 2),
     ...causes.flatMap(({ about, amount, requests }) =>
       indented(
@@ -218,15 +196,8 @@ export function failures(page: ReplayPage): string[] {
   const failed = page.report.failures
   if (failed.length === 0) return []
   return [
-    ...headed(page, "Failures", "the replay went on without the layer"),
+    ...titled(page, { title: "Failures", about: "the replay went on without the layer" }),
     ...failed.slice(0, MOST_FAILURES).flatMap((each) => indented(wrapped(printable(each), page.width - 2), 2)),
     ...more(failed.length - MOST_FAILURES, "failure"),
   ]
-}
-
-/** A title and its facts, on one line if it fits. */
-export function headed({ style, width }: Pick<ReplayPage, "style" | "width">, title: string, about = ""): string[] {
-  if (about === "") return [style.bold(title)]
-  if (title.length + 2 + widthOf(about) <= width) return [`${style.bold(title)}  ${style.dim(about)}`]
-  return [style.bold(title), ...indented(wrapped(about, width - 2), 2).map(style.dim)]
 }

@@ -1,10 +1,10 @@
 /** A replay turn by turn: every request, what it read and wrote, what it cost, and what was done for it. */
 import { requestCost } from "@strata/core/internal/replay/request-cost"
 import { grouped, short } from "../display/numbers.ts"
+import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
-import { more } from "../inspect/page.ts"
+import { actionWords } from "./action-table.ts"
 import { costIn, LOSS_WORDS, type ReplayPage } from "./page.ts"
-import { headed } from "./sections.ts"
 
 export function turns(page: ReplayPage, most: number): string[] {
   const { report, style, width } = page
@@ -13,7 +13,7 @@ export function turns(page: ReplayPage, most: number): string[] {
   const acts = Map.groupBy(report.actions, ({ turn }) => turn)
   const losses = new Map(report.losses.map((loss) => [loss.turn, loss]))
   return [
-    ...headed(page, "Turn by turn"),
+    ...titled(page, { title: "Turn by turn" }),
     ...table({
       width,
       titles: style.dim,
@@ -32,9 +32,7 @@ export function turns(page: ReplayPage, most: number): string[] {
         const isMain = purpose === "conversation"
         const loss = isMain ? losses.get(turn) : undefined
         const what = [
-          ...(isMain
-            ? (acts.get(turn) ?? []).map(({ kind, results }) => `${results > 0 ? `${results} ` : ""}${kind}`)
-            : []),
+          ...(isMain ? (acts.get(turn) ?? []).map(actionWords) : []),
           ...(loss ? [`cache lost: ${LOSS_WORDS[loss.why]}`] : []),
         ]
         return [

@@ -1,0 +1,62 @@
+/** Commands that read several files: a line of progress, and with several files, one that cannot be read does not end the others. */
+import { StrataError } from "@strata/core/internal/base/errors"
+import { UsageError } from "../command.ts"
+import { type Progress, progressOn, type Steps } from "../display/progress.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { readTranscripts, type Transcript } from "./transcript.ts"
+
+const DONE = 0
+const SOME_FAILED = 1
+
+export interface Work {
+  readonly progress: Progress
+  /** Reports a file that is left out. */
+  readonly complain: (problem: string) => void
+}
+
+/** Resolves to the exit code: 1 if something was left out. */
+export async function overFiles(terminal: Terminal, work: (work: Work) => Promise<void>): Promise<number> {
+  const progress = progressOn(terminal)
+  let failures = 0
+  const complain = (problem: string) => {
+    progress.clear()
+    terminal.complain(`${problem}\n`)
+    failures++
+  }
+  try {
+    await work({ progress, complain })
+  } finally {
+    progress.end()
+  }
+  return failures === 0 ? DONE : SOME_FAILED
+}
+
+export interface FileRead {
+  readonly transcript: Transcript
+  /** Its file's place among what was asked for. Absent where there is only one. */
+  readonly at?: Steps
+}
+
+export interface Reading extends Pick<Work, "complain"> {
+  readonly onFile?: (file: string, at: Steps | undefined) => void
+}
+
+/** The conversations in the files. A single file that cannot be read is an error. */
+export async function* readEach(files: readonly string[], { complain, onFile }: Reading): AsyncGenerator<FileRead> {
+  for (const [done, file] of files.entries()) {
+    const at = files.length > 1 ? { done, of: files.length } : undefined
+    onFile?.(file, at)
+    for (const transcript of await readOrComplain(file, files.length === 1 ? undefined : complain))
+      yield { transcript, ...(at ? { at } : {}) }
+  }
+}
+
+async function readOrComplain(file: string, complain: Reading["complain"] | undefined): Promise<readonly Transcript[]> {
+  try {
+    return await readTranscripts(file)
+  } catch (error) {
+    if (!complain || !(error instanceof StrataError || error instanceof UsageError)) throw error
+    complain(error.message)
+    return []
+  }
+}

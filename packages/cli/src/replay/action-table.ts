@@ -1,0 +1,46 @@
+/** What a policy did, the largest actions in order. */
+import type { ReplayReport } from "@strata/core/internal"
+import { grouped, short } from "../display/numbers.ts"
+import { type Look, more } from "../display/section.ts"
+import { table } from "../display/table.ts"
+import { printable } from "../display/visible.ts"
+import { costIn } from "./page.ts"
+
+const MOST_ACTIONS = 12
+
+/** Actions that changed what is sent. */
+export const actionsIn = ({ actions }: ReplayReport): ReplayReport["actions"] =>
+  actions.filter(({ tokens, kind }) => tokens > 0 || kind === "compacted")
+
+export function actionTable(report: ReplayReport, { style, width }: Look): string[] {
+  const { unit } = report.totals.saved
+  const acted = actionsIn(report)
+  const shown = new Set(acted.toSorted((a, b) => b.tokens - a.tokens).slice(0, MOST_ACTIONS))
+  return [
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "turn", align: "right" },
+        { title: "what" },
+        { title: "tokens", align: "right" },
+        { title: unit === "dollars" ? "saved" : "saved tokens", align: "right" },
+        { title: "why", gives: "wrap" },
+      ],
+      rows: acted
+        .filter((action) => shown.has(action))
+        .map((action) => [
+          grouped(action.turn),
+          actionWords(action),
+          short(action.tokens),
+          `${action.saved < 0 ? "-" : ""}${costIn(Math.abs(action.saved), unit)}`,
+          printable(action.why),
+        ]),
+    }),
+    ...more(acted.length - shown.size, "action"),
+  ]
+}
+
+/** `3 cleared`, `compacted` */
+export const actionWords = ({ kind, results }: ReplayReport["actions"][number]): string =>
+  `${results > 0 ? `${grouped(results)} ` : ""}${kind}`
