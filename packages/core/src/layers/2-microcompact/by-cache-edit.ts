@@ -5,7 +5,7 @@
 import { cacheCounts, isBreak } from "../../views/cache/cache-break.ts"
 import type { LayerContext } from "../layer.ts"
 import { cacheState } from "./cache-state.ts"
-import type { ClearableResult } from "./survey.ts"
+import type { Candidate } from "./survey.ts"
 
 export interface CacheEditFigures {
   /** This many results that the model still sees start a deletion. */
@@ -15,7 +15,7 @@ export interface CacheEditFigures {
 }
 
 /** Ids to delete, oldest first. A result that is smaller than a marker stays, since it may have to be cleared here later. */
-export function planByCacheEdit(results: readonly ClearableResult[], figures: CacheEditFigures): readonly string[] {
+export function planByCacheEdit(results: readonly Candidate[], figures: CacheEditFigures): readonly string[] {
   const active = results.filter(({ saving }) => saving > 0)
   if (active.length < figures.active) return []
   return active.slice(0, Math.max(0, active.length - Math.max(1, figures.keep))).map(({ toolUseId }) => toolUseId)

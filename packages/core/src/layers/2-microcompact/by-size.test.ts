@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { findModel } from "../../tokens/models.ts"
 import { planBySize, type SizeFigures, type SizeInput } from "./by-size.ts"
 import { type CachePrices, type Clearing, cachePrices, paybackTurns } from "./payback.ts"
-import type { Survey } from "./survey.ts"
+import { addResult, addThinking, type ClearableResult, type Survey, type Thinking } from "./survey.ts"
 
 const FIGURES: SizeFigures = { keep: 40_000, least: 20_000, protect: 3 }
 const PRICES = { write: 1.25, read: 0.1 }
@@ -15,13 +15,13 @@ function extraCost({ removed, after }: Clearing, { write, read }: CachePrices, t
 
 /** A conversation of results of these sizes, one after the other, with as much other content after each. */
 function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}): Survey {
-  const results = []
-  const thoughts = []
+  const results: ClearableResult[] = []
+  const thoughts: Thinking[] = []
   let before = 0
   for (const [i, tokens] of sizes.entries()) {
-    if (thinking > 0) thoughts.push({ tokens: thinking, before })
+    if (thinking > 0) addThinking(thoughts, { tokens: thinking, before })
     before += thinking
-    results.push({ toolUseId: `r${i}`, tokens, saving: tokens - 30, before })
+    addResult(results, { toolUseId: `r${i}`, tokens, saving: tokens - 30, before })
     before += tokens + between
   }
   return { results, thinking: thoughts, memories: [], deleted: [], tokens: before, scale: 1 }
@@ -130,12 +130,31 @@ describe("L2-6 clearing by size", () => {
   test("L2-3 what was deleted in the cache is cleared along, and the cache breaks there", () => {
     const survey = surveyOf(Array(8).fill(20_000))
     const deleted = [{ toolUseId: "gone", before: 0 }]
-    const at = (shift: number) => survey.results.map((result) => ({ ...result, before: result.before + shift }))
-    const found = plan({ ...survey, results: at(9_000), deleted, tokens: survey.tokens + 9_000 })
+    const results: ClearableResult[] = []
+    for (const result of survey.results) addResult(results, { ...result, before: result.before + 9_000 })
+    const found = plan({ ...survey, results, deleted, tokens: survey.tokens + 9_000 })
     expect(found).toMatchObject({
       selection: { toolUseIds: ["gone", "r0", "r1", "r2", "r3", "r4"] },
       change: { removed: 5 * 19_970, after: survey.tokens + 9_000 - 5 * 19_970 },
     })
+  })
+
+  test("L2-6 a batch that does not pay is found without a look at every result", () => {
+    const looks = (count: number) => {
+      const survey = surveyOf(Array(count).fill(100), { thinking: 10 })
+      let reads = 0
+      const counted = <T extends object>(list: T): T =>
+        new Proxy(list, {
+          get: (target, key) => {
+            reads++
+            return Reflect.get(target, key)
+          },
+        })
+      const given = { ...survey, results: counted(survey.results), thinking: counted(survey.thinking) }
+      expect(plan(given, { horizon: () => 0, boundThinking: true })).toMatchObject({ why: "does not pay" })
+      return reads
+    }
+    expect(looks(10_000)).toBeLessThan(looks(1_000) + 10) // one more halving for each doubling
   })
 
   test("sizes count as calibration has them", () => {

@@ -3,7 +3,7 @@
  * printed: what it would clear, or why it does not.
  */
 import type { CacheState } from "./cache-state.ts"
-import { type Change, changeBy, memoriesToClear, type Selection } from "./changes.ts"
+import { type Change, changeBy, goingAlone, memoriesToClear, type Selection, together } from "./changes.ts"
 import { type CachePrices, paybackTurns, type RemainingTurns } from "./payback.ts"
 import type { ClearableResult, Survey } from "./survey.ts"
 
@@ -37,41 +37,40 @@ export type SizePlan =
 export function planBySize(input: SizeInput): SizePlan {
   const { survey, figures, cache, compacts, prices, horizon, boundThinking } = input
   const keep = figures.keep / survey.scale
-  if (sum(survey.results, "tokens") <= keep) return { clears: false, why: "little to clear" }
-  const batch = oldestUntilFits(survey.results, { keep, protect: figures.protect })
-  if (sum(batch, "saving") * survey.scale < figures.least) return { clears: false, why: "little to save" }
+  const { results, deleted } = survey
+  if ((results.at(-1)?.upTo.tokens ?? 0) <= keep) return { clears: false, why: "little to clear" }
+  const count = oldestUntilFits(results, { keep, protect: figures.protect })
+  const batch = results[count - 1]?.upTo.worthwhile ?? together([])
+  if (batch.saving * survey.scale < figures.least) return { clears: false, why: "little to save" }
   const memories = memoriesToClear(survey)
   // results deleted in a cache that is written again must be cleared here
-  const change = changeBy({ going: [...batch, ...memories], moved: survey.deleted }, survey, boundThinking)
+  const moved = deleted.slice(0, 1).map(({ before }) => ({ saving: 0, first: before }))
+  const going = together([batch, ...memories.map(goingAlone), ...moved])
+  const change = changeBy(going, survey, boundThinking)
   const removed = change.removed * survey.scale
   if (compacts && cache.state === "leaving" && removed <= cache.excess)
     return { clears: false, why: "compacted all the same" }
   const payback = cache.state === "warm" ? paybackTurns(change, prices) : 0
   if (payback > horizon(removed)) return { clears: false, why: "does not pay", payback }
+  const worthwhile = results.slice(0, count).filter(({ saving }) => saving > 0)
   const selection = {
-    toolUseIds: [...survey.deleted, ...batch].map(({ toolUseId }) => toolUseId),
+    toolUseIds: [...deleted, ...worthwhile].map(({ toolUseId }) => toolUseId),
     memories: memories.map(({ uuid }) => uuid),
   }
   return { clears: true, selection, payback, change }
 }
 
+/** Of how many results, from the oldest on, those worth clearing go. Found by halving: it is asked on every turn. */
 function oldestUntilFits(
   results: readonly ClearableResult[],
   { keep, protect }: Pick<SizeFigures, "keep" | "protect">,
-): ClearableResult[] {
-  const batch: ClearableResult[] = []
-  let left = sum(results, "tokens")
-  for (const result of results.slice(0, Math.max(0, results.length - protect))) {
-    if (left <= keep) break
-    if (result.saving <= 0) continue
-    batch.push(result)
-    left -= result.tokens
+): number {
+  const all = results.at(-1)?.upTo.tokens ?? 0
+  let [low, high] = [0, Math.max(0, results.length - protect)]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (middle > 0 && all - results[middle - 1]!.upTo.worthwhile.tokens <= keep) high = middle
+    else low = middle + 1
   }
-  return batch
-}
-
-function sum(results: readonly ClearableResult[], of: "tokens" | "saving"): number {
-  let total = 0
-  for (const result of results) total += result[of]
-  return total
+  return low
 }

@@ -6,7 +6,7 @@ import { isThinking } from "../../messages/blocks.ts"
 import { contentOf } from "../../messages/messages.ts"
 import type { Views } from "../../views/views.ts"
 import { type MessageFold, SettledFold } from "../settled-fold.ts"
-import type { ClearableResult } from "./survey.ts"
+import type { Candidate } from "./survey.ts"
 
 const MS_PER_MINUTE = 60_000
 
@@ -16,7 +16,7 @@ export function idleMinutes(lastResponse: { readonly timestamp: string } | undef
 }
 
 /** Ids to clear, oldest first. A result that is smaller than the marker in its place stays. */
-export function planByTime(results: readonly ClearableResult[], keep: number): readonly string[] {
+export function planByTime(results: readonly Candidate[], keep: number): readonly string[] {
   const old = results.slice(0, Math.max(0, results.length - Math.max(1, keep)))
   return old.filter(({ saving }) => saving > 0).map(({ toolUseId }) => toolUseId)
 }

@@ -12,11 +12,12 @@ export interface Selection {
   readonly memories: readonly Uuid[]
 }
 
-/** The same, with sizes and places. */
-export interface Located {
-  readonly going: readonly { readonly saving: number; readonly before: number }[]
-  /** Results deleted in the server's cache. They change here too, but save nothing: the model did not see them any more. */
-  readonly moved: readonly { readonly before: number }[]
+/** What that comes to. */
+export interface Going {
+  /** Tokens. Results deleted in the server's cache save nothing: the model did not see them any more. */
+  readonly saving: number
+  /** Where the first of it is. Results deleted in the server's cache count: they change here too. */
+  readonly first: number
 }
 
 export interface Change extends Clearing {
@@ -29,31 +30,35 @@ export function memoriesToClear({ results, memories }: Survey): Survey["memories
   return memories.filter(({ saving, before }) => saving > 0 && before < newest)
 }
 
-export function locate({ toolUseIds, memories }: Selection, survey: Survey): Located {
+export function locate({ toolUseIds, memories }: Selection, survey: Survey): Going {
   const ids = new Set(toolUseIds)
   const uuids = new Set(memories)
-  return {
-    going: [
-      ...survey.results.filter(({ toolUseId }) => ids.has(toolUseId)),
-      ...survey.memories.filter(({ uuid }) => uuids.has(uuid)),
-    ],
-    moved: survey.deleted.filter(({ toolUseId }) => ids.has(toolUseId)),
-  }
+  return together([
+    ...survey.results.filter(({ toolUseId }) => ids.has(toolUseId)).map(goingAlone),
+    ...survey.memories.filter(({ uuid }) => uuids.has(uuid)).map(goingAlone),
+    ...survey.deleted.filter(({ toolUseId }) => ids.has(toolUseId)).map(({ before }) => ({ saving: 0, first: before })),
+  ])
 }
 
-export function changeBy({ going, moved }: Located, survey: Survey, boundThinking: boolean): Change {
-  const first = Math.min(firstOf(going), firstOf(moved))
-  const dropsThinking = boundThinking && (survey.thinking.at(-1)?.before ?? 0) > first
-  const thinking = dropsThinking ? survey.thinking : []
-  let removed = 0
-  for (const { saving } of going) removed += saving
-  for (const { tokens } of thinking) removed += tokens
-  const changedAt = Math.min(first, thinking[0]?.before ?? first)
-  return { removed, after: Math.max(0, survey.tokens - changedAt - removed), dropsThinking }
-}
+export const goingAlone = ({ saving, before }: { readonly saving: number; readonly before: number }): Going => ({
+  saving,
+  first: before,
+})
 
-function firstOf(places: readonly { readonly before: number }[]): number {
+export function together(parts: readonly Going[]): Going {
+  let saving = 0
   let first = Number.POSITIVE_INFINITY
-  for (const { before } of places) first = Math.min(first, before)
-  return first
+  for (const part of parts) {
+    saving += part.saving
+    first = Math.min(first, part.first)
+  }
+  return { saving, first }
+}
+
+export function changeBy({ saving, first }: Going, survey: Survey, boundThinking: boolean): Change {
+  const last = survey.thinking.at(-1)
+  const dropsThinking = boundThinking && (last?.before ?? 0) > first
+  const removed = saving + (dropsThinking ? last!.upTo : 0)
+  const changedAt = dropsThinking ? Math.min(first, survey.thinking[0]!.before) : first
+  return { removed, after: Math.max(0, survey.tokens - changedAt - removed), dropsThinking }
 }

@@ -31,15 +31,33 @@ interface Removable extends Placed {
   readonly saving: number
 }
 
+/** Sums over a list up to one of its items, so that a question about many results is answered without a look at each. */
+interface UpTo {
+  readonly tokens: number
+  /** Of those that are larger than what would stay in their place. Only these are cleared. */
+  readonly worthwhile: { readonly tokens: number; readonly saving: number; readonly first: number }
+}
+
 export interface ClearableResult extends Removable {
   readonly toolUseId: string
   readonly tokens: number
+  /** Of all results up to this one, and including it. */
+  readonly upTo: UpTo
+}
+
+/** What a plan for single results looks at. */
+export type Candidate = Pick<ClearableResult, "toolUseId" | "saving">
+
+export interface Thinking extends Placed {
+  readonly tokens: number
+  /** Tokens of all thinking up to this, and including it. */
+  readonly upTo: number
 }
 
 export interface Survey {
   readonly results: readonly ClearableResult[]
   /** Thinking that is sent, oldest first. */
-  readonly thinking: readonly (Placed & { readonly tokens: number })[]
+  readonly thinking: readonly Thinking[]
   /** Recalled memories that are still shown. */
   readonly memories: readonly (Removable & { readonly uuid: Uuid })[]
   /** Results that are deleted in the server's cache and still whole here. */
@@ -53,7 +71,7 @@ export interface Survey {
 interface Looked {
   readonly tools: Map<string, string>
   readonly results: ClearableResult[]
-  readonly thinking: { tokens: number; before: number }[]
+  readonly thinking: Thinking[]
   readonly memories: { uuid: Uuid; saving: number; before: number }[]
   readonly deleted: { toolUseId: string; before: number }[]
   /** Messages taken. */
@@ -65,6 +83,30 @@ interface Looked {
 interface Surveyed {
   readonly views: Views
   readonly flags: Pick<Flags, "clearableTools"> & { readonly figures: Pick<Flags["figures"], "residue-limit"> }
+}
+
+const NONE: UpTo = { tokens: 0, worthwhile: { tokens: 0, saving: 0, first: Number.POSITIVE_INFINITY } }
+
+/** Adds a result to the list, with the sums up to it. */
+export function addResult(results: ClearableResult[], result: Omit<ClearableResult, "upTo">): void {
+  const { tokens, worthwhile } = results.at(-1)?.upTo ?? NONE
+  const upTo = {
+    tokens: tokens + result.tokens,
+    worthwhile:
+      result.saving <= 0
+        ? worthwhile
+        : {
+            tokens: worthwhile.tokens + result.tokens,
+            saving: worthwhile.saving + result.saving,
+            first: Math.min(worthwhile.first, result.before),
+          },
+  }
+  results.push({ ...result, upTo })
+}
+
+/** Adds thinking to the list, with the sum up to it. */
+export function addThinking(list: Thinking[], thinking: Omit<Thinking, "upTo">): void {
+  list.push({ ...thinking, upTo: (list.at(-1)?.upTo ?? 0) + thinking.tokens })
 }
 
 const followed = new WeakMap<Views, SettledFold<Looked>>()
@@ -146,7 +188,7 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
         const { block, measure, tokens } = blocks[at]!
         const { tokens: before } = looked
         if (isToolUse(block)) looked.tools.set(block.id, block.name)
-        else if (isThinking(block)) looked.thinking.push({ tokens, before })
+        else if (isThinking(block)) addThinking(looked.thinking, { tokens, before })
         else if (isToolResult(block)) takeResult(looked, block, { address: `${message.uuid}.${at}`, tokens })
         looked.tokens += tokens
         addMeasure(looked.measure, measure)
@@ -178,7 +220,7 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
     if (!clearable.has(looked.tools.get(toolUseId) ?? "") || context.resultAddress(toolUseId) !== address) return
     if (!context.isCleared(toolUseId)) {
       const saving = tokens - plain.block(renderCleared(block, address)) - residueRoom(tokens, residue)
-      looked.results.push({ toolUseId, tokens, saving, before })
+      addResult(looked.results, { toolUseId, tokens, saving, before })
     } else if (context.isDeletedInCache(toolUseId)) looked.deleted.push({ toolUseId, before })
   }
 
