@@ -1,6 +1,7 @@
 /** `strata replay`, `strata compare` and the pages, inside the test. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { conversation } from "../../core/test/builders.ts"
 import { dollars } from "../src/display/numbers.ts"
@@ -70,6 +71,14 @@ describe("BEY-7 strata replay", () => {
     expect(stdout).not.toContain("Cost")
   })
 
+  it("names what to do with a compressed file", async () => {
+    const file = join(place.cwd, "packed.jsonl.gz")
+    writeFileSync(file, gzipSync("{}"))
+    const { code, stderr } = await run("replay", file)
+    expect(code).toBe(2)
+    expect(stderr).toContain("packed.jsonl.gz is compressed. Unpack it with gunzip, then name the unpacked file.")
+  })
+
   it("prints every request as JSON", async () => {
     const { stdout } = await run("replay", ...SMALL, "--policy", "none", "--json")
     const [found] = JSON.parse(stdout).conversations
@@ -86,6 +95,7 @@ describe("BEY-7 strata replay", () => {
     [["compare", "--generate", "1000", "--policies", ","], "--policies needs at least one name"],
     [["replay"], "strata replay needs FILE…, or --generate N."],
     [["replay", "nothing.jsonl"], "The file nothing.jsonl does not exist."],
+    [["replay", "nothing*.jsonl"], "No file matches nothing*.jsonl."],
     [["compare", "--generate", "1000", "--html", "."], ". is a directory. Name a file in it"],
     [["compare", "--generate", "1000", "--html", "no/page.html"], "The directory no does not exist."],
   ])("answers %j with a sentence and exit code 2", async (args, sentence) => {
@@ -103,7 +113,7 @@ describe("BEY-7 strata compare", () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^none +.*\nclaude-style +/m)
     expect(stdout).toMatch(/^strata +/m)
-    expect(stdout).toContain("in view: names used again that were in view.")
+    expect(stdout).toContain("in view: of the names that answers used again, those in view.")
     expect(stdout).toMatch(/^conversation +turns +none +strata +cheapest +optimum$/m)
     expect(stdout).not.toMatch(/[\dKM] +optimum +/) // the bound is not a policy that one can choose
     expect(widest(stdout)).toBeLessThanOrEqual(80)
@@ -115,6 +125,7 @@ describe("BEY-7 strata compare", () => {
     expect(page).not.toContain("<b onclick")
     expect(page).toContain("&lt;script&gt;")
     expect(page).toContain("&lt;b onclick=&quot;x&quot;&gt;")
+    expect(page).toContain("not broken down") // optimum has sizes only
   })
 
   it("has the same scorecard and all replays as JSON", async () => {
@@ -127,6 +138,20 @@ describe("BEY-7 strata compare", () => {
       processingMs: expect.any(Number),
     })
     expect(conversations[0].reports[0].requests.length).toBeGreaterThan(10)
+  })
+
+  it("compares what it can read, and says so if that is nothing", async () => {
+    const silent = await run("compare", "plain.txt", "nothing.jsonl", "--html", "none.html")
+    expect([silent.code, silent.stdout]).toEqual([1, ""])
+    expect(silent.stderr).toMatch(/There is nothing to compare: none of the 2 files could be read\.\n$/)
+    expect(existsSync(join(place.cwd, "none.html"))).toBe(false)
+    const torn = hostileTranscript("torn")
+    writeFileSync(torn, readFileSync(torn, "utf8").slice(0, -20))
+    const some = await run("compare", "plain.txt", torn, "--policies", "none")
+    expect(some.code).toBe(1)
+    expect(some.stdout.replaceAll("\n", " ")).toContain(
+      "Some lines of the recording were not understood and are left out.",
+    )
   })
 
   it("replaces an earlier page, and no other file", async () => {

@@ -6,10 +6,10 @@
  */
 import { existsSync } from "node:fs"
 import { basename } from "node:path"
-import { parseArgs } from "node:util"
 import { calibrate } from "@strata/core/internal/replay/calibration"
 import { type CalibratedRecording, summarised } from "./calibration/summary.ts"
 import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
+import { folderAt, LabUsageError, readCall, withSentences } from "./usage.ts"
 
 const HOW = `How it is counted
 - The bill is the recorded usage at list prices, each response once. Where a price is unknown, it is in tokens of plain input.
@@ -52,18 +52,23 @@ function print(folder: string, all: readonly CalibratedRecording[]): void {
   console.table(causes.map(({ cause: _, ofBill, ...rest }) => ({ ...rest, "of the bill": percent(ofBill) })))
 }
 
-const { values, positionals } = parseArgs({
-  options: { json: { type: "boolean", default: false } },
-  allowPositionals: true,
-})
-const folders = positionals.length > 0 ? positionals : [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]
-const found = folders.filter((folder) => existsSync(folder)).map((folder) => ({ folder, all: calibratedFrom(folder) }))
-if (found.length === 0)
-  console.log("There are no recordings, so nothing was compared. Name a folder: npm run calibration -- <folder>")
-else if (values.json) {
-  const sets = found.map(({ folder, all }) => ({ set: basename(folder), ...summarised(all), recordings: all }))
-  console.log(JSON.stringify(sets, null, 2))
-} else {
+await withSentences(() => {
+  const { values, positionals } = readCall(process.argv.slice(2), {
+    options: { json: { type: "boolean", default: false } },
+    usage: "npm run calibration -- [--json] [FOLDER …]",
+  })
+  const beside = [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY].filter((folder) => existsSync(folder))
+  const folders = positionals.length > 0 ? positionals.map(folderAt) : beside
+  const found = folders.map((folder) => ({ folder, all: calibratedFrom(folder) })).filter(({ all }) => all.length > 0)
+  if (found.length === 0)
+    throw new LabUsageError(
+      "There are no recordings, so nothing was compared. Name a folder: npm run calibration -- FOLDER",
+    )
+  if (values.json) {
+    const sets = found.map(({ folder, all }) => ({ set: basename(folder), ...summarised(all), recordings: all }))
+    console.log(JSON.stringify(sets, null, 2))
+    return
+  }
   console.log(HOW)
   for (const { folder, all } of found) print(folder, all)
-}
+})

@@ -11,11 +11,12 @@ import { availableParallelism } from "node:os"
 import { basename } from "node:path"
 import { Worker } from "node:worker_threads"
 import { scorecard } from "@strata/core/internal/replay/scorecard"
-import { type Asked, askedFor, LabUsageError } from "./lab/asked.ts"
+import { type Asked, askedFor } from "./lab/asked.ts"
 import { claims } from "./lab/claims.ts"
 import { documented, missingIn } from "./lab/documented.ts"
-import { COLUMNS, scoreRows } from "./lab/score-rows.ts"
+import { COLUMNS, costRows, evidenceRows } from "./lab/score-rows.ts"
 import type { Job, LeftOut, Part, Replayed } from "./lab/worker.ts"
+import { withSentences } from "./usage.ts"
 
 const HOW = `How it is counted
 - Every policy replays the same recordings: answers, pauses and sizes as recorded, prices from the list, the cache as the client used it.
@@ -25,13 +26,7 @@ const HOW = `How it is counted
 - "strata-not-warmed" sends no such pings. "strata-as-cached" also caches for as long as the client did.
 - "optimum" knows the future and loses nothing. It compacts, and clears no single results in a warm cache.`
 
-try {
-  await lab(askedFor(process.argv.slice(2)))
-} catch (error) {
-  if (!(error instanceof LabUsageError)) throw error
-  console.error(error.message)
-  process.exitCode = 2
-}
+await withSentences(() => lab(askedFor(process.argv.slice(2))))
 
 async function lab({ sets, policies, most, json, isDocumented }: Asked): Promise<void> {
   const began = performance.now()
@@ -54,7 +49,9 @@ async function lab({ sets, policies, most, json, isDocumented }: Asked): Promise
 function print(title: string, replayed: readonly Replayed[]): void {
   console.log(`\n${title}: ${replayed.length} conversations`)
   if (replayed.length === 0) return
-  console.table(scoreRows(scorecard(replayed)))
+  const card = scorecard(replayed)
+  console.table(costRows(card))
+  console.table(evidenceRows(card))
   for (const line of claims(replayed)) console.log(line)
 }
 

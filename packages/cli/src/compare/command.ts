@@ -14,7 +14,7 @@ import { checkPagePlace, writePage } from "../html/file.ts"
 import { overFiles } from "../inspect/over-files.ts"
 import { replayOptions } from "../replay/command.ts"
 import { namedPolicies } from "../replay/named-policies.ts"
-import { assumptions } from "../replay/page.ts"
+import { remarksOn } from "../replay/page.ts"
 import { recordings } from "../replay/recordings.ts"
 import { type Compared, conversationTable } from "./conversations.ts"
 import { comparisonPage } from "./html-page.ts"
@@ -34,6 +34,10 @@ export const run: Run = async ({ args, cwd, terminal }) => {
       all.push({ recording, ...(await timedReplay(recording.conversation, options)) })
     }
   })
+  if (all.length === 0) {
+    terminal.complain(`There is nothing to compare: none of the ${counted(files.length, "file")} could be read.\n`)
+    return code
+  }
   const card = scorecard(all)
   if (values.json) terminal.print(`${visibleJson(asJson(card, all), 2)}\n`)
   else terminal.print(`${report(card, all, terminal).join("\n")}\n`)
@@ -43,7 +47,7 @@ export const run: Run = async ({ args, cwd, terminal }) => {
 
 function report(card: Scorecard, all: readonly Compared[], { style, columns }: Terminal): string[] {
   const width = Math.min(columns, WIDEST)
-  const remarks = new Set(all.flatMap(({ replay }) => assumptions(replay)))
+  const remarks = new Set(all.flatMap(remarksOn))
   return [
     style.bold(
       `${counted(card.scores.length, "policy", "policies")} on ${counted(card.conversations, "conversation")}`,

@@ -2,12 +2,12 @@
 import type { ReplayReport } from "@strata/core/internal"
 import { type CostUnit, requestCost } from "@strata/core/internal/replay/request-cost"
 import type { Scorecard } from "@strata/core/internal/replay/scorecard"
-import { counted, duration, grouped, short } from "../display/numbers.ts"
+import { counted, grouped, short } from "../display/numbers.ts"
 import type { Course, PageConversation, Point } from "../html/content.ts"
 import type { Markup } from "../html/markup.ts"
 import { page } from "../html/page.ts"
 import { withShortNames } from "../html/short-names.ts"
-import { assumptions, costIn, LOSS_WORDS, wholePercent } from "../replay/page.ts"
+import { costIn, LOSS_WORDS, remarksOn, timeWords, wholePercent } from "../replay/page.ts"
 import { type Compared, costOf, turnsOf } from "./conversations.ts"
 
 export function comparisonPage(card: Scorecard, all: readonly Compared[]): Markup {
@@ -27,7 +27,7 @@ function conversationOf({ recording, replay }: Compared): PageConversation {
   return {
     name: recording.file,
     facts: [recording.format, replay.model, counted(turnsOf(replay), "turn")],
-    remarks: [...(recording.title === undefined ? [] : [recording.title]), ...assumptions(replay)],
+    remarks: [...(recording.title === undefined ? [] : [recording.title]), ...remarksOn({ recording, replay })],
     unit,
     courses: replay.reports.map((report) => courseOf(report, unit)),
   }
@@ -43,13 +43,13 @@ export function courseOf(report: ReplayReport, unit: CostUnit): Course {
     losses: losses.map(({ turn, tokens, why }) => ({ turn, tokens, kind: why, why: LOSS_WORDS[why] })),
     facts: [
       [unit === "dollars" ? "cost" : "tokens", costIn(costOf(report), unit)],
-      ["beside none", besideNone(report)],
+      ["compared with none", besideNone(report)],
       ["cached", wholePercent(totals.hitRatio)],
-      ["peak", short(totals.peak)],
+      ["peak tokens", short(totals.peak)],
       ["compacted", grouped(totals.compactions)],
-      ["blocked", duration(totals.blockedMs)],
-      ["in view", usedAgain.names === 0 ? "-" : wholePercent(usedAgain.inView / usedAgain.names)],
-      ["fetched again", short(usedAgain.fetchedTokens)],
+      ["blocked", timeWords(totals.blockedMs)],
+      ["names in view", usedAgain.names === 0 ? "-" : wholePercent(usedAgain.inView / usedAgain.names)],
+      ["tokens fetched again", short(usedAgain.fetchedTokens)],
     ],
   }
 }

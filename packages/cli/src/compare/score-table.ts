@@ -2,11 +2,11 @@
 
 import type { CostUnit } from "@strata/core/internal/replay/request-cost"
 import type { Score, Scorecard } from "@strata/core/internal/replay/scorecard"
-import { duration, grouped, short } from "../display/numbers.ts"
+import { grouped, short } from "../display/numbers.ts"
 import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
-import { costIn, shareOf, wholePercent } from "../replay/page.ts"
+import { costIn, shareOf, timeWords, wholePercent } from "../replay/page.ts"
 
 export interface ScoreColumn {
   readonly title: string
@@ -31,38 +31,43 @@ export const SCORE_COLUMNS: readonly ScoreColumn[] = [
     cell: ({ relative }) => ratio(relative.optimum),
   },
   { title: "cached", about: "share of the input read from cache", cell: ({ hitRatio }) => wholePercent(hitRatio) },
-  { title: "peak", about: "largest context", cell: ({ peak }) => short(peak) },
+  { title: "peak", about: "largest context, in tokens", cell: ({ peak }) => short(peak) },
   { title: "invalid", about: "requests that do not fit the window", cell: ({ invalid }) => grouped(invalid) },
-  { title: "compacted", about: "how often", cell: ({ compactions }) => grouped(compactions) },
-  { title: "in view", about: "names used again that were in view", cell: ({ namesInView }) => shareOf(namesInView) },
+  { title: "compacted", about: "number of compactions", cell: ({ compactions }) => grouped(compactions) },
+  {
+    title: "in view",
+    about: "of the names that answers used again, those in view",
+    cell: ({ namesInView }) => shareOf(namesInView),
+  },
   {
     title: "found",
-    about: "the same with those that one search finds",
+    about: "the same with those that one search of the journal finds",
     cell: ({ namesWithinSearch }) => (namesWithinSearch ? shareOf(namesWithinSearch) : "-"),
   },
   {
     title: "paths",
-    about: "paths named after a compaction that tools had touched",
+    about: "of the paths named after a compaction, those that tools had touched",
     cell: ({ trailPrecision }) => shareOf(trailPrecision),
   },
   {
     title: "files",
-    about: "changed files still named after a compaction",
+    about: "of the files changed so far, those named after a compaction",
     cell: ({ trailRecall }) => shareOf(trailRecall),
   },
   {
     title: "rules",
-    about: "rules of the person still word for word",
+    about: "of the person's rules, those still there word for word",
     cell: ({ rulesVerbatim }) => shareOf(rulesVerbatim),
   },
-  { title: "blocked", about: "time the person waited for summaries", cell: ({ blockedMs }) => duration(blockedMs) },
+  { title: "blocked", about: "time the person waited for summaries", cell: ({ blockedMs }) => timeWords(blockedMs) },
   {
     title: "time",
-    about: "time the replay took",
-    cell: ({ processingMs }) => (processingMs === undefined ? "-" : duration(processingMs)),
+    about: "time the replay of this policy took",
+    cell: ({ processingMs }) => (processingMs === undefined ? "-" : timeWords(processingMs)),
   },
 ]
 
+export const NOTHING_TO_COUNT = "-: there was nothing to count."
 const GAP = 2
 
 export interface ScoreLook {
@@ -88,6 +93,7 @@ export function scoreTable(card: Scorecard, { style, width }: ScoreLook): string
       }),
     }),
     ...wrapped(columns.map(({ title, about }) => `${title}: ${about}.`).join(" "), width).map(style.dim),
+    ...(i === blocks.length - 1 ? [style.dim(NOTHING_TO_COUNT)] : []),
   ])
 }
 

@@ -70,10 +70,10 @@ type Place = Pick<ContextChart, "height" | "turns">
 function areas(points: readonly Point[], { height, turns, most }: Place & { readonly most: number }): Markup[] {
   const xs = points.map(({ turn }) => round(PLOT_WIDTH * alongTurns(turn, turns)))
   let floor = points.map(() => 0)
-  const layers = points.some(({ classes }) => classes) ? CLASSES : (["prompt"] as const)
+  const layers = points.some(({ classes }) => classes) ? CLASSES : (["whole"] as const)
   return layers.flatMap((name) => {
     const top = points.map(
-      ({ classes, context }, i) => floor[i]! + (classes ? classes[name] : layers.length === 1 ? context : 0),
+      ({ classes, context }, i) => floor[i]! + (name === "whole" ? context : (classes?.[name] ?? 0)),
     )
     if (top.every((value, i) => value - floor[i]! < most / 2_000)) return []
     const y = (value: number) => round(height * (1 - Math.min(1, value / most)))
@@ -117,13 +117,16 @@ export function classLegend(courses: readonly Course[]): Markup | undefined {
   const used = CLASSES.filter((name) =>
     courses.some(({ points }) => points.some(({ classes }) => (classes?.[name] ?? 0) > 0)),
   )
-  if (used.length === 0) return undefined
-  return html`<ul class="legend">${used
-    .toReversed()
-    .map(
-      (name) =>
-        html`<li><svg width="12" height="12" aria-hidden="true"><rect class="c-${name}" width="12" height="12"/></svg> ${CLASS_WORDS[name]}</li>`,
-    )}${
+  const isWhole = courses.some(({ points }) => points.length > 0 && points.every(({ classes }) => !classes))
+  const shown = [
+    ...used.toReversed().map((name) => [name, CLASS_WORDS[name]] as const),
+    ...(isWhole ? [["whole", "not broken down"] as const] : []),
+  ]
+  if (shown.length === 0) return undefined
+  return html`<ul class="legend">${shown.map(
+    ([name, words]) =>
+      html`<li><svg width="12" height="12" aria-hidden="true"><rect class="c-${name}" width="12" height="12"/></svg> ${words}</li>`,
+  )}${
     courses.some(({ boundaries }) => boundaries.length > 0)
       ? html`<li><svg width="12" height="12" aria-hidden="true"><line class="boundary" x1="6" x2="6" y1="0" y2="12"/></svg> compaction</li>`
       : undefined

@@ -1,5 +1,5 @@
 /** Writes a page to a file. It replaces an earlier page, and never anything else. */
-import { open, rename, rm, stat, writeFile } from "node:fs/promises"
+import { access, constants, open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import { reasonOf } from "@strata/core/internal/base/errors"
 import { UsageError } from "../command.ts"
@@ -21,8 +21,14 @@ export async function checkPagePlace(file: string, cwd: string): Promise<string>
   const directory = await stat(dirname(path)).catch(() => undefined)
   if (!directory?.isDirectory())
     throw new UsageError(`The directory ${dirname(file)} does not exist. Create it, then run the command again.`)
+  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
+    throw new UsageError(cannotWrite(path, error))
+  })
   return path
 }
+
+const cannotWrite = (path: string, error: unknown) =>
+  `The page cannot be written to ${path} (${reasonOf(error)}). Choose another place after --html.`
 
 async function isPage(path: string): Promise<boolean> {
   try {
@@ -43,9 +49,7 @@ export async function writePage(path: string, page: Markup, terminal: Terminal):
     await rename(draft, path)
   } catch (error) {
     await rm(draft, { force: true })
-    throw new UsageError(
-      `The page cannot be written to ${path} (${reasonOf(error)}). Choose another place after --html.`,
-    )
+    throw new UsageError(cannotWrite(path, error))
   }
   terminal.complain(`Wrote ${path} (${short(Buffer.byteLength(text))} bytes). Open it in a browser.\n`)
 }

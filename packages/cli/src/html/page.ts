@@ -43,7 +43,7 @@ const weightOf = ({ courses }: PageConversation) =>
 function scoreSection({ scores, unit, conversations }: NonNullable<PageContent["scorecard"]>): Markup {
   const least = Math.min(...scores.filter(({ policy }) => policy !== "optimum").map(({ cost }) => cost))
   return html`<section><h2>Scorecard</h2>
-<p>${counted(scores.length, "policy", "policies")} on ${counted(conversations, "conversation")}. The lowest cost is marked; optimum knows the future and does not count.</p>
+<p>${counted(scores.length, "policy", "policies")} on ${counted(conversations, "conversation")}. The lowest cost is marked. Optimum knows the future, so it is a bound and not marked.</p>
 <div class="scroll" tabindex="0"><table><thead><tr><th>policy</th>${SCORE_COLUMNS.map(({ title, about }) => html`<th title="${about}">${title}</th>`)}</tr></thead>
 <tbody>${scores.map(
     (score) =>
@@ -53,7 +53,7 @@ function scoreSection({ scores, unit, conversations }: NonNullable<PageContent["
       )}</tr>`,
   )}</tbody></table></div>
 <details><summary>What the columns and policies mean</summary>
-<dl class="columns">${SCORE_COLUMNS.map(({ title, about }) => html`<dt>${title}</dt><dd>${about}</dd>`)}</dl>
+<dl class="columns">${SCORE_COLUMNS.map(({ title, about }) => html`<dt>${title}</dt><dd>${about}</dd>`)}<dt>-</dt><dd>there was nothing to count</dd></dl>
 <dl class="columns">${scores.map(({ policy, about }) => html`<dt>${policy}</dt><dd>${about}</dd>`)}</dl></details></section>`
 }
 

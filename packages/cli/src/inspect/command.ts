@@ -30,7 +30,7 @@ export const run: Run = async ({ args, cwd, terminal }) => {
   })
   if (values.json) terminal.print(`${visibleJson({ conversations: analyses }, 2)}\n`)
   else if (analyses.length > 1) terminal.print(`${comparison(analyses, terminal).join("\n")}\n`)
-  if (place !== undefined) {
+  if (place !== undefined && inspected.length > 0) {
     const { inspectionPage } = await import("./html-page.ts")
     await writePage(place, inspectionPage(inspected), terminal)
   }

@@ -28,10 +28,14 @@ export interface Transcript {
 }
 
 const JOURNAL_FORMAT = "strata"
+const GZIP = Buffer.from([0x1f, 0x8b]) // how every gzip file begins
+const PATTERN = /[*?[]/ // a shell passes a pattern on as it is where nothing matches
 
 /** The conversations in a file: one, for most formats. */
 export async function readTranscripts(file: string): Promise<readonly Transcript[]> {
   const bytes = await readBytes(file)
+  if (bytes.subarray(0, GZIP.length).equals(GZIP))
+    throw new UsageError(`${file} is compressed. Unpack it with gunzip, then name the unpacked file.`)
   if (isJournal(bytes)) return [await fromJournal(file, bytes)]
   const text = bytes.toString("utf8")
   const companions = await companionFiles(file, text)
@@ -43,7 +47,8 @@ async function readBytes(file: string): Promise<Buffer> {
     return await readFile(file)
   } catch (error) {
     const reason = reasonOf(error)
-    if (reason === "ENOENT") throw new UsageError(`The file ${file} does not exist.`)
+    if (reason === "ENOENT")
+      throw new UsageError(PATTERN.test(file) ? `No file matches ${file}.` : `The file ${file} does not exist.`)
     if (reason === "EISDIR")
       throw new UsageError(`${file} is a directory. Name the files in it, such as ${file}/*.jsonl.`)
     throw new ImportError(`${file} cannot be read (${reason}).`, { cause: error })

@@ -22,6 +22,14 @@ export const costIn = (amount: number, unit: CostUnit): string => (unit === "dol
 export const costWithUnit = (amount: number, unit: CostUnit): string =>
   `${costIn(amount, unit)}${unit === "tokens" ? " tokens" : ""}`
 
+/** `40 ms`, `1.2 s`, `45 s`, `7 min` */
+export function timeWords(ms: number): string {
+  const seconds = ms / 1_000
+  if (ms > 0 && seconds < 1) return `${Math.round(ms)} ms`
+  if (seconds < 10 && !Number.isInteger(seconds)) return `${seconds.toFixed(1)} s`
+  return seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`
+}
+
 /** `31%`, or `-` where there was nothing to count. */
 export const shareOf = ({ share }: Part): string => (share === undefined ? "-" : wholePercent(share))
 
@@ -30,6 +38,14 @@ export function wholePercent(share: number): string {
   const rounded = percent(share, 1)
   return rounded === "100%" && share < 1 ? ">99%" : rounded
 }
+
+/** What is missing in a recording, and what its replay assumes. */
+export const remarksOn = ({ recording, replay }: Pick<ReplayPage, "recording" | "replay">): string[] => [
+  ...(recording.isPartial
+    ? ["Some lines of the recording were not understood and are left out. strata inspect lists them."]
+    : []),
+  ...assumptions(replay),
+]
 
 /** What the replay does not know about this recording. */
 export function assumptions({ pauses, sizes }: Replay): string[] {
@@ -49,7 +65,15 @@ export const LOSS_WORDS: Readonly<Record<ReplayReport["losses"][number]["why"], 
   compaction: "compacted",
   clearing: "old results were cleared",
   model: "another model answered",
-  other: "the context changed",
+  other: "as recorded: the client or the server dropped it",
+}
+
+/** The same for a narrow column. */
+export const PURPOSE_WORDS: typeof PURPOSE_NAMES = {
+  conversation: "",
+  summary: "summary",
+  recall: "fetch again",
+  "keep-warm": "keep warm",
 }
 
 export const PURPOSE_NAMES: Readonly<Record<ReplayReport["requests"][number]["purpose"], string>> = {

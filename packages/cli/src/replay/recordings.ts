@@ -3,12 +3,15 @@ import { asModel } from "@strata/core/internal/replay/as-model"
 import { generatedWork } from "@strata/core/internal/replay/generated-work"
 import type { RecordedConversation } from "@strata/core/internal/replay/recorded-steps"
 import { UsageError } from "../command.ts"
+import { grouped } from "../display/numbers.ts"
 import { readEach } from "../inspect/over-files.ts"
 
 export interface Recording {
   readonly file: string
   readonly format: string
   readonly title?: string
+  /** Some of its lines were not understood. */
+  readonly isPartial?: true
   /** Its place among what was asked for, for showing progress. Absent where there is only one. */
   readonly at?: { readonly done: number; readonly of: number }
   readonly conversation: RecordedConversation
@@ -31,12 +34,14 @@ export async function* recordings({ command, files, generate, model, complain }:
     throw new UsageError(`strata ${command} needs FILE…, or --generate N. "strata ${command} --help" shows an example.`)
   if (generate !== undefined) {
     const conversation = generatedWork({ model: model ?? GENERATED_MODEL, tokens: generate })
-    yield { file: `generated work, ${generate} tokens`, format: "generated", conversation }
+    yield { file: `generated work, ${grouped(generate)} tokens`, format: "generated", conversation }
   }
   for await (const { transcript, at } of readEach(files, { complain })) {
-    const { file, format, title, entries } = transcript
+    const { file, format, title, entries, report } = transcript
+    const isPartial = Object.keys(report.notUnderstood).length > 0
     const recorded = transcript.model === undefined ? { entries } : { entries, model: transcript.model }
     const conversation = model === undefined ? recorded : asModel(recorded, model)
-    yield { file, format, ...(title === undefined ? {} : { title }), ...(at ? { at } : {}), conversation }
+    const about = { ...(title === undefined ? {} : { title }), ...(isPartial ? { isPartial } : {}) }
+    yield { file, format, ...about, ...(at ? { at } : {}), conversation }
   }
 }

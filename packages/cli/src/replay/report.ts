@@ -6,7 +6,7 @@ import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import { assumptions, costWithUnit, type ReplayPage, wholePercent } from "./page.ts"
+import { costWithUnit, type ReplayPage, remarksOn, wholePercent } from "./page.ts"
 import { actions, billed, cache, context, cost, evidence, failures } from "./sections.ts"
 import { turns } from "./turns.ts"
 
@@ -43,7 +43,7 @@ function heading({ recording, replay, report, style, width }: ReplayPage): strin
     fileLine(recording.file, { style, width }),
     ...wrapped(facts.join(" · "), width),
     ...wrapped(`Policy ${report.policy}: ${report.about}`, width),
-    ...wrapped(assumptions(replay).join(" "), width).map(style.dim),
+    ...wrapped(remarksOn({ recording, replay }).join(" "), width).map(style.dim),
   ]
 }
 

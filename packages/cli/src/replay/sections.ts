@@ -2,14 +2,14 @@
 import type { ReplayReport } from "@strata/core/internal"
 import { PURPOSES } from "@strata/core/internal/replay/report"
 import { columnChart } from "../display/bars.ts"
-import { counted, duration, grouped, percent, short } from "../display/numbers.ts"
+import { counted, grouped, percent, short } from "../display/numbers.ts"
 import { cacheWords } from "../display/savings.ts"
 import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { actionsIn, actionTable } from "./action-table.ts"
-import { costIn, costWithUnit, LOSS_WORDS, PURPOSE_NAMES, type ReplayPage, wholePercent } from "./page.ts"
+import { costIn, costWithUnit, LOSS_WORDS, PURPOSE_NAMES, type ReplayPage, timeWords, wholePercent } from "./page.ts"
 
 const CHART_HEIGHT = 8
 const MOST_BOUNDARIES = 6
@@ -21,11 +21,14 @@ export function context(page: ReplayPage): string[] {
   const sent = report.requests.filter(({ purpose }) => purpose === "conversation")
   if (sent.length === 0) return []
   const sizes = sent.map((request) => request.context)
-  const invalid = totals.invalid === 0 ? "" : `; ${counted(totals.invalid, "request does", "requests do")} not fit`
+  const largest = sizes.reduce((most, size) => Math.max(most, size))
+  const withSummary = totals.peak > largest ? ` (${short(totals.peak)} with the request for a summary)` : ""
+  const invalid =
+    totals.invalid === 0 ? "" : `; ${counted(totals.invalid, "request does", "requests do")} not fit the window`
   return [
     ...titled(page, {
       title: "Context over turns",
-      about: `largest ${short(totals.peak)} tokens, ${short(sizes.at(-1)!)} at the end${invalid}`,
+      about: `largest ${short(largest)} tokens${withSummary}, ${short(sizes.at(-1)!)} at the end${invalid}`,
     }),
     ...indented(
       columnChart({
@@ -63,7 +66,9 @@ export function cost(page: ReplayPage): string[] {
     percent(byPurpose[purpose], whole),
   ])
   const waited =
-    blockedMs === 0 ? "no time blocked" : `${duration(blockedMs)} blocked by ${counted(compactions, "compaction")}`
+    blockedMs === 0
+      ? "no wait for a summary"
+      : `${timeWords(blockedMs)} of waiting for ${counted(compactions, "summary", "summaries")}`
   const amount = unit === "dollars" ? costIn(whole, unit) : `${short(whole)} tokens of plain input; a price is unknown`
   return [
     ...titled(page, { title: "Cost", about: `${amount}, ${savedWords(report)}; ${waited}` }),
@@ -117,11 +122,18 @@ export function cache(page: ReplayPage): string[] {
   ]
 }
 
+const SAVED =
+  "tokens: taken out of the context. saved: what the requests since then cost less than with everything sent, shared by the actions; below 0 they cost more."
+
 export function actions(page: ReplayPage): string[] {
   const title = "What the layers did"
   const acted = actionsIn(page.report)
   if (acted.length === 0) return titled(page, { title, about: "nothing: every request was sent whole" })
-  return [...titled(page, { title, about: counted(acted.length, "action") }), ...actionTable(page.report, page)]
+  return [
+    ...titled(page, { title, about: counted(acted.length, "action") }),
+    ...actionTable(page.report, page),
+    ...indented(wrapped(SAVED, page.width - 2), 2).map(page.style.dim),
+  ]
 }
 
 /** What left the view and was used again, and what remained reachable. */
@@ -134,8 +146,8 @@ export function evidence(page: ReplayPage): string[] {
     report.policy === "optimum"
       ? "It forgets nothing that an answer uses again."
       : names === 0
-        ? "No answer used a name from before."
-        : `Answers used ${counted(names, "name")} from before; ${grouped(inView)} (${wholePercent(inView / names)}) were in view.`,
+        ? "No answer used a name, path or number from an earlier block."
+        : `Answers used ${counted(names, "name")} from earlier blocks; ${grouped(inView)} (${wholePercent(inView / names)}) were in view.`,
     ...(fetched === 0
       ? []
       : [
@@ -173,12 +185,14 @@ export function billed(page: ReplayPage): string[] {
     `The recorded requests were billed ${costWithUnit(bill, unit)}. The replay computes ${costWithUnit(modelled, unit)}: ${away === "0%" ? "the same" : `${away} ${side}`}.`,
     ...(incidents === 0
       ? []
-      : [`For ${counted(incidents, "request")}, the server read more or less from the cache than its rules say.`]),
-    `${wholePercent(unexplained)} of the bill is unexplained.`,
+      : [
+          `In ${counted(incidents, "request")}, the server read more or less from the cache than its rules say. The replay takes that over from the recording.`,
+        ]),
+    ...(unexplained === 0 ? [] : [`For ${wholePercent(unexplained)} of the bill, the recording does not show why.`]),
   ]
   const causes = parts.filter(({ amount }) => Math.abs(amount) > bill / 200).slice(0, MOST_PARTS)
   return [
-    ...titled(page, { title: "Beside the bill" }),
+    ...titled(page, { title: "Compared with the bill" }),
     ...indented(wrapped(sentences.join(" "), width - 2), 2),
     ...causes.flatMap(({ about, amount, requests }) =>
       indented(

@@ -3,8 +3,12 @@ import { requestCost } from "@strata/core/internal/replay/request-cost"
 import { grouped, short } from "../display/numbers.ts"
 import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
+import { wrapped } from "../display/text.ts"
 import { actionWords } from "./action-table.ts"
-import { costIn, LOSS_WORDS, type ReplayPage } from "./page.ts"
+import { costIn, LOSS_WORDS, PURPOSE_WORDS, type ReplayPage } from "./page.ts"
+
+const COLUMNS =
+  "context: tokens of the request, of which cached were read from the cache and new were not. A line without a purpose is the conversation itself."
 
 export function turns(page: ReplayPage, most: number): string[] {
   const { report, style, width } = page
@@ -21,10 +25,10 @@ export function turns(page: ReplayPage, most: number): string[] {
         { title: "turn", align: "right" },
         { title: "for" },
         { title: "context", align: "right" },
-        { title: "read", align: "right" },
-        { title: "written", align: "right" },
+        { title: "cached", align: "right" },
+        { title: "new", align: "right" },
         { title: "output", align: "right" },
-        { title: unit === "dollars" ? "cost" : "tokens", align: "right" },
+        { title: unit === "dollars" ? "cost" : "cost tokens", align: "right" },
         { title: "what happened", gives: "wrap" },
       ],
       rows: shown.map((request) => {
@@ -33,11 +37,11 @@ export function turns(page: ReplayPage, most: number): string[] {
         const loss = isMain ? losses.get(turn) : undefined
         const what = [
           ...(isMain ? (acts.get(turn) ?? []).map(actionWords) : []),
-          ...(loss ? [`cache lost: ${LOSS_WORDS[loss.why]}`] : []),
+          ...(loss ? [loss.why === "compaction" ? "cache lost" : `cache lost: ${LOSS_WORDS[loss.why]}`] : []),
         ]
         return [
           grouped(turn),
-          isMain ? "" : purpose,
+          isMain ? "" : PURPOSE_WORDS[purpose],
           short(context),
           short(counts.cacheRead),
           short(counts.cacheWrite5m + counts.cacheWrite1h + counts.input),
@@ -47,6 +51,7 @@ export function turns(page: ReplayPage, most: number): string[] {
         ]
       }),
     }),
+    ...wrapped(COLUMNS, width - 2).map((line) => style.dim(`  ${line}`)),
     ...more(report.requests.length - shown.length, "request"),
     ...(report.requests.length > shown.length ? ["  --json has all of them."] : []),
   ]

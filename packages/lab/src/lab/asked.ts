@@ -1,8 +1,8 @@
 /** What `npm run lab` was asked for. A wrong name or folder is refused before the work, which takes minutes. */
-import { accessSync, constants, existsSync, statSync } from "node:fs"
+import { accessSync, constants, existsSync } from "node:fs"
 import { dirname } from "node:path"
-import { parseArgs } from "node:util"
 import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY } from "../recordings.ts"
+import { folderAt, LabUsageError, readCall } from "../usage.ts"
 import { LAB_POLICIES } from "./variants.ts"
 
 export interface Asked {
@@ -16,15 +16,14 @@ export interface Asked {
   readonly isDocumented: boolean
 }
 
-/** A sentence for the person who called it. */
-export class LabUsageError extends Error {}
-
+const OPTIONS = { short: { type: "boolean" }, json: { type: "string" }, policies: { type: "string" } } as const
+const USAGE = "npm run lab -- [--short] [--json FILE] [--policies A,B] [FOLDER …]"
 const SHORT = 4 // recordings of each set
 const DOCUMENTED = [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]
 const NAMES = LAB_POLICIES.map(({ name }) => name)
 
 export function askedFor(args: readonly string[]): Asked {
-  const { values, positionals } = parsed(args)
+  const { values, positionals } = readCall(args, { options: OPTIONS, usage: USAGE })
   const policies = values.policies === undefined ? NAMES : namesIn(values.policies)
   const named = positionals.map(folderAt)
   const beside = DOCUMENTED.filter((folder) => existsSync(folder))
@@ -40,19 +39,6 @@ export function askedFor(args: readonly string[]): Asked {
   }
 }
 
-function parsed(args: readonly string[]) {
-  const options = { short: { type: "boolean" }, json: { type: "string" }, policies: { type: "string" } } as const
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options })
-  } catch (error) {
-    const reason = (error as Error).message.split(". ")[0]
-    throw new LabUsageError(
-      `${reason}. The call is: npm run lab -- [--short] [--json FILE] [--policies A,B] [FOLDER …]`,
-      { cause: error },
-    )
-  }
-}
-
 function namesIn(list: string): readonly string[] {
   const names = list.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]))
   const unknown = names.find((name) => !NAMES.includes(name))
@@ -61,16 +47,6 @@ function namesIn(list: string): readonly string[] {
   if (names.length === 0)
     throw new LabUsageError("--policies needs at least one name, such as --policies strata,clear-3.")
   return names
-}
-
-function folderAt(folder: string): string {
-  const found = statSync(folder, { throwIfNoEntry: false })
-  if (found?.isDirectory()) return folder
-  throw new LabUsageError(
-    found
-      ? `${folder} is a file. Name the folder that has it, or use: npm run strata -- compare ${folder}`
-      : `There is no folder ${folder}. Name a folder with recordings, or none for those next to the repository.`,
-  )
 }
 
 function checkTarget(file: string): void {

@@ -1,4 +1,4 @@
-/** A scorecard as the rows of a table, and how its figures read. */
+/** A scorecard as the rows of two tables, and how its figures read. */
 import type { Part, Score, Scorecard } from "@strata/core/internal/replay/scorecard"
 
 export const ratio = (value: number | undefined) => (value === undefined ? "" : value.toFixed(2))
@@ -11,26 +11,33 @@ export function percent({ share }: Partial<Part> = {}, decimals = 1): string {
   return Number(rounded) === 100 ? `>${(100 - 10 ** -decimals).toFixed(decimals)}%` : `${rounded}%`
 }
 
-export const scoreRows = ({ scores }: Scorecard) => scores.map(rowOf)
+/** By policy: what it costs and sends. */
+export const costRows = (card: Scorecard) =>
+  byPolicy(card, (score) => ({
+    cost: `$${score.cost.toFixed(2)}`,
+    "of none": ratio(score.relative.none),
+    "of claude-style": ratio(score.relative["claude-style"]),
+    "of optimum": ratio(score.relative.optimum),
+    cached: percent({ share: score.hitRatio }),
+    "peak K": Math.round(score.peak / 1_000),
+    "too large": score.invalid,
+    compactions: score.compactions,
+    "waited min": Math.round(score.blockedMs / 60_000),
+    "took s": score.processingMs === undefined ? "" : (score.processingMs / 1_000).toFixed(1),
+  }))
 
-const rowOf = (score: Score) => ({
-  policy: score.policy,
-  cost: `$${score.cost.toFixed(2)}`,
-  "of none": ratio(score.relative.none),
-  "of claude-style": ratio(score.relative["claude-style"]),
-  "of optimum": ratio(score.relative.optimum),
-  cached: percent({ share: score.hitRatio }),
-  "peak K": Math.round(score.peak / 1_000),
-  "too large": score.invalid,
-  "names in view": percent(score.namesInView),
-  "or found": percent(score.namesWithinSearch),
-  "paths true": percent(score.trailPrecision),
-  "files named": percent(score.trailRecall),
-  "rules kept": percent(score.rulesVerbatim),
-  compactions: score.compactions,
-  "waited min": (score.blockedMs / 60_000).toFixed(0),
-  "took s": score.processingMs === undefined ? "" : (score.processingMs / 1_000).toFixed(1),
-})
+/** By policy: what stays in view and in reach. */
+export const evidenceRows = (card: Scorecard) =>
+  byPolicy(card, (score) => ({
+    "names in view": percent(score.namesInView),
+    "or found": percent(score.namesWithinSearch),
+    "paths true": percent(score.trailPrecision),
+    "files named": percent(score.trailRecall),
+    "rules kept": percent(score.rulesVerbatim),
+  }))
+
+const byPolicy = <T>({ scores }: Scorecard, row: (score: Score) => T): Record<string, T> =>
+  Object.fromEntries(scores.map((score) => [score.policy, row(score)]))
 
 export const COLUMNS = `What the columns mean
 - of none, of claude-style, of optimum: the cost divided by that of this policy.
@@ -39,4 +46,5 @@ export const COLUMNS = `What the columns mean
 - names in view: of the names that answers used again, those that were in view. or found: those that one search of the journal finds count too.
 - paths true: of the paths named right after a compaction, those that tools had touched.
 - files named, rules kept: of the files changed so far and of the person's rules, those in view right after a compaction; rules word for word.
-- waited min: minutes that the person waited for summaries, at 20 seconds each. took s: seconds that the replay of this policy took.`
+- waited min: minutes that the person waited for summaries, at 20 seconds each. took s: seconds that the replay of this policy took.
+- Empty: there was nothing to count, or the policy has no journal to search.`

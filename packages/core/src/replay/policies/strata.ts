@@ -8,7 +8,8 @@ import { SUMMARY_TOKENS } from "./summarising.ts"
 /** What the chat does by default: it keeps the cache warm. The summary is the extractive one, with the budget of all policies. */
 export const strata = layered({
   name: "strata",
-  about: "Layers 1, 2 and 4 with the planner, and the cache kept warm, as the chat runs them by default.",
+  about:
+    "As the chat runs by default: large results are put aside, old ones cleared, the planner compacts where it pays, and pings keep the cache warm in pauses.",
   layers: () => [storage(), microcompaction(), compaction({ offline: offline() })],
   figures: { "offline-summary-limit": SUMMARY_TOKENS },
   server: "forgets",
