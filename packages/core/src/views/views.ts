@@ -168,7 +168,8 @@ export class Views {
     }
     if (whenRead) this.#waiting.push(work)
     else work()
-    if (this.#waiting.length > MOST_WAITING) this.#catchUp()
+    // one for one: applying all of them at once would take as long as many turns
+    while (this.#waiting.length > MOST_WAITING) this.#waiting.shift()!()
   }
 
   #catchUp(): void {

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest"
+import { conversation } from "../../test/builders.ts"
+import type { Entry } from "../journal/entries.ts"
+import { Views } from "./views.ts"
+
+/** The entries, and which of them were read since the last call. */
+function watched(entries: readonly Entry[]): { readonly entries: readonly Entry[]; read(): readonly number[] } {
+  const touched = new Set<number>()
+  return {
+    entries: entries.map(
+      (entry, at) =>
+        new Proxy(entry, {
+          get(target, key) {
+            touched.add(at)
+            return Reflect.get(target, key)
+          },
+        }),
+    ),
+    read() {
+      const read = [...touched]
+      touched.clear()
+      return read
+    },
+  }
+}
+
+test("L4-30 names that wait are read one by one as entries come in, never many at once", () => {
+  const builder = conversation()
+  for (let number = 0; number < 600; number++) builder.user(`Look at file_${number}.ts`).say(`It has load_${number}.`)
+  const { entries, read } = watched(builder.messages)
+  const views = new Views({ family: "claude-4" })
+  let most = 0
+  for (const [at, entry] of entries.entries()) {
+    views.apply(entry)
+    most = Math.max(most, read().filter((place) => place < at - 1).length)
+  }
+  expect(most).toBe(1)
+  expect(views.names.said.has("load_599")).toBe(true)
+  expect(read().length).toBeGreaterThan(1) // who asks for the names gets all of them
+})
