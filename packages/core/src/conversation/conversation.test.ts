@@ -282,6 +282,35 @@ describe("errors leave the conversation as it was", () => {
     expect(chat.views.words.messages.map(({ text }) => text)).toEqual(["one", "three"])
   })
 
+  test("JRN-3 the disk works while the views follow a response; record() waits for it and reports its failure", async () => {
+    const { promise: flushed, reject } = Promise.withResolvers<void>()
+    const order: string[] = []
+    const memory = memoryStore()
+    const store: Store = {
+      ...memory,
+      async open(address, options) {
+        const sync = () => {
+          order.push("flush")
+          return flushed
+        }
+        return { ...(await memory.open(address, options)), sync }
+      },
+    }
+    const chat = await openTestConversation({ store })
+    await say(chat, "one")
+    chat.on("entry", () => order.push("in the views"))
+    const recording = chat.record(answer("two")).then(
+      () => order.push("recorded"),
+      (error: Error) => order.push(error.message),
+    )
+    while (!order.includes("in the views")) await Promise.resolve()
+    expect(order.slice(0, 2)).toEqual(["flush", "in the views"])
+    expect(order).not.toContain("recorded")
+    reject(new Error("no space left"))
+    await recording
+    expect(order.at(-1)).toBe("no space left")
+  })
+
   test("JRN-4 a checkpoint that cannot be written costs a longer resume and nothing else", async () => {
     const { store, failNext } = failingStore("writeCheckpoint")
     const chat = await openTestConversation({ store, layers: [actingOnce(BOUNDARY, SUMMARY)] })

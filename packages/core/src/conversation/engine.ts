@@ -126,7 +126,7 @@ export class Engine {
       conversation: record.id,
       source: record.source,
       context: (signal) => this.context(signal),
-      append: (drafts, seen) => record.append(drafts, seen),
+      append: (drafts, seen) => record.append(drafts, { seen }),
       onActed: (event) => record.events.emit("layerActed", event),
       onFailed: (event) => record.events.emit("layerFailed", event),
     })

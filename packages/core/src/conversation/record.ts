@@ -33,6 +33,13 @@ export interface RecordParts {
   readonly source: RequestSource
 }
 
+export interface Appending {
+  /** The views that the entries were decided by. If the conversation has been rewound since, they belong to the branch that was left. */
+  readonly seen?: Views | undefined
+  /** Starts to flush them as soon as they are written: the disk works while the views follow. `journal.sync()` waits for it. */
+  readonly flush?: boolean
+}
+
 export class ConversationRecord {
   readonly journal: Journal
   readonly events = new Events<ConversationEvents>()
@@ -65,13 +72,10 @@ export class ConversationRecord {
     return this.journal.address.id
   }
 
-  /**
-   * Resolves with the entries as they are in the journal. `seen` are the views they were decided by: if the conversation has been rewound
-   * since, the entries belong to the branch that was left.
-   */
-  async append(drafts: readonly Draft[], seen?: Views): Promise<readonly Entry[]> {
+  /** Resolves with the entries as they are in the journal. */
+  async append(drafts: readonly Draft[], how: Appending = {}): Promise<readonly Entry[]> {
     for (const draft of drafts) checkDraft(draft)
-    return this.#inOrder(() => this.#append(drafts, seen ?? this.#views))
+    return this.#inOrder(() => this.#append(drafts, how))
   }
 
   /** Returns to an earlier place of the journal. Anything appended meanwhile waits until the views have been loaded again. */
@@ -149,7 +153,7 @@ export class ConversationRecord {
     return run
   }
 
-  async #append(drafts: readonly Draft[], seen: Views): Promise<readonly Entry[]> {
+  async #append(drafts: readonly Draft[], { seen = this.#views, flush = false }: Appending): Promise<readonly Entry[]> {
     if (drafts.length === 0) return []
     let parent = seen.context.newest?.uuid ?? null
     const onPath = seen === this.#views || parent === null || this.#isInView(parent)
@@ -167,7 +171,7 @@ export class ConversationRecord {
         isListed = true
       }
     }
-    await this.#write(entries, onPath)
+    await this.#write(entries, { onPath, flush })
     return placed
   }
 
@@ -177,8 +181,10 @@ export class ConversationRecord {
     return context.newest?.uuid === uuid || context.storedMessages().some((message) => message.uuid === uuid)
   }
 
-  async #write(entries: readonly Entry[], onPath = true): Promise<void> {
+  async #write(entries: readonly Entry[], { onPath = true, flush = false } = {}): Promise<void> {
     await this.journal.append(entries)
+    // a failure reaches the one who waits for it
+    if (flush) this.journal.sync().catch(() => undefined)
     // all at once: no one may see a boundary without the summary after it
     const checkpoints = entries.flatMap((entry) => {
       this.#views.apply(entry, onPath ? "on-path" : "off-path")

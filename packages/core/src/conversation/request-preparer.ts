@@ -92,6 +92,9 @@ export class RequestPreparer {
     const size = this.#context.size()
     const fill = this.#parts.fill()
     if (fill.state === "blocked") throw this.#isFull(size.tokens)
+    await this.#noteSentResults()
+    const flushed = record.journal.sync()
+    flushed.catch(() => undefined) // awaited below: while the disk works, the request is built
     const { request, closed, revision } = this.#build("conversation")
     this.#validator.check({
       request,
@@ -99,9 +102,6 @@ export class RequestPreparer {
       settled: { closed, revision },
       ...(settings.values.off ? { media: "unchecked" as const } : {}), // then nothing is withheld either
     })
-    await this.#noteSentResults()
-    const flushed = record.journal.sync()
-    flushed.catch(() => undefined) // awaited below: while the disk works, there is something to do
     cache.sent(request, { closed, revision })
     this.#serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
     const { off, cacheLifetime: lifetime } = settings.values
@@ -171,7 +171,10 @@ export class RequestPreparer {
     this.#parts.record.events.emit("repaired", { repairs })
   }
 
-  /** A result sent undecided stays as it is, even if the answer never comes and another process resumes with other settings. */
+  /**
+   * A result sent undecided stays as it is, even if the answer never comes and another process resumes with other settings. It is noted
+   * before the request is built, so that the disk can work meanwhile.
+   */
   async #noteSentResults(): Promise<void> {
     const results = this.#context.undecidedResults().flat()
     if (results.length === 0) return

@@ -52,12 +52,14 @@ export class ResponseRecorder {
   /** `serverKeeps`: the first call whose result the server leaves alone where it clears the request that was answered. */
   async take({ draft, edits }: TakenResponse, serverKeeps: string | undefined): Promise<RecordedResponse> {
     const { record, cache } = this.#parts
-    const [entry] = await record.append([draft])
+    const [entry] = await record.append([draft], { flush: true })
     await this.#recordServerEdits(edits, serverKeeps)
-    await record.journal.sync()
+    const flushed = record.journal.sync()
+    flushed.catch(() => undefined) // awaited below: while the disk works, there is something to do
     this.#report(draft)
     const { usage } = draft.message
     if (usage) cache.settled({ usage, context_management: { applied_edits: edits } })
+    await flushed
     return { uuid: entry!.uuid, stopReason: draft.message.stop_reason ?? null }
   }
 
