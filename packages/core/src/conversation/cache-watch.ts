@@ -12,11 +12,17 @@ import type { Estimator } from "../tokens/estimate.ts"
 import type { Views } from "../views/views.ts"
 import type { ConversationRecord } from "./record.ts"
 
+/** How many messages, from the first, stay unchanged while the revision does. */
+interface Settled {
+  readonly closed: number
+  readonly revision: number
+}
+
 export class CacheWatch {
   readonly #record: ConversationRecord
   readonly #forecast: CacheForecast
-  /** What was settled at the last request. */
-  #last: { readonly closed: number; readonly revision: number; readonly views: Views } | undefined
+  /** The last request: its settled messages by their number, the others as they were. */
+  #last: (Settled & { readonly open: ModelRequest["messages"]; readonly views: Views }) | undefined
 
   constructor(record: ConversationRecord, options: Omit<ForecastOptions, "estimate">) {
     this.#record = record
@@ -28,19 +34,25 @@ export class CacheWatch {
     })
   }
 
-  /** `settled`: how many messages, from the first, stay unchanged while the revision does. */
-  sent(request: ModelRequest, settled: { readonly closed: number; readonly revision: number }): void {
+  sent(request: ModelRequest, settled: Settled): void {
     const { views, clock } = this.#record
     const { cacheHistory, context } = views
-    const isSame = this.#last?.views === views && this.#last.revision === settled.revision
-    const unchanged = isSame ? this.#last!.closed : 0
-    this.#last = { ...settled, views }
+    const unchanged = this.#unchanged(request, settled)
+    this.#last = { ...settled, open: request.messages.slice(settled.closed), views }
     this.#forecast.sent(request, {
       at: clock.now(),
       announced: cacheHistory.changes,
       size: context.size().tokens,
       unchanged,
     })
+  }
+
+  /** How many messages, from the first, are those of the last request. */
+  #unchanged({ messages }: ModelRequest, { revision }: Settled): number {
+    if (this.#last?.views !== this.#record.views || this.#last.revision !== revision) return 0
+    const { closed, open } = this.#last
+    const changed = open.findIndex((message, at) => messages[closed + at] !== message)
+    return closed + (changed < 0 ? open.length : changed)
   }
 
   settled({ usage, context_management }: Pick<ModelResponse, "usage" | "context_management">): void {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { conversation, sketch } from "../../test/builders.ts"
 import type { Block } from "./blocks.ts"
 import { withExactInput } from "./exact-json.ts"
-import { flatten, type RepairRule } from "./flatten.ts"
+import { Flattener, flatten, type RepairRule } from "./flatten.ts"
 import type { Message } from "./messages.ts"
 
 const flat = (messages: readonly Message[]) => sketch(flatten(messages).messages)
@@ -273,5 +273,21 @@ describe("MSG-5 flattening changes nothing that was said", () => {
         }
       }),
     )
+  })
+
+  test("a message that was shown and has not changed is the same object later, closed or not", () => {
+    const builder = conversation().user("go")
+    for (let turn = 0; turn < 5; turn++) builder.call("Read", {}).result("r")
+    const flattener = new Flattener()
+    let before: readonly object[] = []
+    for (const message of builder.messages) {
+      flattener.add(message)
+      const now = [...flattener.closed, ...flattener.open().messages]
+      expect(flattener.open().messages).toBe(flattener.open().messages)
+      // a call waits for its result, and a synthetic answer is shown until it comes
+      if (message.type === "user" && before.length > 0)
+        for (const [at, shown] of before.entries()) expect(now[at]).toBe(shown)
+      if (message.type === "user") before = now
+    }
   })
 })

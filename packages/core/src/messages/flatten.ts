@@ -77,11 +77,25 @@ interface OpenExchange extends Reply {
   paused: boolean
 }
 
-/** An assistant turn that is complete. Its user turn may still grow. */
+/** A complete assistant turn with the replies to it. It is never changed: where something is added, another takes its place. */
 interface Exchange extends Reply {
   readonly answer: Turn
   /** Names the response in repairs. */
   readonly apiId: string
+}
+
+interface Flat {
+  readonly messages: readonly FlatMessage[]
+  readonly repairs: readonly Repair[]
+}
+
+/** With the number of synthetic answers that it takes into account. */
+interface Unclosed extends Flat {
+  readonly answered: number
+}
+
+interface Settled extends Unclosed {
+  readonly isFirst: boolean
 }
 
 const newExchange = (): OpenExchange => ({ apiIds: new Set(), assistant: [], paused: false, results: [], rest: [] })
@@ -98,6 +112,12 @@ export class Flattener {
   readonly #usedIds = new Set<string>()
   #previous: Exchange | undefined
   #open = newExchange()
+  /** The open exchange as it can be sent, until something is added. */
+  #asComplete: Exchange | undefined
+  /** Messages that were shown once stay the same objects, so readers need not look at them again. */
+  readonly #settled = new WeakMap<Exchange, Settled>()
+  /** What `open` returned last. */
+  #shown: Unclosed | undefined
 
   constructor({ answeredSynthetically = new Set() }: FlattenOptions = {}) {
     this.#answeredSynthetically = answeredSynthetically
@@ -110,6 +130,8 @@ export class Flattener {
     else if (message.type === "attachment") {
       this.#addRest(message.uuid, renderAttachment(message.attachment), message.attachment.belongsTo)
     }
+    this.#asComplete = undefined
+    this.#shown = undefined
   }
 
   flattened(): Flattened {
@@ -141,7 +163,9 @@ export class Flattener {
   }
 
   /** The messages that are not closed, as they would be sent now. */
-  open(): { readonly messages: readonly FlatMessage[]; readonly repairs: readonly Repair[] } {
+  open(): Flat {
+    const answered = this.#answeredSynthetically.size // it only grows
+    if (this.#shown?.answered === answered) return this.#shown
     const last = withoutTrailingThinking(this.#complete(), (exchange) => this.#userTurn(exchange))
     const exchanges = !this.#previous ? [last] : (join(this.#previous, last) ?? [this.#previous, last])
     const messages: FlatMessage[] = []
@@ -151,7 +175,8 @@ export class Flattener {
       messages.push(...settled.messages)
       repairs.push(...settled.repairs)
     }
-    return { messages, repairs }
+    this.#shown = { messages, repairs, answered }
+    return this.#shown
   }
 
   #addAssistant(message: AssistantMessage): void {
@@ -207,7 +232,16 @@ export class Flattener {
     this.#closedRepairs.push(...repairs)
   }
 
-  #settle(exchange: Exchange, isFirst: boolean): { messages: FlatMessage[]; repairs: Repair[] } {
+  #settle(exchange: Exchange, isFirst: boolean): Flat {
+    const answered = this.#answeredSynthetically.size
+    const known = this.#settled.get(exchange)
+    if (known?.isFirst === isFirst && known.answered === answered) return known
+    const settled = { ...this.#flat(exchange, isFirst), isFirst, answered }
+    this.#settled.set(exchange, settled)
+    return settled
+  }
+
+  #flat(exchange: Exchange, isFirst: boolean): Flat {
     const { answer, apiId } = exchange
     const user = this.#userTurn(exchange)
     const repairs = [...answer.repairs, ...user.repairs]
@@ -221,8 +255,13 @@ export class Flattener {
     return { messages, repairs }
   }
 
-  /** The open exchange with its assistant turn as it can be sent. */
   #complete(): Exchange {
+    this.#asComplete ??= this.#completed()
+    return this.#asComplete
+  }
+
+  /** The open exchange with its assistant turn as it can be sent. */
+  #completed(): Exchange {
     const { apiIds, assistant, results, rest } = this.#open
     const [apiId = ""] = apiIds
     const repairs: Repair[] = []

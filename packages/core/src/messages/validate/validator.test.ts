@@ -495,6 +495,9 @@ describe("MSG-12 looking only at what is new", () => {
     fc.record({
       closed: fc.array(anyMessage, { maxLength: 3 }),
       open: fc.array(anyMessage, { maxLength: 2 }),
+      /** How many of the open ones of the request before stay, and how many of these are closed now. */
+      stay: fc.nat(3),
+      closing: fc.nat(3),
       decision: fc.nat(5).map((n) => n === 0),
       replacement: anyMessage,
     }),
@@ -508,7 +511,13 @@ describe("MSG-12 looking only at what is new", () => {
         const validator = new RequestValidator()
         let closed: Raw[] = []
         let revision = 0
-        for (const { closed: added, open, decision, replacement } of steps) {
+        let before: Raw[] = []
+        for (const { closed: added, open: fresh, stay, closing, decision, replacement } of steps) {
+          const stayed = before.slice(0, stay)
+          closed = [...closed, ...stayed.splice(0, closing)]
+          const open = [...stayed, ...fresh]
+          if (stayed.length > 0) added.length = 0
+          before = open
           if (decision && closed.length > 0) {
             closed = [replacement, ...closed.slice(1)] // as when a result in it is cleared
             revision++
@@ -525,6 +534,35 @@ describe("MSG-12 looking only at what is new", () => {
       { numRuns: 500, seed: 1 },
     )
     expect(withViolations).toBeGreaterThan(100)
+  })
+
+  test("a message that is not the last any more is looked at once, whether it is closed or not", () => {
+    let reads = 0
+    const counted = (message: Raw) =>
+      new Proxy(message, {
+        get: (target, key) => {
+          if (key === "role") reads++
+          return Reflect.get(target, key)
+        },
+      })
+    const turns = Array.from({ length: 50 }, (_, at) => [
+      counted(assistant(call(`c${at}`))),
+      counted(user(result(`c${at}`))),
+    ])
+    const validator = new RequestValidator()
+    const readsOf = (turn: number) => {
+      reads = 0
+      const request = requestOf(messages(HI, ...turns.slice(0, turn).flat()))
+      const settled = { closed: Math.max(0, 2 * turn - 5), revision: 0 }
+      expect(validator.violations({ request, model: modelOf(), settled })).toEqual([])
+      return reads
+    }
+    const each = turns.map((_, turn) => readsOf(turn + 1))
+    expect(new Set(each.slice(5)).size).toBe(1)
+    const whole = new RequestValidator()
+    reads = 0
+    whole.violations({ request: requestOf(messages(HI, ...turns.flat())), model: modelOf() })
+    expect(each.at(-1)).toBeLessThan((4 / 100) * reads) // 2 new ones, and the one that was the last, of 101
   })
 
   test("bytes of messages looked at earlier still count", () => {

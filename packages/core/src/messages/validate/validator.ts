@@ -46,6 +46,22 @@ interface Progress {
   bytes: number
 }
 
+/** What one message adds to the progress. */
+interface Looked extends Pick<Progress, "breakpoints" | "media" | "violations" | "bytes"> {
+  readonly ids: readonly string[]
+}
+
+/** The messages of the last request that can still change, from the first on as far as they were valid. None of them was the last. */
+interface Recent {
+  readonly messages: readonly unknown[]
+  readonly looked: readonly Looked[]
+  readonly tools: unknown
+}
+
+type Checked = Pick<Recent, "messages" | "tools">
+
+const NOTHING_RECENT: Recent = { messages: [], looked: [], tools: undefined }
+
 const noProgress = (): Progress => ({
   messages: 0,
   usedIds: new Set(),
@@ -57,6 +73,7 @@ const noProgress = (): Progress => ({
 
 export class RequestValidator {
   #done = noProgress()
+  #recent = NOTHING_RECENT
   #revision: number | undefined
   /** The last system prompt and tools that were valid. */
   #prompt: { readonly system?: unknown; readonly tools?: unknown } = {}
@@ -72,12 +89,24 @@ export class RequestValidator {
     const messages = Array.isArray(request.messages) ? request.messages : []
     // other rules apply to the last message, so it never counts as done
     const isLastDone = this.#done.messages >= messages.length
-    if (settled?.revision !== this.#revision || isLastDone) this.#done = noProgress()
+    if (settled?.revision !== this.#revision || isLastDone) {
+      this.#done = noProgress()
+      this.#recent = NOTHING_RECENT
+    }
     this.#revision = settled?.revision
+    const known = this.#known({ messages, tools: request.tools })
+    const from = this.#done.messages
+    const lookAt = (index: number, { usedIds }: Progress) =>
+      known[index - from] ?? look(subject, { index, isUsedId: (id) => usedIds.has(id) || this.#done.usedIds.has(id) })
     const closed = Math.min(settled?.closed ?? 0, messages.length - 1)
-    for (let at = this.#done.messages; at < closed; at++) look(this.#done, subject, at)
+    for (let at = from; at < closed; at++) add(this.#done, lookAt(at, this.#done))
     const rest: Progress = { ...noProgress(), bytes: this.#done.bytes }
-    for (let at = this.#done.messages; at < messages.length; at++) look(rest, subject, at, this.#done.usedIds)
+    const looked: Looked[] = []
+    for (let at = this.#done.messages; at < messages.length; at++) {
+      looked.push(lookAt(at, rest))
+      add(rest, looked.at(-1)!)
+    }
+    this.#remember({ messages, tools: request.tools }, looked)
 
     const breakpoints = [...fixedBreakpoints(request), ...this.#done.breakpoints, ...rest.breakpoints]
     const requestSubject = {
@@ -98,15 +127,39 @@ export class RequestValidator {
     if (found.length === 0) this.#prompt = { system, tools }
     return [...found, ...this.#done.violations, ...rest.violations]
   }
+
+  /** What was found in the messages after those that are done, for as many as are the same and have others after them. */
+  #known({ messages, tools }: Checked): readonly Looked[] {
+    const { messages: recent, looked, tools: offered } = this.#recent
+    if (tools !== offered) return []
+    const from = this.#done.messages
+    let same = 0
+    while (same < looked.length && from + same < messages.length - 1 && messages[from + same] === recent[same]) same++
+    return looked.slice(0, same)
+  }
+
+  #remember({ messages, tools }: Checked, looked: readonly Looked[]): void {
+    const wrong = looked.findIndex(({ violations }) => violations.length > 0)
+    const valid = looked.slice(0, Math.min(wrong < 0 ? looked.length : wrong, looked.length - 1))
+    const from = this.#done.messages
+    this.#recent = { messages: messages.slice(from, from + valid.length), looked: valid, tools }
+  }
 }
 
-/** Checks one message and adds what later messages need to know. */
+function add(progress: Progress, { ids, breakpoints, media, violations, bytes }: Looked): void {
+  for (const id of ids) progress.usedIds.add(id)
+  progress.breakpoints.push(...breakpoints)
+  progress.media.push(...media)
+  progress.violations.push(...violations)
+  progress.messages++
+  progress.bytes += bytes
+}
+
+/** Checks one message. */
 function look(
-  progress: Progress,
   { request, model }: ValidationSubject,
-  index: number,
-  earlierIds?: ReadonlySet<string>,
-): void {
+  { index, isUsedId }: { readonly index: number; readonly isUsedId: (id: string) => boolean },
+): Looked {
   const raw = request.messages[index]!
   const message = checked(raw)
   const before = index > 0 ? checked(request.messages[index - 1]!) : undefined
@@ -116,22 +169,23 @@ function look(
     path: `messages.${index}`,
     previous: before,
     isLast: index === request.messages.length - 1,
-    isUsedId: (id: string) => progress.usedIds.has(id) || earlierIds?.has(id) === true,
+    isUsedId,
     request,
     model,
   }
+  const looked = { ids: [] as string[], breakpoints: [] as Breakpoint[], media: [] as CheckedMedia[] }
+  const violations: Violation[] = []
   for (const { name, check } of MESSAGE_RULES) {
-    for (const found of check(subject)) progress.violations.push({ rule: name, ...found })
+    for (const found of check(subject)) violations.push({ rule: name, ...found })
   }
   for (const [at, block] of message.content.entries()) {
-    if (block.type === "tool_use") progress.usedIds.add(String(block.id))
-    progress.breakpoints.push(...breakpointsOf(block, `${subject.path}.content.${at}`))
+    if (block.type === "tool_use") looked.ids.push(String(block.id))
+    looked.breakpoints.push(...breakpointsOf(block, `${subject.path}.content.${at}`))
     if (!mayHoldMedia(block)) continue
     const media = mediaOf(block, `${subject.path}.content.${at}`)
-    if (media.imageCount > 0 || media.unreadable.length > 0) progress.media.push(media)
+    if (media.imageCount > 0 || media.unreadable.length > 0) looked.media.push(media)
   }
-  progress.messages++
-  progress.bytes += bytesOf(raw)
+  return { ...looked, violations, bytes: bytesOf(raw) }
 }
 
 const mayHoldMedia = ({ type, content }: CheckedBlock): boolean =>
