@@ -149,7 +149,7 @@ const REPLAY_OPTIONS = {
   "summary-seconds": {
     kind: "number",
     value: "N",
-    about: "how long a model writes a summary (default 20)",
+    about: "how many seconds a summary takes (default 20)",
     least: 0,
     most: 3_600,
   },
@@ -162,6 +162,23 @@ const REPLAY_OPTIONS = {
   },
 } as const satisfies Options
 
+const POLICY_LIST = {
+  title: "Policies",
+  rows: [
+    ["none", "sends everything, also beyond the window"],
+    ["masking", "shows only the last 10 tool results"],
+    ["hybrid", "masking, then a summary when the window is full"],
+    ["clear-3", "the server clears all but 3 results at 100K tokens"],
+    ["claude-style", "fixed thresholds: clears by age, compacts when the window is nearly full"],
+    ["prune-40k", "protects two turns and 40K tokens of results, then summarises"],
+    ["tail-20k", "summarises at the limit and keeps the newest 20K tokens"],
+    ["half-30", "at half of the window, keeps the newest 30%"],
+    ["user-words", "at 90%, keeps your messages and a summary, no tool results"],
+    ["strata", "the layers and the planner of this program, as the chat runs them"],
+    ["optimum", "a bound that knows the future; no one can run it live"],
+  ],
+} as const
+
 export const REPLAY = describe({
   name: "replay",
   about: "run a recorded conversation through a policy: cost, cache, losses",
@@ -171,11 +188,12 @@ export const REPLAY = describe({
   ],
   operands: { value: "FILE…", least: 0, most: Number.POSITIVE_INFINITY },
   options: {
-    policy: { kind: "text", value: "NAME", about: "the policy (default strata); a wrong name lists them all" },
+    policy: { kind: "text", value: "NAME", about: "one of the policies below (default strata)" },
     ...REPLAY_OPTIONS,
     turns: { kind: "flag", about: "also list every request" },
     json: { kind: "flag", about: "print everything as JSON" },
   },
+  sections: [POLICY_LIST],
   examples: [
     ["strata replay session.jsonl", "what Strata would have done, and what it would have cost"],
     ["strata replay --policy claude-style --turns session.jsonl", "another policy, turn by turn"],
@@ -192,11 +210,16 @@ export const COMPARE = describe({
   ],
   operands: { value: "FILE…", least: 0, most: Number.POSITIVE_INFINITY },
   options: {
-    policies: { kind: "text", value: "A,B", about: "only these policies and the references (default: all)" },
+    policies: {
+      kind: "text",
+      value: "A,B",
+      about: "only these policies and the references (default: all of those below)",
+    },
     ...REPLAY_OPTIONS,
     html: { kind: "text", value: "FILE", about: "also write one page with charts, for any browser, also offline" },
     json: { kind: "flag", about: "print everything as JSON" },
   },
+  sections: [POLICY_LIST],
   examples: [
     ["strata compare --policies strata,clear-3 session.jsonl", "two policies and the references"],
     ["strata compare --html page.html ~/.claude/projects/*/*.jsonl", "all policies, as a page"],

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
+import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { conversation } from "../../core/test/builders.ts"
 import { dollars } from "../src/display/numbers.ts"
@@ -106,6 +107,13 @@ describe("BEY-7 strata replay", () => {
 })
 
 describe("BEY-7 strata compare", () => {
+  it.each(["replay", "compare"])("%s --help lists all policies", async (name) => {
+    const { stdout } = await run(name, "--help")
+    const [, list] = stdout.match(/\nPolicies\n(.*?)\n\n/s)!
+    const names = [...list!.matchAll(/^ {2}(\S+)/gm)].map(([, each]) => each)
+    expect(names).toEqual(ALL_POLICIES.map((policy) => policy.name))
+  })
+
   it("prints a scorecard with the references, and writes one page that loads nothing", async () => {
     const hostile = hostileTranscript("names")
     const args = ["compare", ...SMALL, hostile, "--policies", "strata", "--html", "page.html"]

@@ -13,10 +13,11 @@ import { folderAt, LabUsageError, readCall, withSentences } from "./usage.ts"
 
 const HOW = `How it is counted
 - The bill is the recorded usage at list prices, each response once. Where a price is unknown, it is in tokens of plain input.
-- "rules" is what the rules of the cache say. Lifetimes, the prompt's breakpoints and the first read are taken from the usage.
+- "rules" is the cost by the rules of the cache alone. Lifetimes, the prompt's breakpoints and the first read are taken from the usage.
 - "modelled" adds the incidents that the usage shows: a lost cache, an entry that outlived its lifetime. They are kinds of events,
   not numbers; sizes stay modelled. Other policies meet the same incidents.
-- The causes add up to the difference between the bill and the rules. "unexplained" is what the recording has no evidence for.`
+- The causes add up to the difference between the bill and the rules. "unexplained" is the share of the bill that the recording has no evidence for.
+- "/ bill": divided by the bill. 1.000 is exact.`
 
 const percent = (share: number) => `${(100 * share).toFixed(1)}%`
 
@@ -34,9 +35,9 @@ function row({ recording, model, calibration }: CalibratedRecording) {
     model,
     requests,
     bill: unit === "dollars" ? `$${bill.toFixed(2)}` : `${Math.round(bill / 1_000)}K tokens`,
-    rules: ratios.expected.toFixed(3),
+    "rules / bill": ratios.expected.toFixed(3),
     incidents,
-    modelled: ratios.modelled.toFixed(3),
+    "modelled / bill": ratios.modelled.toFixed(3),
     unexplained: percent(unexplained),
   }
 }

@@ -2,7 +2,7 @@
  * The comparison of the README: every policy on every recorded conversation next to the repository, or on generated work where there is
  * none. It prints a scorecard for each set, what the claims need, and what the documents should say otherwise.
  *
- *     npm run lab -- [--short] [--json FILE] [--policies A,B] [folder with recordings …]
+ *     npm run lab -- [--short] [--generated] [--json FILE] [--policies A,B] [folder with recordings …]
  *
  * `--policies strata-not-warmed` runs Strata without requests that keep the cache warm.
  */
@@ -16,7 +16,7 @@ import { claims } from "./lab/claims.ts"
 import { documented, missingIn } from "./lab/documented.ts"
 import { COLUMNS, costRows, evidenceRows } from "./lab/score-rows.ts"
 import type { Job, LeftOut, Part, Replayed } from "./lab/worker.ts"
-import { withSentences } from "./usage.ts"
+import { LabUsageError, withSentences } from "./usage.ts"
 
 const HOW = `How it is counted
 - Every policy replays the same recordings: answers, pauses and sizes as recorded, prices from the list, the cache as the client used it.
@@ -39,8 +39,12 @@ async function lab({ sets, policies, most, json, isDocumented }: Asked): Promise
     for (const line of leftOutLines(found.leftOut)) console.log(line)
   }
   const all = bySet.flat()
+  if (all.length === 0)
+    throw new LabUsageError(
+      "There is nothing to compare. A recording needs token counts, known prices and at least 5 requests.",
+    )
   if (sets.length > 1) print("all sets", all)
-  if (all.length > 0) console.log(`\n${COLUMNS}\n\n${HOW}`)
+  console.log(`\n${COLUMNS}\n\n${HOW}`)
   console.log(`\nIt took ${((performance.now() - began) / 60_000).toFixed(1)} minutes.`)
   if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, undefined, 2)}\n`)
   if (isDocumented) checkDocuments(bySet)

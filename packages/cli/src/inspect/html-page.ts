@@ -4,7 +4,7 @@ import type { PageConversation } from "../html/content.ts"
 import type { Markup } from "../html/markup.ts"
 import { page } from "../html/page.ts"
 import { withShortNames } from "../html/short-names.ts"
-import { costWithUnit, ESTIMATED_SIZES } from "../replay/page.ts"
+import { costWithUnit, ESTIMATED_SIZES, PARTIAL } from "../replay/page.ts"
 import type { Analysis } from "./analysis.ts"
 import { recordedCourse } from "./recorded-course.ts"
 import type { Transcript } from "./transcript.ts"
@@ -30,6 +30,7 @@ function conversationOf({ transcript, analysis }: Inspected): PageConversation {
     facts: [format, model ?? "model unknown", counted(growth.sizes.length, "turn"), ...(time ? [daysOf(time)] : [])],
     remarks: [
       ...(title === undefined ? [] : [title]),
+      ...(Object.keys(analysis.report.notUnderstood).length > 0 ? [PARTIAL] : []),
       ...(growth.source === "estimated" ? [ESTIMATED_SIZES] : []),
       ...(paid === undefined ? ["The transcript does not record what was billed."] : []),
     ],
@@ -44,14 +45,18 @@ function conversationOf({ transcript, analysis }: Inspected): PageConversation {
           ["cost", paid === undefined ? "unknown" : costWithUnit(paid, course.unit)],
           ["requests", grouped(cache.requests)],
           ["cached", cache.requests === 0 ? "-" : percent(cache.hitRatio, 1)],
-          ["cache lost", counted(cache.broken.breaks, "time")],
-          ["paid again", `${short(cache.broken.paidAnew)} tokens, ${dollars(cache.broken.dollars)}`],
-          ["peak", short(Math.max(0, ...growth.sizes))],
+          ["cache lost", cache.broken.breaks === 0 ? "never" : counted(cache.broken.breaks, "time")],
+          ["paid again", paidAgain(cache.broken)],
+          ["peak tokens", short(Math.max(0, ...growth.sizes))],
           ["compacted", grouped(growth.boundaries.length)],
         ],
       },
     ],
   }
+}
+
+function paidAgain({ breaks, paidAnew, dollars: paid }: Analysis["cache"]["broken"]): string {
+  return breaks === 0 ? "-" : `${short(paidAnew)} tokens, ${dollars(paid)}`
 }
 
 function daysOf({ from, to }: NonNullable<Analysis["time"]>): string {

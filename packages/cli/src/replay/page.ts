@@ -39,11 +39,11 @@ export function wholePercent(share: number): string {
   return rounded === "100%" && share < 1 ? ">99%" : rounded
 }
 
+export const PARTIAL = "Some lines of the recording were not understood and are left out. strata inspect lists them."
+
 /** What is missing in a recording, and what its replay assumes. */
 export const remarksOn = ({ recording, replay }: Pick<ReplayPage, "recording" | "replay">): string[] => [
-  ...(recording.isPartial
-    ? ["Some lines of the recording were not understood and are left out. strata inspect lists them."]
-    : []),
+  ...(recording.isPartial ? [PARTIAL] : []),
   ...assumptions(replay),
 ]
 

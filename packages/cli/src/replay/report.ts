@@ -11,6 +11,8 @@ import { actions, billed, cache, context, cost, evidence, failures } from "./sec
 import { turns } from "./turns.ts"
 
 const WIDEST = 110
+const OVERVIEW_COLUMNS =
+  "peak: largest context, in tokens. compacted: number of compactions. cached: share of the input read from cache. saved: compared with sending everything; below 0 it cost more."
 
 export interface ReportOptions {
   readonly style: Style
@@ -73,5 +75,6 @@ export function replayOverview(all: readonly Replayed[], { style, columns }: Rep
         `${totals.saved.amount < 0 ? "-" : ""}${wholePercent(Math.abs(totals.saved.share))}`,
       ]),
     }),
+    ...wrapped(OVERVIEW_COLUMNS, Math.min(columns, WIDEST)).map(style.dim),
   ]
 }

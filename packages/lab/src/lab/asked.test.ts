@@ -15,6 +15,10 @@ describe("BEY-7 what the lab is asked for", () => {
     })
   })
 
+  it("generates work on request", () => {
+    expect(askedFor(["--generated"])).toMatchObject({ sets: [undefined], isDocumented: false })
+  })
+
   it.each([
     [["--policies", "stratta"], 'There is no policy "stratta". The policies are none, '],
     [["--policies", ","], "--policies needs at least one name"],

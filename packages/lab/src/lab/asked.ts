@@ -16,8 +16,13 @@ export interface Asked {
   readonly isDocumented: boolean
 }
 
-const OPTIONS = { short: { type: "boolean" }, json: { type: "string" }, policies: { type: "string" } } as const
-const USAGE = "npm run lab -- [--short] [--json FILE] [--policies A,B] [FOLDER …]"
+const OPTIONS = {
+  short: { type: "boolean" },
+  generated: { type: "boolean" },
+  json: { type: "string" },
+  policies: { type: "string" },
+} as const
+const USAGE = "npm run lab -- [--short] [--generated] [--json FILE] [--policies A,B] [FOLDER …]"
 const SHORT = 4 // recordings of each set
 const DOCUMENTED = [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]
 const NAMES = LAB_POLICIES.map(({ name }) => name)
@@ -27,7 +32,8 @@ export function askedFor(args: readonly string[]): Asked {
   const policies = values.policies === undefined ? NAMES : namesIn(values.policies)
   const named = positionals.map(folderAt)
   const beside = DOCUMENTED.filter((folder) => existsSync(folder))
-  const sets = named.length > 0 ? named : beside.length > 0 ? beside : [undefined]
+  const isGenerated = values.generated || (named.length === 0 && beside.length === 0)
+  const sets = isGenerated ? [undefined] : named.length > 0 ? named : beside
   if (values.json !== undefined) checkTarget(values.json)
   return {
     sets,
@@ -35,7 +41,11 @@ export function askedFor(args: readonly string[]): Asked {
     ...(values.short ? { most: SHORT } : {}),
     ...(values.json === undefined ? {} : { json: values.json }),
     isDocumented:
-      !values.short && values.policies === undefined && named.length === 0 && beside.length === DOCUMENTED.length,
+      !isGenerated &&
+      !values.short &&
+      values.policies === undefined &&
+      named.length === 0 &&
+      beside.length === DOCUMENTED.length,
   }
 }
 
