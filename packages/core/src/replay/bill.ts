@@ -3,7 +3,7 @@ import { inputTokens, NO_TOKENS, type TokenCounts } from "../base/token-counts.t
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOf } from "../tokens/price.ts"
 import { type CacheIncident, CacheModel } from "./cache-model.ts"
-import { cachedPrefix } from "./client-cache.ts"
+import { type ClientCache, cachedPrefix, markingPromptEnd } from "./client-cache.ts"
 import { classesOf, type OwnTexts } from "./context-classes.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
 import type { LayeredPolicy } from "./policy.ts"
@@ -39,19 +39,24 @@ export class Bill {
   last: { readonly request: ReplayedRequest; readonly sent: Sent } | undefined
   readonly #recording: MeasuredRecording
   readonly #lifetime: LayeredPolicy["lifetime"]
+  readonly #client: ClientCache
   readonly #incidents: ReadonlyMap<number, CacheIncident>
   readonly #cache = new CacheModel()
 
-  constructor(recording: MeasuredRecording, { lifetime }: Pick<LayeredPolicy, "lifetime">) {
+  constructor(
+    recording: MeasuredRecording,
+    { lifetime, marksPrompt }: Pick<LayeredPolicy, "lifetime" | "marksPrompt">,
+  ) {
     this.#recording = recording
     this.#lifetime = recording.client.caching === "marked" ? lifetime : undefined
+    this.#client = marksPrompt ? markingPromptEnd(recording.client) : recording.client
     this.#incidents = cacheIncidents(recording)
   }
 
   /** What a request reads and writes: cached as the recorded client did it, unless the policy says how long. */
   cached(sent: Sent, request: SentRequest, incident?: CacheIncident): TokenCounts {
     const input = this.#cache.send({
-      ...cachedPrefix(this.#recording.client, sent),
+      ...cachedPrefix(this.#client, sent),
       ...cachingOf(this.#recording, request),
       ...(this.#lifetime ? { lifetime: this.#lifetime } : {}),
       incident,

@@ -37,6 +37,12 @@ export function clientCacheOf(requests: readonly RecordedRequest[], prompts: rea
   }
 }
 
+/** The same client with a breakpoint at the end of its prompt, wherever that is. */
+export function markingPromptEnd(client: ClientCache): ClientCache {
+  const { promptMarks } = client
+  return promptMarks.length === 0 ? client : { ...client, promptMarks: [...promptMarks, Number.POSITIVE_INFINITY] }
+}
+
 /** A request as the cache sees it: the parts of the prompt, then all blocks, and where the last requests ended. */
 export function cachedPrefix(
   client: ClientCache,

@@ -35,6 +35,8 @@ export interface LayeredPolicy {
   readonly compactions?: "own" | "recorded"
   /** How long what it sends stays cached, where the client can ask for it. Default: as the recorded client did it. */
   readonly lifetime?: "5m" | "1h"
+  /** Whether it has a breakpoint at the end of the prompt, so that a compaction leaves the whole prompt cached. Default: as the recorded client did it. */
+  readonly marksPrompt?: boolean
   /** Whether the planner keeps the cache warm in pauses. Default: no. */
   readonly keepsWarm?: boolean
   /** Whether what left the view can be found with a search. Default: no. */

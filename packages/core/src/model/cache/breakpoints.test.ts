@@ -80,11 +80,20 @@ describe("CACHE-3 breakpoints", () => {
     const marked = [{ ...text("a"), ...mark } as Block, { ...text("b"), ...mark } as Block]
     const messages = [user(...marked), assistant(call("toolu_1")), user(nested, text("c"))]
     expect(marksIn(placeBreakpoints(request(messages)))).toEqual([
-      "tools.1",
       "system.1",
+      "messages.0.content.0",
       "messages.0.content.1",
       "messages.2.content.1",
     ])
+  })
+
+  test("instructions before the first words have a place of their own, which the system prompt's leaves free", () => {
+    const [, ...rest] = TURN
+    const messages = [user(text("The project's instructions."), text("a")), ...rest]
+    const marks = ["messages.0.content.0", "messages.0.content.1", "messages.2.content.1"]
+    expect(marksIn(placeBreakpoints(request(messages)))).toEqual(["system.1", ...marks])
+    const { system: _, ...unsaid } = request(messages)
+    expect(marksIn(placeBreakpoints(unsaid))).toEqual(["tools.1", ...marks.slice(1)])
   })
 
   test("strings become blocks everywhere, so that a message's bytes do not depend on its place", () => {
@@ -128,6 +137,12 @@ describe("CACHE-8 the lifetime of what is cached", () => {
     const placed = placeBreakpoints(request(TURN), { lifetime })
     expect(ttlsIn(placed)).toEqual(ttls)
     expect(validateRequest({ request: placed, model: findModel(MODEL).facts })).toEqual([])
+  })
+
+  test("the project's instructions live as long as the prompt", () => {
+    const messages = [user(text("The project's instructions."), text("a")), assistant(text("b")), user(text("c"))]
+    const placed = placeBreakpoints(request(messages), { lifetime: "prompt-1h" })
+    expect(ttlsIn(placed)).toEqual(["1h", "1h", "5m", "5m"])
   })
 
   test("a fork asks for the same lifetime as its parent", () => {

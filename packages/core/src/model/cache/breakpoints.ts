@@ -1,8 +1,9 @@
 /**
  * Where a request asks for its prefix to be cached. At most four places:
  *
- * 1. the end of the tools, and
- * 2. the end of the system prompt: the part that stays when the conversation is compacted, and that other conversations share;
+ * 1. the end of the system prompt, with the tools before it: other conversations share this part;
+ * 2. the first block of the first message: a project's instructions, which stay when the conversation is compacted. Where the message has
+ *    only one block, the end of the tools;
  * 3. the end of the previous request, where that one wrote its newest entry;
  * 4. the end of the last message, where this one writes its own.
  *
@@ -70,7 +71,19 @@ export function breakpointsIn(request: ModelRequest, options: BreakpointOptions 
     const last = lastPlace(messages)
     return { tool: -1, system: -1, places: last ? [last] : [] }
   }
-  return { tool: lastTool(tools), system: lastSystemBlock(toBlocks(system)), places: placesIn(messages, options) }
+  const preamble = preambleIn(request)
+  return {
+    tool: preamble ? -1 : lastTool(tools),
+    system: lastSystemBlock(toBlocks(system)),
+    places: [...(preamble ? [preamble] : []), ...placesIn(messages, options)],
+  }
+}
+
+/** The first of several blocks. It needs a place of its own only where the system prompt's covers the tools. */
+function preambleIn({ system = "", messages }: ModelRequest): Place | undefined {
+  const [first, ...others] = messages[0] ? blocksOf(messages[0]) : []
+  const hasPreamble = first && others.length > 0 && isMarkable(first) && lastSystemBlock(toBlocks(system)) >= 0
+  return hasPreamble ? { message: 0, block: 0 } : undefined
 }
 
 export function placeBreakpoints(request: ModelRequest, options: BreakpointOptions = {}): ModelRequest {
@@ -78,17 +91,20 @@ export function placeBreakpoints(request: ModelRequest, options: BreakpointOptio
   const messages = options.bare ? request.messages : request.messages.map(inBlocks)
   const { tools, system } = request
   const marks = marksOf(options.lifetime)
+  const preamble = preambleIn(request)
+  markPlaces(messages, { places: placesIn(messages, options), mark: marks.messages })
+  if (preamble) markPlaces(messages, { places: [preamble], mark: marks.prompt })
   return {
     ...request,
-    ...(tools ? { tools: markTools(tools, marks.prompt) } : {}),
+    ...(tools ? { tools: markTools(tools, preamble ? undefined : marks.prompt) } : {}),
     ...(system === undefined ? {} : { system: markSystem(system, marks.prompt) }),
-    messages: markPlaces(messages, { places: placesIn(messages, options), mark: marks.messages }),
+    messages,
   }
 }
 
-function markTools(tools: readonly ToolDefinition[], mark: Mark): ToolDefinition[] {
+function markTools(tools: readonly ToolDefinition[], mark: Mark | undefined): ToolDefinition[] {
   const bare = tools.map((tool) => withoutMark(tool))
-  return markAt(bare, { at: lastTool(bare), mark })
+  return mark ? markAt(bare, { at: lastTool(bare), mark }) : bare
 }
 
 /** A deferred tool is not part of the prompt until it is loaded, so it cannot end the cached part. */
@@ -136,12 +152,11 @@ function isMarkable(block: Block): boolean {
 function markPlaces(
   messages: Message[],
   { places, mark }: { readonly places: readonly Place[]; readonly mark: Mark },
-): Message[] {
+): void {
   for (const { message, block } of places) {
     const at = messages[message]!
     messages[message] = withContent(at, markAt(blocksOf(at), { at: block, mark }))
   }
-  return messages
 }
 
 const markAt = <T extends object>(

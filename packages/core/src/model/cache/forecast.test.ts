@@ -108,16 +108,16 @@ describe("CACHE-7 the forecast", () => {
 describe("CACHE-4 the cause of a break", () => {
   test("where the provider dropped it, no earlier message is read again", () => {
     const talk = healthy()
-    const [first, ...rest] = talk.request.messages
+    const [first, second, ...rest] = talk.request.messages
     let reads = 0
     const watched = {
-      role: "user" as const,
+      role: "assistant" as const,
       get content() {
         reads++
-        return first!.content as Block[]
+        return second!.content as Block[]
       },
     }
-    talk.change({ messages: [watched, ...rest] }).send(3, usage(60_000, 1_000))
+    talk.change({ messages: [first!, watched, ...rest] }).send(3, usage(60_000, 1_000))
     talk.forecast.sent(talk.add(text("d")).request, { at: new Date(START + 4 * MINUTE) })
     const before = reads
     expect(talk.add(text("e")).send(4, usage(0, 70_000)).verdict).toMatchObject({

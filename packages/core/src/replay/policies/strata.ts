@@ -14,6 +14,7 @@ export const strata = layered({
   figures: { "offline-summary-limit": SUMMARY_TOKENS },
   server: "forgets",
   lifetime: "5m",
+  marksPrompt: true,
   keepsWarm: true,
   recalls: true,
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { memoryStore } from "../../../src/journal/memory-store.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
-import { compactingAgent, compactingSimulator, decisionsOf, MODELS_ONLY, NO_NOTES } from "./compacting.ts"
+import { compactingAgent, compactingSimulator, decisionsOf, entriesOf, MODELS_ONLY, NO_NOTES } from "./compacting.ts"
 
 const WINDOW = 1_000_000 // far from full
 const ROUNDS = 18
@@ -37,6 +37,19 @@ describe("BEY-4 the planner", () => {
     await agent.close()
     const resumed = await compactingAgent(sim, { ...options, mustExist: true })
     expect(JSON.stringify(await resumed.conversation.prepare())).toBe(live)
+  })
+
+  test("CACHE-3 system prompt and project instructions are still read from the cache right after it", async () => {
+    const { sim } = await compactingSimulator(rounds(ROUNDS, WORDS))
+    const instructions = "Always write the tests first. ".repeat(1_500)
+    const where = project({ "AGENTS.md": instructions })
+    const agent = await compactingAgent(sim, { ...where, window: WINDOW, settings: NO_NOTES })
+    await ask(agent, "Read the words.")
+    const entries = await entriesOf(agent)
+    const boundary = entries.findIndex((entry) => entry.type === "system" && entry.subtype === "compact_boundary")
+    const first = entries.slice(boundary).find((entry) => entry.type === "assistant")
+    const { estimator } = agent.conversation.views
+    expect(first!.message.usage!.cache_read_input_tokens).toBeGreaterThan(0.8 * estimator.text(instructions))
   })
 
   test("says that less is enough where money counts most", async () => {
