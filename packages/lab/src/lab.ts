@@ -10,6 +10,8 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { basename } from "node:path"
 import { Worker } from "node:worker_threads"
+import { USUAL_LEFT } from "@strata/core/internal/layers/planner/outlook"
+import { SUMMARY_TOKENS } from "@strata/core/internal/replay/policies/summarising"
 import { scorecard } from "@strata/core/internal/replay/scorecard"
 import { type Asked, askedFor } from "./lab/asked.ts"
 import { claims } from "./lab/claims.ts"
@@ -23,8 +25,10 @@ const HOW = `How it is counted
 - What an answer uses again and a policy has taken out of the view is fetched: one more request, with the block as its result.
 - Summaries of all policies are the same extractive ones, with 2,000 tokens at most.
 - "strata" caches for five minutes and keeps the cache warm in pauses, also where the client cached for an hour. Pings after the end are not counted.
-- "strata-not-warmed" sends no such pings. "strata-as-cached" also caches for as long as the client did.
-- "optimum" knows the future and loses nothing. It compacts, and clears no single results in a warm cache.`
+- "strata" marks the end of the prompt, so a compaction leaves the whole prompt cached. Some clients mark only a part of it.
+- "strata-not-warmed" sends no such pings. "strata-as-cached" also caches as long as the client did, with its breakpoints.
+- "optimum" knows the future and loses nothing. It compacts to ${SUMMARY_TOKENS} tokens, and clears no single results in a warm cache.
+- "best-places" does the same, but a compaction leaves ${USUAL_LEFT} tokens, as one of Strata usually does.`
 
 await withSentences(() => lab(askedFor(process.argv.slice(2))))
 

@@ -20,6 +20,7 @@ export function claims(replayed: readonly Replayed[]): readonly string[] {
       0.7,
     ),
     ...ratioLine(replayed, "optimum", 1.1),
+    ...ratioLine(replayed, "best-places", 1.1),
     ...variantLines(scores),
     ...NEVER_DEARER_THAN.filter((other) => scores.some(({ policy }) => policy === other)).map((other) =>
       dearerLine(replayed, other),

@@ -79,7 +79,7 @@ test("BEY-7 the table of the documents has a row for each policy", () => {
   const names = documented(sets)
     .filter(isRow)
     .map(({ text }) => text.split("|")[1]!.trim())
-  expect(names).toHaveLength(11)
+  expect(names).toHaveLength(12)
   expect(names.filter((name) => !read("docs/replay.md").includes(`| ${name} | `))).toEqual([])
 })
 

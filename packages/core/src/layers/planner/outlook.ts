@@ -26,7 +26,7 @@ export interface Outlook {
   readonly prices: Prices
 }
 
-const USUAL_LEFT = 12_000 // tokens of summary, facts and newest exchanges, judging by recorded conversations
+export const USUAL_LEFT = 12_000 // tokens of summary, facts and newest exchanges, judging by recorded conversations
 
 export function outlookOf(context: LayerContext): Outlook {
   const { views, size } = context

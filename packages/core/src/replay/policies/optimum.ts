@@ -6,6 +6,7 @@
  */
 import { inputTokens, NO_TOKENS, type TokenCounts, weighCounts } from "../../base/token-counts.ts"
 import { PING_EVERY_MS } from "../../layers/planner/keep-warm.ts"
+import { USUAL_LEFT } from "../../layers/planner/outlook.ts"
 import { findModel } from "../../tokens/models.ts"
 import { costOf } from "../../tokens/price.ts"
 import type { MeasuredRecording } from "../measured-recording.ts"
@@ -21,19 +22,40 @@ import { SUMMARY_TOKENS } from "./summarising.ts"
 const OUTLIVED = 0.9 // of the request before: a request that reads so much after a pause found the cache alive
 const LIFE_MS = { "5m": 5 * 60_000, "1h": 60 * 60_000, "prompt-1h": 5 * 60_000 } as const
 
-export const optimum: Policy = {
+export const optimum: Policy = bound({
   name: "optimum",
   about:
     "A bound that knows the future: the cheapest places to compact, with nothing lost. It clears no single results.",
-  async run(recording, options) {
-    const runs: PolicyRun[] = []
-    for (const lifetime of lifetimesFor(recording)) {
-      const everything = await rerun(recording, lifetime ? { ...none, lifetime } : none, options)
-      runs.push(runOf(cheapest(roundsOf(recording, { everything, lifetime }))))
-      if (everything.invalid === 0) runs.push({ ...everything, usedAgain: NOT_USED })
-    }
-    return runs.reduce((least, run) => (costOfRun(run) < costOfRun(least) ? run : least))
-  },
+  leaves: SUMMARY_TOKENS,
+})
+
+export const bestPlaces: Policy = bound({
+  name: "best-places",
+  about:
+    "Knows the future, and compacts at the cheapest places. What a compaction leaves is as large as Strata's usually is.",
+  leaves: USUAL_LEFT,
+})
+
+interface Bound extends Pick<Policy, "name" | "about"> {
+  /** Tokens of messages after a compaction. */
+  readonly leaves: number
+}
+
+function bound({ name, about, leaves }: Bound): Policy {
+  return {
+    name,
+    about,
+    async run(recording, options) {
+      const runs: PolicyRun[] = []
+      for (const lifetime of lifetimesFor(recording)) {
+        const everything = await rerun(recording, lifetime ? { ...none, lifetime } : none, options)
+        const rounds = roundsOf(recording, { everything, lifetime })
+        runs.push(runOf({ rounds, leaves, places: cheapestPlaces(rounds, leaves) }))
+        if (everything.invalid === 0) runs.push({ ...everything, usedAgain: NOT_USED })
+      }
+      return runs.reduce((least, run) => (costOfRun(run) < costOfRun(least) ? run : least))
+    },
+  }
 }
 
 /** The plan has a simple cache. Where the server's was kinder, sending everything is the bound. */
@@ -61,6 +83,8 @@ interface Round {
   readonly kept: number
   /** How many requests keep the cache warm up to this one. 0: the cache lives long enough by itself. */
   readonly pings: number
+  /** The server no longer had what it should have had. That happens to every policy. */
+  readonly isLost: boolean
   readonly caches: boolean
   readonly write: "cacheWrite5m" | "cacheWrite1h" | "input"
   readonly price: (counts: TokenCounts) => number
@@ -83,7 +107,8 @@ function roundsOf(recording: MeasuredRecording, { everything, lifetime: chosen }
     const prompt = promptOf(turn)
     const lifetime = chosen ?? client.lifetimes[turn - 1] ?? "5m"
     const pause = before && pauses === "recorded" ? Date.parse(at) - Date.parse(before.at) : 0
-    const isAlive = pause <= LIFE_MS[lifetime] || counts.cacheRead > OUTLIVED * before!.context
+    const isRead = before !== undefined && counts.cacheRead > OUTLIVED * Math.min(before.context, context)
+    const isInTime = pause <= LIFE_MS[lifetime]
     const { facts } = findModel(model, models)
     const dollars = (of: TokenCounts) => {
       const cost = costOf(facts, of)
@@ -94,7 +119,8 @@ function roundsOf(recording: MeasuredRecording, { everything, lifetime: chosen }
       fresh: context - prompt - (before ? before.context - promptOf(before.turn) : 0),
       output: counts.output,
       kept: counts.cacheRead,
-      pings: isAlive ? 0 : Math.ceil(pause / PING_EVERY_MS) - 1,
+      pings: isInTime || isRead ? 0 : Math.ceil(pause / PING_EVERY_MS) - 1,
+      isLost: before !== undefined && isInTime && !isRead,
       caches: client.caching !== "none",
       write: client.caching !== "marked" ? "input" : lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m",
       price: (of) => dollars(of) ?? weighCounts(of, USUAL_PRICES),
@@ -112,7 +138,7 @@ interface Sending {
 
 /** The cheaper of keeping the cache warm and writing everything again. */
 function requestsFor(round: Round, { held, unsent }: Sending): readonly { purpose: Purpose; counts: TokenCounts }[] {
-  const { prompt, fresh, output, kept, pings, write, price, caches } = round
+  const { prompt, fresh, output, kept, pings, isLost, write, price, caches } = round
   const all = prompt + Math.max(0, held + fresh)
   const reading = (read: number) => {
     const counts = { ...NO_TOKENS, cacheRead: read, [write]: all - read, output }
@@ -121,7 +147,7 @@ function requestsFor(round: Round, { held, unsent }: Sending): readonly { purpos
   if (!caches) return [reading(0)]
   const known = Math.min(all, prompt + held - unsent)
   const cold = reading(Math.min(kept, known))
-  if (round.turn === 1) return [cold]
+  if (round.turn === 1 || isLost) return [cold]
   const warm = reading(known)
   if (pings === 0) return [warm]
   const ping = { purpose: "keep-warm" as const, counts: { ...NO_TOKENS, cacheRead: known } }
@@ -131,27 +157,27 @@ function requestsFor(round: Round, { held, unsent }: Sending): readonly { purpos
 }
 
 /** A summary before a round reads what the request before had. */
-function summaryFor({ prompt, pings, caches }: Round, held: number): readonly TokenCounts[] {
-  const isCached = caches && pings === 0
+function summaryFor({ prompt, pings, isLost, caches }: Round, held: number): readonly TokenCounts[] {
+  const isCached = caches && pings === 0 && !isLost
   return isCached ? [{ ...NO_TOKENS, cacheRead: prompt + held, output: SUMMARY_TOKENS }] : []
 }
 
 const costOfAll = (round: Round, requests: readonly { readonly counts: TokenCounts }[]) =>
   requests.reduce((sum, { counts }) => sum + round.price(counts), 0)
 
-interface Cheapest {
+interface Plan extends Pick<Bound, "leaves"> {
   readonly rounds: readonly Round[]
   /** The rounds before which it compacts. */
   readonly places: ReadonlySet<number>
 }
 
-function cheapest(rounds: readonly Round[]): Cheapest {
+function cheapestPlaces(rounds: readonly Round[], leaves: number): ReadonlySet<number> {
   const best: { cost: number; from: number }[] = rounds.map(() => ({ cost: Number.POSITIVE_INFINITY, from: -1 }))
   let end = { cost: Number.POSITIVE_INFINITY, from: -1 }
   for (let start = 0; start < rounds.length; start++) {
     let cost = start === 0 ? 0 : best[start]!.cost
     if (!Number.isFinite(cost)) continue
-    let held = start === 0 ? 0 : SUMMARY_TOKENS
+    let held = start === 0 ? 0 : leaves
     let unsent = held
     for (let at = start; at < rounds.length; at++) {
       const round = rounds[at]!
@@ -164,15 +190,15 @@ function cheapest(rounds: readonly Round[]): Cheapest {
         break
       }
       const compacted = cost + summaryFor(next, held).reduce((sum, counts) => sum + next.price(counts), 0)
-      if (SUMMARY_TOKENS < held && compacted < best[at + 1]!.cost) best[at + 1] = { cost: compacted, from: start }
+      if (leaves < held && compacted < best[at + 1]!.cost) best[at + 1] = { cost: compacted, from: start }
     }
   }
   const places = new Set<number>()
   for (let at = end.from; at > 0; at = best[at]!.from) places.add(at)
-  return { rounds, places }
+  return places
 }
 
-function runOf({ rounds, places }: Cheapest): PolicyRun {
+function runOf({ rounds, places, leaves }: Plan): PolicyRun {
   const requests: ReplayedRequest[] = []
   const actions: PolicyAction[] = []
   let held = 0
@@ -187,8 +213,8 @@ function runOf({ rounds, places }: Cheapest): PolicyRun {
     let unsent = 0
     if (places.has(at)) {
       for (const counts of summaryFor(round, held)) charge("summary", counts)
-      actions.push({ turn, kind: "compacted", results: 0, tokens: held - SUMMARY_TOKENS, why: "it pays later" })
-      held = SUMMARY_TOKENS
+      actions.push({ turn, kind: "compacted", results: 0, tokens: held - leaves, why: "it pays later" })
+      held = leaves
       unsent = held
     }
     for (const { purpose, counts } of requestsFor(round, { held, unsent })) charge(purpose, counts)
