@@ -5,7 +5,7 @@ import type { ScoredReplay } from "@strata/core/internal/replay/scorecard"
 import { grouped } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { printable } from "../display/visible.ts"
-import { costIn } from "../replay/page.ts"
+import { costIn, turnsOf } from "../replay/page.ts"
 import type { Recording } from "../replay/recordings.ts"
 import type { ScoreLook } from "./score-table.ts"
 
@@ -55,6 +55,3 @@ export function conversationTable(all: readonly Compared[], { style, width }: Sc
     }),
   })
 }
-
-export const turnsOf = ({ reports }: Replay): number =>
-  (reports[0]?.requests ?? []).filter(({ purpose }) => purpose === "conversation").length

@@ -7,8 +7,8 @@ import type { Course, PageConversation, Point } from "../html/content.ts"
 import type { Markup } from "../html/markup.ts"
 import { page } from "../html/page.ts"
 import { withShortNames } from "../html/short-names.ts"
-import { costIn, LOSS_WORDS, remarksOn, timeWords, wholePercent } from "../replay/page.ts"
-import { type Compared, costOf, turnsOf } from "./conversations.ts"
+import { costIn, LOSS_WORDS, remarksOn, timeWords, turnsOf, wholePercent } from "../replay/page.ts"
+import { type Compared, costOf } from "./conversations.ts"
 
 export function comparisonPage(card: Scorecard, all: readonly Compared[]): Markup {
   return page({

@@ -18,6 +18,7 @@ const MOST_CHARTS_WITH_SLICES = 40
 const TALL = 220 // pixels
 const LOW = 130
 const OURS = "strata"
+const BOUND = "optimum"
 
 export function page({ title, about, scorecard, conversations }: PageContent): Markup {
   const detailed = new Set(conversations.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, MOST_DETAILED))
@@ -41,7 +42,7 @@ const weightOf = ({ courses }: PageConversation) =>
   Math.max(0, ...courses.map((course) => costAtEnd(course) ?? 0)) || (courses[0]?.points.length ?? 0) / 1e9
 
 function scoreSection({ scores, unit, conversations }: NonNullable<PageContent["scorecard"]>): Markup {
-  const least = Math.min(...scores.filter(({ policy }) => policy !== "optimum").map(({ cost }) => cost))
+  const least = Math.min(...scores.filter(({ policy }) => policy !== BOUND).map(({ cost }) => cost))
   return html`<section><h2>Scorecard</h2>
 <p>${counted(scores.length, "policy", "policies")} on ${counted(conversations, "conversation")}. The lowest cost is marked. Optimum knows the future, so it is a bound and not marked.</p>
 <div class="scroll" tabindex="0"><table><thead><tr><th>policy</th>${SCORE_COLUMNS.map(({ title, about }) => html`<th title="${about}">${title}</th>`)}</tr></thead>
@@ -49,7 +50,7 @@ function scoreSection({ scores, unit, conversations }: NonNullable<PageContent["
     (score) =>
       html`<tr${score.policy === OURS ? html` class="ours"` : undefined}><th title="${score.about}">${score.policy}</th>${SCORE_COLUMNS.map(
         ({ title, cell }) =>
-          html`<td${title === "cost" && score.cost === least ? html` class="best"` : undefined}>${cell(score, unit)}</td>`,
+          html`<td${title === "cost" && score.policy !== BOUND && score.cost === least ? html` class="best"` : undefined}>${cell(score, unit)}</td>`,
       )}</tr>`,
   )}</tbody></table></div>
 <details><summary>What the columns and policies mean</summary>

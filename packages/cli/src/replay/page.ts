@@ -39,12 +39,17 @@ export function wholePercent(share: number): string {
   return rounded === "100%" && share < 1 ? ">99%" : rounded
 }
 
-export const PARTIAL = "Some lines of the recording were not understood and are left out. strata inspect lists them."
+export const PARTIAL = "Lines that were not understood are left out. strata inspect lists them."
+
+const NO_ANSWERS = "There is nothing to replay: the conversation has no answers of a model."
+
+export const turnsOf = ({ reports }: Replay): number =>
+  (reports[0]?.requests ?? []).filter(({ purpose }) => purpose === "conversation").length
 
 /** What is missing in a recording, and what its replay assumes. */
 export const remarksOn = ({ recording, replay }: Pick<ReplayPage, "recording" | "replay">): string[] => [
   ...(recording.isPartial ? [PARTIAL] : []),
-  ...assumptions(replay),
+  ...(turnsOf(replay) === 0 ? [NO_ANSWERS] : assumptions(replay)),
 ]
 
 /** What the replay does not know about this recording. */

@@ -6,7 +6,7 @@ import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import { costWithUnit, type ReplayPage, remarksOn, wholePercent } from "./page.ts"
+import { costWithUnit, type ReplayPage, remarksOn, turnsOf, wholePercent } from "./page.ts"
 import { actions, billed, cache, context, cost, evidence, failures } from "./sections.ts"
 import { turns } from "./turns.ts"
 
@@ -25,8 +25,7 @@ export type Replayed = Pick<ReplayPage, "recording" | "replay" | "report" | "cal
 
 export function replayReport(replayed: Replayed, { style, columns, turns: most }: ReportOptions): readonly string[] {
   const page: ReplayPage = { ...replayed, style, width: Math.min(columns, WIDEST) }
-  if (page.report.requests.length === 0)
-    return [...heading(page), "", "There is nothing to replay: the conversation has no answers of a model."]
+  if (page.report.requests.length === 0) return heading(page)
   const sections = [context, cost, cache, actions, evidence, billed, failures]
   return [
     ...heading(page),
@@ -36,11 +35,7 @@ export function replayReport(replayed: Replayed, { style, columns, turns: most }
 }
 
 function heading({ recording, replay, report, style, width }: ReplayPage): string[] {
-  const facts = [
-    recording.format,
-    printable(replay.model),
-    counted(report.requests.filter(({ purpose }) => purpose === "conversation").length, "turn"),
-  ]
+  const facts = [recording.format, printable(replay.model), counted(turnsOf(replay), "turn")]
   return [
     fileLine(recording.file, { style, width }),
     ...wrapped(facts.join(" · "), width),
@@ -65,9 +60,9 @@ export function replayOverview(all: readonly Replayed[], { style, columns }: Rep
         { title: "cost", align: "right" },
         { title: "saved", align: "right" },
       ],
-      rows: all.map(({ recording, report: { totals, requests } }) => [
+      rows: all.map(({ recording, replay, report: { totals } }) => [
         printable(basename(recording.file)),
-        grouped(requests.filter(({ purpose }) => purpose === "conversation").length),
+        grouped(turnsOf(replay)),
         short(totals.peak),
         grouped(totals.compactions),
         wholePercent(totals.hitRatio),
