@@ -27,6 +27,10 @@ export function divideCounts(counts: TokenCounts, by: number): TokenCounts {
   return combine((key) => counts[key] / by)
 }
 
+export function roundCounts(counts: TokenCounts): TokenCounts {
+  return combine((key) => Math.round(counts[key]))
+}
+
 /** The weighted sum of the counts. */
 export function weighCounts(counts: TokenCounts, weights: Readonly<Record<keyof TokenCounts, number>>): number {
   return KEYS.reduce((sum, key) => sum + counts[key] * weights[key], 0)

@@ -4,7 +4,7 @@ import { renderAttachment } from "../messages/attachments.ts"
 import { textOf, toBlocks } from "../messages/blocks.ts"
 import { fateOf } from "../views/record/artifacts.ts"
 import type { Views } from "../views/views.ts"
-import { wordsOf } from "./needs.ts"
+import { wordsOf } from "./block-words.ts"
 import { type AfterCompaction, NO_COMPACTION } from "./report.ts"
 
 const PATH = /(?<![\w/.:])(?:[\w@.-]+)?(?:\/[\w@.-]+)+\.\w{1,8}\b/g

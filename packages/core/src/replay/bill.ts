@@ -23,6 +23,12 @@ export interface Sent {
 
 export type SentRequest = Pick<RecordedRequest, "number" | "model" | "at">
 
+interface Sending {
+  /** `false`: a request that nothing follows. Default: it writes. */
+  readonly writes?: boolean
+  readonly incident?: CacheIncident
+}
+
 export interface Charged {
   readonly turn: number
   readonly request: SentRequest
@@ -42,6 +48,8 @@ export class Bill {
   readonly #client: ClientCache
   readonly #incidents: ReadonlyMap<number, CacheIncident>
   readonly #cache = new CacheModel()
+  /** The number of the recorded request whose incident was met last. */
+  #met = -1
 
   constructor(
     recording: MeasuredRecording,
@@ -54,19 +62,24 @@ export class Bill {
   }
 
   /** What a request reads and writes: cached as the recorded client did it, unless the policy says how long. */
-  cached(sent: Sent, request: SentRequest, incident?: CacheIncident): TokenCounts {
+  cached(sent: Sent, request: SentRequest, { writes = true, incident }: Sending = {}): TokenCounts {
     const input = this.#cache.send({
       ...cachedPrefix(this.#client, sent),
       ...cachingOf(this.#recording, request),
       ...(this.#lifetime ? { lifetime: this.#lifetime } : {}),
-      incident,
+      ...{ writes, incident },
     })
     return { ...NO_TOKENS, ...input }
   }
 
-  /** The same for the request that was recorded: what happened to the cache before it happens to every policy. */
-  cachedAsRecorded(sent: Sent, request: RecordedRequest): TokenCounts {
-    return this.cached(sent, request, this.#incidents.get(request.number))
+  /**
+   * The same for the requests of a recorded turn. What happened to the cache before that turn happens to every policy, and the first
+   * request of the turn meets it: a summary or a recall may come before the conversation's own.
+   */
+  cachedInTurn(sent: Sent, request: RecordedRequest, { writes = true }: Pick<Sending, "writes"> = {}): TokenCounts {
+    const incident = this.#met < request.number ? this.#incidents.get(request.number) : undefined
+    this.#met = request.number
+    return this.cached(sent, request, { writes, ...(incident ? { incident } : {}) })
   }
 
   charge(purpose: Purpose, { turn, request, counts, facts, classes }: Charged): ReplayedRequest {
@@ -102,3 +115,12 @@ interface Lost {
   readonly request: SentRequest
   readonly acted: "compaction" | "clearing" | undefined
 }
+
+/** As a response would say it. */
+export const usageOf = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: TokenCounts) => ({
+  input_tokens: input,
+  output_tokens: output,
+  cache_read_input_tokens: cacheRead,
+  cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
+  cache_creation: { ephemeral_5m_input_tokens: cacheWrite5m, ephemeral_1h_input_tokens: cacheWrite1h },
+})

@@ -4,6 +4,8 @@
  *
  * No block is scaled below half or above double its estimate. Any surplus was sent but not recorded (reminders, instructions) and stays
  * with the first new block. Any deficit was left out by the server and is subtracted from the prompt.
+ *
+ * Estimates are corrected by the usual scale of the recording: a policy's own texts are counted by the same tokenizer as everything else.
  */
 import { type Block, isToolResult } from "../messages/blocks.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
@@ -29,12 +31,16 @@ export class BlockSizes {
   readonly #others = new Map<string, Known>()
   readonly #sizes = new WeakMap<Block, number>()
 
-  constructor(family: TokenizerFamily) {
+  readonly #usualScale: number
+
+  /** `usualScale`: how far estimates are off in this recording. */
+  constructor(family: TokenizerFamily, usualScale = 1) {
     this.#estimator = createEstimator(family)
+    this.#usualScale = usualScale
   }
 
   estimate(block: Block): number {
-    return this.#estimator.block(block)
+    return this.#estimator.block(block) * this.#usualScale
   }
 
   /** Tokens of a block as it is shown. */
@@ -90,9 +96,19 @@ export class SizeLessons {
   #prompt: number | undefined
   /** The same in the last request, without what was removed from its messages. It can be below 0. */
   #rest: number | undefined
+  #estimated = 0
+  #scaled = 0
 
   constructor(sizes: BlockSizes) {
     this.#sizes = sizes
+  }
+
+  /**
+   * What the estimates of texts and results so far have to be multiplied with. The first request of a context does not count, because
+   * its prompt is unknown, nor does one with more or less in it than was recorded.
+   */
+  get usualScale(): number {
+    return this.#estimated === 0 ? 1 : this.#scaled / this.#estimated
   }
 
   /** Returns the tokens of the prompt in this request. */
@@ -110,6 +126,12 @@ export class SizeLessons {
     const answers = fresh.map(({ role }) => role === "assistant")
     const scales = scalesFor({ estimates, answers, growth, lastOutput })
     const scaled = Math.round(sum(estimates.map((tokens, i) => tokens * scales[i]!)))
+    if (!opensContext && Math.abs(growth - scaled) <= 1)
+      estimates.forEach((tokens, i) => {
+        if (answers[i]) return
+        this.#estimated += tokens
+        this.#scaled += tokens * scales[i]!
+      })
     const unrecorded = Math.max(0, growth - scaled)
     fresh.forEach(({ block }, i) => {
       this.#sizes.learn(block, { scale: scales[i]!, extra: i === 0 ? unrecorded : 0 })

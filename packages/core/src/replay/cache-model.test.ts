@@ -31,6 +31,24 @@ describe("CACHE-5 the model of the server's cache", () => {
     expect(send([...first, item("more")], { before: 4 })).toEqual([1_300, 100, 0])
   })
 
+  test("a request that nothing follows reads what is cached, writes nothing, and keeps what it read alive", () => {
+    const send = sender()
+    const first = items(3)
+    send(first)
+    const [four, seven] = [4 * 60_000, 7 * 60_000]
+    expect(send([...first, item("a question")], { before: 4, writes: false, now: four })).toEqual([1_300, 0, 100])
+    expect(send([...first, item("more")], { before: 4, now: seven })).toEqual([1_300, 100, 0])
+  })
+
+  test("what was lost before such a request is lost for the next one too", () => {
+    const send = sender()
+    const first = items(3)
+    send(first)
+    const incident = { kind: "lost", kept: "prompt", upTo: 1_000 } as const
+    expect(send(first, { writes: false, incident })).toEqual([1_000, 0, 300])
+    expect(send(first)).toEqual([1_000, 300, 0])
+  })
+
   test("knows equal blocks that are other objects", () => {
     const send = sender()
     send(items(3))

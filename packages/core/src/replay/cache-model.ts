@@ -59,6 +59,8 @@ export interface CacheInput {
   readonly lifetime?: CacheLifetime
   /** Default "marked". */
   readonly caching?: Caching
+  /** `false`: a request of one turn, which nothing follows. It reads what is cached and marks nothing. */
+  readonly writes?: boolean
   readonly incident?: CacheIncident | undefined
 }
 
@@ -99,7 +101,13 @@ export class CacheModel {
   /** What the request reads and writes. The next request can read its entries. */
   send(input: CacheInput): CachedInput {
     const lookup = this.#lookUp(input)
-    this.#shelves.set(input.model, { items: input.items, entries: entriesAfter(input, lookup) })
+    const { model, items } = input
+    const shelf = this.#shelves.get(model) ?? NO_SHELF
+    const after =
+      input.writes === false
+        ? { items: shelf.items, entries: entriesLeft(input, shelf.entries, lookup) }
+        : { items, entries: entriesAfter(input, lookup) }
+    this.#shelves.set(model, after)
     return countsOf(input, lookup)
   }
 
@@ -140,13 +148,26 @@ function placesOf(input: CacheInput, ends: readonly number[]): readonly number[]
 }
 
 function entriesAfter(input: CacheInput, { places, entries, hit }: Lookup): Entries {
-  const { now } = input
   const after = new Map(entries)
-  const lives = (life: number) => ({ life, expires: now === undefined ? Number.POSITIVE_INFINITY : now + life })
-  if (hit !== undefined) after.set(hit, lives(entries.get(hit)?.life ?? lifeOf(input, hit)))
-  for (const place of places) after.set(place, lives(lifeOf(input, place)))
+  if (hit !== undefined) after.set(hit, renewed(input, entries, hit))
+  for (const place of places) after.set(place, livesFor(input, lifeOf(input, place)))
   return after
 }
+
+/** What a request that writes nothing leaves: the entry that it read lives on, and what was lost before it stays lost. */
+function entriesLeft(input: CacheInput, shelved: Entries, { entries, hit }: Lookup): Entries {
+  const after = new Map(input.incident?.kind === "lost" ? entries : shelved)
+  if (hit !== undefined && after.has(hit)) after.set(hit, renewed(input, entries, hit))
+  return after
+}
+
+const renewed = (input: CacheInput, entries: Entries, hit: number): CacheEntry =>
+  livesFor(input, entries.get(hit)?.life ?? lifeOf(input, hit))
+
+const livesFor = ({ now }: CacheInput, life: number): CacheEntry => ({
+  life,
+  expires: now === undefined ? Number.POSITIVE_INFINITY : now + life,
+})
 
 function lifeOf(input: CacheInput, place: number): number {
   const { lifetime = "5m" } = input
@@ -161,7 +182,7 @@ function countsOf(input: CacheInput, { ends, places, hit }: Lookup): CachedInput
     const counted = read - (read % AUTOMATIC_STEP)
     return { cacheRead: counted, cacheWrite5m: 0, cacheWrite1h: 0, input: total - counted }
   }
-  const cached = Math.max(read, ...places.map((place) => ends[place - 1]!))
+  const cached = input.writes === false ? read : Math.max(read, ...places.map((place) => ends[place - 1]!))
   const { lifetime = "5m" } = input
   const promptEnd = ends[promptPartsOf(input) - 1] ?? 0
   const longUntil = { "5m": 0, "1h": cached, "prompt-1h": Math.min(promptEnd, cached) }[lifetime]

@@ -1,6 +1,6 @@
 /** Which names and which blocks a view has. From one request to the next it looks only at what changed. */
 import type { Block } from "../messages/blocks.ts"
-import { namesIn } from "./needs.ts"
+import { namesIn } from "./block-words.ts"
 
 export class InView {
   #blocks: readonly Block[] = []

@@ -1,6 +1,7 @@
 /** A recording with the size of everything in it. All policies replay it. */
 import { seededIds } from "../base/ids.ts"
 import type { DecisionDraft, Entry } from "../journal/entries.ts"
+import { toBlocks } from "../messages/blocks.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
 import { planWithholding } from "../messages/media.ts"
 import { MEDIA_LIMITS } from "../messages/media-limits.ts"
@@ -12,6 +13,7 @@ import { BlockSizes, SizeLessons } from "./block-sizes.ts"
 import { type ClientCache, clientCacheOf } from "./client-cache.ts"
 import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import { type RecordedConversation, type RecordedRequest, type RecordedSteps, recordedSteps } from "./recorded-steps.ts"
+import { type RecordedSummaries, summariesIn } from "./recorded-summaries.ts"
 
 export interface ReplayOptions {
   /** Facts about models that override or extend the built-in ones. */
@@ -28,6 +30,8 @@ export interface MeasuredRecording extends RecordedSteps {
   readonly source: "counted" | "estimated"
   /** How its client used the cache. */
   readonly client: ClientCache
+  /** Of one of our own journals. */
+  readonly summaries?: RecordedSummaries | undefined
 }
 
 export function measureRecording(
@@ -36,19 +40,28 @@ export function measureRecording(
 ): MeasuredRecording {
   const recorded = recordedSteps(conversation)
   const model = recorded.requests.at(-1)?.model ?? conversation.model ?? "unknown"
-  const sizes = new BlockSizes(findModel(model, models).facts.family)
+  const contexts = [...recordedContexts(recorded, { model, models })]
+  const { family } = findModel(model, models).facts
+  const { usualScale } = sizesIn(contexts, new BlockSizes(family))
+  const { sizes, prompts } = sizesIn(contexts, new BlockSizes(family, usualScale))
+  const isCounted = recorded.requests.some(({ counted }) => counted)
+  const client = clientCacheOf(recorded.requests, prompts)
+  const source = isCounted ? "counted" : "estimated"
+  const summaries = isCounted ? summariesIn(recorded.steps, sizes) : undefined
+  return { ...recorded, model, models, sizes, prompts, source, client, summaries }
+}
+
+function sizesIn(contexts: readonly RecordedContext[], sizes: BlockSizes) {
   const lessons = new SizeLessons(sizes)
   const prompts: number[] = []
   let lastOutput: number | undefined
-  for (const { request, messages, isFirst } of recordedContexts(recorded, { model, models })) {
+  for (const { request, messages, isFirst } of contexts) {
     const { counted } = request
     const take = (input: number) => lessons.take({ messages, input, lastOutput, opensContext: isFirst })
     prompts.push(counted ? take(counted.input) : (prompts.at(-1) ?? 0))
     lastOutput = counted?.output
   }
-  const isCounted = recorded.requests.some(({ counted }) => counted)
-  const client = clientCacheOf(recorded.requests, prompts)
-  return { ...recorded, model, models, sizes, prompts, source: isCounted ? "counted" : "estimated", client }
+  return { sizes, prompts, usualScale: lessons.usualScale }
 }
 
 /** A request of the recording with the messages that it sent. */
@@ -97,6 +110,17 @@ export function neededForValidity(context: ContextView): readonly DecisionDraft[
     ...(blocks.length > 0 ? [{ type: "strata" as const, subtype: "media-withheld" as const, blocks }] : []),
     ...(repairs.length > 0 ? [{ type: "strata" as const, subtype: "repaired" as const, repairs }] : []),
   ]
+}
+
+/** Tokens of the answer to a request: as recorded, or else an estimate. */
+export function outputOf({ steps, sizes }: MeasuredRecording, { number, counted }: RecordedRequest): number {
+  if (counted) return counted.output
+  const answer = steps.flatMap((step) =>
+    step.kind === "entry" && step.response === number && step.entry.type === "assistant"
+      ? toBlocks(step.entry.message.content)
+      : [],
+  )
+  return Math.round(answer.reduce((sum, block) => sum + sizes.estimate(block), 0))
 }
 
 interface Place {

@@ -1,12 +1,15 @@
 /**
  * What each recorded answer needs of what came before it: the names it uses again, and the text it edits. A policy that has taken one of
- * them out of the view pays for getting it back. Computed once for a recording, for all policies.
+ * them out of the view pays for getting it back. What the recorded request did not show either was not needed: the answer came without
+ * it. Computed once for a recording, for all policies.
  */
-import { type Block, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../messages/blocks.ts"
+import { type Block, isToolUse } from "../messages/blocks.ts"
 import { isSentToModel, type Message } from "../messages/messages.ts"
 import { sentBlocks } from "../messages/sent-blocks.ts"
-import type { MeasuredRecording } from "./measured-recording.ts"
-import { needlesIn } from "./names.ts"
+import { namesIn, wordsOf } from "./block-words.ts"
+import { InView } from "./in-view.ts"
+import { type MeasuredRecording, recordedContexts } from "./measured-recording.ts"
+import type { Step } from "./recorded-steps.ts"
 import { withoutCompactions } from "./without-compactions.ts"
 
 export interface Needs {
@@ -43,9 +46,33 @@ export function needsOf(recording: MeasuredRecording): readonly Needs[] {
       needs[step.response] = merged(needs[step.response]!, needsIn(blocks, newest, shown))
     unsent.push(...blocks)
   }
-  computed.set(recording, needs)
-  return needs
+  const shownThen = asRecorded(recording, needs)
+  computed.set(recording, shownThen)
+  return shownThen
 }
+
+/** Without what the recorded view had lost by then, to a compaction or a clearing. */
+function asRecorded(recording: MeasuredRecording, needs: readonly Needs[]): readonly Needs[] {
+  if (!recording.steps.some(removesSomething)) return needs
+  const view = new InView()
+  const left: Needs[] = []
+  for (const { messages } of recordedContexts(recording, recording)) {
+    const blocks = messages.flatMap(({ content }) => content)
+    view.update(blocks)
+    const { names, edited } = needs[left.length]!
+    left.push({
+      names: new Map([...names].filter(([name]) => view.hasName(name))),
+      edited: edited.filter(
+        ({ block, line }) => view.hasBlock(block) || blocks.some((each) => wordsOf(each).includes(line)),
+      ),
+    })
+  }
+  return left
+}
+
+const removesSomething = (step: Step): boolean =>
+  step.kind === "old decision" ||
+  (step.kind === "entry" && step.entry.type === "system" && step.entry.subtype === "compact_boundary")
 
 /** An answer may come in several entries. */
 const merged = (a: Needs, b: Needs): Needs => ({
@@ -78,28 +105,6 @@ function editedLine(block: Block): string | undefined {
     .map((each) => each.trim())
     .reduce((longest, each) => (each.length > longest.length ? each : longest), "")
   return line.length < SHORTEST_LINE ? undefined : line
-}
-
-const names = new WeakMap<Block, ReadonlySet<string>>()
-
-export function namesIn(block: Block): ReadonlySet<string> {
-  const known = names.get(block)
-  if (known) return known
-  const found = needlesIn(wordsOf(block))
-  names.set(block, found)
-  return found
-}
-
-/** The text of a block without its thinking, and without the escapes of JSON. */
-export function wordsOf(block: Block): string {
-  if (isText(block)) return block.text
-  if (isToolUse(block)) return stringsIn(block.input)
-  return isToolResult(block) ? textOf(resultBlocks(block)) : ""
-}
-
-function stringsIn(value: unknown): string {
-  if (typeof value !== "object" || value === null) return String(value)
-  return Object.values(value).map(stringsIn).join("\n")
 }
 
 const isShown = (entry: { readonly type: string }): entry is Message =>

@@ -2,7 +2,7 @@
 import { type Block, isToolResult, isToolUse } from "../messages/blocks.ts"
 import { BlockIndex } from "../recall/block-index.ts"
 import { passagesOf } from "../recall/block-search.ts"
-import { wordsOf } from "./needs.ts"
+import { wordsOf } from "./block-words.ts"
 
 const FIRST_RESULTS = 5
 const QUERY_WORDS = 12

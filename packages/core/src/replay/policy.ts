@@ -6,6 +6,7 @@ import type { FigureName } from "../base/flag-names.ts"
 import type { Settings } from "../base/settings.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
+import type { RecordedFiles } from "./recorded-files.ts"
 import type { PolicyRun } from "./report.ts"
 import type { ServerMemory } from "./server-copy.ts"
 
@@ -25,7 +26,8 @@ export interface RunOptions {
 export interface LayeredPolicy {
   readonly name: string
   readonly about: string
-  readonly layers: () => readonly Layer[]
+  /** `files`: those of the recording, where the layers show some again. */
+  readonly layers: (files: RecordedFiles) => readonly Layer[]
   /** Figures that differ from the defaults. */
   readonly figures?: Partial<Record<FigureName, number>>
   readonly settings?: Partial<Settings>

@@ -4,7 +4,6 @@
  */
 import type { TokenCounts } from "../base/token-counts.ts"
 import { isDecision } from "../journal/entries.ts"
-import type { FlatMessage } from "../messages/flatten.ts"
 import { isHuman } from "../messages/messages.ts"
 import { canonicalModelId, findModel } from "../tokens/models.ts"
 import { tokenCounts } from "../tokens/price.ts"
@@ -13,6 +12,7 @@ import { type CachedInput, type CacheIncident, type CacheInput, CacheModel, type
 import { cachedPrefix, readOf } from "./client-cache.ts"
 import { type MeasuredRecording, type RecordedContext, recordedContexts } from "./measured-recording.ts"
 import type { RecordedRequest } from "./recorded-steps.ts"
+import { SentMessages } from "./sent-messages.ts"
 import type { SentMessage } from "./server-copy.ts"
 
 /** A request as it was billed and as the model has it. */
@@ -85,13 +85,14 @@ const computed = new WeakMap<MeasuredRecording, ReadonlyMap<number, CacheInciden
 class RecordedRun {
   readonly #recording: MeasuredRecording
   readonly #cache = new CacheModel()
-  readonly #items = new WeakMap<FlatMessage, SentMessage>()
+  readonly #messages: SentMessages
   #prompt: number | undefined
   /** Tokens of the first request of this turn, and of the turn before. */
   #turns = { current: 0, before: 0 }
 
   constructor(recording: MeasuredRecording) {
     this.#recording = recording
+    this.#messages = new SentMessages(recording.sizes)
   }
 
   send(context: RecordedContext): ComparedRequest | undefined {
@@ -143,7 +144,7 @@ class RecordedRun {
   /** The request with its billed size. What the messages do not account for is the prompt. */
   #sent({ request, messages }: RecordedContext, input: number) {
     const { client } = this.#recording
-    const sent = messages.map((message) => this.#itemsOf(message))
+    const sent = messages.map((message) => this.#messages.of(message))
     const prompt = input - tokensIn(sent)
     const promptEnd = Math.max(prompt, client.promptMarks.at(-1) ?? 0)
     const cacheInput: CacheInput = {
@@ -151,15 +152,6 @@ class RecordedRun {
       ...cachingOf(this.#recording, request),
     }
     return { cacheInput, prompt, promptEnd }
-  }
-
-  #itemsOf(message: FlatMessage): SentMessage {
-    const known = this.#items.get(message)
-    if (known) return known
-    const items = message.content.map((block): PromptItem => ({ block, tokens: this.#recording.sizes.of(block) }))
-    const sent = { role: message.role, items }
-    this.#items.set(message, sent)
-    return sent
   }
 }
 

@@ -8,15 +8,13 @@ import { createFlags, type Flags } from "../base/flags.ts"
 import { seededIds } from "../base/ids.ts"
 import { compactionAllowed, DEFAULT_SETTINGS, type Settings } from "../base/settings.ts"
 import { silentTelemetry } from "../base/telemetry.ts"
-import { inputTokens, NO_TOKENS, type TokenCounts } from "../base/token-counts.ts"
+import { inputTokens, NO_TOKENS } from "../base/token-counts.ts"
 import { type DecisionEntry, type Draft, type Entry, isDecision } from "../journal/entries.ts"
-import { memoryStore } from "../journal/memory-store.ts"
 import type { Journal } from "../journal/store.ts"
 import type { LayerContext } from "../layers/layer.ts"
 import { type LayerActed, LayerPipeline } from "../layers/pipeline.ts"
 import { PING_EVERY_MS, pingsFor } from "../layers/planner/keep-warm.ts"
 import { isToolResult, toBlocks } from "../messages/blocks.ts"
-import type { FlatMessage } from "../messages/flatten.ts"
 import type { Message } from "../messages/messages.ts"
 import { callsKeptBy } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
@@ -25,19 +23,22 @@ import { buildRequest } from "../views/context/request.ts"
 import { Views } from "../views/views.ts"
 import { AfterCompactions } from "./after-compaction.ts"
 import { type AskedModel, askedModels } from "./asked-models.ts"
-import { Bill, type Charged, type Sent } from "./bill.ts"
-import type { PromptItem } from "./cache-model.ts"
+import { Bill, type Charged, type Sent, usageOf } from "./bill.ts"
 import { OwnTexts } from "./context-classes.ts"
 import { Fetching } from "./fetching.ts"
 import { withoutForgottenThinking } from "./forgotten-thinking.ts"
-import { type MeasuredRecording, neededForValidity } from "./measured-recording.ts"
-import { SUMMARY_TOKENS } from "./policies/summarising.ts"
+import { type MeasuredRecording, neededForValidity, outputOf } from "./measured-recording.ts"
 import type { LayeredPolicy, RunOptions } from "./policy.ts"
+import { RecordedFiles } from "./recorded-files.ts"
 import type { RecordedRequest, Step } from "./recorded-steps.ts"
+import { replayJournal } from "./replay-journal.ts"
 import { actionsOf, type PolicyAction, withMeasuredCompactions } from "./replayed-actions.ts"
 import type { PolicyRun, Purpose, ReplayedRequest } from "./report.ts"
-import { type SentMessage, ServerCopy } from "./server-copy.ts"
+import { SaidAgain } from "./said-again.ts"
+import { SentMessages } from "./sent-messages.ts"
+import { ServerCopy } from "./server-copy.ts"
 import { summariserInput } from "./summariser-input.ts"
+import { SUMMARY_TOKENS, summaryCounts } from "./summary-request.ts"
 import { withoutCompactions } from "./without-compactions.ts"
 
 const FILLER = "Words in place of a prompt that was not recorded, as many as the prompt has tokens. "
@@ -48,8 +49,9 @@ export async function rerun(
   policy: LayeredPolicy,
   options: RunOptions = {},
 ): Promise<PolicyRun> {
-  const blobs = await memoryStore().open({ project: "replay", id: "replay" }, { access: "write", create: true })
-  const run = new Rerun({ recording, policy, options, blobs })
+  const entries = new Map<string, Entry>()
+  const journal = await replayJournal(recording.steps, (uuid) => entries.get(uuid))
+  const run = new Rerun({ recording, policy, options, entries, journal })
   const steps = policy.compactions === "recorded" ? recording.steps : withoutCompactions(recording.steps)
   for (const step of steps) await run.take(step)
   return run.result()
@@ -59,7 +61,9 @@ interface RerunParts {
   readonly recording: MeasuredRecording
   readonly policy: LayeredPolicy
   readonly options: RunOptions
-  readonly blobs: Journal
+  /** What the journal finds. */
+  readonly entries: Map<string, Entry>
+  readonly journal: Journal
 }
 
 class Rerun {
@@ -69,12 +73,14 @@ class Rerun {
   readonly #flags: Flags
   readonly #layers: LayerPipeline
   readonly #journal: Journal
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries: Map<string, Entry>
+  readonly #files = new RecordedFiles()
+  readonly #saidAgain = new SaidAgain()
   readonly #ids = seededIds("replay")
   readonly #bill: Bill
   readonly #server: ServerCopy
   readonly #ask: (name: string) => AskedModel
-  readonly #items = new WeakMap<FlatMessage, SentMessage>()
+  readonly #messages: SentMessages
   readonly #settings: Settings
   readonly #actions: PolicyAction[] = []
   readonly #contexts: number[] = []
@@ -93,22 +99,25 @@ class Rerun {
   #isSending = false
   #invalid = 0
 
-  constructor({ recording, policy, options, blobs }: RerunParts) {
+  constructor({ recording, policy, options, entries, journal }: RerunParts) {
     this.#recording = recording
+    this.#entries = entries
+    this.#journal = journal
+    this.#messages = new SentMessages(recording.sizes)
     this.#bill = new Bill(recording, policy)
     this.#policy = policy
-    this.#settings = { ...DEFAULT_SETTINGS, ...policy.settings, figures: policy.figures ?? {} }
+    const figures = { "offline-summary-limit": recording.summaries?.budget ?? SUMMARY_TOKENS, ...policy.figures }
+    this.#settings = { ...DEFAULT_SETTINGS, ...policy.settings, figures }
     const keepsCompactions = !this.#compactsItself
     this.#ask = askedModels(recording, { settings: this.#settings, window: options.window, keepsCompactions })
     this.#asked = this.#ask(recording.model)
     this.#views = new Views({ family: this.#asked.lookup.facts.family, models: recording.models })
     this.#flags = createFlags({ settings: this.#settings }).current
-    this.#journal = { ...blobs, find: async (uuid) => this.#entries.get(uuid) }
     this.#server = new ServerCopy(policy.server ?? "keeps")
     this.#fetching = new Fetching(recording, { recalls: policy.recalls ?? false })
     this.#layers = new LayerPipeline({
       source: "main",
-      layers: policy.layers(),
+      layers: policy.layers(this.#files),
       telemetry: silentTelemetry, // a replay sends no requests
       conversation: "replay",
       context: () => this.#context(),
@@ -156,6 +165,8 @@ class Rerun {
   async #add(entry: Entry, response: number | undefined): Promise<void> {
     this.#now = new Date(entry.timestamp)
     this.#apply(this.#inPlace(response === undefined ? entry : this.#asReplayed(entry, response)))
+    this.#files.take(entry)
+    this.#saidAgain.take(entry)
     if (entry.type === "system" && entry.subtype === "compact_boundary") this.#contexts.push(this.#turn + 1)
     if (entry.type !== "user") return
     await this.#layers.onToolResults(toBlocks(entry.message.content).filter(isToolResult))
@@ -180,7 +191,7 @@ class Rerun {
     this.#payForSummary(request)
     const first = this.#edited(request)
     const sent = this.#compactsItself && this.#fetchWhatIsNeeded(request, first) ? this.#edited(request) : first
-    const counts = { ...this.#bill.cachedAsRecorded(sent, request), output: this.#outputOf(request) }
+    const counts = { ...this.#bill.cachedInTurn(sent, request), output: outputOf(this.#recording, request) }
     this.#bill.noteLoss(this.#turn, { counts, request, acted: this.#acted() })
     const classes = { sent, own: this.#ownTexts }
     this.#bill.last = { sent, request: this.#charge("conversation", { request, counts, classes }) }
@@ -220,7 +231,7 @@ class Rerun {
   #sent({ number }: RecordedRequest): Sent {
     const prompt = this.#recording.prompts[number] ?? 0
     const messages = withoutForgottenThinking(this.#views.context.messages().messages, this.#facts)
-    return { prompt, messages: messages.map((message) => this.#itemsOf(message)) }
+    return { prompt, messages: messages.map((message) => this.#messages.of(message)) }
   }
 
   get #facts(): ModelFacts {
@@ -260,45 +271,26 @@ class Rerun {
     if (!before) return
     this.#compactedFrom = undefined
     const { kind = "fork", ...limits } = this.#policy.summariser ?? {}
-    const tokens = this.#after.summaryTokens((text) => this.#views.estimator.text(text))
-    const output = Math.min(SUMMARY_TOKENS, tokens) // the rest of the text is copied, not written by a model
-    const input =
-      kind === "fork" ? this.#bill.cached(before, request) : { ...NO_TOKENS, input: summariserInput(before, limits) }
-    this.#charge("summary", { request, counts: { ...input, output } })
+    const sent =
+      kind === "fork"
+        ? this.#bill.cachedInTurn(before, request, { writes: false })
+        : { ...NO_TOKENS, input: summariserInput(before, limits) }
+    const shown = this.#after.summaryTokens((text) => this.#views.estimator.text(text))
+    this.#charge("summary", { request, counts: summaryCounts(this.#recording, { sent, shown }) })
   }
 
   /** One request with a call for every block that is needed and not in view. `false`: all of them are. */
   #fetchWhatIsNeeded(request: RecordedRequest, sent: Sent): boolean {
     const missing = this.#fetching.missing(request.number, sent.messages)
     if (missing.length === 0) return false
-    const counts = { ...this.#bill.cached(sent, request), output: CALL_OUTPUT * missing.length }
+    const counts = { ...this.#bill.cachedInTurn(sent, request), output: CALL_OUTPUT * missing.length }
+    this.#bill.noteLoss(this.#turn, { counts, request, acted: this.#acted() })
     this.#charge("recall", { request, counts })
     const about = { ids: this.#ids, at: this.#now, model: request.model, usage: usageOf(counts) }
     const entries = this.#fetching.fetched(missing, about)
     for (const entry of entries) this.#apply(this.#inPlace(entry))
     this.#noteServerEdit()
     return true
-  }
-
-  /** As recorded, or else an estimate of the answer. */
-  #outputOf({ number, counted }: RecordedRequest): number {
-    if (counted) return counted.output
-    const answer = this.#recording.steps.flatMap((step) =>
-      step.kind === "entry" && step.response === number && step.entry.type === "assistant"
-        ? toBlocks(step.entry.message.content)
-        : [],
-    )
-    return Math.round(answer.reduce((sum, block) => sum + this.#recording.sizes.estimate(block), 0))
-  }
-
-  #itemsOf(message: FlatMessage): SentMessage {
-    const known = this.#items.get(message)
-    if (known) return known
-    const { sizes } = this.#recording
-    const items = message.content.map((block): PromptItem => ({ block, tokens: sizes.of(block) }))
-    const sent = { role: message.role, items }
-    this.#items.set(message, sent)
-    return sent
   }
 
   /** The response with the usage that this policy's request has. */
@@ -324,7 +316,9 @@ class Rerun {
       this.#ownTexts.add(drafts)
     }
     for (const draft of drafts) this.#apply(this.#placed(draft))
-    if (isCompaction) this.#after.look(drafts, this.#views)
+    if (!isCompaction) return
+    this.#after.look(drafts, this.#views)
+    for (const draft of this.#saidAgain.due(this.#views.context)) this.#apply(this.#placed(draft))
   }
 
   #placed(draft: Draft): Entry {
@@ -373,11 +367,3 @@ class Rerun {
     }
   }
 }
-
-const usageOf = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: TokenCounts) => ({
-  input_tokens: input,
-  output_tokens: output,
-  cache_read_input_tokens: cacheRead,
-  cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
-  cache_creation: { ephemeral_5m_input_tokens: cacheWrite5m, ephemeral_1h_input_tokens: cacheWrite1h },
-})

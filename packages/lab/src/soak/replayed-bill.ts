@@ -4,21 +4,49 @@ import { strata } from "@strata/core/internal/replay/policies/strata"
 
 export interface ReplayedBill {
   /** Dollars for the conversation and its summaries. Notes and memories are not replayed. */
-  readonly billed: number
-  readonly replayed: number
+  readonly billed: BillParts
+  readonly replayed: BillParts & {
+    /** For what the replay had lost from the view, where it compacted elsewhere. */
+    readonly recalls: number
+  }
 }
 
-/** Nothing keeps the cache warm in a soak, and its summaries have their usual size. */
-const AS_IN_THE_SOAK = layered({ ...strata, keepsWarm: false, figures: {} })
+interface BillParts {
+  readonly dollars: number
+  readonly conversation: number
+  readonly summaries: number
+  readonly compactions: number
+}
+
+const CLOSE = 0.03
+
+/** Nothing keeps the cache warm in a soak. */
+const AS_IN_THE_SOAK = layered({ ...strata, keepsWarm: false })
 
 export async function replayedBill(conversation: Conversation, window: number): Promise<ReplayedBill> {
-  const model = conversation.views.context.lastResponse?.message.model ?? "unknown"
+  const { views } = conversation
+  const model = views.context.lastResponse?.message.model ?? "unknown"
   const entries: Entry[] = []
   for await (const entry of conversation.entries()) entries.push(entry)
   const { reports } = await replay({ entries, model }, { window, policies: [AS_IN_THE_SOAK] })
-  const { byPurpose } = summarise(conversation.views.ledger)
-  const billed = byPurpose
-    .filter(({ purpose }) => purpose === "main" || purpose === "compaction")
-    .reduce((sum, { dollars = 0 }) => sum + dollars, 0)
-  return { billed, replayed: reports[0]!.totals.dollars ?? 0 }
+  const { dollars = 0, byPurpose, compactions } = reports[0]!.totals
+  const { conversation: replayed, summary: summaries, recall: recalls } = byPurpose
+  return {
+    billed: billedFor(conversation),
+    replayed: { dollars, conversation: replayed, summaries, recalls, compactions },
+  }
+}
+
+function billedFor({ views }: Conversation): BillParts {
+  const { byPurpose } = summarise(views.ledger)
+  const spentFor = (wanted: string) => byPurpose.find(({ purpose }) => purpose === wanted)?.dollars ?? 0
+  const [main, summaries] = [spentFor("main"), spentFor("compaction")]
+  return { dollars: main + summaries, conversation: main, summaries, compactions: views.compactions.count }
+}
+
+/** Empty where the replay says what was billed. */
+export function replayProblems({ billed, replayed }: ReplayedBill): readonly string[] {
+  const off = replayed.dollars / billed.dollars - 1
+  if (Math.abs(off) <= CLOSE) return []
+  return [`the replay costs ${(100 * Math.abs(off)).toFixed(1)}% ${off > 0 ? "more" : "less"} than was billed`]
 }

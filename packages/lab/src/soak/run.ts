@@ -3,7 +3,7 @@
 import { type LedgerSummary, summarise } from "@strata/core/internal"
 import { type Ends, endsOf, growthProblems } from "./ends.ts"
 import { type MemoryFigures, memoryFigures, memoryProblems } from "./memory-figures.ts"
-import { type ReplayedBill, replayedBill } from "./replayed-bill.ts"
+import { type ReplayedBill, replayedBill, replayProblems } from "./replayed-bill.ts"
 import { nightMessages, RULES, taskAt } from "./tasks.ts"
 import { type CompactionSeen, SoakWatch } from "./watch.ts"
 import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"
@@ -101,6 +101,7 @@ async function reportOf({ options, watch, workshop, tasks, others, seconds }: En
     ...{ watch, ledgers: [spent, ...others], history: views.cacheHistory },
     memories: await workshop.bank.all(),
   })
+  const replayed = options.replay ? await replayedBill(workshop.agent.conversation, options.window) : undefined
   return {
     options,
     takenIn: Math.round(takenIn),
@@ -110,12 +111,13 @@ async function reportOf({ options, watch, workshop, tasks, others, seconds }: En
     ...{ putAside, cleared, clearedByServer, notes, memoryWork, blocked, peak, turn },
     own: endsOf(watch.turns.map(({ own }) => own)),
     seconds,
-    ...(options.replay ? { replayed: await replayedBill(workshop.agent.conversation, options.window) } : {}),
+    ...(replayed ? { replayed } : {}),
     memory: { heap: heapUsed, resident: rss },
     problems: [
       ...watch.problems,
       ...(await problemsOf({ watch, workshop, tasks, window: options.window, turn })),
       ...memoryProblems(memoryWork),
+      ...(replayed ? replayProblems(replayed) : []),
     ],
   }
 }

@@ -53,11 +53,16 @@ export const problemLines = (problems: readonly string[]): readonly string[] =>
 function replayedRows(found: SoakReport["replayed"]): readonly (readonly [string, string])[] {
   if (!found) return []
   const { billed, replayed } = found
+  const part = (label: string, says: number, paid: number): readonly [string, string] => [
+    `  ${label}`,
+    `${dollars(says)} of ${dollars(paid)} billed (${percent(says, paid)})`,
+  ]
   return [
-    [
-      "replayed",
-      `${dollars(replayed)} for the conversation and its summaries, ${percent(replayed, billed)} of the bill`,
-    ],
+    part("by the replay", replayed.dollars, billed.dollars),
+    part("  the conversation", replayed.conversation + replayed.recalls, billed.conversation),
+    part("  summaries", replayed.summaries, billed.summaries),
+    ["    compactions", `${replayed.compactions} of ${billed.compactions}`],
+    ["    unexplained", dollars(billed.dollars - replayed.dollars)],
   ]
 }
 

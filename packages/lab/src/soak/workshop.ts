@@ -44,6 +44,8 @@ export interface WorkshopOptions {
   readonly seed: number
   /** Characters of a tool result, roughly. */
   readonly resultSize: number
+  /** Answers to one task, roughly. */
+  readonly turns?: number
 }
 
 export interface SoakWorkshop {
@@ -56,12 +58,13 @@ export interface SoakWorkshop {
   close(): Promise<void>
 }
 
-export async function openSoakWorkshop({ window, seed, resultSize }: WorkshopOptions): Promise<SoakWorkshop> {
+export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWorkshop> {
+  const { window, seed, resultSize, turns = TURNS_PER_TASK } = options
   const scratch = makeScratch(REPOSITORY)
   const models = { [MODEL]: { window } }
   const clock = frozenClock()
   const settings = { seed, pace: CALLS_AT_ONCE, resultSize, trouble: SHARE_OF_TROUBLE }
-  const worker = workerBrain({ ...settings, turns: TURNS_PER_TASK })
+  const worker = workerBrain({ ...settings, turns })
   const shortWorker = workerBrain({ ...settings, ...SHORT_TASK })
   let isShort = false
   const brain: Brain = { name: worker.name, answer: (turn) => (isShort ? shortWorker : worker).answer(turn) }

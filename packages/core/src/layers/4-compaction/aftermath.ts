@@ -5,6 +5,7 @@ import type { Cut } from "./cut.ts"
 import { renderFacts } from "./facts/facts.ts"
 import { restoreWithin } from "./figures.ts"
 import type { ExcludedPaths } from "./restore/candidates.ts"
+import type { ReadFileAgain } from "./restore/read-again.ts"
 import { type Restored, restoreAttachments } from "./restore/restore.ts"
 import { withSeenBefore } from "./restore/seen-before.ts"
 import { type Shortened, shortenedIn, withShortened } from "./shorten.ts"
@@ -17,6 +18,8 @@ export interface Surroundings {
   readonly excluded?: () => ExcludedPaths
   /** Whether a file known only from the journal may be read again without asking. Default: no. */
   readonly mayRead?: (path: string) => boolean
+  /** Where files are read again. Default: from disk. */
+  readonly readFile?: ReadFileAgain
 }
 
 export interface Aftermath {
@@ -75,6 +78,7 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
     estimate,
     now: context.now,
     signal: context.signal,
+    ...(around.readFile ? { readFile: around.readFile } : {}),
   })
   const others = used - kept.tokens + tokensOfAll(restored.attachments, situation)
   return {

@@ -15,9 +15,9 @@ import type { PolicyAction } from "../replayed-actions.ts"
 import { NO_COMPACTION, NOT_USED, type PolicyRun, type Purpose, type ReplayedRequest } from "../report.ts"
 import { requestCost, unitOf } from "../request-cost.ts"
 import { rerun } from "../rerun.ts"
+import { SUMMARY_TOKENS } from "../summary-request.ts"
 import { USUAL_PRICES } from "../usual-prices.ts"
 import { none } from "./none.ts"
-import { SUMMARY_TOKENS } from "./summarising.ts"
 
 const OUTLIVED = 0.9 // of the request before: a request that reads so much after a pause found the cache alive
 const LIFE_MS = { "5m": 5 * 60_000, "1h": 60 * 60_000, "prompt-1h": 5 * 60_000 } as const

@@ -4,9 +4,12 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { type WorkRound, workload } from "../../../test/workloads.ts"
 import type { AssistantMessage, Usage } from "../../messages/messages.ts"
+import { measureRecording } from "../measured-recording.ts"
 import { type ReplayInput, type ReplayReport, replay } from "../replay.ts"
 import { ALL_POLICIES } from "./all.ts"
+import { layered } from "./layered.ts"
 import { none } from "./none.ts"
+import { strata } from "./strata.ts"
 
 const MODEL = "claude-opus-4-6"
 const LARGE = 12_000 // characters, about 3,000 tokens
@@ -134,6 +137,36 @@ describe("BEY-7 the policies", () => {
   })
 })
 
+test("BEY-4 ours shows files again after a compaction, as the recording has them", async () => {
+  const work = Array.from({ length: 24 }).reduce<ReturnType<typeof conversation>>(
+    (built, _, i) =>
+      built
+        .call("Read", { file_path: `/p/f${i}.ts` }, { usage: { input_tokens: 20_000 + i * 5_000, output_tokens: 40 } })
+        .result(Array.from({ length: 300 }, (_, line) => `${line + 1}\tthe line ${line} of file ${i}`).join("\n")),
+    conversation().user("Read everything."),
+  )
+  const shown: string[] = []
+  const watched = layered({
+    ...strata,
+    layers: (files) =>
+      strata.layers(files).map((layer) => ({
+        ...layer,
+        async beforeRequest(context) {
+          const outcome = await layer.beforeRequest?.(context)
+          for (const draft of outcome?.drafts ?? [])
+            if (draft.type === "attachment" && draft.attachment.type === "file") shown.push(draft.attachment.content)
+          return outcome
+        },
+      })),
+  })
+  const recording = measureRecording({ entries: work.say("Done.").messages, model: MODEL })
+  const { failures, contexts } = await watched.run(recording, {})
+  expect(failures).toEqual([])
+  expect(contexts.length).toBeGreaterThan(0)
+  expect(shown.length).toBeGreaterThan(0)
+  for (const content of shown) expect(content).toMatch(/^ +1\tthe line 0 of file \d+\n/)
+})
+
 describe("BEY-7 forgetting costs", () => {
   const secret = "buildToken_7731"
   const usage = (input: number) => ({ input_tokens: input, output_tokens: 40 })
@@ -157,6 +190,15 @@ describe("BEY-7 forgetting costs", () => {
     expect(masking.requests.filter(({ purpose }) => purpose === "recall")).toHaveLength(1)
     expect(masking.usedAgain.fetchedTokens).toBeGreaterThan(1_000)
     expect(masking.totals.byPurpose.recall).toBeGreaterThan(0)
+  })
+
+  test("a name that the recorded request did not show either was not needed", async () => {
+    const [last, ...before] = entries.toReversed()
+    const [boundary, summary] = conversation().boundary().user("Files were read.", { isCompactSummary: true }).messages
+    const compacted = [...before.toReversed(), { ...boundary!, uuid: "b" }, { ...summary!, uuid: "s" }, last!]
+    const policies = ALL_POLICIES.filter(({ name }) => name === "masking")
+    const { reports: found } = await replay({ entries: compacted, model: MODEL }, { policies })
+    expect(found[0]!.usedAgain).toMatchObject({ fetched: 0 })
   })
 
   test("an answer in several entries does not need its own words", async () => {

@@ -1,5 +1,5 @@
 /** Layer 1 as the policies use it. With these figures it only marks empty results, which makes requests valid. */
-import { toolResultStorage } from "../../layers/1-tool-results/tool-result-storage.ts"
+import { type ToolResultStorageOptions, toolResultStorage } from "../../layers/1-tool-results/tool-result-storage.ts"
 
 /** Our tools that keep their results short themselves. */
 export const LIMITS_ITSELF = [
@@ -10,4 +10,5 @@ export const LIMITS_ITSELF = [
 const OUT_OF_REACH = 100_000_000 // characters: the most the figures allow
 export const UNLIMITED = { "tool-result-limit": OUT_OF_REACH, "message-results-limit": OUT_OF_REACH } as const
 
-export const storage = () => toolResultStorage({ limitsItself: LIMITS_ITSELF })
+export const storage = (parts: Pick<ToolResultStorageOptions, "onPutAside"> = {}) =>
+  toolResultStorage({ limitsItself: LIMITS_ITSELF, ...parts })

@@ -3,15 +3,23 @@ import { compaction } from "../../layers/4-compaction/compaction.ts"
 import { offline } from "../../layers/4-compaction/routes/offline.ts"
 import { layered } from "./layered.ts"
 import { storage } from "./storage.ts"
-import { SUMMARY_TOKENS } from "./summarising.ts"
 
-/** What the chat does by default: it keeps the cache warm. The summary is the extractive one, with the budget of all policies. */
+/**
+ * What the chat does by default: it keeps the cache warm, and shows files again after a compaction. The summary is the extractive one,
+ * with the budget of all policies.
+ */
 export const strata = layered({
   name: "strata",
   about:
     "As the chat runs by default: large results are put aside, old ones cleared, the planner compacts where it pays, and pings keep the cache warm in pauses.",
-  layers: () => [storage(), microcompaction(), compaction({ offline: offline() })],
-  figures: { "offline-summary-limit": SUMMARY_TOKENS },
+  layers: (files) => {
+    const { reads, readFile, mayRead, forget } = files
+    return [
+      storage({ onPutAside: forget }),
+      microcompaction({ onCleared: forget }),
+      compaction({ offline: offline(), reads, readFile, mayRead }),
+    ]
+  },
   server: "forgets",
   lifetime: "5m",
   marksPrompt: true,

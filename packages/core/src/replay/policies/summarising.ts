@@ -13,9 +13,6 @@ import { sentBlocks } from "../../messages/sent-blocks.ts"
 import type { ReadMessage } from "../../model/offline/read-message.ts"
 import { summarise } from "../../model/offline/summary.ts"
 
-/** Tokens of a summary, for all policies. */
-export const SUMMARY_TOKENS = 2_000
-
 export interface Summarising {
   readonly name: string
   readonly when: (context: LayerContext) => boolean
@@ -35,21 +32,22 @@ export function summarising({ name, when, keep = () => 0, resultLimit, words = 0
       const cut = cutFor(context, keep(context))
       if (!cut.summarised.some(({ type }) => type === "assistant")) return undefined
       const { estimator } = context.views
-      const budget = { tokens: SUMMARY_TOKENS, tokensOf: (part: string) => estimator.text(part) }
+      const tokens = context.flags.figures["offline-summary-limit"]
+      const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
       const summary = summarise(
         cut.summarised.map((message) => asRead(message, resultLimit)),
         "",
         budget,
       )
       const text = [summary, ...wordsOf(context, words)].join("\n\n")
-      const { tokens } = context.size
+      const before = context.size.tokens
       return {
         drafts: installation({
           context,
           cut,
           text,
           attachments: [],
-          facts: { trigger: "auto", route: "model", tokensBefore: tokens, tokensAfter: 0, threshold: tokens },
+          facts: { trigger: "auto", route: "model", tokensBefore: before, tokensAfter: 0, threshold: before },
         }),
       }
     },
