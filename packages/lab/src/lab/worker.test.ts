@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { none } from "@strata/core/internal/replay/policies/none"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../core/test/builders.ts"
-import { replayPart } from "./worker.ts"
+import { replayedWith, replayPart } from "./worker.ts"
 
 let folder: string
 beforeAll(() => {
@@ -56,6 +56,12 @@ describe("BEY-7 the lab's worker", () => {
       { name: "uncounted.jsonl", why: "no token counts" },
       { name: "unpriced.jsonl", why: "a price is unknown" },
     ])
+  })
+
+  it("scores generated work, which has no token counts", async () => {
+    const { messages } = turns(6, { usage: false })
+    const recording = { name: "work", format: "generated", messages, model: "claude-opus-4-6" }
+    expect(await replayedWith(recording, [])).toMatchObject({ name: "work", replay: { sizes: "estimated" } })
   })
 
   it("takes its part of them", async () => {

@@ -4,7 +4,7 @@ import { none } from "@strata/core/internal/replay/policies/none"
 import type { ScoredReplay } from "@strata/core/internal/replay/scorecard"
 import { timedReplay } from "@strata/core/internal/replay/timed-replay"
 import { type RecordedConversation, recordedConversations } from "../recordings.ts"
-import { generatedWork } from "./generated-work.ts"
+import { GENERATED, generatedWork } from "./generated-work.ts"
 import { LAB_POLICIES } from "./variants.ts"
 
 export interface Job {
@@ -46,16 +46,16 @@ export async function replayPart({ folder, policies, part, of, most }: Job): Pro
   }
 }
 
-/** `none` runs in any case: all others are compared with it. */
-async function replayedWith(
-  { name, messages, model }: RecordedConversation,
+/** `none` runs in any case: all others are compared with it. Sizes of generated work are estimates by nature. */
+export async function replayedWith(
+  { name, format, messages, model }: RecordedConversation,
   asked: readonly string[],
 ): Promise<Replayed | LeftOut> {
   const policies = LAB_POLICIES.filter((policy) => policy === none || asked.includes(policy.name))
   const { replay: found, processingMs } = await timedReplay({ entries: messages, model }, { policies })
   const everything = found.reports.find(({ policy }) => policy === none.name)!
   if (everything.requests.length < LEAST_REQUESTS) return { name, why: "fewer than 5 requests" }
-  if (found.sizes === "estimated") return { name, why: "no token counts" }
+  if (found.sizes === "estimated" && format !== GENERATED) return { name, why: "no token counts" }
   if (found.reports.some(({ totals }) => totals.dollars === undefined)) return { name, why: "a price is unknown" }
   // what is drawn turn by turn is large and stays here
   const reports = found.reports.map((report) => ({ ...report, requests: [], actions: [], losses: [] }))
