@@ -46,6 +46,8 @@ export interface WorkshopOptions {
   readonly resultSize: number
   /** Answers to one task, roughly. */
   readonly turns?: number
+  /** The directory to copy. Default: this repository. */
+  readonly project?: string
 }
 
 export interface SoakWorkshop {
@@ -59,8 +61,8 @@ export interface SoakWorkshop {
 }
 
 export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWorkshop> {
-  const { window, seed, resultSize, turns = TURNS_PER_TASK } = options
-  const scratch = makeScratch(REPOSITORY)
+  const { window, seed, resultSize, turns = TURNS_PER_TASK, project = REPOSITORY } = options
+  const scratch = makeScratch(project)
   const models = { [MODEL]: { window } }
   const clock = frozenClock()
   const settings = { seed, pace: CALLS_AT_ONCE, resultSize, trouble: SHARE_OF_TROUBLE }
