@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import {
+  cp,
   type FileHandle,
   mkdir,
   open,
@@ -500,6 +501,29 @@ describe.skipIf(process.platform === "win32")("JRN-3 a disk without room", () =>
       await again.close()
     },
   )
+})
+
+test("JRN-3 the index is written in batches; a process that dies leaves the rest to the next opening", async () => {
+  const journal = await openJournal(root)
+  const entries = Array.from({ length: 100 }, (_, at) => userEntry(`entry ${at}`))
+  const sizes = new Set<number>()
+  for (const entry of entries) {
+    await journal.append([entry])
+    sizes.add((await stat(pathsIn(root).index)).size)
+  }
+  expect(sizes.size).toBe(2) // the first entry alone, then many at once
+  expect((await journal.find(entries[99]!.uuid))?.uuid).toBe(entries[99]!.uuid)
+  expect(await textsOf(journal)).toHaveLength(100)
+  const { root: dead, remove: removeDead } = await temporaryRoot()
+  await cp(pathsIn(root).directory, pathsIn(dead).directory, { recursive: true })
+  await journal.close()
+  await rm(pathsIn(dead).lock, { force: true })
+  const again = await openJournal(dead)
+  expect(await textsOf(again)).toHaveLength(100)
+  expect(again.opening).toMatchObject({ index: "extended", damagedLines: [] })
+  expect((await again.find(entries[99]!.uuid))?.uuid).toBe(entries[99]!.uuid)
+  await again.close()
+  await removeDead()
 })
 
 describe("JRN-3 reading only", () => {

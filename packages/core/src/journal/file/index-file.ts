@@ -13,6 +13,7 @@ const RECORD_BYTES = 40
 const SUMMED_BYTES = 36
 const NO_BOUNDARY = 0xffffffff
 const CHUNK_RECORDS = 25_000 // 1 MB at a time
+const MOST_UNFILED = 64 // records: a process that dies leaves so many lines for the next opening to read
 
 /** `damaged`: it could not be read when it was indexed. `repeated`: an earlier line has the same uuid. */
 export type LineKind = "entry" | "boundary" | "damaged" | "repeated"
@@ -51,9 +52,11 @@ export class IndexFile {
   readonly #handle: FileHandle | undefined
   readonly #readOnly: boolean
   /** How many records are in the file. */
-  readonly #filed: () => number
-  /** Records that a reader keeps in memory, because it must not write. */
-  #unfiled = Buffer.alloc(0)
+  #filed: number
+  /** The records after those, up to `count`. A reader keeps all of them in memory, a writer collects a few for one write. */
+  #unfiled = Buffer.alloc(MOST_UNFILED * RECORD_BYTES)
+  /** Whether this process has written to it: an index that cannot be written is noticed with the first entry. */
+  #isWritable = false
   #count: number
   #lastBoundary: number | undefined
   #end: number
@@ -64,7 +67,7 @@ export class IndexFile {
   ) {
     this.#handle = handle
     this.#readOnly = found.readOnly
-    this.#filed = found.readOnly ? () => found.count : () => this.#count
+    this.#filed = found.count
     this.#count = found.count
     this.#lastBoundary = found.last?.lastBoundary
     this.#end = found.last ? found.last.offset + found.last.length + 1 : 0
@@ -98,31 +101,39 @@ export class IndexFile {
   }
 
   async add(lines: readonly NewLine[]): Promise<void> {
-    const bytes = Buffer.alloc(lines.length * RECORD_BYTES)
-    let count = this.#count
+    const unfiled = this.#count - this.#filed
+    this.#makeRoom(unfiled + lines.length)
     let lastBoundary = this.#lastBoundary
     let end = this.#end
-    lines.forEach((line, i) => {
-      if (line.kind === "boundary") lastBoundary = count
-      writeRecord(bytes.subarray(i * RECORD_BYTES, (i + 1) * RECORD_BYTES), { ...line, lastBoundary })
-      count++
+    for (const [i, line] of lines.entries()) {
+      if (line.kind === "boundary") lastBoundary = this.#count + i
+      writeRecord(this.#unfiled, (unfiled + i) * RECORD_BYTES, { ...line, lastBoundary })
       end = line.offset + line.length + 1
-    })
-    if (this.#readOnly) this.#unfiled = Buffer.concat([this.#unfiled, bytes])
-    else await this.#append(bytes)
-    this.#count = count
+    }
+    if (!this.#isWritable || unfiled + lines.length >= MOST_UNFILED) await this.#file(unfiled + lines.length)
+    this.#count += lines.length
     this.#lastBoundary = lastBoundary
     this.#end = end
   }
 
-  /** Writes all of the bytes or none: a partial record would misalign all later ones. */
-  async #append(bytes: Buffer): Promise<void> {
+  #makeRoom(records: number): void {
+    if (this.#unfiled.length >= records * RECORD_BYTES) return
+    const larger = Buffer.alloc(Math.max(records * RECORD_BYTES, 2 * this.#unfiled.length))
+    this.#unfiled.copy(larger)
+    this.#unfiled = larger
+  }
+
+  /** Writes so many unfiled records, all or none: a partial record would misalign all later ones. */
+  async #file(records: number): Promise<void> {
+    if (this.#readOnly || records === 0) return
     try {
-      await appendBytes(this.#handle!, bytes)
+      await appendBytes(this.#handle!, this.#unfiled.subarray(0, records * RECORD_BYTES))
     } catch (error) {
-      await this.#handle!.truncate(this.#count * RECORD_BYTES).catch(() => undefined)
+      await this.#handle!.truncate(this.#filed * RECORD_BYTES).catch(() => undefined)
       throw error
     }
+    this.#filed += records
+    this.#isWritable = true
   }
 
   async record(number: number): Promise<LineRecord | undefined> {
@@ -187,16 +198,18 @@ export class IndexFile {
   }
 
   async close(): Promise<void> {
+    await this.#file(this.#count - this.#filed).catch(() => undefined) // the next opening reads those lines from the journal
     await this.#handle?.close()
   }
 
   async #bytes(first: number, count: number): Promise<Buffer> {
-    const filed = Math.max(0, Math.min(count, this.#filed() - first))
-    const fromFile =
-      filed > 0 ? await readBytes(this.#handle!, first * RECORD_BYTES, filed * RECORD_BYTES) : Buffer.alloc(0)
-    if (filed === count) return fromFile
-    const from = (first + filed - this.#filed()) * RECORD_BYTES
-    return Buffer.concat([fromFile, this.#unfiled.subarray(from, from + (count - filed) * RECORD_BYTES)])
+    const filed = Math.max(0, Math.min(count, this.#filed - first))
+    const from = (first + filed - this.#filed) * RECORD_BYTES
+    // copied before anything is awaited: the next records may be written over these
+    const unfiled = Buffer.from(this.#unfiled.subarray(from, from + (count - filed) * RECORD_BYTES))
+    if (filed === 0) return unfiled
+    const fromFile = await readBytes(this.#handle!, first * RECORD_BYTES, filed * RECORD_BYTES)
+    return filed === count ? fromFile : Buffer.concat([fromFile, unfiled])
   }
 }
 
@@ -217,13 +230,13 @@ async function lastUsable(
   return { count: 0, last: undefined }
 }
 
-function writeRecord(into: Buffer, line: NewLine & Pick<LineRecord, "lastBoundary">): void {
-  keyOf(line.uuid).copy(into, 0)
-  into.writeBigUInt64LE(BigInt(line.offset), 16)
-  into.writeUInt32LE(line.length, 24)
-  into.writeUInt32LE(KINDS.indexOf(line.kind), 28)
-  into.writeUInt32LE(line.lastBoundary ?? NO_BOUNDARY, 32)
-  into.writeUInt32LE(crc32(into.subarray(0, SUMMED_BYTES)), SUMMED_BYTES)
+function writeRecord(into: Buffer, at: number, line: NewLine & Pick<LineRecord, "lastBoundary">): void {
+  keyOf(line.uuid).copy(into, at)
+  into.writeBigUInt64LE(BigInt(line.offset), at + 16)
+  into.writeUInt32LE(line.length, at + 24)
+  into.writeUInt32LE(KINDS.indexOf(line.kind), at + 28)
+  into.writeUInt32LE(line.lastBoundary ?? NO_BOUNDARY, at + 32)
+  into.writeUInt32LE(crc32(into.subarray(at, at + SUMMED_BYTES)), at + SUMMED_BYTES)
 }
 
 function parseRecord(bytes: Buffer): LineRecord | undefined {
