@@ -252,6 +252,7 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.inOrder(async () => {
       const { uuid, stopReason } = await this.#engine.recorder.take(taken, this.#engine.preparer.serverKeeps)
       this.#engine.preparer.forgetUndecided()
+      this.#engine.catchUpBetweenTurns()
       this.#engine.layers.inBackground("afterResponse")
       if (stopReason === "end_turn") this.#engine.layers.inBackground("afterQuery")
       return uuid

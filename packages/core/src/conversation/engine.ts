@@ -7,6 +7,7 @@ import type { Clock } from "../base/clock.ts"
 import { ClosedError, MessageNotFoundError } from "../base/errors.ts"
 import type { FlagReader } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
+import { inSlices } from "../base/in-slices.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
@@ -88,6 +89,7 @@ export class Engine {
   readonly #closingSignal = new AbortController()
   /** Calls are carried out one after another, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
+  #isCatchingUp = false
   #closed = false
   #closing: Promise<void> | undefined
 
@@ -210,6 +212,18 @@ export class Engine {
     const last = this.views.context.lastResponse
     const calls = last ? contentOf(last).filter(isToolUse) : []
     return calls.map(({ name }) => name)
+  }
+
+  /** Applies entries that wait in the views, in slices that give way to the turns. */
+  catchUpBetweenTurns(): void {
+    if (this.#isCatchingUp || !this.views.hasBacklog) return
+    this.#isCatchingUp = true
+    const { signal } = this.#closingSignal
+    inSlices(this.views.catchUpSteps(), { signal, givesWay: true })
+      .catch(() => undefined) // closed: whoever opens it again reads the journal
+      .finally(() => {
+        this.#isCatchingUp = false
+      })
   }
 
   async mustBeMessage(uuid: Uuid): Promise<void> {

@@ -38,3 +38,24 @@ test("L4-30 names that wait are read one by one as entries come in, never many a
   expect(views.names.said.has("load_599")).toBe(true)
   expect(read().length).toBeGreaterThan(1) // who asks for the names gets all of them
 })
+
+test("L4-30 names can be read between turns, an entry at a time, and come out the same", () => {
+  const builder = conversation()
+  for (let number = 0; number < 100; number++) builder.user(`Look at file_${number}.ts`).say(`It has load_${number}.`)
+  const { entries, read } = watched(builder.messages)
+  const [ahead, asked] = [new Views({ family: "claude-4" }), new Views({ family: "claude-4" })]
+  for (const [at, entry] of entries.entries()) {
+    ahead.apply(entry)
+    asked.apply(builder.messages[at]!)
+  }
+  expect(ahead.hasBacklog).toBe(true)
+  const steps = ahead.catchUpSteps()
+  read()
+  steps.next()
+  expect(read().length).toBe(1)
+  while (!steps.next().done);
+  expect(ahead.hasBacklog).toBe(false)
+  read()
+  expect(ahead.names).toEqual(asked.names)
+  expect(read()).toEqual([])
+})

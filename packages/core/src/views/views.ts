@@ -1,5 +1,6 @@
 /** All views of one conversation, fed together. */
 
+import type { Steps } from "../base/in-slices.ts"
 import { type Entry, isMessage } from "../journal/entries.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { usable } from "../messages/usable.ts"
@@ -69,6 +70,7 @@ interface Checkpoint {
 const CHECKPOINT_VERSION = 20 // increase it whenever the shape or the rules of a state change
 
 const MOST_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
+const WAITING_LONG = 100 // entries: from here on it is worth a slice of work between turns
 
 export class Views {
   readonly estimator: Estimator
@@ -174,6 +176,19 @@ export class Views {
 
   #catchUp(): void {
     for (const work of this.#waiting.splice(0)) work()
+  }
+
+  /** Whether so many entries wait that someone should apply them between turns. */
+  get hasBacklog(): boolean {
+    return this.#waiting.length > WAITING_LONG
+  }
+
+  /** Applies what waits, an entry at each step. */
+  *catchUpSteps(): Steps<void> {
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      next()
+      yield
+    }
   }
 
   /** Take it right after a boundary was applied. */
