@@ -1,2 +1,4 @@
+const FORMAT = new Intl.NumberFormat("en-US") // making one takes longer than any use of it
+
 /** A whole number as people read it: `12,345`. */
-export const grouped = (count: number): string => Math.round(count).toLocaleString("en-US")
+export const grouped = (count: number): string => FORMAT.format(Math.round(count))

@@ -2,12 +2,12 @@
 
 const MOST_CHARACTERS = 4_000_000 // of all remembered texts: about 8 MB
 
-export function remembering<T extends object>(work: (text: string) => T): (text: string) => T {
+export function remembering<T extends object | string>(work: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>()
   let characters = 0
   return (text) => {
     const found = known.get(text)
-    if (found) return found
+    if (found !== undefined) return found
     const made = work(text)
     known.set(text, made)
     characters += text.length

@@ -59,8 +59,11 @@ export const gatherFacts = (moments: readonly Moment[]): Facts => atOnce(factSte
 
 export function* factSteps(moments: readonly Moment[]): Steps<Facts> {
   const calls = callsOf(moments)
+  yield
   const userMessages = wordsOf(moments, "human")
+  yield
   const earlier = wordsOf(moments, "summary").flatMap(earlierSections)
+  yield
   const lastText = wordsOf(moments, "assistant").at(-1)
   yield
   const read: ReadText[] = []
@@ -68,8 +71,7 @@ export function* factSteps(moments: readonly Moment[]): Steps<Facts> {
     read.push(readText(text))
     yield
   }
-  const files = gatherFiles(calls)
-  yield
+  const files = yield* fileSteps(calls)
   const outcomes = yield* outcomeSteps(calls)
   return {
     userMessages,
@@ -96,9 +98,10 @@ const readText = remembering(
   (text): ReadText => ({ isCorrection: isCorrection(text), standing: standingSentences(text) }),
 )
 
-function gatherFiles(calls: readonly ToolCall[]): FileFact[] {
+function* fileSteps(calls: readonly ToolCall[]): Steps<FileFact[]> {
   const files = new Map<string, FileFact>()
   for (const call of calls) {
+    yield
     const path = pathOf(call)
     const role = roleOf(call.name)
     const doing = role === "read" ? "read" : role === "edit" ? "changed" : role === "write" ? "written" : undefined

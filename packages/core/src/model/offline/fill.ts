@@ -5,6 +5,7 @@
  * Everything in quotes or back-quotes occurs in the conversation. The few words around it are fixed.
  */
 
+import type { Steps } from "../../base/in-slices.ts"
 import { asEntry, code, fenced, quote, readEntries, type Section, unquote } from "./document.ts"
 import type { Facts, FileFact, Outcome } from "./facts.ts"
 import type { Said, Telling } from "./meaning.ts"
@@ -129,17 +130,20 @@ export const USUAL_TITLES = [
 export const shareOf = (title: string): number => fillerOf(title)?.share ?? OTHER_SHARE
 
 /** The entries for one section; empty if the conversation has nothing for it. None leaves a fence or a tag open. */
-export const fillSection = (title: string, facts: Facts): string[] => entriesFor(title, facts).map(asEntry)
+export function* fillSteps(title: string, facts: Facts): Steps<string[]> {
+  return (yield* entrySteps(title, facts)).map(asEntry)
+}
 
-function entriesFor(title: string, facts: Facts): string[] {
+function* entrySteps(title: string, facts: Facts): Steps<string[]> {
   const filler = fillerOf(title)
   if (filler === undefined) return relatedSentences(title, facts).map(quote)
   const fresh = filler.fill(facts)
+  yield
   const earlier = facts.earlier.filter((section) => fillerOf(section.title) === filler).flatMap(entriesOf)
   const before = earlier.map((entry) => filler.review?.(entry, facts) ?? entry)
   switch (filler.earlier) {
     case "merged": {
-      const entries = merge([...before, ...fresh])
+      const entries = yield* mergeSteps([...before, ...fresh])
       return filler === USER_MESSAGES ? entries : shorten(entries)
     }
     case "logged":
@@ -174,9 +178,10 @@ function entriesOf(section: Section): string[] {
 }
 
 /** Later entries replace earlier ones about the same thing: the back-quoted or quoted text they begin with. */
-function merge(entries: readonly string[]): string[] {
+function* mergeSteps(entries: readonly string[]): Steps<string[]> {
   const byKey = new Map<string, string>()
   for (const entry of entries) {
+    yield
     const key = unquote(entry) ?? /^`[^`]+`/.exec(entry)?.[0] ?? entry
     byKey.delete(key)
     byKey.set(key, entry)

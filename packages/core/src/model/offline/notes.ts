@@ -8,7 +8,7 @@ import type { Demand } from "./demand.ts"
 import { type Section, splitDocument } from "./document.ts"
 import type { Facts } from "./facts.ts"
 import { readFileText } from "./file-text.ts"
-import { fillSection } from "./fill.ts"
+import { fillSteps } from "./fill.ts"
 import type { ReadRequest } from "./read-message.ts"
 import type { ToolCall } from "./timeline.ts"
 import { openToolbox, type PlannedCall, roleOf, type Toolbox } from "./toolbox.ts"
@@ -40,7 +40,7 @@ export function* takeNotes(given: { request: ReadRequest; demand: Demand; facts:
   const rewritten: { section: Section; text: string }[] = []
   for (const section of sections) {
     yield
-    rewritten.push({ section, text: rewrite(section, facts) })
+    rewritten.push({ section, text: yield* rewriteSteps(section, facts) })
   }
   const fullText = `${rewritten.map(({ text }) => text).join("\n\n")}\n`
 
@@ -93,11 +93,11 @@ const asWritten = ({ heading, body }: Section) => `${heading}\n${body}`.trimEnd(
 const isSame = (section: Section, text: string) => asWritten(section) === text
 
 /** Rewrites what is below the heading and its italic description. Both stay as they are. */
-function rewrite(section: Section, facts: Facts): string {
+function* rewriteSteps(section: Section, facts: Facts): Steps<string> {
   const [first = "", ...rest] = section.body.split("\n")
   const described = ITALIC.test(first)
   const kept = { ...section, body: (described ? rest : [first, ...rest]).join("\n") }
-  const entries = fillSection(section.title, { ...facts, earlier: [...facts.earlier, kept] })
+  const entries = yield* fillSteps(section.title, { ...facts, earlier: [...facts.earlier, kept] })
   const written = newestThatFit(entries).map((entry) => `- ${entry}`)
   const byHand = written.length === 0 ? kept.body.trim() : (kept.body.split(BULLET)[0]?.trim() ?? "")
   const head = [section.heading, ...(described ? [first] : []), ...(byHand === "" ? [] : [byHand])]

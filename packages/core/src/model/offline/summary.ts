@@ -6,7 +6,7 @@ import { atOnce, type Steps } from "../../base/in-slices.ts"
 import { quotesAbout } from "./asked-for.ts"
 import { quote, type Section, splitDocument, unquote } from "./document.ts"
 import { type Facts, factSteps } from "./facts.ts"
-import { fillSection, NEWEST_TEXT, shareOf, USUAL_TITLES } from "./fill.ts"
+import { fillSteps, NEWEST_TEXT, shareOf, USUAL_TITLES } from "./fill.ts"
 import type { Budget, ReadMessage } from "./read-message.ts"
 import { headOf } from "./text-parts.ts"
 import { ORIGIN, timelineSteps } from "./timeline.ts"
@@ -61,7 +61,7 @@ export function* writeSections({ sections, facts, budget }: ToWrite): Steps<stri
   const filled: Filled[] = []
   for (const title of titles) {
     yield
-    filled.push({ title, entries: fillSection(title, facts), missing: 0 })
+    filled.push({ title, entries: yield* fillSteps(title, facts), missing: 0 })
   }
   return budget ? yield* within(filled, budget) : render(filled)
 }

@@ -3,6 +3,7 @@
  * an offered tool with an input its schema accepts, or reports that it cannot.
  */
 
+import { remembering } from "../../base/remembering.ts"
 import type { ReadRequest } from "./read-message.ts"
 import type { ToolCall } from "./timeline.ts"
 import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "./tool-schema.ts"
@@ -94,10 +95,11 @@ const ROLE_OF_NAME: ReadonlyMap<string, Role> = new Map(
   Object.entries(ROLES).flatMap(([role, { names }]) => names.map((name) => [name, role as Role])),
 )
 
-export function roleOf(toolName: string): Role | "other" {
+/** Asked several times for every call of a conversation, which names few tools. */
+export const roleOf = remembering((toolName): Role | "other" => {
   const plain = toolName.replace(/^.*__/, "").replace(/[_-]/g, "").toLowerCase()
   return ROLE_OF_NAME.get(plain) ?? "other"
-}
+})
 
 /** The value of one of the role's fields, under the name this tool uses. */
 export function fieldOf(call: Pick<ToolCall, "name" | "input">, field: string): unknown {

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest"
+import { factSteps } from "./facts.ts"
+import type { Moment } from "./timeline.ts"
+
+/** The most inputs of calls that one step reads. */
+function mostInOneStep(calls: number): number {
+  let reads = 0
+  const input = (at: number) =>
+    new Proxy(
+      { file_path: `/src/file-${at}.ts` },
+      {
+        get(target, key) {
+          reads++
+          return Reflect.get(target, key)
+        },
+      },
+    )
+  const moments = Array.from(
+    { length: calls },
+    (_, at): Moment => ({
+      kind: "call",
+      answers: at,
+      call: { id: `c${at}`, name: "Read", input: input(at), result: { text: "x", failed: false } },
+    }),
+  )
+  const steps = factSteps(moments)
+  let most = 0
+  for (let step = steps.next(); !step.done; step = steps.next()) {
+    most = Math.max(most, reads)
+    reads = 0
+  }
+  return Math.max(most, reads)
+}
+
+test("no step of reading a conversation offline grows with the conversation", () => {
+  expect(mostInOneStep(500)).toBe(mostInOneStep(50))
+})
