@@ -3,6 +3,7 @@
  * defaults and a notice, and never a price of zero.
  */
 import { grouped } from "../base/grouped.ts"
+import { remembering } from "../base/remembering.ts"
 import {
   MODEL_FACTS,
   type ModelFacts,
@@ -30,19 +31,31 @@ export function asksForMillion(name: string): boolean {
 }
 
 /** `us.anthropic.claude-sonnet-4-5-20250929-v1:0` and `anthropic/claude-sonnet-4-5` are both `claude-sonnet-4-5`. */
-export function canonicalModelId(name: string): string {
-  return sentModelName(name)
+export const canonicalModelId = remembering((name): string =>
+  sentModelName(name)
     .toLowerCase()
     .replace(/^.*[/]/, "")
     .replace(/^(?:[a-z]{2,6}\.)?anthropic\./, "")
     .replace(/-v\d+(?::\d+)?$/, "")
     .replace(/[-@]\d{8}$/, "")
-    .replace(/-latest$/, "")
-}
+    .replace(/-latest$/, ""),
+)
 
 const byId = new Map([...MODEL_FACTS, OFFLINE_MODEL_FACTS].map((facts) => [facts.id, facts]))
 
-export function findModel(name: string, overrides: Readonly<Record<string, ModelOverride>> = {}): ModelLookup {
+type Overrides = Readonly<Record<string, ModelOverride>>
+
+const NO_OVERRIDES: Overrides = {}
+/** Settings do not change while they are in use, and a turn asks for its model a dozen times. */
+const lookups = new WeakMap<Overrides, (name: string) => ModelLookup>()
+
+export function findModel(name: string, overrides: Overrides = NO_OVERRIDES): ModelLookup {
+  const find = lookups.get(overrides) ?? remembering((each) => lookUp(each, overrides))
+  lookups.set(overrides, find)
+  return find(name)
+}
+
+function lookUp(name: string, overrides: Overrides): ModelLookup {
   const id = canonicalModelId(name)
   const found = byId.get(id)
   const key = [id, name].find((each) => Object.hasOwn(overrides, each))

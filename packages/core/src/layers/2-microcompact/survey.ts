@@ -155,7 +155,15 @@ interface Looking {
 
 interface MeasuredMessage {
   readonly message: Message
-  readonly blocks: readonly { readonly block: Block; readonly measure: Measure; readonly tokens: number }[]
+  readonly blocks: readonly MeasuredBlock[]
+}
+
+interface MeasuredBlock {
+  readonly block: Block
+  readonly measure: Measure
+  readonly tokens: number
+  /** What clearing a result saves. It is taken twice: first as what no response has followed yet. */
+  saving?: number
 }
 
 function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Looking): MessageFold<Looked> {
@@ -185,11 +193,12 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
       takeMemory(looked, message)
       const { blocks } = measuredAt(looked.count++, message)
       for (let at = 0; at < blocks.length; at++) {
-        const { block, measure, tokens } = blocks[at]!
+        const each = blocks[at]!
+        const { block, measure, tokens } = each
         const { tokens: before } = looked
         if (isToolUse(block)) looked.tools.set(block.id, block.name)
         else if (isThinking(block)) addThinking(looked.thinking, { tokens, before })
-        else if (isToolResult(block)) takeResult(looked, block, { address: `${message.uuid}.${at}`, tokens })
+        else if (isToolResult(block)) takeResult(looked, each, `${message.uuid}.${at}`)
         looked.tokens += tokens
         addMeasure(looked.measure, measure)
       }
@@ -199,7 +208,7 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
   function measuredAt(place: number, message: Message): MeasuredMessage {
     const known = measured[place]
     if (known?.message === message) return known
-    const blocks = sentBlocks(message).map((block, at) => {
+    const blocks = sentBlocks(message).map((block, at): MeasuredBlock => {
       const same = known?.blocks[at]
       if (same?.block === block) return same
       const measure = estimator.measure([block])
@@ -210,17 +219,15 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
     return fresh
   }
 
-  function takeResult(
-    looked: Looked,
-    block: ToolResult,
-    { address, tokens }: { address: string; tokens: number },
-  ): void {
+  function takeResult(looked: Looked, measured: MeasuredBlock, address: string): void {
+    const { tokens } = measured
+    const block = measured.block as ToolResult
     const { tool_use_id: toolUseId } = block
     const { tokens: before } = looked
     if (!clearable.has(looked.tools.get(toolUseId) ?? "") || context.resultAddress(toolUseId) !== address) return
     if (!context.isCleared(toolUseId)) {
-      const saving = tokens - plain.block(renderCleared(block, address)) - residueRoom(tokens, residue)
-      addResult(looked.results, { toolUseId, tokens, saving, before })
+      measured.saving ??= tokens - plain.block(renderCleared(block, address)) - residueRoom(tokens, residue)
+      addResult(looked.results, { toolUseId, tokens, saving: measured.saving, before })
     } else if (context.isDeletedInCache(toolUseId)) looked.deleted.push({ toolUseId, before })
   }
 
