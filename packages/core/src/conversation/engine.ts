@@ -220,7 +220,7 @@ export class Engine {
     this.#isCatchingUp = true
     const { signal } = this.#closingSignal
     inSlices(this.views.catchUpSteps(), { signal, givesWay: true })
-      .catch(() => undefined) // closed: whoever opens it again reads the journal
+      .catch(() => undefined) // closed: the next opening reads the journal
       .finally(() => {
         this.#isCatchingUp = false
       })
