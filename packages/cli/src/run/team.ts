@@ -43,21 +43,20 @@ export interface Waiting extends TeamWork {
   readonly signal: AbortSignal
 }
 
-/** Whether a message came. It waits no longer once the others have left the team, or wait too. */
+/** Whether a message came. It waits for others to join, then until they have left the team or wait too. */
 export async function messageCame({ agent, place, waitMs, signal }: Waiting): Promise<boolean> {
   const { team, conversation } = agent
   const mailbox = conversation.teamMailbox(place.name)
   if (!team || !mailbox) return false
   const { arrivals } = team
-  const end = Date.now() + waitMs
-  let [hadOthers, idleLooks] = [false, 0]
+  const either = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
+  let [hadOthers, quietLooks] = [false, 0]
   try {
-    while (!signal.aborted && !arrivals.hasAny && Date.now() < end) {
-      const others = (await mailbox.members()).filter(({ name }) => name !== place.as)
-      hadOthers ||= others.length > 0
-      idleLooks = hadOthers && others.every(({ idleAt }) => idleAt !== undefined) ? idleLooks + 1 : 0
-      if (idleLooks > 1) break // what was sent before the first look has arrived by the second
-      await arrivals.nextChange(AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]))
+    // two looks, so that others see it before it leaves: they would wait for someone to join
+    while (!either.aborted && !arrivals.hasAny && quietLooks < 2) {
+      hadOthers ||= (await mailbox.members()).some(({ name }) => name !== place.as)
+      if (hadOthers && !(await arrivals.whenAny(either))) quietLooks += 1
+      if (!arrivals.hasAny) await arrivals.nextChange(AbortSignal.any([either, AbortSignal.timeout(LOOK_MS)]))
     }
     return !signal.aborted && arrivals.hasAny
   } finally {

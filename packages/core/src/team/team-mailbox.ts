@@ -111,6 +111,7 @@ export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
         const changed = this.#parts.mailbox.change(either) // before the look, so that nothing changes unseen in between
         await this.#setIdle(true)
         working = await this.#working()
+        if (working.length === 0) await this.#setIdle(true) // reads again: the last of them may have sent something before it waited
         if (this.hasAny || working.length === 0 || either.aborted) break
         await changed
       }

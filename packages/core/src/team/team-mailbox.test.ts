@@ -1,0 +1,54 @@
+import { join } from "node:path"
+import { expect, onTestFinished, test } from "vitest"
+import { temporaryRoot } from "../../test/journal-files.ts"
+import { systemClock } from "../base/clock.ts"
+import { FIGURES, type FigureName } from "../base/flag-names.ts"
+import { MailboxDirectory } from "../journal/file/mailbox-directory.ts"
+import { TeamMailbox } from "./team-mailbox.ts"
+
+test("L7-5 a member that waits gets what another one sent right before it began to wait, too", async () => {
+  const { root, remove } = await temporaryRoot()
+  onTestFinished(remove)
+  const options = { directory: join(root, "team"), flush: "never", clock: systemClock } as const
+  const other = new MailboxDirectory(options)
+  const knower = await other.join({ name: "knower", conversation: "chat-knower" })
+  const asker = await TeamMailbox.join({
+    mailbox: new AnsweredBeforeLook(options, async () => {
+      const { cursor } = await other.send({ from: "knower", to: ["asker"], content: { text: "It is 42.", hops: 1 } })
+      await knower.setIdle(cursor)
+    }),
+    team: "pair",
+    name: "asker",
+    conversation: "chat-asker",
+    figures: () => Object.fromEntries(FIGURES.map(({ name, value }) => [name, value])) as Record<FigureName, number>,
+    journaled: () => undefined,
+    clock: systemClock,
+    onArrival: () => undefined,
+    onProblem: (problem) => expect.fail(problem),
+  })
+  expect(await asker.whenAny(new AbortController().signal)).toBe(true)
+  expect(await asker.take()).toMatchObject([{ attachment: { from: "knower", content: "It is 42." } }])
+  await asker.close()
+  await other.close()
+})
+
+/** The other member answers and waits just before the first look at who is at work. It is not heard of in any other way. */
+class AnsweredBeforeLook extends MailboxDirectory {
+  #answer: (() => Promise<void>) | undefined
+
+  constructor(options: ConstructorParameters<typeof MailboxDirectory>[0], answer: () => Promise<void>) {
+    super(options)
+    this.#answer = answer
+  }
+
+  override async members() {
+    const answer = this.#answer
+    this.#answer = undefined
+    await answer?.()
+    return super.members()
+  }
+
+  override arrival(_after: string | undefined, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => signal.addEventListener("abort", () => resolve()))
+  }
+}
