@@ -30,9 +30,9 @@ export interface FilesWanted {
 }
 
 export async function projectFiles({ directory, below, limits = LIMITS }: FilesWanted): Promise<FoundFiles> {
-  const started = performance.now()
   const top = join(directory, below)
   const visible = await VisibleFiles.under(top)
+  const started = performance.now() // on a busy machine the first search takes longer to begin than the walk may last
   const files: string[] = []
   const waiting = [top]
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
