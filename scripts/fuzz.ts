@@ -23,8 +23,13 @@ const TESTS = [
   "packages/core/test/integration/agent/malformed.test.ts",
   "packages/core/test/integration/compaction/properties",
   "packages/core/test/integration/layers/dreaming.test.ts",
+  "packages/core/test/integration/layers/microcompact.test.ts",
+  "packages/core/test/integration/recall/handles-resolve.test.ts",
   "packages/core/src/layers/6-dreaming/consolidate-lock.test.ts",
   "packages/core/src/layers/2-microcompact/",
+  "packages/core/src/layers/layers.test.ts",
+  "packages/core/src/memory/plain-frontmatter.test.ts",
+  "packages/core/src/journal/file/mailbox-directory.test.ts",
   "packages/core/src/replay/clearing-pays.test.ts",
 ]
 const only = process.argv.slice(4)

@@ -1,5 +1,5 @@
 /** The commands as processes: what they print, what they complain about, how they end. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { emptyPlace, type Place, strata } from "./strata-process.ts"
@@ -124,6 +124,7 @@ describe.skipIf(!hasRecordings)("strata inspect", () => {
     ? readdirSync(RECORDINGS, { recursive: true, encoding: "utf8" })
         .filter((name) => /\.(?:jsonl|json|traj)$/.test(name))
         .map((name) => join(RECORDINGS, name))
+        .toSorted((a, b) => statSync(a).size - statSync(b).size)
     : []
 
   it("reads every recording, in 80 columns", async () => {

@@ -1,6 +1,7 @@
 /** An MCP server for tests, with a tool for each thing that can happen. As a program it uses standard input and output. */
 import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, writeFileSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/server"
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio"
 import { z } from "zod"
@@ -126,6 +127,7 @@ export function createTestServer(): McpServer {
 }
 
 if (import.meta.main) {
+  flushCompileCache() // many of these servers are killed, and would not keep what they compiled
   const [mode, file] = process.argv.slice(2)
   if (mode === "broken") {
     console.error("no configuration found")

@@ -14,7 +14,7 @@ import { type ReplayReport, replay } from "./replay.ts"
 import type { PolicyAction } from "./replayed-actions.ts"
 
 const HORIZON = 20 // `expected-turns`
-const RUNS = Number(process.env.FUZZ_RUNS ?? 12)
+const RUNS = Number(process.env.FUZZ_RUNS ?? 6)
 const SEED = process.env.FUZZ_SEED === undefined ? 1 : Number(process.env.FUZZ_SEED)
 const WINDOW = 200_000
 const THRESHOLD = WINDOW - 32_000 - 13_000 // less the output reserve of a model that must fit its answer, and the buffer

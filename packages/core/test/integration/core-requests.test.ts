@@ -18,7 +18,7 @@ import { type DecidingLayer, decidingLayer } from "../deciding-layer.ts"
 import { openTestConversation } from "../open.ts"
 import { conversations, decidedConversations, newPlayer, type Player, play, type Step } from "../steps.ts"
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 60), seed: Number(process.env.FUZZ_SEED ?? 1) }
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 30), seed: Number(process.env.FUZZ_SEED ?? 1) }
 const PREPARE: Step = { kind: "prepare" }
 
 /** Sends a request as core spells it. The SDK would spell tool inputs again. */

@@ -41,14 +41,22 @@ afterAll(async () => {
   await newerSim.close()
 })
 
+const clients = new Map<string, Anthropic>()
+
+function clientOf(baseURL: string): Anthropic {
+  // an invalid request is never sent again; a socket that was idle for seconds can be closed just as it is used
+  const options = { baseURL, apiKey: KEY, maxRetries: 2, timeout: 60_000, openTelemetry: false } as const
+  const client = clients.get(baseURL) ?? new Anthropic(options)
+  clients.set(baseURL, client)
+  return client
+}
+
 /** Sends a request once: many pieces end in the same one. */
 async function mustBeAccepted(request: ModelRequest, { url } = sim): Promise<void> {
   const body = serialiseRequest(request)
   if (accepted.has(body)) return
-  // an invalid request is never sent again; a socket that was idle for seconds can be closed just as it is used
-  const client = new Anthropic({ baseURL: url, apiKey: KEY, maxRetries: 2, timeout: 60_000, openTelemetry: false })
   try {
-    await client.messages.create(request)
+    await clientOf(url).messages.create(request)
   } catch (error) {
     throw new Error(`${(error as Error).message}\n${body.slice(0, 2_000)}`)
   }

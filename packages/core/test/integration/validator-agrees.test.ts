@@ -11,7 +11,7 @@ import { validateRequest } from "../../src/messages/validate/validator.ts"
 import { findModel } from "../../src/tokens/models.ts"
 import { mutatedRequests, VALID_REQUESTS } from "../request-mutations.ts"
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 250), seed: Number(process.env.FUZZ_SEED ?? 1) }
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100), seed: Number(process.env.FUZZ_SEED ?? 1) }
 let sim: Simulator
 
 beforeAll(async () => {

@@ -8,6 +8,7 @@ import { memoryStore } from "../../src/journal/memory-store.ts"
 import type { ModelRequest } from "../../src/messages/request.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
 import { openTestConversation } from "../open.ts"
+import { fuzz, RUNS } from "../runs.ts"
 
 const cache_control = { type: "ephemeral" }
 const marked = (block: object) => fc.boolean().map((isMarked) => (isMarked ? { ...block, cache_control } : block))
@@ -78,6 +79,6 @@ test("CACHE-3 never more than four breakpoints, a stable prefix, and the same by
       }
       await chat.close()
     }),
-    { numRuns: 25 },
+    { ...fuzz, numRuns: Math.ceil(RUNS / 5) },
   )
 })

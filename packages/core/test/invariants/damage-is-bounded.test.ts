@@ -19,7 +19,7 @@ import { temporaryRoot } from "../journal-files.ts"
 import { EDITS_CACHES, openTestConversation } from "../open.ts"
 import { decidedConversations, newPlayer, play, type Step } from "../steps.ts"
 
-const FLIPS = process.env.FUZZ_RUNS === undefined ? 150 : 1_000
+const FLIPS = process.env.FUZZ_RUNS === undefined ? 60 : 1_000
 const FLIPS_EACH = 10
 const FILES = ["journal", "journal", "journal", "index", "checkpoint"] as const
 

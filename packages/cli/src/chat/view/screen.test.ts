@@ -190,7 +190,7 @@ test("PERM-5 property: whatever the texts hold, the screen's own sequences are t
           /(?!\n)[\p{Cc}\p{Bidi_Control}]/u,
         )
     }),
-    { numRuns: 30 },
+    { numRuns: 10 },
   )
 })
 

@@ -12,7 +12,8 @@ import { resourceOutput } from "./mcp-results.ts"
 import { resourceTools } from "./resource-tools.ts"
 
 const program = join(import.meta.dirname, "../../../test/mcp-server.ts")
-const server = { command: process.execPath, args: [program] }
+const { NODE_COMPILE_CACHE = "" } = process.env
+const server = { command: process.execPath, args: [program], env: { NODE_COMPILE_CACHE } }
 
 async function open(...sets: Toolset[]) {
   const cwd = scratchDirectory()

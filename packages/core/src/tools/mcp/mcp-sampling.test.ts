@@ -10,9 +10,11 @@ import type { McpServerConfig } from "./mcp-config.ts"
 import { McpSampling } from "./mcp-sampling.ts"
 
 const program = join(import.meta.dirname, "../../../test/mcp-server.ts")
+const { NODE_COMPILE_CACHE = "" } = process.env
 const server = (sampling?: McpServerConfig["sampling"]): McpServerConfig => ({
   command: process.execPath,
   args: [program],
+  env: { NODE_COMPILE_CACHE },
   ...(sampling ? { sampling } : {}),
 })
 const YES = "Yes, in this conversation"

@@ -20,7 +20,13 @@ import type { ConnectionOptions, McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
 
 const program = join(import.meta.dirname, "../../../test/mcp-server.ts")
-const stdio = (...args: string[]): McpServerConfig => ({ command: process.execPath, args: [program, ...args] })
+/** Servers get none of our environment, so what they compile would not be kept for the next one. */
+const { NODE_COMPILE_CACHE = "" } = process.env
+const stdio = (...args: string[]): McpServerConfig => ({
+  command: process.execPath,
+  args: [program, ...args],
+  env: { NODE_COMPILE_CACHE },
+})
 
 async function connect(configs: Record<string, McpServerConfig>, options: ConnectionOptions = {}) {
   const seen: McpServerStatus[] = []

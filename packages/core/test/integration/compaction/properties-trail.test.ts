@@ -88,7 +88,10 @@ async function compactTwice(name: string, at: number): Promise<readonly string[]
     source: name,
     id,
   })
-  const chat = await openCompacting({ store, id, cwd: CWD, window: WINDOW, summariser: summariser({ window: WINDOW }) })
+  const chat = await openCompacting({
+    ...{ store, id, cwd: CWD, window: WINDOW, summariser: summariser({ window: WINDOW }) },
+    settings: { models: { [SUMMARISER]: { window: WINDOW } }, switches: { "compact-audit": false } }, // of the summary, not of these facts
+  })
   await chat.compact()
   const first = await carriedFacts(chat)
   const usage = { input_tokens: 200_000, output_tokens: 5 }

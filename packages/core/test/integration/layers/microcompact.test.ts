@@ -6,6 +6,7 @@ import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { summarise } from "../../../src/views/ledger/ledger.ts"
+import { fuzz, RUNS } from "../../runs.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { cleared, MINUTE, resultsIn, rounds, saying, thriftyAgent } from "./conversations.ts"
 
@@ -169,7 +170,7 @@ describe("layer 2 from end to end", () => {
   test.each(["claude-opus-5", "claude-opus-5-5"])(
     "L2-5 at 180,000 tokens the server clears for %s, and what it reports is recorded",
     async (name) => {
-      const { sim, requests } = await watched(rounds(30, 8_000))
+      const { sim, requests } = await watched(rounds(45, 8_000))
       const agent = await thriftyAgent(sim, { name })
       const { end } = await ask(agent, "go")
       expect(end.reason).toBe("answer")
@@ -250,7 +251,7 @@ describe("layer 2 from end to end", () => {
         expect((await ask(agent, "finish")).end.reason).toBe("answer")
         expect(sim.log.map(({ status }) => status).filter((status) => status !== 200)).toEqual([])
       }),
-      { numRuns: 20 },
+      { ...fuzz, numRuns: Math.ceil(RUNS / 6) }, // each plays several queries over HTTP
     )
-  }, 60_000)
+  })
 })
