@@ -85,7 +85,8 @@ const CONTEXT: ContextPicture = {
   savings: SAVINGS,
   compactions: { count: 1, failures: 0, mostFailures: 3, at: 167_000, mayByHand: true },
   planner: {
-    ...{ mode: "balanced", compaction: { spent: "$0.08", due: "$0.21" }, pings: 3, keepsWarm: true },
+    ...{ mode: "balanced", compaction: { spent: "$0.08", due: "$0.21" }, keepsWarm: true },
+    pause: { lifetime: "1h", pings: 1, minutes: 64.5 },
     cache: { state: "warm", until: new Date(2026, 10, 15, 14, 5) },
   },
   notes: { kind: "none", first: 10_000 },

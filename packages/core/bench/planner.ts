@@ -7,7 +7,7 @@
 import { createFlags, DEFAULT_SETTINGS, findModel, Views } from "@strata/core/internal"
 import type { LayerContext } from "../src/layers/layer.ts"
 import { plannedCompaction } from "../src/layers/planner/compact-now.ts"
-import { pingsFor } from "../src/layers/planner/keep-warm.ts"
+import { pausePlan } from "../src/layers/planner/keep-warm.ts"
 import { type WorkRound, workload } from "../test/workloads.ts"
 import { isShort, quantile } from "./measure.ts"
 
@@ -39,7 +39,7 @@ function choosing(turns: number): { readonly tokens: number; readonly times: rea
     const context = { views, flags, facts, model: MODEL, size, fill, thresholds: roomy, now } as LayerContext
     const start = performance.now()
     plannedCompaction(context)
-    pingsFor(context)
+    pausePlan(context)
     times.push(performance.now() - start)
   })
   return { tokens: views.context.size().tokens, times: times.slice(TURNS / 10) }

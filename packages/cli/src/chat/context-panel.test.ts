@@ -38,7 +38,10 @@ const picture = (more: Partial<ContextPicture> = {}): ContextPicture => ({
   thresholds: THRESHOLDS,
   savings: [],
   compactions: COMPACTIONS,
-  planner: { mode: "off", cache: { state: "cold" }, pings: 0, keepsWarm: true },
+  planner: {
+    ...{ mode: "off", cache: { state: "cold" }, keepsWarm: true },
+    pause: { lifetime: "1h", pings: 0, minutes: 5 },
+  },
   notes: { kind: "none", first: 10_000 },
   ...more,
 })

@@ -7,6 +7,10 @@ describe("L4-3 the state of compaction", () => {
   test.each([
     [{}, "Strata compacts automatically at 167K tokens."],
     [
+      { plannedAt: 92_000 },
+      "Strata compacts automatically at 167K tokens, and probably earlier to save money: at about 92.0K.",
+    ],
+    [
       { count: 2, failures: 1 },
       "Compacted 2 times. Strata compacts automatically at 167K tokens. It failed 1 time in a row; after 3 it stops.",
     ],
@@ -27,19 +31,31 @@ describe("BEY-4 what the planner thinks", () => {
     mode: "balanced",
     compaction: { due: "$0.21", spent: "$0.08" },
     cache: { state: "warm", until },
-    pings: 3,
+    pause: { lifetime: "1h", pings: 1, minutes: 64.5 },
     keepsWarm: true,
   } as const
   const compacts = "Planner (balanced): compacts when sending old messages again has cost $0.21; so far $0.08."
 
   test.each([
-    [planner, `${compacts} Cache: warm until 14:05, kept warm up to 3 times.`],
-    [{ ...planner, pings: 0 }, `${compacts} Cache: warm until 14:05.`],
+    [planner, `${compacts} Cache: warm until 14:05, kept warm in a pause for about 1 hour.`],
+    [
+      { ...planner, pause: { lifetime: "5m", pings: 3, minutes: 18.5 } },
+      `${compacts} Cache: warm until 14:05, kept warm in a pause for about 19 minutes.`,
+    ],
+    [{ ...planner, pause: { lifetime: "5m", pings: 0, minutes: 5 } }, `${compacts} Cache: warm until 14:05.`],
     [{ ...planner, keepsWarm: false }, `${compacts} Cache: warm until 14:05.`],
     [{ ...planner, cache: { state: "cold" } }, `${compacts} Cache: cold.`],
     [
       { ...planner, compaction: undefined },
-      "Planner (balanced): does not compact. Cache: warm until 14:05, kept warm up to 3 times.",
+      "Planner (balanced): does not compact. Cache: warm until 14:05, kept warm in a pause for about 1 hour.",
+    ],
+    [
+      {
+        ...planner,
+        keepsWarm: false,
+        lifetimes: { forPrompt: "1h", forMessages: "1h", why: "Because of your pauses." },
+      },
+      `${compacts} Cache: warm until 14:05. Because of your pauses.`,
     ],
     [{ ...planner, mode: "off" }, "The planner is off."],
   ] as const)("%j", (state, sentence) => {

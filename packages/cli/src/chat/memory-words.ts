@@ -10,6 +10,8 @@ export interface CompactionState {
   readonly mostFailures: number
   /** The size that triggers automatic compaction; `undefined` if it is off. */
   readonly at: number | undefined
+  /** The size at which the planner will probably compact before that. */
+  readonly plannedAt?: number | undefined
   readonly mayByHand: boolean
 }
 
@@ -30,14 +32,15 @@ export function compactionWords(state: CompactionState): string {
   return [...done, automaticWords(state)].join(" ")
 }
 
-function automaticWords({ failures, mostFailures, at, mayByHand }: CompactionState): string {
+function automaticWords({ failures, mostFailures, at, plannedAt, mayByHand }: CompactionState): string {
   if (!mayByHand) return "Compaction is switched off."
   if (at === undefined) return "Automatic compaction is off. /compact still works."
   const times = counted(failures, "time")
   if (failures >= mostFailures)
     return `Automatic compaction failed ${times} in a row and has stopped. A successful /compact starts it again.`
   const failed = failures === 0 ? "" : ` It failed ${times} in a row; after ${mostFailures} it stops.`
-  return `Strata compacts automatically at ${short(at)} tokens.${failed}`
+  const earlier = plannedAt === undefined ? "" : `, and probably earlier to save money: at about ${short(plannedAt)}`
+  return `Strata compacts automatically at ${short(at)} tokens${earlier}.${failed}`
 }
 
 export interface PlannerState extends PlannerReport {
@@ -46,7 +49,7 @@ export interface PlannerState extends PlannerReport {
 }
 
 /** What the planner waits for, and what happens to the cache in a pause. */
-export function plannerWords({ mode, compaction, cache, pings, keepsWarm }: PlannerState): string {
+export function plannerWords({ mode, compaction, cache, pause, lifetimes, keepsWarm }: PlannerState): string {
   if (mode === "off") return "The planner is off."
   const due = compaction
     ? ` compacts when sending old messages again has cost ${compaction.due}; so far ${compaction.spent}.`
@@ -54,12 +57,16 @@ export function plannerWords({ mode, compaction, cache, pings, keepsWarm }: Plan
   const life =
     cache.state === "cold"
       ? "cold"
-      : `warm until ${cache.until.toTimeString().slice(0, 5)}${warmWords(pings, keepsWarm)}`
-  return `Planner (${mode}):${due} Cache: ${life}.`
+      : `warm until ${cache.until.toTimeString().slice(0, 5)}${keepsWarm ? warmWords(pause) : ""}`
+  const why = lifetimes ? ` ${lifetimes.why}` : ""
+  return `Planner (${mode}):${due} Cache: ${life}.${why}`
 }
 
-const warmWords = (pings: number, keepsWarm: boolean): string =>
-  keepsWarm && pings > 0 ? `, kept warm up to ${counted(pings, "time")}` : ""
+const warmWords = ({ pings, minutes }: PlannerReport["pause"]): string =>
+  pings === 0 ? "" : `, kept warm in a pause for about ${durationWords(minutes)}`
+
+const durationWords = (minutes: number): string =>
+  minutes < 60 ? counted(Math.round(minutes), "minute") : counted(Math.round(minutes / 60), "hour")
 
 export function notesWords(state: NotesState): string {
   if (state.kind === "off") return "Notes are switched off."

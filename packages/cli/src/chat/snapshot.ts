@@ -51,6 +51,7 @@ export function compactionStateOf({ conversation: chat }: Agent): CompactionStat
     failures,
     mostFailures: figureOf(chat, "compact-failures"),
     at: limit === autoCompact ? autoCompact : undefined,
+    plannedAt: chat.planner().compaction?.at,
     mayByHand: !chat.settings.values.off && !chat.settings.values.disableCompact,
   }
 }

@@ -2,6 +2,7 @@
 import type { AuditFigures, DecisionEntry, Entry } from "@strata/core/internal"
 import { isDecision } from "@strata/core/internal/journal/entries"
 import { handleOf } from "@strata/core/internal/messages/handles"
+import { lifetimeWords } from "../display/cache-lifetime.ts"
 import { counted, grouped } from "../display/numbers.ts"
 
 export interface Decided {
@@ -13,7 +14,7 @@ export interface Decided {
   /** Tokens written to the cache again because of it. */
   readonly rewrites?: number
   readonly about: string
-  /** Why the planner compacted before the window was full. */
+  /** Why the planner compacted before the window was full, or changed the lifetime of the cache. */
   readonly planned?: string
   /** How the summary of a compaction was checked. */
   readonly audit?: AuditFigures
@@ -28,6 +29,7 @@ export type DecidedWhat =
   | "compacted"
   | "compaction failed"
   | "thinking dropped"
+  | "cache lifetime"
   | "undone"
 
 const REASONS = {
@@ -90,6 +92,10 @@ function described(decision: DecisionEntry): Description | undefined {
       return { what: "compaction failed", about: `${TRIGGERS[decision.trigger]}: ${decision.message}` }
     case "thinking-dropped":
       return { what: "thinking dropped", about: decision.why }
+    case "cache-lifetime": {
+      const { forPrompt, forMessages, why: planned } = decision
+      return { what: "cache lifetime", about: lifetimeWords({ forPrompt, forMessages }), planned }
+    }
     default:
       return undefined
   }

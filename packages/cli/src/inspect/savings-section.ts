@@ -7,9 +7,11 @@ import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
+import type { DecidedWhat } from "./decisions.ts"
 import type { Page } from "./page.ts"
 
 const MOST_DECISIONS = 12
+const WITHOUT_SIZE: ReadonlySet<DecidedWhat> = new Set(["undone", "cache lifetime"])
 
 export function savings(page: Page): string[] {
   const { analysis, style, width } = page
@@ -18,14 +20,14 @@ export function savings(page: Page): string[] {
   return [
     ...titled(page, { title: "Layers", about: `${counted(decided.length, "decision")}; ${savedInAll(saved)}` }),
     ...decisionTable(page),
-    ...plannedCompactions(page),
+    ...plannedDecisions(page),
     ...checkedSummaries(page),
     ...(saved.length === 0 ? [] : ["", ...savingLines(saved, { width, style })]),
   ]
 }
 
-/** Why the planner compacted early, each with its sentence. */
-function plannedCompactions({ analysis, width }: Page): string[] {
+/** What the planner decided, each with its sentence. */
+function plannedDecisions({ analysis, width }: Page): string[] {
   const planned = analysis.decided.filter((one) => one.planned !== undefined)
   if (planned.length === 0) return []
   const lines = planned
@@ -34,7 +36,7 @@ function plannedCompactions({ analysis, width }: Page): string[] {
   return [
     "",
     ...lines.flatMap((line) => indented(wrapped(printable(line), width - 2), 2)),
-    ...more(planned.length - lines.length, "planned compaction"),
+    ...more(planned.length - lines.length, "planned decision"),
   ]
 }
 
@@ -67,7 +69,7 @@ function decisionTable({ analysis, style, width }: Page): string[] {
         .map(({ turn, what, tokens, rewrites, about }) => [
           grouped(turn),
           what,
-          tokens === undefined ? (what === "undone" ? "" : "?") : short(tokens),
+          tokens === undefined ? (WITHOUT_SIZE.has(what) ? "" : "?") : short(tokens),
           rewrites ? short(rewrites) : "",
           printable(about),
         ]),

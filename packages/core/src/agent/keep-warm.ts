@@ -1,15 +1,21 @@
 /**
- * Keeps the server's cache warm while a person is away or a tool runs for long: the last request is sent once more, without output, shortly
+ * Keeps the server's cache warm while a person is away or a tool runs for long: the conversation is sent once more, without output, shortly
  * before the cache would expire. The planner says how often that pays. What it costs is journaled.
+ *
+ * For five more minutes, that is the last request as it was. For an hour, the answer is sent with it: it is not cached yet, so the server
+ * writes it, and what it writes there for an hour holds everything before it too.
  */
 import { type Clock, callAfter } from "../base/clock.ts"
 import type { Conversation } from "../conversation/conversation.ts"
+import { forkMessages } from "../forks/fork-messages.ts"
 import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
-import { PING_EVERY_MS, pingsFor } from "../layers/planner/keep-warm.ts"
+import { dueAfterMs, nextPing } from "../layers/planner/keep-warm.ts"
+import { positionOf } from "../layers/position.ts"
+import { toBlocks } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import { LIFETIME_MS } from "../model/cache/known-entries.ts"
+import { LIFETIME_MS, type Lifetime, LOOK_BACK } from "../model/cache/known-entries.ts"
 import { InvalidModelRequestError } from "../model/errors.ts"
-import type { Model } from "../model/model.ts"
+import type { Model, WarmOptions } from "../model/model.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import type { Views } from "../views/views.ts"
 
@@ -35,6 +41,8 @@ interface Pause extends AnsweredRequest {
   /** The views it was sent from. A rewind makes new ones. */
   readonly views: Views
   usedAt: number
+  /** How long the server keeps the cache from then. */
+  lifetime: Lifetime
   pings: number
   cancel: () => void
 }
@@ -54,7 +62,7 @@ export class CacheKeeper {
     this.stop()
     const { conversation, model } = this.#parts
     if (this.#isRefused || !model.warm || conversation.settings.values.off) return
-    const start = { usedAt: sent.sentAt, pings: 0, cancel: () => undefined }
+    const start = { usedAt: sent.sentAt, lifetime: "5m" as const, pings: 0, cancel: () => undefined }
     this.#pause = { ...sent, ...start, views: conversation.views }
     this.#await(this.#pause)
   }
@@ -67,13 +75,13 @@ export class CacheKeeper {
 
   #await(pause: Pause): void {
     const { clock } = this.#parts
-    const due = pause.usedAt + PING_EVERY_MS - clock.now().getTime()
+    const due = pause.usedAt + dueAfterMs(pause.lifetime) - clock.now().getTime()
     pause.cancel = callAfter(clock, Math.max(0, due), () => void this.#ping(pause))
   }
 
   async #ping(pause: Pause): Promise<void> {
     const now = this.#parts.clock.now().getTime()
-    if (now - pause.usedAt >= LIFETIME_MS["5m"]) return // the machine slept: everything would be written again
+    if (now - pause.usedAt >= LIFETIME_MS[pause.lifetime]) return // the machine slept: everything would be written again
     const pings = pause.pings
     await this.#parts.conversation.act(LAYER, (context) => this.#send(pause, context)).catch(() => undefined)
     if (this.#pause !== pause || pause.pings === pings) return
@@ -84,17 +92,32 @@ export class CacheKeeper {
   async #send(pause: Pause, context: LayerContext): Promise<Outcome | undefined> {
     const { views } = context
     const isChanged = views !== pause.views || views.cacheHistory.changes.length > 0
-    if (isChanged || pause.pings >= pingsFor(context)) return undefined
-    if (summarise(views.ledger).dollars >= pause.costLimit) return undefined
+    const lifetime = isChanged ? undefined : nextPing(context, pause.pings)
+    if (!lifetime || summarise(views.ledger).dollars >= pause.costLimit) return undefined
     try {
-      const response = await this.#parts.model.warm?.(pause.request, { signal: context.signal })
+      const answered = lifetime === "1h" ? await withAnswer(context) : undefined
+      const { request, ...how } = answered ?? this.#asItWas(pause)
+      const response = await this.#parts.model.warm?.(request, { signal: context.signal, ...how })
       if (!response) return undefined
       pause.pings++
+      pause.lifetime = answered ? "1h" : "5m"
       const { id: responseId, model, usage } = response
-      return { drafts: [{ type: "strata", subtype: "spent", purpose: "keep-warm", model, responseId, usage }] }
+      const spent = {
+        subtype: "spent",
+        purpose: "keep-warm",
+        model,
+        responseId,
+        usage,
+        lifetime: pause.lifetime,
+      } as const
+      return { drafts: [{ type: "strata", ...spent }] }
     } catch (error) {
       return this.#failed(error, context)
     }
+  }
+
+  #asItWas({ request }: Pause): Warming {
+    return { request, lifetime: this.#parts.conversation.cacheLifetime }
   }
 
   /** The next request writes the cache again, so one report is enough. A server that does not know such requests is not asked again. */
@@ -104,4 +127,20 @@ export class CacheKeeper {
     this.#isReported = true
     return { drafts: [], failures: [error] }
   }
+}
+
+type Warming = Pick<WarmOptions, "lifetime" | "writesCache" | "sharedMessages"> & { readonly request: ModelRequest }
+
+const NOTHING_TO_DO = "Nothing to do: this request only keeps the cache."
+
+/**
+ * The breakpoint is after the answer. What follows it is only there because a request must end with a user message. `undefined` for an
+ * answer of so many blocks that the server would not look back to what is cached.
+ */
+async function withAnswer(context: LayerContext): Promise<Warming | undefined> {
+  const request = await context.request()
+  const { openCalls } = positionOf(context.views.context.storedMessages())
+  const { messages, shared } = forkMessages({ ...request, openCalls, directive: NOTHING_TO_DO })
+  if (toBlocks(messages[shared]?.content ?? []).length >= LOOK_BACK) return undefined
+  return { request: { ...request, messages }, lifetime: "1h", writesCache: false, sharedMessages: shared + 1 }
 }

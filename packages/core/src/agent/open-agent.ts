@@ -193,8 +193,11 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
           },
         })
       : undefined
+  // no one waits for a batch or for a sub-agent
+  const keepsWarm = options.keepWarm === true && !options.autonomous && !sub && model.warm !== undefined
   const layers = layersOf(options, {
     model,
+    keepsWarm,
     tools,
     reads,
     readsInView: inView,
@@ -282,9 +285,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     companions,
     isSubAgent: sub !== undefined,
     isAutonomous: options.autonomous === true,
-    // no one waits for a batch or for a sub-agent
-    keeper:
-      options.keepWarm && !options.autonomous && !sub ? new CacheKeeper({ conversation, model, clock }) : undefined,
+    keeper: keepsWarm ? new CacheKeeper({ conversation, model, clock }) : undefined,
     startedBy: options.startedBy ?? "startup",
     closing,
     leftOut: () => [

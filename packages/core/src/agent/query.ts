@@ -268,7 +268,8 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
     return `The answer is not complete. The first ${grouped(text.length)} characters of it are kept.`
   }
   try {
-    for await (const event of model.stream(request, signal ? { signal, limits } : { limits })) {
+    const sending = { limits, lifetime: chat.cacheLifetime, ...(signal ? { signal } : {}) }
+    for await (const event of model.stream(request, sending)) {
       if (event.type === "retry") {
         streamed = ""
         sentAt = now() + event.delayMs

@@ -15,7 +15,7 @@ import {
 } from "./flag-client.ts"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./flag-names.ts"
 import type { Settings } from "./settings.ts"
-import type { PlannerMode } from "./vocabulary.ts"
+import type { CacheLifetimeSetting, PlannerMode } from "./vocabulary.ts"
 
 export type { FlagClient, FlagContext } from "./flag-client.ts"
 
@@ -26,6 +26,7 @@ export interface Flags {
   readonly figures: Readonly<Record<FigureName, number>>
   /** Whether money decides when to clear and compact. */
   readonly planner: PlannerMode
+  readonly cacheLifetime: CacheLifetimeSetting
   /** Tools besides ours whose old results may be cleared. */
   readonly clearableTools: readonly string[]
   /** Characters from which a tool's results are put aside: by flag `tool-result-limit.<tool>`, by setting, else `otherwise` or the figure. */
@@ -113,7 +114,8 @@ function flagsFrom(settings: Settings, refuse: (message: string) => void): Flags
     FIGURES.map(({ name, value, ...range }) => [name, figureIn(settings, { name, value, ...range }, refuse)]),
   ) as Flags["figures"]
   const toolResultLimit = limitsFrom({ settings, figures, driven: new Map() })
-  return { on, figures, planner: settings.planner, clearableTools: settings.clearableTools, toolResultLimit }
+  const { planner, cacheLifetime, clearableTools } = settings
+  return { on, figures, planner, cacheLifetime, clearableTools, toolResultLimit }
 }
 
 /** No client can switch these on. */

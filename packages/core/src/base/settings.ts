@@ -29,7 +29,7 @@ export const DEFAULT_SETTINGS: Settings = {
   disableMicrocompact: false,
   maxOutputTokens: 32_000, // fits every model since Claude Opus 4
   planner: "balanced",
-  cacheLifetime: "5m",
+  cacheLifetime: "auto",
   flush: "turn",
   exportContent: false,
   models: {},

@@ -39,10 +39,16 @@ export const PLANNER_MODES = ["off", "money", "balanced", "fidelity"] as const
 
 export type PlannerMode = (typeof PLANNER_MODES)[number]
 
-/** How long the server keeps what it caches. `prompt-1h`: tools and system prompt for an hour, messages for five minutes. */
-export const CACHE_LIFETIMES = ["5m", "1h", "prompt-1h"] as const
+/**
+ * How long the server keeps what it caches. `auto`: the planner decides. `prompt-1h`: tools and system prompt for an hour, messages for
+ * five minutes.
+ */
+export const CACHE_LIFETIMES = ["auto", "5m", "1h", "prompt-1h"] as const
 
-export type CacheLifetime = (typeof CACHE_LIFETIMES)[number]
+export type CacheLifetimeSetting = (typeof CACHE_LIFETIMES)[number]
+
+/** What a request asks for. */
+export type CacheLifetime = Exclude<CacheLifetimeSetting, "auto">
 
 /**
  * What a request to a model is for, in the order reports list them. `by-hand`: a compaction that a person asked for. `agent`: all requests

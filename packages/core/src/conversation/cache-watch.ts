@@ -29,9 +29,14 @@ export class CacheWatch {
     this.#forecast = new CacheForecast({ ...options, estimate: (item) => sizeOf(item, record.views.estimator) })
     this.#forecast.prime(record.views.cacheHistory)
     record.events.on("entry", ({ entry }) => {
-      if (entry.type === "strata" && entry.subtype === "spent" && entry.purpose === "keep-warm")
-        this.#forecast.warmed(new Date(entry.timestamp))
+      if (entry.type === "strata" && entry.subtype === "spent" && entry.purpose === "keep-warm") this.#warmed()
     })
+  }
+
+  /** The views have followed. */
+  #warmed(): void {
+    const { warmed } = this.#record.views.cacheHistory
+    if (warmed) this.#forecast.warmed({ ...warmed, at: new Date(warmed.at) })
   }
 
   sent(request: ModelRequest, settled: Settled): void {

@@ -5,6 +5,7 @@
 import { RangeRefusedError } from "../base/errors.ts"
 import type { Flags } from "../base/flags.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
+import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { DecisionDraft, DecisionOf, Draft, Entry } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
 import { newestFirst } from "../journal/newest-first.ts"
@@ -91,6 +92,11 @@ export class Conversation implements AsyncDisposable {
   /** @internal The switches and figures of this turn. */
   get flags(): Flags {
     return this.#engine.parts.flags.current
+  }
+
+  /** @internal How long the server is asked to keep what the next request caches. */
+  get cacheLifetime(): CacheLifetime {
+    return this.#engine.cacheLifetime
   }
 
   /** How full the context is. */

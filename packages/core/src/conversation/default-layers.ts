@@ -17,6 +17,7 @@ import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import { dreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import { folding } from "../layers/fold/fold.ts"
 import type { Layer } from "../layers/layer.ts"
+import { cacheLifetimes } from "../layers/planner/lifetime.ts"
 import { isOffline, type Model } from "../model/model.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
 import type { ReadState, Tool } from "../tools/tool.ts"
@@ -37,6 +38,8 @@ export interface LayerSurroundings
   readonly memory?: ProjectMemory
   /** Proposes memories in place of a fork of the conversation. */
   readonly extractMemories?: ExtractMemories
+  /** The cache is kept warm in pauses. */
+  readonly keepsWarm?: boolean
   /** Consolidates the memory in the background. Absent where nothing may be written. */
   readonly dreaming?: Dreaming
   /** Shows a memory before it is written, and asks. Missing where no one can be asked. */
@@ -55,6 +58,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     confirmMemory,
     extractMemories,
     dreaming,
+    keepsWarm = false,
     ...rest
   } = surroundings
   const forget = (toolUseIds: readonly string[]) => forgetCalls(reads, new Set(toolUseIds))
@@ -70,6 +74,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     folding(),
     notes,
     compaction({ offline: offline(), reads, notes, ...rest, ...(isOffline(model) ? {} : { parent }) }),
+    cacheLifetimes({ keepsWarm }),
     ...memoryLayer(memory, {
       access: accessOf(tools),
       extract: extractMemories ?? forkExtraction({ ...parent, ...(rest.mayRead ? { mayRead: rest.mayRead } : {}) }),
@@ -136,6 +141,7 @@ export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
     folding(),
     notes,
     compaction({ offline: offline(), notes, ...given, ...(isOffline(model) ? {} : { parent }) }),
+    cacheLifetimes(),
     ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent) }),
   ]
 }

@@ -11,7 +11,7 @@ import { inSlices } from "../base/in-slices.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
-import type { RequestSource } from "../base/vocabulary.ts"
+import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import { isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
@@ -24,6 +24,7 @@ import { findModel, type ModelLookup } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import type { DeferralPlan } from "../tools/deferred/declare.ts"
+import { lifetimeIn } from "../views/cache/cache-history.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { type ViewOptions, type Views, viewOptions } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
@@ -103,7 +104,7 @@ export class Engine {
     this.record = record
     this.files = new FileKeeper(record.journal)
     const factsOf = (name: string) => findModel(name, values.models).facts
-    const cache = new CacheWatch(record, { factsOf, cacheLifetime: values.cacheLifetime })
+    const cache = new CacheWatch(record, { factsOf, cacheLifetime: () => this.cacheLifetime })
     const maxTokens = this.thresholds.maxOutput
     this.prompt = new PromptKeeper({
       record,
@@ -141,6 +142,7 @@ export class Engine {
       settings,
       refusals: parts.refusals,
       breakpoints: parts.cacheBreakpoints,
+      lifetime: () => this.cacheLifetime,
       fill: () => this.fill(),
       layers: this.layers,
       prompt: this.prompt,
@@ -164,6 +166,12 @@ export class Engine {
 
   get views(): Views {
     return this.record.views
+  }
+
+  /** How long the server is asked to keep what the next request caches: by the setting, or as the planner decided last. */
+  get cacheLifetime(): CacheLifetime {
+    const { cacheLifetime: setting } = this.parts.settings.values
+    return setting === "auto" ? lifetimeIn(this.views.cacheHistory.chosen) : setting
   }
 
   get isOff(): boolean {

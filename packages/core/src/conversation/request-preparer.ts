@@ -4,6 +4,7 @@
  */
 import { ContextFullError, EmptyConversationError } from "../base/errors.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
+import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { Sender } from "../layers/layer.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
@@ -35,6 +36,8 @@ export interface RequestPreparerParts {
   readonly refusals: readonly string[]
   /** Whether requests leave with cache breakpoints. */
   readonly breakpoints: boolean
+  /** How long the server is asked to keep what it caches there. */
+  readonly lifetime: () => CacheLifetime
   readonly fill: () => Fill
   readonly layers: LayerPipeline
   readonly prompt: PromptKeeper
@@ -104,8 +107,9 @@ export class RequestPreparer {
     })
     cache.sent(request, { closed, revision })
     this.#serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
-    const { off, cacheLifetime: lifetime } = settings.values
-    const placed = this.#parts.breakpoints && !off ? placeBreakpoints(request, { bare: true, lifetime }) : request
+    const { breakpoints, lifetime } = this.#parts
+    const isPlaced = breakpoints && !settings.values.off
+    const placed = isPlaced ? placeBreakpoints(request, { bare: true, lifetime: lifetime() }) : request
     await flushed
     record.events.emit("prepared", { request: placed, size, fill })
     this.#preparedAt = record.clock.now()

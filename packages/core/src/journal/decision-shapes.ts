@@ -22,6 +22,7 @@ import { wellFormed } from "../messages/well-formed.ts"
 const count: Shape = (value) =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? undefined : wrong("a number of at least 0")
 const texts = listOf(text())
+const lifetime = oneOf("5m", "1h")
 const effect = maybe(fields({ saves: count, rewrites: count, spares: maybe(text()) }, "open"))
 
 const open = (shape: FieldShapes): Shape => fields(shape, "open")
@@ -90,7 +91,18 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
     "compacted",
     open({ boundary: text(), kept: texts, tokensBefore: count, tokensAfter: count, audit: maybe(auditFigures) }),
   ],
-  ["spent", open({ purpose: text(), model: text(), responseId: text(), agent: maybe(text()), requests: maybe(count) })],
+  [
+    "spent",
+    open({
+      purpose: text(),
+      model: text(),
+      responseId: text(),
+      agent: maybe(text()),
+      requests: maybe(count),
+      lifetime: maybe(lifetime),
+    }),
+  ],
+  ["cache-lifetime", open({ forPrompt: lifetime, forMessages: lifetime, why: text() })],
   [
     "agent-started",
     open({

@@ -22,6 +22,12 @@ export type DecisionEntry = {
   readonly timestamp: string
 } & Decision
 
+/** Per breakpoint: those of tools and system prompt, and those among the messages. */
+export interface ChosenLifetimes {
+  readonly forPrompt: "5m" | "1h"
+  readonly forMessages: "5m" | "1h"
+}
+
 export type Decision =
   /** What listing and resuming need. Written after the first message, after each boundary and on every change. */
   | ({ readonly subtype: "session" } & SessionFacts)
@@ -139,7 +145,11 @@ export type Decision =
       readonly agent?: string
       /** How many responses the usage is the sum of, if not one. Some programs record only totals. */
       readonly requests?: number
+      /** Of a request that kept the cache warm: how long the server keeps it from then. Older journals: five minutes. */
+      readonly lifetime?: "5m" | "1h"
     }
+  /** How long the planner asks the server to keep what later requests cache, and why in one sentence. */
+  | ({ readonly subtype: "cache-lifetime"; readonly why: string } & ChosenLifetimes)
   /** A sub-agent begins. Its own journal is kept under this one, with the same id. */
   | ({ readonly subtype: "agent-started" } & AgentStart)
   /** A sub-agent has ended. `summary` is one line; the result itself is in its journal. */

@@ -1,6 +1,6 @@
 /** Turns what people give as `model` into a `Model`: an id, a `Model`, or a model of the Vercel AI SDK. */
 import { InvalidOptionError, type OptionRule } from "../base/options.ts"
-import type { CacheLifetime } from "../base/vocabulary.ts"
+import type { CacheLifetimeSetting } from "../base/vocabulary.ts"
 import type { ModelOverride } from "../tokens/models.ts"
 import type { AiSdkModel } from "./ai-sdk/ai-sdk.ts"
 import type { AnthropicClient } from "./anthropic/anthropic.ts"
@@ -17,8 +17,8 @@ export interface ModelSource {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly betas?: readonly string[]
   readonly models?: Readonly<Record<string, ModelOverride>>
-  /** How long the server keeps what it caches. */
-  readonly cacheLifetime?: CacheLifetime
+  /** How long the server keeps what it caches. `auto`: each request says it. */
+  readonly cacheLifetime?: CacheLifetimeSetting
 }
 
 export const MODEL_OPTION: OptionRule = {
@@ -37,7 +37,9 @@ export const isReachable = ({ model, client, env }: Pick<ModelSource, "model" | 
 
 /** The adapters are loaded when one is chosen. */
 export async function chooseModel(source: ModelSource): Promise<Model> {
-  return withCacheLifetime(await modelFrom(source), source.cacheLifetime ?? "5m")
+  const { cacheLifetime = "5m" } = source
+  const model = await modelFrom(source)
+  return cacheLifetime === "auto" ? model : withCacheLifetime(model, cacheLifetime)
 }
 
 async function modelFrom({ model, client, env, betas = [], models = {} }: ModelSource): Promise<Model> {

@@ -46,7 +46,7 @@ export interface StreamOptions {
   readonly limits?: Partial<StreamLimits>
 }
 
-export type WarmOptions = Pick<StreamOptions, "signal" | "lifetime">
+export type WarmOptions = Pick<StreamOptions, "signal" | "lifetime" | "writesCache" | "sharedMessages">
 
 /** What keeping the cache warm was billed as. */
 export type WarmResponse = Pick<ModelResponse, "id" | "model" | "usage">

@@ -1,5 +1,6 @@
 /** What the requests of a policy read, write and cost, and where the cache was lost. */
 import { inputTokens, NO_TOKENS, type TokenCounts } from "../base/token-counts.ts"
+import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOf } from "../tokens/price.ts"
 import { type CacheIncident, CacheModel } from "./cache-model.ts"
@@ -27,6 +28,8 @@ interface Sending {
   /** `false`: a request that nothing follows. Default: it writes. */
   readonly writes?: boolean
   readonly incident?: CacheIncident
+  /** Default: that of the bill. */
+  readonly lifetime?: CacheLifetime
 }
 
 export interface Charged {
@@ -43,8 +46,9 @@ export class Bill {
   readonly losses: CacheLoss[] = []
   /** The newest request of the conversation, and what it sent. */
   last: { readonly request: ReplayedRequest; readonly sent: Sent } | undefined
+  /** How long requests ask the server to keep what they cache. Absent: as the recorded client did it. */
+  lifetime: CacheLifetime | undefined
   readonly #recording: MeasuredRecording
-  readonly #lifetime: LayeredPolicy["lifetime"]
   readonly #client: ClientCache
   readonly #incidents: ReadonlyMap<number, CacheIncident>
   readonly #cache = new CacheModel()
@@ -56,17 +60,18 @@ export class Bill {
     { lifetime, marksPrompt }: Pick<LayeredPolicy, "lifetime" | "marksPrompt">,
   ) {
     this.#recording = recording
-    this.#lifetime = recording.client.caching === "marked" ? lifetime : undefined
+    this.lifetime = lifetime === "auto" ? "5m" : lifetime
     this.#client = marksPrompt ? markingPromptEnd(recording.client) : recording.client
     this.#incidents = cacheIncidents(recording)
   }
 
   /** What a request reads and writes: cached as the recorded client did it, unless the policy says how long. */
-  cached(sent: Sent, request: SentRequest, { writes = true, incident }: Sending = {}): TokenCounts {
+  cached(sent: Sent, request: SentRequest, sending: Sending = {}): TokenCounts {
+    const { writes = true, incident, lifetime = this.lifetime } = sending
     const input = this.#cache.send({
       ...cachedPrefix(this.#client, sent),
       ...cachingOf(this.#recording, request),
-      ...(this.#lifetime ? { lifetime: this.#lifetime } : {}),
+      ...(lifetime && this.#client.caching === "marked" ? { lifetime } : {}),
       ...{ writes, incident },
     })
     return { ...NO_TOKENS, ...input }

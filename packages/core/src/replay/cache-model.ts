@@ -150,7 +150,7 @@ function placesOf(input: CacheInput, ends: readonly number[]): readonly number[]
 function entriesAfter(input: CacheInput, { places, entries, hit }: Lookup): Entries {
   const after = new Map(entries)
   if (hit !== undefined) after.set(hit, renewed(input, entries, hit))
-  for (const place of places) after.set(place, livesFor(input, lifeOf(input, place)))
+  for (const place of places) after.set(place, kept(input, entries, place))
   return after
 }
 
@@ -163,6 +163,13 @@ function entriesLeft(input: CacheInput, shelved: Entries, { entries, hit }: Look
 
 const renewed = (input: CacheInput, entries: Entries, hit: number): CacheEntry =>
   livesFor(input, entries.get(hit)?.life ?? lifeOf(input, hit))
+
+/** A longer life is never shortened. */
+function kept(input: CacheInput, entries: Entries, place: number): CacheEntry {
+  const known = entries.get(place)
+  const isAlive = known !== undefined && known.expires > (input.now ?? 0)
+  return livesFor(input, Math.max(isAlive ? known.life : 0, lifeOf(input, place)))
+}
 
 const livesFor = ({ now }: CacheInput, life: number): CacheEntry => ({
   life,

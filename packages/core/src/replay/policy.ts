@@ -27,7 +27,7 @@ export interface LayeredPolicy {
   readonly name: string
   readonly about: string
   /** `files`: those of the recording, where the layers show some again. */
-  readonly layers: (files: RecordedFiles) => readonly Layer[]
+  readonly layers: (files: RecordedFiles, policy: Pick<LayeredPolicy, "keepsWarm">) => readonly Layer[]
   /** Figures that differ from the defaults. */
   readonly figures?: Partial<Record<FigureName, number>>
   readonly settings?: Partial<Settings>
@@ -35,8 +35,8 @@ export interface LayeredPolicy {
   readonly server?: ServerMemory
   /** `recorded`: the recording's own compactions stay where they were, and nothing that left the view is charged. Default: the policy's own. */
   readonly compactions?: "own" | "recorded"
-  /** How long what it sends stays cached, where the client can ask for it. Default: as the recorded client did it. */
-  readonly lifetime?: "5m" | "1h"
+  /** How long what it sends stays cached, where the client can ask for it. Default: as the recorded client did it. `auto`: the planner decides. */
+  readonly lifetime?: "auto" | "5m" | "1h"
   /** Whether it has a breakpoint at the end of the prompt, so that a compaction leaves the whole prompt cached. Default: as the recorded client did it. */
   readonly marksPrompt?: boolean
   /** Whether the planner keeps the cache warm in pauses. Default: no. */

@@ -13,12 +13,13 @@ import { type DecisionEntry, type Draft, type Entry, isDecision } from "../journ
 import type { Journal } from "../journal/store.ts"
 import type { LayerContext } from "../layers/layer.ts"
 import { type LayerActed, LayerPipeline } from "../layers/pipeline.ts"
-import { PING_EVERY_MS, pingsFor } from "../layers/planner/keep-warm.ts"
+import { dueAfterMs, nextPing } from "../layers/planner/keep-warm.ts"
 import { isToolResult, toBlocks } from "../messages/blocks.ts"
 import type { Message } from "../messages/messages.ts"
 import { callsKeptBy } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { fillOf } from "../tokens/window.ts"
+import { lifetimeIn } from "../views/cache/cache-history.ts"
 import { buildRequest } from "../views/context/request.ts"
 import { Views } from "../views/views.ts"
 import { AfterCompactions } from "./after-compaction.ts"
@@ -117,7 +118,7 @@ class Rerun {
     this.#fetching = new Fetching(recording, { recalls: policy.recalls ?? false })
     this.#layers = new LayerPipeline({
       source: "main",
-      layers: policy.layers(this.#files),
+      layers: policy.layers(this.#files, policy),
       telemetry: silentTelemetry, // a replay sends no requests
       conversation: "replay",
       context: () => this.#context(),
@@ -188,6 +189,7 @@ class Rerun {
     await this.#layers.beforeRequest()
     this.#isSending = false
     this.#decide(neededForValidity(this.#views.context))
+    if (this.#policy.lifetime === "auto") this.#bill.lifetime = lifetimeIn(this.#views.cacheHistory.chosen)
     this.#payForSummary(request)
     const first = this.#edited(request)
     const sent = this.#compactsItself && this.#fetchWhatIsNeeded(request, first) ? this.#edited(request) : first
@@ -252,17 +254,33 @@ class Rerun {
     const { last } = this.#bill
     if (!this.#policy.keepsWarm || !last || this.#recording.pauses === "unknown") return
     const { model } = last.request
-    const began = Date.parse(last.request.at)
-    if (at.getTime() - began <= PING_EVERY_MS) return
-    const pings = pingsFor(this.#context())
-    for (let ping = 1; ping <= pings && began + ping * PING_EVERY_MS < at.getTime(); ping++) {
-      const request = { number, at: new Date(began + ping * PING_EVERY_MS), model }
+    let due = Date.parse(last.request.at) + dueAfterMs("5m")
+    for (let sent = 0; due < at.getTime(); sent++) {
+      const lifetime = nextPing(this.#context(), sent)
+      if (!lifetime) return
+      const request = { number, at: new Date(due), model }
       this.#now = request.at
-      const counts = this.#bill.cached(last.sent, request)
+      const counts =
+        lifetime === "1h"
+          ? this.#bill.cached(this.#withAnswer(last.sent), request, { lifetime })
+          : this.#bill.cached(last.sent, request)
       this.#charge("keep-warm", { request, counts })
-      const paid = { purpose: "keep-warm", model, responseId: this.#ids.uuid(), usage: usageOf(counts) } as const
+      const paid = {
+        purpose: "keep-warm",
+        model,
+        responseId: this.#ids.uuid(),
+        usage: usageOf(counts),
+        lifetime,
+      } as const
       this.#decide([{ type: "strata", subtype: "spent", ...paid }])
+      due += dueAfterMs(lifetime)
     }
+  }
+
+  /** What was sent, and the answer to it. */
+  #withAnswer({ prompt }: Sent): Sent {
+    const { messages } = this.#forFork(this.#recording.requests[this.#turn - 1]!)
+    return { prompt, messages: messages.slice(0, 1 + messages.findLastIndex(({ role }) => role === "assistant")) }
   }
 
   /** The summariser has read what was in view, or was sent it once more. */

@@ -21,7 +21,8 @@ type CacheInput = Pick<LayerContext, "views" | "model" | "now" | "fill" | "thres
 export function cacheState({ views, model, now, fill, thresholds }: CacheInput): CacheState {
   const last = views.context.lastResponse
   if (!last) return { state: "cold", why: "no response yet" }
-  if (idleMinutes(lastUse(last, views), now) > LIFE_MINUTES[cacheLifetime(views)]) return { state: "cold", why: "idle" }
+  const used = lastUse(last, views)
+  if (idleMinutes(used, now) > LIFE_MINUTES[used.lifetime]) return { state: "cold", why: "idle" }
   const by = last.message.model
   if (by !== undefined && canonicalModelId(by) !== canonicalModelId(model)) {
     return { state: "cold", why: "another model" }
@@ -32,9 +33,12 @@ export function cacheState({ views, model, now, fill, thresholds }: CacheInput):
   return isFull ? { state: "leaving", excess: fill.used - most } : { state: "warm" }
 }
 
-/** The newest response, or the request that kept its cache warm since. */
-export function lastUse(last: { readonly timestamp: string }, { cacheHistory: { warmedAt } }: LayerContext["views"]) {
-  return warmedAt !== undefined && Date.parse(warmedAt) > Date.parse(last.timestamp) ? { timestamp: warmedAt } : last
+/** When the newest response came, or the request that kept its cache warm since, and how long the cache lives from then. */
+export function lastUse(last: { readonly timestamp: string }, views: LayerContext["views"]) {
+  const { warmed } = views.cacheHistory
+  return warmed && Date.parse(warmed.at) > Date.parse(last.timestamp)
+    ? { timestamp: warmed.at, lifetime: warmed.lifetime }
+    : { timestamp: last.timestamp, lifetime: cacheLifetime(views) }
 }
 
 /** By the newest usage: an interrupted answer has none. */

@@ -59,7 +59,7 @@ export function remainingTurns(input: RemainingInput): RemainingTurns {
 }
 
 /** Tokens. Where the context became smaller, something was cleared: that is no growth. */
-function growthPerTurn(context: LayerContext["views"]["context"]): number {
+export function growthPerTurn(context: LayerContext["views"]["context"]): number {
   const sizes = context.recentResponses(RECENT).map(({ message }) => usageTotal(message.usage!))
   const grown = sizes.slice(1).reduce((sum, before, i) => sum + Math.max(0, sizes[i]! - before), 0)
   return sizes.length > 1 ? grown / (sizes.length - 1) : 0

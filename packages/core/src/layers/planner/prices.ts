@@ -12,13 +12,27 @@ export interface Prices {
   readonly output: number
 }
 
+/** Of a cache for five minutes and for an hour. */
+export interface LifetimePrices {
+  readonly read: number
+  readonly short: number
+  readonly long: number
+  readonly output: number
+}
+
 const USUAL_OUTPUT = 5 // most models ask five times the price of input for output
 
 export function pricesOf(context: LayerContext): Prices {
-  const { facts, fill, views } = context
+  const { read, short, long, output } = lifetimePrices(context)
+  return { read, write: cacheLifetime(context.views) === "1h" ? long : short, output }
+}
+
+export function lifetimePrices(context: LayerContext): LifetimePrices {
+  const { facts, fill } = context
   const price = priceNow(context)
   const output = price && price.input > 0 ? price.output / price.input : USUAL_OUTPUT
-  return { ...cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) }), output }
+  const { read, write: short } = cachePrices(facts, { tokens: fill.used, lifetime: "5m" })
+  return { read, short, long: cachePrices(facts, { tokens: fill.used, lifetime: "1h" }).write, output }
 }
 
 /** Of a request as large as the context is now: long prompts cost more on some models. */

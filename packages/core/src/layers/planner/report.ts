@@ -1,36 +1,74 @@
 /** What the planner thinks now, as plain values: when it compacts, how far that is, and what happens to the cache in a pause. */
 import type { PlannerMode } from "../../base/vocabulary.ts"
+import type { ChosenLifetimes } from "../../journal/entries.ts"
 import { LIFETIME_MS } from "../../model/cache/known-entries.ts"
-import { cacheLifetime, cacheState, lastUse } from "../2-microcompact/cache-state.ts"
+import { cacheState, lastUse } from "../2-microcompact/cache-state.ts"
+import { growthPerTurn } from "../2-microcompact/payback.ts"
 import type { LayerContext } from "../layer.ts"
 import { amountOf, compactsNow, costsMoney } from "./compact-now.ts"
-import { pingsFor } from "./keep-warm.ts"
-import { outlookOf } from "./outlook.ts"
+import { type PausePlan, pausePlan } from "./keep-warm.ts"
+import { type Outlook, outlookOf } from "./outlook.ts"
 
 export interface PlannerReport {
   readonly mode: PlannerMode
   /** It compacts once sending the old part again has cost `due`. Absent where it never compacts. */
-  readonly compaction?: { readonly spent: string; readonly due: string } | undefined
+  readonly compaction?: PlannedCompaction | undefined
   /** `until`: when the server forgets what was sent last. */
   readonly cache: { readonly state: "cold" } | { readonly state: "warm"; readonly until: Date }
-  /** How often the cache is kept warm in a pause, where someone waits for it. */
-  readonly pings: number
+  /** How long the cache is kept warm in a pause, where someone waits for it. */
+  readonly pause: PausePlan
+  /** How long the server is asked to keep what it caches, where the planner decided that, and why. */
+  readonly lifetimes?: (ChosenLifetimes & { readonly why: string }) | undefined
 }
 
+export interface PlannedCompaction {
+  readonly spent: string
+  readonly due: string
+  /** The size at which it will probably compact. Absent where the window fills first, or nothing has grown yet. */
+  readonly at?: number | undefined
+}
+
+const MOST_TURNS = 10_000 // to look ahead: by then every window is full
+
 export function plannerReport(context: LayerContext): PlannerReport {
-  const { planner: mode } = context.flags
+  const { planner: mode, cacheLifetime } = context.flags
   const { views } = context
   const last = views.context.lastResponse
   const isCold = cacheState(context).state === "cold" || !last
-  const cache = isCold
-    ? { state: "cold" as const }
-    : { state: "warm" as const, until: expiry(lastUse(last, views), views) }
-  if (mode === "off" || !context.compaction.auto || !costsMoney(context))
-    return { mode, cache, pings: pingsFor(context) }
-  const { rent, due } = compactsNow(outlookOf(context), mode)
-  const compaction = { spent: amountOf(rent, context), due: amountOf(due, context) }
-  return { mode, compaction, cache, pings: pingsFor(context) }
+  const cache = isCold ? { state: "cold" as const } : { state: "warm" as const, until: expiry(lastUse(last, views)) }
+  const lifetimes = cacheLifetime === "auto" ? views.cacheHistory.chosen : undefined
+  const report = { mode, cache, pause: pausePlan(context), ...(lifetimes ? { lifetimes } : {}) }
+  if (mode === "off" || !context.compaction.auto || !costsMoney(context)) return report
+  const outlook = outlookOf(context)
+  const { rent, due } = compactsNow(outlook, mode)
+  const at = probableSize(outlook, { mode, context })
+  const compaction = {
+    spent: amountOf(rent, context),
+    due: amountOf(due, context),
+    ...(at === undefined ? {} : { at }),
+  }
+  return { ...report, compaction }
 }
 
-const expiry = ({ timestamp }: { readonly timestamp: string }, views: LayerContext["views"]): Date =>
-  new Date(Date.parse(timestamp) + LIFETIME_MS[cacheLifetime(views)])
+/** Where the conversation goes on growing as in the latest turns. */
+function probableSize(
+  outlook: Outlook,
+  { mode, context }: { readonly mode: Exclude<PlannerMode, "off">; readonly context: LayerContext },
+): number | undefined {
+  const growth = growthPerTurn(context.views.context)
+  if (growth === 0) return undefined
+  let ahead: Outlook = { ...outlook, isCold: false }
+  for (let turn = 0; turn < MOST_TURNS && ahead.context < context.thresholds.autoCompact; turn++) {
+    if (compactsNow(ahead, mode).compacts) return Math.round(ahead.context)
+    ahead = {
+      ...ahead,
+      context: ahead.context + growth,
+      rent: ahead.rent + ahead.prices.read * Math.max(0, ahead.context - ahead.left),
+      responses: ahead.responses + 1,
+    }
+  }
+  return undefined
+}
+
+const expiry = ({ timestamp, lifetime }: ReturnType<typeof lastUse>): Date =>
+  new Date(Date.parse(timestamp) + LIFETIME_MS[lifetime])

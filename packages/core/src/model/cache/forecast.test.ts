@@ -328,7 +328,7 @@ test("CACHE-8 the forecast knows how long each part lives: the prompt for an hou
   })
   const mixed = { cache_creation: { ephemeral_5m_input_tokens: 29_000, ephemeral_1h_input_tokens: 1_000 } }
   const afterTen = (cacheLifetime: "5m" | "1h" | "prompt-1h", counted: Usage) => {
-    const talk = new Talk({ cacheLifetime })
+    const talk = new Talk({ cacheLifetime: () => cacheLifetime })
     talk.send(0, counted)
     return talk.add(text("b")).send(10, usage(0, 1)).predicted.read
   }

@@ -25,8 +25,8 @@ export interface ForecastOptions {
   readonly factsOf: (model: string) => ModelFacts
   /** A tool's or block's size in tokens, for places that the API never counted. */
   readonly estimate: (item: PromptItem) => number
-  /** What requests ask for. The usage decides where it says something else. Default: five minutes. */
-  readonly cacheLifetime?: CacheLifetime
+  /** What requests ask for now. The usage decides where it says something else. Default: five minutes. */
+  readonly cacheLifetime?: () => CacheLifetime
 }
 
 export interface CachePrediction extends Prediction {
@@ -71,7 +71,10 @@ interface Answered {
   readonly serverEdits: string
 }
 
-type Warmed = Partial<Pick<CacheHistory, "warmedAt">>
+/** The last request was sent once more without output. For an hour: together with its answer. */
+export type Warmed = Omit<NonNullable<CacheHistory["warmed"]>, "at"> & { readonly at: Date }
+
+type Primed = Pick<CacheHistory, "responses" | "serverEdits"> & Partial<Pick<CacheHistory, "warmed">>
 
 interface Pending {
   readonly prefix: PromptPrefix
@@ -92,15 +95,18 @@ export class CacheForecast {
   #made: PromptPrefix | undefined
   /** How many messages, from the first, are the same objects in all requests since the one that was answered. */
   #same = 0
+  /** The last answer is cached for an hour, with everything before it. */
+  #answerKept: { readonly tokens: number; readonly start: number } | undefined
 
   constructor(options: ForecastOptions) {
     this.#options = options
   }
 
   /** After reopening a conversation: continues from its last response and assumes that its request is unchanged. */
-  prime({ responses, serverEdits, warmedAt }: Pick<CacheHistory, "responses" | "serverEdits"> & Warmed): void {
+  prime({ responses, serverEdits, warmed }: Primed): void {
     this.#pending = undefined
     this.#made = undefined
+    this.#answerKept = undefined
     this.#entries.clear()
     const last = responses.at(-1)
     this.#before = last && {
@@ -112,15 +118,16 @@ export class CacheForecast {
       deleted: last.deleted,
       serverEdits: serverEdits?.turn === last.turn ? serverEdits.text : NO_EDITS,
     }
-    if (warmedAt !== undefined) this.warmed(new Date(warmedAt))
+    if (warmed) this.warmed({ ...warmed, at: new Date(warmed.at) })
   }
 
-  /** The last request was sent once more without output: what it left in the cache lives on from then. */
-  warmed(at: Date): void {
+  /** What the last request left in the cache lives on from then. */
+  warmed({ at, lifetime, tokens }: Warmed): void {
     const before = this.#before
     const start = at.getTime()
     if (!before || start - before.start >= LIFETIME_MS[before.lifetime]) return
-    this.#before = { ...before, start }
+    this.#before = { ...before, start, lifetime }
+    this.#answerKept = lifetime === "1h" && tokens > before.cached ? { tokens, start } : undefined
     const { keys, breakpoints } = before.prefix ?? { keys: [], breakpoints: [] }
     for (const item of breakpoints) {
       const known = this.#entries.get(keys[item]!)
@@ -137,6 +144,7 @@ export class CacheForecast {
     this.#made = prefix
     const start = at.getTime()
     if (this.#before && !this.#before.prefix) this.#presume(this.#before, prefix, announced)
+    if (announced.length === 0) this.#keepAnswer(prefix)
     const hit = this.#entries.find(prefix, start)
     const read = hit?.tokens ?? 0
     const cause = this.#foreseen({ prefix, start, announced, read })
@@ -185,6 +193,7 @@ export class CacheForecast {
     if (editedByServer || deletedSince > 0) this.#entries.clear()
     this.#follow(pending, answered)
     this.#before = answered
+    this.#answerKept = undefined
     this.#same = pending.prefix.request.messages.length
     const read = Math.max(0, pending.prediction.read - deletedSince)
     const written = Math.max(0, answered.cached - read)
@@ -205,6 +214,13 @@ export class CacheForecast {
     if (end !== undefined) this.#entries.keep(prefix.keys[end]!, { ...before, tokens: before.cached, counted: true })
     for (const at of prefix.breakpoints.filter((item) => item < prefix.promptItems))
       this.#keepEstimated(prefix, at, before)
+  }
+
+  #keepAnswer({ request: { messages }, keys, starts }: PromptPrefix): void {
+    const answer = messages.findLastIndex(({ role }) => role === "assistant")
+    const end = (starts[answer + 1] ?? keys.length) - 1
+    if (this.#answerKept && answer >= 0)
+      this.#entries.keep(keys[end]!, { ...this.#answerKept, counted: true, lifetime: "1h" })
   }
 
   /** Why the request will read less than the one before left; `undefined` where it will not. */
@@ -287,12 +303,13 @@ export class CacheForecast {
 
   /** Of the messages, by the usage: where everything was written for an hour, the marks asked for it. */
   #lifetimeOf({ cacheWrite5m, cacheWrite1h }: Pick<TokenCounts, "cacheWrite5m" | "cacheWrite1h">): Lifetime {
-    if (cacheWrite5m + cacheWrite1h === 0) return this.#options.cacheLifetime === "1h" ? "1h" : "5m"
-    return cacheWrite5m === 0 && this.#options.cacheLifetime !== "prompt-1h" ? "1h" : "5m"
+    const asked = this.#options.cacheLifetime?.()
+    if (cacheWrite5m + cacheWrite1h === 0) return asked === "1h" ? "1h" : "5m"
+    return cacheWrite5m === 0 && asked !== "prompt-1h" ? "1h" : "5m"
   }
 
   /** Tools and system prompt may live longer than the messages after them. */
   #lifetimeAt({ promptItems }: PromptPrefix, at: number, ofMessages: Lifetime): Lifetime {
-    return at < promptItems && this.#options.cacheLifetime === "prompt-1h" ? "1h" : ofMessages
+    return at < promptItems && this.#options.cacheLifetime?.() === "prompt-1h" ? "1h" : ofMessages
   }
 }

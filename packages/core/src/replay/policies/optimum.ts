@@ -5,7 +5,7 @@
  * conversation.
  */
 import { inputTokens, NO_TOKENS, type TokenCounts, weighCounts } from "../../base/token-counts.ts"
-import { PING_EVERY_MS } from "../../layers/planner/keep-warm.ts"
+import { pingsThrough } from "../../layers/planner/keep-warm.ts"
 import { USUAL_LEFT } from "../../layers/planner/outlook.ts"
 import { findModel } from "../../tokens/models.ts"
 import { costOf } from "../../tokens/price.ts"
@@ -119,7 +119,7 @@ function roundsOf(recording: MeasuredRecording, { everything, lifetime: chosen }
       fresh: context - prompt - (before ? before.context - promptOf(before.turn) : 0),
       output: counts.output,
       kept: counts.cacheRead,
-      pings: isInTime || isRead ? 0 : Math.ceil(pause / PING_EVERY_MS) - 1,
+      pings: isInTime || isRead ? 0 : pingsThrough(pause / 60_000),
       isLost: before !== undefined && isInTime && !isRead,
       caches: client.caching !== "none",
       write: client.caching !== "marked" ? "input" : lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m",

@@ -1,6 +1,7 @@
 import { microcompaction } from "../../layers/2-microcompact/microcompaction.ts"
 import { compaction } from "../../layers/4-compaction/compaction.ts"
 import { offline } from "../../layers/4-compaction/routes/offline.ts"
+import { cacheLifetimes } from "../../layers/planner/lifetime.ts"
 import { layered } from "./layered.ts"
 import { storage } from "./storage.ts"
 
@@ -12,16 +13,17 @@ export const strata = layered({
   name: "strata",
   about:
     "As the chat runs by default: large results are put aside, old ones cleared, the planner compacts where it pays, and pings keep the cache warm in pauses.",
-  layers: (files) => {
+  layers: (files, policy) => {
     const { reads, readFile, mayRead, forget } = files
     return [
       storage({ onPutAside: forget }),
       microcompaction({ onCleared: forget }),
       compaction({ offline: offline(), reads, readFile, mayRead }),
+      cacheLifetimes(policy),
     ]
   },
   server: "forgets",
-  lifetime: "5m",
+  lifetime: "auto",
   marksPrompt: true,
   keepsWarm: true,
   recalls: true,

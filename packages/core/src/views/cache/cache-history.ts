@@ -5,13 +5,14 @@
  * Decisions between two responses name the cause; otherwise the pause and the figures do. Deleting results inside the cache is not a break.
  */
 import type { TokenCounts } from "../../base/token-counts.ts"
-import type { RequestSource } from "../../base/vocabulary.ts"
-import { type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
+import type { CacheLifetime, RequestSource } from "../../base/vocabulary.ts"
+import { type ChosenLifetimes, type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
 import { type AssistantMessage, isSyntheticError } from "../../messages/messages.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
 import type { Projection } from "../projection.ts"
 import { cacheCounts, cachedTokens, isBreak, livesAnHour, paidAnew } from "./cache-break.ts"
 import { type BreakCause, type CacheChange, causeOf, changeIn } from "./cache-causes.ts"
+import { noPauses, noteMessage, notePing, noteResponse, type Pauses } from "./pauses.ts"
 
 export interface CacheHistory {
   /** How many responses there were, including those without usage. */
@@ -27,8 +28,11 @@ export interface CacheHistory {
   leastRead: number | undefined
   /** Whether the last write to the cache lives for an hour. */
   wroteForAnHour: boolean
-  /** When the cache was last kept warm in a pause. */
-  warmedAt: string | undefined
+  /** When the cache was last kept warm in a pause, for how long from then, and how many tokens of it. */
+  warmed: { readonly at: string; readonly lifetime: "5m" | "1h"; readonly tokens: number } | undefined
+  readonly pauses: Pauses
+  /** How long the planner asks the server to keep what it caches, and why. Absent where it has not decided. */
+  chosen: (ChosenLifetimes & { readonly why: string }) | undefined
   /** The most expensive breaks, in the order they happened. */
   readonly breaks: CacheBreak[]
   readonly totals: Map<BreakCause, BreakTotal>
@@ -90,17 +94,25 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
       serverEdits: undefined,
       leastRead: undefined,
       wroteForAnHour: false,
-      warmedAt: undefined,
+      warmed: undefined,
+      pauses: noPauses(),
+      chosen: undefined,
       breaks: [],
       totals: new Map(),
       newestBreak: undefined,
     }),
     apply(state, entry) {
       if (isDecision(entry) && entry.subtype === "server-edited") noteServerEdits(state, entry.edits, overrides)
-      else if (isDecision(entry) && entry.subtype === "spent" && entry.purpose === KEEPING_WARM)
-        state.warmedAt = entry.timestamp
+      else if (isDecision(entry) && entry.subtype === "spent" && entry.purpose === KEEPING_WARM) {
+        const counts = cacheCounts(entry.usage)
+        notePing(state.pauses, counts)
+        state.warmed = { at: entry.timestamp, lifetime: entry.lifetime ?? "5m", tokens: cachedTokens(counts) }
+      } else if (isDecision(entry) && entry.subtype === "cache-lifetime")
+        state.chosen = { forPrompt: entry.forPrompt, forMessages: entry.forMessages, why: entry.why }
       else if (isAnswer(entry)) noteAnswer(state, entry, overrides)
       else {
+        if (entry.type === "user" && !entry.isSidechain && isTimed(entry))
+          noteMessage(state.pauses, Date.parse(entry.timestamp))
         const change = isBoundaryEntry(entry) ? "compaction" : isDecision(entry) ? changeIn(entry) : undefined
         if (change && !state.changes.includes(change)) state.changes.push(change)
       }
@@ -114,6 +126,12 @@ export function totalBreaks({ totals }: CacheHistory): BreakTotal {
   const sum = (key: keyof BreakTotal) => [...totals.values()].reduce((all, total) => all + total[key], 0)
   return { breaks: sum("breaks"), paidAnew: sum("paidAnew"), dollars: sum("dollars"), unpriced: sum("unpriced") }
 }
+
+/** Five minutes, where the planner has not decided. */
+export const lifetimeIn = ({ forPrompt, forMessages }: Partial<ChosenLifetimes> = {}): CacheLifetime =>
+  forMessages === "1h" ? "1h" : forPrompt === "1h" ? "prompt-1h" : "5m"
+
+const isTimed = ({ timestamp }: { readonly timestamp: string }) => !timestamp.startsWith(NO_TIME)
 
 function isAnswer(entry: Entry): entry is AssistantMessage {
   return entry.type === "assistant" && !entry.isSidechain && !isSyntheticError(entry)
@@ -131,18 +149,34 @@ function noteAnswer(state: CacheHistory, entry: AssistantMessage, overrides: Ove
   const counts = cacheCounts(usage)
   const deleted = usage.cache_deleted_input_tokens ?? 0
   const newest = state.responses.at(-1)
+  notePauseBefore(state, { ...entry, id, counts })
   if (newest?.id === id) {
     // a response in several entries: the first has the time, the last the whole usage
     replaceNewest(state, { ...newest, counts, deleted }, overrides)
     return
   }
-  const timed = entry.timestamp.startsWith(NO_TIME) ? {} : { at: entry.timestamp }
+  const timed = isTimed(entry) ? { at: entry.timestamp } : {}
   if (newest && wroteTo(newest.counts)) state.wroteForAnHour = livesAnHour(newest.counts)
   state.responses.push({ id, turn: state.turns, ...timed, model, counts, deleted, changes: state.changes })
   if (state.responses.length > MOST_RESPONSES) state.responses.shift()
   state.changes = []
   state.newestBreak = undefined
   judgeNewest(state, overrides)
+}
+
+function notePauseBefore(
+  { pauses, warmed, chosen, changes }: CacheHistory,
+  response: Pick<CachedResponse, "id" | "counts"> & Pick<AssistantMessage, "timestamp">,
+): void {
+  const { id, counts, timestamp } = response
+  noteResponse(pauses, {
+    id,
+    counts,
+    at: isTimed(response) ? Date.parse(timestamp) : undefined,
+    warmed: warmed && { at: Date.parse(warmed.at), lifetime: warmed.lifetime },
+    isLong: chosen?.forPrompt === "1h",
+    isChanged: changes.length > 0,
+  })
 }
 
 const wroteTo = ({ cacheWrite5m, cacheWrite1h }: TokenCounts) => cacheWrite5m + cacheWrite1h > 0

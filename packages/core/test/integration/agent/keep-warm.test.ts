@@ -19,6 +19,7 @@ import { agentFor, ask, calls, MODEL, project } from "./agents.ts"
 const MINUTE = 60_000
 const LONG = `Keep this in mind: ${"some words ".repeat(15_000)}`
 const QUIET = { switches: { notes: false, "auto-memory": false } } as const
+const FIVE_MINUTES = { ...QUIET, cacheLifetime: "5m" } as const
 
 /** A simulator and agents on one clock. */
 async function scene(turns: readonly ScriptedTurn[], options: Partial<SimulatorOptions> = {}) {
@@ -40,39 +41,78 @@ const pingsOf = async (agent: Agent) =>
   (await decisionsOf(agent, "spent")).filter(({ purpose }) => purpose === "keep-warm")
 
 describe("BEY-4 in a pause", () => {
-  test("the last request goes once more without output, and the next one reads the cache after 12 minutes", async () => {
+  test("the conversation goes once more without output, and the next request reads it after 50 minutes", async () => {
     const { sim, open, pass } = await scene(["One.", "Two."])
     const agent = await open()
+    await ask(agent, LONG)
+    const before = cachedAfter(usagesOf(agent).at(-1)!)
+    await pass(agent, 4.5)
+    await pass(agent, 45.5)
+    const [ping, ...more] = await pingsOf(agent)
+    expect(more).toEqual([])
+    expect(ping).toMatchObject({ lifetime: "1h", usage: { cache_read_input_tokens: before, output_tokens: 0 } })
+    // only the answer is new, and it is written for an hour
+    const { cache_creation_input_tokens: written, cache_creation } = ping!.usage
+    expect(written).toBeLessThan(20)
+    expect(cache_creation).toEqual({ ephemeral_1h_input_tokens: written, ephemeral_5m_input_tokens: 0 })
+    const reports: object[] = []
+    agent.conversation.on("cache", (report) => reports.push(report))
+    await ask(agent, "And now?")
+    const kept = cachedAfter(ping!.usage)
+    expect(usagesOf(agent).at(-1)!.cache_read_input_tokens).toBe(kept)
+    expect(reports).toMatchObject([{ predicted: { read: kept }, verdict: { kind: "as-predicted" } }])
+    expect(agent.conversation.cacheHistory().breaks).toEqual([])
+    expect(sim.log.filter(({ output }) => output === 0)).toHaveLength(1)
+    const byPurpose = agent.conversation.ledger().byPurpose.map(({ purpose, requests }) => [purpose, requests])
+    expect(byPurpose).toContainEqual(["keep-warm", 1])
+  })
+
+  test("with five minutes set, the last request goes as it was, and the next one reads the cache after 12 minutes", async () => {
+    const { open, pass } = await scene(["One.", "Two."])
+    const agent = await open({ settings: FIVE_MINUTES })
     await ask(agent, LONG)
     const before = cachedAfter(usagesOf(agent).at(-1)!)
     await pass(agent, 4.5)
     await pass(agent, 4.5)
     const pings = await pingsOf(agent)
     expect(pings).toHaveLength(2)
-    for (const { usage } of pings)
+    for (const { usage, lifetime } of pings) {
+      expect(lifetime).toBe("5m")
       expect(usage).toMatchObject({
         cache_read_input_tokens: before,
         cache_creation_input_tokens: 0,
         output_tokens: 0,
       })
+    }
     await pass(agent, 3)
-    const reports: object[] = []
-    agent.conversation.on("cache", (report) => reports.push(report))
     await ask(agent, "And now?")
     expect(usagesOf(agent).at(-1)!.cache_read_input_tokens).toBe(before)
-    expect(reports).toMatchObject([{ predicted: { read: before }, verdict: { kind: "as-predicted" } }])
-    expect(agent.conversation.cacheHistory().breaks).toEqual([])
-    expect(sim.log.filter(({ output }) => output === 0)).toHaveLength(2)
-    const byPurpose = agent.conversation.ledger().byPurpose.map(({ purpose, requests }) => [purpose, requests])
-    expect(byPurpose).toContainEqual(["keep-warm", 2])
   })
 
-  test("it is let go after three times", async () => {
+  test("it is let go after an hour, or after as many times as usually pay", async () => {
+    const { open, pass } = await scene(["One."])
+    const hour = await open()
+    await ask(hour, LONG)
+    await pass(hour, 4.5)
+    for (let ping = 0; ping < 3; ping++) await pass(hour, 54)
+    expect(await pingsOf(hour)).toHaveLength(1)
+
+    const short = await open({ settings: FIVE_MINUTES })
+    await ask(short, LONG)
+    for (let ping = 0; ping < 6; ping++) await pass(short, 4.5)
+    expect(await pingsOf(short)).toHaveLength(3)
+  })
+
+  test("someone who always comes back too late pays for a fifth of a new write, not in every pause", async () => {
     const { open, pass } = await scene(["One."])
     const agent = await open()
-    await ask(agent, LONG)
-    for (let ping = 0; ping < 6; ping++) await pass(agent, 4.5)
-    expect(await pingsOf(agent)).toHaveLength(3)
+    for (let day = 0; day < 8; day++) {
+      await ask(agent, day === 0 ? LONG : "And now?")
+      await pass(agent, 4.5)
+      for (let hours = 0; hours < 4; hours++) await pass(agent, 54)
+      await pass(agent, 16 * 60)
+    }
+    expect(await pingsOf(agent)).toHaveLength(4) // at a twentieth of the input price each; a new write is 1.25 of it
   })
 
   test("nothing is sent where the machine slept and the timer fires too late", async () => {
@@ -107,9 +147,9 @@ describe("BEY-4 in a pause", () => {
     })
     opened.agent = await open({ tools: [slow], mode: "bypass" })
     await ask(opened.agent, LONG)
-    const [first, second] = usagesOf(opened.agent)
-    expect(await pingsOf(opened.agent)).toHaveLength(1)
-    expect(second!.cache_read_input_tokens).toBe(cachedAfter(first!))
+    const [ping, ...more] = await pingsOf(opened.agent)
+    expect(more).toEqual([])
+    expect(usagesOf(opened.agent)[1]!.cache_read_input_tokens).toBe(cachedAfter(ping!.usage))
   })
 
   test("a failing ping ends it for this pause, is reported once, and the conversation goes on", async () => {

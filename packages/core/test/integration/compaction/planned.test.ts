@@ -103,13 +103,15 @@ describe("BEY-4 the planner", () => {
     const { sim } = await compactingSimulator(rounds(3, 6_000))
     const agent = await compactingAgent(sim, { window: WINDOW, settings: NO_NOTES })
     await ask(agent, "Read the words.")
-    const { mode, compaction, cache, pings } = agent.conversation.planner()
+    const { mode, compaction, cache, pause } = agent.conversation.planner()
     expect(mode).toBe("balanced")
     expect(compaction).toEqual({
       spent: expect.stringMatching(/^\$0\.\d\d$/),
       due: expect.stringMatching(/^\$0\.\d\d$/),
+      at: expect.any(Number),
     })
+    expect(compaction!.at).toBeLessThan(agent.conversation.thresholds.autoCompact)
     expect(cache).toEqual({ state: "warm", until: new Date(sim.clock.now() + 5 * 60_000) })
-    expect(pings).toBeGreaterThan(0)
+    expect(pause).toEqual({ lifetime: "1h", pings: 1, minutes: 64.5 })
   })
 })

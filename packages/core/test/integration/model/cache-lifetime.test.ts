@@ -1,10 +1,18 @@
-/** The lifetime of the cache, as the setting chooses it, over HTTP: what is asked for, what is billed. */
-import { expect, test } from "vitest"
-import { scripted, simulator } from "../../../../sim/test/simulator.ts"
+/** The lifetime of the cache, as the setting or the planner chooses it, over HTTP: what is asked for, what is billed. */
+import { describe, expect, test } from "vitest"
+import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { createClock } from "../../../../sim/src/clock.ts"
+import { client, scripted, simulator } from "../../../../sim/test/simulator.ts"
+import { manualClock } from "../../../src/base/clock.ts"
+import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { openConversation } from "../../../src/conversation/open.ts"
+import type { DecisionOf } from "../../../src/journal/entries.ts"
+import type { ModelRequest } from "../../../src/messages/request.ts"
 import { findModel } from "../../../src/tokens/models.ts"
 import { bashTool } from "../../../src/tools/shell/bash.ts"
 import { ShellSession } from "../../../src/tools/shell/shell-session.ts"
-import { agentFor, ask, project } from "../agent/agents.ts"
+import { agentFor, ask, MODEL, project } from "../agent/agents.ts"
+import { decisionsOf } from "../compaction/compacting.ts"
 
 const system = "You are thorough. ".repeat(600)
 
@@ -44,3 +52,122 @@ test.each(["5m", "1h", "prompt-1h"] as const)(
     expect(agent.conversation.ledger().dollars).toBeCloseTo(dollars / 1_000_000, 9)
   },
 )
+
+describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
+  const PAUSE = 20 * 60_000
+  const LONG_SYSTEM = "You are thorough. ".repeat(900)
+  const FIRST = `Keep this in mind: ${"some words ".repeat(12_000)}`
+  const QUIET = { memory: "off", switches: { notes: false }, disableAutoCompact: true } as const
+
+  /** A loop of your own, and a simulator on the same clock. */
+  async function ownLoop() {
+    const clock = manualClock("2026-11-15T12:00:00.000Z")
+    const brain = scriptedBrain(["Done."], { afterLast: "repeat" })
+    const sim = await simulator({ brain, clock: createClock(() => clock.now().getTime()) })
+    const { cwd, dir } = project()
+    const sdk = client(sim)
+    const where = { model: MODEL, client: sdk, system: LONG_SYSTEM, settings: QUIET, cwd, dir, clock, env: {} }
+    const open = (id?: string) => openConversation({ ...where, ...(id === undefined ? {} : { id, mustExist: true }) })
+    const turn = async (chat: Conversation, text: string): Promise<ModelRequest> => {
+      await chat.add(text)
+      const request = await chat.prepare()
+      await chat.record(await sdk.messages.stream(request).finalMessage())
+      return request
+    }
+    return { clock, open, turn }
+  }
+
+  const marksOf = (request: ModelRequest) =>
+    [...JSON.stringify(request).matchAll(/"cache_control":(\{[^}]*\})/g)].map(([, mark]) =>
+      mark!.includes("1h") ? "1h" : "5m",
+    )
+  const lastUsage = (chat: Conversation) => chat.views.cacheHistory.responses.at(-1)!.counts
+
+  test("an hour for the prompt and then for everything, once pauses show that it pays; journaled, explained, resumed", async () => {
+    const { clock, open, turn } = await ownLoop()
+    const chat = await open()
+    const marks: string[] = []
+    const reads: boolean[] = []
+    for (let round = 0; round < 9; round++) {
+      marks.push(marksOf(await turn(chat, round === 0 ? FIRST : "And now?")).join(" "))
+      const { cacheRead, cacheWrite5m, cacheWrite1h } = lastUsage(chat)
+      reads.push(cacheRead > cacheWrite5m + cacheWrite1h)
+      clock.advance(PAUSE)
+    }
+    const phases = marks.filter((mark, at) => mark !== marks[at - 1])
+    expect(phases).toEqual(["5m 5m", "5m 5m 5m", "1h 5m 5m", "1h 1h 1h"]) // an hour never comes after five minutes
+    expect(reads.at(1)).toBe(false)
+    expect(reads.at(-1)).toBe(true)
+
+    const decisions = await lifetimesIn(chat)
+    expect(decisions).toMatchObject([
+      {
+        forPrompt: "1h",
+        forMessages: "5m",
+        why: expect.stringMatching(/^Tools and system prompt are cached for an hour/),
+      },
+      {
+        forPrompt: "1h",
+        forMessages: "1h",
+        why: expect.stringMatching(
+          /^Everything is cached for an hour: with \d pauses of 5 to 60 minutes so far, that would have saved \$\d\.\d\d\.$/,
+        ),
+      },
+    ])
+    expect(chat.planner().lifetimes).toMatchObject({ forPrompt: "1h", forMessages: "1h", why: decisions[1]!.why })
+
+    await chat.add("Once more.")
+    const live = JSON.stringify(await chat.prepare())
+    const { id } = chat
+    await chat.close()
+    const again = await open(id)
+    expect(JSON.stringify(await again.prepare())).toBe(live)
+    expect(await lifetimesIn(again)).toHaveLength(2)
+    await again.close()
+  })
+
+  test("five minutes again where the hour no longer pays, and never an hour where nothing pauses", async () => {
+    const { clock, open, turn } = await ownLoop()
+    const chat = await open()
+    for (let round = 0; round < 8; round++) {
+      await turn(chat, round === 0 ? FIRST : "And now?")
+      clock.advance(PAUSE)
+    }
+    expect(chat.planner().lifetimes?.forMessages).toBe("1h")
+    for (let round = 0; round < 12; round++) await turn(chat, FIRST) // much is written, and no pause pays for it
+    expect((await lifetimesIn(chat)).at(-1)).toMatchObject({ forPrompt: "1h", forMessages: "5m" })
+    await chat.close()
+
+    const busy = await open()
+    for (let round = 0; round < 4; round++) await turn(busy, FIRST)
+    expect(await lifetimesIn(busy)).toEqual([])
+    await busy.close()
+  })
+
+  test("an agent asks for what the planner chose, and one that keeps the cache warm stays at five minutes", async () => {
+    const clock = manualClock("2026-11-15T12:00:00.000Z")
+    const sim = await simulator({
+      brain: scriptedBrain(["Done."], { afterLast: "repeat" }),
+      clock: createClock(() => clock.now().getTime()),
+    })
+    for (const keepWarm of [false, true]) {
+      const agent = await agentFor(sim, project(), { clock, keepWarm, system: LONG_SYSTEM, tools: [], settings: QUIET })
+      for (let round = 0; round < 4; round++) {
+        await ask(agent, round === 0 ? FIRST : "And now?")
+        clock.advance(PAUSE)
+        await agent.conversation.settled()
+      }
+      await ask(agent, "And now?")
+      const written = agent.conversation.views.cacheHistory.pauses.requests.cacheWrite1h
+      expect(written > 0).toBe(!keepWarm)
+      expect((await decisionsOf(agent, "cache-lifetime")).length > 0).toBe(!keepWarm)
+    }
+  })
+})
+
+async function lifetimesIn(chat: Conversation): Promise<readonly DecisionOf<"cache-lifetime">[]> {
+  const found: DecisionOf<"cache-lifetime">[] = []
+  for await (const entry of chat.newestEntries())
+    if (entry.type === "strata" && entry.subtype === "cache-lifetime") found.unshift(entry)
+  return found
+}

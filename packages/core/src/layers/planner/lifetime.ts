@@ -1,0 +1,113 @@
+/**
+ * How long the server is asked to keep what it caches: five minutes or an hour, for tools and system prompt and for the messages. An hour
+ * costs more to write, and reads again after a pause of up to an hour.
+ *
+ * The rule: an hour is chosen once it would have saved, over the pauses so far, at least what it costs now, and the account allows it. It
+ * is chosen only where that part is written again in any case, so a change never costs a cache. It ends at once where it no longer pays.
+ */
+import type { ChosenLifetimes } from "../../journal/entries.ts"
+import { LIFETIME_MS } from "../../model/cache/known-entries.ts"
+import { lifetimeIn } from "../../views/cache/cache-history.ts"
+import { type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
+import { cacheState, lastUse } from "../2-microcompact/cache-state.ts"
+import type { Layer, LayerContext } from "../layer.ts"
+import { accountOf } from "./account.ts"
+import { amountOf } from "./compact-now.ts"
+import { canKeepWarm } from "./keep-warm.ts"
+import { type LifetimePrices, lifetimePrices } from "./prices.ts"
+
+export interface LifetimeOptions {
+  /** The cache is kept warm in pauses. That costs less than writing for an hour. */
+  readonly keepsWarm?: boolean
+}
+
+/** Decides before every request and journals each change. */
+export function cacheLifetimes({ keepsWarm = false }: LifetimeOptions = {}): Layer {
+  return {
+    name: "cache-lifetime",
+    async beforeRequest(context) {
+      const { flags, views } = context
+      if (flags.cacheLifetime !== "auto") return undefined
+      const chosen = keepsWarm || !canKeepWarm(context) ? SHORT : chosenLifetimes(context)
+      if (lifetimeIn(chosen) === lifetimeIn(views.cacheHistory.chosen)) return undefined
+      const why = reasonFor(chosen, context)
+      return { drafts: [{ type: "strata", subtype: "cache-lifetime", ...chosen, why }], message: why }
+    },
+  }
+}
+
+const SHORT: ChosenLifetimes = { forPrompt: "5m", forMessages: "5m" }
+
+/** What an hour would have saved over the pauses so far, and what writing this part for an hour costs more now. In tokens of plain input. */
+interface Gain {
+  readonly gain: number
+  readonly premium: number
+}
+
+function chosenLifetimes(context: LayerContext): ChosenLifetimes {
+  const { views, size } = context
+  const { pauses, chosen = SHORT } = views.cacheHistory
+  const prices = lifetimePrices(context)
+  const { owed, limit } = accountOf(pauses, { prices, size: size.tokens })
+  const gains = gainsOf(pauses, { prices, prompt: views.context.promptTokens, size: size.tokens })
+  const pays = ({ gain, premium }: Gain, spent = 0) => gain >= premium && owed + spent + premium <= limit
+  const isCold = isPromptCold(context)
+  const forPrompt = isCold ? (pays(gains.prompt) ? "1h" : "5m") : chosen.forPrompt
+  if (forPrompt === "5m") return SHORT
+  const spent = isCold ? gains.prompt.premium : 0
+  const isLong = areMessagesWritten(context)
+    ? pays(gains.messages, spent)
+    : chosen.forMessages === "1h" && gains.messages.gain >= 0 && owed <= limit
+  return { forPrompt, forMessages: isLong ? "1h" : "5m" }
+}
+
+interface Parts {
+  readonly prices: LifetimePrices
+  /** Tokens of tools and system prompt, and of the whole request. */
+  readonly prompt: number
+  readonly size: number
+}
+
+function gainsOf(pauses: Pauses, { prices: { read, short, long }, prompt, size }: Parts) {
+  const { withinHour, beyondHour } = withNewestPause(pauses)
+  const more = long - short
+  const messagesIn = ({ count, tokens }: Pauses["withinHour"]) => Math.max(0, tokens - count * prompt)
+  return {
+    prompt: {
+      gain: ((short - read) * withinHour.count - more * (1 + beyondHour.count)) * prompt,
+      premium: more * prompt,
+    },
+    messages: {
+      gain: (short - read) * messagesIn(withinHour) - more * (pauses.grown + messagesIn(beyondHour)),
+      premium: more * Math.max(0, size - prompt),
+    },
+  } satisfies Record<string, Gain>
+}
+
+/** Everything after the prompt is written by this request. */
+function areMessagesWritten(context: LayerContext): boolean {
+  return cacheState(context).state === "cold" || context.views.cacheHistory.changes.includes("compaction")
+}
+
+/** The prompt may live longer than the messages. */
+function isPromptCold(context: LayerContext): boolean {
+  const { views, now } = context
+  const cache = cacheState(context)
+  const last = views.context.lastResponse
+  if (cache.state !== "cold" || cache.why !== "idle" || !last) return cache.state === "cold"
+  const idle = now.getTime() - Date.parse(lastUse(last, views).timestamp)
+  return idle > LIFETIME_MS[views.cacheHistory.chosen?.forPrompt ?? "5m"]
+}
+
+function reasonFor({ forPrompt, forMessages }: ChosenLifetimes, context: LayerContext): string {
+  if (forPrompt === "5m") return "The cache is kept for five minutes again: an hour no longer pays."
+  const { pauses } = context.views.cacheHistory
+  const prices = lifetimePrices(context)
+  const parts = { prices, prompt: context.views.context.promptTokens, size: context.size.tokens }
+  const gains = gainsOf(pauses, parts)
+  const { count } = withNewestPause(pauses).withinHour
+  const after = `${count} ${count === 1 ? "pause" : "pauses"} of 5 to 60 minutes so far`
+  if (forMessages === "1h")
+    return `Everything is cached for an hour: with ${after}, that would have saved ${amountOf(gains.messages.gain + gains.prompt.gain, context)}.`
+  return `Tools and system prompt are cached for an hour, messages for five minutes: with ${after}, the hour would have saved ${amountOf(gains.prompt.gain, context)} on the prompt.`
+}
