@@ -79,6 +79,13 @@ it("decisions of the layers, each with its turn, and what the server reports onl
   ])
 })
 
+it("BEY-4 CACHE-8 a change of the cache's lifetime is listed with its sentence", () => {
+  const why = "Tools and system prompt are cached for an hour, messages for five minutes."
+  const chosen = { subtype: "cache-lifetime", forPrompt: "1h", forMessages: "5m", why }
+  const about = "tools and system prompt for an hour, messages for five minutes"
+  expect(decisionsIn([decision(chosen as never)])).toEqual([{ turn: 0, what: "cache lifetime", about, planned: why }])
+})
+
 it("BEY-4 a planned compaction is listed with its sentence", () => {
   const why = "About 60,000 old tokens need not be sent again: the cache is gone."
   const compacted = { subtype: "compacted", boundary: "b", kept: [], trigger: "auto", route: "shared", planned: why }
