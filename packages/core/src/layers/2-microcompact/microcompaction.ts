@@ -132,9 +132,10 @@ function savedBy({ results }: Survey, toolUseIds: readonly string[]): number {
 
 function selectBySize(context: LayerContext): Selection {
   const { flags, facts, fill, thresholds, views } = context
+  const found = survey(context) // also where it is early: the turn that reaches the threshold must not read everything
   if (fill.used < thresholds.warning) return NOTHING
   const plan = planBySize({
-    survey: survey(context),
+    survey: found,
     figures: {
       keep: flags.figures["size-clear-keep"],
       least: flags.figures["size-clear-least"],
@@ -170,12 +171,13 @@ function deletions(context: LayerContext): DecisionDraft[] {
 export function clearing(
   context: LayerContext,
   { toolUseIds, memories }: Selection,
-  { why, found = survey(context) }: HowCleared,
+  { why, found: given }: HowCleared,
 ): DecisionDraft[] {
   const { views, facts } = context
   const deleted = views.context.cacheEdits.toolUseIds
   const selection = { toolUseIds: [...new Set([...deleted, ...toolUseIds])], memories }
   if (selection.toolUseIds.length === 0) return []
+  const found = given ?? survey(context)
   const { removed, after, dropsThinking } = changeBy(locate(selection, found), found, facts.accepts.boundThinking)
   const cache = cacheState(context)
   const saves = removed * found.scale
