@@ -96,17 +96,18 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
     expect((await bench.here(["trust", "--list"])).stdout).toContain(bench.project)
 
     expect((await bench.strata(["run", "Work."]).ended).stderr).not.toContain("Left out")
-    expect([ran(bench), isWidened(bench)]).toEqual([["hook", "server"], true])
+    expect([ranAtAll(bench), isWidened(bench)]).toEqual([["hook", "server"], true])
+    const before = ran(bench)
 
     rewrite(bench, { ...HOSTILE, hooks: { SessionStart: [{ command: "echo hooK >> ran.txt" }] } })
     const after = await bench.here(["run", "Work."])
     expect(after.stderr).toContain("changed since you trusted them")
-    expect(ran(bench)).toEqual(["hook", "server"])
+    expect(ran(bench)).toEqual(before)
 
     rewrite(bench, HOSTILE) // the old contents are trusted as before
     expect((await bench.here(["trust", "--revoke"])).stdout).toContain("is not trusted any more")
     expect((await bench.here(["run", "Work."])).stderr).toContain("Left out")
-    expect(ran(bench)).toEqual(["hook", "server"])
+    expect(ran(bench)).toEqual(before)
   })
 
   test("deny and ask rules and a stricter mode always count", async () => {
