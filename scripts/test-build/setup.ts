@@ -1,6 +1,6 @@
 /**
  * Runs once before all tests: bundles the packages, unless these very sources have been bundled before. Test files get the directory
- * with `inject("bundle")`.
+ * with `inject("bundle")`. Temporary files of tests go to a directory in memory, where the system has one, and are removed at the end.
  */
 import { createHash } from "node:crypto"
 import {
@@ -18,6 +18,7 @@ import {
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { bundlePackages } from "./bundle.ts"
+import { directoryInMemory } from "./memory-directory.ts"
 
 const ROOT = join(import.meta.dirname, "..", "..")
 const PLACE = join(ROOT, ".test-build") // inside the workspace, so that libraries resolve
@@ -30,11 +31,16 @@ declare module "vitest" {
   }
 }
 
-export default async function setup({ provide }: TestProject): Promise<void> {
+export default async function setup({ provide }: TestProject): Promise<() => void> {
   const directory = join(PLACE, fingerprint())
   if (existsSync(directory)) utimesSync(directory, new Date(), new Date())
   else await write(directory)
   provide("bundle", directory)
+  const memory = directoryInMemory()
+  if (memory) process.env.TMPDIR = memory // test workers start later, with this environment
+  return () => {
+    if (memory) rmSync(memory, { recursive: true, force: true })
+  }
 }
 
 /** Complete or not there: another run of the tests may build the same at the same time. */

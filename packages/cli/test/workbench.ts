@@ -67,7 +67,7 @@ export async function workbench(options: WorkbenchOptions): Promise<Workbench> {
   const { turns, cast = {}, faults = [], files = {}, haltsAfter = Number.POSITIVE_INFINITY } = options
   const clock = haltingClock(haltsAfter)
   const sim = await startSimulator({ brain: castBrain(turns, cast), faults, clock })
-  const place = realpathSync(mkdtempSync(join(tmpdir(), "strata-cli-")))
+  const place = realpathSync(mkdtempSync(join(tmpdir(), "w-")))
   const [home, project] = [join(place, "home"), join(place, "project")]
   mkdirSync(project)
   for (const [name, text] of Object.entries(files)) {
