@@ -1,12 +1,16 @@
 /** The order of the test files: first those that run longest, so that none of them is alone at the end. */
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-/** The size of a file, by which vitest goes in a first run, says nothing about these. They start processes or try many random cases. */
+/** The size of a file, by which vitest goes in a first run, says nothing about these. They start processes, try many random cases or read recordings. */
 const LONG = [
   "scripts/docs/code-blocks.run",
   "packages/cli/test/",
   "packages/core/test/",
   "packages/core/src/journal/file/",
+  "packages/core/src/tools/mcp/",
+  "packages/core/src/replay/",
+  "packages/core/src/import/",
+  "packages/lab/",
 ]
 
 const rankOf = ({ moduleId }: TestSpecification): number => {

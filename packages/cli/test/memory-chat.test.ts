@@ -23,7 +23,7 @@ test.each(TERMINALS)("L5-8 # remembers at once, and a secret is refused, in $nam
   const { terminal, bench } = at
   terminal.type("# We always use pnpm")
   terminal.press("enter")
-  await terminal.sees(/strata memory forget\s+we-always-use-pnpm/)
+  await terminal.sees(/strata\s+memory\s+forget\s+we-always-use-pnpm/)
   expect(await memoryOf(bench)).toContain("We always use pnpm")
   terminal.type(`# the key is ${SECRET}`)
   terminal.press("enter")

@@ -69,7 +69,7 @@ describe("BEY-7 the policies", () => {
   })
 
   test("nothing is cheaper than the optimum, and ours is cheaper than fixed thresholds", async () => {
-    const found = await reports(many(120))
+    const found = await reports(many(80))
     const cost = (name: string) => found[name]!.totals.dollars!
     for (const name of Object.keys(found)) expect(cost("optimum")).toBeLessThanOrEqual(cost(name))
     expect(cost("strata")).toBeLessThan(cost("claude-style") * 0.75)
