@@ -27,6 +27,7 @@ class Talk {
   #ids = 0
   /** The server keeps nothing longer than five minutes. */
   forgets = false
+  model = MODEL
   cost = 0
   /** The same without requests that keep the cache warm. */
   letGo = 0
@@ -56,7 +57,10 @@ class Talk {
     this.cost += weighCounts(counts, WEIGHTS)
     this.letGo += weighCounts(before > 0 && minutes <= 5 ? warm : cold, WEIGHTS)
     const content = [{ type: "text", text: "Done." }]
-    this.#apply({ type: "assistant", message: { role: "assistant", model: MODEL, content, usage: usageOf(counts) } })
+    this.#apply({
+      type: "assistant",
+      message: { role: "assistant", model: this.model, content, usage: usageOf(counts) },
+    })
     this.#sentAt = this.#now
   }
 
@@ -133,6 +137,9 @@ describe("BEY-4 in a pause the cache is kept warm", () => {
     talk.turn(20, 100)
     expect(pausePlan(talk.context).lifetime).toBe("1h")
     talk.forgets = true
+    talk.model = "claude-sonnet-4-6" // it has a cache of its own
+    talk.turn(20, 100)
+    expect(pausePlan(talk.context).lifetime).toBe("1h")
     talk.turn(20, 100)
     expect(pausePlan(talk.context).lifetime).toBe("5m")
   })

@@ -149,7 +149,7 @@ function noteAnswer(state: CacheHistory, entry: AssistantMessage, overrides: Ove
   const counts = cacheCounts(usage)
   const deleted = usage.cache_deleted_input_tokens ?? 0
   const newest = state.responses.at(-1)
-  notePauseBefore(state, { ...entry, id, counts })
+  notePauseBefore(state, { ...entry, id, model, counts })
   if (newest?.id === id) {
     // a response in several entries: the first has the time, the last the whole usage
     replaceNewest(state, { ...newest, counts, deleted }, overrides)
@@ -165,17 +165,17 @@ function noteAnswer(state: CacheHistory, entry: AssistantMessage, overrides: Ove
 }
 
 function notePauseBefore(
-  { pauses, warmed, chosen, changes }: CacheHistory,
-  response: Pick<CachedResponse, "id" | "counts"> & Pick<AssistantMessage, "timestamp">,
+  { pauses, warmed, chosen, changes, responses }: CacheHistory,
+  response: Pick<CachedResponse, "id" | "model" | "counts"> & Pick<AssistantMessage, "timestamp">,
 ): void {
-  const { id, counts, timestamp } = response
+  const { id, model, counts, timestamp } = response
   noteResponse(pauses, {
     id,
     counts,
     at: isTimed(response) ? Date.parse(timestamp) : undefined,
     warmed: warmed && { at: Date.parse(warmed.at), lifetime: warmed.lifetime },
     isLong: chosen?.forPrompt === "1h",
-    isChanged: changes.length > 0,
+    isChanged: changes.length > 0 || model !== responses.at(-1)?.model, // each model has a cache of its own
   })
 }
 
