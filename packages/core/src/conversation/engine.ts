@@ -3,6 +3,7 @@
  * in the order they were made.
  */
 
+import { setImmediate } from "node:timers/promises"
 import type { Clock } from "../base/clock.ts"
 import { ClosedError, MessageNotFoundError } from "../base/errors.ts"
 import type { FlagReader } from "../base/flags.ts"
@@ -222,12 +223,13 @@ export class Engine {
     return calls.map(({ name }) => name)
   }
 
-  /** Applies entries that wait in the views, in slices that give way to the turns. */
+  /** Applies entries that wait in the views, in slices that give way to the turns. The first begins after this one. */
   catchUpBetweenTurns(): void {
     if (this.#isCatchingUp || !this.views.hasBacklog) return
     this.#isCatchingUp = true
     const { signal } = this.#closingSignal
-    inSlices(this.views.catchUpSteps(), { signal, givesWay: true })
+    setImmediate()
+      .then(() => inSlices(this.views.catchUpSteps(), { signal, givesWay: true }))
       .catch(() => undefined) // closed: the next opening reads the journal
       .finally(() => {
         this.#isCatchingUp = false

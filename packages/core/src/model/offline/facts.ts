@@ -58,6 +58,7 @@ const WHY = /error|fail|not found|no such|cannot|denied|refused|missing|exit/i
 export const gatherFacts = (moments: readonly Moment[]): Facts => atOnce(factSteps(moments))
 
 export function* factSteps(moments: readonly Moment[]): Steps<Facts> {
+  yield
   const calls = callsOf(moments)
   yield
   const userMessages = wordsOf(moments, "human")

@@ -80,11 +80,15 @@ export function textOf(content: ReadBlock["content"]): string {
 
 /** What one kind of speaker said, in order. */
 export function wordsOf(moments: readonly Moment[], kind: "human" | "notice" | "summary" | "assistant"): string[] {
-  return moments.flatMap((moment) => (moment.kind === kind && "text" in moment ? [moment.text] : []))
+  const words: string[] = []
+  for (const moment of moments) if (moment.kind === kind && "text" in moment) words.push(moment.text)
+  return words
 }
 
 export function callsOf(moments: readonly Moment[]): ToolCall[] {
-  return moments.flatMap((moment) => (moment.kind === "call" ? [moment.call] : []))
+  const calls: ToolCall[] = []
+  for (const moment of moments) if (moment.kind === "call") calls.push(moment.call)
+  return calls
 }
 
 function* resultSteps(messages: readonly ReadMessage[]): Steps<Map<string, ToolResult>> {
