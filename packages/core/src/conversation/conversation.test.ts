@@ -311,6 +311,24 @@ describe("errors leave the conversation as it was", () => {
     expect(order.at(-1)).toBe("no space left")
   })
 
+  test("JRN-3 a failed flush that the disk reports only once fails record()", async () => {
+    const memory = memoryStore()
+    const failures = [new Error("no space left")]
+    const store: Store = {
+      ...memory,
+      async open(address, options) {
+        const sync = async () => {
+          const failure = failures.pop()
+          if (failure) throw failure
+        }
+        return { ...(await memory.open(address, options)), sync }
+      },
+    }
+    const chat = await openTestConversation({ store })
+    await expect(chat.record(answer("two"))).rejects.toThrow("no space left")
+    await expect(chat.record(answer("three"))).resolves.toBeDefined()
+  })
+
   test("JRN-4 a checkpoint that cannot be written costs a longer resume and nothing else", async () => {
     const { store, failNext } = failingStore("writeCheckpoint")
     const chat = await openTestConversation({ store, layers: [actingOnce(BOUNDARY, SUMMARY)] })

@@ -36,13 +36,14 @@ export interface RecordParts {
 export interface Appending {
   /** The views that the entries were decided by. If the conversation has been rewound since, they belong to the branch that was left. */
   readonly seen?: Views | undefined
-  /** Starts to flush them as soon as they are written: the disk works while the views follow. `journal.sync()` waits for it. */
+  /** Starts to flush them as soon as they are written: the disk works while the views follow. `flushed()` waits for it. */
   readonly flush?: boolean
 }
 
 export class ConversationRecord {
   readonly journal: Journal
   readonly events = new Events<ConversationEvents>()
+  #flushing: Promise<void> | undefined
   readonly clock: Clock
   readonly ids: Ids
   readonly source: RequestSource
@@ -76,6 +77,13 @@ export class ConversationRecord {
   async append(drafts: readonly Draft[], how: Appending = {}): Promise<readonly Entry[]> {
     for (const draft of drafts) checkDraft(draft)
     return this.#inOrder(() => this.#append(drafts, how))
+  }
+
+  /** Everything written is on the disk. A flush that has failed since fails here: the disk may report it only once. */
+  async flushed(): Promise<void> {
+    const begun = this.#flushing
+    this.#flushing = undefined
+    await Promise.all([begun, this.journal.sync()])
   }
 
   /** Returns to an earlier place of the journal. Anything appended meanwhile waits until the views have been loaded again. */
@@ -183,8 +191,10 @@ export class ConversationRecord {
 
   async #write(entries: readonly Entry[], { onPath = true, flush = false } = {}): Promise<void> {
     await this.journal.append(entries)
-    // a failure reaches the one who waits for it
-    if (flush) this.journal.sync().catch(() => undefined)
+    if (flush) {
+      this.#flushing = this.journal.sync()
+      this.#flushing.catch(() => undefined) // it reaches the one who waits for it
+    }
     // all at once: no one may see a boundary without the summary after it
     const checkpoints = entries.flatMap((entry) => {
       this.#views.apply(entry, onPath ? "on-path" : "off-path")

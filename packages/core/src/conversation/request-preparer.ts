@@ -96,7 +96,7 @@ export class RequestPreparer {
     const fill = this.#parts.fill()
     if (fill.state === "blocked") throw this.#isFull(size.tokens)
     await this.#noteSentResults()
-    const flushed = record.journal.sync()
+    const flushed = record.flushed()
     flushed.catch(() => undefined) // awaited below: while the disk works, the request is built
     const { request, closed, revision } = this.#build("conversation")
     this.#validator.check({

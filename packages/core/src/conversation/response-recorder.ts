@@ -54,7 +54,7 @@ export class ResponseRecorder {
     const { record, cache } = this.#parts
     const [entry] = await record.append([draft], { flush: true })
     await this.#recordServerEdits(edits, serverKeeps)
-    const flushed = record.journal.sync()
+    const flushed = record.flushed()
     flushed.catch(() => undefined) // awaited below: while the disk works, there is something to do
     this.#report(draft)
     const { usage } = draft.message
