@@ -67,6 +67,7 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "fla
 }
 
 const PLANNED_ROOM = 24_000 // tokens besides the prompt: what is left is read again with every request
+const PLANNED_RESTORED = 14_000 // the same with files that are shown again: more of them costs more than reading them once they are needed
 const PLANNED_NEWEST = 10_000 // tokens of the newest exchanges: they are used again soonest (`npm run lab`)
 const PLANNED_NAMES = 3_000 // tokens of exact names
 
@@ -82,7 +83,7 @@ export function plannedFigures(
     newest: { ...figures.newest, budget },
     facts: { ...figures.facts, names: Math.max(figures.facts.names, Math.floor(PLANNED_NAMES * share)) },
     target: Math.min(figures.target, prompt + PLANNED_ROOM),
-    restored: Math.min(figures.restored, prompt + PLANNED_ROOM),
+    restored: Math.min(figures.restored, prompt + PLANNED_RESTORED),
   }
 }
 
