@@ -181,10 +181,10 @@ class Rerun {
 
   async #send(request: RecordedRequest): Promise<void> {
     this.#turn = request.number + 1
+    this.#noteServerEdit()
     this.#keepWarm(request)
     this.#now = request.at
     this.#asked = this.#ask(request.model)
-    this.#noteServerEdit()
     this.#isSending = true
     await this.#layers.beforeRequest()
     this.#isSending = false

@@ -125,6 +125,18 @@ describe("BEY-7 the policies", () => {
     expect(next.counts.cacheRead).toBeGreaterThan(0.7 * next.context)
   })
 
+  test("keeping the cache warm reads it, also where the server had cleared results", async () => {
+    const work = Array.from({ length: 16 }, (_, i) => ({
+      result: 2_000 + ((i * 7_919) % 23_000),
+      pauseMinutes: i === 14 ? 12 : 0.2,
+    }))
+    const policies = ALL_POLICIES.filter(({ name }) => name === "strata")
+    const { strata } = await reports(billed(work, 5), { window: 100_000, policies })
+    const cleared = strata!.actions.find(({ kind }) => kind === "cleared by the server")!
+    const ping = strata!.requests.find(({ purpose, turn }) => purpose === "keep-warm" && turn > cleared.turn)!
+    expect(ping.counts.cacheRead).toBeGreaterThan(0.95 * ping.context)
+  })
+
   test("a pause of 50 minutes is bridged by one request that keeps the cache warm, one of 70 is not", async () => {
     const pauses = async (pauseMinutes: number) => {
       const work = [...many(12), ...many(1, { pauseMinutes }), ...many(4)]
