@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib"
 import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { conversation } from "../../core/test/builders.ts"
+import { workload } from "../../core/test/workloads.ts"
 import { dollars } from "../src/display/numbers.ts"
 import { strataHere } from "./strata-here.ts"
 import { emptyPlace, type Place } from "./strata-process.ts"
@@ -60,6 +61,23 @@ describe("BEY-7 strata replay", () => {
     const { stdout } = await run("replay", file)
     expect(stdout).toMatch(/The recorded requests were billed \S+ tokens\. The replay computes/)
     expect((await run("replay", file, "--model", "claude-opus-5-5")).stdout).not.toContain("were billed")
+  })
+
+  it("does not take a request that keeps the cache warm for one for a summary", async () => {
+    const rounds = Array.from({ length: 14 }, (_, i) => ({
+      tool: "Read",
+      result: 12_000,
+      pauseMinutes: i === 12 ? 90 : 0,
+    }))
+    const lines = workload(rounds, { model: "claude-opus-4-6" }).map((each) =>
+      JSON.stringify({ sessionId: "s", version: "2.1.0", ...each }),
+    )
+    const file = join(place.cwd, "away.jsonl")
+    writeFileSync(file, `${lines.join("\n")}\n`)
+    const { stdout } = await run("replay", file)
+    expect(stdout).toContain("keeping the cache warm")
+    expect(stdout).toContain("no wait for a summary")
+    expect(stdout).not.toContain("with the request for a summary")
   })
 
   it("says so where there is nothing to replay", async () => {

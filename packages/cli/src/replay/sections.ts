@@ -22,7 +22,11 @@ export function context(page: ReplayPage): string[] {
   if (sent.length === 0) return []
   const sizes = sent.map((request) => request.context)
   const largest = sizes.reduce((most, size) => Math.max(most, size))
-  const withSummary = totals.peak > largest ? ` (${short(totals.peak)} with the request for a summary)` : ""
+  const summary = report.requests.reduce(
+    (most, each) => Math.max(most, each.purpose === "summary" ? each.context : 0),
+    0,
+  )
+  const withSummary = summary > largest ? ` (${short(summary)} with the request for a summary)` : ""
   const invalid =
     totals.invalid === 0 ? "" : `; ${counted(totals.invalid, "request does", "requests do")} not fit the window`
   return [
