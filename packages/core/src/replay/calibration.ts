@@ -52,10 +52,7 @@ export interface Calibration {
 
 /** `undefined` where the recording has no usage: nothing was billed that could be compared. */
 export function calibrate(conversation: RecordedConversation, options: ReplayOptions = {}): Calibration | undefined {
-  return calibrationOf(measureRecording(conversation, options))
-}
-
-export function calibrationOf(recording: MeasuredRecording): Calibration | undefined {
+  const recording = measureRecording(conversation, options)
   const requests = runRecordedPolicy(recording)
   if (requests.length === 0) return undefined
   const { unit, price } = pricing(requests, recording)

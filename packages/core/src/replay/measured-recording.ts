@@ -129,7 +129,7 @@ interface Place {
   readonly at: Date
 }
 
-export function placedDecision(draft: DecisionDraft, { uuid, views, at }: Place): Entry {
+function placedDecision(draft: DecisionDraft, { uuid, views, at }: Place): Entry {
   return {
     ...draft,
     uuid,
