@@ -48,6 +48,7 @@ export function documented({ transcripts, more }: DocumentedSets): readonly Said
       `it is ${toFixed(AS_RECORDED.name)}.`,
       `Strata is dearer than \`none\` in ${dearerWords(["none"], all)}`,
       `of \`optimum\` is missed: ${ratio(ours.relative.optimum)}.`,
+      `Strata costs ${ratio(ours.cost / of("best-places").cost)} of it.`,
     ].map((text) => ({ file: "docs/replay.md", text })),
     ...[
       `${all.length} recorded conversations (${transcripts.length} in \`transcripts\`, ${more.length} in \`more\`)`,
