@@ -35,7 +35,7 @@ function marksIn(value: unknown, path = ""): string[] {
   return [...here, ...Object.entries(value).flatMap(([key, item]) => marksIn(item, path ? `${path}.${key}` : key))]
 }
 const withoutMarks = (placed: ModelRequest) =>
-  serialiseRequest(placed).replaceAll(',"cache_control":{"type":"ephemeral"}', "")
+  serialiseRequest(placed).replaceAll(/,"cache_control":\{"type":"ephemeral"(,"ttl":"1h")?\}/g, "")
 
 const TURN = [user(text("a")), assistant(thinking, call("toolu_1")), user(result("toolu_1"), text("b"))]
 
@@ -168,11 +168,14 @@ describe("CACHE-3 properties", () => {
         ]
       }),
     ])
-  const requests = fc.record({ messages: conversation, tools: fc.boolean(), system: fc.boolean() }).map((given) => {
-    const { tools, system, ...rest } = request(given.messages)
+  const given = { messages: conversation, preamble: fc.boolean(), tools: fc.boolean(), system: fc.boolean() }
+  const requests = fc.record(given).map((given) => {
+    const [first, ...later] = given.messages
+    const opening = given.preamble ? user(text("Instructions."), ...(first!.content as Block[])) : first!
+    const { tools, system, ...rest } = request([opening, ...later])
     return { ...rest, ...(given.tools ? { tools } : {}), ...(given.system ? { system } : {}) } as ModelRequest
   })
-  const options = fc.record({ writesCache: fc.boolean() })
+  const options = fc.record({ writesCache: fc.boolean(), lifetime: fc.constantFrom("5m", "1h", "prompt-1h") })
 
   test("at most four, accepted by the validator, nothing changed but marks, the input untouched", () => {
     fc.assert(

@@ -61,6 +61,8 @@ const MARKABLE = new Set([
 export interface Breakpoints {
   readonly tool: number
   readonly system: number
+  /** Lives as long as the prompt. */
+  readonly preamble?: Place | undefined
   readonly places: readonly Place[]
 }
 
@@ -75,7 +77,8 @@ export function breakpointsIn(request: ModelRequest, options: BreakpointOptions 
   return {
     tool: preamble ? -1 : lastTool(tools),
     system: lastSystemBlock(toBlocks(system)),
-    places: [...(preamble ? [preamble] : []), ...placesIn(messages, options)],
+    preamble,
+    places: placesIn(messages, options),
   }
 }
 

@@ -245,16 +245,17 @@ describe("CACHE-4 drops that were meant", () => {
   })
 })
 
+const last: CachedResponse = {
+  id: "msg_1",
+  turn: 9,
+  at: new Date(START).toISOString(),
+  model: "claude-opus-5-20260724",
+  counts: { input: 0, output: 1, cacheWrite5m: 10_000, cacheWrite1h: 0, cacheRead: 50_000 },
+  deleted: 0,
+  changes: [],
+}
+
 describe("CACHE-7 after opening again", () => {
-  const last: CachedResponse = {
-    id: "msg_1",
-    turn: 9,
-    at: new Date(START).toISOString(),
-    model: "claude-opus-5-20260724",
-    counts: { input: 0, output: 1, cacheWrite5m: 10_000, cacheWrite1h: 0, cacheRead: 50_000 },
-    deleted: 0,
-    changes: [],
-  }
   function opened(more: Partial<CachedResponse> = {}, serverEdits?: CacheHistory["serverEdits"]): Talk {
     const talk = new Talk()
     talk.forecast.prime({ responses: [{ ...last, ...more }], serverEdits })
@@ -335,4 +336,19 @@ test("CACHE-8 the forecast knows how long each part lives: the prompt for an hou
   expect(afterTen("5m", usage(0, 30_000))).toBe(0)
   expect(afterTen("1h", usage(0, 30_000, hour(30_000)))).toBe(30_000)
   expect(afterTen("prompt-1h", usage(0, 30_000, mixed))).toBe(1_000)
+})
+
+test("CACHE-8 the project's instructions live as long as the prompt, also after a resume", () => {
+  const mixed = { cache_creation: { ephemeral_5m_input_tokens: 28_000, ephemeral_1h_input_tokens: 2_000 } }
+  const afterTen = (cacheLifetime: "5m" | "prompt-1h", first: (talk: Talk) => void) => {
+    const talk = new Talk({ cacheLifetime: () => cacheLifetime })
+    talk.change({ messages: [{ role: "user", content: [text("Instructions."), text("a")] }] })
+    first(talk)
+    return talk.add(text("b")).send(10, usage(0, 1)).predicted.read
+  }
+  const live = (talk: Talk) => void talk.send(0, usage(0, 30_000, mixed))
+  const resumed = ({ forecast }: Talk) => forecast.prime({ responses: [last], serverEdits: undefined })
+  expect(afterTen("5m", live)).toBe(0)
+  expect(afterTen("prompt-1h", live)).toBe(2_000)
+  expect(afterTen("prompt-1h", resumed)).toBe(2_000)
 })

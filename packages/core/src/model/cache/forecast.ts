@@ -208,12 +208,12 @@ export class CacheForecast {
   #presume(before: Answered, prefix: PromptPrefix, announced: readonly CacheChange[]): void {
     const isOtherModel = canonicalModelId(before.model) !== canonicalModelId(prefix.request.model)
     if (isOtherModel || announced.includes("prompt") || before.cached === 0) return
-    const inMessages = prefix.breakpoints.filter((at) => at >= prefix.promptItems)
+    const inMessages = prefix.breakpoints.filter((at) => at >= prefix.leadItems)
     const isUnchanged = announced.every((change) => change === "deletion") // a deletion leaves the bytes as they are
+    const lead = isUnchanged ? prefix.leadItems : prefix.promptItems
     const end = isUnchanged ? inMessages.at(-2) : undefined
     if (end !== undefined) this.#entries.keep(prefix.keys[end]!, { ...before, tokens: before.cached, counted: true })
-    for (const at of prefix.breakpoints.filter((item) => item < prefix.promptItems))
-      this.#keepEstimated(prefix, at, before)
+    for (const at of prefix.breakpoints.filter((item) => item < lead)) this.#keepEstimated(prefix, at, before)
   }
 
   #keepAnswer({ request: { messages }, keys, starts }: PromptPrefix): void {
@@ -286,7 +286,7 @@ export class CacheForecast {
     }
   }
 
-  /** The prompt's end is estimated from the front, a place among the messages from the counted end. */
+  /** A place near the front is estimated from there, a later one from the counted end. */
   #keepEstimated(
     prefix: PromptPrefix,
     at: number,
@@ -295,7 +295,7 @@ export class CacheForecast {
     const sum = (from: number, to: number) =>
       prefix.items.slice(from, to).reduce((all, item) => all + this.#options.estimate(item), 0)
     const end = (prefix.breakpoints.at(-1) ?? 0) + 1
-    const tokens = Math.round(at < prefix.promptItems ? sum(0, at + 1) : cached - sum(at + 1, end))
+    const tokens = Math.round(at < prefix.leadItems ? sum(0, at + 1) : cached - sum(at + 1, end))
     if (tokens < this.#options.factsOf(prefix.request.model).minCacheable) return
     const lives = this.#lifetimeAt(prefix, at, lifetime)
     this.#entries.keep(prefix.keys[at]!, { tokens: Math.min(tokens, cached), counted: false, lifetime: lives, start })
@@ -308,8 +308,8 @@ export class CacheForecast {
     return cacheWrite5m === 0 && asked !== "prompt-1h" ? "1h" : "5m"
   }
 
-  /** Tools and system prompt may live longer than the messages after them. */
-  #lifetimeAt({ promptItems }: PromptPrefix, at: number, ofMessages: Lifetime): Lifetime {
-    return at < promptItems && this.#options.cacheLifetime?.() === "prompt-1h" ? "1h" : ofMessages
+  /** Tools, system prompt and instructions may live longer than the messages after them. */
+  #lifetimeAt({ leadItems }: PromptPrefix, at: number, ofMessages: Lifetime): Lifetime {
+    return at < leadItems && this.#options.cacheLifetime?.() === "prompt-1h" ? "1h" : ofMessages
   }
 }

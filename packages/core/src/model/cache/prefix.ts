@@ -25,6 +25,8 @@ export interface PromptPrefix {
   readonly breakpoints: readonly number[]
   /** How many of the items are tools and system prompt. */
   readonly promptItems: number
+  /** How many of the items, from the first, live as long as the prompt: with the first block of the messages, where that is marked. */
+  readonly leadItems: number
   /** Where the items of each message begin. */
   readonly starts: readonly number[]
   /** Of the messages up to each one. */
@@ -71,9 +73,9 @@ export function prefixOf(
   }
   const { items, keys } = chain
   const placed = { request, items, keys, promptItems: prompt, starts, features, settings, remembered }
-  const breakpoints = breakpointItems(placed)
-  const end = breakpoints.at(-1)
-  return { ...placed, breakpoints, end: end === undefined ? undefined : { item: end, key: keys[end]! } }
+  const marked = markedItems(placed)
+  const end = marked.breakpoints.at(-1)
+  return { ...placed, ...marked, end: end === undefined ? undefined : { item: end, key: keys[end]! } }
 }
 
 /** In place: the prefix it came from is no longer read. */
@@ -144,20 +146,28 @@ class Chain {
   }
 }
 
-function breakpointItems({
+function markedItems({
   request,
+  promptItems,
   starts,
   remembered,
-}: Pick<PromptPrefix, "request" | "starts" | "remembered">): readonly number[] {
-  const { tool: marked, system, places } = breakpointsIn(request)
+}: Pick<PromptPrefix, "request" | "promptItems" | "starts" | "remembered">): Pick<
+  PromptPrefix,
+  "breakpoints" | "leadItems"
+> {
+  const { tool: marked, system, preamble, places } = breakpointsIn(request)
   const tools = declaredTools(request.tools ?? []).length
   const tool = marked < 0 ? -1 : declaredTools(request.tools!.slice(0, marked)).length
   const itemOf = ({ message, block }: Place) => {
     const ahead = toBlocks(request.messages[message]!.content).slice(0, block)
     return starts[message]! + ahead.filter((each) => message >= remembered || !isThinking(each)).length
   }
-  const all = [tool, system < 0 ? -1 : tools + system, ...places.map(itemOf)]
-  return [...new Set(all)].filter((at) => at >= 0).toSorted((a, b) => a - b)
+  const leading = preamble ? itemOf(preamble) : -1
+  const all = [tool, system < 0 ? -1 : tools + system, leading, ...places.map(itemOf)]
+  return {
+    breakpoints: [...new Set(all)].filter((at) => at >= 0).toSorted((a, b) => a - b),
+    leadItems: Math.max(promptItems, leading + 1),
+  }
 }
 
 const isSpoken = ({ role, content }: Message): boolean =>
