@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
+import { NO_TOKENS } from "../../base/token-counts.ts"
 import type { DecisionDraft, Entry } from "../../journal/entries.ts"
 import type { Message, Usage } from "../../messages/messages.ts"
 import { fromJson, toJson } from "../checkpoint-json.ts"
@@ -171,4 +172,17 @@ describe("CACHE-4 breaks in a journal", () => {
     const kept = fromJson(JSON.parse(JSON.stringify(toJson(follow(...before, response(2, 0)))))) as CacheHistory
     expect(rest.reduce((state, entry) => cacheHistory().apply(state, entry), kept)).toEqual(whole)
   })
+})
+
+test("CACHE-4 a request that kept the cache warm counts with its time, also where the server reported no usage", () => {
+  const spent = (usage: unknown) =>
+    decision({
+      ...{ type: "strata", subtype: "spent", purpose: "keep-warm", model: MODEL, responseId: "msg_w", lifetime: "1h" },
+      usage: usage as Usage,
+    } as DecisionDraft)
+  for (const usage of [undefined, null, { input_tokens: "many" }]) {
+    const { warmed, pauses } = follow(...before, spent(usage))
+    expect(warmed).toEqual({ at: new Date(START).toISOString(), lifetime: "1h", tokens: 0 })
+    expect(pauses.pings).toEqual(NO_TOKENS)
+  }
 })

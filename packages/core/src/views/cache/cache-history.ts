@@ -4,10 +4,11 @@
  *
  * Decisions between two responses name the cause; otherwise the pause and the figures do. Deleting results inside the cache is not a break.
  */
-import type { TokenCounts } from "../../base/token-counts.ts"
+import { NO_TOKENS, type TokenCounts } from "../../base/token-counts.ts"
 import type { CacheLifetime, RequestSource } from "../../base/vocabulary.ts"
 import { type ChosenLifetimes, type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
 import { type AssistantMessage, isSyntheticError } from "../../messages/messages.ts"
+import { usableUsage } from "../../messages/usage.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
 import type { Projection } from "../projection.ts"
 import { cacheCounts, cachedTokens, isBreak, livesAnHour, paidAnew } from "./cache-break.ts"
@@ -104,7 +105,8 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
     apply(state, entry) {
       if (isDecision(entry) && entry.subtype === "server-edited") noteServerEdits(state, entry.edits, overrides)
       else if (isDecision(entry) && entry.subtype === "spent" && entry.purpose === KEEPING_WARM) {
-        const counts = cacheCounts(entry.usage)
+        const usage = usableUsage(entry.usage)
+        const counts = usage ? cacheCounts(usage) : NO_TOKENS
         notePing(state.pauses, counts)
         state.warmed = { at: entry.timestamp, lifetime: entry.lifetime ?? "5m", tokens: cachedTokens(counts) }
       } else if (isDecision(entry) && entry.subtype === "cache-lifetime")
