@@ -144,6 +144,18 @@ describe("BEY-4 in a pause the cache is kept warm", () => {
     expect(pausePlan(talk.context).lifetime).toBe("5m")
   })
 
+  test("a limited number of times where reading the cache costs next to nothing", () => {
+    const talk = new Talk("5m")
+    talk.turn(0, 50_000)
+    for (let evening = 0; evening < 20; evening++) talk.turn(900, 100)
+    for (const cacheRead of [0, 1e-12]) {
+      const price = { ...facts.price!, cacheRead }
+      const { pings } = pausePlan({ ...talk.context, facts: { ...facts, price } })
+      expect(pings).toBeGreaterThan(0)
+      expect(pings).toBeLessThanOrEqual(100)
+    }
+  })
+
   test("never for more than letting it go would have cost, but for 1% or a fifth of a new write", () => {
     const pause = fc.oneof(
       fc.double({ min: 0, max: 4, noNaN: true }),

@@ -2,8 +2,8 @@
  * Whether the cache is kept warm while you are away. A request without output reads what is cached, and the server keeps it for longer.
  * That costs a tenth of plain input; writing everything again costs more than ten times as much.
  *
- * The rule: the cache is kept warm for as long as that would have been cheapest over the pauses of this conversation so far. Before
- * there are any, one pause of a usual length takes their place.
+ * The rule: the cache is kept warm for as long as that would have been cheapest over the latest pauses of this conversation. One pause of
+ * a usual length counts with them, so there is an answer before the first.
  */
 import { LIFETIME_MS, type Lifetime } from "../../model/cache/known-entries.ts"
 import { LEAST_PAUSE_MINUTES } from "../../views/cache/pauses.ts"
@@ -30,6 +30,7 @@ interface WeighedPause {
 const MS_PER_MINUTE = 60_000
 const LIFE_MINUTES = LIFETIME_MS["5m"] / MS_PER_MINUTE
 const EARLY = 0.9 // of its lifetime: shortly before what is cached expires
+const MOST_PINGS = 100 // in one pause: a working day at five minutes each, more than pays at any known price
 const LEAST_CONTEXT = 20_000 // tokens: writing less again costs next to nothing
 
 /**
@@ -88,7 +89,8 @@ interface Pinging {
 /** How many requests would have cost least over these pauses. Never more than a new write costs. */
 function cheapest(pauses: readonly WeighedPause[], { lifetime, prices: { read, short }, most }: Pinging): number {
   const write = short - read
-  const counts = Array.from({ length: 1 + Math.min(most, Math.floor(write / read)) }, (_, count) => count)
+  const length = 1 + Math.min(most, Math.floor(write / read), MOST_PINGS)
+  const counts = Array.from({ length }, (_, count) => count)
   const gains = counts.map((count) =>
     pauses.reduce((sum, { minutes, weight }) => {
       const isBridged = minutes > LIFE_MINUTES && minutes <= reach(lifetime, count)
