@@ -122,6 +122,8 @@ export interface OwnLoop {
   readonly clock: Clock
   /** True if requests are sent with `client.beta.messages`: the server may then be asked to clear old results. */
   readonly serverClears?: boolean
+  /** False if the loop places its own cache breakpoints: then it chooses how long they live. Default true. */
+  readonly cacheBreakpoints?: boolean
   /** The directory of a custom template and prompt for notes. */
   readonly notesConfig?: string
   /** The memory of the project. Absent where it is off. */
@@ -132,7 +134,7 @@ export interface OwnLoop {
 
 /** The layers for a loop of your own: your SDK, your tools. Notes come as text, because your tools run in your loop. */
 export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
-  const { model, clock, serverClears = false, notesConfig, memory, compaction: given } = loop
+  const { model, clock, serverClears = false, cacheBreakpoints = true, notesConfig, memory, compaction: given } = loop
   const parent = { model, ...withoutTools(clock) }
   const notes = sessionMemory({ ...parent, ...notesParts(memory, notesConfig) })
   return [
@@ -141,7 +143,7 @@ export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
     folding(),
     notes,
     compaction({ offline: offline(), notes, ...given, ...(isOffline(model) ? {} : { parent }) }),
-    cacheLifetimes(),
+    ...(cacheBreakpoints ? [cacheLifetimes()] : []),
     ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent) }),
   ]
 }

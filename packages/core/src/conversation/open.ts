@@ -147,7 +147,7 @@ export async function openWithSettings(
         options.layers ??
         ownLoopLayers({
           model: tracedModel(asked, tracing),
-          ...{ clock, serverClears, notesConfig: notesConfigDirectory(root) },
+          ...{ clock, serverClears, cacheBreakpoints, notesConfig: notesConfigDirectory(root) },
           ...(memory ? { memory } : {}),
           compaction: {
             ...(summariser ? { summariser: tracedModel(summariser, tracing) } : {}),

@@ -28,12 +28,18 @@ export function cacheLifetimes({ keepsWarm = false }: LifetimeOptions = {}): Lay
     async beforeRequest(context) {
       const { flags, views } = context
       if (flags.cacheLifetime !== "auto") return undefined
-      const chosen = keepsWarm || !canKeepWarm(context) ? SHORT : chosenLifetimes(context)
+      const chosen = keepsWarm || !canChoose(context) ? SHORT : chosenLifetimes(context)
       if (lifetimeIn(chosen) === lifetimeIn(views.cacheHistory.chosen)) return undefined
-      const why = reasonFor(chosen, context)
+      const why = chosen.forPrompt === "5m" ? reasonForShort(flags, keepsWarm) : reasonFor(chosen, context)
       return { drafts: [{ type: "strata", subtype: "cache-lifetime", ...chosen, why }], message: why }
     },
   }
+}
+
+/** A model with one price for both has one lifetime. */
+function canChoose(context: LayerContext): boolean {
+  const { short, long } = lifetimePrices(context)
+  return canKeepWarm(context) && short < long
 }
 
 const SHORT: ChosenLifetimes = { forPrompt: "5m", forMessages: "5m" }
@@ -48,8 +54,9 @@ function chosenLifetimes(context: LayerContext): ChosenLifetimes {
   const { views, size } = context
   const { pauses, chosen = SHORT } = views.cacheHistory
   const prices = lifetimePrices(context)
+  const prompt = views.context.promptTokens
   const { owed, limit } = accountOf(pauses, { prices, size: size.tokens })
-  const gains = gainsOf(pauses, { prices, prompt: views.context.promptTokens, size: size.tokens })
+  const gains = gainsOf(pauses, { prices, prompt, size: size.tokens })
   const pays = ({ gain, premium }: Gain, spent = 0) => gain >= premium && owed + spent + premium <= limit
   const isCold = isPromptCold(context)
   const forPrompt = isCold ? (pays(gains.prompt) ? "1h" : "5m") : chosen.forPrompt
@@ -58,6 +65,7 @@ function chosenLifetimes(context: LayerContext): ChosenLifetimes {
   const isLong = areMessagesWritten(context)
     ? pays(gains.messages, spent)
     : chosen.forMessages === "1h" && gains.messages.gain >= 0 && owed <= limit
+  if (prompt === 0 && !isLong) return SHORT // there is nothing that the hour could keep
   return { forPrompt, forMessages: isLong ? "1h" : "5m" }
 }
 
@@ -99,8 +107,17 @@ function isPromptCold(context: LayerContext): boolean {
   return idle > LIFETIME_MS[views.cacheHistory.chosen?.forPrompt ?? "5m"]
 }
 
-function reasonFor({ forPrompt, forMessages }: ChosenLifetimes, context: LayerContext): string {
-  if (forPrompt === "5m") return "The cache is kept for five minutes again: an hour no longer pays."
+function reasonForShort({ planner }: LayerContext["flags"], keepsWarm: boolean): string {
+  const why =
+    planner === "off"
+      ? "the planner is off"
+      : keepsWarm
+        ? "keeping it warm in pauses costs less than an hour"
+        : "an hour no longer pays"
+  return `The cache is kept for five minutes again: ${why}.`
+}
+
+function reasonFor({ forMessages }: ChosenLifetimes, context: LayerContext): string {
   const { pauses } = context.views.cacheHistory
   const prices = lifetimePrices(context)
   const parts = { prices, prompt: context.views.context.promptTokens, size: context.size.tokens }
