@@ -329,6 +329,27 @@ describe("errors leave the conversation as it was", () => {
     await expect(chat.record(answer("three"))).resolves.toBeDefined()
   })
 
+  test("JRN-3 a failed flush that the disk reports only once fails prepare(), also where the request cannot be built", async () => {
+    const memory = memoryStore()
+    const failures: Error[] = []
+    const store: Store = {
+      ...memory,
+      async open(address, options) {
+        const sync = async () => {
+          const failure = failures.pop()
+          if (failure) throw failure
+        }
+        return { ...(await memory.open(address, options)), sync }
+      },
+    }
+    const broken: Layer = { name: "broken", requestExtras: () => ({ context_management: { edits: [null] } }) }
+    const chat = await openTestConversation({ store, layers: [broken] })
+    await say(chat, "one")
+    failures.push(new Error("no space left"))
+    await expect(chat.prepare()).rejects.toThrow("no space left")
+    await expect(chat.prepare()).rejects.toThrow(TypeError)
+  })
+
   test("JRN-4 a checkpoint that cannot be written costs a longer resume and nothing else", async () => {
     const { store, failNext } = failingStore("writeCheckpoint")
     const chat = await openTestConversation({ store, layers: [actingOnce(BOUNDARY, SUMMARY)] })

@@ -76,7 +76,7 @@ export class RequestPreparer {
   }
 
   async prepare(signal?: AbortSignal): Promise<ModelRequest> {
-    const { layers, prompt, settings, record, cache, lookup } = this.#parts
+    const { layers, prompt, settings, record } = this.#parts
     for (const notice of this.#notices()) this.#notice(notice)
     await this.#deliverQueued()
     for (const results of this.#undecided) await layers.onToolResults(results)
@@ -97,7 +97,20 @@ export class RequestPreparer {
     if (fill.state === "blocked") throw this.#isFull(size.tokens)
     await this.#noteSentResults()
     const flushed = record.flushed()
-    flushed.catch(() => undefined) // awaited below: while the disk works, the request is built
+    let placed: ModelRequest
+    try {
+      placed = this.#checked() // while the disk works
+    } finally {
+      await flushed // also where the request is refused: the disk may report a failure only once
+    }
+    record.events.emit("prepared", { request: placed, size, fill })
+    this.#preparedAt = record.clock.now()
+    return placed
+  }
+
+  /** The next request, valid and with its breakpoints. */
+  #checked(): ModelRequest {
+    const { settings, cache, lookup, breakpoints, lifetime } = this.#parts
     const { request, closed, revision } = this.#build("conversation")
     this.#validator.check({
       request,
@@ -107,13 +120,8 @@ export class RequestPreparer {
     })
     cache.sent(request, { closed, revision })
     this.#serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
-    const { breakpoints, lifetime } = this.#parts
     const isPlaced = breakpoints && !settings.values.off
-    const placed = isPlaced ? placeBreakpoints(request, { bare: true, lifetime: lifetime() }) : request
-    await flushed
-    record.events.emit("prepared", { request: placed, size, fill })
-    this.#preparedAt = record.clock.now()
-    return placed
+    return isPlaced ? placeBreakpoints(request, { bare: true, lifetime: lifetime() }) : request
   }
 
   /** When the last request was ready to be sent. */
