@@ -24,9 +24,9 @@ const HOW = `How it is counted
 - Every policy replays the same recordings: answers, pauses and sizes as recorded, prices from the list, the cache as the client used it.
 - What an answer uses again and a policy has taken out of the view is fetched: one more request, with the block as its result.
 - Summaries of all policies are the same extractive ones, with 2,000 tokens at most.
-- "strata" caches for five minutes and keeps the cache warm in pauses, also where the client cached for an hour. Pings after the end are not counted.
+- "strata" caches for five minutes and keeps the cache warm in pauses, also where the client cached for an hour. Keeping it warm after the end is not counted.
 - "strata" marks the end of the prompt, so a compaction leaves the whole prompt cached. Some clients mark only a part of it.
-- "strata-not-warmed" sends no such pings. "strata-as-cached" also caches as long as the client did, with its breakpoints.
+- "strata-not-warmed" does not keep it warm, and the planner chooses the lifetime. "strata-as-cached" also caches as long as the client did, with its breakpoints.
 - "optimum" knows the future and loses nothing. It compacts to ${SUMMARY_TOKENS} tokens, and clears no single results in a warm cache.
 - "best-places" does the same, but a compaction leaves ${USUAL_LEFT} tokens, as one of Strata usually does.`
 

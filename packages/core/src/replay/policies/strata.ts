@@ -12,7 +12,7 @@ import { storage } from "./storage.ts"
 export const strata = layered({
   name: "strata",
   about:
-    "As the chat runs by default: large results are put aside, old ones cleared, the planner compacts where it pays, and pings keep the cache warm in pauses.",
+    "As the chat runs by default: large results are put aside, old ones cleared, the planner compacts where it pays, and the cache is kept warm in pauses.",
   layers: (files, policy) => {
     const { reads, readFile, mayRead, forget } = files
     return [
