@@ -9,14 +9,13 @@ import { seededIds } from "../base/ids.ts"
 import { compactionAllowed, DEFAULT_SETTINGS, type Settings } from "../base/settings.ts"
 import { silentTelemetry } from "../base/telemetry.ts"
 import { inputTokens, NO_TOKENS } from "../base/token-counts.ts"
-import { type DecisionEntry, type Draft, type Entry, isDecision } from "../journal/entries.ts"
+import { type Draft, type Entry, isDecision } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import type { LayerContext } from "../layers/layer.ts"
 import { type LayerActed, LayerPipeline } from "../layers/pipeline.ts"
 import { dueAfterMs, nextPing } from "../layers/planner/keep-warm.ts"
 import { isToolResult, toBlocks } from "../messages/blocks.ts"
 import type { Message } from "../messages/messages.ts"
-import { callsKeptBy } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { fillOf } from "../tokens/window.ts"
 import { lifetimeIn } from "../views/cache/cache-history.ts"
@@ -27,7 +26,6 @@ import { type AskedModel, askedModels } from "./asked-models.ts"
 import { Bill, type Charged, type Sent, usageOf } from "./bill.ts"
 import { OwnTexts } from "./context-classes.ts"
 import { Fetching } from "./fetching.ts"
-import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import { type MeasuredRecording, neededForValidity, outputOf } from "./measured-recording.ts"
 import type { LayeredPolicy, RunOptions } from "./policy.ts"
 import { RecordedFiles } from "./recorded-files.ts"
@@ -36,8 +34,7 @@ import { replayJournal } from "./replay-journal.ts"
 import { actionsOf, type PolicyAction, withMeasuredCompactions } from "./replayed-actions.ts"
 import type { PolicyRun, Purpose, ReplayedRequest } from "./report.ts"
 import { SaidAgain } from "./said-again.ts"
-import { SentMessages } from "./sent-messages.ts"
-import { ServerCopy } from "./server-copy.ts"
+import { SentContexts } from "./sent-contexts.ts"
 import { summariserInput } from "./summariser-input.ts"
 import { SUMMARY_TOKENS, summaryCounts } from "./summary-request.ts"
 import { withoutCompactions } from "./without-compactions.ts"
@@ -79,9 +76,8 @@ class Rerun {
   readonly #saidAgain = new SaidAgain()
   readonly #ids = seededIds("replay")
   readonly #bill: Bill
-  readonly #server: ServerCopy
+  readonly #sent: SentContexts
   readonly #ask: (name: string) => AskedModel
-  readonly #messages: SentMessages
   readonly #settings: Settings
   readonly #actions: PolicyAction[] = []
   readonly #contexts: number[] = []
@@ -92,8 +88,6 @@ class Rerun {
   #decided: readonly Draft[] = []
   /** The view before a compaction that is still to be paid for. */
   #compactedFrom: Sent | undefined
-  /** What the server cleared for the newest request. */
-  #serverEdit: Pick<DecisionEntry & { subtype: "server-edited" }, "edits" | "keptFrom"> | undefined
   #asked: AskedModel
   #now = new Date(0)
   #turn = 0
@@ -104,7 +98,6 @@ class Rerun {
     this.#recording = recording
     this.#entries = entries
     this.#journal = journal
-    this.#messages = new SentMessages(recording.sizes)
     this.#bill = new Bill(recording, policy)
     this.#policy = policy
     const figures = { "offline-summary-limit": recording.summaries?.budget ?? SUMMARY_TOKENS, ...policy.figures }
@@ -114,7 +107,6 @@ class Rerun {
     this.#asked = this.#ask(recording.model)
     this.#views = new Views({ family: this.#asked.lookup.facts.family, models: recording.models })
     this.#flags = createFlags({ settings: this.#settings }).current
-    this.#server = new ServerCopy(policy.server ?? "keeps")
     this.#fetching = new Fetching(recording, { recalls: policy.recalls ?? false })
     this.#layers = new LayerPipeline({
       source: "main",
@@ -125,6 +117,14 @@ class Rerun {
       append: async (drafts) => this.#decide(drafts),
       onActed: (event) => this.#noteAction(event),
       onFailed: ({ layer, reason }) => this.#failures.push(`${layer}: ${reason}`),
+    })
+    const { server = "keeps" } = policy
+    this.#sent = new SentContexts({
+      recording,
+      views: this.#views,
+      layers: this.#layers,
+      server,
+      facts: () => this.#facts,
     })
     this.#showPrompt()
   }
@@ -181,7 +181,7 @@ class Rerun {
 
   async #send(request: RecordedRequest): Promise<void> {
     this.#turn = request.number + 1
-    this.#noteServerEdit()
+    this.#decide(this.#sent.reported())
     this.#keepWarm(request)
     this.#now = request.at
     this.#asked = this.#ask(request.model)
@@ -191,8 +191,8 @@ class Rerun {
     this.#decide(neededForValidity(this.#views.context))
     if (this.#policy.lifetime === "auto") this.#bill.lifetime = lifetimeIn(this.#views.cacheHistory.chosen)
     this.#payForSummary(request)
-    const first = this.#edited(request)
-    const sent = this.#compactsItself && this.#fetchWhatIsNeeded(request, first) ? this.#edited(request) : first
+    const first = this.#contextFor(request)
+    const sent = this.#compactsItself && this.#fetchWhatIsNeeded(request, first) ? this.#contextFor(request) : first
     const counts = { ...this.#bill.cachedInTurn(sent, request), output: outputOf(this.#recording, request) }
     this.#bill.noteLoss(this.#turn, { counts, request, acted: this.#acted() })
     const classes = { sent, own: this.#ownTexts }
@@ -200,40 +200,14 @@ class Rerun {
     if (inputTokens(counts) > this.#asked.thresholds.window) this.#invalid++
   }
 
-  /** What the server makes of the request. */
-  #edited(request: RecordedRequest): Sent {
-    const { context_management } = this.#layers.requestExtras("conversation")
-    const { prompt, messages: sent } = this.#sent(request)
-    const { messages, edit } = this.#server.edit(sent, { edits: context_management?.edits ?? [], prompt })
+  #contextFor(request: RecordedRequest): Sent {
+    const { sent, edit } = this.#sent.conversation(request)
     if (edit.cleared > 0) {
       const { cleared: results, tokens } = edit
       const why = "the trigger was passed"
       this.#actions.push({ turn: this.#turn, kind: "cleared by the server", results, tokens, why })
     }
-    const isEdited = messages.some(({ items }) => items.some(({ isCleared }) => isCleared))
-    const keptFrom = this.#views.context.serverKept.firstOf(callsKeptBy({ context_management }))
-    this.#serverEdit = isEdited ? { edits: [], ...(keptFrom ? { keptFrom } : {}) } : undefined
-    return { messages, prompt }
-  }
-
-  /** Every response says what the server has cleared for it. */
-  #noteServerEdit(): void {
-    if (this.#serverEdit) this.#decide([{ type: "strata", subtype: "server-edited", ...this.#serverEdit }])
-    this.#serverEdit = undefined
-  }
-
-  /** A fork asks the server for the edits of the newest request, so it reads the same cache. */
-  #forFork(request: RecordedRequest): Sent {
-    const { context_management } = this.#layers.requestExtras("fork")
-    const { prompt, messages } = this.#sent(request)
-    const edits = context_management?.edits ?? []
-    return { prompt, messages: this.#server.edit(messages, { edits, prompt }).messages }
-  }
-
-  #sent({ number }: RecordedRequest): Sent {
-    const prompt = this.#recording.prompts[number] ?? 0
-    const messages = withoutForgottenThinking(this.#views.context.messages().messages, this.#facts)
-    return { prompt, messages: messages.map((message) => this.#messages.of(message)) }
+    return sent
   }
 
   get #facts(): ModelFacts {
@@ -279,7 +253,7 @@ class Rerun {
 
   /** What was sent, and the answer to it. */
   #withAnswer({ prompt }: Sent): Sent {
-    const { messages } = this.#forFork(this.#recording.requests[this.#turn - 1]!)
+    const { messages } = this.#sent.fork(this.#recording.requests[this.#turn - 1]!)
     return { prompt, messages: messages.slice(0, 1 + messages.findLastIndex(({ role }) => role === "assistant")) }
   }
 
@@ -307,7 +281,7 @@ class Rerun {
     const about = { ids: this.#ids, at: this.#now, model: request.model, usage: usageOf(counts) }
     const entries = this.#fetching.fetched(missing, about)
     for (const entry of entries) this.#apply(this.#inPlace(entry))
-    this.#noteServerEdit()
+    this.#decide(this.#sent.reported())
     return true
   }
 
@@ -329,7 +303,7 @@ class Rerun {
       ({ type, ...draft }) => type === "strata" && "subtype" in draft && draft.subtype === "compacted",
     )
     if (isCompaction) {
-      this.#compactedFrom = this.#forFork(this.#recording.requests[this.#turn - 1]!)
+      this.#compactedFrom = this.#sent.fork(this.#recording.requests[this.#turn - 1]!)
       this.#contexts.push(this.#turn)
       this.#ownTexts.add(drafts)
     }
