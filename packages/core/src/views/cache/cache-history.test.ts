@@ -186,3 +186,11 @@ test("CACHE-4 a request that kept the cache warm counts with its time, also wher
     expect(pauses.pings).toEqual(NO_TOKENS)
   }
 })
+
+test("CACHE-8 an hour has saved what was read after a pause only where the request before the pause asked for it", () => {
+  const chosen = (forPrompt: "5m" | "1h") =>
+    decision({ type: "strata", subtype: "cache-lifetime", forPrompt, forMessages: "5m", why: "" })
+  const shared = [response(0, 16_000), chosen("1h"), response(20, 16_000)] // another conversation kept the prompt
+  expect(follow(...shared).pauses.saved).toBe(0)
+  expect(follow(...shared, chosen("5m"), response(40, 16_000)).pauses.saved).toBe(16_000)
+})

@@ -36,6 +36,8 @@ interface Answered {
   readonly id: string
   readonly at: number | undefined
   readonly counts: TokenCounts
+  /** Its request asked for an hour, at least for the prompt. */
+  readonly isLong: boolean
   readonly pause: Pause
 }
 
@@ -64,7 +66,7 @@ export interface PausedResponse {
   readonly counts: TokenCounts
   /** When the cache was last kept warm, and for how long. */
   readonly warmed: { readonly at: number; readonly lifetime: "5m" | "1h" } | undefined
-  /** Requests ask for an hour, at least for the prompt. */
+  /** Its request asked for an hour, at least for the prompt. */
   readonly isLong: boolean
   /** The context was changed on purpose, so less is read in any case. */
   readonly isChanged: boolean
@@ -115,9 +117,9 @@ export function noteResponse(state: Pauses, response: PausedResponse): void {
   if (state.recent.length > MOST_RECENT) state.recent.shift()
   if (before) state.hourHolds &&= !isForgotten(response, { before, asked: state.asked })
   const isWarmed = warmed !== undefined && warmed.at > (before?.at ?? Number.POSITIVE_INFINITY)
-  const pause = { minutes, before: before?.counts, isKept: isLong || isWarmed }
+  const pause = { minutes, before: before?.counts, isKept: before?.isLong === true || isWarmed }
   add(state, effectOf(counts, pause), 1)
-  state.newest = { id, at, counts, pause }
+  state.newest = { id, at, counts, isLong, pause }
   state.asked = undefined
 }
 
