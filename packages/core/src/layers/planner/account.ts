@@ -1,6 +1,6 @@
 /**
  * What keeping the cache longer than five minutes has cost in this conversation, and what it has saved. Spent are the requests that keep
- * it warm, and what an hour costs more than five minutes. Saved is what was read after a longer pause: otherwise it would have been
+ * it warm, and what an hour that the planner chose costs more than five minutes. Saved is what was read after a longer pause: otherwise it would have been
  * written again. All amounts are in tokens of plain input.
  */
 import { addCounts, weighCounts } from "../../base/token-counts.ts"
@@ -21,12 +21,16 @@ export interface AccountInput {
   readonly prices: LifetimePrices
   /** Tokens of the context. */
   readonly size: number
+  /** The planner chooses the lifetime. What an hour costs by a setting is no guess of the planner. */
+  readonly choosesLifetime: boolean
 }
 
-export function accountOf({ pings, requests, saved }: Pauses, { prices, size }: AccountInput): Account {
+export function accountOf({ pings, requests, saved }: Pauses, input: AccountInput): Account {
+  const { prices, size, choosesLifetime } = input
   const { read, short, long, output } = prices
   const weights = { input: 1, cacheRead: read, cacheWrite5m: short, cacheWrite1h: long, output }
-  const spent = weighCounts(pings, weights) + (long - short) * requests.cacheWrite1h
+  const premium = choosesLifetime ? (long - short) * requests.cacheWrite1h : 0
+  const spent = weighCounts(pings, weights) + premium
   const cost = weighCounts(addCounts(requests, pings), weights)
   return {
     owed: spent - (short - read) * saved,

@@ -15,12 +15,13 @@ const MINUTE = 60_000
 const MODEL = "claude-opus-4-6" // a read costs a tenth of input
 const { facts } = findModel(MODEL)
 const WEIGHTS = { input: 1, cacheRead: 0.1, cacheWrite5m: 1.25, cacheWrite1h: 2, output: 5 }
+const PROMPT = 20_000 // tokens of the context
 const FREE = 0.2 * 1.15 // of the context: what may be spent before anything was saved
 
 /** A conversation with a person who pauses, and what it is billed. No server: the cache is what the rules say. */
 class Talk {
   readonly views = new Views({ family: facts.family })
-  readonly #cacheLifetime: "auto" | "5m"
+  readonly #cacheLifetime: "auto" | "5m" | "prompt-1h"
   #now = Date.parse("2026-11-15T12:00:00.000Z")
   #sentAt = 0
   #context = 0
@@ -33,7 +34,7 @@ class Talk {
   letGo = 0
   pings = 0
 
-  constructor(cacheLifetime: "auto" | "5m" = "auto") {
+  constructor(cacheLifetime: "auto" | "5m" | "prompt-1h" = "auto") {
     this.#cacheLifetime = cacheLifetime
   }
 
@@ -52,7 +53,8 @@ class Talk {
     const before = this.#context
     this.#context += tokens
     const warm = { ...NO_TOKENS, cacheRead: before, cacheWrite5m: tokens, output: 100 }
-    const cold = { ...NO_TOKENS, cacheWrite5m: this.#context, output: 100 }
+    const forHour = this.#cacheLifetime === "prompt-1h" ? PROMPT : 0
+    const cold = { ...NO_TOKENS, cacheWrite5m: this.#context - forHour, cacheWrite1h: forHour, output: 100 }
     const counts = before > 0 && kept ? warm : cold
     this.cost += weighCounts(counts, WEIGHTS)
     this.letGo += weighCounts(before > 0 && minutes <= 5 ? warm : cold, WEIGHTS)
@@ -90,17 +92,18 @@ class Talk {
   }
 }
 
-function usageOf({ input, output, cacheRead, cacheWrite5m }: TokenCounts): Usage {
+function usageOf({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: TokenCounts): Usage {
   return {
     input_tokens: input,
     output_tokens: output,
     cache_read_input_tokens: cacheRead,
-    cache_creation_input_tokens: cacheWrite5m,
+    cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
+    cache_creation: { ephemeral_5m_input_tokens: cacheWrite5m, ephemeral_1h_input_tokens: cacheWrite1h },
   }
 }
 
 /** After these pauses, in a conversation of 50,000 tokens. */
-function planAfter(pauses: readonly number[], cacheLifetime?: "5m") {
+function planAfter(pauses: readonly number[], cacheLifetime?: "5m" | "prompt-1h") {
   const talk = new Talk(cacheLifetime)
   talk.turn(0, 50_000)
   for (const minutes of pauses) talk.turn(minutes, 100)
@@ -113,6 +116,10 @@ describe("BEY-4 in a pause the cache is kept warm", () => {
     expect(planAfter([], "5m")).toMatchObject({ lifetime: "5m", pings: 1 }) // three would pay, but the account allows two
     expect(planAfter([8, 8], "5m")).toMatchObject({ lifetime: "5m", pings: 3, minutes: 18.5 })
     expect(planAfter([8, 40, 41, 900, 900, 8, 900], "5m")).toMatchObject({ lifetime: "5m", pings: 1 })
+  })
+
+  test("also where the prompt is cached for an hour by the setting: what that costs is no guess of the planner", () => {
+    expect(planAfter([8, 8], "prompt-1h")).toEqual(planAfter([8, 8], "5m"))
   })
 
   test("for as long as this person usually stays away, once that is known", () => {

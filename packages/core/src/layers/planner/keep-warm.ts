@@ -62,8 +62,9 @@ export function pausePlan(context: LayerContext, sent = 0): PausePlan {
 }
 
 /** How many more requests the account allows. */
-function affordable({ views, size }: LayerContext, prices: LifetimePrices): number {
-  const { owed, limit } = accountOf(views.cacheHistory.pauses, { prices, size: size.tokens })
+function affordable({ views, size, flags }: LayerContext, prices: LifetimePrices): number {
+  const choosesLifetime = flags.cacheLifetime === "auto"
+  const { owed, limit } = accountOf(views.cacheHistory.pauses, { prices, size: size.tokens, choosesLifetime })
   return Math.max(0, Math.floor((limit - owed) / (prices.read * size.tokens)))
 }
 

@@ -55,7 +55,7 @@ function chosenLifetimes(context: LayerContext): ChosenLifetimes {
   const { pauses, chosen = SHORT } = views.cacheHistory
   const prices = lifetimePrices(context)
   const prompt = views.context.promptTokens
-  const { owed, limit } = accountOf(pauses, { prices, size: size.tokens })
+  const { owed, limit } = accountOf(pauses, { prices, size: size.tokens, choosesLifetime: true })
   const gains = gainsOf(pauses, { prices, prompt, size: size.tokens })
   const pays = ({ gain, premium }: Gain, spent = 0) => gain >= premium && owed + spent + premium <= limit
   const isCold = isPromptCold(context)
