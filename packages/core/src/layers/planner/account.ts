@@ -1,7 +1,7 @@
 /**
  * What keeping the cache longer than five minutes has cost in this conversation, and what it has saved. Spent are the requests that keep
- * it warm, and what an hour that the planner chose costs more than five minutes. Saved is what was read after a longer pause: otherwise it would have been
- * written again. All amounts are in tokens of plain input.
+ * it warm, and what an hour that the planner chose costs more than five minutes. Saved is what was read after a longer pause: otherwise
+ * it would have been written again. All amounts are in tokens of plain input.
  */
 import { addCounts, weighCounts } from "../../base/token-counts.ts"
 import type { Pauses } from "../../views/cache/pauses.ts"
