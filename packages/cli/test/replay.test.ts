@@ -63,21 +63,34 @@ describe("BEY-7 strata replay", () => {
     expect((await run("replay", file, "--model", "claude-opus-5-5")).stdout).not.toContain("were billed")
   })
 
-  it("does not take a request that keeps the cache warm for one for a summary", async () => {
-    const rounds = Array.from({ length: 14 }, (_, i) => ({
+  /** Work with a pause of 90 minutes before its end. */
+  function transcriptWithPause(length: number): string {
+    const rounds = Array.from({ length }, (_, i) => ({
       tool: "Read",
       result: 12_000,
-      pauseMinutes: i === 12 ? 90 : 0,
+      pauseMinutes: i === length - 2 ? 90 : 0,
     }))
     const lines = workload(rounds, { model: "claude-opus-4-6" }).map((each) =>
       JSON.stringify({ sessionId: "s", version: "2.1.0", ...each }),
     )
-    const file = join(place.cwd, "away.jsonl")
+    const file = join(place.cwd, `away-${length}.jsonl`)
     writeFileSync(file, `${lines.join("\n")}\n`)
-    const { stdout } = await run("replay", file)
+    return file
+  }
+
+  it("does not take a request that keeps the cache warm for one for a summary", async () => {
+    const { stdout } = await run("replay", transcriptWithPause(14))
     expect(stdout).toContain("keeping the cache warm")
     expect(stdout).toContain("no wait for a summary")
     expect(stdout).not.toContain("with the request for a summary")
+  })
+
+  it("counts the summaries that someone waited for: optimum needs none in a cold cache", async () => {
+    const { stdout } = await run("replay", transcriptWithPause(60), "--policy", "optimum")
+    const compactions = stdout.match(/compacted before turn/g)?.length ?? 0
+    const [, requests] = stdout.match(/^ {2}summaries +(\d+)/m)!
+    expect(Number(requests)).toBeLessThan(compactions)
+    expect(stdout).toMatch(new RegExp(`of\\s+waiting\\s+for\\s+${requests}\\s+summar`))
   })
 
   it("says so where there is nothing to replay", async () => {

@@ -1,6 +1,6 @@
 /** The sections of a replay's report: context, cost, cache, what the layers did, and what left the view. */
 import type { ReplayReport } from "@strata/core/internal"
-import { PURPOSES } from "@strata/core/internal/replay/report"
+import { PURPOSES, type Purpose } from "@strata/core/internal/replay/report"
 import { columnChart } from "../display/bars.ts"
 import { counted, grouped, percent, short } from "../display/numbers.ts"
 import { cacheWords } from "../display/savings.ts"
@@ -60,20 +60,21 @@ export function context(page: ReplayPage): string[] {
 
 export function cost(page: ReplayPage): string[] {
   const { report, style, width } = page
-  const { dollars: paid, weighed, byPurpose, blockedMs, compactions } = report.totals
+  const { dollars: paid, weighed, byPurpose, blockedMs } = report.totals
   const { unit } = report.totals.saved
   const whole = paid ?? weighed
+  const requestsFor = (wanted: Purpose) => report.requests.filter(({ purpose }) => purpose === wanted).length
   const rows = PURPOSES.filter((purpose) => byPurpose[purpose] > 0).map((purpose) => [
     PURPOSE_NAMES[purpose],
-    grouped(report.requests.filter((request) => request.purpose === purpose).length),
+    grouped(requestsFor(purpose)),
     costIn(byPurpose[purpose], unit),
     percent(byPurpose[purpose], whole),
   ])
   const waited =
     blockedMs === 0
       ? "no wait for a summary"
-      : `${timeWords(blockedMs)} of waiting for ${counted(compactions, "summary", "summaries")}`
-  const amount = unit === "dollars" ? costIn(whole, unit) : `${short(whole)} tokens of plain input; a price is unknown`
+      : `${timeWords(blockedMs)} of waiting for ${counted(requestsFor("summary"), "summary", "summaries")}`
+  const amount = unit === "dollars" ? costIn(whole, unit) : `${short(whole)} tokens of plain input (a price is unknown)`
   return [
     ...titled(page, { title: "Cost", about: `${amount}, ${savedWords(report)}; ${waited}` }),
     ...table({
