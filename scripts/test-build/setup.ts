@@ -15,6 +15,7 @@ import {
   statSync,
   utimesSync,
 } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { bundlePackages } from "./bundle.ts"
@@ -37,6 +38,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   else await write(directory)
   provide("bundle", directory)
   const memory = directoryInMemory()
+  process.env.STRATA_TEST_DISK = tmpdir()
   if (memory) process.env.TMPDIR = memory // test workers start later, with this environment
   return () => {
     if (memory) rmSync(memory, { recursive: true, force: true })

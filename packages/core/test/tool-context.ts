@@ -60,9 +60,9 @@ export function testContext({ at, ...parts }: Partial<ToolContext> & { readonly 
   }
 }
 
-/** Removed when the test ends. */
+/** Removed when the test ends. On disk: tools refuse devices, and the directory in memory is among them. */
 export function scratchDirectory(): string {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), "strata-tools-")))
+  const path = realpathSync(mkdtempSync(join(process.env.STRATA_TEST_DISK ?? tmpdir(), "strata-tools-")))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
