@@ -1,0 +1,20 @@
+/**
+ * The prefix of a long conversation: what its requests from 80,000 to 206,000 tokens cost with each policy, in a window so large that
+ * none needs to act. Sending everything is 1.
+ *
+ *     npm run prefix
+ */
+import { stretchCosts } from "./lab/prefix-cost.ts"
+
+const { calls, costs } = await stretchCosts({ from: 80_000, to: 206_000 })
+console.log(`${calls} requests of generated work, from 80,000 to 206,000 tokens`)
+console.table(
+  Object.fromEntries(
+    costs
+      .toSorted((a, b) => a.cost - b.cost)
+      .map(({ policy, cost, inView }) => [
+        policy,
+        { "of sending everything": cost.toFixed(2), "names in view": `${(100 * inView).toFixed(1)}%` },
+      ]),
+  ),
+)
