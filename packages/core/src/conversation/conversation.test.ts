@@ -182,6 +182,17 @@ describe("events", () => {
   })
 })
 
+/** A store in memory whose journals flush like this. */
+function storeThatFlushes(sync: () => Promise<void>): Store {
+  const memory = memoryStore()
+  return { ...memory, open: async (address, options) => ({ ...(await memory.open(address, options)), sync }) }
+}
+
+function throwNext(failures: Error[]): void {
+  const failure = failures.pop()
+  if (failure) throw failure
+}
+
 describe("errors leave the conversation as it was", () => {
   test.each<[string, unknown, RegExp]>([
     ["an empty text", "", /it is empty/],
@@ -285,17 +296,10 @@ describe("errors leave the conversation as it was", () => {
   test("JRN-3 the disk works while the views follow a response; record() waits for it and reports its failure", async () => {
     const { promise: flushed, reject } = Promise.withResolvers<void>()
     const order: string[] = []
-    const memory = memoryStore()
-    const store: Store = {
-      ...memory,
-      async open(address, options) {
-        const sync = () => {
-          order.push("flush")
-          return flushed
-        }
-        return { ...(await memory.open(address, options)), sync }
-      },
-    }
+    const store = storeThatFlushes(() => {
+      order.push("flush")
+      return flushed
+    })
     const chat = await openTestConversation({ store })
     await say(chat, "one")
     chat.on("entry", () => order.push("in the views"))
@@ -312,36 +316,15 @@ describe("errors leave the conversation as it was", () => {
   })
 
   test("JRN-3 a failed flush that the disk reports only once fails record()", async () => {
-    const memory = memoryStore()
     const failures = [new Error("no space left")]
-    const store: Store = {
-      ...memory,
-      async open(address, options) {
-        const sync = async () => {
-          const failure = failures.pop()
-          if (failure) throw failure
-        }
-        return { ...(await memory.open(address, options)), sync }
-      },
-    }
-    const chat = await openTestConversation({ store })
+    const chat = await openTestConversation({ store: storeThatFlushes(async () => throwNext(failures)) })
     await expect(chat.record(answer("two"))).rejects.toThrow("no space left")
     await expect(chat.record(answer("three"))).resolves.toBeDefined()
   })
 
   test("JRN-3 a failed flush that the disk reports only once fails prepare(), also where the request cannot be built", async () => {
-    const memory = memoryStore()
     const failures: Error[] = []
-    const store: Store = {
-      ...memory,
-      async open(address, options) {
-        const sync = async () => {
-          const failure = failures.pop()
-          if (failure) throw failure
-        }
-        return { ...(await memory.open(address, options)), sync }
-      },
-    }
+    const store = storeThatFlushes(async () => throwNext(failures))
     const broken: Layer = { name: "broken", requestExtras: () => ({ context_management: { edits: [null] } }) }
     const chat = await openTestConversation({ store, layers: [broken] })
     await say(chat, "one")
