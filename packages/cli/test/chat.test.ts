@@ -1,5 +1,5 @@
 /** `strata chat` in a real terminal, over HTTP against the simulator. */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
@@ -20,6 +20,23 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     open({ command: [...bench.command, "chat", ...args], cwd: bench.project, env: bench.env })
 
   const started = (options: ChatOptions) => startChat(open, options)
+
+  test("LOOP-7 a paste of 900,000 characters is one line at once, is sent whole, and one that is too long is kept in a file", async () => {
+    await using at = await started({ turns: ["I have read it."] })
+    const { bench, terminal } = at
+    const text = "the log goes on and on\n".repeat(39_000)
+    terminal.paste("x".repeat(1_100_000))
+    await terminal.sees(/takes at most\s+1,000,000/)
+    terminal.paste(text)
+    await terminal.sees(/\[pasted text [0-9a-f]{12}: 39,001 lines\]/)
+    terminal.press("enter")
+    await terminal.sees("I have read it.")
+    const journals = readdirSync(bench.home, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".jsonl"),
+    )
+    const journal = journals.map((name) => readFileSync(join(bench.home, name), "utf8")).join("")
+    expect(journal.includes(JSON.stringify(text.trim()).slice(1, -1))).toBe(true)
+  })
 
   test("a question, an answer, a tool, a permission; exit, resume, and the old words are there", async () => {
     await using at = await started({

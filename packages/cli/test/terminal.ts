@@ -86,7 +86,7 @@ function openTmux({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgra
     type: (text) => void tmux("send-keys", "-l", text),
     press: (key) => void tmux("send-keys", KEYS[key].tmux),
     paste: (text) => {
-      tmux("set-buffer", text)
+      execFileSync("tmux", [...own, "load-buffer", "-"], { input: text }) // no argument may be that long
       tmux("paste-buffer", "-p")
     },
     hasEnded: () => tmux("list-panes", "-F", "#{pane_dead}").trim() === "1",

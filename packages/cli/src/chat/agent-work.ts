@@ -156,9 +156,14 @@ export class AgentWork {
   #start(prompt: string | undefined): void {
     this.#interruption = new AbortController()
     const { signal } = this.#interruption
-    this.#running = this.#follow(this.#agent().query(prompt, { ...this.#limits, signal, mentions: true }))
+    let isKept = false
+    const onKept = () => {
+      isKept = true
+    }
+    this.#running = this.#follow(this.#agent().query(prompt, { ...this.#limits, signal, mentions: true }), onKept)
       .then(({ reason }) => {
         this.#waitsForPerson = reason !== "answer"
+        if (reason === "error" && !isKept && prompt !== undefined) this.#store.putBack(prompt)
         return reason === "answer" || reason === "aborted"
       })
       .catch((error: unknown) => {
@@ -170,7 +175,7 @@ export class AgentWork {
   }
 
   /** Shows the events and resolves with the end. */
-  async #follow<End>(events: AsyncGenerator<QueryEvent, End>): Promise<End> {
+  async #follow<End>(events: AsyncGenerator<QueryEvent, End>, onKept = () => {}): Promise<End> {
     this.#store.dispatch({ type: "work", work: { type: "working", since: Date.now() } })
     this.#isFollowing = true
     try {
@@ -179,7 +184,10 @@ export class AgentWork {
         if (done) return value
         this.#store.dispatch({ type: "event", event: value, at: Date.now() })
         this.#shown(value)
-        if (value.type === "user") await this.#nameOnce(value.text)
+        if (value.type === "user") {
+          onKept()
+          await this.#nameOnce(value.text)
+        }
         if (CHANGES_STATUS.has(value.type)) this.refresh()
       }
     } finally {

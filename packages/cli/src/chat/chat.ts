@@ -8,6 +8,7 @@ import type {
   UndoRequest,
 } from "@strata/core/internal"
 import { reasonOf } from "@strata/core/internal/base/errors"
+import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { textOf } from "@strata/core/internal/messages/blocks"
 import { counted } from "../display/numbers.ts"
 import { restoredSentence } from "../display/restored.ts"
@@ -28,6 +29,7 @@ import { loadOwnCommands, type OwnCommand } from "./own-commands.ts"
 import { ownMessage } from "./own-message.ts"
 import type { PanelLines } from "./panels.ts"
 import { pastItems } from "./past-items.ts"
+import { Pastes } from "./pastes.ts"
 import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
 import { projectFiles } from "./project-files.ts"
@@ -50,7 +52,9 @@ interface ChatParts {
 
 export async function openChat(workspace: Workspace, resumed: ConversationListing | undefined): Promise<Chat> {
   const inputs = historyFile(workspace.root, workspace.project)
-  const store = new ChatStore(await inputs.read())
+  const { root, project } = workspace
+  const pastes = new Pastes(join(projectDirectory(root, project), "tool-results", "pasted"))
+  const store = new ChatStore(await inputs.read(), { pastes })
   const session = await openPersonSession({ ask: store.ask, workspace, resumed })
   const chat = new Chat({ workspace, store, session, inputs })
   if (workspace.env[EDITOR_SOCKET]) await chat.editorSocket().catch((error: unknown) => store.fail(error))
@@ -267,7 +271,7 @@ export class Chat implements CommandTarget {
       }
       if (outcome) this.notice(outcome)
       const text = textOf(entry.message.content)
-      this.store.dispatch({ type: "edited", editor: editorWith(text) })
+      this.store.dispatch({ type: "edited", editor: editorWith(this.store.abbreviate(text) ?? "") })
       return this.notice("Edit your message or send it again. The journal keeps everything after it.")
     }
   }
@@ -295,7 +299,7 @@ export class Chat implements CommandTarget {
     if (text.trim() === "" || this.#isLeaving) return
     this.store.dispatch({ type: "submitted", text })
     this.#guard(this.#inputs.add(text))
-    this.perform(text)
+    this.perform(this.store.inFull(text))
   }
 
   /** Carries out a slash command, remembers a line that starts with `#`, runs one that starts with `!`. Anything else is sent to the agent. */

@@ -15,11 +15,13 @@ const FILES = { files: ["src/menu.ts", "notes.txt"], isPartial: false }
 /** A chat without an agent, on a clock that moves by hand. */
 function chatting() {
   let waiting: { readonly ms: number; readonly then: () => void } | undefined
-  const store = new ChatStore([], (ms, then) => {
-    waiting = { ms, then }
-    return () => {
-      waiting = undefined
-    }
+  const store = new ChatStore([], {
+    pause: (ms, then) => {
+      waiting = { ms, then }
+      return () => {
+        waiting = undefined
+      }
+    },
   })
   const submitted: string[] = []
   const chat = { store, submit: (text: string) => submitted.push(text), interrupt: () => store.dismissAgent() }

@@ -12,7 +12,8 @@ import type { Intent } from "./keys.ts"
 
 const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass needs its name typed
 
-export function press(chat: Chat, intent: Intent, window: Window): void {
+export function press(chat: Chat, given: Intent, window: Window): void {
+  const intent = withoutLongText(chat, given)
   const { dialogs, ready, isLeaving } = chat.store.snapshot()
   if (isLeaving && intent.type !== "interrupt") chat.store.dispatch({ type: "leaving", isLeaving: false })
   const [dialog] = dialogs
@@ -22,6 +23,12 @@ export function press(chat: Chat, intent: Intent, window: Window): void {
   }
   pressAtInput(chat, intent) // a question that is not on the screen yet, or came while the person types, takes no keys
   if (dialog) chat.store.postpone(dialog.id)
+}
+
+/** A long text is pasted. A label represents it, so that the screen stays fast. */
+function withoutLongText({ store }: Chat, intent: Intent): Intent {
+  if (intent.type !== "insert" && intent.type !== "submit") return intent
+  return intent.text === undefined ? intent : { ...intent, text: store.abbreviate(intent.text) ?? "" }
 }
 
 interface KeyInDialog {

@@ -175,13 +175,11 @@ test("while it is being interrupted, late events do not look like work", () => {
 })
 
 describe("HOOK-1 a message that a hook blocked while the agent works", () => {
-  const why = "A hook blocked the message: no secrets. It was not kept. Change it and send it again."
-  const blocked: Action = { type: "returned", text: "the key is 123", why }
+  const blocked: Action = { type: "returned", text: "the key is 123" }
 
-  test("is in the input again, after a sentence that says why", () => {
+  test("is in the input again", () => {
     const state = after({ type: "submitted", text: "the key is 123" }, blocked)
     expect(state.editor).toEqual({ text: "the key is 123", cursor: 14 })
-    expect(state.items).toEqual([{ kind: "notice", tone: "error", text: why }])
     expect(state.queued).toEqual([])
   })
 

@@ -34,7 +34,7 @@ export type Action =
   | { readonly type: "completion"; readonly change: Partial<Completion> }
   | { readonly type: "submitted"; readonly text: string }
   /** What was submitted could not be sent: it is in the input again. */
-  | { readonly type: "returned"; readonly text: string; readonly why: string }
+  | { readonly type: "returned"; readonly text: string }
   | { readonly type: "asked"; readonly dialog: Dialog }
   /** The first dialog changed. */
   | { readonly type: "dialog"; readonly dialog: Dialog }
@@ -92,9 +92,8 @@ export function reduce(state: ChatState, action: Action): ChatState {
       return { ...edited(state, EMPTY_EDITOR), undo: NO_CHANGES, history: remember(state.history, action.text) }
     case "returned": {
       const { text: typed } = state.editor
-      const notice = { kind: "notice", tone: "error", text: action.why } as const
       const editor = editorWith(typed === "" ? action.text : `${action.text}\n${typed}`)
-      return { ...edited(state, editor), items: [...state.items, notice] }
+      return edited(state, editor)
     }
     case "asked":
       return { ...state, dialogs: [...state.dialogs, action.dialog] }

@@ -3,6 +3,7 @@ import { reasonOf } from "@strata/core/internal/base/errors"
 import { type Dialog, type DialogAnswer, pressInDialog } from "./dialog.ts"
 import { historyOf } from "./input-history.ts"
 import type { Intent } from "./keys.ts"
+import type { Pastes } from "./pastes.ts"
 import type { Ask } from "./person.ts"
 import { type Action, reduce } from "./reduce.ts"
 import { type ChatState, initialState, type Status } from "./state.ts"
@@ -29,6 +30,12 @@ const realPause: Pause = (ms, then) => {
   return () => clearTimeout(timer)
 }
 
+export interface ChatStoreParts {
+  readonly pause?: Pause
+  /** Keeps long texts out of the input line. */
+  readonly pastes?: Pastes
+}
+
 const sentenceOf = (error: unknown) => (error instanceof Error ? error.message : reasonOf(error))
 
 export class ChatStore {
@@ -38,12 +45,14 @@ export class ChatStore {
   #asked = 0
   #isNotifying = false
   readonly #pause: Pause
+  readonly #pastes: Pastes | undefined
   #cancelPause: () => void = () => {}
   /** The last dialog that was on the screen. */
   #painted: string | undefined
 
-  constructor(inputs: readonly string[], pause: Pause = realPause) {
+  constructor(inputs: readonly string[], { pause = realPause, pastes }: ChatStoreParts = {}) {
     this.#pause = pause
+    this.#pastes = pastes
     this.#state = initialState(NO_CONVERSATION, historyOf(inputs))
   }
 
@@ -76,7 +85,26 @@ export class ChatStore {
 
   /** Shows why a message was not sent, and puts it back into the input. */
   giveBack(text: string, error: unknown): void {
-    this.dispatch({ type: "returned", text, why: sentenceOf(error) })
+    this.putBack(text)
+    this.fail(error)
+  }
+
+  /** Puts a message that was not sent back into the input. */
+  putBack(text: string): void {
+    this.dispatch({ type: "returned", text: this.abbreviate(text) ?? "" })
+  }
+
+  /** What belongs into the input line for a text. `undefined` for one that is too long for a message: then the person sees why. */
+  abbreviate(text: string): string | undefined {
+    const abbreviated = this.#pastes?.abbreviate(text) ?? { state: "abbreviated", text }
+    if (abbreviated.state === "abbreviated") return abbreviated.text
+    this.say(abbreviated.why, "warning")
+    return undefined
+  }
+
+  /** What the person means by a line. */
+  inFull(line: string): string {
+    return this.#pastes?.inFull(line) ?? line
   }
 
   readonly ask: Ask = (draft) => {
@@ -134,7 +162,8 @@ export class ChatStore {
   }
 
   #answer(id: string, answer: DialogAnswer): void {
-    this.#answers.get(id)?.(answer)
+    const reply = answer.type === "chosen" && answer.reply !== undefined ? { reply: this.inFull(answer.reply) } : {}
+    this.#answers.get(id)?.({ ...answer, ...reply })
     this.#answers.delete(id)
     this.dispatch({ type: "answered", id })
   }

@@ -225,17 +225,28 @@ describe("errors leave the conversation as it was", () => {
   })
 
   test("WIN-4 the context is full: nothing is sent, everything is kept, and going back helps", async () => {
-    const settings = { models: { "claude-opus-4-6": { window: 2_000 } } }
+    const settings = { models: { "claude-opus-4-6": { window: 2_000 } }, autoCompactEnabled: false }
     const chat = await openTestConversation({ settings, title: "t" })
     const first = await say(chat, "short")
-    const long = await say(chat, "long ".repeat(5_000))
+    await say(chat, "longer ".repeat(500))
+    const long = await say(chat, "long ".repeat(500))
     const error = (await chat.prepare().catch((thrown: unknown) => thrown)) as ContextFullError
     expect(error).toBeInstanceOf(ContextFullError)
     expect(error).toMatchObject({ used: chat.fill().used, limit: chat.thresholds.blocking })
     expect(chat.fill()).toMatchObject({ percentLeft: 0, state: "blocked" })
     expect(error.used).toBeGreaterThan(error.limit)
-    expect(await chat.recall(`${long}.0`)).toEqual({ type: "text", text: "long ".repeat(5_000) })
+    expect(await chat.recall(`${long}.0`)).toEqual({ type: "text", text: "long ".repeat(500) })
     await chat.rewind(first)
+    expect(await sent(chat)).toEqual(['user: "short"'])
+  })
+
+  test("WIN-4 a message that no request can carry is refused before it is written, so the next one is sent", async () => {
+    const settings = { models: { "claude-opus-4-6": { window: 2_000 } } }
+    const chat = await openTestConversation({ settings })
+    await expect(say(chat, "long ".repeat(5_000))).rejects.toThrow(/has room for \d+\. Write it to a file/)
+    await expect(chat.enqueue("long ".repeat(5_000))).rejects.toThrow(InvalidContentError)
+    expect(await entriesOf(chat)).toEqual([])
+    await say(chat, "short")
     expect(await sent(chat)).toEqual(['user: "short"'])
   })
 

@@ -148,6 +148,8 @@ export class Conversation implements AsyncDisposable {
   async add(incoming: Incoming): Promise<Uuid> {
     const drafts = messageDrafts(incoming) // copied at once: the caller may change its objects while it waits
     return this.#engine.inOrder(async () => {
+      const newest = drafts.at(-1)!
+      if (newest.type === "user") this.#engine.mustFit(newest.message.content)
       const entries = await this.#engine.record.append(drafts)
       for (const results of unanswered(entries as readonly Message[])) {
         await this.#engine.parts.flags.readLimits(this.#engine.calledTools())
@@ -161,6 +163,7 @@ export class Conversation implements AsyncDisposable {
   async enqueue(content: Content): Promise<Uuid> {
     this.#engine.mustBeOpen()
     const checked = checkedCopy(content, "user")
+    this.#engine.mustFit(checked)
     // does not wait for other calls: it must be safe at once
     const draft: Draft = { type: "user", isQueued: true, message: { role: "user", content: checked } }
     return (await this.#engine.record.append([draft]))[0]!.uuid

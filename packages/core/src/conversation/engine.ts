@@ -5,7 +5,7 @@
 
 import { setImmediate } from "node:timers/promises"
 import type { Clock } from "../base/clock.ts"
-import { ClosedError, MessageNotFoundError } from "../base/errors.ts"
+import { ClosedError, InvalidContentError, MessageNotFoundError } from "../base/errors.ts"
 import type { FlagReader } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
 import { inSlices } from "../base/in-slices.ts"
@@ -18,7 +18,7 @@ import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { isToolUse } from "../messages/blocks.ts"
+import { type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
@@ -234,6 +234,16 @@ export class Engine {
       .finally(() => {
         this.#isCatchingUp = false
       })
+  }
+
+  /** Refuses a text that no request can carry, because no layer shortens the newest message: every later request would be refused. */
+  mustFit(content: Content): void {
+    const tokens = Math.round(this.views.context.textTokens(content))
+    const room = this.thresholds.blocking - this.views.context.promptTokens
+    if (tokens <= room) return
+    throw new InvalidContentError(
+      `it has about ${tokens} tokens, and ${this.parts.model} has room for ${Math.max(0, room)}. Write it to a file and name the file, or use a model with a larger window`,
+    )
   }
 
   async mustBeMessage(uuid: Uuid): Promise<void> {

@@ -62,7 +62,15 @@ function HeadingView({ text }: { readonly text: string }): ReactNode {
 
 function UserView({ text }: { readonly text: string }): ReactNode {
   const { accent } = useTheme()
-  return h(Rows, { lead: h(Text, accent, "> "), text, bold: true })
+  return h(Rows, { lead: h(Text, accent, "> "), text: beginningOf(text), bold: true })
+}
+
+const SHOWN_OF_MESSAGE = 2_000 // characters; who pasted more knows the rest
+
+function beginningOf(text: string): string {
+  const left = text.length - SHOWN_OF_MESSAGE
+  if (left <= 0) return text
+  return `${text.slice(0, SHOWN_OF_MESSAGE).toWellFormed()}\n… ${left.toLocaleString("en")} more characters`
 }
 
 interface RowsProps extends Pick<TextProps, "bold" | "color" | "dimColor"> {

@@ -4,7 +4,7 @@
  */
 
 import type { Entry, SessionFacts } from "../../journal/entries.ts"
-import { isToolResult, type ToolResult } from "../../messages/blocks.ts"
+import { type Content, isText, isToolResult, type ToolResult } from "../../messages/blocks.ts"
 import type { Repair } from "../../messages/flatten.ts"
 import type { MediaItem } from "../../messages/media.ts"
 import { type AssistantMessage, isSyntheticError, type Message, type Uuid } from "../../messages/messages.ts"
@@ -105,6 +105,12 @@ export class ContextView {
   /** An estimate of what every request carries besides the messages: system prompt, tools, preamble. */
   get promptTokens(): number {
     return this.#state.prompt.tokens
+  }
+
+  /** An estimate for the texts of a message. Results and media are not counted: layers shorten them. */
+  textTokens(content: Content): number {
+    const texts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content.filter(isText)
+    return texts.reduce((sum, block) => sum + this.#state.estimator.block(block), 0)
   }
 
   /** Of the model's tokenizer. */
