@@ -9,20 +9,19 @@ import { describeBreak } from "../model/cache/describe-break.ts"
 import { CacheForecast, type ForecastOptions } from "../model/cache/forecast.ts"
 import type { ModelResponse } from "../model/model.ts"
 import type { Estimator } from "../tokens/estimate.ts"
-import type { Views } from "../views/views.ts"
 import type { ConversationRecord } from "./record.ts"
 
 /** How many messages, from the first, stay unchanged while the revision does. */
 interface Settled {
   readonly closed: number
-  readonly revision: number
+  readonly revision: symbol
 }
 
 export class CacheWatch {
   readonly #record: ConversationRecord
   readonly #forecast: CacheForecast
   /** The last request: its settled messages by their number, the others as they were. */
-  #last: (Settled & { readonly open: ModelRequest["messages"]; readonly views: Views }) | undefined
+  #last: (Settled & { readonly open: ModelRequest["messages"] }) | undefined
 
   constructor(record: ConversationRecord, options: Omit<ForecastOptions, "estimate">) {
     this.#record = record
@@ -43,7 +42,7 @@ export class CacheWatch {
     const { views, clock } = this.#record
     const { cacheHistory, context } = views
     const unchanged = this.#unchanged(request, settled)
-    this.#last = { ...settled, open: request.messages.slice(settled.closed), views }
+    this.#last = { ...settled, open: request.messages.slice(settled.closed) }
     this.#forecast.sent(request, {
       at: clock.now(),
       announced: cacheHistory.changes,
@@ -54,7 +53,7 @@ export class CacheWatch {
 
   /** How many messages, from the first, are those of the last request. */
   #unchanged({ messages }: ModelRequest, { revision }: Settled): number {
-    if (this.#last?.views !== this.#record.views || this.#last.revision !== revision) return 0
+    if (this.#last?.revision !== revision) return 0
     const { closed, open } = this.#last
     const changed = open.findIndex((message, at) => messages[closed + at] !== message)
     return closed + (changed < 0 ? open.length : changed)

@@ -19,7 +19,7 @@ export class SettledFold<S> {
   /** Takes what follows the newest response out of the state. */
   #forgetNewest: () => void = () => undefined
   #taken = 0
-  #revision: number | undefined
+  #revision: symbol | undefined
 
   constructor(fold: MessageFold<S>) {
     this.#fold = fold

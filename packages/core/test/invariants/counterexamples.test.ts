@@ -62,3 +62,24 @@ test("invariant 5: the size that a compaction states is the size of the view aft
   expect(stated).toHaveLength(1)
   expect(behind).toEqual(stated)
 })
+
+// views that are loaded again counted their revisions from the start, so the validator took their messages for those it had checked
+test("invariant 1, BEY-13: after two clearings, a fold and its undo the next request is prepared", async () => {
+  const chat = await openTestConversation()
+  const questions: string[] = []
+  for (let n = 0; n < 5; n++) {
+    questions.push(await chat.add(`Question ${n}: ${"words ".repeat(50)}`))
+    await chat.record({ id: `call${n}`, content: [{ type: "tool_use", id: `t${n}`, name: "Read", input: {} }] })
+    await chat.add([{ type: "tool_result", tool_use_id: `t${n}`, content: "code ".repeat(300) }])
+    await chat.record({ id: `answer${n}`, content: [{ type: "text", text: "Done." }] })
+  }
+  await chat.add("And now?")
+  await chat.prepare()
+  await chat.clearResults({ downTo: chat.fill().used - 1 })
+  const before = serialiseRequest(await chat.prepare())
+  await chat.clearResults({ downTo: chat.fill().used })
+  await chat.fold({ from: questions[0]!, to: questions[1]! })
+  await chat.prepare()
+  await chat.undo()
+  expect(serialiseRequest(await chat.prepare())).toBe(before)
+})

@@ -25,7 +25,7 @@ export interface ValidationSubject {
   /** Images and documents are left to the API. Default: they are checked too. */
   readonly media?: "unchecked"
   /** Saves work: the first `closed` messages are the same in all requests of one `revision`. Prompt and tools never change in place. */
-  readonly settled?: { readonly closed: number; readonly revision: number }
+  readonly settled?: { readonly closed: number; readonly revision: unknown }
 }
 
 /** Everything that is wrong with a request. */
@@ -74,7 +74,7 @@ const noProgress = (): Progress => ({
 export class RequestValidator {
   #done = noProgress()
   #recent = NOTHING_RECENT
-  #revision: number | undefined
+  #revision: unknown
   /** The last system prompt and tools that were valid. */
   #prompt: { readonly system?: unknown; readonly tools?: unknown } = {}
 

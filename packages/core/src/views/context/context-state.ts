@@ -73,7 +73,7 @@ export class ContextState {
   visible: Message[] = []
   /** The repairs that made these messages usable. */
   repairs: Repair[] = []
-  settledRevision = 0
+  settledRevision = Symbol()
   /** Only kept messages have come since the boundary, and a summary that follows goes before them. */
   summaryGoesFirst = false
   /** Typed while the system was busy, in that order. Each waits to be delivered. */
@@ -246,7 +246,7 @@ export class ContextState {
     this.cacheEdits.decide(decision, this.messages.length)
     this.answers.decide(decision, this.messages.length)
     this.meter.remove(before - size())
-    if (!this.#areSinceResponse(touched)) this.settledRevision++
+    if (!this.#areSinceResponse(touched)) this.settledRevision = Symbol()
     if (changesMessages(decision)) this.#rebuild()
     else if (editsCache(decision)) this.#flushCacheEdits()
     else this.shown.update(touched, this.flattener)
@@ -352,7 +352,7 @@ export class ContextState {
     this.flattener = this.#newFlattener()
     this.cacheEdits.startFeeding()
     this.shown.clear()
-    this.settledRevision++
+    this.settledRevision = Symbol()
   }
 
   /** A flattener that begins with the context preamble. */

@@ -25,7 +25,7 @@ import type { ContextMessages } from "./shown-messages.ts"
 export class ContextView {
   readonly #state: ContextState
   /** Settled messages as the model sees them, those that someone has asked for. They hold for one revision. */
-  #stored: { readonly messages: Message[]; readonly revision: number } = { messages: [], revision: -1 }
+  #stored: { readonly messages: Message[]; readonly revision?: symbol } = { messages: [] }
 
   constructor(estimator: Estimator, saved?: SavedContext, options: ContextOptions = {}) {
     this.#state = new ContextState(estimator, saved, options)
@@ -150,9 +150,9 @@ export class ContextView {
 
   /**
    * How many of them there are up to the end of the newest response. `revision` changes whenever a decision or a boundary has changed
-   * one of those; until then a reader can keep what it computed about them.
+   * one of those; until then a reader can keep what it computed about them. Views that are loaded again begin with another one.
    */
-  get settled(): { readonly count: number; readonly revision: number } {
+  get settled(): { readonly count: number; readonly revision: symbol } {
     const count = endOfResponses(this.#state.visible)
     return { count, revision: this.#state.settledRevision }
   }

@@ -9,8 +9,8 @@ export interface ContextMessages {
   readonly messages: readonly FlatMessage[]
   /** How many of them, from the first, stay as they are until a decision changes one. */
   readonly closed: number
-  /** Changes whenever a decision has changed one of those. */
-  readonly revision: number
+  /** Changes whenever a decision has changed one of those. No two views have the same. */
+  readonly revision: symbol
 }
 
 export class ShownMessages {
@@ -19,7 +19,7 @@ export class ShownMessages {
   #closed: FlatMessage[] = []
   /** In which closed message a block is. */
   readonly #closedAt = new WeakMap<Block, number>()
-  #revision = 0
+  #revision = Symbol()
 
   constructor(show: (block: Block) => Block) {
     this.#show = show
@@ -37,14 +37,14 @@ export class ShownMessages {
       const at = this.#closedAt.get(block)
       if (at === undefined || at >= this.#closed.length) continue
       this.#closed[at] = this.#shown(closed[at]!)
-      this.#revision++
+      this.#revision = Symbol()
     }
   }
 
   /** The messages are flattened again from the first. */
   clear(): void {
     this.#closed = []
-    this.#revision++
+    this.#revision = Symbol()
   }
 
   #takeClosed(closed: readonly FlatMessage[]): void {

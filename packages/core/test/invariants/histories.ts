@@ -1,0 +1,352 @@
+/**
+ * Random histories of one conversation on a real disk, with the layers it has by default: what a person, a model, a server that refuses and
+ * a process that dies can do to it, in any order. Steps name things by number, so every shortened history is still one.
+ */
+import { cp, mkdir, readFile, rm, truncate } from "node:fs/promises"
+import { join } from "node:path"
+import fc from "fast-check"
+import { manualClock } from "../../src/base/clock.ts"
+import {
+  CompactionFailedError,
+  ContextFullError,
+  EmptyConversationError,
+  NothingToUndoError,
+  RangeRefusedError,
+} from "../../src/base/errors.ts"
+import { projectName, seededIds } from "../../src/base/ids.ts"
+import type { Conversation } from "../../src/conversation/conversation.ts"
+import { openConversation } from "../../src/conversation/open.ts"
+import { isMessage } from "../../src/journal/entries.ts"
+import { journalPaths } from "../../src/journal/file/layout.ts"
+import type { Block } from "../../src/messages/blocks.ts"
+
+export const MODEL = "claude-opus-4-6"
+const ID = "c"
+
+export type Step =
+  | { readonly kind: "say" | "enqueue"; readonly text: number; readonly length: number }
+  | { readonly kind: "answer"; readonly calls: number; readonly thinks: boolean; readonly usage: number }
+  | { readonly kind: "results"; readonly length: number; readonly all: boolean }
+  /** `less`: only so many tokens, which is often one result. */
+  | { readonly kind: "clear"; readonly downTo: number; readonly less?: number }
+  | { readonly kind: "fold" | "snip"; readonly from: number; readonly to: number }
+  | { readonly kind: "fold-down"; readonly downTo: number }
+  | { readonly kind: "unfold"; readonly which: number }
+  | { readonly kind: "undo"; readonly which: number; readonly isNewest: boolean; readonly keepLater: boolean }
+  | { readonly kind: "compact"; readonly thenUndo: boolean }
+  | { readonly kind: "rewind"; readonly to: number; readonly isInView: boolean }
+  | { readonly kind: "refused"; readonly after: "nothing" | "overflow" | "fold" | "received" }
+  | { readonly kind: "wait" | "reopen" }
+  | { readonly kind: "kill"; readonly lost: number }
+
+const kindOf = <K extends Step["kind"]>(...kinds: readonly K[]) => fc.constantFrom(...kinds)
+const downTo = fc.constantFrom(0, 500, 2_000, 6_000)
+const length = fc.constantFrom(5, 40, 400, 4_000)
+const place = fc.nat(40)
+const clear: fc.Arbitrary<Step> = fc.record({ kind: kindOf("clear"), downTo })
+const clearOne = fc.constant<Step>({ kind: "clear", downTo: 0, less: 1 })
+const range: fc.Arbitrary<Step> = fc.record({ kind: kindOf("fold", "fold", "snip"), from: place, to: place })
+const undo: fc.Arbitrary<Step> = fc.record({
+  kind: kindOf("undo"),
+  which: fc.nat(9),
+  isNewest: fc.nat(3).map((n) => n > 0),
+  keepLater: fc.boolean(),
+})
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: kindOf("say", "say", "say", "enqueue"), text: fc.nat(7), length }) },
+  {
+    weight: 7,
+    arbitrary: fc.record({ kind: kindOf("answer"), calls: fc.nat(3), thinks: fc.boolean(), usage: fc.nat(9_000) }),
+  },
+  { weight: 6, arbitrary: fc.record({ kind: kindOf("results"), length, all: fc.boolean() }) },
+  { weight: 2, arbitrary: clear },
+  { weight: 1, arbitrary: clearOne },
+  { weight: 3, arbitrary: range },
+  { weight: 1, arbitrary: fc.record({ kind: kindOf("fold-down"), downTo }) },
+  { weight: 1, arbitrary: fc.record({ kind: kindOf("unfold"), which: fc.nat(5) }) },
+  { weight: 4, arbitrary: undo },
+  { weight: 3, arbitrary: fc.record({ kind: kindOf("compact"), thenUndo: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ kind: kindOf("rewind"), to: fc.nat(200), isInView: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: kindOf("refused"),
+      after: fc.constantFrom("nothing", "overflow", "fold", "received") as fc.Arbitrary<"nothing">,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: kindOf("wait", "reopen") }) },
+  { weight: 1, arbitrary: fc.record({ kind: kindOf("kill"), lost: fc.nat(3_000) }) },
+)
+
+/** A person who changes what is sent, and changes it back. */
+const byHand: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: clearOne },
+  { weight: 1, arbitrary: clear },
+  { weight: 4, arbitrary: range },
+  { weight: 4, arbitrary: undo },
+  { weight: 1, arbitrary: step },
+)
+
+/** An exchange with calls, so that there is something to clear and to fold. */
+const exchange = fc
+  .record({ text: fc.nat(7), words: length, calls: fc.integer({ min: 1, max: 2 }), lines: length })
+  .map(({ text, words, calls, lines }): readonly Step[] => [
+    { kind: "say", text, length: words },
+    { kind: "answer", calls, thinks: false, usage: 0 },
+    { kind: "results", length: lines, all: true },
+    { kind: "answer", calls: 0, thinks: false, usage: 0 },
+  ])
+
+export interface Checked {
+  readonly step: Step
+  /** Whether a request is prepared after it, here and elsewhere. */
+  readonly isChecked: boolean
+}
+
+const several = (of: fc.Arbitrary<Step>): fc.Arbitrary<readonly Checked[]> =>
+  fc.array(fc.record({ step: of, isChecked: fc.boolean() }), { minLength: 4, maxLength: 20 })
+
+/** A person speaks first. */
+export const histories: fc.Arbitrary<readonly Checked[]> = fc
+  .record({
+    begun: fc.array(exchange, { maxLength: 6 }),
+    steps: fc.oneof(several(step), several(byHand)),
+  })
+  .map(({ begun, steps }) => [
+    { step: { kind: "say", text: 0, length: 40 }, isChecked: false },
+    ...begun.flat().map((each) => ({ step: each, isChecked: false })),
+    ...steps.slice(0, -1),
+    ...steps.slice(-1).map((last) => ({ ...last, isChecked: true })),
+  ])
+
+export interface HistoryOptions {
+  readonly memory: boolean
+  readonly folding: boolean
+  /** Automatic compaction begins here. */
+  readonly autoCompactTokens: number
+}
+
+const TEXTS = [
+  "Which port has the staging server?",
+  "Fix the failing test in parser.ts.",
+  "The heron host must never be restarted.",
+  "What did we decide about the cache?",
+  "Go on.",
+  "Use tabs, not spaces.",
+  "The build of the parser is slow.",
+  "Why is the staging server down?",
+]
+
+/** What cannot be done in this state is refused with an error of its own. */
+const EXPECTED = [CompactionFailedError, NothingToUndoError, RangeRefusedError, EmptyConversationError]
+
+async function refusable<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (EXPECTED.some((kind) => error instanceof kind)) return undefined
+    throw error
+  }
+}
+
+/** Paths are in requests, so all have the same length. */
+const homeName = (number: number) => `home-${String(number).padStart(5, "0")}`
+
+/** The request without what differs between two copies of a home, and with long texts cut, so that a failure can be read. */
+export const comparable = (request: string): string =>
+  request
+    .replaceAll(/\bhome-\d{5}\b/g, "home")
+    .replaceAll(/(more words |a line of code\\n){4,}/g, (filling) => `[${filling.length}]`)
+
+let opened = 0
+
+/** One conversation, and the processes that have it open one after another. */
+export class History {
+  readonly #options: HistoryOptions
+  readonly #homes: string
+  readonly #clock = manualClock("2026-03-10T12:00:00.000Z")
+  #home: string
+  #count = 0
+  chat!: Conversation
+
+  /** `homes`: a directory for this history alone. `before`: a home with earlier conversations. */
+  constructor(homes: string, options: HistoryOptions) {
+    this.#homes = homes
+    this.#home = join(homes, homeName(0))
+    this.#options = options
+  }
+
+  async start(before?: string): Promise<void> {
+    await mkdir(join(this.#homes, "project"), { recursive: true })
+    if (before !== undefined) await cp(before, this.#home, { recursive: true, preserveTimestamps: true })
+    this.chat = await this.#open(this.#home)
+  }
+
+  /** With ids of its own: a process never gives out those of another one. */
+  #open(dir: string): Promise<Conversation> {
+    const { memory, folding, autoCompactTokens } = this.#options
+    return openConversation({
+      ...{ model: MODEL, id: ID, cwd: join(this.#homes, "project"), dir, env: {}, system: "You help." },
+      settings: {
+        ...{ autoCompactTokens, memory: memory ? "auto" : "off", flush: "never", switches: { folding } },
+      },
+      clock: this.#clock,
+      ids: seededIds(`${opened++}`),
+    })
+  }
+
+  /** What another process would find now: the files, without what is only in memory. */
+  async #copied({ lost = 0 } = {}): Promise<string> {
+    const to = join(this.#homes, homeName(++this.#count))
+    const isKept = (path: string) => !/\.(lock|sqlite(-wal|-shm)?)$/.test(path)
+    await cp(this.#home, to, { recursive: true, preserveTimestamps: true, filter: isKept })
+    if (lost > 0) {
+      const { journal } = journalPaths(to, { project: projectName(join(this.#homes, "project")), id: ID })
+      const { length: bytes } = await readFile(journal).catch(() => Buffer.alloc(0))
+      if (bytes > 0) await truncate(journal, Math.max(0, bytes - lost))
+    }
+    return to
+  }
+
+  /** Does something with the conversation as another process would open it now. */
+  async elsewhere<T>(work: (chat: Conversation) => Promise<T>): Promise<T> {
+    await this.chat.settled()
+    const home = await this.#copied()
+    const chat = await this.#open(home)
+    try {
+      return await work(chat)
+    } finally {
+      await chat.close()
+      await rm(home, { recursive: true })
+    }
+  }
+
+  async #dies(lost: number): Promise<void> {
+    const home = await this.#copied({ lost })
+    await this.chat.close()
+    await rm(this.#home, { recursive: true })
+    this.#home = home
+    this.chat = await this.#open(home)
+  }
+
+  async close(): Promise<void> {
+    await this.chat.close()
+  }
+
+  async take(step: Step): Promise<void> {
+    const { chat } = this
+    const { context, undoable } = chat.views
+    switch (step.kind) {
+      case "say":
+      case "enqueue": {
+        const text = `${TEXTS[step.text]} ${"more words ".repeat(step.length)}`
+        await (step.kind === "say" ? chat.add(text) : chat.enqueue(text))
+        return
+      }
+      case "answer":
+        await this.#answer(step)
+        return
+      case "results":
+        await this.#addResults(step)
+        return
+      case "clear":
+        await chat.clearResults({ downTo: step.less ? Math.max(0, chat.fill().used - step.less) : step.downTo })
+        return
+      case "fold":
+      case "snip": {
+        const inView = context.storedMessages()
+        const at = (number: number) => inView[number % Math.max(1, inView.length)]?.uuid ?? "none"
+        await refusable(chat[step.kind]({ from: at(step.from), to: at(step.to) }))
+        return
+      }
+      case "fold-down":
+        await refusable(chat.fold({ downTo: step.downTo }))
+        return
+      case "unfold": {
+        const { hiddenRanges } = context
+        const range = hiddenRanges[step.which % Math.max(1, hiddenRanges.length)]
+        await refusable(chat.unfold(range?.messages[0]!.uuid ?? "none"))
+        return
+      }
+      case "undo": {
+        const { keepLater, isNewest, which } = step
+        const decision = undoable.list[which % Math.max(1, undoable.list.length)]?.uuid
+        await refusable(chat.undo(isNewest || decision === undefined ? { keepLater } : { keepLater, decision }))
+        return
+      }
+      case "compact":
+        await refusable(chat.compact())
+        return
+      case "rewind": {
+        const places = step.isInView ? context.rawMessages.map(({ uuid }) => uuid) : await this.#messages()
+        if (places.length > 0) await chat.rewind(places[step.to % places.length]!)
+        return
+      }
+      case "refused":
+        await this.#refused(step.after)
+        return
+      case "wait":
+        this.#clock.advance(3_600_000)
+        return
+      case "reopen":
+        await chat.close()
+        this.chat = await this.#open(this.#home)
+        return
+      case "kill":
+        await this.#dies(step.lost)
+    }
+  }
+
+  async #messages(): Promise<readonly string[]> {
+    const found: string[] = []
+    for await (const entry of this.chat.entries()) if (isMessage(entry)) found.push(entry.uuid)
+    return found
+  }
+
+  async #answer({ calls, thinks, usage }: Extract<Step, { kind: "answer" }>): Promise<void> {
+    const n = ++this.#count
+    const content: unknown[] = [
+      ...(thinks ? [{ type: "thinking", thinking: `Thought ${n}.`, signature: "sig" }] : []),
+      { type: "text", text: `Answer ${n}.` },
+      ...Array.from({ length: calls }, (_, at) => ({
+        ...{ type: "tool_use", id: `toolu_${n}_${at}`, name: "Read" },
+        input: { file_path: `/src/file${at}.ts` },
+      })),
+    ]
+    await this.chat.record({
+      ...{ id: `msg_${n}`, model: MODEL, content, stop_reason: calls > 0 ? "tool_use" : "end_turn" },
+      usage: { input_tokens: usage, output_tokens: 10 },
+    })
+  }
+
+  /** Of the newest calls in view that have no result, the first or all. */
+  async #addResults({ length, all }: Extract<Step, { kind: "results" }>): Promise<void> {
+    const { lastResponse } = this.chat.views.context
+    const content = lastResponse?.message.content
+    const calls = Array.isArray(content) ? content.flatMap((block) => (block.type === "tool_use" ? block.id : [])) : []
+    const open = calls.filter((id) => !this.chat.views.context.originalResult(id))
+    const blocks = (all ? open : open.slice(0, 1)).map(
+      (id): Block => ({ type: "tool_result", tool_use_id: id, content: `${id}\n${"a line of code\n".repeat(length)}` }),
+    )
+    if (blocks.length > 0) await this.chat.add({ role: "user", content: blocks })
+  }
+
+  /** The server answered a request with 400, and the loop does what it does then. */
+  async #refused(after: Extract<Step, { kind: "refused" }>["after"]): Promise<void> {
+    await prepared(this.chat)
+    if (after === "overflow") await refusable(this.chat.compact({ trigger: "auto", overflowed: true }))
+    else if (after === "fold") await this.chat.foldAfterRefusal()
+    else if (after === "received") await this.chat.leaveOutReceived()
+  }
+}
+
+/** `undefined` where there is nothing to send, or where it does not fit: both are documented. */
+export async function prepared(chat: Conversation) {
+  try {
+    return await chat.prepare()
+  } catch (error) {
+    if (error instanceof EmptyConversationError || error instanceof ContextFullError) return undefined
+    throw error
+  }
+}
