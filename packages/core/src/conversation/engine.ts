@@ -266,7 +266,7 @@ export class Engine {
 
   /** Ends background work and closes the journal. Everything acknowledged is kept. */
   close(): Promise<void> {
-    this.#closingSignal.abort()
+    this.#closingSignal.abort(new ClosedError())
     this.#closing ??= this.inOrder(async () => {
       await this.layers.settled()
       this.#closed = true

@@ -54,11 +54,14 @@ export class CompactionParts {
 
   #addDecision(decision: DecisionEntry): void {
     if (decision.subtype === "undone") this.#undone.push({ boundary: decision.decision, entry: decision })
-    if (decision.subtype === "compacted" && decision.boundary === this.#open?.boundary) this.#open = undefined
     const boundary = decision.parentUuid === null ? undefined : this.#boundaries.get(decision.parentUuid)
+    const isBeforeItsEnd = boundary !== undefined && boundary === this.#open?.boundary
+    if (decision.subtype === "compacted" && decision.boundary === this.#open?.boundary) this.#open = undefined
     if (boundary === undefined) return
     if (decision.subtype === "prompt-rendered") this.#promptChangedBy = decision.why
-    if (this.#followsFromCompaction(decision)) this.#entries.get(boundary)!.add(decision.uuid)
+    // of kept results; a later one is a decision of its own
+    const shortensKept = decision.subtype === "tool-results-shortened" && isBeforeItsEnd
+    if (shortensKept || this.#followsFromCompaction(decision)) this.#entries.get(boundary)!.add(decision.uuid)
   }
 
   #followsFromCompaction(decision: DecisionEntry): boolean {

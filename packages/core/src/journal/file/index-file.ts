@@ -8,6 +8,7 @@ import { type FileHandle, open } from "node:fs/promises"
 import { crc32 } from "node:zlib"
 import { KEY_BYTES, keyOf } from "../../base/line-key.ts"
 import { appendBytes } from "./append-bytes.ts"
+import { FILE_MODE } from "./layout.ts"
 
 const RECORD_BYTES = 40
 const SUMMED_BYTES = 36
@@ -76,7 +77,7 @@ export class IndexFile {
   /** Opens the index and keeps the records that are within the first `journalBytes` of the journal. */
   static async open(path: string, journalBytes: number, options: { readonly readOnly: boolean }): Promise<IndexFile> {
     const { readOnly } = options
-    const handle = await open(path, readOnly ? "r" : "a+").catch((error: unknown) => {
+    const handle = await open(path, readOnly ? "r" : "a+", FILE_MODE).catch((error: unknown) => {
       if (readOnly) return undefined // it does without
       throw error
     })

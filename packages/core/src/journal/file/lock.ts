@@ -8,6 +8,7 @@
 import { randomUUID } from "node:crypto"
 import { link, lstat, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { hostname } from "node:os"
+import { FILE_MODE } from "./layout.ts"
 
 export interface LockOwner {
   readonly pid: number
@@ -31,7 +32,7 @@ export async function acquireLock(path: string, since: string): Promise<LockAtte
   // a finished file is linked into place, so that no process ever sees a lock without an owner
   const own = ownFile(path, owner)
   try {
-    await writeFile(own, JSON.stringify(owner))
+    await writeFile(own, JSON.stringify(owner), { mode: FILE_MODE })
     if (await linked(own, path)) return { state: "acquired", lock: lockAt(path, owner.token) }
     const holder = await ownerOf(path)
     if (holder === undefined) return await acquireLock(path, since) // it was released in the meantime

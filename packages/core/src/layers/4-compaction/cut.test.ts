@@ -23,28 +23,40 @@ describe("what is kept", () => {
     expect(cut.summarised).toEqual(messages.slice(0, -1))
   })
 
-  test("L4-17 in the middle of a tool round nothing is kept, and a last message that fills the window is summarised too", () => {
+  test("L4-32 results that no response has followed are kept with their calls, whatever the budget, and shortened", () => {
     const { messages } = working(3)
-    expect(cutAll({ messages, tokensOf: one, figures }).kept).toEqual([])
+    const long = (limit: number) => ({ budget: 0, tokensOf: () => limit })
+    expect(cutAll({ messages, tokensOf: one, figures })).toMatchObject({ kept: messages.slice(-2), shortens: true })
+    expect(cutAll({ messages, tokensOf: () => 90, figures, newest: long(20) }).kept).toEqual(messages.slice(-2))
+    const typed = working(3).user("and quickly").messages
+    expect(cutAll({ messages: typed, tokensOf: one, figures }).kept).toEqual(typed.slice(-3))
+    const noted = cutAfterNotes({ messages, tokensOf: () => 90, figures, newest: long(20) }, messages.at(-1)!.uuid)
+    expect(noted).toMatchObject({ kept: messages.slice(-2), shortens: true })
+    // too large even so, or nothing else to summarise
+    expect(cutAll({ messages, tokensOf: () => 90, figures, newest: long(21) }).kept).toEqual([])
+    expect(cutAll({ messages: working(1).messages, tokensOf: one, figures }).kept).toEqual([])
+  })
+
+  test("L4-17 a last message that fills the window is summarised too", () => {
     const long = working(3).user("a very long text").messages
     expect(cutAll({ messages: long, tokensOf: () => 50, figures }).kept).toEqual([])
   })
 
   test("L4-32 the newest exchanges stay word for word within their budget, whole rounds only", () => {
-    const { messages } = working(5)
+    const { messages } = working(5).say("Done.").user("Now this.")
     const kept = (budget: number) =>
       cutAll({ messages, tokensOf: one, figures, newest: { budget, tokensOf: one } }).kept
-    expect(kept(0)).toEqual([])
-    expect(kept(1)).toEqual([]) // half a round
-    expect(kept(2)).toEqual(messages.slice(-2))
-    expect(kept(5)).toEqual(messages.slice(-4))
+    expect(kept(0)).toEqual(messages.slice(-1))
+    expect(kept(1)).toEqual(messages.slice(-2))
+    expect(kept(2)).toEqual(messages.slice(-2)) // half a round
+    expect(kept(3)).toEqual(messages.slice(-4))
     expect(cutAll({ messages, tokensOf: one, figures, newest: { budget: 5, tokensOf: one } }).shortens).toBe(true)
   })
 
   test("L4-32 where everything would be kept, there would be nothing to summarise: the budget does not apply", () => {
     const { messages } = working(3)
     const newest = { budget: 100, tokensOf: one }
-    expect(cutAll({ messages, tokensOf: one, figures, newest }).kept).toEqual([])
+    expect(cutAll({ messages, tokensOf: one, figures, newest }).kept).toEqual(messages.slice(-2))
   })
 
   test("L4-32 an earlier summary and what was restored with it is never kept after another", () => {

@@ -7,7 +7,7 @@ import { isText, isToolResult } from "../../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
 import { safeCuts } from "../../messages/rounds.ts"
 import type { CompactionRange } from "../compaction-order.ts"
-import { positionOf } from "../position.ts"
+import { lastTurn, positionOf } from "../position.ts"
 
 export interface Cut {
   readonly kind: "all" | CompactionRange["kind"]
@@ -43,10 +43,17 @@ export interface NewestFigures {
 
 /**
  * Everything but the newest exchanges. The user's last message stays as it is while it has no answer, and so do calls whose results are
- * still to come.
+ * still to come or not read yet.
  */
-export function cutAll({ messages, tokensOf, figures, newest }: CutInput): Cut {
+export function cutAll(input: CutInput): Cut {
+  const { messages, tokensOf, figures, newest } = input
   const open = safeBefore(messages, openFrom(messages))
+  const unread = unreadFrom(input)
+  if (unread < open) {
+    const from = newest ? newestFrom(messages, { ...newest, start: unread }) : unread
+    const cut = cutAt(messages, from, "all")
+    return { ...(holdsAnswer(cut) ? cut : cutAt(messages, unread, "all")), shortens: true }
+  }
   const unanswered = unansweredFrom(messages)
   const start = Math.min(unanswered, open)
   const isLarge = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0) > figures.most
@@ -56,7 +63,7 @@ export function cutAll({ messages, tokensOf, figures, newest }: CutInput): Cut {
   const from = newest ? newestFrom(messages, { ...newest, start }) : start
   const cut = cutAt(messages, from, "all")
   // a conversation that fits the budget as a whole would leave nothing to summarise
-  const isEnough = from === start || cut.summarised.some(({ type }) => type === "assistant")
+  const isEnough = from === start || holdsAnswer(cut)
   return { ...(isEnough ? cut : cutAt(messages, start, "all")), shortens: true }
 }
 
@@ -95,6 +102,7 @@ export function cutAfterNotes(input: CutInput, through: Uuid | undefined): Cut |
   const covered = messages.findIndex(({ uuid }) => uuid === through)
   if (through !== undefined && covered < 0) return undefined
   const floor = restoredUntil(messages)
+  const unread = Math.max(floor, unreadFrom(input))
   let start = Math.max(floor, Math.min(through === undefined ? messages.length : covered + 1, openFrom(messages)))
   let tokens = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0)
   let texts = messages.slice(start).filter(hasText).length
@@ -105,7 +113,8 @@ export function cutAfterNotes(input: CutInput, through: Uuid | undefined): Cut |
     tokens += more
     if (hasText(messages[start]!)) texts++
   }
-  return cutAt(messages, Math.max(floor, safeBefore(messages, start)), "all")
+  const from = Math.max(floor, safeBefore(messages, start))
+  return from <= unread ? cutAt(messages, from, "all") : { ...cutAt(messages, unread, "all"), shortens: true }
 }
 
 /** A prepared summary covers everything up to a message. All that came since is kept. */
@@ -141,6 +150,22 @@ function unansweredFrom(messages: readonly Message[]): number {
     ) + 1
   )
 }
+
+/**
+ * Where the newest response begins, if no other has followed its results: the model has not read them. Else the end, and so where they are
+ * too large even shortened, or nothing else could be summarised.
+ */
+function unreadFrom({ messages, tokensOf, figures, newest }: CutInput): number {
+  const { start } = lastTurn(messages)
+  const isUnread = messages
+    .slice(start)
+    .some((message) => message.type === "user" && contentOf(message).some(isToolResult))
+  const from = isUnread ? safeBefore(messages, start) : messages.length
+  const size = messages.slice(from).reduce((sum, message) => sum + (newest?.tokensOf ?? tokensOf)(message), 0)
+  return size <= figures.most && holdsAnswer(cutAt(messages, from, "all")) ? from : messages.length
+}
+
+const holdsAnswer = ({ summarised }: Cut): boolean => summarised.some(({ type }) => type === "assistant")
 
 /** Where the newest response begins, if it has calls without a result; else the end. */
 export function openFrom(messages: readonly Message[]): number {

@@ -109,7 +109,7 @@ class Spill {
     this.#most = most
     this.#left = most
     try {
-      mkdirSync(dirname(path), { recursive: true })
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
       this.#file = openSync(this.#path, "w", 0o600)
     } catch {
       this.#file = undefined

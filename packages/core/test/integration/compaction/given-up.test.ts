@@ -1,5 +1,6 @@
 /** Aborted compactions and hooks around them: the ledger has what was paid, and nothing else has changed. */
 import { describe, expect, test } from "vitest"
+import { ClosedError } from "../../../src/base/errors.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import type { Entry } from "../../../src/journal/entries.ts"
 import { memoryStore } from "../../../src/journal/memory-store.ts"
@@ -120,6 +121,28 @@ describe("giving up", () => {
       expect(chat.views.compactions.count).toBe(0)
     },
   )
+})
+
+describe("L4-14 a compaction that closing interrupts rejects with a ClosedError, and nothing has changed", () => {
+  const never = () => new Promise<never>(() => undefined)
+  test.each<[string, (closing: () => void) => Partial<CompactingOptions>]>([
+    ["while a hook runs", (closing) => ({ compaction: { hooks: hooks({ before: () => (closing(), never()) }) } })],
+    ["before it is installed", (closing) => ({ compaction: { hooks: hooks({ started: () => (closing(), never()) }) } })],
+    ["while the model writes", (closing) => ({ summariser: summariser({ window: WINDOW, onAsked: closing }) })],
+  ])("%s", async (_, options) => {
+    const store = memoryStore()
+    let chat: Conversation | undefined
+    let closed: Promise<void> | undefined
+    const closing = () => {
+      closed ??= chat!.close()
+    }
+    chat = await open({ store, ...options(closing) })
+    await talk(chat)
+    const before = serialiseRequest(await chat.prepare())
+    await expect(chat.compact()).rejects.toThrow(ClosedError)
+    await closed
+    expect(serialiseRequest(await (await open({ store })).prepare())).toBe(before)
+  })
 })
 
 describe("the output of hooks after a boundary", () => {
