@@ -377,12 +377,16 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
-  /** Continues from an earlier message, even from before a boundary. What came after it stays in the journal. */
+  /**
+   * Continues from an earlier message, even from before a boundary. What came after it stays in the journal. The last message that a
+   * compaction kept has its summary before it; an earlier one has the messages themselves, because the summary says what came after it.
+   */
   rewind(uuid: Uuid): Promise<void> {
     return this.#engine.inOrder(async () => {
       await this.#engine.mustBeMessage(uuid)
       const { record, viewOptions } = this.#engine
-      await record.rewind(uuid, async () => (await loadViews(record.journal, viewOptions)).views)
+      const place = record.views.compactions.ends.get(uuid) ?? uuid
+      await record.rewind(place, async () => (await loadViews(record.journal, viewOptions)).views)
       this.#engine.prompt.compareAgain()
       this.#engine.preparer.forgetUndecided()
       await this.#engine.record.recordSession() // a rewind does not bring back the mode of that time
@@ -426,7 +430,8 @@ export class Conversation implements AsyncDisposable {
       await this.#engine.mustBeMessage(uuid)
       const { record, parts } = this.#engine
       const under = typeof to === "string" ? {} : { under: this.id }
-      await copyUpTo({ record, store: parts.store }, { uuid, to: { id, ...under } })
+      const place = record.views.compactions.ends.get(uuid) ?? uuid
+      await copyUpTo({ record, store: parts.store }, { uuid: place, to: { id, ...under } })
       return id
     })
   }

@@ -117,6 +117,11 @@ export type Decision =
     }
   /** A failed extraction. What it did not look at is looked at next time. */
   | { readonly subtype: "memory-extraction-failed"; readonly message: string }
+  /**
+   * Memories and past conversations were searched for these messages of the person. What was found is attached before it; nothing is found
+   * later for the same message. `start`: what a conversation starts with was read too.
+   */
+  | { readonly subtype: "memory-looked-up"; readonly about: readonly Uuid[]; readonly start?: true }
   /** Memories that the agent wrote with its file tools, or that the person asked to keep. */
   | {
       readonly subtype: "memory-written"

@@ -96,7 +96,7 @@ test("BEY-1 on a full disk a search still finds everything, also what is new: th
     },
   })
   onTestFinished(() => journals.close())
-  const ask = (text: string) => journals.ask((index) => found(index, text).length)
+  const ask = async (text: string) => (await journals.ask((index) => found(index, text).length)).answer
   expect(await ask("needle")).toBe(1)
   await journal.append(conversation().user("a second thing").messages)
   expect(await ask("second")).toBe(1)

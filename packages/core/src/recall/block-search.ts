@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { BlockIndex, type BlockPassage, type BlockQuestion, type BlocksFound } from "./block-index.ts"
 import { BlockReader, type BlockText } from "./block-texts.ts"
-import { type CatchUp, FollowedJournals, removeDatabase } from "./followed-journals.ts"
+import { type Asked, type CatchUp, FollowedJournals, removeDatabase } from "./followed-journals.ts"
 
 const INDEX_NAME = "blocks.sqlite"
 const LONGEST_PASSAGE = 1_500 // characters: about what is shown around a match
@@ -34,7 +34,7 @@ export class BlockSearch {
     })
   }
 
-  search(question: BlockQuestion, which: CatchUp = {}): Promise<BlocksFound> {
+  search(question: BlockQuestion, which: CatchUp = {}): Promise<Asked<BlocksFound>> {
     return this.#journals.ask((index) => index.search(question), {
       ...which,
       ...(question.source === undefined ? {} : { only: new Set([question.source]) }),

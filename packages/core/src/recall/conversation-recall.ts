@@ -32,6 +32,10 @@ const WITH_NEIGHBOURS = 3
 /** A search does not wait longer for other conversations to be indexed. */
 const PATIENCE_MS = 10_000
 
+const LATE = "Some conversations are not indexed yet. Search again to include them."
+const LATE_HERE = "The newest part of this conversation is not indexed yet. Search again to include it."
+const LOCKED = "Another process keeps the search index locked, so the journals were read instead."
+
 export interface ConversationRecallOptions {
   readonly store: Store
   readonly journal: Journal
@@ -133,8 +137,9 @@ export class ConversationRecall implements RecallSource {
   async #searchIndexes(question: BlockQuestion, where: RecallSearch["in"]): Promise<Matches> {
     const { journal } = this.#options
     const own = dirname(journal.file!)
-    if (where === "conversation") return this.#index(own).search({ ...question, source: journal.address.id })
-    const directories = new Set([own, ...(await this.#options.directories())])
+    const isHere = where === "conversation"
+    const directories = isHere ? [own] : new Set([own, ...(await this.#options.directories())])
+    const asked = isHere ? { ...question, source: journal.address.id } : question
     const started = performance.now()
     let isLate = false
     const late = () => {
@@ -143,14 +148,20 @@ export class ConversationRecall implements RecallSource {
     }
     const all: FoundBlock[] = []
     let more = 0
+    let isLocked = false
     for (const directory of directories) {
-      const part = await this.#index(directory).search(question, { isLate: late })
-      all.push(...part.found)
-      more += part.more
+      const { answer, of } = await this.#index(directory).search(asked, { isLate: late })
+      isLocked ||= of === "stand-in"
+      all.push(...answer.found)
+      more += answer.more
     }
     const found = all.sort((a, b) => b.score - a.score).slice(0, question.limit)
-    const gap = isLate ? "Some conversations are not indexed yet. Search again to include them." : undefined
-    return { found, more: more + all.length - found.length, ...(gap === undefined ? {} : { gap }) }
+    const gaps = [...(isLocked ? [LOCKED] : []), ...(isLate ? [isHere ? LATE_HERE : LATE] : [])]
+    return {
+      found,
+      more: more + all.length - found.length,
+      ...(gaps.length === 0 ? {} : { gap: gaps.join(" ") }),
+    }
   }
 
   async #searchByReading(question: BlockQuestion, where: RecallSearch["in"]): Promise<Matches> {

@@ -1,8 +1,9 @@
 /**
- * An index that follows the journals of a directory: it reads what is new in them, and nothing else. If the index is damaged or from another
- * version, it is built again. If it cannot be written, it is kept in memory.
+ * An index that follows the journals of a directory: it reads what is new in them, and nothing else. If the index is damaged, from another
+ * version or gone, it is built again. If it cannot be written, it is kept in memory. While another process keeps it locked, an index in
+ * memory stands in for it.
  */
-import { closeSync, mkdirSync, openSync, rmSync } from "node:fs"
+import { closeSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from "node:fs"
 import { open, readdir, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { setImmediate } from "node:timers/promises"
@@ -66,34 +67,70 @@ interface Mark {
   readonly carried?: unknown
 }
 
+/** An answer, and what was asked: the index in the file, or one in memory because another process keeps the file locked. */
+export interface Asked<T> {
+  readonly answer: T
+  readonly of: "index" | "stand-in"
+}
+
 export class FollowedJournals<P, I extends FollowingIndex<P>> {
   readonly #options: FollowedJournalsOptions<P, I>
   #index: I | undefined
+  /** Which file it is. Someone may remove it, and another process may then write a new one. */
+  #inode: number | undefined
   #isInMemory = false
+  /** Asked while the file is locked. It is kept until the file is free again. */
+  #standIn: I | undefined
+  /** One question after another: each may open the index again. */
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: FollowedJournalsOptions<P, I>) {
     this.#options = options
   }
 
   /** Reads what is new, then asks the index. */
-  async ask<T>(question: (index: I) => T, which: CatchUp = {}): Promise<T> {
-    return this.#retried(async (index) => {
-      // while another process writes, you still find what is already there; on a full disk the index goes on in memory
-      await this.#catchUp(index, which).catch((error: unknown) => {
-        if (!isFromSqlite(error) || !isBusy(error)) throw error
-      })
-      return question(index)
+  ask<T>(question: (index: I) => T, which: CatchUp = {}): Promise<Asked<T>> {
+    return this.#inOrder(async () => {
+      const asked = async (index: I) => {
+        await this.#catchUp(index, which)
+        return question(index)
+      }
+      try {
+        const answer = await this.#retried(asked)
+        this.#closeStandIn()
+        return { answer, of: "index" }
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        this.#standIn ??= this.#options.open(":memory:")
+        return { answer: await asked(this.#standIn), of: "stand-in" }
+      }
     })
   }
 
-  /** Reads what is new. Asking does that too; call it where no one waits. */
-  async update(which: CatchUp = {}): Promise<void> {
-    await this.#retried((index) => this.#catchUp(index, which))
+  /** Reads what is new. Asking does that too; call it where no one waits. If another process writes, it is left to that one. */
+  update(which: CatchUp = {}): Promise<void> {
+    return this.#inOrder(() =>
+      this.#retried((index) => this.#catchUp(index, which)).catch((error: unknown) => {
+        if (!isBusy(error)) throw error
+      }),
+    )
   }
 
   close(): void {
     this.#index?.close()
     this.#index = undefined
+    this.#closeStandIn()
+  }
+
+  #closeStandIn(): void {
+    this.#standIn?.close()
+    this.#standIn = undefined
+  }
+
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#last.then(work)
+    this.#last = run.catch(() => undefined)
+    return run
   }
 
   /** A damaged index holds nothing that the journals do not: it is removed and built again, once. */
@@ -101,27 +138,41 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
     try {
       return await work(this.#opened())
     } catch (error) {
-      if (!isFromSqlite(error) || this.#isInMemory) throw error
-      this.close()
+      if (!isFromSqlite(error) || isBusy(error) || this.#isInMemory) throw error
+      const wasOurs = this.#isOurs()
+      this.#closeIndex()
       if (isDamage(error)) removeDatabase(this.#path)
-      else this.#isInMemory = true
+      else if (wasOurs) this.#isInMemory = true
       return work(this.#opened())
     }
   }
 
   #opened(): I {
+    if (this.#index && !this.#isOurs()) this.#closeIndex()
     this.#index ??= this.#isInMemory ? this.#options.open(":memory:") : this.#openedFile()
     return this.#index
+  }
+
+  #closeIndex(): void {
+    this.#index?.close()
+    this.#index = undefined
+  }
+
+  /** Whether the index that is open is still the one at its path. What is written to a file that was removed reaches no one. */
+  #isOurs(): boolean {
+    return this.#isInMemory || statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode
   }
 
   #openedFile(): I {
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: DIRECTORY_MODE })
       // SQLite would let others read it
-      closeSync(openSync(this.#path, "a", FILE_MODE))
+      const file = openSync(this.#path, "a", FILE_MODE)
+      this.#inode = fstatSync(file).ino
+      closeSync(file)
       return this.#options.open(this.#path)
     } catch (error) {
-      if (isFromSqlite(error) && isDamage(error)) throw error
+      if (isFromSqlite(error) && (isDamage(error) || isBusy(error))) throw error
       this.#isInMemory = true
       return this.#options.open(":memory:")
     }
@@ -227,9 +278,9 @@ const DAMAGE = new Set([1, 11, 26]) // SQLITE_ERROR (a table is missing), SQLITE
 /** The low byte is the error, the rest says more about it. */
 const isDamage = ({ errcode }: SqliteError) => DAMAGE.has(errcode & 0xff)
 
-const BUSY = 5
+const LOCKED = new Set([5, 6]) // SQLITE_BUSY, SQLITE_LOCKED
 
-const isBusy = ({ errcode }: SqliteError) => (errcode & 0xff) === BUSY
+const isBusy = (error: unknown) => isFromSqlite(error) && LOCKED.has(error.errcode & 0xff)
 
 /** Removes an index. The next question builds it again from the journals. */
 export function removeDatabase(path: string): void {

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 
-const BUSY_MILLISECONDS = 5_000 // how long to wait while another process writes
+const BUSY_MILLISECONDS = 1_000 // how long to wait while another process writes: nothing else happens in this process meanwhile
 
 export interface IndexShape {
   /** Raise it when tables or terms change. */

@@ -40,8 +40,8 @@ export class JournalIndex {
   }
 
   /** The messages that answer a question, the best first. None where nothing fits. */
-  search(question: Question): Promise<readonly FoundInConversation[]> {
-    return this.#journals.ask((index) => index.search(question).map(foundInConversation))
+  async search(question: Question): Promise<readonly FoundInConversation[]> {
+    return (await this.#journals.ask((index) => index.search(question).map(foundInConversation))).answer
   }
 
   /** Reads what is new. Searching does that too; call it where no one waits. */

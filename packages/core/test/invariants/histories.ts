@@ -138,6 +138,8 @@ const TEXTS = [
   "Why is the staging server down?",
 ]
 
+const EARLIER = ["The staging server has the port 7071.", "We decided to keep the cache for an hour."]
+
 /** What cannot be done in this state is refused with an error of its own. */
 const EXPECTED = [CompactionFailedError, NothingToUndoError, RangeRefusedError, EmptyConversationError]
 
@@ -170,24 +172,30 @@ export class History {
   #count = 0
   chat!: Conversation
 
-  /** `homes`: a directory for this history alone. `before`: a home with earlier conversations. */
+  /** `homes`: a directory for this history alone. */
   constructor(homes: string, options: HistoryOptions) {
     this.#homes = homes
     this.#home = join(homes, homeName(0))
     this.#options = options
   }
 
-  async start(before?: string): Promise<void> {
+  /** Earlier conversations of the project may be recalled. */
+  async start(): Promise<void> {
     await mkdir(join(this.#homes, "project"), { recursive: true })
-    if (before !== undefined) await cp(before, this.#home, { recursive: true, preserveTimestamps: true })
+    if (this.#options.memory)
+      for (const [at, text] of EARLIER.entries()) {
+        const chat = await this.#open(this.#home, `earlier-${at}`)
+        await chat.add(text)
+        await chat.close()
+      }
     this.chat = await this.#open(this.#home)
   }
 
   /** With ids of its own: a process never gives out those of another one. */
-  #open(dir: string): Promise<Conversation> {
+  #open(dir: string, id = ID): Promise<Conversation> {
     const { memory, folding, autoCompactTokens } = this.#options
     return openConversation({
-      ...{ model: MODEL, id: ID, cwd: join(this.#homes, "project"), dir, env: {}, system: "You help." },
+      ...{ model: MODEL, id, cwd: join(this.#homes, "project"), dir, env: {}, system: "You help." },
       settings: {
         ...{ autoCompactTokens, memory: memory ? "auto" : "off", flush: "never", switches: { folding } },
       },
@@ -230,8 +238,9 @@ export class History {
     this.chat = await this.#open(home)
   }
 
-  async close(): Promise<void> {
+  async remove(): Promise<void> {
     await this.chat.close()
+    await rm(this.#homes, { recursive: true })
   }
 
   async take(step: Step): Promise<void> {
@@ -266,7 +275,7 @@ export class History {
       case "unfold": {
         const { hiddenRanges } = context
         const range = hiddenRanges[step.which % Math.max(1, hiddenRanges.length)]
-        await refusable(chat.unfold(range?.messages[0]!.uuid ?? "none"))
+        await refusable(chat.unfold(range?.decision.uuid ?? "none"))
         return
       }
       case "undo": {

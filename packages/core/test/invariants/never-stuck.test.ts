@@ -13,7 +13,7 @@ import { temporaryRoot } from "../journal-files.ts"
 import { fuzz } from "../runs.ts"
 import { comparable, History, histories, MODEL, prepared, type Step } from "./histories.ts"
 
-const FEW = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 2) } // each opens many conversations
+const FEW = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 8) } // each opens many conversations
 
 async function request(chat: Conversation): Promise<string | undefined> {
   const next = await prepared(chat)
@@ -37,6 +37,7 @@ test.each([
   { name: "changed by hand", memory: false, folding: false, autoCompactTokens: 150_000 },
   { name: "compacted early", memory: false, folding: false, autoCompactTokens: 9_000 },
   { name: "folded early", memory: false, folding: true, autoCompactTokens: 9_000 },
+  { name: "with memory", memory: true, folding: true, autoCompactTokens: 12_000 },
 ])(
   "invariant 3, invariant 9, JRN-2, BEY-3 property: no history leaves a conversation stuck, and live equals reopened: $name",
   async (options) => {
@@ -55,7 +56,7 @@ test.each([
               expect(await request(history.chat), step.kind).toBe(elsewhere)
             }
           } finally {
-            await history.close()
+            await history.remove()
           }
         }),
         FEW,

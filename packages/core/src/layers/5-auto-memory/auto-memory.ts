@@ -3,9 +3,10 @@
  * layer attaches the rules and preferences that always count, and the few memories that fit what the person just said.
  */
 import { reasonOf } from "../../base/errors.ts"
+import type { DecisionDraft, Draft } from "../../journal/entries.ts"
 import type { Memory } from "../../memory/memory.ts"
 import type { Attachment, RecalledMemory } from "../../messages/attachments.ts"
-import { isRequest } from "../../messages/messages.ts"
+import { isRequest, type Uuid } from "../../messages/messages.ts"
 import type { MemoryRecall } from "../../recall/memory-recall.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { ExtractionQueue, type Extractor } from "./extraction-queue.ts"
@@ -37,25 +38,33 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
   let known: MemoryInView | undefined
   let lastProblem: string | undefined
 
-  async function due(context: LayerContext): Promise<readonly Attachment[]> {
+  /** It was not journaled, so it was not looked up. */
+  const forget = () => {
+    known = undefined
+  }
+
+  async function due(context: LayerContext): Promise<LookedUp> {
     const { views, flags, now } = context
     const estimate = (text: string) => Math.ceil(views.estimator.text(text))
     const inView = known?.holdsFor(views) ? known : new MemoryInView(views)
     known = inView
     const attachments: Attachment[] = []
+    const about: Uuid[] = []
+    const start = inView.isStarted ? {} : { start: true as const }
     const attach = (attachment: Attachment) => {
       attachments.push(attachment)
       inView.add(attachment)
     }
     if (!inView.isStarted) {
-      const start = await startOf({ ...options, gone, now, limit: flags.figures["memory-start"], estimate })
+      const standing = await startOf({ ...options, gone, now, limit: flags.figures["memory-start"], estimate })
       inView.isStarted = true
-      if (start) attach(start)
+      if (standing) attach(standing)
     }
     for (const memory of saved.splice(0)) if (!inView.files.has(memory.file)) attach(justSaved(memory))
     for (const message of views.context.sinceResponse().filter(isRequest)) {
       if (inView.hasLooked(message.uuid)) continue
       inView.looked(message.uuid)
+      about.push(message.uuid)
       const found = await recallFor({
         ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate },
         earlier: views.words.messages.filter(({ uuid }) => uuid !== message.uuid).map(({ text }) => text),
@@ -65,7 +74,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       })
       for (const attachment of found) attach(attachment)
     }
-    return attachments
+    return { attachments, about, ...start }
   }
 
   return {
@@ -79,7 +88,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       try {
         const outcome = attaching(await due(context))
         lastProblem = undefined
-        return outcome
+        return outcome && { ...outcome, lost: forget }
       } catch (error) {
         // a directory that cannot be read is reported once, not with every request
         const reason = reasonOf(error)
@@ -96,11 +105,24 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
   }
 }
 
-function attaching(attachments: readonly Attachment[]): Outcome | undefined {
-  if (attachments.length === 0) return undefined
+/** What was found, and for which messages it was searched. */
+interface LookedUp {
+  readonly attachments: readonly Attachment[]
+  readonly about: readonly Uuid[]
+  readonly start?: true
+}
+
+/** The decision comes last: going back to a message before what was found takes back both. */
+function attaching({ attachments, ...looked }: LookedUp): Outcome | undefined {
+  const isLooked = looked.about.length > 0 || looked.start
+  if (attachments.length === 0 && !isLooked) return undefined
+  const decision: DecisionDraft = { type: "strata", subtype: "memory-looked-up", ...looked }
+  const drafts: Draft[] = attachments.map((attachment) => ({ type: "attachment", attachment }))
+  if (isLooked) drafts.push(decision)
+  if (attachments.length === 0) return { drafts }
   const recalled = attachments.filter((attachment) => attachment.type === "memory")
   return {
-    drafts: attachments.map((attachment) => ({ type: "attachment", attachment })),
+    drafts,
     counts: { "memories.recalled": recalled.length },
     ...(recalled.length === 0 ? {} : { message: `Recalled: ${recalledNames(recalled).join(", ")}.` }),
   }

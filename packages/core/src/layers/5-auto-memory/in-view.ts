@@ -1,4 +1,7 @@
-/** What the messages in view have of the memory. It is read from them once, and again after a boundary or a rewind. */
+/**
+ * What the messages since the last boundary have of the memory, folded and snipped ones too: what was recalled once is not recalled again.
+ * It is read from the journal's views once, and again after a boundary or a rewind.
+ */
 import type { Attachment, RecalledMemory } from "../../messages/attachments.ts"
 import type { Views } from "../../views/views.ts"
 
@@ -19,8 +22,9 @@ export class MemoryInView {
   constructor(views: Views) {
     this.#views = views
     this.#boundaries = views.compactions.count
-    for (const message of views.context.storedMessages())
-      if (message.type === "attachment") this.add(message.attachment)
+    for (const message of views.context.rawMessages) if (message.type === "attachment") this.add(message.attachment)
+    for (const message of views.memories.looked) this.looked(message)
+    this.isStarted ||= views.memories.isStarted
   }
 
   /** Whether the same messages are in view, or the same and more. */
@@ -28,12 +32,12 @@ export class MemoryInView {
     return views === this.#views && views.compactions.count === this.#boundaries
   }
 
-  /** Memories that the model can see. */
+  /** Memories that were attached. */
   get files(): ReadonlySet<string> {
     return this.#files
   }
 
-  /** Messages of past conversations that it can see. */
+  /** Messages of past conversations that were attached. */
   get passages(): ReadonlySet<string> {
     return this.#passages
   }

@@ -15,22 +15,31 @@ export interface Compactions {
   last?: { readonly boundary: Uuid; readonly tokensAfter?: number }
   /** The size of the context when a compaction was undone, until the next one. */
   undoneAt?: number
+  /** The last compaction kept what came before the summarised messages. */
+  keepsOlder?: boolean
+  /** By the last message that a compaction kept: the last message that it wrote. Going back to the one is going back to the other. */
+  readonly ends: Map<Uuid, Uuid>
 }
 
 export const compactions: Projection<Compactions> = {
   name: "compactions",
   scope: "path",
-  start: () => ({ count: 0, failures: 0, responses: 0 }),
+  start: () => ({ count: 0, failures: 0, responses: 0, ends: new Map() }),
   apply(state, entry) {
     if (isDecision(entry)) {
       if (entry.subtype === "compaction-failed") state.failures++
       if (entry.subtype === "undone" && entry.tokens !== undefined) state.undoneAt = entry.tokens
-      if (entry.subtype === "compacted") state.last = { boundary: entry.boundary, tokensAfter: entry.tokensAfter }
+      if (entry.subtype === "compacted") {
+        state.last = { boundary: entry.boundary, tokensAfter: entry.tokensAfter }
+        const kept = state.keepsOlder ? undefined : entry.kept.at(-1)
+        if (kept !== undefined && entry.parentUuid !== null) state.ends.set(kept, entry.parentUuid)
+      }
     } else if (isBoundaryEntry(entry)) {
       state.count++
       state.failures = 0
       state.responses = 0
       state.last = { boundary: entry.uuid }
+      state.keepsOlder = entry.compactMetadata?.preservedMessages?.anchorUuid === entry.uuid
       delete state.undoneAt
     } else if (entry.type === "assistant" && !entry.isSidechain && !isSyntheticError(entry)) {
       const id = entry.message.id ?? entry.uuid

@@ -124,10 +124,13 @@ describe("giving up", () => {
 })
 
 describe("L4-14 a compaction that closing interrupts rejects with a ClosedError, and nothing has changed", () => {
-  const never = () => new Promise<never>(() => undefined)
+  const never = (closing: () => void) => () => {
+    closing()
+    return new Promise<never>(() => undefined)
+  }
   test.each<[string, (closing: () => void) => Partial<CompactingOptions>]>([
-    ["while a hook runs", (closing) => ({ compaction: { hooks: hooks({ before: () => (closing(), never()) }) } })],
-    ["before it is installed", (closing) => ({ compaction: { hooks: hooks({ started: () => (closing(), never()) }) } })],
+    ["while a hook runs", (closing) => ({ compaction: { hooks: hooks({ before: never(closing) }) } })],
+    ["before it is installed", (closing) => ({ compaction: { hooks: hooks({ started: never(closing) }) } })],
     ["while the model writes", (closing) => ({ summariser: summariser({ window: WINDOW, onAsked: closing }) })],
   ])("%s", async (_, options) => {
     const store = memoryStore()

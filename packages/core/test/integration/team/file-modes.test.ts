@@ -6,13 +6,17 @@ import { ask, calls, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, leadFor } from "./cast.ts"
 
 /** What others may do, by path. */
-async function openToOthers(root: string): Promise<{ readonly open: readonly string[]; readonly all: readonly string[] }> {
+async function openToOthers(
+  root: string,
+): Promise<{ readonly open: readonly string[]; readonly all: readonly string[] }> {
   const names = await readdir(root, { recursive: true })
   const found = await Promise.all(
     names.map(async (name) => ({ name, mode: (await lstat(join(root, name)).catch(() => undefined))?.mode ?? 0 })),
   )
   return {
-    open: found.filter(({ mode }) => (mode & 0o077) !== 0).map(({ name, mode }) => `${name} ${(mode & 0o777).toString(8)}`),
+    open: found
+      .filter(({ mode }) => (mode & 0o077) !== 0)
+      .map(({ name, mode }) => `${name} ${(mode & 0o777).toString(8)}`),
     all: names.map((name) => relative(root, join(root, name))),
   }
 }
@@ -40,7 +44,11 @@ test("JRN-8, L7-4 files of a conversation and of its sub-agents can be read by t
   await agent.close()
   const after = await openToOthers(home.dir)
   expect(after.open).toEqual([])
-  const has = (pattern: RegExp) => expect([...during.all, ...after.all].some((name) => pattern.test(name)), `${pattern}`).toBe(true)
+  const has = (pattern: RegExp) =>
+    expect(
+      [...during.all, ...after.all].some((name) => pattern.test(name)),
+      `${pattern}`,
+    ).toBe(true)
   for (const kind of [/subagents\/.*\.jsonl$/, /\.lock$/, /subagents\/.*\.index$/, /tool-results\//, /\.sqlite$/])
     has(kind)
   expect(process.umask()).toBe(0o022) // else it proves nothing
