@@ -1,6 +1,6 @@
 /**
- * A process that holds the write lock of an index, until its input ends. `exclusively` also keeps readers out, as a process that writes the
- * file anew does.
+ * A process that holds the write lock of an index, until its input ends. `exclusively` also keeps readers out, as one that
+ * rewrites the file does.
  *
  *     node index-holder.ts FILE exclusively|writing
  */

@@ -1,7 +1,7 @@
 /**
  * An index that follows the journals of a directory: it reads what is new in them, and nothing else. If the index is damaged, from another
  * version or gone, it is built again. If it cannot be written, it is kept in memory. While another process keeps it locked, an index in
- * memory stands in for it.
+ * memory takes its place.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from "node:fs"
 import { open, readdir, stat } from "node:fs/promises"

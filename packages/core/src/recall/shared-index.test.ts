@@ -1,4 +1,4 @@
-/** One index and several processes: locked, removed, filled at once. Whoever asks finds everything, or learns why not. */
+/** One index and several processes: locked, removed, filled at once. Each of them finds everything, or says why not. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readdirSync, rmSync, statSync } from "node:fs"

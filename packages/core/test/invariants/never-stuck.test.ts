@@ -1,6 +1,6 @@
 /**
- * Invariants 1, 3 and 9 over whole histories: whatever was cleared, folded, snipped, undone, compacted, rewound, refused, reopened and
- * killed, the next request is prepared, is valid, and has the bytes that another process would send.
+ * Invariants 1, 3 and 9 over whole histories: after any clearing, folding, snipping, undoing, compacting, rewinding, refusing, reopening
+ * and killing, the next request is prepared, is valid, and has the bytes that another process would send.
  */
 import { join } from "node:path"
 import fc from "fast-check"
@@ -11,7 +11,8 @@ import { findModel } from "../../src/tokens/models.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
 import { temporaryRoot } from "../journal-files.ts"
 import { fuzz } from "../runs.ts"
-import { comparable, History, histories, MODEL, prepared, type Step } from "./histories.ts"
+import { comparable, History, MODEL, prepared } from "./history.ts"
+import { histories, type Step } from "./history-steps.ts"
 
 const FEW = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 8) } // each opens many conversations
 
