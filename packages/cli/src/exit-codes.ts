@@ -50,8 +50,10 @@ export function sentenceOf(end: QueryEnd): string | undefined {
       return "The model refused to answer."
     case "max-turns":
       return `Stopped after ${counted(end.limit, "turn")}, the limit of --max-turns. Everything so far is kept.`
-    case "cost-limit":
-      return `Stopped at ${dollars(end.spent)}: the limit for this conversation is ${dollars(end.limit)}. Everything so far is kept.`
+    case "cost-limit": {
+      const next = end.next === undefined ? "" : ` The next request costs about ${dollars(end.next)}.`
+      return `Stopped at ${dollars(end.spent)}: the limit for this conversation is ${dollars(end.limit)}.${next} Everything so far is kept.`
+    }
     case "no-progress":
       return `Stopped: no progress. ${end.why} Everything so far is kept; ask again to continue.`
     case "stopped-by-hook":

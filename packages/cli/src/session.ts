@@ -125,6 +125,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       ...(wanted.title === undefined ? {} : { title: wanted.title }),
       ...(wanted.autonomous ? { autonomous: true } : { keepWarm: true }),
       ...(wanted.startedBy ? { startedBy: wanted.startedBy } : {}),
+      ...(options.costLimit === undefined ? {} : { costLimit: options.costLimit }),
       ...(summariserModel === undefined
         ? {}
         : { summariser: connection.model(summariserModel, settings.values.models) }),

@@ -89,8 +89,10 @@ export function createTestServer(): McpServer {
   server.registerTool("roots", { inputSchema: z.object({}) }, async () =>
     text(JSON.stringify((await server.server.listRoots()).roots)),
   )
-  server.registerTool("sample", { inputSchema: z.object({}) }, async () => {
-    const messages = [{ role: "user" as const, content: { type: "text" as const, text: "hi" } }]
+  server.registerTool("sample", { inputSchema: z.object({ forever: z.boolean().optional() }) }, async ({ forever }) => {
+    const said = forever ? "A word. ".repeat(2_000) : "hi"
+    const messages = [{ role: "user" as const, content: { type: "text" as const, text: said } }]
+    while (forever) await server.server.createMessage({ messages, maxTokens: 1_000 })
     return text(JSON.stringify(await server.server.createMessage({ messages, maxTokens: 10 })))
   })
   server.registerTool("fail", { inputSchema: z.object({}) }, async () => ({ ...text("no such thing"), isError: true }))

@@ -4,7 +4,7 @@ import { inputTokens } from "@strata/core/internal/base/token-counts"
 import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
 import { listing } from "../display/long-list.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
-import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
+import { cacheWords, estimatedLines, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
@@ -35,6 +35,7 @@ export function costLines(
     ...(unpriced.length === 0
       ? []
       : wrapped(`The total leaves out ${unpriced.join(", ")}, because no price is known.`, columns)),
+    ...estimatedLines(summary.estimated).flatMap((line) => wrapped(line, columns)),
     ...(lines.length > 1 ? section("By model and purpose", lineTable(lines, columns)) : []),
     ...(agents.length > 0 ? section("Agents", agentTable(agents, columns)) : []),
     ...section(`Layers: ${savedInAll(savings)}`, savingLines(savings, look)),

@@ -143,3 +143,11 @@ const KEPT_OUT_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
   compaction: "compacted",
   notes: "in notes",
 }
+
+/** What part of the cost is estimated. */
+export const estimatedLines = (estimated: LedgerSummary["estimated"]): readonly string[] =>
+  estimated
+    ? [
+        `${dollars(estimated.dollars)} of it is estimated: ${counted(estimated.requests, "answer")} did not arrive whole (stopped, cut or killed).`,
+      ]
+    : []

@@ -21,7 +21,7 @@ import { findModel } from "@strata/core/internal/tokens/models"
 import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
 import { totalBreaks } from "@strata/core/internal/views/cache/cache-history"
 import { accountSent } from "@strata/core/internal/views/context/sent-accounting"
-import { summarise } from "@strata/core/internal/views/ledger/ledger"
+import { type Estimated, summarise } from "@strata/core/internal/views/ledger/ledger"
 import { ledgerReport } from "@strata/core/internal/views/reports/ledger-report"
 import { Views } from "@strata/core/internal/views/views"
 import { type Decided, decisionsIn } from "./decisions.ts"
@@ -102,6 +102,8 @@ export interface MoneyReport {
   /** Responses with too few output tokens recorded: the sum is then a lower bound. */
   readonly stubs?: OutputStubs
   readonly unpriced: readonly string[]
+  /** Requests whose answers did not arrive whole: what they cost is partly a guess. */
+  readonly estimated?: Estimated
   readonly lines: readonly {
     readonly model: string
     readonly purpose: Purpose
@@ -216,10 +218,10 @@ function agentsOf(views: Views): AgentsReport {
 const present = (stubs: OutputStubs | undefined): Pick<MoneyReport, "stubs"> => (stubs ? { stubs } : {})
 
 function moneyOf(views: Views): MoneyReport {
-  const { dollars, unpriced } = summarise(views.ledger)
+  const { dollars, unpriced, estimated } = summarise(views.ledger)
   const lines = [...views.ledger.lines.values()].map(({ dollars: spent, ...line }) => ({
     ...line,
     ...(spent === undefined ? {} : { dollars: spent }),
   }))
-  return { dollars, unpriced, lines }
+  return { dollars, unpriced, ...(estimated ? { estimated } : {}), lines }
 }

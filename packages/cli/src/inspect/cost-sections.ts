@@ -4,7 +4,7 @@ import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
 import { columnChart } from "../display/bars.ts"
 import { CAUSES } from "../display/cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
-import { cacheWords, lossOf } from "../display/savings.ts"
+import { cacheWords, estimatedLines, lossOf } from "../display/savings.ts"
 import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
@@ -83,7 +83,7 @@ export function cache(page: Page): string[] {
 
 export function money(page: Page): string[] {
   const { analysis, style, width } = page
-  const { lines, dollars: all, unpriced, stubs } = analysis.money
+  const { lines, dollars: all, unpriced, stubs, estimated } = analysis.money
   if (lines.length === 0) return []
   const unknown = `no price is known for ${unpriced.map(printable).join(", ")}`
   const isUnknown = lines.every((line) => line.dollars === undefined)
@@ -91,6 +91,7 @@ export function money(page: Page): string[] {
   const sum = unpriced.length === 0 ? spent : isUnknown ? unknown : `${spent}; ${unknown}`
   return [
     ...titled(page, { title: "Money", about: sum }),
+    ...estimatedLines(estimated).map((line) => `  ${line}`),
     ...table({
       width,
       titles: style.dim,

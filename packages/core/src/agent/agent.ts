@@ -10,6 +10,7 @@ import type { Content } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { isRateLimit, RateLimitedError } from "../model/errors.ts"
 import type { Model } from "../model/model.ts"
+import type { Purse } from "../model/spending/purse.ts"
 import { findModel } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
@@ -53,6 +54,10 @@ interface AgentParts {
   readonly askPermission: AgentOptions["askPermission"]
   readonly companions: Companions | undefined
   readonly isSubAgent: boolean
+  /** What this agent and all who work for it may spend. */
+  readonly purse: Purse
+  /** For queries that name no limit of their own. */
+  readonly costLimit: number | undefined
   /** No one is there to answer. */
   readonly isAutonomous: boolean
   /** Keeps the server's cache warm in pauses. */
@@ -92,7 +97,7 @@ export class Agent implements AsyncDisposable {
   }
 
   /** @internal What the agents that work for this one have from it. */
-  get shared(): Pick<AgentParts, "toolset" | "state" | "askPermission" | "telemetry"> {
+  get shared(): Pick<AgentParts, "toolset" | "state" | "askPermission" | "telemetry" | "purse"> {
     return this.#parts
   }
 
@@ -205,6 +210,8 @@ export class Agent implements AsyncDisposable {
       tools: this.#toolRun(),
       typed: this.#person.typed,
       isSubAgent: this.#parts.isSubAgent,
+      purse: this.#parts.purse,
+      ...(this.#parts.costLimit === undefined ? {} : { costLimit: this.#parts.costLimit }),
       isAutonomous: this.#parts.isAutonomous,
       ...(this.#parts.companions ? { companions: this.#parts.companions } : {}),
       ...(this.#parts.keeper ? { keeper: this.#parts.keeper } : {}),

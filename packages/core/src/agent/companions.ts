@@ -4,6 +4,7 @@
  */
 import type { AgentMemoryPlace } from "../journal/memory-files.ts"
 import type { Attachment } from "../messages/attachments.ts"
+import type { Purse } from "../model/spending/purse.ts"
 import type { ProjectCopy } from "./path-rules.ts"
 import type { PermissionPolicy } from "./permission-policy.ts"
 
@@ -51,6 +52,8 @@ export interface SubAgentPlace {
   readonly memory?: AgentMemoryPlace
   /** It works in a copy of the repository. Rules about files count for both. */
   readonly copy?: ProjectCopy
+  /** What the lead and everyone who works for it may spend. */
+  readonly purse: Purse
   /** What the lead may do now. Its agent may never do more. */
   readonly within: () => PermissionPolicy
 }

@@ -16,6 +16,10 @@ import { projectDreams } from "../conversation/project-dreams.ts"
 import { defaultRoot, journalDirectory, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
+import type { Model } from "../model/model.ts"
+import { Meter } from "../model/spending/meter.ts"
+import { meteredModel, withoutMeter } from "../model/spending/metered-model.ts"
+import { Purse } from "../model/spending/purse.ts"
 import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
 import { deferredTools } from "../tools/deferred/deferred-tools.ts"
@@ -25,6 +29,7 @@ import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import { snipTool } from "../tools/session/snip.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import { openTools } from "../tools/toolsets.ts"
+import { dollarsIn } from "../views/ledger/ledger.ts"
 import { Agent } from "./agent.ts"
 import { AgentMemory, confirming, memoryRights } from "./agent-memory.ts"
 import { AgentState } from "./agent-state.ts"
@@ -113,8 +118,12 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     context: () => conversation.views.ledger.context,
     source: sub ? ("agent" as const) : undefined,
   }
-  const model = tracedModel(ground.model, tracing)
-  const summariser = ground.summariser && tracedModel(ground.summariser, tracing)
+  const purse = sub?.purse ?? new Purse()
+  if (!sub) purse.limit = options.costLimit ?? Number.POSITIVE_INFINITY
+  const meter = new Meter({ purse, clock, ids: options.ids ?? randomIds, source: sub ? "agent" : "main" })
+  const counted = (given: Model) => meteredModel(tracedModel(withoutMeter(given), tracing), meter)
+  const model = counted(ground.model)
+  const summariser = ground.summariser && counted(ground.summariser)
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
   const id = options.id ?? (options.ids ?? randomIds).uuid()
   const notices: string[] = []
@@ -234,12 +243,14 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     {
       ...{ settings: ground.loaded, flags, notices },
       isTraced: true,
+      meter,
       ...(memory ? { memory } : {}),
       ...(sub ? { place: { project: sub.project, under: sub.under } } : {}),
       firstPrompt: { system: systemPrompt(cwd, sub?.prompt), context: instructions.texts },
       ...(deferred ? { deferred: { ...deferred, isOn: () => maySearchTools(state.policy) } } : {}),
     },
   )
+  if (!sub) purse.follow(() => dollarsIn(conversation.views.ledger))
   sampling.use({ model, conversation })
   // the text around a summary names it; a journal in memory has no file
   if (isAbsolute(conversation.location)) state.letRead(await realpath(conversation.location))
@@ -284,6 +295,8 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     askPermission,
     companions,
     isSubAgent: sub !== undefined,
+    purse,
+    costLimit: options.costLimit,
     isAutonomous: options.autonomous === true,
     keeper: keepsWarm ? new CacheKeeper({ conversation, model, clock }) : undefined,
     startedBy: options.startedBy ?? "startup",

@@ -90,6 +90,8 @@ export interface AgentOptions {
   readonly trustProject?: boolean | ((parts: readonly ProjectPart[]) => boolean | Promise<boolean>)
   /** For hooks on SessionStart: why a new conversation begins. Default: `startup`. A resumed one has `resume`. */
   readonly startedBy?: "startup" | "clear"
+  /** Dollars for the whole conversation, with everyone who works for it. A query may name another limit. */
+  readonly costLimit?: number
   /** Writes summaries in place of the conversation's own model. */
   readonly summariser?: ModelChoice
   /** No one is there to answer: after a compaction the agent is asked to continue by itself. */
@@ -136,6 +138,7 @@ const RULES: OptionRules<AgentOptions> = {
   trustProject: anOption.switchOrFunction,
   startedBy: oneOf("startup", "clear"),
   summariser: MODEL_OPTION,
+  costLimit: anOption.number,
   autonomous: anOption.switch,
   keepWarm: anOption.switch,
   layers: anOption.listOrFunction,

@@ -77,7 +77,8 @@ export type QueryEnd =
   | { readonly reason: "answer"; readonly text: string }
   | { readonly reason: "refusal" }
   | { readonly reason: "max-turns"; readonly limit: number }
-  | { readonly reason: "cost-limit"; readonly limit: number; readonly spent: number }
+  /** `next`: what the request that was not sent would have cost, estimated. */
+  | { readonly reason: "cost-limit"; readonly limit: number; readonly spent: number; readonly next?: number }
   | { readonly reason: "stopped-by-hook"; readonly why: string }
   /** The query repeats itself: the model pauses, fails or makes the same call again and again. `why` is a sentence. */
   | { readonly reason: "no-progress"; readonly why: string }

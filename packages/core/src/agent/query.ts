@@ -20,10 +20,10 @@ import {
 import { InvalidModelRequestError, PromptTooLongError } from "../model/errors.ts"
 import { refusesMedia } from "../model/media-refusals.ts"
 import type { Model, ModelResponse, RateLimit } from "../model/model.ts"
+import { CostLimitError, type Purse } from "../model/spending/purse.ts"
 import { keptCharacters, limitsFrom } from "../model/stream-limits.ts"
 import { findModel } from "../tokens/models.ts"
 import { type Cost, costOfUsage } from "../tokens/price.ts"
-import { summarise } from "../views/ledger/ledger.ts"
 import type { Companions } from "./companions.ts"
 import type { HookCall } from "./hooks.ts"
 import type { CacheKeeper } from "./keep-warm.ts"
@@ -45,6 +45,8 @@ export interface QueryOptions {
   readonly onLimits?: (limits: readonly RateLimit[]) => void
   /** Dollars for the whole conversation. */
   readonly costLimit?: number
+  /** What everyone who works on the conversation may spend. */
+  readonly purse: Purse
   /** Attaches the files that the prompt names as `@path`, or that this text names. */
   readonly mentions?: boolean | string
   /** Why a hook does not let this session work. The query then ends at once. */
@@ -82,6 +84,7 @@ export async function* query(prompt: Content | undefined, given: QueryOptions): 
   const options = { ...given, signal: given.signal ? AbortSignal.any([given.signal, left.signal]) : left.signal }
   const { conversation, companions, costLimit = Number.POSITIVE_INFINITY } = options
   const onLeft = () => left.abort()
+  if (!options.isSubAgent) options.purse.limit = costLimit // also for background work after the query
   const unfollow = companions?.follow({ signal: given.signal ?? new AbortController().signal, costLimit })
   let end: QueryEnd
   try {
@@ -111,6 +114,10 @@ async function* guarded(
     return yield* work
   } catch (error) {
     if (signal?.aborted) return { reason: "aborted" }
+    if (error instanceof CostLimitError) {
+      const { limit, spent, next } = error
+      return { reason: "cost-limit", limit, spent, next }
+    }
     return { reason: "error", message: messageOf(error), error }
   }
 }
@@ -131,8 +138,8 @@ async function* run(
   for (;;) {
     if (options.signal?.aborted) return { reason: "aborted" }
     if (turns.count >= maxTurns) return { reason: "max-turns", limit: maxTurns }
-    const spent = summarise(chat.views.ledger).dollars
-    if (spent >= costLimit) return { reason: "cost-limit", limit: costLimit, spent }
+    const { spent, limit, isReached } = options.purse
+    if (isReached) return { reason: "cost-limit", limit, spent }
     yield* arrive(options)
     if (options.typed) yield* attachAll(options.typed.take(), chat)
     turns.count++

@@ -28,7 +28,8 @@ export class CacheWatch {
     this.#forecast = new CacheForecast({ ...options, estimate: (item) => sizeOf(item, record.views.estimator) })
     this.#forecast.prime(record.views.cacheHistory)
     record.events.on("entry", ({ entry }) => {
-      if (entry.type === "strata" && entry.subtype === "spent" && entry.purpose === "keep-warm") this.#warmed()
+      if (entry.type === "strata" && entry.subtype === "spent" && entry.purpose === "keep-warm" && !entry.estimated)
+        this.#warmed()
     })
   }
 

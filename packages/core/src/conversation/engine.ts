@@ -20,6 +20,7 @@ import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
+import type { Meter } from "../model/spending/meter.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
@@ -69,6 +70,8 @@ export interface ConversationParts {
   readonly projectJournals?: (() => Promise<readonly string[]>) | undefined
   /** Called when the conversation has closed. */
   readonly release?: () => void
+  /** Counts what requests cost, however they end. */
+  readonly meter?: Meter | undefined
   /** Flag values refused so far. Each is reported once. */
   readonly refusals: readonly string[]
 }
@@ -106,6 +109,8 @@ export class Engine {
     this.files = new FileKeeper(record.journal)
     const factsOf = (name: string) => findModel(name, values.models).facts
     const cache = new CacheWatch(record, { factsOf, cacheLifetime: () => this.cacheLifetime })
+    parts.meter?.use({ factsOf, note: (drafts) => record.append(drafts), inFlight: record.journal.inFlight })
+    record.events.on("entry", ({ entry }) => parts.meter?.recorded(entry))
     const maxTokens = this.thresholds.maxOutput
     this.prompt = new PromptKeeper({
       record,
@@ -269,6 +274,7 @@ export class Engine {
     this.#closingSignal.abort(new ClosedError())
     this.#closing ??= this.inOrder(async () => {
       await this.layers.settled()
+      await this.parts.meter?.close().catch(() => undefined) // what it kept is found at the next opening
       this.#closed = true
       this.past.close()
       this.parts.release?.()

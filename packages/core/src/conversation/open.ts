@@ -7,11 +7,15 @@ import { type EffectiveSettings, loadSettings, type Settings } from "../base/set
 import { leftOutSentences } from "../base/trust.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
-import type { JournalAddress, Store } from "../journal/store.ts"
+import { estimatedSpending } from "../journal/in-flight.ts"
+import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { ToolDefinition } from "../messages/request.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
 import { isOffline, type Model } from "../model/model.ts"
+import { Meter } from "../model/spending/meter.ts"
+import { meteredModel } from "../model/spending/metered-model.ts"
+import { Purse } from "../model/spending/purse.ts"
 import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
 import type { DeferredTools } from "../tools/deferred/deferred-tools.ts"
@@ -54,6 +58,8 @@ export interface Prepared {
   readonly memory?: ProjectMemory
   /** The model reports its requests itself. */
   readonly isTraced?: boolean
+  /** Counts the model's requests. */
+  readonly meter?: Meter
   /** Where the journal of a sub-agent is kept: with the conversation that it works for, wherever it works itself. */
   readonly place?: Required<Omit<JournalAddress, "id">>
 }
@@ -70,6 +76,12 @@ export async function openWithSettings(
     memory: givenMemory,
     place,
     isTraced = false,
+    meter = new Meter({
+      purse: new Purse(),
+      clock: options.clock ?? systemClock,
+      ids: options.ids ?? randomIds,
+      source: options.source ?? "main",
+    }),
   }: Prepared,
 ): Promise<Conversation> {
   checkConversationOptions(options)
@@ -140,17 +152,17 @@ export async function openWithSettings(
           context: { targetingKey: address.id, model: model.name },
           ...(options.flags ? { client: options.flags } : {}),
         }),
-      ...{ telemetry, isTraced, provider: model.provider },
+      ...{ telemetry, isTraced, provider: model.provider, meter },
       clock,
       ids,
       layers:
         options.layers ??
         ownLoopLayers({
-          model: tracedModel(asked, tracing),
+          model: meteredModel(tracedModel(asked, tracing), meter),
           ...{ clock, serverClears, cacheBreakpoints, notesConfig: notesConfigDirectory(root) },
           ...(memory ? { memory } : {}),
           compaction: {
-            ...(summariser ? { summariser: tracedModel(summariser, tracing) } : {}),
+            ...(summariser ? { summariser: meteredModel(tracedModel(summariser, tracing), meter) } : {}),
             guidance: () => [
               settings.values.compactInstructions ?? "",
               ...Object.values(options.context ?? {}).map(compactInstructionsIn),
@@ -166,12 +178,22 @@ export async function openWithSettings(
       refreshPrompt: options.refreshPrompt,
     })
     for (const tool of options.tools ?? []) if ("execute" in tool) tool.useIn?.(conversation.past)
+    await countUnsettled(conversation, journal)
     if (brought) await conversation.add(brought)
     return conversation
   } catch (error) {
     await journal.close()
     throw error
   }
+}
+
+/** What an earlier process had sent when it was killed is taken into the journal, as an estimate. */
+async function countUnsettled(conversation: Conversation, { inFlight }: Journal): Promise<void> {
+  const left = inFlight?.unsettled() ?? []
+  if (left.length === 0) return
+  const { recent } = conversation.views.ledger
+  await conversation.note(left.filter(({ responseId = "" }) => !recent.has(responseId)).map(estimatedSpending))
+  inFlight?.clear()
 }
 
 interface SummariserChoice {

@@ -101,6 +101,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
       agent: maybe(text()),
       requests: maybe(count),
       lifetime: maybe(lifetime),
+      estimated: maybe(flag),
     }),
   ],
   ["cache-lifetime", open({ forPrompt: lifetime, forMessages: lifetime, why: text() })],

@@ -152,6 +152,8 @@ export type Decision =
       readonly requests?: number
       /** Of a request that kept the cache warm: how long the server keeps it from then. Older journals: five minutes. */
       readonly lifetime?: "5m" | "1h"
+      /** The answer did not arrive whole, so its usage is partly a guess. */
+      readonly estimated?: true
     }
   /** How long the planner asks the server to keep what later requests cache, and why in one sentence. */
   | ({ readonly subtype: "cache-lifetime"; readonly why: string } & ChosenLifetimes)

@@ -1,6 +1,7 @@
 /** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
 import type { DamagedLine, DamageFound } from "./damage.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
+import type { InFlightLog, KeptRequests } from "./in-flight.ts"
 import type { Mailbox, TeamAddress } from "./mailbox.ts"
 import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
 
@@ -81,6 +82,8 @@ export interface Journal {
   /** Writes a file that belongs to the conversation, such as a large tool result. All of it or nothing. */
   writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt>
   readBlob(name: string): Promise<Buffer | undefined>
+  /** Requests whose cost is not in the journal yet. A store without it works, but then what a killed process had sent is not counted. */
+  readonly inFlight?: InFlightLog & KeptRequests
   close(): Promise<void>
 }
 

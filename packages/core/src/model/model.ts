@@ -44,6 +44,15 @@ export interface StreamOptions {
   readonly purpose?: RequestSource
   /** How long the model may take. What its own options say comes first. */
   readonly limits?: Partial<StreamLimits>
+  /** Learns what each attempt costs, also one that ends early. */
+  readonly attempts?: AttemptWatch
+}
+
+/** Follows the attempts of a request. A model that does not tell is counted by estimates where an answer ends early. */
+export interface AttemptWatch {
+  /** The server has begun to answer, and says what the input is billed as. */
+  begun(answer: Pick<ModelResponse, "id" | "model" | "usage">): void
+  failed(error: unknown): void
 }
 
 export type WarmOptions = Pick<StreamOptions, "signal" | "lifetime" | "writesCache" | "sharedMessages">

@@ -5,7 +5,7 @@
 import { setTimeout } from "node:timers/promises"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { ConnectionLostError, ModelAbortedError, PassingModelError, StalledError } from "./errors.ts"
-import type { ModelEvent } from "./model.ts"
+import type { AttemptWatch, ModelEvent } from "./model.ts"
 
 const MAX_ATTEMPTS = 8 // together about a minute of waiting, which outlasts most overloads
 const MAX_WAIT_MS = 5 * 60_000 // in all; a person at a terminal has given up by then
@@ -67,12 +67,19 @@ export interface RetriedWork extends RetryOptions {
   readonly provider: string
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock | undefined
+  readonly attempts?: AttemptWatch | undefined
   /** One attempt, counted from 1. Throws `ModelError`s. */
   attempt(number: number): AsyncIterable<ModelEvent>
 }
 
 /** Makes attempts until one succeeds or the policy gives up. A `retry` event comes before each further one. */
-export async function* withRetries({ attempt, provider, signal, ...options }: RetriedWork): AsyncGenerator<ModelEvent> {
+export async function* withRetries({
+  attempt,
+  provider,
+  signal,
+  attempts,
+  ...options
+}: RetriedWork): AsyncGenerator<ModelEvent> {
   const { delay = wait, clock = systemClock } = options
   const began = clock.now().getTime()
   let waitedMs = 0
@@ -82,6 +89,7 @@ export async function* withRetries({ attempt, provider, signal, ...options }: Re
     try {
       return yield* attempt(number)
     } catch (error) {
+      attempts?.failed(error)
       if (error instanceof StalledError) stalls++
       const elapsedMs = clock.now().getTime() - began
       const plan = planRetry({ error, attempt: number, waitedMs, stalls, elapsedMs }, options)

@@ -169,6 +169,7 @@ function placeOf(order: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
     under: conversation.id,
     leadLocation: conversation.location,
     within: () => shared.state.policy,
+    purse: shared.purse,
   }
 }
 

@@ -1,5 +1,6 @@
 /** What the requests of a sub-agent cost, for the ledger of its parent. */
 import { type DecisionDraft, type Entry, isDecision } from "../journal/entries.ts"
+import { estimatedSpending } from "../journal/in-flight.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
 import { isSyntheticError } from "../messages/messages.ts"
@@ -10,8 +11,8 @@ export function spendingOf(entry: Entry, agent: string): Spending | undefined {
   const spent = { type: "strata", subtype: "spent", purpose: "agent", agent } as const
   if (entry.type === "strata") {
     if (entry.subtype !== "spent") return undefined
-    const { model, responseId, usage } = entry
-    return { ...spent, model, responseId, usage }
+    const { model, responseId, usage, estimated } = entry
+    return { ...spent, model, responseId, usage, ...(estimated ? { estimated } : {}) }
   }
   if (entry.type !== "assistant" || !entry.message.usage || isSyntheticError(entry)) return undefined
   const { id = entry.uuid, model = "unknown", usage } = entry.message
@@ -56,7 +57,7 @@ async function recordedResponses(parent: AsyncIterable<Entry>, agents: ReadonlyS
   return responses
 }
 
-/** In the order it was spent. A fork's journal begins with a copy of its parent's, which the parent paid for. */
+/** In the order it was spent, and last what was in flight. A fork's journal begins with a copy of its parent's, which the parent paid for. */
 async function spentIn(journal: Journal, agent: string): Promise<readonly Spending[]> {
   const spent: Spending[] = []
   for await (const entry of newestFirst(journal)) {
@@ -64,5 +65,9 @@ async function spentIn(journal: Journal, agent: string): Promise<readonly Spendi
     const spending = spendingOf(entry, agent)
     if (spending) spent.push(spending)
   }
-  return spent.reverse()
+  const known = new Set(spent.map(({ responseId }) => responseId))
+  const inFlight = (journal.inFlight?.unsettled() ?? [])
+    .map((sent): Spending => ({ ...estimatedSpending(sent), purpose: "agent", agent }))
+    .filter(({ responseId }) => !known.has(responseId))
+  return [...spent.reverse(), ...inFlight]
 }

@@ -18,6 +18,9 @@ export interface AgentOutcome {
   readonly text: string
 }
 
+/** Everyone spends from one purse. */
+export const LIMIT_REACHED = "The conversation has reached its limit in dollars."
+
 export interface SubAgentParts {
   readonly start: AgentStart
   /** Its first message: the task. */
@@ -188,7 +191,7 @@ export class SubAgent {
       case "max-turns":
         return { status: "failed", text: this.#withLast(`It used all of its ${end.limit} requests.`) }
       case "cost-limit":
-        return { status: "failed", text: this.#withLast(`It reached its limit of ${end.limit} dollars.`) }
+        return { status: "killed", text: this.#withLast(LIMIT_REACHED) }
       case "refusal":
         return { status: "failed", text: this.#withLast("The model refused the task.") }
       case "error":

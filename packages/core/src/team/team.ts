@@ -24,7 +24,7 @@ import type { AgentOrder, AgentView } from "./order.ts"
 import { type ProgressLineParts, ProgressLines } from "./progress-line.ts"
 import { type BoundedResult, boundedResult, lastTextIn, summaryOf } from "./result.ts"
 import { missingSpending, spendingOf } from "./spending.ts"
-import { type AgentOutcome, SubAgent } from "./sub-agent.ts"
+import { type AgentOutcome, LIMIT_REACHED, SubAgent } from "./sub-agent.ts"
 
 /** An agent was not started. The message is a sentence for the model. */
 export class AgentRefusedError extends StrataError {
@@ -40,7 +40,6 @@ const PROGRAM_ENDED = "The program ended while it was working."
 const INTERRUPTED = "The conversation was interrupted."
 const SWITCHED_OFF = "Agents are switched off (agents). Nothing was started: do the work yourself."
 const LEAD_CLOSED = "The conversation was closed."
-const LIMIT_REACHED = "The conversation has reached its limit in dollars."
 
 export class Team implements MessageHub, Companions {
   readonly arrivals: LeadArrivals

@@ -11,6 +11,7 @@ import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Se
 import { appendBytes } from "./append-bytes.ts"
 import { readSummed, summed } from "./checkpoint-file.ts"
 import type { DamageListener, DamageLog } from "./damage-log.ts"
+import { InFlightFile } from "./in-flight-file.ts"
 import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, readBytes } from "./index-file.ts"
 import { FILE_MODE, type JournalPaths } from "./layout.ts"
 import type { FileLock } from "./lock.ts"
@@ -40,6 +41,7 @@ export class FileJournal implements Journal {
   readonly location: string
   readonly file: string
   readonly notesPath: string
+  readonly inFlight: InFlightFile
   readonly #opening: FileJournalParts["opening"]
   readonly #damage: DamageLog
   readonly #repeated = new Set<number>()
@@ -67,6 +69,7 @@ export class FileJournal implements Journal {
     this.location = parts.paths.journal
     this.file = parts.paths.journal
     this.notesPath = parts.paths.notes
+    this.inFlight = new InFlightFile(parts.paths.inFlight)
     this.#opening = parts.opening
     this.#damage = parts.damage
     this.#paths = parts.paths
@@ -213,6 +216,7 @@ export class FileJournal implements Journal {
     } finally {
       await this.#index.close()
       await this.#handle.close()
+      this.inFlight.close()
       // the next opening builds it again
       if (this.#isIndexWrong && this.#lock) await rm(this.#paths.index, { force: true })
       await this.#lock?.release()

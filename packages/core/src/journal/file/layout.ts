@@ -25,6 +25,7 @@ export interface JournalPaths {
   readonly lock: string
   readonly index: string
   readonly checkpoint: string
+  readonly inFlight: string
   readonly setAside: string
   readonly blobs: string
   /** The session notes, for people to read and edit. */
@@ -47,6 +48,7 @@ export function journalPaths(root: string, { project, id, under }: JournalAddres
     lock: at(".lock"),
     index: at(".index"),
     checkpoint: at(".checkpoint"),
+    inFlight: at(".in-flight"),
     setAside: at(".damaged"),
     blobs: join(directory, "tool-results", name),
     notes: join(directory, "session-memory", `${name}.md`),

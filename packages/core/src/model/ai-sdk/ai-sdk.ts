@@ -94,12 +94,13 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
     provider,
     facts,
     omits: AI_SDK_OMITS,
-    stream(request: ModelRequest, { signal, limits, ...caching }: StreamOptions = {}) {
+    stream(request: ModelRequest, { signal, limits, attempts: watch, ...caching }: StreamOptions = {}) {
       const placed = isClaude ? placeBreakpoints(request, caching) : request
       return withRetries({
         ...options,
         provider,
         signal,
+        attempts: watch,
         attempt: (attempts) => fitOutput(placed, (body) => attempt(body, { attempts, signal, limits })),
       })
     },

@@ -18,7 +18,7 @@ import { serialiseRequest } from "../../views/context/request.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError, MissingKeyError, ModelAbortedError, ModelError } from "../errors.ts"
 import { fitOutput } from "../fit-output.ts"
-import type { Model, ModelEvent, RateLimit, StreamOptions, WarmOptions, WarmResponse } from "../model.ts"
+import type { AttemptWatch, Model, ModelEvent, RateLimit, StreamOptions, WarmOptions, WarmResponse } from "../model.ts"
 import { asModelError, type ProviderFailure } from "../provider-failure.ts"
 import { type RetryOptions, withRetries } from "../retry.ts"
 import type { StreamLimits } from "../stream-limits.ts"
@@ -75,10 +75,13 @@ interface Sending {
   readonly signal: AbortSignal | undefined
 }
 
+type BegunAnswer = Parameters<AttemptWatch["begun"]>[0]
+
 interface Attempt extends Sending {
   /** Attempts so far, including this one. */
   readonly attempts: number
   readonly limits?: Partial<StreamLimits> | undefined
+  readonly watch?: AttemptWatch | undefined
 }
 
 export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
@@ -144,6 +147,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     })
     try {
       for await (const raw of events) {
+        if (raw.type === "message_start") given.watch?.begun(raw.message as BegunAnswer)
         const event = collector.take(raw)
         if (event) yield event
       }
@@ -169,14 +173,16 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       return known.facts
     },
 
-    stream(request: ModelRequest, { signal, limits, ...caching }: StreamOptions = {}) {
+    stream(request: ModelRequest, { signal, limits, attempts: watch, ...caching }: StreamOptions = {}) {
       const { asked, body: bare } = withoutBetas(request)
       const body = placeBreakpoints({ ...bare, model: sentModelName(request.model) }, caching)
       return withRetries({
         ...options,
         provider: PROVIDER,
         signal,
-        attempt: (attempts) => fitOutput(body, (fitting) => attempt(fitting, { attempts, asked, signal, limits })),
+        attempts: watch,
+        attempt: (attempts) =>
+          fitOutput(body, (fitting) => attempt(fitting, { attempts, asked, signal, limits, watch })),
       })
     },
 

@@ -105,6 +105,7 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
     apply(state, entry) {
       if (isDecision(entry) && entry.subtype === "server-edited") noteServerEdits(state, entry.edits, overrides)
       else if (isDecision(entry) && entry.subtype === "spent" && entry.purpose === KEEPING_WARM) {
+        if (entry.estimated) return state // it may not have reached the server
         const usage = usableUsage(entry.usage)
         const counts = usage ? cacheCounts(usage) : NO_TOKENS
         notePing(state.pauses, counts)

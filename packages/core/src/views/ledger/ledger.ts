@@ -59,6 +59,15 @@ export interface LedgerLine {
   counts: TokenCounts
   /** `undefined` where the model's price is unknown. */
   dollars: number | undefined
+  /** The part of it whose answers did not arrive whole. Absent: none. */
+  estimated?: Estimated
+}
+
+/** Requests whose answers did not arrive whole: what they cost is partly a guess. */
+export interface Estimated {
+  readonly requests: number
+  /** Without models of unknown price. */
+  readonly dollars: number
 }
 
 /** `sidechain`: agents that another program recorded in the same journal. */
@@ -121,6 +130,8 @@ export interface LedgerSummary {
   readonly dollars: number
   /** Models without a known price. Their part is missing from `dollars`. */
   readonly unpriced: readonly string[]
+  /** The part whose answers did not arrive whole. Absent: none. */
+  readonly estimated?: Estimated
   /** What each purpose cost, all models together. Only purposes with requests. */
   readonly byPurpose: readonly PurposeTotal[]
   /** What each layer saved. Only layers that did something. */
@@ -133,6 +144,7 @@ export interface PurposeTotal {
   readonly counts: TokenCounts
   /** `undefined` where a model's price is unknown. */
   readonly dollars: number | undefined
+  readonly estimated?: Estimated
 }
 
 export function summarise({ lines, savings }: Ledger): LedgerSummary {
@@ -148,6 +160,7 @@ export function summarise({ lines, savings }: Ledger): LedgerSummary {
     counts,
     hitRatio: input === 0 ? 0 : counts.cacheRead / input,
     dollars: all.reduce((sum, line) => sum + (line.dollars ?? 0), 0),
+    ...partOf(all),
     unpriced: [...new Set(all.filter((line) => line.dollars === undefined).map((line) => line.model))],
     byPurpose,
     savings: savingsOf(savings, {
@@ -156,6 +169,21 @@ export function summarise({ lines, savings }: Ledger): LedgerSummary {
     }),
   }
 }
+
+/** What is estimated of these lines. */
+export function partOf(lines: readonly Pick<LedgerLine, "estimated">[]): { readonly estimated?: Estimated } {
+  const parts = lines.flatMap(({ estimated }) => estimated ?? [])
+  return parts.length === 0 ? {} : { estimated: parts.reduce(addEstimated) }
+}
+
+const addEstimated = (a: Estimated, b: Estimated): Estimated => ({
+  requests: a.requests + b.requests,
+  dollars: a.dollars + b.dollars,
+})
+
+/** The known cost of all requests. */
+export const dollarsIn = ({ lines }: Pick<Ledger, "lines">): number =>
+  lines.values().reduce((sum, { dollars = 0 }) => sum + dollars, 0)
 
 function totalOf(
   lines: readonly LedgerLine[],
@@ -167,6 +195,7 @@ function totalOf(
     requests: own.reduce((sum, line) => sum + line.requests, 0),
     counts: own.map((line) => line.counts).reduce(addCounts),
     dollars: own.map((line) => line.dollars).reduce(addKnown),
+    ...partOf(own),
   }
 }
 
@@ -180,6 +209,7 @@ interface Bill {
   readonly agent?: string
   /** How many responses the usage is the sum of. */
   readonly requests?: number
+  readonly isEstimated?: boolean
   /** Absent where the response itself is not in the journal. */
   readonly entry?: AssistantMessage
 }
@@ -187,10 +217,10 @@ interface Bill {
 function billOf(entry: Entry, source: RequestSource): Bill | undefined {
   if (isDecision(entry)) {
     if (entry.subtype !== "spent") return undefined
-    const { responseId, model, purpose, agent, requests } = entry
+    const { responseId, model, purpose, agent, requests, estimated: isEstimated = false } = entry
     const usage = usableUsage(entry.usage)
     const more = { ...(agent === undefined ? {} : { agent }), ...(requests === undefined ? {} : { requests }) }
-    return usage && { id: responseId, model, purpose, usage, ...more }
+    return usage && { id: responseId, model, purpose, usage, isEstimated, ...more }
   }
   if (!isMessage(entry) || entry.type !== "assistant") return undefined
   const { id = entry.uuid, model = "unknown" } = entry.message
@@ -200,7 +230,7 @@ function billOf(entry: Entry, source: RequestSource): Bill | undefined {
 }
 
 function enter({ lines, recent, agents, context, contexts }: Ledger, bill: Bill, overrides: Overrides): void {
-  const { id, model, purpose, usage, agent, requests = 1 } = bill
+  const { id, model, purpose, usage, agent, requests = 1, isEstimated } = bill
   const before = recent.get(id)
   const key = before?.key ?? `${purpose} ${model}`
   const counts = tokenCounts(usage)
@@ -209,6 +239,7 @@ function enter({ lines, recent, agents, context, contexts }: Ledger, bill: Bill,
     requests: before ? 0 : requests,
     counts: before ? subtractCounts(counts, before.counts) : counts,
     dollars: dollars === undefined ? undefined : dollars - (before?.dollars ?? 0),
+    ...(isEstimated && !before ? { estimated: { requests, dollars: dollars ?? 0 } } : {}),
   }
   const empty = { model, purpose, requests: 0, counts: NO_TOKENS, dollars: 0 }
   const line: LedgerLine = lines.get(key) ?? { ...empty }
@@ -234,10 +265,11 @@ function enter({ lines, recent, agents, context, contexts }: Ledger, bill: Bill,
   if (recent.size > RECENT_RESPONSES) recent.delete(recent.keys().next().value!)
 }
 
-function add(line: ContextLine, more: Pick<LedgerLine, "requests" | "counts" | "dollars">): void {
+function add(line: ContextLine, more: Pick<LedgerLine, "requests" | "counts" | "dollars" | "estimated">): void {
   line.requests += more.requests
   line.counts = addCounts(line.counts, more.counts)
   line.dollars = addKnown(line.dollars, more.dollars)
+  if (more.estimated) line.estimated = line.estimated ? addEstimated(line.estimated, more.estimated) : more.estimated
 }
 
 /** A total of several responses has the price of their mean size. */

@@ -2,7 +2,7 @@
 
 import { addCounts, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/token-counts.ts"
 import type { AgentEnding, AgentKind } from "../../journal/entries.ts"
-import { type Ledger, type LedgerLine, type Purpose, summarise } from "../ledger/ledger.ts"
+import { type Estimated, type Ledger, type LedgerLine, type Purpose, partOf, summarise } from "../ledger/ledger.ts"
 import { addKnown, type SavingLayer } from "../ledger/saving-settlement.ts"
 import { type LayerSaving, totalSaving } from "../ledger/savings-report.ts"
 import type { Agents } from "../record/agents.ts"
@@ -21,11 +21,15 @@ export interface CostReport {
   readonly tokens: TokenReport
   /** Absent where the price of a model is unknown. */
   readonly dollars?: number
+  /** The part whose answers did not arrive whole: stopped, cut or killed. It is counted as estimated. Absent: none. */
+  readonly estimated?: Estimated
 }
 
 export interface LedgerReport {
   /** The known cost of all requests. Models in `unpriced` are not included. */
   readonly dollars: number
+  /** The part whose answers did not arrive whole: stopped, cut or killed. It is counted as estimated. Absent: none. */
+  readonly estimated?: Estimated
   /** Models without a known price. */
   readonly unpriced: readonly string[]
   readonly requests: number
@@ -96,12 +100,13 @@ export interface LedgerViews {
 }
 
 export function ledgerReport({ ledger, agents }: LedgerViews): LedgerReport {
-  const { dollars, unpriced, requests, counts, hitRatio, byPurpose, savings } = summarise(ledger)
+  const { dollars, estimated, unpriced, requests, counts, hitRatio, byPurpose, savings } = summarise(ledger)
   const lines = [...ledger.lines.values()]
   const models = Map.groupBy(lines, ({ model }) => model)
   const { dollars: saved, unsent } = totalSaving(savings)
   return {
     dollars,
+    ...(estimated ? { estimated } : {}),
     unpriced,
     requests,
     tokens: tokenReport(counts),
@@ -152,11 +157,12 @@ export function tokenReport({ input, output, cacheRead, cacheWrite5m, cacheWrite
   return { input, output, cacheRead, cacheWrite: cacheWrite5m + cacheWrite1h }
 }
 
-function costReport(lines: readonly Pick<LedgerLine, "requests" | "counts" | "dollars">[]): CostReport {
+function costReport(lines: readonly Pick<LedgerLine, "requests" | "counts" | "dollars" | "estimated">[]): CostReport {
   return {
     requests: lines.reduce((sum, { requests }) => sum + requests, 0),
     tokens: tokenReport(lines.map(({ counts }) => counts).reduce(addCounts)),
     ...known("dollars", lines.map(({ dollars }) => dollars).reduce(addKnown)),
+    ...partOf(lines),
   }
 }
 

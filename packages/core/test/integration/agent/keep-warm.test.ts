@@ -11,6 +11,7 @@ import { openAgentWith, settingsFor } from "../../../src/agent/open-agent.ts"
 import type { AgentOptions } from "../../../src/agent/options.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
+import { Purse } from "../../../src/model/spending/purse.ts"
 import { defineTool } from "../../../src/tools/define-tool.ts"
 import { decisionsOf } from "../compaction/compacting.ts"
 import { cachedAfter, usagesOf } from "../layers/conversations.ts"
@@ -224,6 +225,7 @@ describe("BEY-4 in a pause", () => {
     const sub = {
       ...{ id: "helper", name: "helper", type: "helper", prompt: "You help.", mayRecall: false },
       ...{ project: "project", under: "lead", leadLocation: where.dir },
+      purse: new Purse(),
       within: () => ({ mode: "bypass" as const, allow: [], ask: [], deny: [], project: where.cwd, kept: [] }),
     }
     await using agent = await openAgentWith(options, settings, { sub })

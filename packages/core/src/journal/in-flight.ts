@@ -1,0 +1,62 @@
+/**
+ * Requests that were sent and whose cost is not in the journal yet. They are kept beside it, without a flush, so that a process that is
+ * killed leaves what it had sent: the next opening takes it into the journal, as an estimate.
+ */
+import type { RequestSource } from "../base/vocabulary.ts"
+import type { Usage } from "../messages/messages.ts"
+import { usableUsage } from "../messages/usage.ts"
+import type { DecisionOf } from "./entries.ts"
+
+export interface SentRequest {
+  readonly id: string
+  readonly purpose: RequestSource
+  readonly model: string
+  /** Estimated. Once the answer has begun: what the server counted, and an estimate of the output. */
+  readonly usage: Usage
+  /** The server's name for the answer, once it has begun. */
+  readonly responseId?: string
+}
+
+export interface InFlightLog {
+  /** Again for a request that is known: more is known about it now. */
+  sent(request: SentRequest): void
+  /** Its cost is in the journal, or there is none. */
+  over(id: string): void
+}
+
+/** What an earlier process left. */
+export interface KeptRequests {
+  unsettled(): readonly SentRequest[]
+  /** They are in the journal. */
+  clear(): void
+}
+
+/** The lines of a log: a request, or the id of one that is over. A line that was not finished is left out. */
+export function unsettledIn(text: string): readonly SentRequest[] {
+  const open = new Map<string, SentRequest>()
+  for (const line of text.split("\n")) {
+    const parsed = parsedLine(line)
+    if (parsed?.over !== undefined) open.delete(parsed.over)
+    else if (parsed?.sent && usableUsage(parsed.sent.usage)) open.set(parsed.sent.id, parsed.sent)
+  }
+  return [...open.values()]
+}
+
+export const lineOf = (line: Line): string => `${JSON.stringify(line)}\n`
+
+type Line = { readonly sent: SentRequest; readonly over?: never } | { readonly over: string; readonly sent?: never }
+
+function parsedLine(line: string): Line | undefined {
+  try {
+    return JSON.parse(line) as Line
+  } catch {
+    return undefined
+  }
+}
+
+/** What a request that was not answered in full cost, as far as it is known. */
+export const estimatedSpending = ({ id, purpose, model, usage, responseId = `unfinished-${id}` }: SentRequest) =>
+  ({
+    ...{ type: "strata", subtype: "spent", purpose, model, responseId, usage },
+    estimated: true,
+  }) as const satisfies DecisionOf<"spent"> & { readonly type: "strata" }

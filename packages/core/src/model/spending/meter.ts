@@ -1,0 +1,245 @@
+/**
+ * Counts what one conversation's requests cost, however they end. A request that is answered is counted by whoever records the answer. What
+ * ends early, is repeated or whose answer no one records is journaled here: with the usage that the server named when it began to answer,
+ * else as estimated.
+ */
+import type { Clock } from "../../base/clock.ts"
+import type { Ids } from "../../base/ids.ts"
+import type { RequestSource } from "../../base/vocabulary.ts"
+import { type DecisionDraft, type Entry, isDecision } from "../../journal/entries.ts"
+import { estimatedSpending, type InFlightLog, type SentRequest } from "../../journal/in-flight.ts"
+import type { Usage } from "../../messages/messages.ts"
+import type { ModelRequest } from "../../messages/request.ts"
+import { usableUsage } from "../../messages/usage.ts"
+import type { ModelFacts } from "../../tokens/model-facts.ts"
+import { costOfUsage } from "../../tokens/price.ts"
+import { ConnectionLostError, ModelAbortedError, ModelError, StalledError } from "../errors.ts"
+import type { AttemptWatch, ModelResponse, StreamOptions } from "../model.ts"
+import type { Purse } from "./purse.ts"
+import { type EstimatedRequest, RequestEstimate } from "./request-estimate.ts"
+
+const CHARACTERS_PER_TOKEN = 4 // of an answer, rather too many: what the server has generated and not sent is unknown
+
+const WORK: ReadonlySet<RequestSource> = new Set(["main", "agent"])
+
+export interface MeterParts {
+  readonly purse: Purse
+  readonly clock: Clock
+  readonly ids: Ids
+  /** What requests are for that do not say it themselves. */
+  readonly source: RequestSource
+}
+
+/** The conversation, once it is open. */
+export interface MeteredConversation {
+  readonly factsOf: (model: string) => ModelFacts
+  readonly note: (drafts: readonly DecisionDraft[]) => Promise<unknown>
+  readonly inFlight?: InFlightLog | undefined
+}
+
+export class Meter {
+  readonly parts: MeterParts
+  readonly #estimate = new RequestEstimate()
+  #conversation: MeteredConversation | undefined
+  /** Answers that are not in the journal yet, by their id. */
+  readonly #unrecorded = new Map<string, { readonly request: string; readonly draft: DecisionDraft }>()
+
+  constructor(parts: MeterParts) {
+    this.parts = parts
+  }
+
+  /** From now on requests are counted. */
+  use(conversation: MeteredConversation): void {
+    this.#conversation = conversation
+  }
+
+  /** Follows the journal: an answer that is in it is settled. */
+  recorded(entry: Entry): void {
+    const id = isDecision(entry)
+      ? entry.subtype === "spent" && entry.responseId
+      : entry.type === "assistant" && entry.message.id
+    if (id) this.#settle(id)
+  }
+
+  #settle(responseId: string): void {
+    const answer = this.#unrecorded.get(responseId)
+    if (!answer) return
+    this.#unrecorded.delete(responseId)
+    this.#conversation?.inFlight?.over(answer.request)
+  }
+
+  /** Journals the answers that no one recorded. Called before the journal closes. */
+  async close(): Promise<void> {
+    const drafts = [...this.#unrecorded.values()].map(({ draft }) => draft)
+    if (drafts.length > 0) await this.#conversation?.note(drafts)
+  }
+
+  /**
+   * A request is about to be sent. Waits for room in the purse and throws a `CostLimitError` where there is none. `undefined` while the
+   * conversation is still opening.
+   */
+  async send(request: ModelRequest, { provider, options = {} }: Sending): Promise<MeteredRequest | undefined> {
+    const conversation = this.#conversation
+    if (!conversation) return undefined
+    const { purse, clock, ids } = this.parts
+    const { purpose = this.parts.source, ...caching } = options
+    const estimated = { request, purpose, caching, now: clock.now().getTime() }
+    const metered = new MeteredRequest({
+      ...{ conversation, purse, provider, estimated, id: ids.uuid(), signal: options.signal },
+      estimate: this.#estimate,
+      onAnswer: (responseId, answer) => {
+        // a progress line is recorded by the conversation of its lead
+        if (purpose !== "progress") this.#unrecorded.set(responseId, answer)
+        else conversation.inFlight?.over(answer.request)
+      },
+    })
+    await metered.reserve()
+    return metered
+  }
+}
+
+interface Sending {
+  readonly provider: string
+  readonly options?: StreamOptions | undefined
+}
+
+interface RequestParts {
+  readonly conversation: MeteredConversation
+  readonly purse: Purse
+  readonly provider: string
+  readonly id: string
+  readonly signal: AbortSignal | undefined
+  readonly estimated: EstimatedRequest
+  readonly estimate: RequestEstimate
+  readonly onAnswer: (responseId: string, answer: { readonly request: string; readonly draft: DecisionDraft }) => void
+}
+
+/** One request, with all its attempts. */
+export class MeteredRequest implements AttemptWatch {
+  readonly #parts: RequestParts
+  readonly #sent: SentRequest
+  readonly #least: number
+  #reserved = 0
+  /** Of the present attempt. */
+  #attempt: { begun?: SentRequest; characters: number; error?: unknown } = { characters: 0 }
+  #isOver = false
+  #attempts = 0
+
+  constructor(parts: RequestParts) {
+    const { estimated, estimate, id } = parts
+    const { request, purpose } = estimated
+    this.#parts = parts
+    this.#sent = { id, purpose, model: request.model, usage: estimate.usageOf(estimated) }
+    this.#least = this.#dollars({ model: request.model, usage: estimate.leastOf(estimated) })
+  }
+
+  async reserve(): Promise<void> {
+    const { purse, provider, signal, conversation } = this.#parts
+    const estimate = this.#dollars(this.#sent)
+    const isWork = WORK.has(this.#sent.purpose)
+    // work is not refused for a guess; what is done beside it can wait
+    await purse.reserve({ estimate, least: isWork ? this.#least : estimate, isWork, provider, signal })
+    this.#reserved = estimate
+    this.#attempts++
+    conversation.inFlight?.sent(this.#named())
+  }
+
+  begun({ id, model, usage }: Parameters<AttemptWatch["begun"]>[0]): void {
+    const counted = usableUsage(usage)
+    if (!counted) return
+    this.#attempt.begun = { ...this.#named(), model, usage: counted, responseId: id }
+    const output = Math.max(counted.output_tokens, this.#sent.usage.output_tokens)
+    this.#parts.conversation.inFlight?.sent({ ...this.#attempt.begun, usage: { ...counted, output_tokens: output } })
+  }
+
+  failed(error: unknown): void {
+    this.#attempt.error = error
+  }
+
+  streamed(characters: number): void {
+    this.#attempt.characters += characters
+  }
+
+  /** The attempt has failed and the request will be sent again: that needs room too. */
+  async retried(): Promise<void> {
+    await this.#endAttempt()
+    this.#attempt = { characters: 0 }
+    await this.reserve()
+  }
+
+  answered({ id, model, usage: given }: Pick<ModelResponse, "id" | "model" | "usage">): void {
+    const { conversation, estimate, estimated, onAnswer } = this.#parts
+    const usage = usableUsage(given)
+    this.#isOver = true
+    if (!usage) {
+      this.#release(0)
+      conversation.inFlight?.over(this.#named().id)
+      return
+    }
+    estimate.learn(estimated, usage)
+    this.#release(this.#dollars({ model, usage }))
+    const { purpose } = this.#sent
+    const draft = { type: "strata", subtype: "spent", purpose, model, responseId: id, usage } as const
+    if (id) onAnswer(id, { request: this.#named().id, draft })
+    else conversation.inFlight?.over(this.#named().id)
+  }
+
+  /** There was nothing to send. */
+  notSent(): void {
+    this.#isOver = true
+    this.#release(0)
+    this.#parts.conversation.inFlight?.over(this.#named().id)
+  }
+
+  /** However it ended. */
+  async end(): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    await this.#endAttempt()
+  }
+
+  async #endAttempt(): Promise<void> {
+    const { conversation } = this.#parts
+    const spent = this.#spent()
+    this.#release(spent ? this.#dollars(spent) : 0)
+    const { id } = this.#named()
+    // a journal that cannot be written fails the conversation's own next entry; the log keeps the request for the next opening
+    try {
+      if (spent) await conversation.note([estimatedSpending(spent)])
+      conversation.inFlight?.over(id)
+    } catch {}
+  }
+
+  /** What the attempt cost. `undefined`: nothing. */
+  #spent(): SentRequest | undefined {
+    const { begun, characters, error } = this.#attempt
+    const output = Math.ceil(characters / CHARACTERS_PER_TOKEN)
+    const counted = (usage: Usage) => ({ ...usage, output_tokens: Math.max(usage.output_tokens, output) })
+    if (begun) return { ...begun, usage: counted(begun.usage) }
+    if (!mayBeBilled(error)) return undefined
+    return { ...this.#named(), usage: counted({ ...this.#sent.usage, output_tokens: 0 }) }
+  }
+
+  #release(spent: number): void {
+    this.#parts.purse.settle({ reserved: this.#reserved, spent })
+    this.#reserved = 0
+  }
+
+  /** Every attempt is billed by itself. */
+  #named(): SentRequest {
+    return { ...this.#sent, id: `${this.#sent.id}-${this.#attempts}` }
+  }
+
+  #dollars({ model, usage }: Pick<SentRequest, "model" | "usage">): number {
+    const cost = costOfUsage(this.#parts.conversation.factsOf(model), usage)
+    return cost.known ? cost.dollars : 0
+  }
+}
+
+/** Whether the server may have worked on a request that it never began to answer. A refusal with a status costs nothing. */
+function mayBeBilled(error: unknown): boolean {
+  if (error === undefined) return true // the reader left
+  if (error instanceof ModelAbortedError || error instanceof StalledError) return true
+  if (error instanceof ConnectionLostError) return !error.isUnreachable && error.status === undefined
+  return !(error instanceof ModelError)
+}
