@@ -27,6 +27,36 @@ function tools(): object[] {
   ]
 }
 
+/** As text: a program cannot write it from objects. */
+const DEEP = `${'{"type":"object","properties":{"a":'.repeat(5_000)}{}${"}}".repeat(5_000)}`
+
+/** One tool that works, and every kind that does not. */
+function badTools(): unknown[] {
+  const doubling = Array.from({ length: 40 }, (_, n) => [
+    `a${n}`,
+    { allOf: [{ $ref: `#/$defs/a${n + 1}` }, { $ref: `#/$defs/a${n + 1}` }] },
+  ])
+  return [
+    tool("work"),
+    tool("work", { type: "object", properties: { other: { type: "string" } } }),
+    tool("deep", { deep: true }),
+    tool("cycle", { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }),
+    tool("laughs", { $ref: "#/$defs/a0", $defs: Object.fromEntries(doubling) }),
+    tool("proto", JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}') as object),
+    tool("x".repeat(100_000)),
+    tool(""),
+    { ...tool("n"), name: 7 },
+    { ...tool("n"), name: { a: 1 } },
+    { ...tool("listed"), inputSchema: [] },
+    { ...tool("text"), inputSchema: "object" },
+    { ...tool("props"), inputSchema: { type: "object", properties: [] } },
+    { ...tool("described"), description: 7, annotations: "yes", outputSchema: { type: "array" } },
+    null,
+    "tool",
+    tool("evil\u001b[31m"),
+  ]
+}
+
 const RESULTS: Readonly<Record<string, unknown>> = {
   "no-content": {},
   "text-is-object": { content: [{ type: "text", text: { a: 1 } }] },
@@ -49,6 +79,8 @@ function list(id: number, { cursor }: NonNullable<Request["params"]> = {}): void
   }
   const page = Number(cursor ?? 0)
   if (mode === "endless-pages") answer(id, { tools: [tool(`work_${page}`)], nextCursor: String(page + 1) })
+  else if (mode === "bad-tools")
+    print(`${JSON.stringify({ jsonrpc: "2.0", id, result: { tools: badTools() } }).replace('{"deep":true}', DEEP)}\n`)
   else answer(id, { tools: tools() })
 }
 
@@ -59,7 +91,17 @@ function handle({ id, method, params }: Request): void {
     const serverInfo = { name: "hostile", version: "1" }
     answer(id, { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo })
   } else if (method === "tools/list") list(id, params)
-  else answer(id, RESULTS[mode!] ?? { content: [{ type: "text", text: "fine" }] })
+  else if (mode === "too-long") answer(id, { content: [{ type: "text", text: "x".repeat(33 * 1024 * 1024) }] })
+  else if (mode === "too-long-id-last")
+    print(
+      `{"result":{"content":[{"type":"text","text":"${"x".repeat(33 * 1024 * 1024)}"}]},"id":${id},"jsonrpc":"2.0"}\n`,
+    )
+  else if (mode === "text-id") {
+    print(
+      `${JSON.stringify({ jsonrpc: "2.0", id: String(id), result: { content: [{ type: "text", text: "forged" }] } })}\n`,
+    )
+    answer(id, { content: [{ type: "text", text: "fine" }] })
+  } else answer(id, RESULTS[mode!] ?? { content: [{ type: "text", text: "fine" }] })
 }
 
 if (mode === "endless-line") {

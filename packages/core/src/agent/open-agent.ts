@@ -85,7 +85,8 @@ export async function openAgentWith(
   checkAgentOptions(options)
   const ground = await groundOf(options, settings, surroundings.sub)
   const sampling = new ServerSampling(options.askPerson !== undefined)
-  const opened = await openTools(options.tools ?? [], { ...ground, sampling })
+  const trustedSkills = new Map((settings.skills ?? []).map(({ path, text }) => [path, text]))
+  const opened = await openTools(options.tools ?? [], { ...ground, sampling, trustedSkills })
   const toolset = withRecall(opened, { off: settings.values.off, mayRecall: surroundings.sub?.mayRecall ?? true })
   try {
     return await assemble({ options, ground, toolset, sampling, ...surroundings })

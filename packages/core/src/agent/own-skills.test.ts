@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { scratchDirectory } from "../../test/tool-context.ts"
+import { readSettings } from "../base/settings.ts"
 import { memoryStore } from "../journal/memory-store.ts"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
@@ -68,9 +69,10 @@ describe("PERM-2 your own skills", () => {
     symlinkSync(join(home, "dotfiles/review"), join(home, ".claude/skills/review"))
     mkdirSync(join(cwd, ".git"))
     mkdirSync(join(cwd, "app"))
-    const { skills } = await loadSkills(
-      defaultSkillDirectories({ cwd: join(cwd, "app"), root: dir, env: { HOME: home } }),
-    )
+    const where = { cwd: join(cwd, "app"), root: dir, env: { HOME: home } }
+    const { skills: brought = [] } = (await readSettings({ home: dir, ...where })).settings({ trusted: true })
+    const trustedSkills = new Map(brought.map(({ path, text }) => [path, text]))
+    const { skills } = await loadSkills(defaultSkillDirectories({ ...where, trustedSkills }))
     expect(skills.map(({ name, isOwn }) => [name, isOwn])).toEqual([
       ["deploy", false],
       ["release", true],

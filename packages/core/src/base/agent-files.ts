@@ -2,11 +2,12 @@
  * Reads files that define agents or slash commands: markdown in a directory and its subfolders. Size, number and depth are bounded, and a project's file
  * that leads out of the project is refused. What the texts mean is the business of `team/`.
  */
-import { open, readdir, realpath, stat } from "node:fs/promises"
+import { readdir, realpath, stat } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
 import { reasonOf } from "./errors.ts"
 import { escaped } from "./escaped-text.ts"
 import { isMissing, realPath } from "./path-facts.ts"
+import { PlainFileError, readPlainFile } from "./plain-file.ts"
 import { repositoryRoot } from "./repository.ts"
 
 const MOST_BYTES = 128 * 1024 // instructions of one agent, not a book
@@ -179,21 +180,13 @@ class AgentFolder implements AgentFiles {
 
 class BadFile extends Error {}
 
-/** The size is checked while reading: a file can grow after it was looked at. */
 async function readText(path: string): Promise<string> {
-  const file = await open(path)
-  try {
-    const bytes = Buffer.alloc(MOST_BYTES + 1)
-    let length = 0
-    for (let read = 1; read > 0 && length < bytes.length; length += read)
-      read = (await file.read(bytes, length, bytes.length - length)).bytesRead
-    if (length > MOST_BYTES) throw new BadFile(`it has more than ${MOST_BYTES} bytes`)
-    const text = decoded(bytes.subarray(0, length))
-    if (text.includes("\0")) throw new BadFile("it is a binary file")
-    return text
-  } finally {
-    await file.close()
-  }
+  const bytes = await readPlainFile(path, MOST_BYTES).catch((error: unknown) => {
+    throw error instanceof PlainFileError ? new BadFile(error.message) : error
+  })
+  const text = decoded(bytes)
+  if (text.includes("\0")) throw new BadFile("it is a binary file")
+  return text
 }
 
 function decoded(bytes: Buffer): string {

@@ -7,7 +7,16 @@ import type { Settings } from "./settings-schema.ts"
 
 /** One thing that a project would run, widen, send or say to a model, as plain data. */
 export interface ProjectPart {
-  readonly kind: "hook" | "MCP server" | "allow rule" | "mode" | "setting" | "agent" | "agent memory" | "command"
+  readonly kind:
+    | "hook"
+    | "MCP server"
+    | "allow rule"
+    | "mode"
+    | "setting"
+    | "agent"
+    | "agent memory"
+    | "command"
+    | "skill"
   /** The event of a hook, the name of a server or setting, the file of an agent. */
   readonly name?: string
   /** The tools or sources a hook runs for, as a regular expression. */
@@ -45,6 +54,8 @@ export const agentPart = ({ name, text, path }: AgentFile): ProjectPart => ({
 })
 
 export const commandPart = (file: AgentFile): ProjectPart => ({ ...agentPart(file), kind: "command" })
+
+export const skillPart = (file: AgentFile): ProjectPart => ({ ...agentPart(file), kind: "skill" })
 
 /** Its contents change with every run of an agent, so they are no part of the fingerprint. */
 export const memoryPart = (directory: string): ProjectPart => ({
@@ -101,15 +112,17 @@ export interface Fingerprinted {
   readonly settings: readonly { readonly source: string; readonly needsTrust: Partial<Settings> }[]
   readonly agents: readonly AgentFile[]
   readonly commands: readonly AgentFile[]
+  readonly skills: readonly AgentFile[]
 }
 
 /** Equal texts mean equal settings and equal agents. */
-export function fingerprintOf({ settings, agents, commands }: Fingerprinted): string {
+export function fingerprintOf({ settings, agents, commands, skills }: Fingerprinted): string {
   const ofSettings = settings.map(({ source, needsTrust }) => [fileName(source), needsTrust])
-  if (agents.length + commands.length === 0) return hashOf(ofSettings)
+  if (agents.length + commands.length + skills.length === 0) return hashOf(ofSettings)
   const texts = (files: readonly AgentFile[]) => files.map(({ name, text }) => [name, text])
   const ofCommands = commands.length === 0 ? {} : { commands: texts(commands) }
-  return hashOf({ settings: ofSettings, agents: texts(agents), ...ofCommands })
+  const ofSkills = skills.length === 0 ? {} : { skills: texts(skills) }
+  return hashOf({ settings: ofSettings, agents: texts(agents), ...ofCommands, ...ofSkills })
 }
 
 /** Two folders have a file of this name. */
@@ -150,9 +163,9 @@ export const partVariables = (
   ...secrets.map((name) => escaped(`your ${name}`)),
 ]
 
-/** A part as one line without control characters: `hook on SessionStart: ./prepare.sh`. Never cut. An agent or a command is named, without its text. */
+/** A part as one line without control characters: `hook on SessionStart: ./prepare.sh`. Never cut. An agent, a command or a skill is named, without its text. */
 export function partText(part: ProjectPart, options: PartTextOptions = {}): string {
-  if (part.kind === "agent" || part.kind === "command") return partTitle(part)
+  if (part.kind === "agent" || part.kind === "command" || part.kind === "skill") return partTitle(part)
   const variables = partVariables(part, options)
   const more = variables.length === 0 ? "" : ` with ${variables.join(", ")}`
   return `${partTitle(part)}: ${escaped(part.what)}${more}`

@@ -1,9 +1,8 @@
 /** Reads a settings file. A repository can put anything in its place: a link to a device, a file without end. */
-import { constants } from "node:fs"
-import { open } from "node:fs/promises"
 import { reasonOf, SettingsError } from "./errors.ts"
 import { escaped } from "./escaped-text.ts"
 import { isMissing } from "./path-facts.ts"
+import { readPlainFile } from "./plain-file.ts"
 
 const MOST_BYTES = 1_000_000 // settings take a few kilobytes; everything in them is shown before it is trusted
 const DEEPEST = 50 // the deepest setting has six levels
@@ -14,7 +13,7 @@ export async function readSettingsFile(file: string): Promise<unknown> {
   if (isMissing(file)) return {}
   let text: string
   try {
-    text = await readPlainFile(file)
+    text = (await readPlainFile(file, MOST_BYTES)).toString("utf8")
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (code === "ENOENT" || code === "ENOTDIR") return {}
@@ -28,20 +27,6 @@ export async function readSettingsFile(file: string): Promise<unknown> {
   }
   if (!isFlat(content)) throw unusable(`is nested more than ${DEEPEST} levels deep`)
   return content
-}
-
-/** Opened without waiting, so that a pipe in its place does not block. */
-async function readPlainFile(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    const stats = await file.stat()
-    if (stats.isDirectory()) throw Object.assign(new Error("it is a directory"), { code: "EISDIR" })
-    if (!stats.isFile()) throw new Error("it is not a regular file")
-    if (stats.size > MOST_BYTES) throw new Error("it is larger than 1 MB")
-    return await file.readFile("utf8")
-  } finally {
-    await file.close()
-  }
 }
 
 /** Checked level by level, because recursion on a hostile file would overflow the stack. */

@@ -83,6 +83,7 @@ export const mcpServerSchema = z.union(
       cwd: mayBeMissing(z.string().min(1)),
       timeout: mayBeMissing(timeout),
       sampling: mayBeMissing(z.enum(SAMPLING_MODES)),
+      trustReadOnlyHint: mayBeMissing(z.boolean()),
     }),
     z.strictObject({
       type: mayBeMissing(z.enum(["http", "streamable-http", "sse"])),
@@ -90,11 +91,12 @@ export const mcpServerSchema = z.union(
       headers: mayBeMissing(texts),
       timeout: mayBeMissing(timeout),
       sampling: mayBeMissing(z.enum(SAMPLING_MODES)),
+      trustReadOnlyHint: mayBeMissing(z.boolean()),
     }),
   ],
   {
     error:
-      "must be { command, args?, env?, cwd?, timeout?, sampling? } for a program or { url, type?, headers?, timeout?, sampling? } for a server on the network",
+      "must be { command, args?, env?, cwd?, timeout?, sampling?, trustReadOnlyHint? } for a program or { url, type?, headers?, timeout?, sampling?, trustReadOnlyHint? } for a server on the network",
   },
 )
 

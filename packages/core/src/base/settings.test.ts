@@ -195,7 +195,7 @@ describe("SET-1 errors name source, key and reason", () => {
     [{ hooks: { Stop: [{ command: "x", timeoutSeconds: 9e9 }] } }, "hooks.Stop.0.timeoutSeconds must be at most 3600"],
     [
       { mcpServers: { docs: { port: 1 } } },
-      "mcpServers.docs must be { command, args?, env?, cwd?, timeout?, sampling? } for a program or",
+      "mcpServers.docs must be { command, args?, env?, cwd?, timeout?, sampling?, trustReadOnlyHint? } for a program or",
     ],
     [[], "the file must be an object"],
   ])("a sentence says what is allowed: %j", async (content, sentence) => {

@@ -4,19 +4,28 @@
  * What the project's files would run or widen counts only if a person trusted it. Importing this module reads nothing.
  */
 import { join } from "node:path"
-import { type AgentFiles, projectAgentFiles } from "./agent-files.ts"
+import { type AgentFile, type AgentFiles, projectAgentFiles } from "./agent-files.ts"
 import { readClaudeSettings, unusedSentence } from "./claude-settings.ts"
 import { SettingsError, type SettingsProblem } from "./errors.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
 import { mcpFileLayers } from "./mcp-file.ts"
 import { linkFactsOf } from "./path-facts.ts"
-import { agentPart, commandPart, fingerprintOf, memoryPart, type ProjectPart, partsOf } from "./project-parts.ts"
+import {
+  agentPart,
+  commandPart,
+  fingerprintOf,
+  memoryPart,
+  type ProjectPart,
+  partsOf,
+  skillPart,
+} from "./project-parts.ts"
 import { personSettings, splitByTrust } from "./project-settings.ts"
 import { repositoryRoot } from "./repository.ts"
 import { withoutRetired } from "./retired-settings.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import { problemsOf } from "./settings-problems.ts"
 import type { Settings } from "./settings-schema.ts"
+import { projectSkillFiles } from "./skill-files.ts"
 import { followed, type ProjectClaim, trustOf } from "./trust.ts"
 
 export type { Settings } from "./settings-schema.ts"
@@ -54,6 +63,8 @@ export interface EffectiveSettings {
   readonly agents?: AgentFiles
   /** The project's slash commands, exactly as they were trusted. Absent if nothing counts. */
   readonly commands?: AgentFiles
+  /** The project's skills, exactly as they were trusted. Absent if nothing counts. */
+  readonly skills?: readonly AgentFile[]
   /** For the person: what cannot be used in files of other programs. Absent if there is nothing. */
   readonly problems?: readonly string[]
 }
@@ -102,8 +113,9 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
     local,
     ...environmentLayers(env),
   ]
-  const layers = await checkedLayers([...given, { source: "options in code", values: code }])
   const foreign = [...servers.layers, ...claude.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
+  const checked = await checkedLayers([...given, { source: "options in code", values: code }])
+  const layers = checked.map((layer) => (foreign.includes(layer.source) ? withoutHints(layer) : layer))
   const fromProject = layers.filter(({ source }) => foreign.includes(source))
   const isClaude = new Set(claude.layers.map(({ source }) => source))
   const person = personSettings(layers[0]!.values)
@@ -113,18 +125,24 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
     .filter(({ source, needsTrust }) => !isClaude.has(source) || Object.keys(needsTrust).length > 0)
   const places = { root: home, home: env.HOME, cwd }
   const [agents, commands] = [await projectAgentFiles(places), await projectAgentFiles(places, "command")]
+  const skills = await projectSkillFiles(places)
   const parts = [
     ...needing.flatMap(({ source, needsTrust }) => partsOf(source, needsTrust)),
     ...agents.files.map(agentPart),
     ...commands.files.map(commandPart),
+    ...skills.map(skillPart),
     ...memoryParts(repository, home),
   ]
   const has = ({ files, problems: unread }: AgentFiles) => files.length + unread.length > 0
-  const brought = { ...(has(agents) ? { agents } : {}), ...(has(commands) ? { commands } : {}) }
+  const brought = {
+    ...(has(agents) ? { agents } : {}),
+    ...(has(commands) ? { commands } : {}),
+    ...(skills.length > 0 ? { skills } : {}),
+  }
   return {
     directory: followed(cwd),
     parts,
-    fingerprint: fingerprintOf({ settings: needing, agents: agents.files, commands: commands.files }),
+    fingerprint: fingerprintOf({ settings: needing, agents: agents.files, commands: commands.files, skills }),
     settings: ({ trusted }) => {
       const counting = layers.map((layer) => ({ ...layer, values: split.get(layer)?.counts ?? layer.values }))
       const effective = merged(trusted ? layers : counting)
@@ -133,6 +151,14 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
       return parts.length === 0 ? settings : { ...settings, leftOut: parts }
     },
   }
+}
+
+/** Only the person's own settings vouch for what a server says about its tools, however much of the project is trusted. */
+function withoutHints(layer: CheckedLayer): CheckedLayer {
+  const { mcpServers } = layer.values
+  if (!mcpServers) return layer
+  const servers = Object.entries(mcpServers).map(([name, { trustReadOnlyHint: _, ...server }]) => [name, server])
+  return { ...layer, values: { ...layer.values, mcpServers: Object.fromEntries(servers) as typeof mcpServers } }
 }
 
 /** What the project has for Claude Code. In the home directory these files are the person's, for that program. */

@@ -358,7 +358,7 @@ describe("PERM-3 a settings file that is not one", () => {
 
   test("a file that is too large or nested too deeply is refused", async () => {
     project(" ".repeat(1_000_001))
-    expect(await reasonFor()).toBe("cannot be read (it is larger than 1 MB)")
+    expect(await reasonFor()).toBe("cannot be read (it has more than 1000000 bytes)")
     project(`${'{"a":'.repeat(150_000)}1${"}".repeat(150_000)}`)
     expect(await reasonFor()).toBe("is nested more than 50 levels deep")
   })

@@ -63,20 +63,21 @@ export function followed(path: string): string {
   return realPath(path) ?? resolve(path)
 }
 
-/** A sentence for each part that does not count, one for all agents, and one for all commands. */
+/** A sentence for each part that does not count, one for all agents, one for all commands, and one for all skills. */
 export function leftOutSentences(parts: readonly ProjectPart[]): readonly string[] {
   const leftOut = (what: string) => `Left out, because this project is not trusted: ${what}.`
-  const filesOf = (kind: "agent" | "command") => {
+  const filesOf = (kind: "agent" | "command" | "skill") => {
     const names = parts.filter((part) => part.kind === kind).map(({ name = "" }) => escaped(name))
     const more = names.length > FILES_NAMED ? [`${names.length - FILES_NAMED} more`] : []
     const named = [...names.slice(0, FILES_NAMED), ...more].join(", ")
     return names.length === 0 ? [] : [leftOut(`the ${kind}${names.length === 1 ? "" : "s"} in ${named}`)]
   }
-  const settings = parts.filter(({ kind }) => kind !== "agent" && kind !== "command")
+  const settings = parts.filter(({ kind }) => kind !== "agent" && kind !== "command" && kind !== "skill")
   return [
     ...settings.map((part) => leftOut(`${partText(part)} (${shortPath(part.source)})`)),
     ...filesOf("agent"),
     ...filesOf("command"),
+    ...filesOf("skill"),
   ]
 }
 

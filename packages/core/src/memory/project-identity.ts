@@ -2,10 +2,10 @@
  * Which project a directory belongs to. In git it is the repository: all its worktrees and subdirectories are one project, and
  * two clones are two. Only files are read; git is not run.
  */
-import { open } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 import { projectName } from "../base/ids.ts"
 import { linkFactsOf, realPath } from "../base/path-facts.ts"
+import { readPlainStart } from "../base/plain-file.ts"
 
 const MOST_POINTER_BYTES = 16 * 1024 // a path and a word before it, or the config of a submodule
 
@@ -106,15 +106,6 @@ export const firstLine = async (path: string): Promise<string | undefined> =>
   (await beginningOf(path))?.split(/\r?\n/, 1)[0]?.trim()
 
 export async function beginningOf(path: string, most = MOST_POINTER_BYTES): Promise<string | undefined> {
-  const file = await open(path, "r").catch(() => undefined)
-  if (!file) return undefined
-  try {
-    if (!(await file.stat()).isFile()) return undefined
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, 0)
-    return buffer.toString("utf8", 0, bytesRead)
-  } catch {
-    return undefined
-  } finally {
-    await file.close()
-  }
+  const start = await readPlainStart(path, most).catch(() => undefined)
+  return start?.bytes.toString("utf8")
 }

@@ -2,6 +2,7 @@
  * What became of a linked worktree: in use, its branch merged, or gone. Only git's files are read; git is not run. A merge that leaves no
  * trace there, such as a squash on a server, is not recognised.
  */
+import { constants } from "node:fs"
 import { lstat, open, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { beginningOf, firstLine, type LinkedWorktree } from "./project-identity.ts"
@@ -67,10 +68,12 @@ function isMergeOf(line: string, { branch, commit }: { branch: string | undefine
 }
 
 async function linesAfter(path: string, seen: number): Promise<readonly string[]> {
-  const file = await open(path, "r").catch(() => undefined)
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined) // a pipe would wait
   if (!file) return []
   try {
-    const { size } = await file.stat()
+    const facts = await file.stat()
+    if (!facts.isFile()) return []
+    const { size } = facts
     const from = Math.max(seen > size ? 0 : seen, size - MOST_LOG_BYTES)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from)
     return buffer.toString("utf8", 0, bytesRead).split("\n")

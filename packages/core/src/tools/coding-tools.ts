@@ -1,7 +1,9 @@
 /** The tools to work on a project. Their order is fixed, because it is part of the cached prefix. */
 import { join } from "node:path"
+import { escaped } from "../base/escaped-text.ts"
 import { projectName } from "../base/ids.ts"
 import { repositoryRoot } from "../base/repository.ts"
+import { projectSkillFolders } from "../base/skill-files.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import { edit } from "./files/edit.ts"
 import { glob } from "./files/glob.ts"
@@ -58,7 +60,7 @@ export async function openCodingTools(
     return {
       tools: [...fileTools, ...shell.tools, ...webTools(web), ...sessionTools({ skills })],
       introductions: skills.length === 0 ? [] : [skillListing(skills)],
-      problems: problems.map(({ path, why }) => `The skill ${path} cannot be used: ${why}`),
+      problems: problems.map(({ path, why }) => escaped(`The skill ${path} cannot be used: ${why}`)),
       readable: skills.flatMap(({ directory, isOwn }) => (isOwn ? [directory] : [])),
       fork: async () => open(),
       close: () => shell.close(),
@@ -68,15 +70,15 @@ export async function openCodingTools(
 }
 
 /** Yours come first: a project must not replace a skill that you rely on. */
-export function defaultSkillDirectories({ root, cwd, env = process.env }: ToolsetContext): readonly SkillDirectory[] {
+export function defaultSkillDirectories(context: ToolsetContext): readonly SkillDirectory[] {
+  const { root, cwd, env = process.env } = context
   const home = env.HOME
   const links = home ? [home] : []
   const within = repositoryRoot(cwd, { home })
   const own = [join(root, "skills"), ...(home ? [join(home, ".claude", "skills")] : [])]
-  const ofProject = [...new Set([cwd, within])].flatMap((directory) =>
-    [".strata", ".claude"].map((name) => join(directory, name, "skills")),
-  )
-  return [...own.map((path) => ({ path, links })), ...ofProject.map((path) => ({ path, within, links }))]
+  const trusted = context.trustedSkills ?? new Map()
+  const ofProject = projectSkillFolders(cwd, home)
+  return [...own.map((path) => ({ path, links })), ...ofProject.map((path) => ({ path, within, links, trusted }))]
 }
 
 /** Next to the results that layer 1 puts aside, which the agent may read without asking. */

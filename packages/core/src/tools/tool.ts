@@ -87,6 +87,8 @@ export interface ToolsetContext {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** For servers that want to ask the model. */
   readonly sampling?: SampleModel
+  /** The project's skills that a person trusted: what each file said, by its path. The others of a project are left out. */
+  readonly trustedSkills?: ReadonlyMap<string, string>
 }
 
 export interface OpenToolset {

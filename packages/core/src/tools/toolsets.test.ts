@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { call, scratchDirectory, testContext, textIn } from "../../test/tool-context.ts"
 import { defineTool } from "./define-tool.ts"
-import type { Tool, Toolset } from "./tool.ts"
+import type { Tool, Toolset, ToolsetContext } from "./tool.ts"
 import { codingTools, mcpServers, openTools } from "./toolsets.ts"
 
 const named = (name: string): Tool => defineTool({ name, description: "", inputSchema: {}, execute: () => name })
@@ -17,9 +17,9 @@ const CODING = [
 
 async function open(
   tools: Toolset | readonly (Tool | Toolset)[],
-  { cwd = scratchDirectory(), root = scratchDirectory() } = {},
+  { cwd = scratchDirectory(), root = scratchDirectory(), ...more }: Partial<ToolsetContext> = {},
 ) {
-  const opened = await openTools(tools, { cwd, root })
+  const opened = await openTools(tools, { cwd, root, ...more })
   onTestFinished(() => opened.close())
   return { ...opened, names: opened.tools.map(({ name }) => name) }
 }
@@ -46,12 +46,19 @@ describe("coding tools", () => {
     expect((await open([...codingTools(), weather])).names).toEqual([...CODING, "weather"])
   })
 
-  test("bring the project's skills, and say which cannot be used", async () => {
+  test("PERM-3 bring the project's skills as far as they are trusted, and say which cannot be used", async () => {
     const cwd = scratchDirectory()
     for (const name of ["deploy", "broken"]) mkdirSync(join(cwd, ".strata", "skills", name), { recursive: true })
     writeFileSync(join(cwd, ".strata/skills/deploy/SKILL.md"), "---\ndescription: How to deploy.\n---\nPush.")
     mkdirSync(join(cwd, ".strata/skills/broken/SKILL.md"))
-    const { names, introductions, problems } = await open(codingTools(), { cwd })
+    const untrusted = await open(codingTools(), { cwd })
+    expect(untrusted.names).not.toContain("Skill")
+    expect(untrusted.introductions).toEqual([])
+    const path = realpathSync(join(cwd, ".strata/skills/deploy/SKILL.md"))
+    const changed = new Map([[path, "Something else."]])
+    expect((await open(codingTools(), { cwd, trustedSkills: changed })).introductions).toEqual([])
+    const trustedSkills = new Map([[path, readFileSync(path, "utf8")]])
+    const { names, introductions, problems } = await open(codingTools(), { cwd, trustedSkills })
     expect(names).toContain("Skill")
     expect(introductions).toEqual([
       { type: "skill_listing", skills: [{ name: "deploy", description: "How to deploy." }] },

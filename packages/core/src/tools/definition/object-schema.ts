@@ -23,7 +23,7 @@ export function asObjectSchema(schema: JsonSchema): ObjectSchema {
   const { $schema: _, ...root } = schema
   const isPlain = root.type === "object" && COMBINED.every((keyword) => root[keyword] === undefined)
   if (isPlain) return root as ObjectSchema
-  const shape = shapeOf(root, { root, seen: [] })
+  const shape = shapeOf(root, { root, seen: [], steps: { left: MOST_STEPS } })
   if (!shape) throw new Error(`a tool's input is an object, but the schema describes ${kindOf(root)}.`)
   const { properties, required, more } = shape
   return {
@@ -39,10 +39,14 @@ interface Place {
   readonly root: JsonSchema
   /** References followed so far. */
   readonly seen: readonly string[]
+  readonly steps: { left: number }
 }
+
+const MOST_STEPS = 1_000 // references to references grow without end
 
 /** Nothing for a schema that no object fits. */
 function shapeOf(schema: JsonSchema, place: Place): ObjectShape | undefined {
+  if (--place.steps.left < 0) throw new Error("a tool's input schema refers to itself too often.")
   if (typeof schema.$ref === "string") return shapeOfReference(schema.$ref, place)
   if ("const" in schema || "enum" in schema) return undefined
   if (schema.type !== undefined && ![schema.type].flat().includes("object")) return undefined
@@ -64,11 +68,11 @@ function shapeOf(schema: JsonSchema, place: Place): ObjectShape | undefined {
   return all.includes(undefined) ? undefined : intersectionOf(all as ObjectShape[])
 }
 
-function shapeOfReference(reference: string, { root, seen }: Place): ObjectShape | undefined {
+function shapeOfReference(reference: string, { root, seen, steps }: Place): ObjectShape | undefined {
   if (seen.includes(reference)) return undefined
   const names = reference.split("/").slice(1)
   const found = names.reduce<unknown>((schema, name) => (schema as JsonSchema | undefined)?.[unescaped(name)], root)
-  return found === undefined ? undefined : shapeOf(found as JsonSchema, { root, seen: [...seen, reference] })
+  return found === undefined ? undefined : shapeOf(found as JsonSchema, { root, seen: [...seen, reference], steps })
 }
 
 const unescaped = (name: string) => decodeURIComponent(name).replaceAll("~1", "/").replaceAll("~0", "~")

@@ -3,9 +3,12 @@
  * never entered.
  */
 import type { Dirent } from "node:fs"
-import { access, readdir, readFile } from "node:fs/promises"
+import { access, readdir } from "node:fs/promises"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import ignore, { type Ignore } from "ignore"
+import { readPlainFile } from "../../base/plain-file.ts"
+
+const MOST_BYTES = 1_000_000 // of the rules of one directory
 
 /** Rarely wanted in a search, and often larger than everything else. Searched only if the search starts inside. */
 export const NEVER_ENTERED: readonly string[] = [".git", ".hg", ".svn", ".jj", "node_modules"]
@@ -36,8 +39,8 @@ export class VisibleFiles {
   }
 
   async #addRules(directory: string): Promise<void> {
-    const text = await readFile(join(directory, RULES_FILE), "utf8").catch(() => undefined) // an unreadable one has no rules
-    if (text !== undefined) this.#rules.set(directory, ignore().add(text))
+    const bytes = await readPlainFile(join(directory, RULES_FILE), MOST_BYTES).catch(() => undefined) // an unreadable one has no rules
+    if (bytes) this.#rules.set(directory, ignore().add(bytes.toString("utf8")))
   }
 
   #isIgnored(path: string, isDirectory: boolean): boolean {

@@ -16,6 +16,8 @@ export interface StdioServerConfig {
   readonly timeout?: number
   /** Whether the server may use the model. Default: `ask`, which is `deny` where no one can be asked. */
   readonly sampling?: "allow" | "ask" | "deny"
+  /** Tools that the server calls read-only run without a question, in plan mode too. Default: false, because it is only the server's word. */
+  readonly trustReadOnlyHint?: boolean
 }
 
 export interface HttpServerConfig {
@@ -30,4 +32,6 @@ export interface HttpServerConfig {
   readonly timeout?: number
   /** Whether the server may use the model. Default: `ask`, which is `deny` where no one can be asked. */
   readonly sampling?: "allow" | "ask" | "deny"
+  /** Tools that the server calls read-only run without a question, in plan mode too. Default: false, because it is only the server's word. */
+  readonly trustReadOnlyHint?: boolean
 }

@@ -15,6 +15,7 @@ import { messageOf } from "../../base/errors.ts"
 import { redact } from "../../model/redact.ts"
 import type { SampleModel } from "../tool.ts"
 import { CallTimer } from "./call-timer.ts"
+import { CheckedMessages } from "./checked-messages.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import { failureReason, isLost, wasNotRun } from "./mcp-failure.ts"
 import { type AskPerson, answerRequests, CAPABILITIES } from "./mcp-requests.ts"
@@ -129,6 +130,10 @@ export class McpConnection {
     return this.#status
   }
 
+  get trustsReadOnlyHint(): boolean {
+    return this.#config.trustReadOnlyHint === true
+  }
+
   get timeoutMs(): number {
     return this.#config.timeoutMs ?? this.#config.timeout ?? this.#options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS
   }
@@ -179,6 +184,7 @@ export class McpConnection {
       if (isSignInNeeded(error)) this.#report({ server: this.server, state: "needs-sign-in", why: messageOf(error) })
       if (!isLost(error) || signal.aborted) throw error
       this.#forget(client)
+      if (this.#stdio?.tooLong) throw new Error(this.#stdio.tooLong)
       if (!isReadOnly && !wasNotRun(error)) {
         const why = this.explain(error)
         throw new Error(`the connection was lost during the call (${why}); it is not known whether the call ran`)
@@ -298,13 +304,14 @@ export class McpConnection {
   }
 
   async #attempt(): Promise<Client> {
+    const messages = new CheckedMessages(this.server)
     const { Client } = await import("@modelcontextprotocol/client")
     const client = new Client(
       { name: "strata", version: "0.1.0" },
       {
         capabilities: { ...CAPABILITIES, ...(this.#sampling.isOffered ? { sampling: {} } : {}) },
         listChanged: {
-          tools: { debounceMs: LIST_CHANGE_PAUSE_MS, onChanged: (_, tools) => this.#relist(client, tools) },
+          tools: { debounceMs: LIST_CHANGE_PAUSE_MS, onChanged: (_, tools) => this.#relist(client, tools, messages) },
           prompts: { debounceMs: LIST_CHANGE_PAUSE_MS, onChanged: (_, prompts) => this.#takePrompts(client, prompts) },
           resources: {
             debounceMs: LIST_CHANGE_PAUSE_MS,
@@ -327,13 +334,13 @@ export class McpConnection {
     try {
       const { transport, stdio } = await this.#transport()
       this.#stdio = stdio
-      await client.connect(transport, limits)
+      await client.connect(messages.watch(transport), limits)
       client.onclose = () => this.#forget(client)
       const [listed, isOffering] = await Promise.all([
         client.listTools(undefined, limits),
         hasResources(client, limits),
       ])
-      this.#take(listed.tools)
+      this.#take(listed.tools, messages)
       this.hasResources = isOffering
       this.instructions = client.getInstructions()
       const { tools, resources } = client.getServerCapabilities() ?? {}
@@ -352,16 +359,18 @@ export class McpConnection {
     return client
   }
 
-  #take(listed: readonly McpTool[]): void {
-    const { tools, problems } = usableTools(this.server, listed)
+  /** The library knows only their names. */
+  #take(listed: readonly Pick<McpTool, "name">[], messages: CheckedMessages): void {
+    const known = messages.toolsNamed(listed.map(({ name }) => name))
+    const { tools, problems } = usableTools(this.server, known, messages.takeProblems())
     this.tools = tools
     this.problems = problems
   }
 
   /** A list that could not be read leaves the tools as they are. */
-  #relist(client: Client, listed: readonly McpTool[] | null): void {
+  #relist(client: Client, listed: readonly McpTool[] | null, messages: CheckedMessages): void {
     if (this.#client !== client || listed === null) return
-    this.#take(listed)
+    this.#take(listed, messages)
     this.#report({ server: this.server, state: "connected", tools: this.tools.length })
     this.#options.onTools?.()
   }

@@ -12,6 +12,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { createTestServer } from "../../../test/mcp-server.ts"
 import { allEnded, isRunning, pidsIn } from "../../../test/processes.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
+import { judge } from "../../agent/permissions.ts"
 import { isReadOnly } from "../defaults.ts"
 import type { PersonQuestion, ToolContext } from "../tool.ts"
 import { connectMcpServers } from "./mcp.ts"
@@ -144,7 +145,7 @@ describe("MCP servers", () => {
       description: "Says it again.",
       inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
     })
-    expect(isReadOnly(tool("mcp__my_test__echo"), {})).toBe(true)
+    expect(isReadOnly(tool("mcp__my_test__echo"), {})).toBe(false) // it is only the server's word
     expect(isReadOnly(tool("mcp__my_test__fail"), {})).toBe(false)
     expect(servers.instructions).toEqual([{ type: "mcp_instructions", server: "my test", instructions: "Say please." }])
     expect(seen).toEqual([{ server: "my test", state: "connected", tools: names.length }])
@@ -546,6 +547,57 @@ describe("a hostile MCP server", () => {
       expect.stringContaining('"a_union" of the MCP server t is left out: a tool\'s input is an object'),
       "The MCP server t offers 301 tools. The last 101 by name are left out.",
     ])
+  })
+
+  it("PERM-3 a bad tool costs only itself, and is named", async () => {
+    const { servers, tool } = await connect({ t: hostile("bad-tools") })
+    expect(servers.tools.map(({ name }) => name)).toEqual(["mcp__t__described", "mcp__t__evil__31m", "mcp__t__work"])
+    expect(textIn(await call(tool("mcp__t__work"), {}))).toBe("fine")
+    const said = servers.problems.join("\n")
+    for (const why of [
+      '"work" of the MCP server t is left out: another tool of the server has this name',
+      '"deep" of the MCP server t is left out: its input schema is nested more than 50 levels deep',
+      '"cycle" of the MCP server t is left out',
+      '"laughs" of the MCP server t is left out',
+      '"proto" of the MCP server t is left out',
+      "is left out: its name has 100000 characters",
+      "more tools of the MCP server t are left out",
+    ])
+      expect(said).toContain(why)
+    expect(said).not.toContain("\u001b")
+  })
+
+  it.each(["too-long", "too-long-id-last"])(
+    "LOOP-3: an answer that is too long is told as our limit, and the server stays: %s",
+    async (mode) => {
+      const { tool, servers } = await connect({ t: hostile(mode) })
+      expect(textIn(await call(tool("mcp__t__work"), {}))).toContain(
+        "its answer has more than 32 MB, which is Strata's limit",
+      )
+      expect(servers.status()).toMatchObject([{ state: "connected" }])
+    },
+    60_000,
+  )
+
+  it('LOOP-3: an answer to the request "3" is none to the request 3', async () => {
+    const { tool } = await connect({ t: hostile("text-id") })
+    expect(textIn(await call(tool("mcp__t__work"), {}))).toBe("fine")
+  })
+
+  it("PERM-4 what it calls read-only asks, also in plan mode, unless the person trusts its word", async () => {
+    const program = { command: process.execPath, args: [join(import.meta.dirname, "../../../test/mcp-server.ts")] }
+    const asked = async (trustReadOnlyHint: boolean, mode: "ask" | "plan", allow: readonly string[] = []) => {
+      const { tool } = await connect({ t: { ...program, trustReadOnlyHint } })
+      const echo = tool("mcp__t__echo")
+      const question = await echo.question!({ text: "a" }, testContext())
+      const policy = { mode, allow, ask: [], deny: [], project: "/", kept: [], readable: [] }
+      return judge({ tool: echo.name, isReadOnly: isReadOnly(echo, { text: "a" }), question }, policy).verdict
+    }
+    expect(await asked(false, "ask")).toBe("ask")
+    expect(await asked(false, "plan")).toBe("deny")
+    expect(await asked(false, "ask", ["mcp__t__*"])).toBe("allow")
+    expect(await asked(true, "ask")).toBe("allow")
+    expect(await asked(true, "plan")).toBe("allow")
   })
 
   it.each(["no-content", "text-is-object", "content-is-text", "null-block", "unknown-block"])(

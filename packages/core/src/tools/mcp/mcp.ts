@@ -173,13 +173,14 @@ function namer(): (connection: McpConnection) => readonly Tool[] {
 type McpInput = Readonly<Record<string, unknown>>
 
 function toolOf(name: string, tool: McpTool, connection: McpConnection): Tool<McpInput> {
+  // whether it may be repeated after a lost connection is the server's own affair; whether it runs unasked is not
   const isReadOnly = tool.annotations?.readOnlyHint === true
   const title = tool.title ?? tool.annotations?.title ?? tool.name
   return {
     name,
     description: clip(tool.description ?? title, DESCRIPTION_CHARACTERS),
     inputSchema: tool.inputSchema, // the server checks the input
-    readOnly: isReadOnly,
+    readOnly: isReadOnly && connection.trustsReadOnlyHint,
     question: (input) => ({
       kind: "other",
       summary: clip(`${connection.server}: ${title} ${JSON.stringify(input)}`, SUMMARY_CHARACTERS),

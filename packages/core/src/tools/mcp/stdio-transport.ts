@@ -1,6 +1,7 @@
 /**
  * Speaks with an MCP server over pipes. The server is a guarded process: it ends with everything it started when the connection closes, and
- * when this process ends. Lines that are no JSON are skipped. A line that never ends closes the connection.
+ * when this process ends. Lines that are no JSON are skipped. An answer that is too long becomes an error that says so; a line that never ends
+ * closes the connection.
  */
 import {
   deserializeMessage,
@@ -13,8 +14,16 @@ import {
 import { GuardedProcess, type Program } from "../processes/guarded-process.ts"
 
 const LONGEST_LINE_BYTES = 32 * 1024 * 1024 // a result with several images
+const MOST_SKIPPED_BYTES = 4 * LONGEST_LINE_BYTES // of one line
+const EDGE_BYTES = 200 // of a line, where the id of an answer is
+const TOO_LONG = `its answer has more than ${LONGEST_LINE_BYTES / 1024 / 1024} MB, which is Strata's limit. Ask it for less at once`
 
 const NEWLINE = 0x0a
+
+const TOO_LONG_CODE = -32_000
+/** Where programs write the id of an answer: right at the beginning or right at the end. Anywhere else it may be part of the content. */
+const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,/
+const ID_LAST = /,\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/
 
 export interface StdioOptions {
   /** How long the server may take to end, first by itself, then after SIGTERM. */
@@ -26,11 +35,15 @@ export class StdioTransport implements Transport {
   onclose: (() => void) | undefined
   onerror: ((error: Error) => void) | undefined
   onmessage: Transport["onmessage"]
+  /** Why we closed the connection: a line that was too long. */
+  tooLong: string | undefined
   readonly #program: Program
   readonly #options: StdioOptions
   /** The pieces of a line whose end has not come yet. */
   #pieces: Buffer[] = []
   #bytes = 0
+  /** A line that is too long: how it begins and what its last bytes are so far. The rest is not kept. */
+  #skipped: { readonly head: string; tail: string } | undefined
   #process: GuardedProcess | undefined
   #closing: Promise<void> | undefined
   #hasEnded = false
@@ -74,17 +87,46 @@ export class StdioTransport implements Transport {
     if (this.#closing) return
     let from = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-      this.#pieces.push(chunk.subarray(from, end))
-      const line = Buffer.concat(this.#pieces).toString("utf8")
+      this.#add(chunk.subarray(from, end))
+      from = end + 1
+      const skipped = this.#skipped
+      const line = skipped ? "" : Buffer.concat(this.#pieces).toString("utf8")
       this.#pieces = []
       this.#bytes = 0
-      from = end + 1
-      this.#read(line)
+      this.#skipped = undefined
+      if (skipped) this.#refuse(skipped)
+      else this.#read(line)
     }
-    this.#pieces.push(chunk.subarray(from))
-    this.#bytes += chunk.length - from
-    if (this.#bytes <= LONGEST_LINE_BYTES) return
+    this.#add(chunk.subarray(from))
+  }
+
+  #add(piece: Buffer): void {
+    this.#bytes += piece.length
+    if (this.#bytes <= LONGEST_LINE_BYTES) {
+      this.#pieces.push(piece)
+      return
+    }
+    if (this.#bytes > MOST_SKIPPED_BYTES) {
+      this.#giveUp()
+      return
+    }
+    this.#skipped ??= { head: Buffer.concat([...this.#pieces, piece]).toString("latin1", 0, EDGE_BYTES), tail: "" }
+    this.#pieces = []
+    this.#skipped.tail = (this.#skipped.tail + piece.toString("latin1", Math.max(0, piece.length - EDGE_BYTES))).slice(
+      -EDGE_BYTES,
+    )
+  }
+
+  /** The call that it answers fails. The connection stays. */
+  #refuse({ head, tail }: { readonly head: string; readonly tail: string }): void {
+    const id = ID_FIRST.exec(head)?.[1] ?? ID_LAST.exec(tail)?.[1]
+    if (id === undefined) this.#giveUp()
+    else this.onmessage?.({ jsonrpc: "2.0", id: Number(id), error: { code: TOO_LONG_CODE, message: TOO_LONG } })
+  }
+
+  #giveUp(): void {
     this.#options.onStderr(`it printed a line of more than ${LONGEST_LINE_BYTES} bytes`)
+    this.tooLong = TOO_LONG
     this.#pieces = []
     void this.close()
   }

@@ -2,10 +2,12 @@
  * Skills: directories with a `SKILL.md` that explains how to do something. They are listed by name and description, and read when used.
  * A link out of a skill's directory is refused. A whole skill may be a link, to a place that is allowed.
  */
-import { readdir, readFile, realpath, stat } from "node:fs/promises"
+import { readdir, realpath } from "node:fs/promises"
 import { basename, join, sep } from "node:path"
 import { reasonOf } from "../../base/errors.ts"
 import { factsOf, realPath } from "../../base/path-facts.ts"
+import { readPlainFile } from "../../base/plain-file.ts"
+import { MOST_SKILL_BYTES, MOST_SKILLS, SKILL_FILE } from "../../base/skill-files.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { clip } from "../defaults.ts"
 
@@ -28,6 +30,8 @@ export type SkillDirectory =
       readonly within?: string
       /** Where a skill that is a link may lead, besides the directory itself and `within`. */
       readonly links?: readonly string[]
+      /** The only skills of it that count: what each file said when a person trusted it, by its path. Default: all. */
+      readonly trusted?: ReadonlyMap<string, string>
     }
 
 export interface SkillProblem {
@@ -42,9 +46,6 @@ export interface LoadedSkills {
   readonly problems: readonly SkillProblem[]
 }
 
-const SKILL_FILE = "SKILL.md"
-const MOST_BYTES = 256 * 1024 // instructions, not a book; larger texts belong in files next to it
-const MOST_SKILLS = 100 // in one directory: each is listed in the first request
 const NAME_CHARACTERS = 100
 const DESCRIPTION_CHARACTERS = 1_024 // as much as the format of skills allows
 
@@ -70,7 +71,7 @@ export async function readSkill({ path, directory }: Skill): Promise<string> {
 }
 
 async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillProblem)[]> {
-  const { path: directory, within, links = [] } = typeof given === "string" ? { path: given } : given
+  const { path: directory, within, links = [], trusted } = typeof given === "string" ? { path: given } : given
   let root: string
   let names: readonly string[]
   try {
@@ -85,7 +86,7 @@ async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillP
   const skills = await Promise.all(
     names
       .slice(0, MOST_SKILLS)
-      .map((name) => skillAt(join(root, name), { isOwn: within === undefined, places: [root, ...allowed] })),
+      .map((name) => skillAt(join(root, name), { isOwn: within === undefined, places: [root, ...allowed], trusted })),
   )
   const isCut = names.length > MOST_SKILLS
   return [
@@ -98,9 +99,13 @@ interface SkillPlace {
   readonly isOwn: boolean
   /** A skill that is a link must lead into one of them. */
   readonly places: readonly string[]
+  readonly trusted: ReadonlyMap<string, string> | undefined
 }
 
-async function skillAt(given: string, { isOwn, places }: SkillPlace): Promise<readonly (Skill | SkillProblem)[]> {
+async function skillAt(
+  given: string,
+  { isOwn, places, trusted }: SkillPlace,
+): Promise<readonly (Skill | SkillProblem)[]> {
   const file = join(given, SKILL_FILE)
   try {
     const directory = await realpath(given)
@@ -109,7 +114,9 @@ async function skillAt(given: string, { isOwn, places }: SkillPlace): Promise<re
         ? [{ path: given, why: `the link leads to ${directory}, outside the project and your home` }]
         : []
     const path = await realpath(file)
-    const { name = basename(given), description = "" } = await describe(await readInside(path, directory))
+    const text = await readInside(path, directory)
+    if (trusted && trusted.get(path) !== text) return [] // it was named where the settings were loaded
+    const { name = basename(given), description = "" } = await describe(text)
     return [{ name, description, directory, path, isOwn }]
   } catch (error) {
     return isMissing(error) ? [] : [{ path: file, why: reasonOf(error) }]
@@ -119,9 +126,7 @@ async function skillAt(given: string, { isOwn, places }: SkillPlace): Promise<re
 async function readInside(file: string, directory: string): Promise<string> {
   const path = await realpath(file)
   if (!path.startsWith(directory + sep)) throw new Error(`it leads out of its directory, to ${path}`)
-  const { size } = await stat(path)
-  if (size > MOST_BYTES) throw new Error(`it has ${size} bytes, more than ${MOST_BYTES}`)
-  return readFile(path, "utf8")
+  return (await readPlainFile(path, MOST_SKILL_BYTES)).toString("utf8")
 }
 
 async function describe(text: string): Promise<{ readonly name?: string; readonly description?: string }> {

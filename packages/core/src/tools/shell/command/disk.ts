@@ -2,8 +2,9 @@
  * The disk as a shell would see it: links followed the way the kernel does, so `link/../f` is not `f`. What it looks at is counted, so a
  * hostile line cannot keep it busy: beyond the limit every answer is "not known".
  */
-import { type Dirent, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
+import { type Dirent, readdirSync, readlinkSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { readPlainFileSync } from "../../../base/plain-file.ts"
 
 const MOST_LINKS = 40 // what Linux allows
 const MOST_LOOKUPS = 20_000
@@ -67,7 +68,7 @@ export class Disk {
   read(path: string, most: number): Buffer | undefined {
     if (--this.#lookups < 0) return undefined
     try {
-      return statSync(path).size > most ? undefined : readFileSync(path)
+      return readPlainFileSync(path, most)
     } catch {
       return undefined
     }
