@@ -30,15 +30,17 @@ export interface SkillPlaces {
 export async function projectSkillFiles({ root, home, cwd }: SkillPlaces): Promise<readonly AgentFile[]> {
   const own = [join(root, "skills"), ...(home ? [join(home, ".claude", "skills")] : [])].map((path) => realPath(path))
   const folders = [...new Set(projectSkillFolders(cwd, home).flatMap((folder) => realPath(folder) ?? []))]
-  const within = [repositoryRoot(cwd, { home }), ...(home ? [home] : [])].map((path) => realPath(path) ?? path)
+  const project = followed(repositoryRoot(cwd, { home }))
+  const within = [project, ...(home ? [followed(home)] : [])]
   const found: AgentFile[] = []
   for (const folder of folders) {
-    if (own.includes(folder)) continue
+    if (own.includes(folder) || !folder.startsWith(project + sep)) continue // one that leads out of the project does not count
     const names = await readdir(folder).catch(() => [])
     for (const name of names.toSorted().slice(0, MOST_SKILLS)) {
       try {
-        const path = await realpath(join(folder, name, SKILL_FILE))
-        if (!within.some((place) => path.startsWith(place + sep))) continue
+        const directory = await realpath(join(folder, name))
+        const path = await realpath(join(directory, SKILL_FILE))
+        if (!path.startsWith(directory + sep) || !within.some((place) => path.startsWith(place + sep))) continue
         const text = (await readPlainFile(path, MOST_SKILL_BYTES)).toString("utf8")
         found.push({ path, name: escaped(relative(cwd, join(folder, name))), text })
       } catch {} // no skill
@@ -46,3 +48,5 @@ export async function projectSkillFiles({ root, home, cwd }: SkillPlaces): Promi
   }
   return found
 }
+
+const followed = (path: string): string => realPath(path) ?? path

@@ -20,7 +20,7 @@ export interface SentRequest {
 export interface InFlightLog {
   /** Again for a request that is known: more is known about it now. */
   sent(request: SentRequest): void
-  /** Its cost is in the journal, or there is none. */
+  /** Its cost is in the journal, or it has cost nothing. */
   over(id: string): void
 }
 

@@ -2,6 +2,7 @@
 import type { Agent } from "../agent/agent.ts"
 import { openAgentWith, type Surroundings, settingsFor } from "../agent/open-agent.ts"
 import { type AgentOptions, checkAgentOptions } from "../agent/options.ts"
+import { projectName } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
 import { fileStore } from "../journal/file/file-store.ts"
@@ -18,6 +19,7 @@ import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load
 import { toolNames } from "./definitions/tool-names.ts"
 import { LEAD } from "./hub.ts"
 import { worktreesOf } from "./isolation.ts"
+import { dropUnchangedWorktrees } from "./leftover-worktrees.ts"
 import { cheapestModel } from "./models.ts"
 import { subAgentOpener } from "./open-sub-agent.ts"
 import type { AgentOrder } from "./order.ts"
@@ -79,12 +81,21 @@ export async function openTeamAgentWith(
   })
   try {
     await team.lead(agent)
+    if (changes.length > 0) void dropLeftovers(agent, options)
     await mail.open(agent)
   } catch (error) {
     await agent.close().catch(() => undefined) // why the opening failed matters more
     throw error
   }
   return Object.assign(agent, { team })
+}
+
+/** In the background: comparing a tree takes git a while. */
+async function dropLeftovers({ conversation, shared }: Agent, { env = process.env, dir, store }: AgentOptions) {
+  const root = dir ?? defaultRoot(env)
+  const { project: cwd } = shared.state.policy
+  const place = { cwd, root, env, project: projectName(cwd), conversation: conversation.id }
+  await dropUnchangedWorktrees({ ...place, store: store ?? fileStore({ root }) })
 }
 
 /** A fork has the tools of its lead. A teammate can answer unless its definition forbids it. Others have it unless they list tools without it. */

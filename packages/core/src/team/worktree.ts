@@ -229,8 +229,10 @@ function gitEnvironment(env: WorktreePlace["env"]): Readonly<Record<string, stri
   return shellEnvironment(Object.fromEntries(own))
 }
 
+export const worktreesDirectory = (root: string): string => `${root}-worktrees`
+
 const pathOf = ({ root, conversation, agent }: WorktreePlace): string =>
-  join(`${root}-worktrees`, checkedId("conversation id", conversation), checkedId("agent id", agent))
+  join(worktreesDirectory(root), checkedId("conversation id", conversation), checkedId("agent id", agent))
 
 /** The root of the repository around a directory, if git can run there without starting anything else. */
 function repositoryAround(directory: string): string {

@@ -20,7 +20,7 @@ export class InFlightFile implements InFlightLog, KeptRequests {
     try {
       return unsettledIn(readFileSync(this.#path, "utf8"))
     } catch {
-      return [] // there is none
+      return [] // it does not exist
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * Counts what one conversation's requests cost, however they end. A request that is answered is counted by whoever records the answer. What
+ * Counts what one conversation's requests cost, however they end. A request that is answered is counted where the answer is recorded. What
  * ends early, is repeated or whose answer no one records is journaled here: with the usage that the server named when it began to answer,
  * else as estimated.
  */
@@ -75,7 +75,7 @@ export class Meter {
   }
 
   /**
-   * A request is about to be sent. Waits for room in the purse and throws a `CostLimitError` where there is none. `undefined` while the
+   * A request is about to be sent. Waits for room in the purse and throws a `CostLimitError` where the limit leaves no room. `undefined` while the
    * conversation is still opening.
    */
   async send(request: ModelRequest, { provider, options = {} }: Sending): Promise<MeteredRequest | undefined> {

@@ -54,7 +54,7 @@ export class Purse {
     this.#before = ledger()
   }
 
-  /** Dollars for the whole conversation. Whoever sets it may begin again. */
+  /** Dollars for the whole conversation. A new limit lets the work begin again. */
   get limit(): number {
     return this.#limit
   }

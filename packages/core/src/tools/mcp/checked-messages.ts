@@ -16,7 +16,7 @@ export class CheckedMessages {
     this.#server = server
   }
 
-  /** Puts itself between the transport and whoever reads its messages. */
+  /** Puts itself between the transport and the reader of its messages. */
   watch(transport: Transport): Transport {
     let reader: Transport["onmessage"]
     return Object.defineProperty(transport, "onmessage", {
