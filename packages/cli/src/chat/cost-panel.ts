@@ -4,7 +4,14 @@ import { inputTokens } from "@strata/core/internal/base/token-counts"
 import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
 import { listing } from "../display/long-list.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
-import { cacheWords, estimatedLines, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
+import {
+  cacheWords,
+  estimatedLines,
+  lostCacheLines,
+  repeatedReadLines,
+  savedInAll,
+  savingLines,
+} from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
