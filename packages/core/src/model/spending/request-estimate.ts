@@ -99,8 +99,19 @@ export class RequestEstimate {
 
 const isLong = (lifetime: CacheLifetime | undefined): boolean => lifetime === "1h"
 
-const charactersIn = ({ system, tools, messages }: ModelRequest): number =>
-  lengthOf(system) + lengthOf(tools) + lengthOf(messages)
+const charactersIn = ({ system, tools = [], messages }: ModelRequest): number =>
+  [...tools, ...messages].reduce((sum, part) => sum + rememberedLength(part), lengthOf(system))
+
+/** A request repeats the messages of the one before: each is looked at once. */
+const lengths = new WeakMap<object, number>()
+
+function rememberedLength(part: object): number {
+  const known = lengths.get(part)
+  if (known !== undefined) return known
+  const length = lengthOf(part)
+  lengths.set(part, length)
+  return length
+}
 
 /** Iterative: an input may be nested deeper than the stack. */
 function lengthOf(value: unknown): number {
