@@ -13,8 +13,22 @@ const sample = (before: string, secret: string, after = ""): SecretSample => ({ 
 
 const LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
 const HEX = "9f86d081884c7d659a2feaa0c55ad015"
+const base64 = (text: string) => Buffer.from(text).toString("base64")
 
 export const SECRETS: readonly SecretSample[] = [
+  sample("mailgun: ", `key-${HEX}`),
+  sample("the new Mailgun form, ", `${HEX}-1a2b3c4d-5e6f7081`, " in use"),
+  sample("doppler run with ", `dp.st.prd_eu.${LETTERS}${LETTERS}`),
+  sample("doppler: ", `dp.pt.${LETTERS}${LETTERS}`, "."),
+  sample("in the secret it is ", base64(`ghp_${LETTERS}abcd`), " as ever"),
+  sample("as a safe word ", base64(`>>?sk-ant-${LETTERS}`).replaceAll("+", "-").replaceAll("/", "_")),
+  sample("glued to a path/", base64(`AKIA${"IOSFODNN7QWERTYU"}`)),
+  sample("hex ", Buffer.from(`xoxb-${"123456789012-abcdefGHIJKL"}`).toString("hex"), " of it"),
+  sample("twice ", base64(base64(`glpat-${"x9Y8z7W6v5U4t3S2r1Q0"}`))),
+  sample(
+    "tls.key: ",
+    base64(`-----BEGIN PRIVATE KEY-----\n${LETTERS.repeat(6)}\n-----END PRIVATE KEY-----`).replace(/(.{76})/g, "$1\n"),
+  ),
   sample("the password is ", "hunter2"),
   sample("The password for the staging database is ", "Tr0ub4dor&3", ", ask Ana if it fails."),
   sample("API_KEY=", `sk-ant-${LETTERS}`),
@@ -104,6 +118,9 @@ export const SECRETS: readonly SecretSample[] = [
 
 /** Nothing in these is a secret. */
 export const HARMLESS: readonly string[] = [
+  `The picture is data:text/plain;base64,${base64("an ordinary sentence that has nothing to hide, whoever reads it")}`,
+  `integrity sha512-${base64("0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ")}`,
+  "Press the key-combination and look at key-value stores.",
   "The password field is required.",
   "The password is required.",
   "The password is stored hashed with bcrypt.",

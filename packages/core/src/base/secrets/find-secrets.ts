@@ -1,4 +1,5 @@
 /** Finds secrets in a text, so that none is written to memory or carried on after what it was in has left the view. */
+import { encodedSecrets } from "./encoded-secrets.ts"
 import { KNOWN_FORMS } from "./known-forms.ts"
 import { NAMED_SECRETS } from "./named-secrets.ts"
 import type { SecretRule } from "./secret-rule.ts"
@@ -13,11 +14,14 @@ const RULES: readonly SecretRule[] = [...KNOWN_FORMS, ...NAMED_SECRETS]
 const WORDS_AFTER = 40 // characters that a rule may look at after the value
 
 /** The secrets in a text, first to last, without overlaps. */
-export function findSecrets(text: string): readonly FoundSecret[] {
+export const findSecrets = (text: string): readonly FoundSecret[] => findIn(text, 0)
+
+/** `depth`: how often the text was decoded. */
+function findIn(text: string, depth: number): readonly FoundSecret[] {
   const { visible, positions } = withoutInvisible(withoutMasks(text))
   const placesOf = placesIn(visible)
   const found: FoundSecret[] = []
-  for (const rule of RULES) {
+  for (const rule of [...RULES, ...encodedSecrets(findIn, depth)]) {
     const first = rule.begins ?? rule.needs
     if (first && placesOf(first).length === 0) continue
     for (const match of matchesOf(rule, visible, placesOf)) found.push(...secretIn(rule, visible, match))

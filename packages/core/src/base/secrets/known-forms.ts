@@ -46,6 +46,14 @@ const ISSUED: readonly Issued[] = [
     start: /\b(?:hf_|dckr_pat_|lin_api_|dop_v1_|shp(?:at|ca|ss)_|hvs\.|dapi|rubygems_|figd_|gsk_|r8_)/,
     rest: /[\w-]{24,}/,
   },
+  { kind: "Mailgun key", start: /\b(?:pub)?key-/, rest: /[0-9a-f]{32}(?![0-9A-Za-z])/ },
+  { kind: "Mailgun key", start: /\b(?=[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}\b)/, rest: /[0-9a-f-]{50}(?![\w-])/ },
+  // personal, service, CLI, service account, SCIM, audit; a service token may name its config
+  {
+    kind: "Doppler token",
+    start: /\bdp\.(?:pt|st|ct|sa|scim|audit|said)\./,
+    rest: /(?:[\w-]{1,40}\.)?[A-Za-z0-9]{32,}/,
+  },
   { kind: "JSON web token", start: /\beyJ/, rest: /[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/ },
 ]
 

@@ -115,7 +115,7 @@ export const NAMED_SECRETS: readonly SecretRule[] = [
     kind: "PIN",
     pattern:
       /\b(?:pin|puk|tan|cvv|cvc|otp|2fa|mfa)(?:[ -]?(?:code|number|nummer))?(?:\s+(?:for|of|to|für|zum|zur)\s[^.!?:=\n]{1,40}?)?(?:\s+(?:is|was|lautet|ist)\s+|\s*[:=]\s*)["'`]?(?<bare>\d{3,10})\b/dgi,
-    isSecret: ({ after }) => !/^\s*(?:digits?|characters?|stellen|stellig|to|or|-)/i.test(after),
+    isSecret: ({ after }) => !/^\s*(?:digits?|characters?|stellen|stellig|to\b|or\b|-)/i.test(after),
   },
   { kind: "PIN", pattern: /\b(?:PIN|PUK|TAN|OTP)(?:[ -]code)? (?<bare>\d{4,8})\b/dg },
   {

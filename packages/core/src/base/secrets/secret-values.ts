@@ -35,7 +35,7 @@ export function looksRandom(value: string): boolean {
 const isName = (value: string): boolean =>
   value.split(/[-_./]|(?<=[a-z])(?=[A-Z])/).every((part) => /^[A-Z]?[a-z]{2,}$|^[A-Z]{2,5}$/.test(part))
 
-function bitsPerCharacter(value: string): number {
+export function bitsPerCharacter(value: string): number {
   const counts = new Map<string, number>()
   for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1)
   return [...counts.values()].reduce(

@@ -1,0 +1,139 @@
+import { expect, test } from "vitest"
+import { isSecretVariable } from "./secret-variables.ts"
+import { neededEnvironment, withoutSecrets } from "./shell-environment.ts"
+
+const words = (text: string) => text.trim().split(/\s+/)
+
+/** With a harmless value: the name alone must hide it. */
+const SECRET_NAMES = words(`
+  GITHUB_TOKEN_RO DB_PASSWORD_PROD SSH_PRIVATE_KEY_B64 NPM_CONFIG__AUTHTOKEN PGPASSWORD MYSQL_PWD AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
+  AWS_SESSION_TOKEN GH_TOKEN GITHUB_PAT GITLAB_PAT_READ OPENAI_API_KEY OPENAI_API_KEY_2 OPENAI_KEY AZURE_STORAGE_KEY AZURE_CLIENT_SECRET
+  AZURE_STORAGE_CONNECTION_STRING SERVICEBUS_CONNECTIONSTRING SECRET_KEY_BASE SLACK_WEBHOOK_URL DOCKER_AUTH_CONFIG DB_PWD SMTP_PASS
+  SMTP_PASS_2 npm_config__auth npm_config_//registry.example/:_authToken authToken dbPassword ApiKey apikey APIKEY STRIPEAPIKEY
+  SENTRY_DSN SENTRY_DSN_BACKEND JWT JWT_SIGNING_SECRET_OLD COOKIE_SECRET SESSION_COOKIE CURL_COOKIEJAR PHPSESSID_COOKIE
+  GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CREDENTIALS_JSON GCP_SERVICE_ACCOUNT SERVICE_ACCOUNT_JSON TWINE_PASSWORD POETRY_HTTP_BASIC_PASSWORD
+  PYPI_TOKEN_PROD HEROKU_API_KEY VAULT_TOKEN CONSUL_HTTP_TOKEN CONSUL_HTTP_AUTH NOMAD_TOKEN DIGITALOCEAN_ACCESS_TOKEN CF_API_TOKEN
+  CLOUDFLARE_API_KEY_OLD TF_VAR_db_password TF_VAR_apiToken ANSIBLE_VAULT_PASSWORD MYSQL_ROOT_PASSWORD POSTGRES_PASSWORD_FILE
+  REDIS_PASSWORD_1 RABBITMQ_DEFAULT_PASS KAFKA_SASL_PASSWORD LDAP_BIND_PASSWD KEYCLOAK_ADMIN_PASSWORD GPG_PASSPHRASE SIGNING_KEY_PASSWORD
+  ANDROID_KEYSTORE_BASE64 MATCH_PASSWORD FASTLANE_SESSION APPLE_APP_SPECIFIC_PASSWORD EXPO_TOKEN_CI VERCEL_TOKEN NETLIFY_AUTH_TOKEN_2
+  SUPABASE_SERVICE_ROLE_KEY FIREBASE_TOKEN TWILIO_AUTH_TOKEN SENDGRID_KEY MAILGUN_APIKEY DD_API_KEY NEW_RELIC_LICENSE_KEY
+  GRAFANA_BEARER OTEL_EXPORTER_OTLP_HEADERS_AUTHORIZATION CODECOV_TOKEN SONAR_TOKEN SNYK_TOKEN COVERALLS_REPO_TOKEN HF_TOKEN
+  HUGGING_FACE_HUB_TOKEN REPLICATE_API_TOKEN ETH_PRIVATE_KEY WALLET_MNEMONIC MASTER_KEY RAILS_MASTER_KEY ENCRYPTION_KEY_V2 HMAC_KEY
+  APP_KEY DJANGO_SECRET SECRET MYSECRET TOKEN TOKEN2 PASSWORD MY.SECRET-KEY X_OAUTH_CLIENT OTP_SEED TOTP TELEGRAM_BOT_TOKEN2 KUBE_TOKEN
+  SAS_URL CREDS DB_CREDS_RW ANTHROPIC_BASE_URL`)
+
+test(`PERM-8 ${SECRET_NAMES.length} odd names of secrets are hidden from children`, () => {
+  expect(SECRET_NAMES.filter((name) => !isSecretVariable(name, "x"))).toEqual([])
+  expect(SECRET_NAMES.length).toBeGreaterThanOrEqual(100)
+})
+
+const HARMLESS: Readonly<Record<string, string>> = {
+  PATH: "/home/me/.local/bin:/usr/local/bin:/usr/bin",
+  HOME: "/home/me",
+  PWD: "/home/me/project",
+  OLDPWD: "/",
+  SSH_AUTH_SOCK: "/run/user/1000/keyring/ssh",
+  SSH_ASKPASS: "/usr/bin/ksshaskpass",
+  GIT_ASKPASS: "/usr/share/code/askpass.sh",
+  KEYBOARD: "us",
+  KEYMAP: "de-latin1",
+  KEYTIMEOUT: "1",
+  LESSKEY: "/home/me/.less",
+  TOKENIZERS_PARALLELISM: "false",
+  MAX_TOKENS: "4096",
+  SESSION_TIMEOUT: "3600",
+  AUTH_ENABLED: "true",
+  ANSIBLE_HOST_KEY_CHECKING: "False",
+  NPM_CONFIG_PRIVATE: "true",
+  GOPRIVATE: "git.example/mine",
+  GIT_AUTHOR_NAME: "Ada Lovelace",
+  GIT_AUTHOR_EMAIL: "ada@example.org",
+  GIT_CONFIG_KEY_0: "core.quotepath",
+  GIT_SSH_COMMAND: "ssh -i ~/.ssh/deploy -o IdentitiesOnly=yes",
+  XAUTHORITY: "/run/user/1000/.mutter-Xwaylandauth.ABC123",
+  XDG_SESSION_ID: "3f2b7c1e-8a4d-4b6f-9e21-5c7d8e9f0a1b",
+  XDG_SESSION_TYPE: "wayland",
+  DESKTOP_SESSION: "ubuntu",
+  SESSION_MANAGER: "local/host:@/tmp/.ICE-unix/2012,unix/host:/tmp/.ICE-unix/2012",
+  DBUS_SESSION_BUS_ADDRESS: "unix:path=/run/user/1000/bus",
+  TERM_SESSION_ID: "w0t0p0:8D1C2E3F-4A5B-6C7D-8E9F-0A1B2C3D4E5F",
+  COMPASS_HOME: "/opt/compass",
+  BYPASS_CACHE: "1",
+  MONKEY: "yes",
+  TURKEY: "ankara",
+  AUTHORS: "me",
+  PATTERN: "*.ts",
+  PATH_INFO: "/x",
+  CI_COMMIT_SHA: "9fceb02d0ae598e95dc970b74767f19372d61af8",
+  GITHUB_SHA: "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+  BUILD_ID: "a3c65c2974270fd093ee8a9bf8ae7d0b",
+  GITHUB_RUN_ID: "9182736450",
+  LaunchInstanceID: "5D0B0B5E-6B1A-4C38-9E0B-7B8E8D7A2C11",
+  npm_package_integrity: `sha512-${Buffer.from("x".repeat(64)).toString("base64")}`,
+  npm_config_user_agent: "npm/11.0.0 node/v24.0.0 linux arm64 workspaces/false",
+  npm_lifecycle_script: "vitest run",
+  LS_COLORS: "rs=0:di=01;34:ln=01;36:*.tar=01;31:*.key=00;32:*.pem=00;32",
+  PS1: "\\[\\e]0;\\u@\\h: \\w\\a\\]\\u@\\h:\\w\\$ ",
+  DATABASE_URL: "postgres://db.example/x",
+  HTTPS_PROXY: "http://me:hunter22@proxy.example:3128",
+  NIX_PROFILES: "/nix/var/nix/profiles/default /home/me/.nix-profile",
+  NIX_STORE_ITEM: "/nix/store/0c4n0cjkqg5h6yk1vj5m4fjf8zrvplxg-bash-5.2",
+  DOCKER_HOST: "unix:///run/user/1000/docker.sock",
+  KUBERNETES_POD: "web-frontend-7d9f8b6c5d-x2x4q",
+  TARGET: "aarch64-unknown-linux-gnueabihf",
+  TZ: "Europe/Berlin",
+  JAVA_TOOL_OPTIONS: "-Xmx2g -Dfile.encoding=UTF-8",
+  VSCODE_IPC_HOOK_CLI: "/run/user/1000/vscode-ipc-1b2c3d4e-0000-4000-8000-a1b2c3d4e5f6.sock",
+  COLORTERM: "truecolor",
+}
+
+test(`PERM-8 ${Object.keys(HARMLESS).length} variables that only sound or look like secrets stay`, () => {
+  expect(Object.keys(HARMLESS).filter((name) => isSecretVariable(name, HARMLESS[name]!))).toEqual([])
+})
+
+const digits = "0123456789abcdef"
+const hex = (length: number) => Array.from({ length }, (_, at) => digits[(at * 7 + 3) % 16]).join("")
+const base64 = (text: string) => Buffer.from(text).toString("base64")
+
+test("PERM-8 a value with the shape of a secret is hidden, whatever its name", () => {
+  const values = [
+    "postgres://me:hunter22@db.example/x",
+    "redis://:hunter22@cache.example",
+    `sk-ant-${"a1".repeat(15)}`,
+    `ghp_${"a".repeat(36)}`,
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nx",
+    `key-${hex(32)}`,
+    `dp.st.prd.${"aB3".repeat(14)}`,
+    base64(`ghp_${"a".repeat(36)}`),
+    base64("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----\n"),
+    Buffer.from(`AKIA${"Q7".repeat(8)}`).toString("hex"),
+    "Kx9vQ2mLr8TzW4bNc7PyHd3J", // drawn at random
+    "q8Zt-4KpW_m2Xc9RvL0sYb7Nd",
+    "s8f3k2j9x7q4m1z6p0w5v8n2b7h4g1t9",
+    "Authorization: Basic bWU6aHVudGVyMjI=",
+  ]
+  expect(values.filter((value) => !isSecretVariable("MINE", value))).toEqual([])
+})
+
+test("PERM-8 git's counted settings are whole or gone", () => {
+  const settings = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "http.extraheader" }
+  const plain = { ...settings, GIT_CONFIG_VALUE_0: "X-Trace: 1" }
+  expect(withoutSecrets(plain)).toEqual(plain)
+  expect(withoutSecrets({ ...settings, GIT_CONFIG_VALUE_0: "Authorization: Basic bWU6aHVudGVyMjI=" })).toEqual({
+    GIT_CONFIG_KEY_0: "http.extraheader",
+  })
+})
+
+test("PERM-8 a command that no one allowed gets what it needs and nothing else", () => {
+  const env = { ...HARMLESS, LC_ALL: "C", STRATA_SHELL: "mark", MY_SETTING: "x", GITHUB_TOKEN: "x" }
+  const got = neededEnvironment(env)
+  expect(got).toMatchObject({
+    PATH: HARMLESS.PATH,
+    HOME: HARMLESS.HOME,
+    LC_ALL: "C",
+    STRATA_SHELL: "mark",
+    PAGER: "cat",
+  })
+  for (const name of ["MY_SETTING", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "HTTPS_PROXY", "DATABASE_URL", "DOCKER_HOST"])
+    expect(got).not.toHaveProperty(name)
+})
