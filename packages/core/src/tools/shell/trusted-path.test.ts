@@ -1,0 +1,101 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { resolves, trustedPath } from "./trusted-path.ts"
+
+const SYSTEM = realpathSync("/usr/bin")
+let root = "" // outside the system's temporary directories, which never count
+let project = ""
+let tools = ""
+
+beforeEach(() => {
+  mkdirSync("node_modules/.cache", { recursive: true })
+  root = realpathSync(mkdtempSync("node_modules/.cache/strata-trusted-path-"))
+  project = join(root, "repository", "packages", "project")
+  tools = join(root, "tools")
+  for (const directory of [project, tools]) mkdirSync(directory, { recursive: true })
+  mkdirSync(join(root, "repository", ".git"))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+function program(path: string, mode = 0o755): string {
+  mkdirSync(join(path, ".."), { recursive: true })
+  writeFileSync(path, "#!/bin/sh\n")
+  chmodSync(path, mode)
+  return path
+}
+/** The rules for the repository around this checkout do not apply to what the test makes. */
+const place = () => ({ project, home: root })
+
+test("PERM-4 only directories outside the project, that others cannot change, count in PATH", () => {
+  const others = join(root, "others")
+  mkdirSync(join(others, "below"), { recursive: true })
+  chmodSync(others, 0o777)
+  const inProject = ["node_modules/.bin", "bin"].map((name) => join(project, name))
+  for (const directory of inProject) mkdirSync(directory, { recursive: true })
+  mkdirSync(join(root, "repository", "bin"))
+  symlinkSync(inProject[1]!, join(root, "link"))
+  const path = [
+    ".",
+    "",
+    "node_modules/.bin",
+    "~/bin",
+    ...inProject,
+    join(root, "repository", "bin"),
+    join(root, "link"),
+    others,
+    join(others, "below"),
+    join(root, "missing"),
+    tmpdir(),
+    "/tmp",
+    `${tools}/../tools`,
+    "/usr/bin",
+    tools,
+  ].join(":")
+  expect(trustedPath(path, place())).toEqual([tools, SYSTEM])
+})
+
+test("PERM-4 without PATH, the directories of the system count, and not the working directory", () => {
+  expect(trustedPath(undefined, place())).toContain(SYSTEM)
+  expect(trustedPath("", place())).toEqual([])
+})
+
+test("PERM-4 a name is the known program only if its first match in PATH counts", () => {
+  program(join(project, "bin", "ls"))
+  const asked = (path: string, name = "ls", directory = project) => resolves(name, { ...place(), path, directory })
+  expect(asked("/usr/bin")).toMatchObject({ state: "trusted" })
+  expect(asked(`${join(project, "bin")}:/usr/bin`)).toEqual({
+    state: "not trusted",
+    file: join(project, "bin", "ls"),
+    why: "it belongs to the project",
+  })
+  expect(asked(`bin:/usr/bin`)).toMatchObject({ state: "not trusted", file: join(project, "bin", "ls") })
+  expect(asked(`:/usr/bin`, "ls", join(project, "bin"))).toMatchObject({ state: "not trusted" })
+  expect(asked(`${join(project, "bin")}:/usr/bin`, "cat")).toMatchObject({ state: "trusted" })
+  expect(asked(`/usr/bin:${join(project, "bin")}`)).toMatchObject({ state: "trusted" })
+  expect(asked("/usr/bin", "no-such-program")).toEqual({ state: "missing" })
+})
+
+test("PERM-4 links are followed to the file, and a file that others can write is not trusted", () => {
+  const own = program(join(project, "tool"))
+  symlinkSync(own, join(tools, "linked"))
+  symlinkSync(program(join(tools, "real")), join(tools, "alias"))
+  program(join(tools, "open"), 0o757)
+  program(join(tools, "text"), 0o644)
+  const stateOf = (name: string) => resolves(name, { ...place(), path: tools }).state
+  expect(stateOf("linked")).toBe("not trusted")
+  expect(stateOf("alias")).toBe("trusted")
+  expect(stateOf("open")).toBe("not trusted")
+  expect(stateOf("text")).toBe("missing")
+})
+
+test("PERM-4 a name with a slash is judged by the file it leads to", () => {
+  program(join(project, "bin", "ls"))
+  symlinkSync("/usr/bin", join(project, "usr"))
+  const stateOf = (name: string) => resolves(name, { ...place(), path: "/usr/bin", directory: project }).state
+  expect(stateOf("/usr/bin/ls")).toBe("trusted")
+  expect(stateOf("bin/ls")).toBe("not trusted")
+  expect(stateOf("./bin/ls")).toBe("not trusted")
+  expect(stateOf("usr/ls")).toBe("not trusted")
+})
