@@ -69,7 +69,7 @@ type Row = readonly [left: string, right: string]
 const MOST_LEFT_SHARE = 0.4
 
 /** Two columns; what is long in the second one goes on below its beginning. */
-function hanging(
+export function hanging(
   rows: readonly Row[],
   { columns, gap = 2 }: { readonly columns: number; readonly gap?: number },
 ): readonly string[] {

@@ -24,6 +24,7 @@ import type { CommandTarget } from "./command-target.ts"
 import { fold, snip, unfold } from "./fold-commands.ts"
 import { mcp } from "./mcp-panel.ts"
 import { rewind } from "./rewind.ts"
+import { showStatus } from "./status-panel.ts"
 
 export interface SlashCommand {
   readonly name: string
@@ -43,6 +44,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   },
   { name: "context", usage: "/context", about: "show what fills the window and what was kept out", run: showContext },
   { name: "cost", usage: "/cost", about: "show what the conversation cost and saved", run: showCost },
+  { name: "status", usage: "/status", about: "show model, mode, directory and sandbox", run: showStatus },
   { name: "agents", usage: "/agents", about: "watch and stop agents; or: send NAME text", run: showAgents },
   { name: "mcp", usage: "/mcp", about: "MCP servers and their cost; or: tools, login NAME", run: mcp },
   { name: "todos", usage: "/todos", about: "show the agent's to-do list", run: showTodos },

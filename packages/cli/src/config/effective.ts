@@ -7,12 +7,15 @@ import { createFlags } from "@strata/core/internal/base/flags"
 import { partText } from "@strata/core/internal/base/project-parts"
 import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings } from "@strata/core/internal/base/settings"
 import { settingsSchema } from "@strata/core/internal/base/settings-schema"
+import { sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
 
 export interface Configuration {
   readonly files: readonly SettingsFile[]
   readonly settings: readonly Setting[]
   readonly switches: readonly Flag<boolean>[]
   readonly figures: readonly (Flag<number> & { readonly unit: string })[]
+  /** Whether the system has a sandbox for commands: a sentence. */
+  readonly sandbox: string
   /** What the project's files say and you have not trusted. It does not count. */
   readonly leftOut: readonly LeftOut[]
   /** Values that were rejected, and why. */
@@ -78,6 +81,7 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
       const origin = originOf(`figures.${name}`)
       return { name, value: flags.figures[name], unit, origin, environment: env, about }
     }),
+    sandbox: sandboxSentence(values.sandbox, await systemSandbox()),
     leftOut: leftOut.map((part) => ({ kind: part.kind, what: partText(part), source: part.source })),
     remarks,
   }

@@ -17,7 +17,7 @@ const WIDEST = 130
 export function configurationPage(configuration: Configuration, look: Look): readonly string[] {
   const { style } = look
   const width = Math.min(look.columns, WIDEST)
-  const { settings, switches, figures, files, remarks, leftOut } = configuration
+  const { settings, switches, figures, files, remarks, leftOut, sandbox } = configuration
   const from = (origin: string) => originName(origin, files)
   const grid = (columns: readonly Column[], rows: readonly (readonly string[])[]) =>
     table({ columns, rows, width, titles: style.dim }).map((line, i) =>
@@ -26,6 +26,9 @@ export function configurationPage(configuration: Configuration, look: Look): rea
   return [
     ...filesPart(files, look),
     ...leftOutPart(leftOut, { look: { style, columns: width }, from }),
+    "",
+    style.bold("Sandbox"),
+    ...indented(wrapped(printable(sandbox), width - 2), 2),
     "",
     style.bold("Settings"),
     ...grid(

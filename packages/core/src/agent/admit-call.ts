@@ -47,6 +47,8 @@ export interface Candidate {
   readonly before: Pick<HookOutcome, "permission" | "reason">
   /** Why it may not run. */
   readonly refused?: string
+  /** No person, rule, mode or hook said yes to it. */
+  readonly unasked?: true
   /** Why the query ends. */
   readonly stop?: string
 }
@@ -75,6 +77,8 @@ async function decide(candidate: Candidate, gate: Gate): Promise<Candidate> {
   if (judgement.verdict === "deny") return { ...candidate, refused: judgement.why }
   if (permission === "deny") return { ...candidate, refused: forbidden(reason) }
   if (permission === "ask") return question(candidate, { why: reason ?? "a hook asks for it", judgement }, gate)
+  if (judgement.verdict === "allow" && judgement.unasked && permission !== "allow")
+    return { ...candidate, unasked: true }
   if (judgement.verdict === "allow" || (permission === "allow" && !judgement.onlyPerson)) return candidate
   return question(candidate, { why: judgement.why, judgement }, gate)
 }

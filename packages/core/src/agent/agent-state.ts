@@ -22,6 +22,7 @@ export interface AgentStateParts {
   readonly within?: (() => PermissionPolicy) | undefined
   /** Whether large results are put aside. */
   readonly putsAside: () => boolean
+  readonly confinement: NonNullable<SharedToolContext["confinement"]>
   /** Keeps the content of a file before a tool changes it. */
   readonly keepFile: NonNullable<SharedToolContext["keepFile"]>
   /** After how many refusals in a row the model is asked to take another way. */
@@ -51,6 +52,7 @@ export class AgentState {
       reads,
       putsAside,
       keepFile,
+      confinement: parts.confinement,
       directory: {
         get: () => this.directory,
         set: (path) => {

@@ -9,6 +9,7 @@ import { trackedIn } from "../tools/shell/command/git-config.ts"
 import { pathFits } from "./path-rules.ts"
 import {
   allow,
+  allowUnasked,
   ask,
   deny,
   isInside,
@@ -50,8 +51,10 @@ export function judgeCommand(request: CommandRequest, policy: PermissionPolicy):
   const whole = rules.find((rule) => toolFits(rule.tool, tool) && rule.pattern === undefined)
   if (whole) return allow(`the rule "${whole.text}" allows it`)
   const refusal = refusalOf(request, { policy, rules })
-  if (refusal === undefined) return allow(isReadOnly ? "the command changes nothing" : "rules allow all that it does")
-  if (request.needsApproval === false) return allow(`${tool} needs no approval`)
+  if (refusal === undefined && isReadOnly)
+    return rulesAllow(request, rules) ? allow("rules allow it") : allowUnasked("the command changes nothing")
+  if (refusal === undefined) return allow("rules allow all that it does")
+  if (request.needsApproval === false) return allowUnasked(`${tool} needs no approval`)
   return ask(refusal)
 }
 
@@ -178,6 +181,19 @@ function matchBelow(use: FileUse, fits: (path: string) => boolean): string | und
   return undefined
 }
 
+/** A rule of the person's names each command of the line. */
+const rulesAllow = ({ tool, facts }: CommandRequest, rules: readonly Rule[]): boolean =>
+  facts.commands.filter(({ isGuess }) => !isGuess).every((command) => isAllowedBy(rules, tool, command))
+
+const isAllowedBy = (rules: readonly Rule[], tool: string, command: SimpleCommand): boolean =>
+  !command.changesEnvironment &&
+  rules.some(
+    (rule) =>
+      toolFits(rule.tool, tool) &&
+      rule.pattern !== undefined &&
+      commandFits(rule.pattern, command, { strict: false }) === "certain",
+  )
+
 interface Allowance {
   readonly policy: PermissionPolicy
   readonly rules: readonly Rule[]
@@ -199,14 +215,7 @@ function refusalOf(request: CommandRequest, { policy, rules }: Allowance): strin
           (rule.tool === "Edit" || rule.tool === "Write") &&
           (rule.pattern === undefined || pathFits(rule.pattern, path, place)),
       ))
-  const isAllowed = (command: SimpleCommand) =>
-    !command.changesEnvironment &&
-    rules.some(
-      (rule) =>
-        toolFits(rule.tool, tool) &&
-        rule.pattern !== undefined &&
-        commandFits(rule.pattern, command, { strict: false }) === "certain",
-    )
+  const isAllowed = (command: SimpleCommand) => isAllowedBy(rules, tool, command)
   const judged = facts.commands.filter(({ isGuess }) => !isGuess)
   const outside = [
     ...facts.redirections.reads,

@@ -27,6 +27,7 @@ import { FileReads, forgetAll, readsInView } from "../tools/files/read-state.ts"
 import { recallTool } from "../tools/session/recall.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import { snipTool } from "../tools/session/snip.ts"
+import type { Confinement } from "../tools/shell/confinement.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import { openTools } from "../tools/toolsets.ts"
 import { dollarsIn } from "../views/ledger/ledger.ts"
@@ -178,7 +179,12 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     within: sub?.within,
     mostRefusals: () => conversation.flags.figures["refusals-in-a-row"],
     keepFile: (bytes) => conversation.keepFile(bytes),
+    confinement: () => confinement(),
     putsAside: () => layers.some(({ name }) => name === "tool-results") && conversation.flags.on["tool-result-storage"],
+  })
+  const confinement = (): Confinement => ({
+    ...{ sandbox: settings.sandbox, root, waitMs: 1_000 * conversation.flags.figures["command-wait"] },
+    readable: [...(state.policy.readable ?? []), ...(memory?.directory ? [memory.directory] : [])],
   })
   const closing = new AbortController()
   const runHooks = hooksOf({
@@ -195,7 +201,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
   const dreaming =
     memory?.owner === "project"
       ? projectDreams({
-          ...{ memory, project: cwd, clock, env, model: summariser ?? model },
+          ...{ memory, project: cwd, clock, env, model: summariser ?? model, confinement },
           rules: (tool, question) => {
             const policy = { ...state.policy, mode: "ask" as const, readable: ["/"] } // where it may read is decided already
             const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)

@@ -47,13 +47,15 @@ export interface Request {
 }
 
 export type Judgement =
-  | { readonly verdict: "allow"; readonly why: string }
+  /** `unasked`: no person, rule or mode said yes. It may run because it changes nothing, or because its tool asks for no approval. */
+  | { readonly verdict: "allow"; readonly why: string; readonly unasked?: true }
   /** `onlyPerson`: a hook cannot say yes in place of the person. */
   | { readonly verdict: "ask"; readonly why: string; readonly onlyPerson?: true }
   | { readonly verdict: "deny"; readonly why: string }
 
 export const PLANNING = "plan mode is on: read and plan, change nothing"
 export const allow = (why: string): Judgement => ({ verdict: "allow", why })
+export const allowUnasked = (why: string): Judgement => ({ ...allow(why), verdict: "allow", unasked: true })
 export const ask = (why: string) => ({ verdict: "ask", why }) as const
 export const deny = (why: string): Judgement => ({ verdict: "deny", why })
 

@@ -8,6 +8,7 @@ import { judgeCommand } from "./judge-command.ts"
 import { pathFits } from "./path-rules.ts"
 import {
   allow,
+  allowUnasked,
   areMemories,
   ask,
   deny,
@@ -53,17 +54,17 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
   const allowed = findRule(policy.allow, request, { policy, quantifier: "all" })
   if (allowed) return allow(`the rule "${allowed}" allows it`)
   if (request.needsApproval) return ask(`${tool} asks for approval of every call`)
-  if (request.needsApproval === false) return allow(`${tool} needs no approval`)
+  if (request.needsApproval === false) return allowUnasked(`${tool} needs no approval`)
   return judgeByKind(tool, request, policy)
 }
 
 function judgeByKind(tool: string, { isReadOnly, question }: Request, policy: PermissionPolicy): Judgement {
   const { kind, paths = [] } = question
   if (kind === "ask") return allow("it only asks the person")
-  if (kind === "other" && isReadOnly) return allow("it changes nothing")
+  if (kind === "other" && isReadOnly) return allowUnasked("it changes nothing")
   if (kind === "read")
     return paths.every((path) => isReadable(path, policy))
-      ? allow("reading in the project")
+      ? allowUnasked("reading in the project")
       : ask("it reads outside the project")
   if (kind === "write" && paths.length > 0 && policy.mode === "accept-edits") {
     const isInProject = paths.every((path) => isInside(path, policy.project))

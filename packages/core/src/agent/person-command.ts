@@ -30,11 +30,12 @@ export async function runPersonCommand(
   const bash = tools.find(({ name }) => name === "Bash")
   if (!bash) throw new StrataError("The command was not run: this agent has no shell.")
   let place = context.directory.get()
+  const { confinement: _, ...shared } = context // the person's own commands run outside of the sandbox
   const { content } = await executed(
     bash,
     { command, timeout: MOST_TIMEOUT_MS },
     {
-      ...context,
+      ...shared,
       ...{ signal, progress },
       directory: {
         get: () => place,

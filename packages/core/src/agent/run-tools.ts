@@ -136,7 +136,7 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
       const { input, question } = candidate.request
       emit({ type: "tool-start", id, name, input, summary: question.summary })
       waiting = candidate.request
-      const { request, notes, refused, stop } = await throughRules(candidate, gate)
+      const { request, notes, refused, stop, unasked } = await throughRules(candidate, gate)
       waiting = undefined
       if (stop !== undefined) round.stop(stop)
       if (refused !== undefined) {
@@ -149,6 +149,7 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
       return {
         state: "admitted",
         input: request.input,
+        ...(unasked ? { unasked } : {}),
         perform: async (execute) => {
           const timed = () => {
             started = run.now() // the time a person took to decide is not the tool's

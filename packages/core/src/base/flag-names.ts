@@ -177,6 +177,7 @@ export const FIGURES = [
   figure("answer-time", minutes(120, 1), "the longest time for one answer"),
   figure("pauses", count(20, 1), "pauses of the server in a row that a query continues"),
   figure("failed-rounds", count(30, 1), "rounds in a row in which every tool call failed"),
+  figure("command-wait", seconds(10, 1), "a command that no one allowed ends after this time without output or work"),
   figure("refusals-in-a-row", count(3, 1), "refused calls after which the model is asked to take another way"),
   figure("agents-at-once", count(8, 1), "sub-agents of a conversation that work at the same time"),
   figure("agents-per-conversation", count(200), "sub-agents that a conversation may start"),

@@ -4,7 +4,14 @@
  */
 import { FIGURES, type FigureName } from "./flag-names.ts"
 import type { Settings } from "./settings-schema.ts"
-import { MEMORY_MODES, type MemoryMode, type PermissionMode, type WorktreeMemory } from "./vocabulary.ts"
+import {
+  MEMORY_MODES,
+  type MemoryMode,
+  type PermissionMode,
+  SANDBOX_MODES,
+  type SandboxMode,
+  type WorktreeMemory,
+} from "./vocabulary.ts"
 
 type Verdict = "restricts" | "harmless" | "needs trust"
 
@@ -13,6 +20,7 @@ export interface PersonSettings {
   readonly mode: PermissionMode
   readonly memory: MemoryMode
   readonly worktreeMemory: WorktreeMemory
+  readonly sandbox: SandboxMode
   /** Whether they set a model's price. */
   readonly hasPrices: boolean
 }
@@ -21,10 +29,12 @@ export const personSettings = ({
   permissions,
   memory = "auto",
   worktreeMemory = "shared",
+  sandbox = "unasked",
   models = {},
 }: Partial<Settings>): PersonSettings => ({
   memory,
   worktreeMemory,
+  sandbox,
   mode: permissions?.mode ?? "ask",
   hasPrices: Object.values(models).some(({ price }) => price !== undefined),
 })
@@ -54,6 +64,7 @@ const GUARDING: ReadonlySet<FigureName> = new Set([
   "background-share",
   "compact-failures",
   "memory-daily-limit",
+  "command-wait",
 ])
 const FIGURE_RULES = Object.fromEntries(
   FIGURES.map(({ name }) => [name, GUARDING.has(name) ? "needs trust" : "harmless"]),
@@ -93,6 +104,8 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
   worktreeMemory: (place, person) =>
     place === "overlay" || person.worktreeMemory === "shared" ? "restricts" : "needs trust",
   permissions: { inside: PERMISSIONS },
+  sandbox: (mode, person) =>
+    SANDBOX_MODES.indexOf(mode) >= SANDBOX_MODES.indexOf(person.sandbox) ? "restricts" : "needs trust",
   hooks: "needs trust",
   mcpServers: "needs trust",
 }

@@ -9,6 +9,7 @@ import {
   PERMISSION_MODES,
   PERMISSION_RULE,
   PLANNER_MODES,
+  SANDBOX_MODES,
   WORKTREE_MEMORIES,
 } from "./vocabulary.ts"
 
@@ -142,6 +143,8 @@ export const settingsSchema = z.strictObject({
   /** Linked git worktrees write into the `shared` memory of the project, or into an `overlay` that is merged back. */
   worktreeMemory: z.enum(WORKTREE_MEMORIES),
   permissions,
+  /** Which commands run in the system's sandbox: `off`, those that no one allowed (`unasked`), or `all`. */
+  sandbox: z.enum(SANDBOX_MODES),
   hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookCommand)),
   mcpServers: z.record(z.string(), mcpServerSchema),
 })

@@ -258,6 +258,7 @@ describe("WIN-5 environment", () => {
     ["STRATA_EXPORT_CONTENT", "exportContent", "1", true],
     ["STRATA_MEMORY", "memory", "read-only", "read-only"],
     ["STRATA_WORKTREE_MEMORY", "worktreeMemory", "overlay", "overlay"],
+    ["STRATA_SANDBOX", "sandbox", "all", "all"],
   ])("%s sets %s", async (name, key, text, value) => {
     const { values, origins } = await load({ env: { [name]: text } })
     expect(values).toEqual({ ...DEFAULT_SETTINGS, [key]: value })
@@ -292,6 +293,7 @@ describe("WIN-5 environment", () => {
       "summariserModel",
       "memory",
       "worktreeMemory",
+      "sandbox",
     ]
     expect(ENVIRONMENT.map(({ key }) => key).sort()).toEqual([...tried, ...more].sort())
   })

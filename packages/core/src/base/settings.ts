@@ -49,6 +49,7 @@ export const DEFAULT_SETTINGS: Settings = {
   memory: "auto",
   worktreeMemory: "shared",
   permissions: {},
+  sandbox: "unasked",
   hooks: {},
   mcpServers: {},
 }
@@ -281,6 +282,7 @@ export const ENVIRONMENT: readonly EnvironmentName[] = [
   { key: "flush", names: ["STRATA_FLUSH"], read: asText },
   { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: asSwitch },
   { key: "memory", names: ["STRATA_MEMORY"], read: asText },
+  { key: "sandbox", names: ["STRATA_SANDBOX"], read: asText },
   { key: "worktreeMemory", names: ["STRATA_WORKTREE_MEMORY"], read: asText },
 ]
 

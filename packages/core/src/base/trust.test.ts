@@ -160,6 +160,20 @@ describe("PERM-3 what a project's settings may decide", () => {
     expect((await load()).values.worktreeMemory).toBe(effective)
   })
 
+  test.each([
+    [undefined, "off", "unasked"],
+    [undefined, "all", "all"],
+    ["off", "unasked", "unasked"],
+    ["all", "unasked", "all"],
+  ] as const)(
+    "PERM-8 a project may only make the sandbox stricter: %s and %s give %s",
+    async (own, asked, effective) => {
+      if (own) person({ sandbox: own })
+      project({ sandbox: asked, figures: { "command-wait": 600 } })
+      expect((await load()).values).toMatchObject({ sandbox: effective, figures: {} })
+    },
+  )
+
   test("the settings of the home directory are the person's, also through a link and in the local file", async () => {
     put(join(cwd(), ".strata/settings.json"), EVERYTHING)
     local({ permissions: { allow: ["Write"] } })

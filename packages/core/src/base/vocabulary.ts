@@ -24,6 +24,11 @@ export const PERMISSION_MODES = ["ask", "accept-edits", "plan", "bypass"] as con
 
 export type PermissionMode = (typeof PERMISSION_MODES)[number]
 
+/** Which commands run in the system's sandbox, the fewest first: none, those that no one allowed, or all but the person's own. */
+export const SANDBOX_MODES = ["off", "unasked", "all"] as const
+
+export type SandboxMode = (typeof SANDBOX_MODES)[number]
+
 /** What may be kept across conversations, the widest first. `ask` shows each write first. */
 export const MEMORY_MODES = ["auto", "ask", "read-only", "off"] as const
 

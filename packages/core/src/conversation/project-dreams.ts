@@ -6,6 +6,7 @@ import type { RulesOnReading } from "../layers/6-dreaming/dream-tools.ts"
 import { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import { dollarsFor } from "../layers/daily-limit.ts"
 import type { Model } from "../model/model.ts"
+import type { Confinement } from "../tools/shell/confinement.ts"
 import type { ProjectMemory } from "./project-memory.ts"
 
 export interface ProjectDreams {
@@ -17,20 +18,22 @@ export interface ProjectDreams {
   readonly env: Readonly<Record<string, string | undefined>>
   /** What the person's rules say about reading. */
   readonly rules?: RulesOnReading
+  /** How its commands are confined. */
+  readonly confinement?: () => Confinement
   /** Consolidates in place of the model. */
   readonly consolidate?: Consolidate
 }
 
 /** Nothing where the memory may not be written, or where the store keeps no files: a dream works on a copy of them. */
 export function projectDreams(dreams: ProjectDreams): Dreaming | undefined {
-  const { memory, project, model, clock, env, rules } = dreams
+  const { memory, project, model, clock, env, rules, confinement } = dreams
   const { daily, mode } = memory
   const { bank, files, directory } = memory.shared ?? memory // a worktree's own memory is merged before it is dreamed about
   if (directory === undefined || mode === "read-only") return undefined
   return new Dreaming({
     ...{ bank, files, directory, project, clock, asksFirst: mode === "ask" },
     journals: memory.journals,
-    consolidate: dreams.consolidate ?? consolidateWithModel({ model, clock, env, rules }),
+    consolidate: dreams.consolidate ?? consolidateWithModel({ model, clock, env, rules, confinement }),
     daily: {
       today: (now) => daily.today(now),
       add: (dollars, now) => daily.add(dollars, now),

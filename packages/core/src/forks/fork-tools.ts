@@ -28,7 +28,7 @@ export async function runForkCalls(calls: readonly ToolUse[], run: ForkToolRun):
         signal,
         admit: async ({ call, tool, question }) => {
           const verdict = allows(call, tool, question)
-          return verdict === true ? { state: "admitted" } : { state: "refused", why: verdict }
+          return verdict === true ? { state: "admitted", unasked: true } : { state: "refused", why: verdict }
         },
       }),
     )

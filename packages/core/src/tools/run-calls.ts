@@ -36,11 +36,12 @@ export interface CallRequest extends Omit<ReadyCall, "state"> {
 export type Admission =
   /**
    * `perform` runs around the tool, and may change its output. Default: the tool alone. `input` replaces the call's own; it has been
-   * checked.
+   * checked. `unasked`: no one said yes to the call.
    */
   | {
       readonly state: "admitted"
       readonly input?: unknown
+      readonly unasked?: true
       readonly perform?: (execute: () => Promise<ToolOutput>) => Promise<ToolOutput>
     }
   /** `why` is for the model. */
@@ -129,7 +130,8 @@ async function admitAndExecute({ state: _, ...ready }: ReadyCall, run: CallRun):
     return { result: refusedCall(call, admission.why), attachments: admission.attachments ?? [], touched: [] }
   }
   const admitted = admission.input ?? input
-  const execute = () => orInterrupted(signal, () => executed(tool, admitted, context))
+  const within: ToolContext = admission.unasked ? { ...context, unasked: true } : context
+  const execute = () => orInterrupted(signal, () => executed(tool, admitted, within))
   const output = admission.perform ? await admission.perform(execute) : await execute()
   return {
     result: resultOf(call, output),

@@ -10,6 +10,7 @@ import type { InputSchema } from "../messages/tool-input.ts"
 import type { SignInPerson } from "./mcp/sign-in/sign-in.ts"
 import type { RecallSource } from "./session/recall-source.ts"
 import type { CommandFacts } from "./shell/command/facts.ts"
+import type { Confinement } from "./shell/confinement.ts"
 
 /** `defineTool` infers `Input` from the schema. */
 // biome-ignore lint/suspicious/noExplicitAny: a list holds tools of different inputs, and each input is checked before its tool gets it
@@ -202,7 +203,7 @@ export interface ToolOutput {
   readonly filesChanged?: Omit<CallChanges, "callId">
 }
 
-/** What a tool may use. All but `signal`, `toolUseId` and `progress` belongs to the conversation. */
+/** What a tool may use. All but `signal`, `toolUseId`, `progress` and `unasked` belongs to the conversation. */
 export interface ToolContext {
   readonly signal: AbortSignal
   /** The id of this call. */
@@ -222,6 +223,10 @@ export interface ToolContext {
   readonly judgeStep?: (step: PermissionQuestion) => StepJudgement
   /** @internal Keeps the content of a file that is about to change, and resolves with its sum. */
   readonly keepFile?: (bytes: Uint8Array) => Promise<string>
+  /** No person, rule, mode or hook said yes to this call: it runs because it changes nothing, or because its tool needs no approval. */
+  readonly unasked?: true
+  /** @internal How commands are confined. Default: those that no one allowed, in the system's sandbox. */
+  readonly confinement?: () => Confinement
   /** Whether large results are put aside on disk. A tool may then return all it has. Otherwise it keeps its result short. */
   readonly putsAside?: () => boolean
 }
@@ -235,7 +240,7 @@ export interface StepJudgement {
 }
 
 /** The part of a context that is the same for all calls of a conversation. */
-export type SharedToolContext = Omit<ToolContext, "signal" | "progress" | "toolUseId">
+export type SharedToolContext = Omit<ToolContext, "signal" | "progress" | "toolUseId" | "unasked">
 
 export interface WorkingDirectory {
   get(): string

@@ -9,6 +9,7 @@ import { type Block, isToolUse, textOf } from "../../messages/blocks.ts"
 import type { Model } from "../../model/model.ts"
 import { sentModelName } from "../../tokens/models.ts"
 import { executed } from "../../tools/defaults.ts"
+import type { Confinement } from "../../tools/shell/confinement.ts"
 import type { Tool } from "../../tools/tool.ts"
 import type { Consolidate, Consolidation, ConsolidationTask } from "./consolidation.ts"
 import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
@@ -22,13 +23,14 @@ export interface ModelConsolidation {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
   readonly rules?: RulesOnReading | undefined
+  readonly confinement?: (() => Confinement) | undefined
 }
 
 export const consolidateWithModel =
-  ({ model, clock, env, rules }: ModelConsolidation): Consolidate =>
+  ({ model, clock, env, rules, confinement }: ModelConsolidation): Consolidate =>
   async (task) => {
     const { directory, project, journals, maxTurns, patience, signal } = task
-    const opened = await openDreamTools({ copy: directory, project, journals, rules }, { clock, env })
+    const opened = await openDreamTools({ copy: directory, project, journals, rules }, { clock, env, confinement })
     try {
       const { toolDefinition } = await import("../../tools/definition/definition.ts") // loads schema libraries
       const outcome = await runTurns({

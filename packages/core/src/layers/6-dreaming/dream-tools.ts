@@ -5,6 +5,7 @@ import { cloneSurroundings, withoutTools } from "../../forks/fork-state.ts"
 import type { Allows } from "../../forks/fork-tools.ts"
 import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
 import { FileReads } from "../../tools/files/read-state.ts"
+import type { Confinement } from "../../tools/shell/confinement.ts"
 import type { PermissionQuestion, SharedToolContext, Tool } from "../../tools/tool.ts"
 import { isWithin, judgeReading, READING_COMMANDS } from "./reading-commands.ts"
 
@@ -33,15 +34,22 @@ export interface DreamTools {
   close(): Promise<void>
 }
 
+export interface DreamSurroundings {
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly confinement?: (() => Confinement) | undefined
+}
+
 export async function openDreamTools(
   reach: DreamReach,
-  { clock, env }: { readonly clock: Clock; readonly env: Readonly<Record<string, string | undefined>> },
+  { clock, env, confinement }: DreamSurroundings,
 ): Promise<DreamTools> {
   // loaded when a dream starts: they bring a schema library
-  const [{ fileTools }, { bashTool }, { ShellSession }] = await Promise.all([
+  const [{ fileTools }, { bashTool }, { ShellSession }, { defaultConfinement }] = await Promise.all([
     import("../../tools/coding-tools.ts"),
     import("../../tools/shell/bash.ts"),
     import("../../tools/shell/shell-session.ts"),
+    import("../../tools/shell/confinement.ts"),
   ])
   const shell = new ShellSession({
     timeoutMs: SHELL_TIMEOUT_MS,
@@ -55,6 +63,10 @@ export async function openDreamTools(
   const surroundings = {
     ...withoutTools(clock).toolContext,
     env: Object.fromEntries(SHELL_VARIABLES.map((name) => [name, env[name]])),
+    confinement: () => {
+      const given = confinement?.() ?? defaultConfinement(env)
+      return { ...given, readable: [...given.readable, reach.copy, ...reach.journals] }
+    },
     directory: { get: () => reach.copy, set: () => undefined },
   }
   return {

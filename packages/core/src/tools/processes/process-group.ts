@@ -15,7 +15,7 @@ export interface ProcessGroup {
   readonly mark?: string
 }
 
-const SEES_PROCESSES = process.platform === "linux" // through /proc; elsewhere only the group as a whole is visible
+export const SEES_PROCESSES = process.platform === "linux" // through /proc; elsewhere only the group as a whole is visible
 const FIRST_LOOK_MS = 2
 const LONGEST_LOOK_MS = 50
 const KILL_ROUNDS = 20 // for processes that fork while they are killed: each round finds the children of the last
@@ -60,7 +60,7 @@ async function anyLeft(processes: ProcessGroup): Promise<boolean> {
 }
 
 /** The live processes. Zombies do not count: in a container they may never be collected. */
-async function membersOf({ group, mark }: ProcessGroup): Promise<readonly number[]> {
+export async function membersOf({ group, mark }: ProcessGroup): Promise<readonly number[]> {
   if (!SEES_PROCESSES) return []
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(

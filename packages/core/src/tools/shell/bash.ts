@@ -13,6 +13,7 @@ import {
   SHORT_OUTPUT_CHARACTERS,
   type ShellSession,
 } from "./shell-session.ts"
+import { endIfWaiting } from "./waiting.ts"
 
 const inputSchema = z.object({
   command: z.string().min(1).describe("The command line, as for bash -c."),
@@ -54,21 +55,23 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
       }
       const changesSince = await lookBefore(input, session, context)
       if (context.signal.aborted) return failed("Interrupted before the command was started.")
-      const shell = session.start(input.command, context)
+      const shell = await session.start(input.command, context)
       if (input.run_in_background) return runInBackground(session, shell, input)
       const timeoutMs = timeoutOf(input, session)
-      const end = await endWithin(shell, timeoutMs, context.signal)
+      const end = await endWithin(shell, timeoutMs, context)
       const note = await follow(end, context)
       const onDisk = await changesSince()
-      return { ...asResult({ end, text: shell.output.take().text, note, timeoutMs }), ...onDisk }
+      const limits = { timeoutMs, ...(shell.waitMs === undefined ? {} : { waitMs: shell.waitMs }) }
+      return { ...asResult({ end, text: shell.output.take().text, note, limits }), ...onDisk }
     },
   }
 }
 
-function question({ command, description }: BashInput, context: ToolContext): PermissionQuestion {
+function question({ command, description, run_in_background }: BashInput, context: ToolContext): PermissionQuestion {
   const [firstLine = "", ...more] = command.trim().split("\n")
   const shown = firstLine.length > SUMMARY_CHARACTERS ? `${firstLine.slice(0, SUMMARY_CHARACTERS)}…` : firstLine
-  const facts = commandFacts(command, { directory: context.directory.get(), env: context.env })
+  const read = commandFacts(command, { directory: context.directory.get(), env: context.env })
+  const facts = run_in_background ? { ...read, isReadOnly: false } : read // it may wait for ever, and no one looks at it
   return {
     kind: facts.isReadOnly ? "read" : "execute",
     summary: more.length > 0 ? `${shown} … (${more.length + 1} lines)` : shown,
@@ -95,13 +98,17 @@ function timeoutOf({ timeout }: BashInput, { options }: ShellSession): number {
   return Math.min(timeout ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS, options.mostTimeoutMs ?? MOST_TIMEOUT_MS)
 }
 
-async function endWithin({ process }: RunningShell, timeoutMs: number, signal: AbortSignal): Promise<ShellEnd> {
+async function endWithin(shell: RunningShell, timeoutMs: number, { signal, clock }: ToolContext): Promise<ShellEnd> {
+  const { process, waitMs } = shell
   const timer = setTimeout(() => process.stop("timeout"), timeoutMs)
   const onAbort = () => process.stop("aborted")
   signal.addEventListener("abort", onAbort, { once: true })
+  const endWatch = waitMs === undefined ? () => undefined : endIfWaiting(process, { clock, waitMs })
+  if (signal.aborted) onAbort()
   try {
     return await process.ended
   } finally {
+    endWatch()
     clearTimeout(timer)
     signal.removeEventListener("abort", onAbort)
   }
@@ -135,29 +142,34 @@ interface Outcome {
   readonly end: ShellEnd
   readonly text: string
   readonly note: string | undefined
-  readonly timeoutMs: number
+  readonly limits: Limits
 }
 
-function asResult({ end, text, note, timeoutMs }: Outcome): ToolOutput {
-  const heading = headingOf(end, timeoutMs)
+interface Limits {
+  readonly timeoutMs?: number
+  readonly waitMs?: number
+}
+
+function asResult({ end, text, note, limits }: Outcome): ToolOutput {
+  const heading = headingOf(end, limits)
   const content = [heading, text.trimEnd(), note].filter((part) => part !== undefined && part !== "").join("\n")
   return { content: content || NO_OUTPUT, ...(heading === undefined ? {} : { isError: true }) }
 }
 
 /** The first line of the result if the command failed. */
-export function headingOf(end: ShellEnd, timeoutMs?: number): string | undefined {
+export function headingOf(end: ShellEnd, limits: Limits = {}): string | undefined {
   switch (end.state) {
     case "exited":
       if (end.code === 0) return undefined
       return end.signal ? `Exit code ${end.code} (${end.signal})` : `Exit code ${end.code}`
     case "stopped":
-      return `${stopHeading(end.why, timeoutMs)} The command and everything it started were ended.`
+      return `${stopHeading(end.why, limits)} The command and everything it started were ended.`
     case "not started":
       return `The command could not be started (${end.why}).`
   }
 }
 
-function stopHeading(why: StopReason, timeoutMs: number | undefined): string {
+function stopHeading(why: StopReason, { timeoutMs, waitMs }: Limits): string {
   switch (why) {
     case "timeout":
       return timeoutMs === undefined ? "Timed out." : `Timed out after ${timeoutMs / 1_000} s.`
@@ -165,6 +177,10 @@ function stopHeading(why: StopReason, timeoutMs: number | undefined): string {
       return "Interrupted."
     case "killed":
       return "Killed."
+    case "waiting": {
+      const waited = waitMs === undefined ? "It waited" : `It waited for ${waitMs / 1_000} s`
+      return `${waited} without output or work. To let it wait, set run_in_background: the user is asked.`
+    }
     case "closed":
       return "The conversation was closed."
   }

@@ -11,6 +11,7 @@ import { setTimeout as wait } from "node:timers/promises"
 import { reasonOf } from "../../base/errors.ts"
 import { groupGuard, guardMe } from "../processes/group-guard.ts"
 import { endProcesses, groupExists, MARK_VARIABLE } from "../processes/process-group.ts"
+import { type Work, workOf } from "../processes/process-work.ts"
 import type { BoundedOutput } from "./bounded-output.ts"
 
 export interface ShellCommand {
@@ -19,12 +20,19 @@ export interface ShellCommand {
   readonly env: Readonly<Record<string, string>>
   readonly output: BoundedOutput
   readonly shell?: string
+  readonly sandbox?: {
+    /** The command line that the shell runs in. */
+    readonly enter: readonly string[]
+    /** Its processes end with the first of them. */
+    readonly hasNamespaces: boolean
+  }
   /** The time between SIGTERM and SIGKILL. */
   readonly graceMs?: number
   readonly onText?: (text: string) => void
 }
 
-export type StopReason = "timeout" | "aborted" | "killed" | "closed"
+/** `waiting`: it has waited for something that did not come. */
+export type StopReason = "timeout" | "aborted" | "killed" | "closed" | "waiting"
 
 export type ShellEnd =
   /** `directory`: its last working directory, if known. For a signal, `code` is 128 plus the signal's number, as in shells. */
@@ -40,7 +48,9 @@ const QUIET_MS = 50 // a pipe that a daemon keeps open counts as empty after thi
  * On one line, so that line numbers in error messages are those of the command. `eval` contains syntax errors. The command sees neither
  * descriptor 3, which reports the directory, nor any arguments.
  */
-const WRAPPER = `${guardMe()}; trap 'pwd -P 2>/dev/null >&3' EXIT; exec 2>&1; eval "set --; $1" 3>&-`
+const WRAPPER = `trap 'pwd -P 2>/dev/null >&3' EXIT; exec 2>&1; eval "set --; $1" 3>&-`
+/** Registers outside of the sandbox: inside, processes have other numbers, and the guard's input is not for them. */
+const ENTER = `${guardMe()}; exec "$@" 2>&1`
 
 export class ShellProcess {
   /** Resolves when the command and its group are gone. Never rejects. */
@@ -67,10 +77,18 @@ export class ShellProcess {
     return this.ended
   }
 
-  async #run({ command, directory, env, output, shell = DEFAULT_SHELL, onText }: ShellCommand): Promise<ShellEnd> {
+  /** What it has done so far. `undefined` when it has ended. */
+  async work(): Promise<(Work & { readonly chunks: number }) | undefined> {
+    const group = this.#child?.pid
+    return group === undefined ? undefined : { ...(await workOf({ group, mark: this.#mark })), chunks: this.#chunks }
+  }
+
+  async #run(given: ShellCommand): Promise<ShellEnd> {
+    const { directory, env, output, onText } = given
     const guard = groupGuard()
     const marks = [env[MARK_VARIABLE], this.#mark].filter((mark) => mark !== undefined).join(":")
-    const child = spawn(shell, ["-c", WRAPPER, "bash", command], {
+    const [program, ...args] = commandLine(given)
+    const child = spawn(program!, args, {
       cwd: directory,
       env: { ...env, [MARK_VARIABLE]: marks },
       detached: true, // its own session and group, and so no terminal
@@ -90,7 +108,7 @@ export class ShellProcess {
     const exit = once(child, "exit") // rejects where the shell could not be started
     try {
       const [code, signal] = (await exit) as [number | null, NodeJS.Signals | null]
-      await this.#endLeftovers(child.pid!)
+      await this.#endLeftovers(child.pid!, given.sandbox?.hasNamespaces ?? false)
       await this.#drain(closed)
       output.finish()
       return this.#describe(code, signal, lastDirectory())
@@ -102,9 +120,9 @@ export class ShellProcess {
   }
 
   /** Ends what is left of the group. Processes that left it on purpose may stay, unless the command was stopped. */
-  async #endLeftovers(group: number): Promise<void> {
+  async #endLeftovers(group: number, endByThemselves: boolean): Promise<void> {
     if (this.#stopping) await this.#stopping
-    else if (groupExists(group)) await endProcesses({ group }, this.#graceMs)
+    else if (!endByThemselves && groupExists(group)) await endProcesses({ group }, this.#graceMs)
   }
 
   /** Reads the output that is still in the pipe. */
@@ -124,6 +142,11 @@ export class ShellProcess {
     if (signal) return { state: "exited", code: 128 + constants.signals[signal], signal }
     return { state: "exited", code: code ?? 0, ...(directory === "" ? {} : { directory }) }
   }
+}
+
+function commandLine({ command, shell = DEFAULT_SHELL, sandbox }: ShellCommand): readonly string[] {
+  if (!sandbox) return [shell, "-c", `${guardMe()}; ${WRAPPER}`, "bash", command]
+  return ["/bin/sh", "-c", ENTER, "sh", ...sandbox.enter, shell, "-c", WRAPPER, "bash", command]
 }
 
 /** Collects a short stream, without the newline at its end. */

@@ -6,7 +6,8 @@ import { dirname, sep } from "node:path"
 import { MOST_RESULT_HELD } from "../result-size.ts"
 import type { ToolContext, WorkingDirectory } from "../tool.ts"
 import { BoundedOutput } from "./bounded-output.ts"
-import { type EnvironmentOptions, shellEnvironment } from "./shell-environment.ts"
+import { prepareRun } from "./guarded-run.ts"
+import type { EnvironmentOptions } from "./shell-environment.ts"
 import { ShellProcess } from "./shell-process.ts"
 
 export interface ShellOptions extends EnvironmentOptions {
@@ -36,6 +37,8 @@ export interface RunningShell {
   readonly command: string
   readonly process: ShellProcess
   readonly output: BoundedOutput
+  /** After this time without output and work it counts as waiting for ever. */
+  readonly waitMs?: number
 }
 
 export class ShellSession {
@@ -50,8 +53,15 @@ export class ShellSession {
     this.options = options
   }
 
-  start(command: string, context: ToolContext): RunningShell {
-    if (this.#isClosed) throw new Error("The conversation's shells are closed. The command was not run.")
+  async start(command: string, context: ToolContext): Promise<RunningShell> {
+    const directory = context.directory.get()
+    this.#project ??= directory
+    const project = this.#project
+    const run = await prepareRun(command, context, { project, environment: this.options })
+    if (this.#isClosed) {
+      run.release()
+      throw new Error("The conversation's shells are closed. The command was not run.")
+    }
     const { outputDirectory, shell, graceMs } = this.options
     const most = context.putsAside?.() ? MOST_RESULT_HELD : SHORT_OUTPUT_CHARACTERS
     const id = `shell_${++this.#started}`
@@ -62,16 +72,20 @@ export class ShellSession {
     })
     const process = new ShellProcess({
       command,
-      directory: context.directory.get(),
-      env: shellEnvironment(context.env, this.options),
+      directory,
+      env: run.env,
       output,
       onText: progressTo(context),
+      ...(run.sandbox === undefined ? {} : { sandbox: run.sandbox }),
       ...(shell === undefined ? {} : { shell }),
       ...(graceMs === undefined ? {} : { graceMs }),
     })
     this.#running.add(process)
-    process.ended.then(() => this.#running.delete(process))
-    return { id, command, process, output }
+    process.ended.then(() => {
+      this.#running.delete(process)
+      run.release()
+    })
+    return { id, command, process, output, ...(run.waitMs === undefined ? {} : { waitMs: run.waitMs }) }
   }
 
   /** Where to look for what a command changed: the directory of the first one, unless the shell has left it. */

@@ -165,6 +165,7 @@ export const AGENT_SETTINGS: Probes = {
   planner: { provenBy: "packages/core/test/integration/compaction/planned.test.ts" },
   cacheLifetime: { provenBy: "packages/core/test/integration/model/cache-lifetime.test.ts" },
   flush: { provenBy: "packages/core/src/journal/file/file-journal.test.ts" },
+  sandbox: { provenBy: "packages/core/src/agent/unasked-calls.test.ts" },
   worktreeMemory: { provenBy: "packages/core/test/integration/memory/worktree-memory.test.ts" },
   exportContent: { provenBy: "packages/core/test/integration/agent/telemetry.test.ts" },
   mcpServers: { provenBy: "packages/core/src/tools/toolsets.test.ts" },
@@ -205,6 +206,20 @@ export const AGENT_FIGURES: Probes = {
     turned: 0,
     usual: says(/Done\./),
     changed: says("agents-per-conversation"),
+  },
+  "command-wait": {
+    observe: async (settings) => {
+      const look: Tool = { ...echo, name: "Look", execute: (_, context) => `${context.confinement?.().waitMs} ms` }
+      const opened = await scene(settings, {
+        tools: [look],
+        brain: { work: (_, nth) => (nth < 1 ? calling("Look", {}) : "Done.") as never },
+      })
+      await ask(opened, "Go.")
+      return JSON.stringify(opened.requests.at(-1)).match(/\d+ ms/)?.[0]
+    },
+    turned: 3,
+    usual: "10000 ms",
+    changed: "3000 ms",
   },
   "refusals-in-a-row": {
     observe: async (settings) => {

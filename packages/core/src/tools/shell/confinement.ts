@@ -1,0 +1,20 @@
+/** How the commands of a conversation are confined. */
+import type { SandboxMode } from "../../base/vocabulary.ts"
+import { defaultRoot } from "../../journal/file/layout.ts"
+
+export interface Confinement {
+  readonly sandbox: SandboxMode
+  /** Strata's own directory. No command in a sandbox sees it. */
+  readonly root: string
+  /** Places that need no permission to read, also inside of the root. */
+  readonly readable: readonly string[]
+  /** After this time without output and work, a command that no one allowed is ended. */
+  readonly waitMs: number
+}
+
+const DEFAULT_WAIT_MS = 10_000
+
+export const defaultConfinement = (env: Readonly<Record<string, string | undefined>>): Confinement => ({
+  ...{ sandbox: "unasked", readable: [], waitMs: DEFAULT_WAIT_MS },
+  root: defaultRoot(env),
+})

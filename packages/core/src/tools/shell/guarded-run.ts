@@ -1,0 +1,143 @@
+/**
+ * How a command runs: what it gets of the environment, and in which sandbox. A command that no one allowed is guarded, so that a mistake in
+ * judging it costs a wrong answer and not the machine. It runs with files read-only and no network where the system has a sandbox, and
+ * everywhere with a short environment, a PATH that only the person and root can write to, and git's side effects off.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { homedir, tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { factsOf, realPath } from "../../base/path-facts.ts"
+import { repositoryRoot } from "../../base/repository.ts"
+import type { ToolContext } from "../tool.ts"
+import { commandFacts, filesTouched } from "./command/command-facts.ts"
+import { type Confinement, defaultConfinement } from "./confinement.ts"
+import { quietGit } from "./quiet-git.ts"
+import { RUNTIME_PLACES } from "./sandbox/bubblewrap.ts"
+import { CREDENTIAL_PLACES } from "./sandbox/credential-places.ts"
+import { type Enclosure, type HiddenPlace, isWithin, mountsOf } from "./sandbox/enclosure.ts"
+import { type Sandbox, systemSandbox } from "./sandbox/sandbox.ts"
+import { type EnvironmentOptions, neededEnvironment, shellEnvironment } from "./shell-environment.ts"
+import type { ShellCommand } from "./shell-process.ts"
+import { trustedPath } from "./trusted-path.ts"
+
+export interface RunPlace {
+  /** What the command may write, where it may write at all. */
+  readonly project: string
+  readonly environment: EnvironmentOptions
+}
+
+export interface PreparedRun {
+  readonly env: Readonly<Record<string, string>>
+  readonly sandbox?: ShellCommand["sandbox"]
+  /** It ends after this time without output and work. */
+  readonly waitMs?: number
+  /** Removes what was made for it. */
+  release(): void
+}
+
+export async function prepareRun(command: string, context: ToolContext, place: RunPlace): Promise<PreparedRun> {
+  const confinement = context.confinement?.() ?? defaultConfinement(context.env)
+  const { sandbox: mode, waitMs } = confinement
+  const env = context.unasked ? guardedEnvironment(context, place) : shellEnvironment(context.env, place.environment)
+  const run = { env, ...(context.unasked ? { waitMs } : {}), release: () => undefined }
+  if (mode === "off" || (mode === "unasked" && !context.unasked)) return run
+  const sandbox = await systemSandbox()
+  if (sandbox.state === "missing") return run
+  const enclosed = context.unasked
+    ? readOnlyView(command, context, { ...place, ...confinement })
+    : projectView(context, { ...place, ...confinement })
+  return inside(sandbox, enclosed, run)
+}
+
+/** What runs under a bare name is what was judged, and git starts nothing else. */
+function guardedEnvironment({ env }: ToolContext, { project }: RunPlace): Readonly<Record<string, string>> {
+  const home = env.HOME === undefined ? {} : { home: env.HOME }
+  const PATH = trustedPath(env.PATH, { project, ...home }).join(":")
+  return quietGit({ ...neededEnvironment(env), PATH })
+}
+
+type View = Omit<Enclosure, "scratch">
+
+/** No one said yes: nothing can be written, and nothing is in view that holds keys, unless the judge found that the command reads it. Of Strata's own directory only what is readable is. */
+function readOnlyView(
+  command: string,
+  context: ToolContext,
+  { project, root, readable }: RunPlace & Confinement,
+): View {
+  const { env } = context
+  const home = env.HOME ?? homedir()
+  const directory = context.directory.get()
+  const judged = filesTouched(commandFacts(command, { directory, env }))
+  const own = realPath(root) ?? root
+  const places = [...CREDENTIAL_PLACES.map((name) => join(home, name)), ...RUNTIME_PLACES.hidden, root]
+  return {
+    directory,
+    hidden: hiddenPlaces(places),
+    shown: [
+      ...existing([...RUNTIME_PLACES.shown, ...readable]),
+      ...existing([...judged, project, directory]).filter((path) => !isWithin(path, own)),
+    ],
+    writable: [],
+    hasNetwork: false,
+  }
+}
+
+/** Someone said yes: the project and temporary files can be written, and the network is as outside. */
+function projectView(context: ToolContext, { project, root, readable }: RunPlace & Confinement): View {
+  const directory = context.directory.get()
+  const top = repositoryRoot(project, { home: context.env.HOME })
+  const writable = [project, top, ...sharedRepository(top), "/tmp", "/var/tmp", context.env.TMPDIR ?? tmpdir()]
+  return {
+    directory,
+    hidden: hiddenPlaces([root]),
+    shown: existing(readable),
+    writable: existing(writable).filter((path) => path !== realPath(root)),
+    hasNetwork: true,
+  }
+}
+
+const hiddenPlaces = (paths: readonly string[]): readonly HiddenPlace[] =>
+  paths.flatMap((path) => {
+    const real = realPath(path)
+    return real === undefined || real === "/"
+      ? []
+      : [{ path: real, isDirectory: factsOf(real)?.isDirectory() ?? false }]
+  })
+
+const existing = (paths: readonly string[]): readonly string[] => [
+  ...new Set(paths.flatMap((path) => realPath(path) ?? [])),
+]
+
+/** A linked worktree commits into the repository it belongs to, if that one names it: a file in a clone can point anywhere. */
+function sharedRepository(top: string): readonly string[] {
+  const dotGit = join(top, ".git")
+  const linked = /^gitdir: (.+?)\s*$/.exec(textOf(dotGit))?.[1]
+  if (linked === undefined || textOf(join(linked, "gitdir")).trim() !== dotGit) return []
+  const common = dirname(dirname(linked)) // `<repository>/.git/worktrees/<name>`
+  return factsOf(join(common, "objects"))?.isDirectory() ? [common] : []
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return "" // a directory, or nothing
+  }
+}
+
+function inside(sandbox: Extract<Sandbox, { state: "ready" }>, view: View, run: PreparedRun): PreparedRun {
+  const { hasNamespaces } = sandbox
+  const within = (scratch: string): PreparedRun => ({
+    ...run,
+    env: { ...run.env, TMPDIR: scratch },
+    sandbox: { enter: sandbox.prefix({ ...view, scratch }), hasNamespaces },
+  })
+  if (view.writable.length > 0) return within(run.env.TMPDIR ?? "/tmp")
+  if (!hasNamespaces) {
+    const scratch = mkdtempSync(join(realPath(tmpdir()) ?? tmpdir(), "strata-scratch-"))
+    return { ...within(scratch), release: () => rmSync(scratch, { recursive: true, force: true }) }
+  }
+  // a project that is `/tmp` itself is shown there, so temporary files go elsewhere
+  const around = mountsOf({ ...view, scratch: "" }).findLast(({ path }) => isWithin("/tmp", path))
+  return within(around?.how === "hide" ? "/tmp" : "/dev/shm")
+}

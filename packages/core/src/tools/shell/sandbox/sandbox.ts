@@ -1,0 +1,85 @@
+/** The sandbox of this system, if it has one that works. It is tried once per process, by running something in it. */
+import { execFile } from "node:child_process"
+import { existsSync, realpathSync } from "node:fs"
+import { tmpdir } from "node:os"
+import type { SandboxMode } from "../../../base/vocabulary.ts"
+import { bubblewrapArguments, RUNTIME_PLACES } from "./bubblewrap.ts"
+import type { Enclosure } from "./enclosure.ts"
+import { sandboxExecArguments } from "./sandbox-exec.ts"
+
+export type Sandbox =
+  | {
+      readonly state: "ready"
+      readonly name: "bubblewrap" | "sandbox-exec"
+      /** Each command has a `/tmp` and processes of its own, and they end with it. Otherwise it needs a directory for temporary files. */
+      readonly hasNamespaces: boolean
+      /** What comes before the command line of a program that is to run inside. */
+      prefix(enclosure: Enclosure): readonly string[]
+    }
+  /** `why` is a sentence for the person that says how to get one. */
+  | { readonly state: "missing"; readonly why: string }
+
+type ReadySandbox = Extract<Sandbox, { state: "ready" }>
+
+/** Never looked for in PATH: a project may have put a program of this name there. */
+const BUBBLEWRAP = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"]
+const SANDBOX_EXEC = "/usr/bin/sandbox-exec"
+const PROBE_MS = 5_000
+
+let found: Promise<Sandbox> | undefined
+
+export function systemSandbox(): Promise<Sandbox> {
+  found ??= look()
+  return found
+}
+
+async function look(): Promise<Sandbox> {
+  if (process.platform === "linux") {
+    const program = BUBBLEWRAP.find(existsSync)
+    if (program === undefined) return missing("Install the package bubblewrap to have one.")
+    return tried(
+      {
+        state: "ready",
+        name: "bubblewrap",
+        hasNamespaces: true,
+        prefix: (given) => [program, ...bubblewrapArguments(given)],
+      },
+      "bubblewrap is installed but does not work here. Allow user namespaces for it; containers and some systems forbid them",
+    )
+  }
+  if (process.platform === "darwin" && existsSync(SANDBOX_EXEC))
+    return tried(
+      {
+        ...{ state: "ready", name: "sandbox-exec", hasNamespaces: false },
+        prefix: (given) => [SANDBOX_EXEC, ...sandboxExecArguments(given)],
+      },
+      "sandbox-exec does not work here. It cannot run inside another sandbox",
+    )
+  return missing(`Strata knows none for ${process.platform}.`)
+}
+
+const missing = (why: string): Sandbox => ({ state: "missing", why })
+
+/** Runs a shell in it that does nothing. */
+async function tried(sandbox: ReadySandbox, otherwise: string): Promise<Sandbox> {
+  const hidden = RUNTIME_PLACES.hidden
+    .filter(existsSync)
+    .map((path) => ({ path: realpathSync(path), isDirectory: true }))
+  const probe = { directory: "/", hidden, shown: [], writable: [], hasNetwork: false, scratch: realpathSync(tmpdir()) }
+  const [program, ...args] = [...sandbox.prefix(probe), "/bin/sh", "-c", ":"]
+  return new Promise((resolve) => {
+    execFile(program!, args, { env: {}, timeout: PROBE_MS }, (error, _, printed) => {
+      const said = printed.trim().split("\n")[0] || error?.message.split("\n")[0]
+      resolve(error ? missing(`${otherwise} (${said}).`) : sandbox)
+    })
+  })
+}
+
+/** For the person: whether there is a sandbox, and what runs in it. */
+export function sandboxSentence(mode: SandboxMode, sandbox: Sandbox): string {
+  if (sandbox.state === "missing") return `There is no sandbox on this system. ${sandbox.why}`
+  if (mode === "off") return `${sandbox.name} is there and not used: the setting sandbox is "off".`
+  const unasked = "Commands that no one allowed run in it, with files read-only and no network."
+  const all = "Commands that you allowed run in it too, and write only in the project."
+  return `${sandbox.name}. ${mode === "all" ? `${unasked} ${all}` : unasked}`
+}
