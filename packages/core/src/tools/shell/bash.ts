@@ -62,7 +62,8 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
       const note = await follow(end, context)
       const onDisk = await changesSince()
       const limits = { timeoutMs, ...(shell.waitMs === undefined ? {} : { waitMs: shell.waitMs }) }
-      return { ...asResult({ end, text: shell.output.take().text, note, limits }), ...onDisk }
+      const { text } = shell.output.take()
+      return { ...asResult({ end, text, note: note ?? confinedNote(shell, end, text), limits }), ...onDisk }
     },
   }
 }
@@ -133,6 +134,16 @@ async function follow(end: ShellEnd, { directory }: ToolContext): Promise<string
   }
   const gone = await leaveMissingDirectory(directory)
   return gone === undefined ? undefined : `The working directory ${gone} is gone; it is ${directory.get()} now.`
+}
+
+/** For a command that failed because of the sandbox: otherwise the model would look for another cause. */
+function confinedNote({ isConfined }: RunningShell, end: ShellEnd, text: string): string | undefined {
+  if (!isConfined || end.state !== "exited" || end.code === 0) return undefined
+  return /Read-only file system|EROFS|ENETUNREACH|Network is unreachable|name resolution|Could not resolve host/i.test(
+    text,
+  )
+    ? "It ran in a sandbox, read-only and without network, because no one was asked about it. A rule of the user's that allows the command runs it outside."
+    : undefined
 }
 
 /** The result of a command that printed nothing. */

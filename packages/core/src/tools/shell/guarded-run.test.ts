@@ -52,6 +52,7 @@ describe.runIf(hasSandbox)("a command that no one allowed, in the sandbox", () =
     const files = [join(project, "made"), join(home, "made"), join(top, "made"), canary, "/var/tmp/strata-canary"]
     for (const file of files) await run(`echo x > ${file}; rm -f ${join(project, "file.txt")}; chmod 777 ${project}`)
     expect(files.filter(existsSync)).toEqual([])
+    expect(await run("touch made")).toMatch(/^Exit code 1\n.*Read-only file system\nIt ran in a sandbox, read-only/)
     expect(readFileSync(join(project, "file.txt"), "utf8")).toBe("in the project\n")
     expect(await run("echo x > /tmp/scratch && cat /tmp/scratch $TMPDIR/scratch; cat file.txt")).toBe(
       "x\nx\nin the project",

@@ -37,6 +37,8 @@ export interface RunningShell {
   readonly command: string
   readonly process: ShellProcess
   readonly output: BoundedOutput
+  /** It runs in a sandbox, read-only and without network. */
+  readonly isConfined: boolean
   /** After this time without output and work it counts as waiting for ever. */
   readonly waitMs?: number
 }
@@ -85,7 +87,8 @@ export class ShellSession {
       this.#running.delete(process)
       run.release()
     })
-    return { id, command, process, output, ...(run.waitMs === undefined ? {} : { waitMs: run.waitMs }) }
+    const isConfined = run.sandbox !== undefined && context.unasked === true
+    return { id, command, process, output, isConfined, ...(run.waitMs === undefined ? {} : { waitMs: run.waitMs }) }
   }
 
   /** Where to look for what a command changed: the directory of the first one, unless the shell has left it. */
