@@ -1,6 +1,16 @@
 /** Commands in the sandbox of this system, really run. They are given as if the judge had been wrong about them. */
 import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -105,6 +115,12 @@ describe.runIf(hasSandbox)("a command that no one allowed, in the sandbox", () =
     expect(await run("cat project/file.txt; echo x > made || echo read-only", { at: top })).toContain("read-only")
     expect(await run("ls -A; ls -A .strata; cat .strata/settings.json", { at: home })).toContain("No such file")
     expect(await run("ls -A ..", { at: join(home, ".strata") })).toContain(".strata")
+    const inMemory = realpathSync(mkdtempSync("/dev/shm/strata-tools-"))
+    onTestFinished(() => rmSync(inMemory, { recursive: true, force: true }))
+    writeFileSync(join(inMemory, "file"), "in memory\n")
+    expect(await run("cat file; echo x > made || echo read-only", { at: inMemory })).toMatch(
+      /^in memory\n.*\nread-only/,
+    )
     expect(await run("echo x > $TMPDIR/y && cat $TMPDIR/y", { at: "/tmp" })).toBe("x")
   })
 

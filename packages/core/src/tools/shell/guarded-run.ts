@@ -86,7 +86,15 @@ function readOnlyView(
 function projectView(context: ToolContext, { project, root, readable }: RunPlace & Confinement): View {
   const directory = context.directory.get()
   const top = repositoryRoot(project, { home: context.env.HOME })
-  const writable = [project, top, ...sharedRepository(top), "/tmp", "/var/tmp", context.env.TMPDIR ?? tmpdir()]
+  const writable = [
+    project,
+    top,
+    ...sharedRepository(top),
+    "/tmp",
+    "/var/tmp",
+    "/dev/shm",
+    context.env.TMPDIR ?? tmpdir(),
+  ]
   return {
     directory,
     hidden: hiddenPlaces([root]),

@@ -2,7 +2,10 @@
 import { type Enclosure, mountsOf } from "./enclosure.ts"
 
 /** Sockets of other programs are there: one that answers would be a way out. Links to programs are kept where a system has them there. */
-export const RUNTIME_PLACES = { hidden: ["/tmp", "/run"], shown: ["/run/current-system", "/run/wrappers"] } as const
+export const RUNTIME_PLACES = {
+  hidden: ["/tmp", "/run", "/dev/shm"],
+  shown: ["/run/current-system", "/run/wrappers"],
+} as const
 
 export const bubblewrapArguments = (enclosure: Enclosure): readonly string[] => [
   ...["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],

@@ -17,7 +17,7 @@ export function profileOf(enclosure: Enclosure): string {
     "(version 1)",
     "(allow default)",
     "(deny file-write*)",
-    `(allow file-write* (subpath ${quoted(scratch)}) (literal "/dev/null") (literal "/dev/zero") (subpath "/dev/fd"))`,
+    '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (subpath "/dev/fd"))',
     ...(hasNetwork ? [] : ["(deny network*)"]),
     "(deny appleevent-send)",
     "(deny job-creation)",
@@ -25,6 +25,7 @@ export function profileOf(enclosure: Enclosure): string {
     "(deny signal (target others))",
     "(allow signal (target same-sandbox))",
     ...places,
+    `(allow file-read* file-write* (subpath ${quoted(scratch)}))`,
     "(allow file-read-metadata)", // programs look at each directory of a path
   ].join("\n")
 }
