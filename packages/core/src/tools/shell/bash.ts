@@ -45,7 +45,7 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
     inputSchema,
     shortResult: SHORT_OUTPUT_CHARACTERS,
     readOnly: ({ command, run_in_background }) => !run_in_background && commandShape(command).isReadOnly,
-    question,
+    question: (input, context) => question(input, { context, session }),
     async execute(input, context) {
       const gone = await leaveMissingDirectory(context.directory)
       if (gone !== undefined) {
@@ -68,10 +68,19 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
   }
 }
 
-function question({ command, description, run_in_background }: BashInput, context: ToolContext): PermissionQuestion {
+interface Asking {
+  readonly context: ToolContext
+  readonly session: ShellSession
+}
+
+function question(
+  { command, description, run_in_background }: BashInput,
+  { context, session }: Asking,
+): PermissionQuestion {
   const [firstLine = "", ...more] = command.trim().split("\n")
   const shown = firstLine.length > SUMMARY_CHARACTERS ? `${firstLine.slice(0, SUMMARY_CHARACTERS)}…` : firstLine
-  const read = commandFacts(command, { directory: context.directory.get(), env: context.env })
+  const directory = context.directory.get()
+  const read = commandFacts(command, { directory, project: session.projectAround(directory), env: context.env })
   const facts = run_in_background ? { ...read, isReadOnly: false } : read // it may wait for ever, and no one looks at it
   return {
     kind: facts.isReadOnly ? "read" : "execute",

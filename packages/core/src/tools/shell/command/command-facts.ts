@@ -1,5 +1,6 @@
 /** The facts about a command line: parsed once, used by rules, read-only detection and the dialog. It never throws. */
 import { homedir } from "node:os"
+import { TrustedPrograms } from "../trusted-path.ts"
 import { Disk } from "./disk.ts"
 import { type CommandFacts, type FileUse, HIDDEN_COMMAND } from "./facts.ts"
 import type { Findings } from "./findings.ts"
@@ -9,18 +10,22 @@ import { walkLine } from "./walk-line.ts"
 
 export interface ShellPlace {
   readonly directory: string
+  /** Programs in it are not those that the judge knows. Default: the directory. */
+  readonly project?: string
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** With a look at the disk: links, patterns, git's configuration. */
-export function commandFacts(line: string, { directory, env }: ShellPlace): CommandFacts {
+/** With a look at the disk: links, patterns, programs, git's configuration. */
+export function commandFacts(line: string, { directory, project = directory, env }: ShellPlace): CommandFacts {
   const disk = new Disk()
-  return factsOf(line, { directory: disk.realPath(directory), disk, home: env.HOME ?? homedir(), env })
+  const home = env.HOME ?? homedir()
+  const programs = new TrustedPrograms(env.PATH, { project, home })
+  return factsOf(line, { directory: disk.realPath(directory), disk, programs, home, env })
 }
 
 /** By its words alone. What the disk would decide counts as harmless for git, and as not known for file patterns. */
 export function commandShape(line: string): CommandFacts {
-  return factsOf(line, { directory: "/", disk: undefined, home: undefined, env: {} })
+  return factsOf(line, { directory: "/", disk: undefined, programs: undefined, home: undefined, env: {} })
 }
 
 function factsOf(line: string, around: LineSurroundings): CommandFacts {

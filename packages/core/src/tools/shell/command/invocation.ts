@@ -1,10 +1,10 @@
 /** Judges one command with its words: what it is, what it reads and writes, and what it starts. */
-import { posix } from "node:path"
 import { builtin } from "./builtins.ts"
 import type { SimpleCommand } from "./facts.ts"
 import { type Field, mayHoldSecret } from "./fields.ts"
 import { git } from "./git.ts"
 import type { Judge } from "./judged.ts"
+import { isKnownByPath, otherProgram } from "./known-program.ts"
 import { guessesAt, type Invocation, type InvocationOutcome, NOTHING, NOWHERE, namesIn, plain } from "./outcome.ts"
 import { PLAIN_READERS } from "./plain-readers.ts"
 import { find, SPECIAL_READERS } from "./special-readers.ts"
@@ -13,8 +13,6 @@ import { isRunner } from "./wrappers.ts"
 import { WRITERS } from "./writers.ts"
 
 const READERS: Readonly<Record<string, Judge>> = { ...PLAIN_READERS, ...SPECIAL_READERS, git }
-/** A program called by its path is the known one only here. */
-const SYSTEM_DIRECTORIES = new Set(["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"])
 
 export function judgeInvocation(invocation: Invocation): InvocationOutcome {
   const { fields, isFunction } = invocation
@@ -29,12 +27,15 @@ export function judgeInvocation(invocation: Invocation): InvocationOutcome {
   }
   const program = programOf(name)
   const args = fields.slice(1)
+  const isTrusted = isKnownByPath(name, invocation.place)
   const outcome = isFunction
     ? { ...NOTHING, commands: [plain(invocation, true)], directory: NOWHERE }
     : (builtin(program, args, invocation) ??
       wrapped(program, args, invocation) ??
-      byTable({ program, args, invocation, isTrusted: isTrusted(name) }))
-  if (!isFunction && !isTrusted(name)) return notReadOnly(outcome)
+      byTable({ program, args, invocation, isTrusted }))
+  if (!isFunction && !isTrusted) return notReadOnly(outcome)
+  const other = isFunction ? undefined : otherProgram(name, invocation)
+  if (other !== undefined) return notReadOnly(outcome, other)
   const mayShow = program !== "test" && program !== "[" && args.some(isSecret)
   return mayShow ? notReadOnly(outcome, `${program} may show a variable of the environment.`) : outcome
 }
@@ -52,7 +53,6 @@ function notReadOnly(outcome: InvocationOutcome, why?: string): InvocationOutcom
 }
 
 const programOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
-const isTrusted = (name: string): boolean => !name.includes("/") || SYSTEM_DIRECTORIES.has(posix.dirname(name))
 
 interface ByTable {
   readonly program: string

@@ -1,5 +1,6 @@
 /** How the judge of one command answers: what its words read and write, or why that is not known. */
 
+import type { TrustedPrograms } from "../trusted-path.ts"
 import { lookBelow } from "./below.ts"
 import type { Disk } from "./disk.ts"
 import type { FileUse } from "./facts.ts"
@@ -15,6 +16,8 @@ export interface Place {
   /** The line made links before, so paths may lead elsewhere than now. */
   readonly hasNewLinks?: boolean
   readonly disk: Disk | undefined
+  /** What the names of programs mean here. */
+  readonly programs: TrustedPrograms | undefined
   readonly home: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   /** What the command before it in the pipe prints, if that is paths. */

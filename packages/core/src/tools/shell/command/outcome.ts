@@ -18,6 +18,8 @@ export interface Invocation {
   readonly isPiped: boolean
   /** A function of this name is defined in the line. */
   readonly isFunction: boolean
+  /** Another program starts it, so it is no builtin of the shell: `xargs echo`. */
+  readonly isStarted: boolean
 }
 
 export interface InvocationOutcome {

@@ -28,6 +28,7 @@ export function runCommand(node: Command, shell: ShellState, { piped }: { readon
     changesEnvironment: !assigned.every(isHarmlessPrefix),
     input: inputAmong(node.redirects, shell.surroundings),
     isFed: node.redirects.some(({ operator }) => operator === "<" || operator === "<>"),
+    isStarted: false,
   }
   return invoke(call, shell, { piped })
 }
@@ -89,7 +90,8 @@ function invoke(call: Call, shell: ShellState, { piped }: { readonly piped: Pipe
   for (const inner of outcome.inner) {
     const within = inner.directory ? shell.deeperIn(inner.directory.path) : shell.deeper()
     const changesEnvironment = call.changesEnvironment || inner.changesEnvironment
-    invoke({ ...call, fields: inner.fields, changesEnvironment }, within, { piped })
+    const isStarted = !inner.isSameShell
+    invoke({ ...call, fields: inner.fields, changesEnvironment, isStarted }, within, { piped })
     if (inner.isSameShell) shell.follow(within)
   }
   return { paths: outcome.prints }

@@ -1,5 +1,6 @@
 /** What is known of the shell at one point of the line: its directory, its variables, and how deeply the point is nested. */
 import type { ParsedScript } from "unbash"
+import type { TrustedPrograms } from "../trusted-path.ts"
 import type { Disk } from "./disk.ts"
 import type { UnusualKind } from "./facts.ts"
 import type { Surroundings, Variable } from "./fields.ts"
@@ -13,6 +14,7 @@ export interface LineSurroundings {
   /** With links followed. */
   readonly directory: string | undefined
   readonly disk: Disk | undefined
+  readonly programs: TrustedPrograms | undefined
   readonly home: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -168,8 +170,8 @@ export class ShellState {
 
   /** For the judge of a command. */
   place(piped?: PrintedPaths): Place {
-    const { disk, home, env } = this.line.around
+    const { disk, programs, home, env } = this.line.around
     const isLinked = this.#isLinked ?? false
-    return { directory: this.#directory, isLinked, disk, home, env, hasNewLinks: this.line.mayMakeLinks, piped }
+    return { directory: this.#directory, isLinked, disk, programs, home, env, hasNewLinks: this.line.mayMakeLinks, piped }
   }
 }
