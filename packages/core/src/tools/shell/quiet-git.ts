@@ -38,8 +38,10 @@ const VARIABLES: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: "0",
 }
 
-/** In lower case. What `git config` shows of these is not what the repository or the person set. */
-export const QUIETED_SETTINGS: ReadonlySet<string> = new Set(Object.keys(SETTINGS).map((key) => key.toLowerCase()))
+/** Values by keys in lower case. What `git config` shows of these is not what the repository or the person set. */
+export const QUIETED_SETTINGS: ReadonlyMap<string, string> = new Map(
+  Object.entries(SETTINGS).map(([key, value]) => [key.toLowerCase(), value]),
+)
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -2,7 +2,7 @@
  * The disk as a shell would see it: links followed the way the kernel does, so `link/../f` is not `f`. What it looks at is counted, so a
  * hostile line cannot keep it busy: beyond the limit every answer is "not known".
  */
-import { type Dirent, readdirSync, readlinkSync, statSync } from "node:fs"
+import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { readPlainFileSync } from "../../../base/plain-file.ts"
 
@@ -64,7 +64,18 @@ export class Disk {
     }
   }
 
-  /** `undefined`: missing, unreadable or larger than `most` bytes. */
+  /** Whether there is an entry of this name, be it a link that leads nowhere. */
+  isThere(path: string): boolean {
+    if (--this.#lookups < 0) return true
+    try {
+      lstatSync(path)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** `undefined`: missing, unreadable, no plain file, or larger than `most` bytes. A pipe would be waited for. */
   read(path: string, most: number): Buffer | undefined {
     if (--this.#lookups < 0) return undefined
     try {

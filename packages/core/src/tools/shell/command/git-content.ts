@@ -17,7 +17,7 @@ const listed = (text: string): readonly string[] => text.split(/\s+/)
 
 const PATCH = listed(
   `p u patch U unified c cc m dd L W function-context binary patch-with-stat patch-with-raw word-diff word-diff-regex color-words
-  remerge-diff diff-merges`,
+  diff-merges`,
 )
 /** Names and numbers instead of content. */
 const SUMMARY = listed(

@@ -5,6 +5,7 @@ const FIXED_BYTES = 62 // of an entry, before its name, in a repository with SHA
 const MODE_AT = 24
 const FLAGS_AT = 60
 const GITLINK = 0o160000
+const DIRECTORY = 0o040000
 const EXTENDED = 0x4000
 
 export interface TrackedEntry {
@@ -23,7 +24,9 @@ export function entriesIn(index: Buffer): readonly TrackedEntry[] | undefined {
   let path = ""
   for (let entry = 0; entry < entries; entry++) {
     if (at + FIXED_BYTES > index.length) return undefined
-    const isSubmodule = index.readUInt32BE(at + MODE_AT) === GITLINK
+    const mode = index.readUInt32BE(at + MODE_AT)
+    if (mode === DIRECTORY) return undefined // a sparse index leaves out what is below
+    const isSubmodule = mode === GITLINK
     const name = at + FIXED_BYTES + (index.readUInt16BE(at + FLAGS_AT) & EXTENDED ? 2 : 0)
     const cut = version === 4 ? offsetAt(index, name) : { value: 0, bytes: 0 }
     const begin = name + cut.bytes

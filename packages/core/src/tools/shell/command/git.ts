@@ -1,8 +1,10 @@
 /** git: which subcommands only read, with which options, and whether the repository makes git run something by itself. */
+import { QUIETED_SETTINGS } from "../quiet-git.ts"
 import type { FileUse } from "./facts.ts"
 import type { Field } from "./fields.ts"
-import { findRepository, isHarmlessSetting } from "./git-config.ts"
+import { findRepository } from "./git-config.ts"
 import { type GitCall, trackedReads } from "./git-content.ts"
+import { isHarmlessSetting } from "./git-settings.ts"
 import {
   filesInOptions,
   filesOf,
@@ -14,7 +16,7 @@ import {
   resolveIn,
   unclear,
 } from "./judged.ts"
-import { type OptionTable, takeApart } from "./options.ts"
+import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
 
 const DIFF_SHORT = "puswabzRMCDqBrtWc U? M? C? B? X? S: G: O< l: n: L: I: i"
 const DIFF_LONG = `patch no-patch raw minimal patience histogram anchored: diff-algorithm: stat? compact-summary numstat shortstat dirstat?
@@ -24,7 +26,7 @@ const DIFF_LONG = `patch no-patch raw minimal patience histogram anchored: diff-
   skip-to: rotate-to: relative? no-relative text ignore-cr-at-eol ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines
   ignore-matching-lines: inter-hunk-context: function-context exit-code quiet no-ext-diff no-textconv ignore-submodules? src-prefix:
   dst-prefix: no-prefix default-prefix line-prefix: ita-invisible-in-index unified: cached staged merge-base base ours theirs no-indent-heuristic
-  indent-heuristic combined-all-paths cc diff-merges: no-diff-merges remerge-diff stat-width: stat-name-width: stat-count: stat-graph-width:`
+  indent-heuristic combined-all-paths cc diff-merges: no-diff-merges stat-width: stat-name-width: stat-count: stat-graph-width:`
 const LOG_LONG = `oneline graph all branches? tags? remotes? glob: exclude: follow no-follow decorate? no-decorate decorate-refs: decorate-refs-exclude:
   source use-mailmap no-mailmap log-size max-count: skip: since: after: since-as-filter: until: before: author: committer: grep-reflog: grep:
   all-match invert-grep regexp-ignore-case basic-regexp extended-regexp fixed-strings perl-regexp remove-empty merges no-merges min-parents:
@@ -84,7 +86,6 @@ const SUBCOMMANDS: Readonly<Record<string, OptionTable>> = {
     long: "short branch show-stash porcelain? long verbose untracked-files? ignore-submodules? ignored? column? no-column renames no-renames find-renames?",
   },
   version: { short: "", long: "build-options" },
-  whatchanged: LOG,
 }
 
 /** Subcommands that read only in some forms. */
@@ -130,13 +131,14 @@ export function git(args: readonly Field[], place: Place): Judged {
   return inRepository(judged, { place: at, call: "call" in judged ? judged.call : undefined })
 }
 
-/** `-c key=value`, as in a configuration file. */
+/** `-c key=value`, as in a configuration file. It wins over what keeps git quiet. */
 function isHarmlessPair(pair: string | undefined): boolean {
   const match = /^([^=]+)=(.*)$/s.exec(pair ?? "")
   if (!match) return false
   const parts = match[1]!.split(".")
-  const key = parts.length > 2 ? `${parts[0]}.*.${parts.at(-1)}` : match[1]!
-  return isHarmlessSetting(key.toLowerCase(), match[2]!)
+  const key = (parts.length > 2 ? `${parts[0]}.*.${parts.at(-1)}` : match[1]!).toLowerCase()
+  if (QUIETED_SETTINGS.has(key)) return QUIETED_SETTINGS.get(key) === match[2]
+  return isHarmlessSetting({ key, value: match[2]! })
 }
 
 type JudgedGit = Judged | (Extract<Judged, { state: "understood" }> & { readonly call: GitCall })
@@ -181,6 +183,7 @@ function listedFiles({ options, operands }: GitCall, { directory }: Place): Prin
 function listing(table: OptionTable, args: readonly Field[]): Judged {
   const taken = takeApart(table, args)
   if (taken.state === "not understood") return unclear(taken.why)
+  if (startsMore(taken.options)) return unclear(STARTS_MORE)
   const lists = has(taken.options, "l", "list", "merged", "no-merged", "contains", "no-contains", "points-at")
   return taken.operands.length === 0 || lists ? readOnly() : unclear("it creates or changes a name")
 }
@@ -188,9 +191,23 @@ function listing(table: OptionTable, args: readonly Field[]): Judged {
 /** One value. A list of all may hold tokens in addresses. */
 function config(args: readonly Field[]): Judged {
   const words = args.map(({ text }) => text ?? "?").join(" ")
-  const isRead = /^(?:--get |get )?(?:(?:user|core|branch|pull|push|init|remote)\.[\w./-]+)$/.test(words)
-  return isRead ? readOnly() : unclear("it may change the configuration")
+  const key = /^(?:--get |get )?((?:user|core|branch|pull|push|init|remote)\.[\w./-]+)$/.exec(words)?.[1]
+  if (key === undefined) return unclear("it may change the configuration")
+  return QUIETED_SETTINGS.has(key.toLowerCase()) ? unclear("a setting that differs where no one is asked") : readOnly()
 }
+
+const STARTS_MORE = "a format that checks signatures, or a merge that is made again"
+
+/** `%G?` starts gpg, and so does sorting by signatures. `--diff-merges=remerge` writes objects. */
+const startsMore = (options: readonly GivenOption[]): boolean =>
+  options.some(({ name, value }) => {
+    if (name === "pretty" || name === "format") return value && /%[-+ ]?G|%\(\*?signature/.test(value.text ?? "%G")
+    if (name === "sort") return !/^(?!-?\*?signature)[\w:*=.-]+$/.test(value?.text ?? "")
+    return (
+      name === "diff-merges" &&
+      !/^(?:off|none|on|m|first-parent|1|separate|combined|c|dense-combined|cc)$/.test(value?.text ?? "")
+    )
+  })
 
 interface Reading {
   readonly table: OptionTable
@@ -203,6 +220,7 @@ function reads(subcommand: string, { table, args, place }: Reading): JudgedGit {
   const taken = takeApart(table, args)
   if (taken.state === "not understood") return unclear(taken.why)
   const { options, operands, beforeDashes } = taken
+  if (startsMore(options)) return unclear(STARTS_MORE)
   if (operands.some(({ text }) => text === undefined)) return unclear("a word that is only known when it runs")
   const hasPattern = subcommand === "grep" && !has(options, "e", "f", "and", "or")
   const paths = hasPattern ? operands.slice(1) : operands
@@ -227,7 +245,12 @@ function inRepository(
   const { directory, disk, env } = place
   if (judged.state === "not understood") return judged
   if (directory === undefined) return unclear("the directory it runs in")
-  const set = Object.keys(env).find((name) => /^GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE)$/.test(name) && env[name])
+  const set = Object.keys(env).find(
+    (name) =>
+      /^GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE)$/.test(
+        name,
+      ) && env[name],
+  )
   if (set !== undefined) return unclear(`the repository that ${set} names`)
   const here = { ...judged, reads: [...judged.reads, { path: directory }] }
   if (!disk) return here

@@ -25,7 +25,9 @@ export function isKnownByPath(name: string, { programs }: Place): boolean {
 export function otherProgram(name: string, { fields, place, isStarted }: Invocation): string | undefined {
   const { programs, directory } = place
   if (!programs) return undefined
-  const named = LOOKUPS.has(name) ? fields.slice(1).flatMap(({ text }) => (text?.includes("/") ? [] : (text ?? []))) : []
+  const named = LOOKUPS.has(name)
+    ? fields.slice(1).flatMap(({ text }) => (text?.includes("/") ? [] : (text ?? [])))
+    : []
   const searched = BUILTINS.has(name) && !isStarted ? named : [name, ...named]
   for (const program of searched) {
     const found = programs.resolve(program, directory)

@@ -172,6 +172,15 @@ export class ShellState {
   place(piped?: PrintedPaths): Place {
     const { disk, programs, home, env } = this.line.around
     const isLinked = this.#isLinked ?? false
-    return { directory: this.#directory, isLinked, disk, programs, home, env, hasNewLinks: this.line.mayMakeLinks, piped }
+    return {
+      directory: this.#directory,
+      isLinked,
+      disk,
+      programs,
+      home,
+      env,
+      hasNewLinks: this.line.mayMakeLinks,
+      piped,
+    }
   }
 }

@@ -11,7 +11,7 @@ const KNOWN = new Set(["HOME", "USER", "LOGNAME"])
 /** Set before a command, these change no program that runs. */
 const HARMLESS_PREFIX = new Set(
   `CI NODE_ENV DEBUG FORCE_COLOR NO_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES PORT VERBOSE RUST_BACKTRACE RUST_LOG
-  LOG_LEVEL PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT TS_NODE_TRANSPILE_ONLY VITEST JEST_WORKERS
+  LOG_LEVEL PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE GIT_TERMINAL_PROMPT TS_NODE_TRANSPILE_ONLY VITEST JEST_WORKERS
   HUSKY NEXT_TELEMETRY_DISABLED DOTNET_CLI_TELEMETRY_OPTOUT`.split(/\s+/),
 )
 /** Names of files that programs look for: with a slash they could be anywhere. */
@@ -29,6 +29,7 @@ export interface Assigned {
 }
 
 export function isHarmlessPrefix({ name, value }: Assigned): boolean {
+  if (name === "GIT_OPTIONAL_LOCKS") return value === "0"
   if (PAGERS.test(name)) return value === "cat" || value === ""
   if (name === "TZ") return value !== undefined && /^[\w+-]+(?:\/[\w+-]+)*$/.test(value)
   if (NAMES_A_FILE.test(name)) return value !== undefined && /^[\w.@:-]*$/.test(value)
