@@ -214,7 +214,6 @@ git show 'HEAD@{2030-01-01 10:00:00}:cfg/key.pem'
 git cat-file -p 1234567
 git stash show -p
 git reflog -p
-git whatchanged -p
 git status -vv
 git grep text
 git grep text -- cfg

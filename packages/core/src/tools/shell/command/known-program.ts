@@ -12,6 +12,10 @@ const BUILTINS = new Set(
   export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set
   shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait`.split(/\s+/),
 )
+/** What stands in for a program and lets files of the project decide which version of it runs: asdf, mise, pyenv, volta and their like. */
+const STAND_IN =
+  /\/shims\/|\/\.?(?:volta|proto)\/|\/(?:mise|asdf|rtx|aqua|aqua-proxy|proto|volta-shim|vfox|pkgx|devbox)$/
+
 /** They say where the programs are that their words name. */
 const LOOKUPS = new Set(["which", "type", "command"])
 
@@ -23,7 +27,8 @@ export function isKnownByPath(name: string, { programs }: Place): boolean {
 
 /** A sentence, if the name leads to a file that is not the known program. */
 export function otherProgram(name: string, { fields, place, isStarted }: Invocation): string | undefined {
-  const { programs, directory } = place
+  const { programs, directory, env } = place
+  if (env[`BASH_FUNC_${name}%%`] !== undefined) return `${name} is a function of the environment.`
   if (!programs) return undefined
   const named = LOOKUPS.has(name)
     ? fields.slice(1).flatMap(({ text }) => (text?.includes("/") ? [] : (text ?? [])))
@@ -32,6 +37,8 @@ export function otherProgram(name: string, { fields, place, isStarted }: Invocat
   for (const program of searched) {
     const found = programs.resolve(program, directory)
     if (found.state === "not trusted") return `${program} would be ${found.file}: ${found.why}.`
+    if (found.state === "trusted" && STAND_IN.test(found.file))
+      return `${program} is ${found.file}, which lets the project say what runs.`
   }
   return undefined
 }

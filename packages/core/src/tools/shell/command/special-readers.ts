@@ -1,4 +1,4 @@
-/** Reading commands whose arguments are a language of their own: find, sed, awk, jq, tar, npm. */
+/** Reading commands whose arguments are a language of their own: find, sed, awk, jq, tar. */
 import { dirname, join } from "node:path"
 import type { FileUse } from "./facts.ts"
 import { type Field, known, mayHoldSecret } from "./fields.ts"
@@ -161,20 +161,6 @@ const tar: Judge = (args, place) => {
   return isListing && isPlain ? readOnly({ reads: filesOf(archive, place) }) : unclear("anything but a listing")
 }
 
-const NPM_LIST = {
-  short: "agl",
-  long: "all depth: json long parseable global link omit: include: prod production dev workspaces workspace: package-lock-only",
-}
-
-const npm: Judge = (args, place) => {
-  const [subcommand, ...rest] = args.map(({ text }) => text)
-  if (isVersion(args, ["-v"]) || (["root", "prefix", "run"].includes(subcommand ?? "") && rest.length === 0))
-    return readOnly()
-  if (!["ls", "list", "ll", "la"].includes(subcommand ?? "")) return unclear("anything but a listing")
-  const taken = takeApart(NPM_LIST, args.slice(1))
-  return taken.state === "understood" ? readOnly({ reads: filesOf(here, place) }) : unclear(taken.why)
-}
-
 /** Short forms differ: `python -v` and `bash -v` go on and run their input. */
 const versionOnly =
   (...short: readonly string[]): Judge =>
@@ -209,19 +195,24 @@ const set: Judge = (args) => {
     : unclear("it may show or set variables")
 }
 
-/** A file in the project may say which program runs as `cargo`, by its path. */
-const rust: Judge = (args, place) => {
-  if (!isVersion(args, ["-V"])) return unclear("anything but its version")
-  if (place.directory === undefined) return unclear("the directory it runs in")
-  for (let at = place.directory; ; at = dirname(at)) {
-    const files = ["rust-toolchain", "rust-toolchain.toml"].map((name) => join(at, name))
-    if (files.some((file) => place.disk?.kindOf(file) !== "missing" && place.disk))
-      return unclear(`the toolchain that ${at} names`)
-    if (at === dirname(at)) return readOnly()
+/** A file of the project may say which version runs, by its path or from the network. */
+const toolchain =
+  (files: readonly string[], isAsked: (args: readonly Field[]) => boolean): Judge =>
+  (args, { directory, disk }) => {
+    if (!isAsked(args)) return unclear("anything but its version")
+    if (directory === undefined) return unclear("the directory it runs in")
+    for (let at = directory; ; at = dirname(at)) {
+      if (disk && files.some((name) => disk.isThere(join(at, name)))) return unclear(`the toolchain that ${at} names`)
+      if (at === dirname(at)) return readOnly()
+    }
   }
-}
+const rust = toolchain(["rust-toolchain", "rust-toolchain.toml"], (args) => isVersion(args, ["-V"]))
+const go = toolchain(["go.mod", "go.work"], (args) => args.length === 1 && args[0]!.text === "version")
 
-/** Programs whose version may be asked for. Not yarn or pnpm: a file in the project says what runs. */
+/**
+ * Programs whose version may be asked for. Not npm, yarn or pnpm: they obey files of the project in whatever they do, and may write where
+ * those say.
+ */
 const VERSIONED: Readonly<Record<string, Judge>> = {
   bash: versionOnly(),
   clang: versionOnly(),
@@ -230,7 +221,7 @@ const VERSIONED: Readonly<Record<string, Judge>> = {
   docker: versionOnly("-v"),
   "g++": versionOnly(),
   gcc: versionOnly(),
-  go: (args) => (args.length === 1 && args[0]!.text === "version" ? readOnly() : unclear("anything but its version")),
+  go,
   java: versionOnly("-version"),
   make: versionOnly("-v"),
   node: versionOnly("-v"),
@@ -253,7 +244,6 @@ export const SPECIAL_READERS: Readonly<Record<string, Judge>> = {
   gawk: awk,
   jq,
   mawk: awk,
-  npm,
   sed,
   set,
   tar,
