@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -58,7 +59,14 @@ test("PERM-4 only directories outside the project, that others cannot change, co
 
 test("PERM-4 without PATH, the directories of the system count, and not the working directory", () => {
   expect(trustedPath(undefined, place())).toContain(SYSTEM)
-  expect(trustedPath("", place())).toEqual([])
+})
+
+test("PERM-4 where no directory counts, nothing is found, and not what is in the working directory", () => {
+  program(join(project, "ls"))
+  for (const path of ["", ".", project]) {
+    const PATH = trustedPath(path, place()).join(":")
+    expect(spawnSync("/bin/bash", ["-c", "ls"], { cwd: project, env: { PATH } }).status).toBe(127)
+  }
 })
 
 test("PERM-4 a name is the known program only if its first match in PATH counts", () => {

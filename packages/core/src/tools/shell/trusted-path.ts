@@ -1,5 +1,5 @@
 /**
- * Which directories of PATH count. A bare name (`ls`) is the program that the judge of commands knows only if nobody but the person and root
+ * Which directories of PATH count. A bare name (`ls`) is the program that the judge of commands knows only if no one but the person and root
  * can change the file, the links to it, or a directory above it, and if it is in neither the project nor a directory for temporary files.
  * Commands that no one was asked about run with these directories as their PATH, so what was judged is what runs.
  */
@@ -10,6 +10,8 @@ import { isOnlyPersonsGroup } from "./group-members.ts"
 
 /** Where the environment has no PATH, bash takes one of its own, which may have `.` in it. */
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+/** An empty PATH would mean the working directory. Nothing is found here. */
+const NOWHERE = "/dev/null"
 const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"]
 const MOST_LINKS = 40 // what Linux allows
 const GROUP_WRITES = 0o020
@@ -51,7 +53,7 @@ export class TrustedPrograms {
       const trust = this.#follow(entry)
       return trust.state === "trusted" && isDirectory(trust.file) ? [trust.file] : []
     })
-    this.directories = [...new Set(found)]
+    this.directories = found.length > 0 ? [...new Set(found)] : [NOWHERE]
   }
 
   /** Relative entries of PATH, and relative names, start in `directory`. */

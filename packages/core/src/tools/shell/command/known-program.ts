@@ -12,9 +12,8 @@ const BUILTINS = new Set(
   export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set
   shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait`.split(/\s+/),
 )
-/** What stands in for a program and lets files of the project decide which version of it runs: asdf, mise, pyenv, volta and their like. */
-const STAND_IN =
-  /\/shims\/|\/\.?(?:volta|proto)\/|\/(?:mise|asdf|rtx|aqua|aqua-proxy|proto|volta-shim|vfox|pkgx|devbox)$/
+/** Files of version managers that run under the name of a program and let the project decide its version: asdf, mise, pyenv, volta. */
+const SHIM = /\/shims\/|\/\.?(?:volta|proto)\/|\/(?:mise|asdf|rtx|aqua|aqua-proxy|proto|volta-shim|vfox|pkgx|devbox)$/
 
 /** They say where the programs are that their words name. */
 const LOOKUPS = new Set(["which", "type", "command"])
@@ -37,7 +36,7 @@ export function otherProgram(name: string, { fields, place, isStarted }: Invocat
   for (const program of searched) {
     const found = programs.resolve(program, directory)
     if (found.state === "not trusted") return `${program} would be ${found.file}: ${found.why}.`
-    if (found.state === "trusted" && STAND_IN.test(found.file))
+    if (found.state === "trusted" && SHIM.test(found.file))
       return `${program} is ${found.file}, which lets the project say what runs.`
   }
   return undefined
