@@ -31,6 +31,7 @@ const TESTS = [
   "packages/core/src/memory/plain-frontmatter.test.ts",
   "packages/core/src/journal/file/mailbox-directory.test.ts",
   "packages/core/src/replay/clearing-pays.test.ts",
+  "packages/core/src/tools/shell/command/git-settings.property.test.ts",
 ]
 const only = process.argv.slice(4)
 const tests = only.length === 0 ? TESTS : only

@@ -12,7 +12,7 @@ interface Setting {
 const SECTION = /^\[([A-Za-z][A-Za-z0-9-]*)(?: "((?:[^"\\]|\\["\\])*)")?\]/
 const VARIABLE = /^([A-Za-z][A-Za-z0-9-]*)(?:[ \t]*=[ \t]*(.*))?$/
 /** Plain, or in quotes as a whole. git joins parts in quotes, escapes and comments; such a value is not understood. */
-const VALUE = /^(?:[^"\\#;]*|"[^"\\]*")$/
+const VALUE = /^(?:[^"\\#;\t]*|"[^"\\\t]*")$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]/
 
