@@ -13,7 +13,10 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { testContext } from "../../test/tool-context.ts"
+import { bashTool } from "../tools/shell/bash.ts"
 import { commandFacts } from "../tools/shell/command/command-facts.ts"
+import { ShellSession } from "../tools/shell/shell-session.ts"
 import { trustedPath } from "../tools/shell/trusted-path.ts"
 import { judge } from "./permissions.ts"
 
@@ -144,6 +147,21 @@ describe("PERM-4 programs that obey files of the project", () => {
     symlinkSync(join(root, "tools", "mise"), join(root, "tools", "node"))
     expect(judged("node --version", { PATH: join(root, "tools") }).verdict).toBe("ask")
   })
+})
+
+test("PERM-4 the project stays what it was when the shell moved below it", async () => {
+  program("project/bin/ls")
+  const context = {
+    ...testContext({ at: project }),
+    env: { HOME: join(root, "home"), PATH: `${join(project, "bin")}:/usr/bin` },
+  }
+  const bash = bashTool(new ShellSession())
+  const kind = async () => (await bash.question!({ command: "ls" }, context)).kind
+  expect(await kind()).toBe("execute")
+  context.directory.set(join(project, "sub"))
+  expect(await kind()).toBe("execute")
+  rmSync(join(project, "bin", "ls"))
+  expect(await kind()).toBe("read")
 })
 
 test("PERM-4 a temporary directory in PATH does not count", () => {

@@ -41,7 +41,7 @@ export const resolves = (
 ): Resolution => new TrustedPrograms(path, place).resolve(name, directory)
 
 export class TrustedPrograms {
-  readonly directories: readonly string[]
+  #directories: readonly string[] | undefined
   readonly #entries: readonly string[]
   readonly #excluded: readonly Excluded[]
   readonly #known = new Map<string, Resolution>()
@@ -49,11 +49,19 @@ export class TrustedPrograms {
   constructor(path: string | undefined, { project, home = homedir() }: ProgramPlace) {
     this.#entries = (path ?? DEFAULT_PATH).split(":")
     this.#excluded = excludedFor(project, home)
+  }
+
+  get directories(): readonly string[] {
+    this.#directories ??= this.#trusted()
+    return this.#directories
+  }
+
+  #trusted(): readonly string[] {
     const found = this.#entries.flatMap((entry) => {
       const trust = this.#follow(entry)
       return trust.state === "trusted" && isDirectory(trust.file) ? [trust.file] : []
     })
-    this.directories = found.length > 0 ? [...new Set(found)] : [NOWHERE]
+    return found.length > 0 ? [...new Set(found)] : [NOWHERE]
   }
 
   /** Relative entries of PATH, and relative names, start in `directory`. */
