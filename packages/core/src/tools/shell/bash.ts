@@ -44,7 +44,8 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
     description: DESCRIPTION,
     inputSchema,
     shortResult: SHORT_OUTPUT_CHARACTERS,
-    readOnly: ({ command, run_in_background }) => !run_in_background && commandShape(command).isReadOnly,
+    readOnly: ({ command, run_in_background }) =>
+      !run_in_background && commandShape(command, session.options).isReadOnly,
     question: (input, context) => question(input, { context, session }),
     async execute(input, context) {
       const gone = await leaveMissingDirectory(context.directory)
@@ -80,7 +81,8 @@ function question(
   const [firstLine = "", ...more] = command.trim().split("\n")
   const shown = firstLine.length > SUMMARY_CHARACTERS ? `${firstLine.slice(0, SUMMARY_CHARACTERS)}…` : firstLine
   const directory = context.directory.get()
-  const read = commandFacts(command, { directory, project: session.projectAround(directory), env: context.env })
+  const project = session.projectAround(directory)
+  const read = commandFacts(command, { directory, project, env: context.env, shell: session.options.shell })
   const facts = run_in_background ? { ...read, isReadOnly: false } : read // it may wait for ever, and no one looks at it
   return {
     kind: facts.isReadOnly ? "read" : "execute",
@@ -94,7 +96,7 @@ function question(
 
 /** Looks at the project's files now. The function it returns looks again and names those that changed. */
 async function lookBefore(input: BashInput, session: ShellSession, { directory }: ToolContext) {
-  if (input.run_in_background || commandShape(input.command).isReadOnly) return async () => ({})
+  if (input.run_in_background || commandShape(input.command, session.options).isReadOnly) return async () => ({})
   const root = session.projectAround(directory.get())
   const looking = { without: session.options.notItsWork ?? [] }
   const before = await lookAt(root, looking)

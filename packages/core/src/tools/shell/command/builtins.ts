@@ -40,7 +40,11 @@ export function builtin(
     case "readarray":
       return read(MAPFILE, args, invocation)
     case "trap":
-      return { ...NOTHING, commands: [plain(invocation, false)], scripts: words.length > 1 ? [words[0]] : [] }
+      return {
+        ...NOTHING,
+        commands: [plain(invocation, false)],
+        scripts: words.length > 1 ? [{ text: words[0], grammar: "bash" }] : [],
+      }
     case "alias":
     case "enable":
     case "shopt":

@@ -4,6 +4,7 @@ import { TrustedPrograms } from "../trusted-path.ts"
 import { Disk } from "./disk.ts"
 import { type CommandFacts, type FileUse, HIDDEN_COMMAND } from "./facts.ts"
 import type { Findings } from "./findings.ts"
+import { lineGrammar } from "./grammar.ts"
 import type { LineSurroundings } from "./shell-state.ts"
 import { hidesCharacters, unusualCharacters } from "./unusual.ts"
 import { walkLine } from "./walk-line.ts"
@@ -13,19 +14,23 @@ export interface ShellPlace {
   /** Programs in it are not those that the judge knows. Default: the directory. */
   readonly project?: string
   readonly env: Readonly<Record<string, string | undefined>>
+  /** The shell that runs the line, if not bash. */
+  readonly shell?: string | undefined
 }
 
 /** With a look at the disk: links, patterns, programs, git's configuration. */
-export function commandFacts(line: string, { directory, project = directory, env }: ShellPlace): CommandFacts {
+export function commandFacts(line: string, { directory, project = directory, env, shell }: ShellPlace): CommandFacts {
   const disk = new Disk()
   const home = env.HOME ?? homedir()
   const programs = new TrustedPrograms(env.PATH, { project, home })
-  return factsOf(line, { directory: disk.realPath(directory), disk, programs, home, env })
+  const grammar = lineGrammar(shell, env)
+  return factsOf(line, { directory: disk.realPath(directory), disk, programs, home, env, grammar })
 }
 
 /** By its words alone. What the disk would decide counts as harmless for git, and as not known for file patterns. */
-export function commandShape(line: string): CommandFacts {
-  return factsOf(line, { directory: "/", disk: undefined, programs: undefined, home: undefined, env: {} })
+export function commandShape(line: string, { shell }: Pick<ShellPlace, "shell"> = {}): CommandFacts {
+  const nowhere = { directory: "/", disk: undefined, programs: undefined, home: undefined, env: {} }
+  return factsOf(line, { ...nowhere, grammar: lineGrammar(shell) })
 }
 
 function factsOf(line: string, around: LineSurroundings): CommandFacts {

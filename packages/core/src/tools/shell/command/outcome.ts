@@ -1,6 +1,7 @@
 /** How one command of the line was called, and what the judge answers: the commands it is, what it starts, what it leaves changed. */
 import { type SimpleCommand, simpleCommand } from "./facts.ts"
 import type { Field } from "./fields.ts"
+import type { Grammar } from "./grammar.ts"
 import { type Place, type PrintedPaths, resolveIn } from "./judged.ts"
 
 const MOST_GUESSES = 8
@@ -26,8 +27,7 @@ export interface InvocationOutcome {
   readonly commands: readonly SimpleCommand[]
   /** What is not known, as sentences. */
   readonly unknown: readonly string[]
-  /** Scripts that it runs. `undefined`: not known. */
-  readonly scripts: readonly (string | undefined)[]
+  readonly scripts: readonly ScriptInWord[]
   /** Commands that it starts. */
   readonly inner: readonly InnerCommand[]
   /** Variables that it sets. */
@@ -36,6 +36,13 @@ export interface InvocationOutcome {
   readonly directory?: { readonly path: string | undefined; readonly isLinked: boolean }
   readonly makesLinks: boolean
   readonly prints?: PrintedPaths | undefined
+}
+
+/** A script that is a word of a command: of `bash -c`, `eval`, `trap`. */
+export interface ScriptInWord {
+  /** `undefined`: not known before it runs. */
+  readonly text: string | undefined
+  readonly grammar: Grammar
 }
 
 interface InnerCommand {

@@ -5,7 +5,7 @@ import { TOO_DEEP } from "./findings.ts"
 import { runInside } from "./inside-words.ts"
 import { judgeInvocation } from "./invocation.ts"
 import type { PrintedPaths } from "./judged.ts"
-import type { Invocation } from "./outcome.ts"
+import type { Invocation, ScriptInWord } from "./outcome.ts"
 import { parseScript } from "./parse-script.ts"
 import { inputAmong, redirect } from "./redirections.ts"
 import type { ShellState } from "./shell-state.ts"
@@ -97,13 +97,12 @@ function invoke(call: Call, shell: ShellState, { piped }: { readonly piped: Pipe
   return { paths: outcome.prints }
 }
 
-/** A script that is a word: of `bash -c`, `eval`, `trap`. */
-function runText(text: string | undefined, shell: ShellState): void {
+function runText({ text, grammar }: ScriptInWord, shell: ShellState): void {
   const { line, findings } = shell
   if (text === undefined) findings.addHidden("It runs a script that is only known when it runs.")
   else if (shell.isTooDeep) findings.addHidden(TOO_DEEP)
   else {
-    const script = parseScript(text, findings)
+    const script = parseScript(text, { findings, grammar })
     if (script) line.runScript(script, shell.forScript())
   }
 }

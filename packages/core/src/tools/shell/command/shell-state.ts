@@ -5,6 +5,7 @@ import type { Disk } from "./disk.ts"
 import type { UnusualKind } from "./facts.ts"
 import type { Surroundings, Variable } from "./fields.ts"
 import type { Findings } from "./findings.ts"
+import type { Grammar } from "./grammar.ts"
 import type { Place, PrintedPaths } from "./judged.ts"
 import { environmentVariable, isHarmlessAssignment } from "./variables.ts"
 
@@ -17,6 +18,8 @@ export interface LineSurroundings {
   readonly programs: TrustedPrograms | undefined
   readonly home: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Of the shell that runs the line. */
+  readonly grammar: Grammar
 }
 
 /** What holds for the line as a whole. */

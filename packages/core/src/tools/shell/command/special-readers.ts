@@ -1,7 +1,9 @@
 /** Reading commands whose arguments are a language of their own: find, sed, awk, jq, tar. */
 import { dirname, join } from "node:path"
+import { isHarmlessAwk } from "./awk-program.ts"
 import type { FileUse } from "./facts.ts"
 import { type Field, known, mayHoldSecret } from "./fields.ts"
+import { isHarmlessJq } from "./jq-filter.ts"
 import {
   changing,
   filesInOptions,
@@ -18,7 +20,7 @@ import {
   unclear,
 } from "./judged.ts"
 import { takeApart } from "./options.ts"
-import { isHarmlessAwk, isHarmlessJq, isHarmlessSed } from "./scripts-in-words.ts"
+import { isHarmlessSed } from "./sed-script.ts"
 
 const SED = {
   short: "nEruzs e: l: i? f<",

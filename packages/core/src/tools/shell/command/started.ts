@@ -1,11 +1,13 @@
 /** What a command starts that is there to start others: `timeout`, `xargs`, `env`, a shell with a script. */
 import { lookBelow } from "./below.ts"
+import { HIDDEN_COMMAND } from "./facts.ts"
 import type { Field } from "./fields.ts"
+import { grammarOf } from "./grammar.ts"
 import { resolveIn } from "./judged.ts"
 import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
 import { guessesAt, type Invocation, type InvocationOutcome, NOTHING, NOWHERE, namesIn, plain } from "./outcome.ts"
 import { isHarmlessPrefix } from "./variables.ts"
-import { isShell, unwrap } from "./wrappers.ts"
+import { unwrap } from "./wrappers.ts"
 
 const SAME_SHELL = new Set(["command", "builtin"])
 
@@ -36,12 +38,16 @@ export function wrapped(
     case "script":
       return {
         ...NOTHING,
-        commands: [own(true)],
+        commands: [own(found.isTransparent && !found.hasOddOptions), ...(found.hasOddOptions ? [HIDDEN_COMMAND] : [])],
+        unknown: found.hasOddOptions ? [`${program}: its options are not understood.`] : [],
         scripts: [found.script],
-        ...(isShell(program) ? {} : { directory: NOWHERE }),
+        ...(grammarOf(program) ? {} : { directory: NOWHERE }),
       }
-    case "input":
-      return { ...NOTHING, commands: [own(false)], scripts: input ? [input.text] : isPiped || isFed ? [undefined] : [] }
+    case "input": {
+      const text = input ? input.text : undefined
+      const isGiven = input || isPiped || isFed
+      return { ...NOTHING, commands: [own(false)], scripts: isGiven ? [{ text, grammar: found.grammar }] : [] }
+    }
     case "command": {
       const fields = found.isOpen ? opened(found.words, found.options, invocation) : found.words
       return {
@@ -97,8 +103,8 @@ function env(args: readonly Field[], invocation: Invocation): InvocationOutcome 
   const fields = at < 0 ? [] : operands.slice(at)
   if (split) {
     const texts = [split, ...operands].map(({ text }) => text)
-    const script = texts.every((text) => text !== undefined) ? texts.join(" ") : undefined
-    return { ...NOTHING, commands: [plain(invocation, false)], scripts: [script] }
+    const text = texts.every((part) => part !== undefined) ? texts.join(" ") : undefined
+    return { ...NOTHING, commands: [plain(invocation, false)], scripts: [{ text, grammar: "posix" }] }
   }
   if (fields.length === 0)
     return { ...NOTHING, commands: [plain(invocation, false)], unknown: ["env shows the environment."] }

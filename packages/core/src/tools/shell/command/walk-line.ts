@@ -19,7 +19,7 @@ type Node<Type extends SyntaxNode["type"]> = Extract<SyntaxNode, { type: Type }>
 
 export function walkLine(text: string, around: LineSurroundings): Findings {
   const findings = new Findings()
-  const script = parseScript(text, findings)
+  const script = parseScript(text, { findings, grammar: around.grammar })
   if (!script) return findings
   const assignments = countAssignments(script)
   const line = { around, findings, functions: new Set<string>(), assignments, mayMakeLinks: false, runScript }

@@ -1,6 +1,8 @@
 /** Commands that start another command: `timeout 5 rm x`, `sudo rm x`, `bash -c 'rm x'`. What they start is judged as a command of its own. */
 import type { Field } from "./fields.ts"
+import { type Grammar, grammarOf } from "./grammar.ts"
 import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
+import type { ScriptInWord } from "./outcome.ts"
 
 export type Wrapped =
   | {
@@ -12,10 +14,15 @@ export type Wrapped =
       readonly isOpen?: boolean
       readonly options: readonly GivenOption[]
     }
-  /** A script. `undefined`: not known before it runs. */
-  | { readonly state: "script"; readonly script: string | undefined }
+  | {
+      readonly state: "script"
+      readonly script: ScriptInWord
+      readonly isTransparent: boolean
+      /** Its options may change how it reads the script. */
+      readonly hasOddOptions?: boolean
+    }
   /** A shell that runs what it gets on standard input. */
-  | { readonly state: "input" }
+  | { readonly state: "input"; readonly grammar: Grammar }
   /** No command in it. */
   | { readonly state: "none" }
   | { readonly state: "not understood" }
@@ -30,6 +37,7 @@ interface Wrapper extends OptionTable {
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   builtin: { isTransparent: true },
+  busybox: {},
   caffeinate: { short: "disum t: w:", isTransparent: true },
   chroot: { long: "groups: userspec: skip-chdir", skips: 1 },
   chrt: { short: "abfior p:", skips: 1 },
@@ -55,30 +63,29 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     skips: 1,
     isTransparent: true,
   },
+  toybox: {},
   unbuffer: { short: "p", isTransparent: true },
   unshare: { short: "muinpUrfc", long: "mount uts ipc net pid user map-root-user fork" },
   valgrind: { long: "leak-check: track-origins: error-exitcode: quiet" },
   watch: { short: "bcdegtx n:", long: "beep color differences? errexit chgexit interval: no-title exec precise" },
 }
 
-const SHELLS = new Set("bash sh dash zsh ksh ash mksh rbash".split(" "))
 /** What may start any of its words, in ways that are not taken apart. */
 const RUNNERS = new Set(
-  `busybox toybox parallel entr hyperfine perf gdb script expect runuser su setpriv systemd-run taskset numactl prlimit setarch faketime
+  `parallel entr hyperfine perf gdb script expect runuser su setpriv systemd-run taskset numactl prlimit setarch faketime
   rlwrap direnv dotenv dotenvx cross-env npx bunx uvx pipx npm pnpm yarn bun uv poetry pipenv bundle docker podman kubectl ssh torsocks
-  proxychains xvfb-run firejail chronic ts git make env-cmd nix nix-shell mise asdf conda corepack trap fish`.split(
-    /\s+/,
-  ),
+  proxychains xvfb-run firejail chronic ts git make env-cmd nix nix-shell mise asdf conda corepack trap`.split(/\s+/),
 )
 
 export const isRunner = (name: string): boolean => RUNNERS.has(name)
-export const isShell = (name: string): boolean => SHELLS.has(name)
 
 export function unwrap(name: string, args: readonly Field[]): Wrapped {
-  if (name === "eval") return { state: "script", script: joined(args) }
+  // in another shell than bash, `eval` is not certain by itself
+  if (name === "eval") return { state: "script", script: { text: joined(args), grammar: "bash" }, isTransparent: true }
   if (name === "xargs") return xargs(args)
-  if (SHELLS.has(name)) return shell(args)
-  if (name === "su" || name === "script" || name === "runuser") return byOption(args, "-c", "--command")
+  const grammar = grammarOf(name)
+  if (grammar) return shell(args, grammar)
+  if (name === "su" || name === "script" || name === "runuser") return byOption(args)
   if (!Object.hasOwn(WRAPPERS, name)) return { state: "none" }
   const wrapper = WRAPPERS[name]!
   const taken = takeApart({ ...wrapper, stops: true }, args)
@@ -88,41 +95,60 @@ export function unwrap(name: string, args: readonly Field[]): Wrapped {
   const words = operands.slice(wrapper.skips ?? 0)
   if (words.length === 0) return name === "exec" || name === "builtin" ? { state: "none" } : { state: "not understood" }
   if (name === "watch" && !options.some((option) => option.name === "x" || option.name === "exec"))
-    return { state: "script", script: joined(words) }
+    return { state: "script", script: { text: joined(words), grammar: "posix" }, isTransparent: true }
+  if (name === "flock" && SCRIPT_FOLLOWS.has(words[0]?.text ?? "")) return byOption(words)
   return { state: "command", words, isTransparent: wrapper.isTransparent ?? false, options }
 }
 
 const joined = (words: readonly Field[]): string | undefined =>
   words.every(({ text }) => text !== undefined) ? words.map(({ text }) => text).join(" ") : undefined
 
-function byOption(args: readonly Field[], ...names: readonly string[]): Wrapped {
-  const at = args.findIndex(({ text }) => names.includes(text ?? ""))
+const SCRIPT_FOLLOWS = new Set(["-c", "--command"])
+
+/** A script for the login shell, which may be any. */
+function byOption(args: readonly Field[]): Wrapped {
+  const at = args.findIndex(({ text }) => SCRIPT_FOLLOWS.has(text ?? ""))
   if (at < 0) return { state: "none" }
-  return { state: "script", script: args[at + 1]?.text }
+  return { state: "script", script: { text: args[at + 1]?.text, grammar: "other" }, isTransparent: false }
 }
 
+/** Letters that change nothing about how the script is read, and show nothing. */
+const PLAIN_LETTERS: Readonly<Record<Grammar, RegExp>> = {
+  bash: /^-[ceul]+$/,
+  posix: /^-[ceu]+$/,
+  other: /^-c$/,
+}
+const PLAIN_NAMES = new Set(["errexit", "nounset", "pipefail"])
+
 /** `bash -c script`, `bash file` or `bash` with a script on standard input. */
-function shell(args: readonly Field[]): Wrapped {
+function shell(args: readonly Field[], given: Grammar): Wrapped {
   const rest = [...args]
+  let grammar = given
   let isScript = false
+  let hasOddOptions = false
   for (let word = rest[0]; word; word = rest[0]) {
     const { text } = word
-    if (text === undefined) return { state: "script", script: undefined }
-    if (text === "-" || text === "--") {
-      rest.shift()
-      break
-    }
+    if (text === undefined)
+      return { state: "script", script: { text: undefined, grammar }, isTransparent: false, hasOddOptions: true }
     if (!/^[-+]/.test(text)) break
     rest.shift()
     if (text === "--version" || text === "--help") return { state: "none" }
-    if (text.startsWith("--") && !/^--(?:noprofile|norc|posix|login)$/.test(text)) return { state: "not understood" }
-    if (text.startsWith("--")) continue
-    if (text.includes("i")) return { state: "not understood" } // an interactive shell runs a start file
-    if (text.startsWith("-") && text.includes("c")) isScript = true
-    if (/o$/i.test(text)) rest.shift()
+    if (text === "-" || text === "--") {
+      if (grammar !== "bash") hasOddOptions = true
+      break
+    }
+    if (text === "--posix") grammar = "posix"
+    else if (text.startsWith("--")) hasOddOptions ||= grammar !== "bash" || !/^--(?:noprofile|norc|login)$/.test(text)
+    else {
+      if (text.startsWith("-") && text.includes("c")) isScript = true
+      const named = /o$/i.test(text) ? rest.shift()?.text : undefined
+      const letters = named !== undefined && PLAIN_NAMES.has(named) ? text.replace(/o$/, "") : text
+      hasOddOptions ||= letters !== "-" && !PLAIN_LETTERS[grammar].test(letters)
+    }
   }
-  if (isScript) return { state: "script", script: rest[0]?.text }
-  return rest.length === 0 || rest[0]?.text === "/dev/stdin" ? { state: "input" } : { state: "none" }
+  if (isScript) return { state: "script", script: { text: rest[0]?.text, grammar }, isTransparent: true, hasOddOptions }
+  if (rest.length === 0 || rest[0]?.text === "/dev/stdin") return { state: "input", grammar }
+  return hasOddOptions ? { state: "not understood" } : { state: "none" }
 }
 
 const XARGS: OptionTable = {
