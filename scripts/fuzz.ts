@@ -32,6 +32,7 @@ const TESTS = [
   "packages/core/src/journal/file/mailbox-directory.test.ts",
   "packages/core/src/replay/clearing-pays.test.ts",
   "packages/core/src/tools/shell/command/git-settings.property.test.ts",
+  "packages/core/src/tools/shell/command/posix-core.test.ts",
 ]
 const only = process.argv.slice(4)
 const tests = only.length === 0 ? TESTS : only

@@ -32,7 +32,10 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
     return judgeCommand({ ...request, isReadOnly: question.command.isReadOnly, facts: question.command }, policy)
   if (question.kind === "execute" && question.subject !== undefined)
     return judgeCommand(
-      { ...request, facts: commandFacts(question.subject, { directory: policy.project, env: {} }) },
+      {
+        ...request,
+        facts: commandFacts(question.subject, { directory: policy.project, env: {}, shell: shellOf(tool) }),
+      },
       policy,
     )
   const isMemory = question.kind === "write" && areMemories(question.paths ?? [], policy)
@@ -57,6 +60,9 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
   if (request.needsApproval === false) return allowUnasked(`${tool} needs no approval`)
   return judgeByKind(tool, request, policy)
 }
+
+/** Which shell runs the line of another tool is not known. */
+const shellOf = (tool: string): string => (tool === "Bash" ? "bash" : "sh")
 
 function judgeByKind(tool: string, { isReadOnly, question }: Request, policy: PermissionPolicy): Judgement {
   const { kind, paths = [] } = question

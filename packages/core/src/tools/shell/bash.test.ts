@@ -152,6 +152,16 @@ describe("Bash", () => {
     expect(result).toEqual({ content: "The command could not be started (ENOENT).", isError: true })
   })
 
+  it("PERM-4 judges a line as the shell that runs it reads it", async () => {
+    const context = testContext()
+    const kindIn = async (program: string, command: string) =>
+      (await shell({ shell: program }).bash.question!({ command }, context))?.kind
+    expect(await kindIn("/bin/sh", "[[ a > b ]] || ls")).toBe("execute")
+    expect(await kindIn("/bin/sh", "ls | head -5")).toBe("read")
+    expect(await kindIn("/bin/bash", "[[ -n a ]] && ls")).toBe("read")
+    expect(isReadOnly(shell({ shell: "/bin/sh" }).bash, { command: "[[ a || ./run ]]" })).toBe(false)
+  })
+
   it("PERM-2: asks with the command line, and for one that only reads with the files it names, symlinks followed", async () => {
     const { bash } = shell()
     const at = scratchDirectory()

@@ -25,8 +25,8 @@ const COMMENT = /#[^\n]*/y
 const STRING = /"(?:[^"\\\n]|\\[^\n])*"/y
 const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?!\w)/y
 const NAME = /[A-Za-z_]\w*/y
-/** A slash in brackets ends it for some, and a backslash before a bracket is read in two ways. */
-const REGEXP = /\/(?:[^/\\\n[]|\\[^\n]|\[\^?\]?(?:\[:[a-z]+:\]|[^\]\\\n/[]|\\[^\]\n[])*\])*\//y
+/** A slash in brackets ends it for some, and a bracket in brackets is read in two ways. */
+const REGEXP = /\/(?:[^/\\\n[]|\\[^\n]|\[(?!\^?\])(?:\[:[a-z]+:\]|[^\]\\\n/[]|\\[^\]\n[])*\])*\//y
 const OPERATOR = /\+\+|--|\|\||&&|[-+*/%^=!<>]=|!~|[-+*/%^=!<>~?:,;{}()[\]$]|\n/y
 
 class Program {

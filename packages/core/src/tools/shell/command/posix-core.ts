@@ -18,7 +18,7 @@ const VARIABLE = /\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})(?=[ \t\n;|)"/.,-]|$)|\$[?#
 const ALL_ARGUMENTS = /\$[@*]/y
 /** Words that only mean what they say if nothing is joined to them. */
 const WHOLE_WORD = new RegExp(String.raw`(?:\{\}|\[|\]|!=|=|!)${WORD_ENDS}`, "y")
-const COPY = new RegExp(String.raw`[12]?>&[12]${WORD_ENDS}`, "y")
+const COPY = new RegExp(`[12]?>&[12]${WORD_ENDS}`, "y")
 const REDIRECTION = /[0-2]?(?:>>?|<)[ \t]*(?=["'./~A-Za-z_$])/y
 const SEPARATOR = /;(?!;)|\n|&&|\|\||\|(?!&)/y
 
@@ -38,7 +38,7 @@ const KEYWORDS: ReadonlyMap<string, { readonly after?: string; readonly wants?: 
   ["until", { wants: "do" }],
   ["while", { wants: "do" }],
 ])
-const KEYWORD = new RegExp(String.raw`(?:[!{}]|do|elif|else|if|then|until|while|done|fi|for)${WORD_ENDS}`, "y")
+const KEYWORD = new RegExp(`(?:[!{}]|do|elif|else|if|then|until|while|done|fi|for)${WORD_ENDS}`, "y")
 const FOR = /[ \t]+([A-Za-z_]\w*)[ \t]+in(?=[ \t])/y
 
 export const isInPosixCore = (script: string): boolean => {
@@ -98,13 +98,13 @@ function takeSimple(cursor: Cursor): boolean {
   return words !== undefined && isReadAlike(words)
 }
 
-/** Words and redirections up to a separator. */
+/** Words and redirections up to a separator. After a redirection, shells differ on whether a keyword may follow, so a word comes first. */
 function takeWords(cursor: Cursor): readonly PosixWord[] | undefined {
   const words: PosixWord[] = []
   for (;;) {
     cursor.take(/[ \t]+/y)
     if (cursor.isAtEnd || cursor.look(/[;\n|&)]/y) !== undefined) return words
-    if (takeRedirection(cursor)) continue
+    if (words.length > 0 && takeRedirection(cursor)) continue
     const word = takeWord(cursor)
     if (!word) return undefined
     words.push(word)

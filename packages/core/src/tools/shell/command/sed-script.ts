@@ -2,7 +2,7 @@
 import { Cursor } from "./cursor.ts"
 
 /** In brackets a backslash is an ordinary sign: one before the closing bracket is read in two ways, and does not pass. */
-const BRACKETS = String.raw`\[\^?\]?(?:\[:[a-z]+:\]|(?!\[[:.=])[^\]\\\n]|\\[^\]\n])*\]`
+const BRACKETS = String.raw`\[(?!\^?\])(?:\[:[a-z]+:\]|(?!\[[:.=])[^\]\\\n]|\\[^\]\n])*\]`
 const ADDRESS = new RegExp(String.raw`\d+(?:~\d+)?|\$|[+~]\d+|/(?:[^/\\\n[]|\\[^\n]|${BRACKETS})*/[IM]*`, "y")
 const END = String.raw`(?=[ \t]*(?:$|[;}\n]))`
 /** Without text, file names or labels after them. */

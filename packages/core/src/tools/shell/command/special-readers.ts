@@ -22,8 +22,9 @@ import {
 import { takeApart } from "./options.ts"
 import { isHarmlessSed } from "./sed-script.ts"
 
+/** Without `-l`: it takes a value in GNU sed, and none in BSD sed. */
 const SED = {
-  short: "nEruzs e: l: i? f<",
+  short: "nEruzs e: i? f<",
   long: "quiet silent expression: regexp-extended null-data separate unbuffered line-length: posix debug in-place? file<",
 }
 
