@@ -63,7 +63,7 @@ export function builtin(
 /** `cd` in the project reads nothing but the directory. */
 function cd(args: readonly Field[], invocation: Invocation): InvocationOutcome {
   const { place } = invocation
-  const operands = args.filter(({ text }) => !/^-[LPe@]+$|^--$/.test(text ?? ""))
+  const operands = args.filter(({ text }) => !/^-[LP]+$|^--$/.test(text ?? ""))
   const text = operands.length === 0 ? place.home : operands[0]!.text
   const isSearched = place.env.CDPATH && text !== undefined && !/^\.{0,2}(?:\/|$)/.test(text)
   const leavesLink = place.isLinked && text?.split("/").includes("..")

@@ -43,6 +43,13 @@ export function redirect(redirection: Redirection, shell: ShellState): void {
     findings.addUnknown("It redirects to or from a file that is only known when it runs.")
 }
 
+/** Not if it leads nowhere, copies standard output or error, or brings text. */
+export function mayFail(redirection: Redirection): boolean {
+  if (redirection.type === "HereDoc" || redirection.type === "HereString") return false
+  const target = redirection.target?.text ?? ""
+  return target !== "/dev/null" && !(redirection.operator === ">&" && /^[12]$/.test(target))
+}
+
 /** The text that a here-document or here-string gives to the command. */
 export function inputAmong(
   redirections: readonly Redirection[],

@@ -68,7 +68,13 @@ function fieldsOf(word: Command["args"][number], shell: ShellState): readonly Fi
 
 type Call = Omit<Invocation, "place" | "isFunction" | "isPiped">
 
-function invoke(call: Call, shell: ShellState, { piped }: { readonly piped: Piped }): Piped {
+/** What another command starts is never a function: it is another process, or `command`, which passes functions by. */
+interface Invoking {
+  readonly piped: Piped
+  readonly isInner?: boolean
+}
+
+function invoke(call: Call, shell: ShellState, { piped, isInner = false }: Invoking): Piped {
   const { line, findings } = shell
   if (call.fields.length === 0) return undefined
   if (shell.isTooDeep) {
@@ -78,7 +84,7 @@ function invoke(call: Call, shell: ShellState, { piped }: { readonly piped: Pipe
   const outcome = judgeInvocation({
     ...call,
     place: shell.place(piped?.paths),
-    isFunction: line.functions.has(call.fields[0]!.text ?? ""),
+    isFunction: !isInner && shell.functions.has(call.fields[0]!.text ?? ""),
     isPiped: piped !== undefined,
   })
   for (const why of outcome.unknown) findings.addUnknown(why)
@@ -91,7 +97,7 @@ function invoke(call: Call, shell: ShellState, { piped }: { readonly piped: Pipe
     const within = inner.directory ? shell.deeperIn(inner.directory.path) : shell.deeper()
     const changesEnvironment = call.changesEnvironment || inner.changesEnvironment
     const isStarted = !inner.isSameShell
-    invoke({ ...call, fields: inner.fields, changesEnvironment, isStarted }, within, { piped })
+    invoke({ ...call, fields: inner.fields, changesEnvironment, isStarted }, within, { piped, isInner: true })
     if (inner.isSameShell) shell.follow(within)
   }
   return { paths: outcome.prints }

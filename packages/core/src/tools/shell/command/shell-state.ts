@@ -26,8 +26,6 @@ export interface LineSurroundings {
 export interface Line {
   readonly around: LineSurroundings
   readonly findings: Findings
-  /** Names of the functions defined so far. */
-  readonly functions: Set<string>
   /** How often each variable is assigned. `*`: commands that may set any. */
   readonly assignments: ReadonlyMap<string, number>
   mayMakeLinks: boolean
@@ -40,6 +38,8 @@ interface Known {
   /** A link led to the directory, so `cd ..` leads elsewhere than `..` in a path. */
   readonly isLinked: boolean | undefined
   readonly variables: Map<string, Variable>
+  /** Names of functions that are sure to be defined. */
+  readonly functions: Set<string>
   readonly depth: number
   /** Positions are those of the line, and no earlier round of a loop marked them. */
   readonly marksUnusual: boolean
@@ -48,14 +48,16 @@ interface Known {
 export class ShellState {
   readonly line: Line
   readonly variables: Map<string, Variable>
+  readonly functions: Set<string>
   readonly #depth: number
   #marksUnusual: boolean
   #directory: string | undefined
   #isLinked: boolean | undefined
 
-  constructor(line: Line, { directory, isLinked, variables, depth, marksUnusual }: Known) {
+  constructor(line: Line, { directory, isLinked, variables, functions, depth, marksUnusual }: Known) {
     this.line = line
     this.variables = variables
+    this.functions = functions
     this.#depth = depth
     this.#marksUnusual = marksUnusual
     this.#directory = directory
@@ -64,7 +66,8 @@ export class ShellState {
 
   static atStartOf(line: Line): ShellState {
     const { directory } = line.around
-    return new ShellState(line, { directory, isLinked: undefined, variables: new Map(), depth: 0, marksUnusual: true })
+    const nothing = { variables: new Map<string, Variable>(), functions: new Set<string>() }
+    return new ShellState(line, { ...nothing, directory, isLinked: undefined, depth: 0, marksUnusual: true })
   }
 
   #with(changes: Partial<Known>): ShellState {
@@ -72,6 +75,7 @@ export class ShellState {
       directory: this.#directory,
       isLinked: this.#isLinked,
       variables: this.variables,
+      functions: this.functions,
       depth: this.#depth,
       marksUnusual: this.#marksUnusual,
       ...changes,
@@ -80,7 +84,7 @@ export class ShellState {
 
   /** A process of its own: what it sets does not come back. */
   subshell(): ShellState {
-    return this.#with({ variables: new Map(this.variables) })
+    return this.#with({ variables: new Map(this.variables), functions: new Set(this.functions) })
   }
 
   /** One level further in, with the same variables. */
@@ -92,14 +96,16 @@ export class ShellState {
     return this.#with({ depth: this.#depth + 1, directory })
   }
 
-  /** A script in a word, such as that of `bash -c`: its positions are not those of the line. */
+  /** A script in a word, such as that of `bash -c`: its positions are not those of the line, and it knows no functions. */
   forScript(): ShellState {
-    return this.#with({ variables: new Map(), depth: this.#depth + 1, marksUnusual: false })
+    const depth = this.#depth + 1
+    return this.#with({ variables: new Map(), functions: new Set(), depth, marksUnusual: false })
   }
 
   /** The body of a function may run anywhere later. */
   forFunction(): ShellState {
-    return this.#with({ directory: undefined, isLinked: undefined, variables: new Map(), depth: this.#depth + 1 })
+    const nowhere = { directory: undefined, isLinked: undefined, variables: new Map<string, Variable>() }
+    return this.#with({ ...nowhere, functions: new Set(this.functions), depth: this.#depth + 1 })
   }
 
   stopMarking(): void {
@@ -138,6 +144,7 @@ export class ShellState {
   /** Keeps only what the other state agrees with. */
   keepAgreed(other: ShellState): void {
     if (other.#directory !== this.#directory || other.#isLinked !== this.#isLinked) this.forgetDirectory()
+    for (const name of this.functions) if (!other.functions.has(name)) this.functions.delete(name)
     for (const name of new Set([...this.variables.keys(), ...other.variables.keys()])) {
       const [a, b] = [this.variables.get(name), other.variables.get(name)]
       if (a && b && a.text === b.text) continue

@@ -2,14 +2,14 @@
  * Goes through a parsed command line in the order bash would, with what is known of directory and variables, and collects every command
  * that could run. Both branches of a condition count. What cannot be known becomes a command without a name.
  */
-import type { ParsedScript, Statement, SyntaxNode } from "unbash"
+import type { ParsedScript, Redirection, Statement, SyntaxNode } from "unbash"
 import { runArithmetic, runCondition } from "./conditions.ts"
 import { expandWord, type Variable } from "./fields.ts"
 import { Findings, TOO_DEEP } from "./findings.ts"
 import { runCompared, runInside } from "./inside-words.ts"
 import { countAssignments, movesDirectory } from "./look-ahead.ts"
 import { parseScript } from "./parse-script.ts"
-import { redirect } from "./redirections.ts"
+import { mayFail, redirect } from "./redirections.ts"
 import { type Piped, runCommand } from "./run-command.ts"
 import { type LineSurroundings, ShellState } from "./shell-state.ts"
 
@@ -22,7 +22,7 @@ export function walkLine(text: string, around: LineSurroundings): Findings {
   const script = parseScript(text, { findings, grammar: around.grammar })
   if (!script) return findings
   const assignments = countAssignments(script)
-  const line = { around, findings, functions: new Set<string>(), assignments, mayMakeLinks: false, runScript }
+  const line = { around, findings, assignments, mayMakeLinks: false, runScript }
   runScript(script, ShellState.atStartOf(line))
   return findings
 }
@@ -55,16 +55,25 @@ function run(node: SyntaxNode, shell: ShellState, { piped }: { readonly piped?: 
   }
   switch (node.type) {
     case "Command":
-      return runCommand(node, shell, { piped })
+      return ifRedirected(node.redirects, shell, () => runCommand(node, shell, { piped }))
     case "Pipeline":
       return runPipeline(node, shell)
     case "Redirected":
       for (const redirection of node.redirects) redirect(redirection, shell)
-      return run(node.command, shell, { piped })
+      return ifRedirected(node.redirects, shell, () => run(node.command, shell, { piped }))
     default:
       runCompound(node, shell)
       return undefined
   }
+}
+
+/** Where a redirection fails, the command does not run, and the line goes on. */
+function ifRedirected(redirections: readonly Redirection[], shell: ShellState, runIt: () => Piped): Piped {
+  if (!redirections.some(mayFail)) return runIt()
+  const without = shell.subshell()
+  const piped = runIt()
+  shell.keepAgreed(without)
+  return piped
 }
 
 function runPipeline({ commands }: Node<"Pipeline">, shell: ShellState): Piped {
@@ -80,7 +89,7 @@ function runPipeline({ commands }: Node<"Pipeline">, shell: ShellState): Piped {
 }
 
 function runCompound(node: SyntaxNode, shell: ShellState): void {
-  const { findings, line } = shell
+  const { findings } = shell
   switch (node.type) {
     case "AndOr":
       runAndOr(node, shell)
@@ -127,8 +136,8 @@ function runCompound(node: SyntaxNode, shell: ShellState): void {
       }
       break
     case "Function":
-      line.functions.add(node.name.value)
       run(node.body, shell.forFunction())
+      shell.functions.add(node.name.value)
       break
     case "CompoundList":
       runStatements(node.commands, shell.deeper())
@@ -152,15 +161,21 @@ function runCompound(node: SyntaxNode, shell: ShellState): void {
 const runBranch = (statements: readonly Statement[], shell: ShellState): void =>
   shell.branch((copy) => runStatements(statements, copy))
 
-/** What follows `||` runs if something before it failed, so it starts with what held before or after that. */
+/** Any part may fail. What follows `||` then starts with what held there, and is skipped if none failed. */
 function runAndOr({ commands: [first, ...rest], operators }: Node<"AndOr">, shell: ShellState): void {
   if (first) run(first, shell)
+  const ends = [shell.subshell()]
   shell.branch((copy) => {
     for (const [at, part] of rest.entries()) {
-      if (operators[at] === "||") copy.keepAgreed(shell)
+      const before = copy.subshell()
+      const isAlternative = operators[at] === "||"
+      if (isAlternative) for (const end of ends) copy.keepAgreed(end)
       run(part, copy)
+      if (isAlternative) copy.keepAgreed(before)
+      ends.push(copy.subshell())
     }
   })
+  for (const end of ends) shell.keepAgreed(end)
 }
 
 /** A body that runs several times starts with what an earlier round left. */
