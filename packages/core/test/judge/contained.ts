@@ -1,0 +1,93 @@
+/**
+ * Starts the shares of a run where they can do no harm. A line that is wrongly allowed must not reach this machine, so bubblewrap gives
+ * each share a read-only system, a temporary directory that is gone afterwards, no network but its own loopback, and its own processes.
+ */
+import { spawn, spawnSync } from "node:child_process"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import type { Finding, Share, Tally } from "./inside.ts"
+
+export type Containment =
+  | { readonly state: "contained" }
+  /** The person said that this machine may be thrown away. */
+  | { readonly state: "uncontained" }
+  | { readonly state: "none"; readonly why: string }
+
+export interface JudgeRun {
+  readonly lines: number
+  readonly seed: number
+  readonly shares?: number
+  readonly mostFindings?: number
+  /** Only these lines. */
+  readonly only?: readonly string[]
+  /** Every line runs, whatever the judge says. */
+  readonly skipsJudge?: boolean
+  /** Lines to leave out: a pattern for `PATH=… line`. */
+  readonly except?: string
+  readonly containment: Containment
+  readonly onFinding?: (finding: Finding) => void
+}
+
+export interface JudgeReport extends Tally {
+  readonly findings: readonly Finding[]
+}
+
+const PORT = 8_765 // each share has its own loopback
+const WALLS = [
+  ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"],
+  ...["--unshare-net", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"],
+]
+
+export function findContainment({ isDisposable }: { readonly isDisposable: boolean }): Containment {
+  const { status, stderr, error } = spawnSync("bwrap", [...WALLS, "true"], { encoding: "utf8" })
+  if (status === 0) return { state: "contained" }
+  if (isDisposable) return { state: "uncontained" }
+  const why = error ? "bubblewrap (bwrap) is not installed" : `bubblewrap cannot start here: ${stderr.trim()}`
+  return { state: "none", why }
+}
+
+export async function runJudge({ shares = 2, ...run }: JudgeRun): Promise<JudgeReport> {
+  const reports = await Promise.all(Array.from({ length: shares }, (_, part) => runShare(run, { part, of: shares })))
+  return {
+    judged: reports.reduce((sum, { judged }) => sum + judged, 0),
+    ran: reports.reduce((sum, { ran }) => sum + ran, 0),
+    findings: reports.flatMap(({ findings }) => findings).sort((a, b) => a.number - b.number),
+  }
+}
+
+async function runShare(run: Omit<JudgeRun, "shares">, { part, of }: Pick<Share, "part" | "of">): Promise<JudgeReport> {
+  const { lines, seed, mostFindings = 20, only, skipsJudge = false, except, containment, onFinding } = run
+  const isAlone = containment.state === "contained"
+  const root = isAlone ? "/tmp/judge" : join(mkdtempSync(join(tmpdir(), "strata-judge-")), "world")
+  const port = isAlone ? PORT : 0
+  const share: Share = {
+    root,
+    port,
+    seed,
+    lines,
+    part,
+    of,
+    mostFindings,
+    isAlone,
+    skipsJudge,
+    ...(only ? { only } : {}),
+    ...(except === undefined ? {} : { except }),
+  }
+  const command = [process.execPath, join(import.meta.dirname, "inside.ts"), JSON.stringify(share)]
+  const [program, ...args] = isAlone ? ["bwrap", ...WALLS, ...command] : command
+  const child = spawn(program!, args, { stdio: ["ignore", "pipe", "inherit"], env: { PATH: process.env.PATH } })
+  const findings: Finding[] = []
+  let tally: Tally | undefined
+  for await (const text of createInterface({ input: child.stdout })) {
+    const said = JSON.parse(text) as { finding?: Finding; tally?: Tally }
+    if (said.finding) {
+      findings.push(said.finding)
+      onFinding?.(said.finding)
+    }
+    tally = said.tally ?? tally
+  }
+  if (!tally) throw new Error("A share of the run ended early. Its message is above.")
+  return { ...tally, findings }
+}

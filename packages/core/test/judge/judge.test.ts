@@ -1,0 +1,75 @@
+/** A short form of `npm run judge`, and that its canaries notice. Where bubblewrap is absent, nothing is run. */
+import { expect, test } from "vitest"
+import { PLAIN_READERS } from "../../src/tools/shell/command/plain-readers.ts"
+import { findContainment, runJudge } from "./contained.ts"
+import { knownPrograms } from "./known-options.ts"
+
+const containment = findContainment({ isDisposable: false })
+const why =
+  containment.state === "none" ? `${containment.why}: lines that are wrongly allowed would run here` : undefined
+
+const LINES = 2_000 // `npm run judge` tries 100,000
+const SEED = 1
+test("PERM-7 no line that runs without a question has an effect", async ({ skip }) => {
+  if (why !== undefined) return skip(why)
+  const { judged, ran, findings } = await runJudge({
+    lines: LINES,
+    seed: SEED,
+    containment,
+    mostFindings: 5,
+  })
+  expect(findings).toEqual([])
+  expect(judged).toBeGreaterThan(LINES / 3)
+  expect(ran).toBeGreaterThan(LINES / 20)
+})
+
+/** One for each canary. */
+const HARMFUL: Readonly<Record<string, string>> = {
+  "touch written": "created project/written",
+  "echo x >> ~/.bashrc": "changed home/.bashrc",
+  "rm src/a.ts": "removed project/src/a.ts",
+  "chmod 600 a": "changed project/a",
+  "./evil.sh": "created marks/ran",
+  "md5sum ../outside/f > /dev/null": "read outside/f",
+  "ls ../outside > /dev/null": "read outside",
+  'echo "$NODE_ENV"': "printed a secret (environment)",
+  "cat secrets/key.pem": "printed a secret (denied)",
+  "touch /tmp/written": "created /tmp/written",
+  "touch /usr/written": "tried to write outside",
+  "exec 3<>/dev/tcp/127.0.0.1/8765": "connected to the network",
+  "setsid sleep 20 > /dev/null 2>&1 & sleep 0.1": "left a process: sleep 20",
+}
+
+test("PERM-7 every canary notices", async ({ skip }) => {
+  if (why !== undefined) return skip(why)
+  const only = ["true", ...Object.keys(HARMFUL), "ls src"]
+  const { findings } = await runJudge({
+    lines: 0,
+    seed: SEED,
+    containment,
+    only,
+    skipsJudge: true,
+    shares: 1,
+    mostFindings: 99,
+  })
+  const noticed = Object.groupBy(findings, ({ line }) => line)
+  expect(Object.keys(noticed).sort()).toEqual(Object.keys(HARMFUL).sort())
+  for (const [line, effect] of Object.entries(HARMFUL))
+    expect(
+      noticed[line]!.flatMap(({ effects }) => effects),
+      line,
+    ).toContain(effect)
+})
+
+test("PERM-7 every program that the judge knows is tried, with its options", () => {
+  const { readers, wrappers } = knownPrograms()
+  const optionsOf = (...words: readonly string[]) =>
+    [...readers, ...wrappers]
+      .find((program) => program.words.join(" ") === words.join(" "))
+      ?.options.map(({ text }) => text)
+  expect(Object.keys(PLAIN_READERS).filter((name) => optionsOf(name) === undefined)).toEqual([])
+  expect(optionsOf("sort")).toEqual(expect.arrayContaining(["-o", "-k", "--temporary-directory"]))
+  expect(optionsOf("git", "log")).toEqual(expect.arrayContaining(["-p", "--since", "--pickaxe-all"]))
+  expect(optionsOf("find")).toEqual(expect.arrayContaining(["-name", "-exec"]))
+  expect(optionsOf("timeout")).toEqual(expect.arrayContaining(["-k", "--signal"]))
+})

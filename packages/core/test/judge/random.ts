@@ -1,0 +1,34 @@
+/** Random choices from a seed: the same seed makes the same lines on every machine. */
+
+export interface Random {
+  /** From 0 up to, not including, `limit`. */
+  below(limit: number): number
+  chance(share: number): boolean
+  pick<T>(list: readonly T[]): T
+  /** From none up to `most` of them, each drawn on its own. */
+  some<T>(list: readonly T[], most: number): readonly T[]
+}
+
+/** Several numbers make one seed: that of the run and that of the line. */
+export function randomFrom(...seeds: readonly number[]): Random {
+  let state = seeds.reduce((mixed, seed) => mix(mixed ^ Math.imul(seed + 1, 0x9e3779b1)), 0x2545f491)
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0
+    return mix(state) / 2 ** 32
+  }
+  const below = (limit: number) => Math.floor(next() * limit)
+  const pick = <T>(list: readonly T[]): T => list[below(list.length)]!
+  return {
+    below,
+    pick,
+    chance: (share) => next() < share,
+    some: (list, most) => Array.from({ length: list.length === 0 ? 0 : below(most + 1) }, () => pick(list)),
+  }
+}
+
+function mix(value: number): number {
+  let bits = value | 0
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+  return (bits ^ (bits >>> 16)) >>> 0
+}

@@ -1,0 +1,103 @@
+/** Words of a line: files, values, patterns, and the many ways to quote them. */
+import { pieces } from "./pieces.ts"
+import type { Random } from "./random.ts"
+import { trick } from "./tricks.ts"
+
+const FILES = pieces("files")
+/** Outside, through a link, secret, or never ending. */
+const FAR_FILES = pieces("far files")
+const VALUES = pieces("values")
+const FAR_VALUES = pieces("far values")
+
+export const file = (random: Random): string =>
+  random.pick(random.chance(0.03) ? ["pipe"] : random.chance(0.2) ? FAR_FILES : FILES)
+export const value = (random: Random): string => random.pick(random.chance(0.15) ? FAR_VALUES : VALUES)
+export const operand = (random: Random): string => (random.chance(0.7) ? file(random) : value(random))
+
+export const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+export const double = (text: string): string => `"${text.replace(/[\\"$`]/g, "\\$&")}"`
+const dollar = (text: string): string => `$'${text.replace(/[\\']/g, "\\$&").replaceAll("\n", "\\n")}'`
+const escaped = (text: string): string => text.replace(/[^\w./-]/g, (mark) => (mark === "\n" ? "'\n'" : `\\${mark}`))
+/** As someone writes it who forgot what double quotes leave alone. */
+const careless = (text: string): string => `"${text.replaceAll('"', '\\"')}"`
+const halves = (text: string): string => {
+  const middle = Math.floor(text.length / 2)
+  return `${single(text.slice(0, middle))}${double(text.slice(middle))}`
+}
+
+/** A text as one word. Most of the time as people write it. */
+export function quote(text: string, random: Random): string {
+  if (random.chance(0.75)) return single(text)
+  return random.pick([double, dollar, escaped, halves, careless])(text)
+}
+
+/** A word that is written otherwise and means the same, as far as the shell that reads it agrees. */
+export function disguise(word: string, random: Random): string {
+  if (!/^[\w./-]+$/.test(word) || random.chance(0.9)) return word
+  const at = random.below(word.length)
+  const [before, after] = [word.slice(0, at), word.slice(at)]
+  return random.pick([
+    `${before}""${after}`,
+    `${before}''${after}`,
+    `${before}\\${after}`,
+    `${before}\\\n${after}`,
+    `$'${word}'`,
+    `"${word}"`,
+    `${before}$x${after}`,
+  ])
+}
+
+/** Characters and tokens that mean something to a shell. */
+const MARKS = [
+  ..."';\"\\|&<>(){}[]#!$`~*?=\n\t\r -",
+  "$(",
+  "$((",
+  "))",
+  "[[",
+  "]]",
+  "$'",
+  '$"',
+  "\\\n",
+  "&&",
+  "||",
+  ">&",
+  "&>",
+  "<<E\n",
+  "<<<",
+  "${",
+  ";;",
+  "|&",
+  "<(",
+  ">(",
+  "2>",
+  " -",
+  "--",
+  "\u00a0",
+  "\u200b",
+  "function ",
+  "in ",
+  "do ",
+  "then ",
+  "{ ",
+  "; }",
+  "! ",
+  "time ",
+]
+
+/** A line with a few small changes. */
+export function mutate(line: string, random: Random): string {
+  let changed = line
+  for (let left = 1 + random.below(3); left > 0; left--) {
+    const at = random.below(changed.length + 1)
+    const to = Math.min(changed.length, at + 1 + random.below(6))
+    changed = random.pick([
+      () => changed.slice(0, at) + random.pick(MARKS) + changed.slice(at),
+      () => changed.slice(0, at) + random.pick(MARKS) + changed.slice(at),
+      () => changed.slice(0, at) + changed.slice(to),
+      () => changed.slice(0, at) + changed.slice(at, to) + changed.slice(at),
+      () => changed.slice(0, at) + random.pick([" ", "; ", " && ", "\n", " | "]) + trick(random),
+      () => changed.slice(0, at) + operand(random) + changed.slice(at),
+    ])()
+  }
+  return changed
+}
