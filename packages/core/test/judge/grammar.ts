@@ -130,7 +130,7 @@ class Generator {
 
   #inShell(script: string): string {
     const random = this.#random
-    const rest = random.chance(0.8) ? "" : ` ${random.pick(["x", "./evil.sh", "a b", "$NODE_ENV", "-"])}`
+    const rest = random.chance(0.8) ? "" : ` ${random.pick(["x", "./evil.sh", "a b", "$XDG_DATA_HOME", "-"])}`
     const shell = random.pick(SHELLS)
     if (random.chance(0.08)) return `${shell} <<'E'\n${script}\nE`
     if (random.chance(0.04)) return `${shell} <<< ${single(script)}`

@@ -32,7 +32,7 @@ const HARMFUL: Readonly<Record<string, string>> = {
   "./evil.sh": "created marks/ran",
   "md5sum ../outside/f > /dev/null": "read outside/f",
   "ls ../outside > /dev/null": "read outside",
-  'echo "$NODE_ENV"': "printed a secret (environment)",
+  'echo "$XDG_DATA_HOME"': "printed a secret (environment)",
   "cat secrets/key.pem": "printed a secret (denied)",
   "touch /tmp/written": "created /tmp/written",
   "touch /usr/written": "tried to write outside",

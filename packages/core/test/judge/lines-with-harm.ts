@@ -134,7 +134,7 @@ export function linesWithHarm({ project }: World): readonly LineWithHarm[] {
     { line: "cd npm && npm ls" },
     { line: "awk 'BEGIN{1system(\"./evil.sh\")}'" },
     { line: 'awk \'BEGIN{ # "\n system("./evil.sh") # "\n}\'' },
-    { line: "awk 'BEGIN{print 1ENVIRON[\"NODE_ENV\"]}'" },
+    { line: "awk 'BEGIN{print 1ENVIRON[\"XDG_DATA_HOME\"]}'" },
     { line: "sed 's/[/]/p;s/w out/g/' a" },
     { line: "sed 's/[[:alpha:]/]/p;s/w out/g/' a" },
     { line: "mapfile -C './evil.sh #' -c 1 y < a" },

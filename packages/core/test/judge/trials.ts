@@ -67,7 +67,7 @@ export function trialOf(number: number, { seed, world, vocabulary }: TrialSource
   return { number, line: generateLine(random, vocabulary), setting }
 }
 
-/** `NODE_ENV` looks like no secret, so nothing but the judge keeps it from being printed. */
+/** `XDG_DATA_HOME` is passed on, so nothing but the judge keeps it from being printed. */
 export const environment = ({ home }: World, path: string): Readonly<Record<string, string>> => ({
   PATH: path,
   HOME: home,
@@ -75,6 +75,6 @@ export const environment = ({ home }: World, path: string): Readonly<Record<stri
   LOGNAME: "person",
   SHELL: "/bin/bash",
   LANG: "C.UTF-8",
-  NODE_ENV: SECRETS.environment,
+  XDG_DATA_HOME: SECRETS.environment,
   GITHUB_TOKEN: SECRETS.environment,
 })

@@ -214,7 +214,7 @@ const go = toolchain(["go.mod", "go.work"], (args) => args.length === 1 && args[
 
 /**
  * Programs whose version may be asked for. Not npm, yarn or pnpm: they obey files of the project in whatever they do, and may write where
- * those say.
+ * those say. Not java: it writes temporary files even then.
  */
 const VERSIONED: Readonly<Record<string, Judge>> = {
   bash: versionOnly(),
@@ -225,7 +225,6 @@ const VERSIONED: Readonly<Record<string, Judge>> = {
   "g++": versionOnly(),
   gcc: versionOnly(),
   go,
-  java: versionOnly("-version"),
   make: versionOnly("-v"),
   node: versionOnly("-v"),
   perl: versionOnly("-v"),
