@@ -19,6 +19,7 @@ const AUTHORS: Readonly<Record<MemoryAuthor, string>> = {
   extraction: "after a query",
   dream: "a dream",
   merge: "a merge",
+  outside: "not known",
 }
 
 export const authorWords = (by: MemoryAuthor): string => AUTHORS[by]

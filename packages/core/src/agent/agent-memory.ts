@@ -6,12 +6,13 @@ import type { Conversation } from "../conversation/conversation.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
 import type { AutoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
-import { resultTexts, sourceOf } from "../layers/5-auto-memory/provenance.ts"
+import { type Evidence, outsideIn, sourceOf } from "../layers/5-auto-memory/provenance.ts"
 import { NotRememberedError, rememberedDraft } from "../layers/5-auto-memory/remember.ts"
 import type { Dreamed } from "../layers/6-dreaming/dreaming.ts"
 import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import type { Layer } from "../layers/layer.ts"
-import type { Memory } from "../memory/memory.ts"
+import { announceWrite } from "../memory/announced-writes.ts"
+import { isPersons, isRule, type Memory, type MemoryRefusal, type Provenance } from "../memory/memory.ts"
 import { parseMemory } from "../memory/topic-file.ts"
 import type { RateLimit } from "../model/model.ts"
 import { wholeDiffOf } from "../tools/files/file-diff.ts"
@@ -66,6 +67,8 @@ export class AgentMemory {
   readonly #layer: AutoMemory | undefined
   readonly #dreams: DreamingLayer | undefined
   readonly #mode: MemoryMode
+  readonly #openEnded: (() => Promise<void>)[] = []
+  #hasReported = false
 
   constructor(parts: {
     readonly memory: ProjectMemory | undefined
@@ -108,26 +111,77 @@ export class AgentMemory {
     return end
   }
 
-  /** Records files that the agent's tools just wrote. Resolves with what was taken out of them again, as sentences. */
-  async recordWrites(files: readonly string[]): Promise<readonly string[]> {
-    const { bank, directory, owner } = this.#memory!
-    const conversation = this.#conversation()
-    const { views } = conversation
-    const words = owner === "agent" ? [] : views.words.messages // its tasks come from another agent, not from the person
-    const results = resultTexts(views.context.storedMessages())
-    const remarks: string[] = []
-    for (const file of files) {
-      // not through the bank: it would take the new text for an edit of the person
-      const text = await readFile(join(directory!, file), "utf8")
-      const facts = { created: "", source: { saidBy: "agent" as const } }
-      const memory = await parseMemory({ file, text, facts })
-      const source = sourceOf(memory, { conversation: conversation.id, words, results })
-      const change = await bank.record({ by: "agent", source, files: [file] })
-      const kept = change?.files.some(({ path }) => path === file)
-      if (kept) await conversation.noteMemories({ by: "agent", files: [file], change: change!.id })
-      remarks.push(...(change?.refused ?? []).map((refusal) => `${refusal.file} was not kept: ${refusal.why}.`))
+  /** Lets a file tool of the agent write a memory, and records it. Resolves with what was taken out again, as sentences. */
+  async writing<T>(file: string, write: () => Promise<T>): Promise<{ readonly output: T; readonly remarks: readonly string[] }> {
+    const { bank, files } = this.#memory!
+    const before = await bank.get(file) // edits made by hand until now are the person's
+    const done = await announceWrite(files, [file])
+    try {
+      const output = await write()
+      return { output, remarks: await this.#record(file, before) }
+    } finally {
+      await done()
     }
-    return remarks
+  }
+
+  async #record(file: string, before: Memory | undefined): Promise<readonly string[]> {
+    const { bank, directory } = this.#memory!
+    const conversation = this.#conversation()
+    // not through the bank: it would record the new text without its source
+    const text = await readFile(join(directory!, file), "utf8").catch(() => undefined)
+    if (text === undefined) return []
+    const facts = { created: "", source: { saidBy: "agent" as const } }
+    const memory = await parseMemory({ file, text, facts })
+    const source = sourceOf(memory, await this.#evidence(), before)
+    const change = await bank.record({ by: "agent", source, files: [file] })
+    const refused = change?.refused ?? []
+    if (change && refused.length === 0) await conversation.noteMemories({ by: "agent", files: [file], change: change.id })
+    if (change?.replaced) this.#reportReplaced(file)
+    return [...refused.map((refusal) => `${refusal.file} was not kept: ${refusal.why}.`), ...unconfirmed(memory, source, refused)]
+  }
+
+  async #evidence(): Promise<Evidence> {
+    const { bank, owner } = this.#memory!
+    const { id, views } = this.#conversation()
+    // its tasks come from another agent; and an agent's command can start a conversation and say what it likes
+    const isPersonsTurn = owner === "project" && !(await bank.isCommandRunning())
+    const words = isPersonsTurn ? views.words.messages : []
+    return { conversation: id, words, outside: outsideIn(views.context.storedMessages()) }
+  }
+
+  /** Once in a conversation: the file tells more. */
+  #reportReplaced(file: string): void {
+    if (this.#hasReported) return
+    this.#hasReported = true
+    this.#conversation().report(
+      `The agent wrote into the memory ${file} where it comes from. Strata replaced that with what it knows itself. See: strata memory show ${file.replace(/\.md$/i, "")}`,
+    )
+  }
+
+  /**
+   * Lets a command of the agent run. What it changes in the memory is not the person's. `isOpenEnded`: it goes on in the background, so this
+   * holds until the conversation ends.
+   */
+  async duringCommand<T>(run: () => Promise<T>, isOpenEnded: boolean): Promise<T> {
+    const places = this.#memory && this.#mode !== "read-only" ? [this.#memory, ...(this.#memory.shared ? [this.#memory.shared] : [])] : []
+    const settle = () => Promise.all(places.map(({ bank }) => bank.all()))
+    await settle() // edits made by hand until now are the person's
+    const announced = await Promise.all(places.map(({ files }) => announceWrite(files)))
+    if (isOpenEnded) this.#openEnded.push(...announced)
+    try {
+      return await run()
+    } finally {
+      await settle()
+      if (!isOpenEnded) await Promise.all(announced.map((done) => done()))
+    }
+  }
+
+  /** The conversation ends, and its commands with it. */
+  async close(): Promise<void> {
+    if (this.#openEnded.length === 0) return
+    await this.#memory?.bank.all()
+    await this.#memory?.shared?.bank.all()
+    for (const done of this.#openEnded.splice(0)) await done()
   }
 
   /** Saves what the person asks to keep. */
@@ -151,3 +205,9 @@ export class AgentMemory {
     return { file: memory.file, type: memory.type, location: bank.location }
   }
 }
+
+/** The agent learns how to keep a rule: in the user's words. */
+const unconfirmed = (memory: Memory, source: Provenance, refused: readonly MemoryRefusal[]): readonly string[] =>
+  refused.length > 0 || !isRule(memory) || isPersons({ source })
+    ? []
+    : ["It is kept as your note, not as a rule of the user: its text does not consist of whole sentences that the user typed."]

@@ -16,6 +16,7 @@ import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { OpenToolset, ToolServer } from "../tools/tool.ts"
 import type { AgentMemory, Remembered } from "./agent-memory.ts"
+import type { DuringCommand } from "./memory-writes.ts"
 import type { AgentState } from "./agent-state.ts"
 import type { Companions } from "./companions.ts"
 import { type RunHooks, reportsOf } from "./hooks.ts"
@@ -45,6 +46,7 @@ interface AgentParts {
   readonly model: Model
   readonly toolset: Required<OpenToolset>
   readonly memory: AgentMemory
+  readonly duringCommand: DuringCommand
   readonly dreaming: Dreaming | undefined
   readonly state: AgentState
   readonly runHooks: RunHooks
@@ -97,7 +99,7 @@ export class Agent implements AsyncDisposable {
   }
 
   /** @internal What the agents that work for this one have from it. */
-  get shared(): Pick<AgentParts, "toolset" | "state" | "askPermission" | "telemetry" | "purse"> {
+  get shared(): Pick<AgentParts, "toolset" | "state" | "askPermission" | "telemetry" | "purse" | "duringCommand"> {
     return this.#parts
   }
 
@@ -335,6 +337,7 @@ export class Agent implements AsyncDisposable {
       await this.conversation.close()
     } finally {
       await this.#parts.toolset.close()
+      await this.#parts.memory.close() // no command runs any more
     }
   }
 }

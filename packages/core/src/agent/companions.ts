@@ -5,6 +5,7 @@
 import type { AgentMemoryPlace } from "../journal/memory-files.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { Purse } from "../model/spending/purse.ts"
+import type { DuringCommand } from "./memory-writes.ts"
 import type { ProjectCopy } from "./path-rules.ts"
 import type { PermissionPolicy } from "./permission-policy.ts"
 
@@ -56,4 +57,6 @@ export interface SubAgentPlace {
   readonly purse: Purse
   /** What the lead may do now. Its agent may never do more. */
   readonly within: () => PermissionPolicy
+  /** The lead looks after the memory of the project while a command runs. */
+  readonly duringCommand: DuringCommand
 }

@@ -44,7 +44,7 @@ import { hooksOf, reportsOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { introductionsOfLater } from "./introductions.ts"
 import { CacheKeeper } from "./keep-warm.ts"
-import { withMemoryWrites } from "./memory-writes.ts"
+import { type DuringCommand, withMemoryWrites } from "./memory-writes.ts"
 import { openingMode } from "./opening-mode.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { isInside, judge, type PermissionPolicy, type Request } from "./permissions.ts"
@@ -157,12 +157,14 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     // rules that deny or ask count in every mode; where a file may be, the owner of the import decides
     mayRead: (path) => judge(readingOf(path), { ...policy, mode: "ask", readable: ["/"] }).verdict === "allow",
   })
-  const own = memory?.directory
-    ? withMemoryWrites(toolset.tools, {
-        directory: memory.directory,
-        record: (files) => agentMemory.recordWrites(files),
-      })
-    : toolset.tools
+  // a sub-agent's commands can reach the memory of the project too
+  const duringCommand: DuringCommand =
+    sub?.duringCommand ?? ((run, isOpenEnded) => agentMemory.duringCommand(run, isOpenEnded))
+  const own = withMemoryWrites(toolset.tools, {
+    ...(memory?.directory === undefined ? {} : { directory: memory.directory }),
+    write: (file, write) => agentMemory.writing(file, write),
+    duringCommand,
+  })
   const { later } = toolset
   const deferred = deferredTools(own, () => toolsInView(conversation.views.context), later)
   const tools = deferred ? [...own, deferred.search, deferred.call] : own
@@ -293,6 +295,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
       },
     },
     memory: agentMemory,
+    duringCommand,
     dreaming,
     state,
     runHooks,

@@ -309,6 +309,11 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
+  /** @internal Tells the person something. */
+  report(message: string): void {
+    this.#engine.record.events.emit("notice", { message })
+  }
+
   /** @internal What a fork starts from: the request as the journal has it now. Nothing is decided and nothing is written. */
   currentRequest(): Promise<ModelRequest> {
     return this.#engine.preparer.forkRequest()

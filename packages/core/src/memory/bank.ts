@@ -10,12 +10,13 @@ import { commit } from "./commit.ts"
 import { planErasure } from "./erase.ts"
 import { INDEX_FILE } from "./file-names.ts"
 import { loadChanges, MemoryHistoryError, readCopy } from "./history.ts"
-import { type LoadedIndex, loadedIndex, updateIndex } from "./index-file.ts"
-import type { Memory, MemoryAuthor, MemoryChange, MemoryProposal, MemoryToolEdits } from "./memory.ts"
+import { type LoadedIndex, loadedIndex, ownIndex, updateIndex } from "./index-file.ts"
+import { isPersons, type Memory, type MemoryAuthor, type MemoryChange, type MemoryProposal, type MemoryToolEdits } from "./memory.ts"
 import { planProposal } from "./plan-change.ts"
-import { planRecord } from "./plan-record.ts"
+import { isCommandRunning, withoutLeftOvers } from "./announced-writes.ts"
+import { planHandEdits, planToolEdits } from "./plan-record.ts"
 import { planRevert } from "./plan-revert.ts"
-import { type Snapshot, SnapshotReader } from "./snapshot.ts"
+import { dayOf, type Snapshot, SnapshotReader } from "./snapshot.ts"
 
 const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
 
@@ -40,7 +41,9 @@ export interface MemoryBank {
   index(): Promise<LoadedIndex>
   /** Makes one change of any number of files. Nothing if everything is already as proposed. */
   change(proposal: MemoryProposal): Promise<MemoryChange | undefined>
-  /** Takes what file tools just wrote into the history. Call it before anything else reads the bank. */
+  /** The person says yes to a memory: it counts as theirs from now on. Nothing if there is no such memory, or it is theirs already. */
+  confirm(file: string): Promise<MemoryChange | undefined>
+  /** Takes what file tools just wrote into the history. Announce the write before, so that no one takes it for the person's. */
   record(edits: MemoryToolEdits): Promise<MemoryChange | undefined>
   /** The oldest change first. */
   history(): Promise<readonly MemoryChange[]>
@@ -55,6 +58,8 @@ export interface MemoryBank {
   erase(file: string): Promise<{ readonly changes: number } | undefined>
   /** A text from the history, by its hash. */
   earlierText(hash: string): Promise<string>
+  /** Whether a command of an agent in another process runs now. What is said on its behalf may not be the person's. */
+  isCommandRunning(): Promise<boolean>
   /** What is wrong with the files, one sentence each. */
   problems(): Promise<readonly string[]>
 }
@@ -73,14 +78,18 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
     }
   }
 
-  /** Records what file tools or people wrote. Nothing if all of it is recorded already. */
-  async function recordEdits(edits: MemoryToolEdits): Promise<MemoryChange | undefined> {
-    const snapshot = await reader.read()
-    const plan = await planRecord({ files, snapshot, edits })
-    return plan && commit({ files, reader, snapshot, plan, now: clock.now() })
+  /** Records what was written past the bank, as one change for each origin. */
+  async function recordHandEdits(): Promise<void> {
+    for (;;) {
+      const snapshot = await reader.read()
+      const plan = await planHandEdits({ files, snapshot })
+      const change = plan && (await commit({ files, reader, snapshot, plan, now: clock.now() }))
+      if (change) continue
+      const leftOver = withoutLeftOvers(snapshot.handEdits.announced)
+      if (leftOver.length > 0) await files.install(leftOver)
+      return
+    }
   }
-
-  const recordHandEdits = () => recordEdits({ by: "person" })
 
   async function settled(): Promise<Snapshot> {
     if (!readOnly) await retried(recordHandEdits)
@@ -90,6 +99,18 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
   function mustBeWritable(): void {
     if (readOnly)
       throw new MemoryHistoryError(`The memory in ${files.location} is opened for reading only. Nothing was changed.`)
+  }
+
+  async function change(proposal: MemoryProposal): Promise<MemoryChange | undefined> {
+    mustBeWritable()
+    return retried(async () => {
+      await recordHandEdits()
+      const snapshot = await reader.read()
+      const now = clock.now()
+      const plan = await planProposal({ snapshot, proposal, now })
+      const { by, why, source } = proposal
+      return commit({ files, reader, snapshot, now, plan: { by, why, ...(source ? { source } : {}), ...plan } })
+    })
   }
 
   async function changeOf(id: string): Promise<MemoryChange> {
@@ -115,28 +136,30 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
       return (await settled()).texts.get(file)
     },
     async index() {
-      const { texts, memories } = await settled()
+      const { texts, memories, loaded } = await settled()
       const text = texts.get(INDEX_FILE) ?? updateIndex({ text: undefined, memories })
-      return loadedIndex(maskSecrets(text))
+      const lines = new Set(loaded.head.files[INDEX_FILE]?.lines)
+      return loadedIndex(maskSecrets(ownIndex({ text, memories, lines })))
     },
 
-    async change(proposal) {
-      mustBeWritable()
-      return retried(async () => {
-        await recordHandEdits()
-        const snapshot = await reader.read()
-        const now = clock.now()
-        const plan = await planProposal({ snapshot, proposal, now })
-        const { by, why, source } = proposal
-        return commit({ files, reader, snapshot, now, plan: { by, why, ...(source ? { source } : {}), ...plan } })
-      })
+    change,
+
+    async confirm(file) {
+      const memory = (await settled()).memories.find((one) => one.file === file)
+      if (!memory || isPersons(memory)) return undefined
+      const source = { ...memory.source, confirmed: true } as const
+      const put = { ...memory, source, confirmed: dayOf(clock.now().toISOString()) }
+      return change({ by: "person", why: "Confirmed by the user", puts: [put] })
     },
 
     async record(edits) {
       mustBeWritable()
       // hand edits of other files are recorded with the next reading
-      const written = edits.files && { files: [...edits.files, INDEX_FILE] }
-      return retried(() => recordEdits({ ...edits, ...written }))
+      return retried(async () => {
+        const [snapshot, now] = [await reader.read(), clock.now()]
+        const plan = await planToolEdits({ files, snapshot, edits, now })
+        return commit({ files, reader, snapshot, plan, now })
+      })
     },
 
     async history() {
@@ -178,6 +201,7 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
     },
 
     earlierText: (hash) => readCopy(files, hash),
+    isCommandRunning: () => isCommandRunning(files),
 
     async problems() {
       const { problems } = await settled()

@@ -20,6 +20,9 @@ export interface PlannedChange {
   readonly sources?: ReadonlyMap<string, Provenance>
   readonly masked?: readonly { readonly file: string; readonly kind: string }[]
   readonly refused?: readonly MemoryRefusal[]
+  readonly replaced?: readonly string[]
+  /** Lines of the index that the person wrote. */
+  readonly ownLines?: readonly string[]
   /** Archived copies that are no longer needed, with their texts. */
   readonly unarchived?: ReadonlyMap<string, string>
   /** Other files to write in the same step. They are not part of the change. */
@@ -58,10 +61,12 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
     const facts = factsOf(snapshot, path)
     const { text: copy } = await maskFile({ file: path, text, facts })
     copies.push(copy)
-    const source = plan.sources?.get(path) ?? (head.files[path] ? facts.source : (plan.source ?? facts.source))
+    const source = plan.sources?.get(path) ?? head.files[path]?.source ?? plan.source ?? facts.source
     const created = head.files[path]?.created ?? (facts.created || dayOf(now.toISOString()))
-    recorded[path] = { hash: hashOf(text), copy: hashOf(copy), created, source }
-    changed.push({ path, ...(before ? { before } : {}), after: hashOf(copy) })
+    const lines = path === INDEX_FILE ? [...(head.files[path]?.lines ?? []), ...(plan.ownLines ?? [])] : []
+    const own = lines.length > 0 ? { lines: [...new Set(lines)] } : {}
+    recorded[path] = { hash: hashOf(text), copy: hashOf(copy), created, source, ...own }
+    changed.push({ path, ...(before ? { before } : {}), after: hashOf(copy), source })
   }
   for (const [path, text] of plan.unarchived ?? []) writes.push({ path, text: undefined, expected: text })
   const last = head.last + 1
@@ -75,8 +80,9 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
     ...(plan.reverts === undefined ? {} : { reverts: plan.reverts }),
     ...(plan.masked && plan.masked.length > 0 ? { masked: plan.masked } : {}),
     ...(plan.refused && plan.refused.length > 0 ? { refused: plan.refused } : {}),
+    ...(plan.replaced && plan.replaced.length > 0 ? { replaced: plan.replaced } : {}),
   }
-  const history = historyWrites({ change, head: { last, files: recorded }, headText, copies })
+  const history = historyWrites({ change, head: { last, files: recorded, computed: true }, headText, copies })
   await files.install([...writes, ...(plan.alongside ?? []), ...history])
   return change
 }

@@ -91,7 +91,11 @@ async function planHere(options: ErasureOptions): Promise<Erasure | undefined> {
     if (facts?.hash === hashOf(text)) recorded[path] = { ...facts, hash: hashOf(kept) }
   }
   for (const [path, facts] of Object.entries(recorded))
-    recorded[path] = { ...facts, copy: (await cleanCopy(path, facts.copy))! }
+    recorded[path] = {
+      ...facts,
+      copy: (await cleanCopy(path, facts.copy))!,
+      ...(facts.lines ? { lines: facts.lines.filter((line) => linkedFile(line) !== file) } : {}),
+    }
   const last = snapshot.loaded.head.last + 1
   const erased: MemoryChange = { id: String(last), at: now.toISOString(), by: "person", why: ERASED, files: [] }
   return {
@@ -102,7 +106,7 @@ async function planHere(options: ErasureOptions): Promise<Erasure | undefined> {
       ...(await archiveWrites(options, named)),
       ...(await rewrittenHistory(files, {
         changes: [...rewritten, erased],
-        head: { last, files: recorded },
+        head: { last, files: recorded, computed: true },
         headText: snapshot.loaded.text,
         texts: copies,
       })),

@@ -162,7 +162,7 @@ test("BEY-9 no secret reaches a file, a name, the index, the reason or the histo
     puts: [{ file: "raw.md", text: `---\nname: Raw\ndescription: ${says}\nx-own: ${says}\n---\n${says}\n` }],
   })
   await writeFile(join(directory, "tool.md"), `---\nname: Tool\n---\n${says}\n`)
-  const recorded = await bank.record({ by: "agent", files: ["tool.md"] })
+  const recorded = await bank.record({ by: "agent", source: { saidBy: "agent" }, files: ["tool.md"] })
   expect(recorded?.masked).toEqual([{ file: "tool.md", kind: "password" }])
   expect(await bank.get("raw.md")).toMatchObject({
     name: "Raw",

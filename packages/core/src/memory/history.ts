@@ -5,7 +5,8 @@
 import { hash } from "node:crypto"
 import { reasonOf, StrataError } from "../base/errors.ts"
 import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
-import type { MemoryChange, Provenance } from "./memory.ts"
+import { INDEX_FILE } from "./file-names.ts"
+import type { MemoryChange, MemoryFileEdit, Provenance } from "./memory.ts"
 
 const CHANGES = ".history/changes"
 const TEXTS = ".history/texts"
@@ -20,11 +21,15 @@ export interface RecordedFile {
   readonly copy: string
   readonly created: string
   readonly source: Provenance
+  /** Lines of the index that the person wrote. */
+  readonly lines?: readonly string[]
 }
 
 export interface Head {
   readonly last: number
   readonly files: Readonly<Record<string, RecordedFile>>
+  /** Strata computed the sources. Older versions took them from the files. */
+  readonly computed?: true
 }
 
 export interface LoadedHead {
@@ -48,9 +53,32 @@ export async function loadHead(files: MemoryFiles): Promise<LoadedHead> {
   if (text === null && (await files.list(CHANGES)).length === 0)
     return { head: { last: 0, files: {} }, text, problems: [] }
   const head = text === null ? undefined : unsealed<Head>(text)
-  if (head) return { head, text, problems: [] }
+  if (head?.computed) return { head, text, problems: [] }
   const rebuilt = await rebuiltHead(files)
+  if (head) return { head: withSources(head, rebuilt), text, problems: [] }
   return { head: rebuilt, text, problems: ["The head of the history was damaged and is rebuilt from the changes."] }
+}
+
+/** What the changes say about who wrote it counts, where no source was computed. */
+function withSources(head: Head, { files }: Head): Head {
+  const recorded = Object.entries(head.files).map(([path, file]): [string, RecordedFile] => {
+    const { source = UNKNOWN, lines } = files[path] ?? {}
+    return [path, { ...file, source, ...(lines ? { lines } : {}) }]
+  })
+  return { ...head, files: Object.fromEntries(recorded) }
+}
+
+const UNKNOWN: Provenance = { saidBy: "agent" }
+
+/** A change of an older version has no sources. What the person did is theirs; a change taken back is not a new word of theirs. */
+const sourceAfter = (change: MemoryChange, edit: MemoryFileEdit, known: Provenance = UNKNOWN): Provenance =>
+  edit.source ?? (change.by !== "person" ? UNKNOWN : change.reverts === undefined ? { saidBy: "user" } : known)
+
+/** The source that a text of the history had. */
+export function sourceOfCopy(changes: readonly MemoryChange[], path: string, copy: string): Provenance {
+  const isIt = (edit: MemoryFileEdit) => edit.path === path && edit.after === copy
+  const change = changes.findLast(({ files }) => files.some(isIt))
+  return change ? sourceAfter(change, change.files.find(isIt)!) : UNKNOWN
 }
 
 /** What the changes say about each file. */
@@ -59,14 +87,37 @@ async function rebuiltHead(files: MemoryFiles): Promise<Head> {
   const ids = (await files.list(CHANGES)).map(({ path }) => idIn(path))
   const recorded = new Map<string, RecordedFile>()
   for (const change of changes) {
-    for (const { path, after } of change.files) {
+    for (const edit of change.files) {
+      const { path, after } = edit
       const known = recorded.get(path)
-      const source = change.source ?? known?.source ?? { saidBy: "user" as const }
+      const source = sourceAfter(change, edit, known?.source)
+      const lines = path === INDEX_FILE ? await linesAfter(files, change, { edit, known: known?.lines }) : undefined
       if (after === undefined) recorded.delete(path)
-      else recorded.set(path, { hash: after, copy: after, created: known?.created ?? change.at, source })
+      else {
+        const created = known?.created ?? change.at
+        recorded.set(path, { hash: after, copy: after, created, source, ...(lines ? { lines } : {}) })
+      }
     }
   }
   return { last: Math.max(0, ...ids), files: Object.fromEntries(recorded) }
+}
+
+/** The lines of the index that the person has written up to this change. */
+async function linesAfter(
+  files: MemoryFiles,
+  { by, reverts }: MemoryChange,
+  { edit, known = [] }: { readonly edit: MemoryFileEdit; readonly known: readonly string[] | undefined },
+): Promise<readonly string[]> {
+  if (by !== "person" || reverts !== undefined || edit.after === undefined) return known
+  const textOf = async (copy: string | undefined) => (copy ? await readCopy(files, copy).catch(() => "") : "")
+  return addedLines({ known, before: await textOf(edit.before), after: await textOf(edit.after) })
+}
+
+/** A line stays the person's, also if it goes and comes back. */
+export function addedLines(of: { known: readonly string[]; before: string; after: string }): readonly string[] {
+  const linesIn = (text: string) => text.split(/\r?\n/).filter((line) => line.trim() !== "")
+  const had = new Set(linesIn(of.before))
+  return [...new Set([...of.known, ...linesIn(of.after).filter((line) => !had.has(line))])]
 }
 
 export interface LoadedChanges {

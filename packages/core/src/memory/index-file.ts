@@ -1,6 +1,6 @@
 /**
- * `MEMORY.md`: one line per memory, a link and a hook. It follows the memories; lines written by hand stay. What is loaded is cut
- * to a limit, and the last line then says so.
+ * `MEMORY.md`: one line per memory, a link and a hook. It follows the memories; lines written by hand stay. What is loaded is built
+ * from the memories and the lines that the person wrote. It is cut to a limit, and the last line then says so.
  */
 import { grouped } from "../base/grouped.ts"
 import { INDEX_FILE } from "./file-names.ts"
@@ -60,6 +60,26 @@ export function updateIndex({ text = "", memories, renewed, gone }: IndexUpdate)
   const lines = [...kept.slice(0, at), ...added, ...kept.slice(at)]
   const joined = lines.join(newline)
   return joined === "" || joined.endsWith(newline) ? joined : joined + newline
+}
+
+export interface OwnIndex {
+  readonly text: string
+  readonly memories: readonly Memory[]
+  /** Those that the person wrote. */
+  readonly lines: ReadonlySet<string>
+}
+
+/** The index without what someone else wrote into it: each line is made from its memory, or is the person's. */
+export function ownIndex({ text, memories, lines }: OwnIndex): string {
+  const current = new Map(memories.filter(isCurrent).map((memory) => [memory.file, memory]))
+  return text
+    .split(/\r?\n/)
+    .flatMap((line) => {
+      if (line.trim() === "" || lines.has(line)) return [line]
+      const memory = current.get(linkedFile(line) ?? "")
+      return memory ? [indexLine(memory)] : []
+    })
+    .join("\n")
 }
 
 /** The file that an index line links to, if it is one: a list item that begins with a link to a markdown file. */

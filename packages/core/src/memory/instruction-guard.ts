@@ -1,22 +1,37 @@
 /** What only a tool's output or the web said may be remembered as a fact, never as a rule or as something about the user. */
-import type { Memory, Provenance } from "./memory.ts"
-import { SPEAKERS } from "./memory.ts"
+import { isPersons, isRule, type Memory, type Provenance } from "./memory.ts"
 
 /** The reason to refuse a memory, as the end of a sentence. Nothing if it may be stored. */
 export function refusalOf(
   memory: Pick<Memory, "name" | "description" | "body" | "type" | "source">,
 ): string | undefined {
   if (memory.source.saidBy !== "tool") return undefined
-  if (memory.type === "feedback" || memory.type === "user")
+  if (isRule(memory))
     return `it comes from a tool's output, so it cannot be of type ${memory.type}`
   const found = [memory.name, memory.description, memory.body].map(instructionIn).find(Boolean)
   return found && `it comes from a tool's output and reads as an instruction (${JSON.stringify(found)})`
 }
 
 /** The less trusted of two sources. */
-export function lessTrusted(a: Provenance, b: Provenance): Provenance {
-  return SPEAKERS.indexOf(b.saidBy) > SPEAKERS.indexOf(a.saidBy) ? b : a
+export const lessTrusted = (a: Provenance, b: Provenance): Provenance => (distrust(b) > distrust(a) ? b : a)
+
+function distrust(source: Provenance): number {
+  if (isPersons({ source })) return 0
+  if (source.saidBy === "tool") return 3
+  return source.outside === undefined ? 1 : 2
 }
+
+/** The reason why only the person may make this change of a rule of theirs, as the end of a sentence. Nothing if it may be made. */
+export function trespassOf(before: Memory | undefined, after: Memory | undefined): string | undefined {
+  if (!before || !isPersons(before) || !isRule(before)) return undefined
+  if (after && isPersons(after) && isRule(after) && after.supersededBy === before.supersededBy) return undefined
+  return "it is a rule of the user, and the change is not in the user's words"
+}
+
+/** Whether a memory that no one confirmed would replace a rule of the person. */
+export const isOverreach = (successor: Memory, older: Memory): boolean =>
+  (isPersons(older) && isRule(older) && !isPersons(successor)) ||
+  (successor.source.saidBy === "tool" && older.source.saidBy !== "tool")
 
 /** A sentence that begins like an order: an adverb, a modal, or a verb in the imperative. English and German. */
 const ORDER =

@@ -7,11 +7,17 @@ export type MemoryType = (typeof MEMORY_TYPES)[number]
 export const SPEAKERS = ["user", "agent", "tool"] as const
 export type Speaker = (typeof SPEAKERS)[number]
 
-/** Where a memory comes from. A hand edit has no conversation. */
+/** Where a memory comes from. Strata computes it with each write and keeps it in the history; what a file says about it does not count. */
 export interface Provenance {
   readonly saidBy: Speaker
+  /** Absent for a hand edit. */
   readonly conversation?: string
+  /** The person's message whose words the memory has. */
   readonly message?: string
+  /** What came from outside and was in view at the write, such as `Read README.md`. */
+  readonly outside?: string
+  /** The person said yes to it. */
+  readonly confirmed?: true
 }
 
 /** What a memory rests on: someone said it, the agent saw it, or the agent concluded it. */
@@ -50,10 +56,12 @@ export interface MemoryDraft extends Partial<Omit<Memory, "name" | "body" | "sup
 export interface MemoryText {
   readonly file: string
   readonly text: string
+  /** Default: the person's, if they write it; otherwise that of the file as it was. */
+  readonly source?: Provenance
 }
 
-/** `merge`: the memory of a worktree and the project's memory were brought together. */
-export type MemoryAuthor = "person" | "agent" | "extraction" | "dream" | "merge"
+/** `merge`: the memory of a worktree and the project's memory were brought together. `outside`: a file changed, and it may not have been the person. */
+export type MemoryAuthor = "person" | "agent" | "extraction" | "dream" | "merge" | "outside"
 
 export interface MemoryProposal {
   readonly by: MemoryAuthor
@@ -75,8 +83,9 @@ export interface MemoryProposal {
 export interface MemoryToolEdits {
   readonly by: MemoryAuthor
   readonly why?: string
-  readonly source?: Provenance
-  /** The files that the tools wrote. Changes to others are the person's. Default: all that changed. */
+  /** Of all of them. */
+  readonly source: Provenance
+  /** The files that the tools wrote. Default: all that changed. */
   readonly files?: readonly string[]
 }
 
@@ -101,6 +110,8 @@ export interface MemoryChange {
   readonly masked?: readonly { readonly file: string; readonly kind: string }[]
   /** What file tools wrote and may not be stored. It was taken out again. */
   readonly refused?: readonly MemoryRefusal[]
+  /** Files that said something else about their source. It was replaced. */
+  readonly replaced?: readonly string[]
 }
 
 export interface MemoryFileEdit {
@@ -110,6 +121,15 @@ export interface MemoryFileEdit {
   readonly after?: string
   /** Where a removed file went. */
   readonly archived?: string
+  /** Of the text after. */
+  readonly source?: Provenance
 }
+
+/** Types that say how to work with the person. Only the person's words can be a rule in force. */
+export const isRule = ({ type }: Pick<Memory, "type">): boolean => type === "feedback" || type === "user"
+
+/** Said, written or confirmed by the person. All else the agent noted, and no one confirmed it. */
+export const isPersons = ({ source }: Pick<Memory, "source">): boolean =>
+  source.saidBy === "user" || source.confirmed === true
 
 export const isCurrent = (memory: Memory): boolean => memory.supersededBy === undefined

@@ -74,12 +74,12 @@ export async function followShared(work: OverlayWork & { readonly worktree: Link
   await retried(async () => {
     const [shared, own] = [await sideOf(files, clock), await sideOf(overlay.files, clock)]
     const base = await baseOf(overlay)
-    const { edits, sources, conflicts } = await planTaking({ into: own.side, from: shared.side, base })
+    const { edits, sources, conflicts, ownLines } = await planTaking({ into: own.side, from: shared.side, base })
     const { texts } = shared.side.snapshot
     const settled = new Map([...texts].filter(([file]) => !conflicts.includes(file)))
     for (const file of conflicts) if (base.has(file)) settled.set(file, base.get(file)!)
     const alongside = baseWrites(base, settled)
-    const plan = { by: "merge", why: "Taken over from the project's memory", edits, sources, alongside } as const
+    const plan = { by: "merge", why: "Taken over from the project's memory", edits, sources, ownLines, alongside } as const
     const { reader, side } = own
     const change = await commit({ files: overlay.files, reader, snapshot: side.snapshot, plan, now: clock.now() })
     if (!change && alongside.length > 0) await overlay.files.install(alongside)
@@ -105,12 +105,12 @@ export async function mergeOverlay(
   return retried(async () => {
     const [shared, own] = [await sideOf(files, clock), await sideOf(overlay.files, clock)]
     const base = await baseOf(overlay)
-    const { edits, sources, conflicts } = await planMerge({ into: shared.side, from: own.side, base })
+    const { edits, sources, conflicts, ownLines } = await planMerge({ into: shared.side, from: own.side, base })
     const { texts } = own.side.snapshot
     const after = state === "gone" ? await removalOf(work, texts) : baseWrites(base, texts)
     const alongside = state === "gone" ? after : movedInto(overlay.folder, after)
     const why = `Merged from the worktree ${overlay.name}`
-    const plan = { by: "merge", why, edits, sources, alongside } as const
+    const plan = { by: "merge", why, edits, sources, ownLines, alongside } as const
     const { reader, side } = shared
     const change = await commit({ files, reader, snapshot: side.snapshot, plan, now: clock.now() })
     if (!change && alongside.length > 0) await files.install(alongside)

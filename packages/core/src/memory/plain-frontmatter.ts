@@ -4,7 +4,7 @@
  */
 const KEYS: ReadonlySet<string> = new Set([
   ...["name", "description", "type", "created", "confirmed", "basis", "failed", "superseded-by"],
-  ...["said-by", "conversation", "message"],
+  ...["said-by", "conversation", "message", "outside", "confirmed-by"],
 ])
 const PAIR = /^( {2})?([a-z-]+): (\S.*)$/
 const OPENING = /^(source|supersedes):$/

@@ -2,7 +2,7 @@
 import { MemoryFileError, StrataError } from "../base/errors.ts"
 import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 import { checkedTopicFile, fileNameFor, INDEX_FILE } from "./file-names.ts"
-import { lessTrusted, refusalOf } from "./instruction-guard.ts"
+import { isOverreach, lessTrusted, refusalOf, trespassOf } from "./instruction-guard.ts"
 import { maskFile } from "./masked-file.ts"
 import type { Memory, MemoryDraft, MemoryProposal, MemoryRefusal, MemoryText, Provenance } from "./memory.ts"
 import { mergeTexts } from "./merge-texts.ts"
@@ -71,8 +71,9 @@ export async function planProposal(options: {
   for (const put of proposal.puts ?? []) {
     const memory = "text" in put ? await planText(planning, put) : await planDraft(planning, put)
     if (!memory) continue
-    const why = refusalOf(memory)
-    if (why && !isAsBefore(memory, snapshot)) refusals.push({ file: memory.file, why })
+    const before = snapshot.memories.find(({ file }) => file === memory.file)
+    const why = refusalOf(memory) ?? (proposal.by === "person" ? undefined : trespassOf(before, memory))
+    if (why && !isAsBefore(memory, before)) refusals.push({ file: memory.file, why })
     written.push(memory)
   }
   if (refusals.length > 0) throw new MemoryRefusedError(refusals)
@@ -84,8 +85,7 @@ export async function planProposal(options: {
 }
 
 /** A person may have written by hand what is refused here. A change of its marks only, such as a supersession, goes through. */
-function isAsBefore(memory: Memory, { memories }: Snapshot): boolean {
-  const before = memories.find(({ file }) => file === memory.file)
+function isAsBefore(memory: Memory, before: Memory | undefined): boolean {
   const judged = ({ name, description, type, body, source }: Memory) => [name, description, type, body, source.saidBy]
   return before !== undefined && String(judged(before)) === String(judged(memory))
 }
@@ -96,21 +96,21 @@ function clean(planning: Planning, file: string, text: string): string {
 }
 
 /** A whole file. The index may be written like this too. */
-async function planText(planning: Planning, { file, text }: MemoryText): Promise<Memory | undefined> {
+async function planText(planning: Planning, { file, text, source: given }: MemoryText): Promise<Memory | undefined> {
   if (file !== INDEX_FILE) checkedTopicFile(file)
   const { proposal } = planning
-  const facts = factsFor(planning, file)
+  const before = factsFor(planning, file)
+  const usual = proposal.by === "person" ? ({ saidBy: "user" } as const) : before.source
+  const source = given ?? proposal.source ?? usual
+  const facts = { ...before, source }
   const { text: masked, kinds } = await maskFile({ file, text, facts })
   planning.masked.push(...kinds.map((kind) => ({ file, kind })))
   planning.edits.set(file, masked)
   if (file === INDEX_FILE) return undefined
   const memory = await parseMemory({ file, text: masked, facts })
-  const source = lessTrusted(memory.source, proposal.source ?? (await previousSource(planning, file)) ?? memory.source)
   planning.sources.set(file, source)
-  if (source === memory.source) return memory
-  const corrected = { ...memory, source }
-  planning.edits.set(file, await renderMemory(corrected, { text: masked, facts }))
-  return corrected
+  if (proposal.by !== "person") planning.edits.set(file, await renderMemory(memory, { text: masked, facts }))
+  return memory
 }
 
 async function planDraft(planning: Planning, draft: MemoryDraft): Promise<Memory> {
@@ -161,19 +161,14 @@ function factsFor({ snapshot, proposal, today }: Planning, file: string): FileFa
   return { created: today, source: proposal.source ?? { saidBy: proposal.by === "person" ? "user" : "agent" } }
 }
 
-/** Without a word from the caller, rewriting a file does not make its source more trusted. */
-async function previousSource({ snapshot, proposal }: Planning, file: string): Promise<Provenance | undefined> {
-  return proposal.by === "person" ? undefined : snapshot.memories.find((memory) => memory.file === file)?.source
-}
-
 /** Marks the older memories. They stay where they are, out of the index. */
 async function markSuperseded(planning: Planning, successor: Memory): Promise<void> {
   for (const reference of successor.supersedes ?? []) {
     const older = planning.snapshot.memories.find(
       ({ file, name }) => file === reference || file === `${reference}.md` || name === reference,
-    )?.file
-    if (older === undefined || older === successor.file) continue
-    await editMemory(planning, older, ({ supersedes, ...memory }) => {
+    )
+    if (older === undefined || older.file === successor.file || isOverreach(successor, older)) continue
+    await editMemory(planning, older.file, ({ supersedes, ...memory }) => {
       const left = (supersedes ?? []).filter((file) => file !== successor.file)
       return { ...memory, ...(left.length > 0 ? { supersedes: left } : {}), supersededBy: successor.file }
     })

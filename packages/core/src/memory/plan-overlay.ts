@@ -4,6 +4,7 @@
  */
 import { fileNameFor, INDEX_FILE } from "./file-names.ts"
 import { linkedFile } from "./index-file.ts"
+import { isOverreach, lessTrusted } from "./instruction-guard.ts"
 import type { Memory, MemoryChange, Provenance } from "./memory.ts"
 import { type Edits, type FileText, mergeFile } from "./plan-change.ts"
 import { factsOf, type Snapshot } from "./snapshot.ts"
@@ -18,6 +19,8 @@ export interface OverlaySide {
 export interface OverlayPlan {
   readonly edits: Edits
   readonly sources: ReadonlyMap<string, Provenance>
+  /** Lines of the index that the person wrote. */
+  readonly ownLines: readonly string[]
   /** Files that both had changed in the same lines. */
   readonly conflicts: readonly string[]
 }
@@ -31,11 +34,11 @@ interface Sides {
 
 /** What the project's memory takes over from a worktree. Every text of both sides is kept. */
 export async function planMerge(sides: Sides): Promise<OverlayPlan> {
-  const { edits, sources, conflicts } = await planTaking(sides)
+  const { edits, sources, conflicts, ownLines } = await planTaking(sides)
   const planned = new Map(edits)
   const known = new Map(sources)
   for (const file of conflicts) await keepBoth({ ...sides, file, edits: planned, sources: known })
-  return { edits: planned, sources: known, conflicts }
+  return { edits: planned, sources: known, conflicts, ownLines }
 }
 
 /** What one side can take over from the other without a conflict. */
@@ -51,12 +54,16 @@ export async function planTaking({ into, from, base }: Sides): Promise<OverlayPl
     const result = merged === "conflict" ? confirmedLater({ into, from }, file) : merged
     if (result === undefined) conflicts.push(file)
     else if (result !== texts.current) edits.set(file, result)
-    const source = memoryIn(from, file)?.source
+    const [ours, theirs] = [memoryIn(into, file)?.source, memoryIn(from, file)?.source]
+    // a text with lines of both is no more trusted than either
+    const source = ours && theirs && result !== texts.text ? lessTrusted(ours, theirs) : theirs
     if (source && edits.has(file)) sources.set(file, source)
   }
   if (index !== undefined) edits.set(INDEX_FILE, index)
-  return { edits, sources, conflicts }
+  return { edits, sources, conflicts, ownLines: linesIn(from) }
 }
+
+const linesIn = ({ snapshot }: OverlaySide): readonly string[] => snapshot.loaded.head.files[INDEX_FILE]?.lines ?? []
 
 function textsOf({ into, from, base }: Sides, file: string): { base: FileText; current: FileText; text: FileText } {
   const textIn = (texts: ReadonlyMap<string, string>) => texts.get(file) ?? null
@@ -79,11 +86,15 @@ function confirmedLater({ into, from }: Omit<Sides, "base">, file: string): stri
   return (ours.confirmed < theirs.confirmed ? from : into).snapshot.texts.get(file)
 }
 
-/** The index follows the memories by itself. Only lines that someone wrote there by hand have to be taken over. */
+/** The index follows the memories by itself. Only lines that the person wrote there have to be taken over. */
 function mergedIndex({ into, from, base }: Sides): string | undefined {
   const linesOf = (texts: ReadonlyMap<string, string>) => texts.get(INDEX_FILE)?.split("\n") ?? []
   const known = new Set([...linesOf(base), ...linesOf(into.snapshot.texts)])
-  const fresh = linesOf(from.snapshot.texts).filter((line) => linkedFile(line) === undefined && !known.has(line))
+  const own = new Set(linesIn(from))
+  const isOwn = (line: string) => own.has(line.replace(/\r$/, ""))
+  const fresh = linesOf(from.snapshot.texts).filter(
+    (line) => linkedFile(line) === undefined && isOwn(line) && !known.has(line),
+  )
   if (fresh.length === 0) return undefined
   const current = into.snapshot.texts.get(INDEX_FILE) ?? ""
   return `${current}${current === "" || current.endsWith("\n") ? "" : "\n"}${fresh.join("\n")}\n`
@@ -106,7 +117,8 @@ async function keepBoth({ into, from, base, file, edits, sources }: Conflict): P
   sources.set(file, ours.source)
   const texts = { ours: into.snapshot.texts.get(file)!, theirs: from.snapshot.texts.get(file)! }
   if (!base.has(file) && ours.name !== theirs.name) return void edits.set(copy, texts.theirs) // two topics with one file name
-  const isTheirsNewer = lastChange(from, file) >= lastChange(into, file)
+  const isLater = lastChange(from, file) >= lastChange(into, file)
+  const isTheirsNewer = isLater ? !isOverreach(theirs, ours) : isOverreach(ours, theirs)
   const [newer, older] = isTheirsNewer ? [copy, file] : [file, copy]
   const marked = (memory: Memory): Memory =>
     memory.file === newer

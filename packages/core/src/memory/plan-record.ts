@@ -1,30 +1,39 @@
 /** Finds what was written into the directory past the bank, by a person with an editor or by file tools, and plans its record. */
 import type { MemoryFiles } from "../journal/memory-files.ts"
+import { withoutLeftOvers } from "./announced-writes.ts"
 import type { PlannedChange } from "./commit.ts"
 import { INDEX_FILE } from "./file-names.ts"
-import { hashOf, readCopy } from "./history.ts"
-import { lessTrusted, refusalOf } from "./instruction-guard.ts"
+import { sourceOfEdit } from "./hand-edits.ts"
+import { addedLines, hashOf, readCopy } from "./history.ts"
+import { refusalOf, trespassOf } from "./instruction-guard.ts"
 import { maskFile } from "./masked-file.ts"
 import type { MemoryRefusal, MemoryToolEdits, Provenance } from "./memory.ts"
-import { factsOf, type Snapshot } from "./snapshot.ts"
-import { parseMemory, renderMemory } from "./topic-file.ts"
+import { inTheirWords } from "./own-words.ts"
+import { dayOf, factsOf, type Snapshot } from "./snapshot.ts"
+import { claimsOtherSource, parseMemory, renderMemory } from "./topic-file.ts"
 
 interface Recording {
   readonly files: MemoryFiles
   readonly snapshot: Snapshot
-  readonly edits: MemoryToolEdits
 }
 
-/** Nothing if every text is recorded already. */
-export async function planRecord(recording: Recording): Promise<PlannedChange | undefined> {
-  const { snapshot, edits } = recording
-  const paths = unrecordedPaths(snapshot).filter((path) => edits.files === undefined || edits.files.includes(path))
-  if (paths.length === 0) return undefined
-  const { by, source } = edits
-  const why = edits.why ?? (by === "person" ? "Edited by hand" : "Written with the file tools")
-  const common = { by, why, ...(source ? { source } : {}) }
-  if (by === "person") return { ...common, edits: new Map(paths.map((path) => [path, textOf(snapshot, path)])) }
-  return { ...common, ...(await checkedEdits(recording, paths)) }
+/** One origin at a time: the person first. Nothing if every text is recorded already. */
+export async function planHandEdits({ files, snapshot }: Recording): Promise<PlannedChange | undefined> {
+  const { handEdits, loaded } = snapshot
+  const groups = Map.groupBy(unrecordedPaths(snapshot), (path) => handEdits.doubt(path))
+  const doubt = groups.has(undefined) ? undefined : [...groups.keys()][0]
+  const paths = groups.get(doubt)
+  if (!paths) return undefined
+  const source = sourceOfEdit(doubt)
+  const edits = new Map(paths.map((path) => [path, textOf(snapshot, path)]))
+  const sources = new Map(paths.map((path) => [path, source]))
+  const alongside = withoutLeftOvers(handEdits.announced)
+  if (doubt !== undefined)
+    return { by: "outside", why: `Changed by ${doubt}, or during it`, source, edits, sources, alongside }
+  const index = loaded.head.files[INDEX_FILE]
+  const before = index ? await readCopy(files, index.copy).catch(() => "") : ""
+  const ownLines = addedLines({ known: [], before, after: edits.get(INDEX_FILE) ?? "" })
+  return { by: "person", why: "Edited by hand", edits, sources, ownLines }
 }
 
 /** Files whose text differs from what was recorded last. A file that cannot be read is left alone. */
@@ -37,39 +46,49 @@ function unrecordedPaths({ loaded, texts, listings }: Snapshot): readonly string
 
 const textOf = ({ texts }: Snapshot, path: string): string | null => texts.get(path) ?? null
 
-/** File tools have no right to secrets or to a tool's instructions: the first are masked, the second are taken out again. */
-async function checkedEdits(
-  { files, snapshot, edits }: Recording,
-  paths: readonly string[],
-): Promise<Pick<PlannedChange, "edits" | "sources" | "masked" | "refused">> {
+/**
+ * File tools have no right to secrets, to a tool's instructions or to the person's rules: the first are masked, the others are taken out
+ * again. Source and dates are written as they are known here, whatever the file says.
+ */
+export async function planToolEdits(
+  { files, snapshot, edits, now }: Recording & { readonly edits: MemoryToolEdits; readonly now: Date },
+): Promise<PlannedChange> {
   const texts = new Map<string, string | null>()
   const sources = new Map<string, Provenance>()
   const masked: { file: string; kind: string }[] = []
   const refused: MemoryRefusal[] = []
-  for (const file of paths) {
+  const replaced: string[] = []
+  const today = dayOf(now.toISOString())
+  // another process may have recorded them already, without knowing their source
+  for (const file of edits.files ?? unrecordedPaths(snapshot)) {
     const written = textOf(snapshot, file)
-    if (written === null) {
-      texts.set(file, null)
-      continue
-    }
-    const facts = factsOf(snapshot, file)
+    if (written === null || file === INDEX_FILE) continue
+    const recorded = snapshot.loaded.head.files[file]
+    const before = await recordedMemory({ files, snapshot }, file)
+    const facts = { created: recorded?.created ?? today, source: edits.source }
     const { text, kinds } = await maskFile({ file, text: written, facts })
     masked.push(...kinds.map((kind) => ({ file, kind })))
-    texts.set(file, text)
-    if (file === INDEX_FILE) continue
-    const recorded = snapshot.loaded.head.files[file]
-    const usual = edits.source ?? recorded?.source ?? { saidBy: "agent" }
-    const known = { created: facts.created, source: usual }
-    const memory = await parseMemory({ file, text, facts: known })
-    const source = edits.source?.saidBy === "tool" ? lessTrusted(memory.source, edits.source) : memory.source
-    const why = refusalOf({ ...memory, source })
+    const claimed = await parseMemory({ file, text, facts })
+    const memory = inTheirWords({ ...claimed, created: facts.created, confirmed: today }, before)
+    const why = refusalOf(memory) ?? trespassOf(before, memory)
     if (why) {
       refused.push({ file, why })
       texts.set(file, recorded ? await readCopy(files, recorded.copy) : null)
+      if (before) sources.set(file, before.source)
       continue
     }
-    sources.set(file, source)
-    if (source !== memory.source) texts.set(file, await renderMemory({ ...memory, source }, { text, facts: known }))
+    if (await claimsOtherSource(text, edits.source)) replaced.push(file)
+    sources.set(file, edits.source)
+    texts.set(file, await renderMemory(memory, { text, facts: { ...facts, source: { saidBy: "tool" } } })) // so that the source is written
   }
-  return { edits: texts, sources, masked, refused }
+  const { by, why = "Written with the file tools", source } = edits
+  return { by, why, source, edits: texts, sources, masked, refused, replaced }
+}
+
+/** The memory as the history has it. */
+async function recordedMemory({ files, snapshot }: Recording, file: string) {
+  const recorded = snapshot.loaded.head.files[file]
+  if (!recorded) return undefined
+  const text = await readCopy(files, recorded.copy)
+  return parseMemory({ file, text, facts: { created: recorded.created, source: recorded.source } })
 }

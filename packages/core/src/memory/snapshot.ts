@@ -3,6 +3,7 @@ import { reasonOf, StrataError } from "../base/errors.ts"
 import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFileListing, MemoryFiles } from "../journal/memory-files.ts"
 import { INDEX_FILE, isTopicFile } from "./file-names.ts"
+import { type HandEdits, handEditsIn, sourceOfEdit } from "./hand-edits.ts"
 import { hashOf, type LoadedHead, loadHead, readHeadText } from "./history.ts"
 import type { Memory } from "./memory.ts"
 import { type FileFacts, parseMemory } from "./topic-file.ts"
@@ -15,6 +16,7 @@ export interface Snapshot {
   /** The texts on disk: the memories and the index. */
   readonly texts: ReadonlyMap<string, string>
   readonly listings: ReadonlyMap<string, MemoryFileListing>
+  readonly handEdits: HandEdits
   /** Sorted by file. Secrets that someone wrote by hand are masked. */
   readonly memories: readonly Memory[]
   /** One sentence each: files that cannot be read as memories, secrets found, damage to the history. */
@@ -56,10 +58,11 @@ export class SnapshotReader {
       else if (text.text !== undefined) texts.set(path, text.text)
     }
     const listings = new Map(listed.map((listing) => [listing.path, listing]))
-    const parsed = await this.parse({ loaded, texts, listings })
+    const handEdits = await handEditsIn(this.#files, { head: loaded.head, hasIndex: texts.has(INDEX_FILE) })
+    const parsed = await this.parse({ loaded, texts, listings, handEdits })
     for (const { memory, hasSecrets } of parsed)
       if (hasSecrets) problems.push(`${memory.file} has a secret in it. It is hidden from the model; remove it.`)
-    return { loaded, texts, listings, memories: parsed.map(({ memory }) => memory), problems }
+    return { loaded, texts, listings, handEdits, memories: parsed.map(({ memory }) => memory), problems }
   }
 
   async #textOf({
@@ -82,7 +85,7 @@ export class SnapshotReader {
   }
 
   /** The memories in these texts. */
-  async parse(from: Pick<Snapshot, "loaded" | "texts" | "listings">): Promise<readonly ParsedFile[]> {
+  async parse(from: Facts): Promise<readonly ParsedFile[]> {
     const parsed: ParsedFile[] = []
     for (const [file, text] of [...from.texts].sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (file === INDEX_FILE) continue
@@ -97,11 +100,16 @@ export class SnapshotReader {
   }
 }
 
-/** What is known about a file apart from its text. A new file is the person's. */
-export function factsOf({ loaded, listings }: Pick<Snapshot, "loaded" | "listings">, file: string): FileFacts {
+type Facts = Pick<Snapshot, "loaded" | "texts" | "listings" | "handEdits">
+
+/** What is known about a file apart from its text. What is not recorded yet is the person's, unless that is in doubt. */
+export function factsOf({ loaded, texts, listings, handEdits }: Facts, file: string): FileFacts {
   const recorded = loaded.head.files[file]
-  if (recorded) return { created: recorded.created, source: recorded.source }
-  return { created: dayOf(listings.get(file)?.modified ?? ""), source: { saidBy: "user" } }
+  const text = texts.get(file)
+  if (recorded && (text === undefined || hashOf(text) === recorded.hash))
+    return { created: recorded.created, source: recorded.source }
+  const created = recorded?.created ?? dayOf(listings.get(file)?.modified ?? "")
+  return { created, source: sourceOfEdit(handEdits.doubt(file)) }
 }
 
 /** The day of an ISO time. */

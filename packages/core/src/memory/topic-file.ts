@@ -5,7 +5,7 @@
 import { basename } from "node:path/posix"
 import { isDeepStrictEqual as isSame } from "node:util"
 import type { Document } from "yaml"
-import { BASES, type Basis, MEMORY_TYPES, type Memory, type Provenance, SPEAKERS } from "./memory.ts"
+import { BASES, type Basis, isPersons, MEMORY_TYPES, type Memory, type Provenance } from "./memory.ts"
 import { readPlainFrontmatter } from "./plain-frontmatter.ts"
 
 /** What a file does not say itself. */
@@ -28,7 +28,7 @@ export async function parseMemory({
   readonly facts: FileFacts
 }): Promise<Memory> {
   const { values, body } = readPlainFile(text) ?? (await splitFile(text))
-  const source = readSource(values.source) ?? facts.source
+  const { source } = facts // never from the file: whoever writes it would vouch for themselves
   const created = readTime(values.created) ?? facts.created
   const supersedes = fileList(values.supersedes)
   const supersededBy = fileList(values["superseded-by"])[0]
@@ -40,7 +40,7 @@ export async function parseMemory({
     created,
     confirmed: readTime(values.confirmed) ?? facts.confirmed ?? created,
     source,
-    basis: oneOf(BASES, values.basis) ?? usualBasis(source),
+    basis: basisOf(oneOf(BASES, values.basis), source),
     ...(values.failed === true ? { failed: true as const } : {}),
     ...(supersedes.length > 0 ? { supersedes } : {}),
     ...(supersededBy === undefined ? {} : { supersededBy }),
@@ -48,19 +48,26 @@ export async function parseMemory({
   }
 }
 
-/** The file's text for a memory. With `previous`, the parts that the memory does not change stay as they are. */
-export async function renderMemory(memory: Memory, previous?: { text: string; facts: FileFacts }): Promise<string> {
+export interface PreviousText {
+  readonly text: string
+  readonly facts: FileFacts
+}
+
+/** The file's text for a memory. With `previous`, the parts that the memory does not change stay as they are. A wrong source never stays. */
+export async function renderMemory(memory: Memory, previous?: PreviousText): Promise<string> {
   const { Document, isMap } = await import("yaml")
   const old = previous && (await splitFile(previous.text))
   const before = previous && (await parseMemory({ file: memory.file, text: previous.text, facts: previous.facts }))
-  if (previous && before && isSame(before, memory)) return previous.text
+  const claimed = old && writtenSource(old.values)
+  const isWrong = claimed !== undefined && !isSame(claimed, sourceFields(memory.source))
+  if (previous && before && isSame(before, memory) && !isWrong) return previous.text
   const document: Document = old?.document && isMap(old.document.contents) ? old.document : new Document({})
   const hasDocument = old?.document !== undefined
   const fields = fieldsOf(memory)
   const oldFields = before && fieldsOf(before)
   let isChanged = false
   for (const [key, value] of Object.entries(fields)) {
-    if (hasDocument && oldFields && isSame(oldFields[key], value)) continue
+    if (hasDocument && oldFields && isSame(oldFields[key], value) && !(key === "source" && isWrong)) continue
     isChanged = true
     if (value === undefined) document.delete(key)
     else document.set(key, document.createNode(value))
@@ -123,18 +130,13 @@ function valuesOf(document: Document): Readonly<Record<string, unknown>> {
 const trimmed = (text: string): string => text.replace(/^(?:[ \t]*\n)+/, "").trimEnd()
 
 function fieldsOf(memory: Memory): Readonly<Record<string, unknown>> {
-  const { saidBy, conversation, message } = memory.source
   return {
     name: memory.name,
     description: memory.description,
     type: memory.type,
     created: memory.created,
     confirmed: memory.confirmed,
-    source: {
-      "said-by": saidBy,
-      ...(conversation === undefined ? {} : { conversation }),
-      ...(message === undefined ? {} : { message }),
-    },
+    source: sourceFields(memory.source),
     basis: memory.basis,
     failed: memory.failed,
     supersedes: memory.supersedes,
@@ -142,20 +144,27 @@ function fieldsOf(memory: Memory): Readonly<Record<string, unknown>> {
   }
 }
 
-function readSource(given: unknown): Provenance | undefined {
-  if (typeof given !== "object" || given === null) {
-    const saidBy = oneOf(SPEAKERS, given)
-    return saidBy && { saidBy }
-  }
-  const { conversation, message, ...rest } = given as Record<string, unknown>
-  const saidBy = oneOf(SPEAKERS, rest["said-by"] ?? rest.saidBy)
-  if (!saidBy) return undefined
-  return {
-    saidBy,
-    ...(typeof conversation === "string" ? { conversation } : {}),
-    ...(typeof message === "string" ? { message } : {}),
-  }
+/** For people and other programs to read. Strata does not read it back. */
+const sourceFields = ({ saidBy, conversation, message, outside, confirmed }: Provenance) => ({
+  "said-by": saidBy,
+  ...(conversation === undefined ? {} : { conversation }),
+  ...(message === undefined ? {} : { message }),
+  ...(outside === undefined ? {} : { outside }),
+  ...(confirmed ? { "confirmed-by": "user" } : {}),
+})
+
+const writtenSource = ({ source }: SplitFile["values"]): unknown =>
+  typeof source === "string" ? { "said-by": source } : (source ?? undefined)
+
+/** Whether the text says something about its source that is not so. */
+export async function claimsOtherSource(text: string, source: Provenance): Promise<boolean> {
+  const claimed = writtenSource((readPlainFile(text) ?? (await splitFile(text))).values)
+  return claimed !== undefined && !isSame(claimed, sourceFields(source))
 }
+
+/** Only what the person said rests on someone's word. */
+const basisOf = (written: Basis | undefined, source: Provenance): Basis =>
+  written === undefined || (written === "said" && !isPersons({ source })) ? usualBasis(source) : written
 
 export const usualBasis = ({ saidBy }: Provenance): Basis =>
   saidBy === "user" ? "said" : saidBy === "tool" ? "seen" : "concluded"

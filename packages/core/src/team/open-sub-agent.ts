@@ -170,6 +170,7 @@ function placeOf(order: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
     leadLocation: conversation.location,
     within: () => shared.state.policy,
     purse: shared.purse,
+    duringCommand: shared.duringCommand,
   }
 }
 

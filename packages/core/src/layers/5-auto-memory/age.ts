@@ -15,10 +15,10 @@ export function ageOfDays(days: number): string {
   return days < 730 ? `${Math.floor(days / 30)} months ago` : `${Math.floor(days / 365)} years ago`
 }
 
-const SPOKEN: Readonly<Record<Provenance["saidBy"], string>> = {
-  user: "said by the user",
-  agent: "concluded by the agent",
-  tool: "from a tool's output",
+/** For the model. Names of files and pages outside stay out: they can be chosen to read like an instruction. */
+export function sourcePhrase({ saidBy, conversation, outside, confirmed }: Provenance): string {
+  if (confirmed) return "confirmed by the user"
+  if (saidBy === "user") return conversation === undefined ? "written by the user" : "said by the user"
+  if (saidBy === "tool") return "from a tool's output, not confirmed"
+  return `noted by the agent, not confirmed${outside === undefined ? "" : ", with content from outside in view"}`
 }
-
-export const sourcePhrase = ({ saidBy }: Provenance): string => SPOKEN[saidBy]

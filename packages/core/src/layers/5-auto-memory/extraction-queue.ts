@@ -19,7 +19,7 @@ import { positionOf } from "../position.ts"
 import type { Quota } from "../quota.ts"
 import type { Extraction, ExtractMemories } from "./extraction.ts"
 import { type ConfirmMemory, type Kept, keepProposals } from "./keep.ts"
-import { resultTexts } from "./provenance.ts"
+import { outsideIn } from "./provenance.ts"
 import { isWorthExtracting } from "./worth.ts"
 
 export interface Extractor {
@@ -132,6 +132,7 @@ export class ExtractionQueue {
     const words = newWords(context)
     const everything = [...views.words.messages]
     this.#tried = seen.said
+    const isPersonsTurn = !(await bank.isCommandRunning())
     const [request, memories, index] = await Promise.all([context.request(), bank.all(), bank.index()])
     const today = now.toISOString().slice(0, "YYYY-MM-DD".length)
     const extraction = await this.#options.extract({
@@ -149,7 +150,7 @@ export class ExtractionQueue {
     if (extraction.responses.length > 0) await daily.add(dollarsFor(extraction.responses, context.facts), now)
     const spent = extraction.responses.map(asSpent)
     if (extraction.ended !== "done" || throughUuid === undefined) return this.#unfinished(extraction, spent, context)
-    const evidence = { conversation: context.conversation, words: everything, results: resultTexts(stored) }
+    const evidence = { conversation: context.conversation, words: isPersonsTurn ? everything : [], outside: outsideIn(stored) }
     try {
       const kept = await keepProposals(extraction, {
         ...{ bank, mode, evidence, memories, today, signal: context.signal },

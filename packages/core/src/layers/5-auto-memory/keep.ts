@@ -5,9 +5,11 @@
 import { messageOf } from "../../base/errors.ts"
 import type { MemoryMode } from "../../base/vocabulary.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
-import { lessTrusted, refusalOf } from "../../memory/instruction-guard.ts"
-import type { Memory, MemoryChange, MemoryDraft } from "../../memory/memory.ts"
-import { parseMemory, usualBasis } from "../../memory/topic-file.ts"
+import { fileNameFor } from "../../memory/file-names.ts"
+import { lessTrusted, refusalOf, trespassOf } from "../../memory/instruction-guard.ts"
+import { isPersons, type Memory, type MemoryChange, type MemoryDraft } from "../../memory/memory.ts"
+import { inTheirWords } from "../../memory/own-words.ts"
+import { parseMemory } from "../../memory/topic-file.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { Extraction } from "./extraction.ts"
 import { type Evidence, sourceOf } from "./provenance.ts"
@@ -52,7 +54,8 @@ export async function keepProposals({ texts, base }: Extraction, keeping: Keepin
     if (base.get(file) === text) continue
     const checked = await checkedDraft({ file, text }, keeping)
     if (typeof checked === "string") leftOut.push(checked)
-    else if (checked && (await isWanted({ file, text, draft: checked, base }, keeping, leftOut))) kept.push(checked)
+    else if (checked && (await isWanted({ file, text, draft: checked, base }, keeping, leftOut)))
+      kept.push(keeping.mode === "ask" ? withConsent(checked) : checked)
   }
   if (kept.length === 0) return { change: undefined, memories: [], leftOut }
   const why = `Learned in conversation ${keeping.evidence.conversation}`
@@ -68,23 +71,31 @@ async function checkedDraft(
 ): Promise<MemoryDraft | string | undefined> {
   const before = memories.find((memory) => memory.file === file)
   const facts = { created: before?.created ?? today, source: before?.source ?? ({ saidBy: "agent" } as const) }
-  const memory = await parseMemory({ file, text, facts })
-  if (memory.body.trim() === "") return `${file} has no text`
-  if (before && isSame(before, memory)) return undefined
-  const computed = sourceOf(memory, evidence, before)
-  // a change does not make a memory more trusted than it was
-  const source = before ? lessTrusted(computed, before.source) : computed
-  const why = refusalOf({ ...memory, source })
+  const claimed = await parseMemory({ file, text, facts })
+  if (claimed.body.trim() === "") return `${file} has no text`
+  if (before && isSame(before, claimed)) return undefined
+  const computed = sourceOf(claimed, evidence, before)
+  // what only a tool said stays that; the person's own words make it theirs
+  const source = before && !isPersons({ source: computed }) ? lessTrusted(computed, before.source) : computed
+  const why = refusalOf({ ...claimed, source })
   if (why !== undefined) return `${file}: ${why}`
-  const { name, description, type, body, failed, supersedes } = memory
-  const { basis } = await parseMemory({ file, text, facts: { ...facts, source } }) // the usual one, if the file has none
+  const memory = inTheirWords(await parseMemory({ file, text, facts: { ...facts, source } }), before)
+  const { name, description, type, basis, body, failed, supersedes } = memory
+  // the person's rule stays as it is, and the note is kept beside it
+  const isBeside = trespassOf(before, memory) !== undefined
+  const place = isBeside ? fileNameFor(name, memories.map((one) => one.file)) : file
   return {
-    ...{ file, name, description, type, body, source, confirmed: today },
-    basis: source.saidBy === "user" ? basis : usualBasis(source),
+    ...{ file: place, name, description, type, body, source, basis, confirmed: today },
     ...(failed ? { failed } : {}),
     ...(supersedes ? { supersedes } : {}),
   }
 }
+
+/** The person was shown this text and said yes. */
+const withConsent = (draft: MemoryDraft): MemoryDraft =>
+  draft.source && !isPersons({ source: draft.source })
+    ? { ...draft, source: { ...draft.source, confirmed: true } }
+    : draft
 
 interface Candidate {
   readonly file: string

@@ -1,6 +1,7 @@
 /** Attaches memories and passages of past conversations that fit a message of the person: a few, each once, with age and source. */
 
 import type { Memory } from "../../memory/memory.ts"
+import { ownText } from "../../memory/own-words.ts"
 import { type Attachment, fenced } from "../../messages/attachments.ts"
 import { textOf } from "../../messages/blocks.ts"
 import { contentOf, type UserMessage } from "../../messages/messages.ts"
@@ -56,7 +57,7 @@ async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promis
   return {
     type: "memory",
     path: memory.file,
-    content: cutTo(`${title}\n\n${memory.body}`, input),
+    content: cutTo(`${title}\n\n${ownText(memory)}`, input),
     age,
     source: sourcePhrase(memory.source),
     ...(gone.length > 0 ? { gone } : {}),

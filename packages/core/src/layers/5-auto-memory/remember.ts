@@ -2,8 +2,8 @@
 import { StrataError } from "../../base/errors.ts"
 import { findSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryDraft, Provenance } from "../../memory/memory.ts"
+import { titleOf } from "../../memory/own-words.ts"
 
-const MOST_NAME_WORDS = 8
 const ABOUT_THE_USER =
   /^(?:I(?:['’]m| am| was| work| know| use| speak| live)\b|my name\b|call me\b|ich (?:bin|arbeite|heiße|kenne)\b)/i
 
@@ -24,14 +24,8 @@ export function rememberedDraft(text: string, source: Provenance): MemoryDraft {
     const advice = "Leave the secret out, and write where it is kept."
     throw new NotRememberedError(`the text contains a secret (${secret.kind})`, advice)
   }
-  const words = body.split("\n")[0]!.split(/\s+/)
-  const name = words
-    .slice(0, MOST_NAME_WORDS)
-    .join(" ")
-    .replace(/[.,;:!?]+$/, "")
   return {
-    name,
-    description: body.split("\n")[0]!,
+    ...titleOf(body),
     type: ABOUT_THE_USER.test(body) ? "user" : "feedback",
     source,
     basis: "said",

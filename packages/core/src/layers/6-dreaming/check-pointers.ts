@@ -1,11 +1,10 @@
 /** No link leads nowhere: links between memories, and the lines of the index. */
 import { linkedFile, loadedIndex, updateIndex } from "../../memory/index-file.ts"
-import { isCurrent, type Memory } from "../../memory/memory.ts"
+import { isCurrent, isRule, type Memory } from "../../memory/memory.ts"
 import { type CheckedMemories, compareAge } from "./checked-memories.ts"
 
 /** A link to a markdown file beside the one it is in. Other paths belong to the project. */
 const LINK = /\[([^\]\n]*)\]\((?:\.\/)?([^()\s/#:]+\.md)(#[^()\s]*)?\)/g
-const RULES: ReadonlySet<string> = new Set(["feedback", "user"])
 
 /** Files of the project: a link may mean one of them. */
 export type ProjectHas = (path: string) => boolean
@@ -39,16 +38,20 @@ function currentOf(memory: Memory, memories: CheckedMemories): Memory {
 export interface IndexCheck {
   /** As the dream left it. */
   readonly text: string | undefined
+  /** The index before the dream. */
+  readonly before: string | undefined
   readonly memories: CheckedMemories
   readonly projectHas: ProjectHas
 }
 
 /** The index in step with the memories. If it is too long, rules and what was confirmed last come first: the rest is cut when it is loaded. */
-export function checkedIndex({ text, memories, projectHas }: IndexCheck): string {
+export function checkedIndex({ text, before, memories, projectHas }: IndexCheck): string {
   const all = [...memories.items.values()].map(({ memory }) => memory)
   const gone = new Set([...memories.before.keys()].filter((file) => !memories.items.has(file)))
+  const had = new Set((before ?? "").split("\n"))
   const isDead = (line: string) => {
     const file = linkedFile(line)
+    if (!had.has(line) && (file === undefined ? line.trim() !== "" : !memories.items.has(file))) return true // a dream writes no lines of its own
     return file !== undefined && !memories.items.has(file) && !projectHas(file)
   }
   const alive = (text ?? "")
@@ -69,7 +72,7 @@ const isRenewed = (before: Memory | undefined, after: Memory): boolean =>
 function ordered(index: string, { items }: CheckedMemories): string {
   const lines = index.split("\n")
   const memoryOf = (line: string) => items.get(linkedFile(line) ?? "")?.memory
-  const rank = (memory: Memory) => (RULES.has(memory.type) ? 0 : 1)
+  const rank = (memory: Memory) => (isRule(memory) ? 0 : 1)
   const listed = lines.filter((line) => memoryOf(line))
   const best = [...listed].sort((one, other) => {
     const [a, b] = [memoryOf(one)!, memoryOf(other)!]

@@ -1,14 +1,16 @@
 /**
- * A dream rewrites texts; it learns nothing new about who said them. So a memory keeps its age, its source and how sure it is, what did not
- * work stays marked, and what only a tool said becomes no rule.
+ * A dream rewrites texts; it learns nothing new about who said them. So a memory keeps its age, the weakest source of what it was made from
+ * and how sure it is, what did not work stays marked, and what only a tool said becomes no rule. A rule of the person changes only if the
+ * new text has nothing but their own sentences.
  */
-import { instructionIn, lessTrusted, refusalOf } from "../../memory/instruction-guard.ts"
-import { BASES, type Memory } from "../../memory/memory.ts"
+import { instructionIn, lessTrusted, refusalOf, trespassOf } from "../../memory/instruction-guard.ts"
+import { BASES, isPersons, isRule, type Memory, type Provenance } from "../../memory/memory.ts"
+import { titleOf } from "../../memory/own-words.ts"
+import { isMadeOf, type Statement, statementsIn } from "../../memory/statements.ts"
 import type { CheckedMemories, Item } from "./checked-memories.ts"
 
 const SAME_CLAIM = 0.6 // share of a line's words that also occur in the other text
 const REWORDED = 0.5
-const RULES: ReadonlySet<string> = new Set(["feedback", "user"])
 
 /** Returns why the whole dream is refused, if it is. */
 export function checkProvenance(memories: CheckedMemories, today: string): string | undefined {
@@ -19,15 +21,25 @@ export function checkProvenance(memories: CheckedMemories, today: string): strin
     const kept = withHistory(item, { earlier, today })
     if (!isSame(kept, item.memory))
       memories.set(file, kept, `${file}: its source, age and certainty stay as they were.`)
-    const problem = unsupportedRule(kept, item.before, earlier) ?? refusalOf(kept)
+    const problem = unsupportedRule(kept, item.before, earlier) ?? refusalOf(kept) ?? trespassOf(item.before, kept)
     if (problem === undefined) continue
     if (!item.before) dropped.push(file)
     memories.restore(file, `${file}: ${item.before ? "left as it was" : "not added"}, because ${problem}.`)
   }
+  keepRules(memories)
   const hasRemovals = [...memories.before.keys()].some((file) => !memories.items.has(file))
   return dropped.length > 0 && hasRemovals
     ? `${dropped.join(", ")} could not be added, and other memories were removed in the same dream`
     : undefined
+}
+
+/** A rule of the person stays, unless another memory of theirs has its sentences. */
+function keepRules(memories: CheckedMemories): void {
+  const theirs = [...memories.items.values()].map(({ memory }) => memory).filter(isPersons)
+  const said = theirs.flatMap(({ body }) => statementsIn(body))
+  for (const [file, memory] of memories.before)
+    if (!memories.items.has(file) && isRule(memory) && isPersons(memory) && !isMadeOf(memory.body, said))
+      memories.restore(file, `${file}: kept, because it is a rule of the user.`)
 }
 
 interface Earlier {
@@ -44,11 +56,8 @@ function withHistory(item: Item, { earlier, today }: History): Memory {
   const { memory, before } = item
   const origins = before ? [] : originsOf(memory, earlier)
   const tools = toolsClaiming(memory, before, earlier)
-  const sources = [
-    ...(before ? [before.source] : origins.map(({ source }) => source)),
-    ...tools.map((one) => one.source),
-  ]
-  const claimed = before || isKnownSource(memory, origins) ? memory.source : { saidBy: "agent" as const }
+  const sources = [...(before ? [before] : []), ...origins, ...tools].map((one) => one.source)
+  const source = sources.reduce(lessTrusted, wordsSource(memory, before, earlier))
   const weakest = Math.max(
     BASES.indexOf(memory.basis),
     ...[before, ...origins].map((one) => BASES.indexOf(one?.basis ?? "said")),
@@ -57,9 +66,10 @@ function withHistory(item: Item, { earlier, today }: History): Memory {
   const { failed: _, ...rest } = memory
   return {
     ...rest,
+    ...(isPersons({ source }) ? titleFor(memory, before) : {}),
     created: before?.created ?? oldest([memory.created, today]),
     confirmed: latest.slice(0, today.length) > today ? (before?.confirmed ?? today) : latest,
-    source: sources.reduce((a, b) => lessTrusted(a, b), before ? lessTrusted(before.source, claimed) : claimed),
+    source,
     basis: before || origins.length > 0 ? BASES[weakest]! : "concluded",
     ...(memory.failed || before?.failed ? { failed: true as const } : {}),
   }
@@ -71,8 +81,19 @@ const originsOf = ({ supersedes = [] }: Memory, earlier: readonly Earlier[]): re
     .filter(({ memory: { file, name } }) => supersedes.some((one) => one === file || one === name))
     .map(({ memory }) => memory)
 
-const isKnownSource = ({ source }: Memory, origins: readonly Memory[]): boolean =>
-  origins.some((origin) => isSame(origin.source, source))
+/** The person's, if every sentence is one of theirs. Otherwise the dream's own words, which are the agent's. */
+function wordsSource(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): Provenance {
+  if (before && before.body === memory.body) return before.source
+  const theirs = earlier.map((one) => one.memory).filter(isPersons)
+  const said: readonly Statement[] = theirs.flatMap(({ body }) => statementsIn(body))
+  const conversation = before?.source.conversation
+  if (!isMadeOf(memory.body, said)) return { saidBy: "agent", ...(conversation ? { conversation } : {}) }
+  return [...(before ? [before] : []), ...theirs].find(isPersons)!.source
+}
+
+/** A title that the dream made up would be shown as the person's. */
+const titleFor = (memory: Memory, before: Memory | undefined): Pick<Memory, "name" | "description"> =>
+  before ? { name: before.name, description: before.description } : titleOf(memory.body)
 
 /** Memories from a tool that say what was added here, where no more trusted one says it too. */
 function toolsClaiming(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): readonly Memory[] {
@@ -88,10 +109,10 @@ function toolsClaiming(memory: Memory, before: Memory | undefined, earlier: read
 
 /** Why a rule has no support in what the person said, as the end of a sentence. */
 function unsupportedRule(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): string | undefined {
-  if (!RULES.has(memory.type)) return undefined
+  if (!isRule(memory)) return undefined
   const trusted = earlier.filter((one) => one.memory.source.saidBy !== "tool")
-  const rules = trusted.filter((one) => RULES.has(one.memory.type))
-  const isNewRule = !before || !RULES.has(before.type)
+  const rules = trusted.filter((one) => isRule(one.memory))
+  const isNewRule = !before || !isRule(before)
   if (isNewRule && !rules.some((one) => share(wordsOf(claimsOf(memory)), one.words) >= REWORDED))
     return `a dream adds no memory of type ${memory.type} that no earlier one supports`
   const added = addedLines(memory, before).find(

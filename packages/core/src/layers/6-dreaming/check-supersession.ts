@@ -1,5 +1,6 @@
 /** Each fact has one current memory: marks of supersession agree in both directions, form no circle, and no two current ones share a name. */
-import { isCurrent, type Memory } from "../../memory/memory.ts"
+import { isOverreach } from "../../memory/instruction-guard.ts"
+import { isCurrent, isPersons, isRule, type Memory } from "../../memory/memory.ts"
 import { type CheckedMemories, compareAge } from "./checked-memories.ts"
 
 export function checkSupersession(memories: CheckedMemories): void {
@@ -24,7 +25,7 @@ function keepSuccessors(memories: CheckedMemories): void {
   }
 }
 
-/** `supersedes` names files that exist. What only a tool said supersedes nothing that someone else said. */
+/** `supersedes` names files that exist. What only a tool said supersedes nothing that someone else said, and only the person supersedes their rules. */
 function cleanReferences(memories: CheckedMemories): void {
   const byName = new Map([...memories.items.values()].map(({ memory }) => [memory.name, memory.file]))
   for (const { memory } of [...memories.items.values()]) {
@@ -43,9 +44,6 @@ function cleanReferences(memories: CheckedMemories): void {
       )
   }
 }
-
-const isOverreach = (successor: Memory, older: Memory): boolean =>
-  successor.source.saidBy === "tool" && older.source.saidBy !== "tool"
 
 function markOlder(memories: CheckedMemories): void {
   const all = () => [...memories.items.values()].map(({ memory }) => memory).sort(compareAge)
@@ -92,8 +90,7 @@ function supersedeDuplicates(memories: CheckedMemories): void {
   )
   for (const group of groups.values()) {
     if (group.length < 2) continue
-    const trusted = group.filter(({ source }) => source.saidBy !== "tool")
-    const keeper = [...(trusted.length > 0 ? trusted : group)].sort(compareAge).at(-1)!
+    const keeper = keeperOf(group)
     const older = group.filter(({ file }) => file !== keeper.file)
     const files = [...new Set([...(keeper.supersedes ?? []), ...older.map(({ file }) => file)])]
     memories.set(
@@ -108,6 +105,14 @@ function supersedeDuplicates(memories: CheckedMemories): void {
         `${memory.file}: marked as superseded by ${keeper.file}.`,
       )
   }
+}
+
+/** The newest, but what a tool said replaces nothing else, and what no one confirmed replaces no rule of the person. */
+function keeperOf(group: readonly Memory[]): Memory {
+  const rules = group.filter((memory) => isRule(memory) && isPersons(memory))
+  const trusted = group.filter(({ source }) => source.saidBy !== "tool")
+  const best = [rules, trusted].find((some) => some.length > 0) ?? group
+  return [...best].sort(compareAge).at(-1)!
 }
 
 export const normalName = (name: string): string =>

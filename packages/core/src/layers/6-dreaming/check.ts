@@ -42,11 +42,12 @@ export async function checkConsolidation(input: CheckInput): Promise<Checked> {
   checkLinks(memories, projectHas)
   const texts = new Map(await memories.texts())
   const given = input.changed.get(INDEX_FILE)
-  const index = checkedIndex({ text: given ?? base.get(INDEX_FILE), memories, projectHas })
-  if (index !== (base.get(INDEX_FILE) ?? "")) texts.set(INDEX_FILE, index)
+  const listed = base.get(INDEX_FILE)
+  const index = checkedIndex({ text: given ?? listed, before: listed, memories, projectHas })
+  if (index !== (listed ?? "")) texts.set(INDEX_FILE, index)
   const repairs = [
     ...memories.repairs,
-    ...(isIndexRepaired(index, given ?? base.get(INDEX_FILE)) ? [INDEX_REPAIRED] : []),
+    ...(isIndexRepaired(index, given ?? listed) ? [INDEX_REPAIRED] : []),
   ]
   return { state: "clean", texts, after: [...memories.items.values()].map(({ memory }) => memory), repairs }
 }

@@ -174,7 +174,7 @@ async function settle(work: DreamWork, { checked, consolidation, base, before }:
   const { texts, after } = checked
   const nothing: DreamEnd = { state: "nothing", responses, message: "There was nothing to consolidate." }
   if (texts.size === 0) return nothing
-  const proposal = proposalOf({ why: whyOf(consolidation), texts, base })
+  const proposal = proposalOf({ why: whyOf(consolidation), texts, base, after })
   const losses = lossesOf(before, after)
   const places = dreamPlaces(directory)
   if (losses.needsConsent || asksFirst) {

@@ -2,7 +2,7 @@
 
 import type { MemoryBank } from "../../memory/bank.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
-import type { MemoryChange } from "../../memory/memory.ts"
+import type { Memory, MemoryChange, Provenance } from "../../memory/memory.ts"
 import { MemoryConflictError } from "../../memory/plan-change.ts"
 import type { DreamProposal } from "./pending.ts"
 
@@ -32,12 +32,17 @@ export function proposalOf(change: {
   why: string
   texts: ReadonlyMap<string, string | null>
   base: ReadonlyMap<string, string>
+  /** The memories as the check left them: their sources count, not those in the texts. */
+  after: readonly Memory[]
 }): DreamProposal {
-  const { why, texts, base } = change
+  const { why, texts, base, after } = change
+  const sources = new Map(after.map(({ file, source }) => [file, source]))
   return {
     why,
-    puts: [...texts].flatMap(([file, text]) => (text === null ? [] : [{ file, text }])),
+    puts: [...texts].flatMap(([file, text]) => (text === null ? [] : [{ file, text, ...sourced(sources.get(file)) }])),
     removals: [...texts].flatMap(([file, text]) => (text === null ? [file] : [])),
     base: new Map([...texts.keys()].map((file) => [file, base.get(file) ?? null])),
   }
 }
+
+const sourced = (source: Provenance | undefined) => (source ? { source } : {})

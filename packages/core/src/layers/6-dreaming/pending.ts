@@ -26,7 +26,7 @@ interface Stored extends Omit<PendingDream, "base"> {
 }
 
 export async function keepPending(places: DreamPlaces, pending: PendingDream): Promise<void> {
-  const puts = pending.puts.map(({ file, text }) => ({ file, text: maskSecrets(text) }))
+  const puts = pending.puts.map((put) => ({ ...put, text: maskSecrets(put.text) }))
   const base = [...pending.base].map(([file, text]) => [file, text && maskSecrets(text)] as const)
   const stored: Stored = { ...pending, why: maskSecrets(pending.why), puts, base }
   await writeWhole(places.pending, `${JSON.stringify(stored, undefined, 1)}\n`)

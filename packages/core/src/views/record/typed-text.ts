@@ -23,6 +23,13 @@ export function typedPieces(text: string): readonly string[] {
   return length <= MOST_TYPED ? lines : aroundDocument(lines)
 }
 
+/** The lines that may be the person's own words, without quotes and code, however short the text is. What nothing closes quotes the rest. */
+export function typedLines(text: string): readonly string[] {
+  const lines = withoutQuoted(linesOf(text))
+  const open = lines.findIndex((line) => FENCE.test(line))
+  return typedPieces((open < 0 ? lines : lines.slice(0, open)).join("\n"))
+}
+
 function linesOf(text: string): readonly string[] {
   if (text.length <= 2 * LOOKED_AT) return text.split("\n")
   const [first, last] = [text.slice(0, LOOKED_AT).split("\n"), text.slice(-LOOKED_AT).split("\n")]

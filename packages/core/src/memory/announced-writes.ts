@@ -1,0 +1,78 @@
+/**
+ * Writes of an agent that are under way. They are announced on disk, so that no process takes them for the person's edits: not while they
+ * run, and not after a crash. A command may write any file, so its announcement covers all of them.
+ */
+import { randomUUID } from "node:crypto"
+import { hostname } from "node:os"
+import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
+
+const FOLDER = ".history/writing"
+
+export interface AnnouncedWrite {
+  /** Where the announcement is. */
+  readonly path: string
+  /** The files that a file tool writes. Absent: a command runs. */
+  readonly files?: readonly string[]
+  /** Its process is gone, so it is not taken back any more. */
+  readonly isLeftOver: boolean
+  readonly isOurs: boolean
+}
+
+interface Stored {
+  readonly pid: number
+  readonly host: string
+  readonly files?: readonly string[]
+}
+
+/** Resolves with a function that takes the announcement back. Record what was written before. */
+export async function announceWrite(files: MemoryFiles, written?: readonly string[]): Promise<() => Promise<void>> {
+  const path = `${FOLDER}/${randomUUID()}.json`
+  const stored: Stored = { pid: process.pid, host: hostname(), ...(written ? { files: written } : {}) }
+  await files.install([{ path, text: JSON.stringify(stored) }])
+  return () => files.install([{ path, text: undefined }])
+}
+
+export async function announcedWrites(files: MemoryFiles): Promise<readonly AnnouncedWrite[]> {
+  const listed = await files.list(FOLDER)
+  return Promise.all(
+    listed.map(async ({ path }) => {
+      const { pid, host, files: written } = stored(await files.read(path).catch(() => undefined))
+      const isHere = host === hostname()
+      return {
+        path,
+        ...(written ? { files: written } : {}),
+        isLeftOver: isHere && !isAlive(pid),
+        isOurs: isHere && pid === process.pid,
+      }
+    }),
+  )
+}
+
+export const withoutLeftOvers = (writes: readonly AnnouncedWrite[]): readonly MemoryFileChange[] =>
+  writes.filter(({ isLeftOver }) => isLeftOver).map(({ path }) => ({ path, text: undefined }))
+
+/** Whether a command of an agent in another process runs now: what is said on its behalf may not be the person's. */
+export async function isCommandRunning(files: MemoryFiles): Promise<boolean> {
+  const writes = await announcedWrites(files)
+  return writes.some((write) => write.files === undefined && !write.isLeftOver && !write.isOurs)
+}
+
+/** One that cannot be read covers everything. */
+function stored(text: string | undefined): Partial<Stored> {
+  try {
+    const { pid, host, files } = JSON.parse(text ?? "") as Stored
+    return { pid, host, ...(Array.isArray(files) ? { files } : {}) }
+  } catch {
+    return {}
+  }
+}
+
+function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined || !Number.isSafeInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Whether a text is in someone's words: it must consist of whole sentences that they wrote. Only filling words, the form of a word and
+ * the case may differ. Half a sentence can say the opposite, and an addition can be someone else's, so neither counts.
+ */
+import { stemmer } from "stemmer"
+
+/** A sentence as it is compared. */
+export type Statement = readonly string[]
+
+/** Words that change nothing about what a sentence asks for. */
+const FILLING: ReadonlySet<string> = new Set(
+  "a,an,the,please,bitte,ok,okay,so,and,also,just,i,user,that".split(","),
+)
+/** At the beginning of a sentence. */
+const OPENING =
+  /^(?:(?:and|so|ok(?:ay)?|no|yes|actually|please|from now on|in (?:the )?future|going forward|for the record|remember(?: that)?|note(?: that)?)\b[,:]?\s+)+/iu
+const ENDS = /(?<=[.!…]["'”’)\]*_]*)\s+(?=[^\p{Ll}])|(?<=[?]["'”’)\]*_]*)\s+|(?<=[。！？।؟۔])\s*|\n+/u
+const LIST_MARK = /^\s*(?:[-*+•]|\d+[.)])\s+/u
+const QUOTED = /^\s*(?:["“„«'‘].*["”“»'’][.!]?|`[^`]*`[.!]?)\s*$/su
+const LONGEST = 600 // characters; a longer sentence is pasted text
+
+/** The sentences of a text that say something. Questions, quotations and fragments say nothing. */
+export function statementsIn(text: string): readonly Statement[] {
+  return withIntroductions(text.split(ENDS))
+    .filter((sentence) => sentence.length <= LONGEST && !/[?？؟]\W*$/u.test(sentence) && !QUOTED.test(sentence))
+    .map(wordsOf)
+    .filter((words) => words.length >= 2 || /[^\x00-\x7f]{4,}/u.test(words.join("")))
+}
+
+/** What follows a colon at the end of a line belongs to it: `Never do this:` and a list. Only the whole of it is a statement. */
+function withIntroductions(sentences: readonly string[]): readonly string[] {
+  const at = sentences.findIndex((sentence) => /:["'”’*_`]*\s*$/u.test(sentence))
+  return at < 0 ? sentences : [...sentences.slice(0, at), sentences.slice(at).join("\n")]
+}
+
+/** Whether the text is made of these sentences, each whole. In any order: a text may repeat or leave out sentences. */
+export function isMadeOf(text: string, statements: readonly Statement[]): boolean {
+  const words = text.split(ENDS).flatMap(wordsOf)
+  if (words.length === 0) return false
+  const reached = new Set([0])
+  for (let at = 0; at < words.length; at++) {
+    if (!reached.has(at)) continue
+    for (const statement of statements)
+      if (statement.every((word, offset) => words[at + offset] === word)) reached.add(at + statement.length)
+  }
+  return reached.has(words.length)
+}
+
+/** Whether every word of a title occurs in the text. */
+export function isMadeOfWords(title: string, text: string): boolean {
+  const known = new Set(text.split(ENDS).flatMap(wordsOf))
+  return wordsOf(title.replace(/[-_/]+/g, " ")).every((word) => known.has(word))
+}
+
+function wordsOf(sentence: string): readonly string[] {
+  return sentence
+    .normalize("NFKC")
+    .replace(/\p{Cf}/gu, "") // invisible characters could hide a word
+    .replaceAll("’", "'")
+    .replace(/[`*]/g, "")
+    .replace(LIST_MARK, "")
+    .trim()
+    .replace(OPENING, "")
+    .toLowerCase()
+    .split(/\s+/u)
+    .map((word) => word.replace(/^["'“”„«‘(\[]+|["'“”»’)\],;:.!?…。！？]+$/gu, ""))
+    .filter((word) => word !== "" && !FILLING.has(word))
+    .map((word) => (/^[a-z]{4,}$/.test(word) ? stemmer(word) : word))
+}
