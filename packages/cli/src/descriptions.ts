@@ -323,6 +323,8 @@ export const MEMORY = describe({
         ["list", "every memory with its type, age and source"],
         ["show NAME", "one memory in full, and where it came from"],
         ["edit NAME", "change it in your $EDITOR"],
+        ["review", "what the agent noted and you have not confirmed; one key confirms or drops it"],
+        ["confirm NAME", "say that it is right: from now on it counts as yours"],
         ["forget NAME", "move it to the archive; or with --erase, remove it everywhere"],
         ["history [ID]", "every change, or one as a diff"],
         ["revert ID", "show a change and take it back"],

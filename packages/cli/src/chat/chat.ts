@@ -171,9 +171,9 @@ export class Chat implements CommandTarget {
     this.store.dismiss(title)
   }
 
-  memory(): Promise<MemoryPlace> {
+  memory({ isChanged = false } = {}): Promise<MemoryPlace> {
     const { cwd, env } = this.#workspace
-    return openMemoryPlace({ cwd, env, readOnly: true })
+    return openMemoryPlace({ cwd, env, readOnly: !isChanged })
   }
 
   ownCommands(): Promise<readonly OwnCommand[]> {

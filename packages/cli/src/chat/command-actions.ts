@@ -11,10 +11,13 @@ import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import type { CompactRequest } from "../compacting.ts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { planLines } from "../display/compaction.ts"
+import { printable, visible } from "../display/visible.ts"
 import { timeAgo } from "../display/numbers.ts"
 import { clearingSentence, undoSentence } from "../display/undo.ts"
 import { costWords, statusLines } from "../dream/page.ts"
 import { offeredIn } from "../memory/offered.ts"
+import { judgeMemory, unconfirmedIn } from "../memory/review.ts"
+import { sourceWords } from "../memory/words.ts"
 import type { CommandTarget } from "./command-target.ts"
 import { type ContextPicture, contextLines } from "./context-panel.ts"
 import { type CostPicture, costLines } from "./cost-panel.ts"
@@ -63,12 +66,33 @@ export async function showEditorSocket(target: CommandTarget): Promise<void> {
   ])
 }
 
-export async function showMemory(target: CommandTarget): Promise<void> {
+export async function showMemory(target: CommandTarget, action = ""): Promise<void> {
+  if (action.trim() === "review") return reviewMemory(target)
   const { bank } = await target.memory()
   const offered = await offeredIn(target.agent.conversation.entries())
   const memories = await bank.all()
   const picture = { memories, location: bank.location, offered, now: target.now() }
   target.print("Memory", (columns) => memoryLines(picture, columns))
+}
+
+async function reviewMemory(target: CommandTarget): Promise<void> {
+  const { bank } = await target.memory({ isChanged: true })
+  const memories = unconfirmedIn(await bank.all())
+  if (memories.length === 0) return target.notice("Everything that is remembered here is yours.")
+  for (const [at, memory] of memories.entries()) {
+    const answer = await target.ask({
+      title: `${printable(memory.name)}: ${printable(sourceWords(memory))} (${at + 1} of ${memories.length})`,
+      body: { form: "text", text: visible(memory.body) },
+      options: [
+        { label: "Confirm it: it counts as yours", letter: "y" },
+        { label: "Drop it: it goes to the archive", letter: "d" },
+        { label: "Later", letter: "l" },
+      ],
+    })
+    if (answer.type === "dismissed") return
+    const verdict = (["confirm", "drop", "later"] as const)[answer.index]!
+    target.notice(await judgeMemory(bank, memory, verdict))
+  }
 }
 
 /** `/dream` shows what runs; `now`, `kill` and `review` act. A dream of the chat goes on in the background. */

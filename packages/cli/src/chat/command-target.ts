@@ -30,8 +30,8 @@ export interface CommandTarget {
   redraw(title: string, body: DialogBody): void
   /** Closes the open question with this title: it needs no answer any more. */
   dismiss(title: string): void
-  /** The project's memory, to look at. */
-  memory(): Promise<MemoryPlace>
+  /** The project's memory, to look at. Or to change it in the person's name. */
+  memory(options?: { readonly isChanged: boolean }): Promise<MemoryPlace>
   /** Slash commands that the person or the project wrote. */
   ownCommands(): Promise<readonly OwnCommand[]>
   conversations(): Promise<readonly ConversationListing[]>

@@ -9,7 +9,8 @@ import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { type Offered, offeredLines } from "../memory/offered.ts"
 import { inOrder } from "../memory/page.ts"
-import { sourceWords, stemOf } from "../memory/words.ts"
+import { unconfirmedIn } from "../memory/review.ts"
+import { shortSource, stemOf } from "../memory/words.ts"
 
 const MOST_ROWS = 20 // the rest is for the command
 const MOST_OFFERS = 40 // lines
@@ -28,7 +29,7 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture,
     printable(stemOf(memory.file)),
     memory.type,
     ageOf(memory.confirmed, now),
-    sourceWords(memory),
+    shortSource(memory),
   ])
   const more = current.length - shown.length
   const seeAll = "strata memory why"
@@ -46,6 +47,7 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture,
       rows,
     }),
     ...(more === 0 ? [] : [`  and ${more} more: strata memory`]),
+    ...unconfirmedWords(unconfirmedIn(memories).length, columns),
     "",
     "In this conversation",
     ...offers.shown,
@@ -54,3 +56,8 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture,
     ...wrapped("Start a line with # to remember it. strata memory shows, changes and undoes.", columns),
   ]
 }
+
+const unconfirmedWords = (count: number, columns: number): readonly string[] =>
+  count === 0
+    ? []
+    : wrapped(`${counted(count, "memory is", "memories are")} not confirmed. /memory review: one key confirms or drops each.`, columns)

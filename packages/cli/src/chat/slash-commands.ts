@@ -99,8 +99,8 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "notes", usage: "/notes", about: "show the agent's notes on this conversation", run: showNotes },
   {
     name: "memory",
-    usage: "/memory",
-    about: "show what is remembered, and what was offered",
+    usage: "/memory [review]",
+    about: "show what is remembered and offered; or review what you have not confirmed",
     run: showMemory,
   },
   { name: "dream", usage: "/dream [now]", about: "show the dreams; or now, kill, review", run: dream },

@@ -11,6 +11,7 @@ import { changeOf, edit, erase, forget, merge, revert, showChange } from "./chan
 import { namedMemory } from "./named.ts"
 import { historyPage, inOrder, listPage, memoryPage } from "./page.ts"
 import { openMemoryPlace } from "./place.ts"
+import { judgeMemory, review } from "./review.ts"
 import { searchMemory, searchPage } from "./search.ts"
 import { whyOffered, whyPage } from "./why.ts"
 
@@ -22,6 +23,8 @@ const ACTIONS = {
   show: [1, 1, "NAME"],
   edit: [1, 1, "NAME"],
   forget: [1, 1, "NAME"],
+  confirm: [1, 1, "NAME"],
+  review: [0, 0, ""],
   history: [0, 1, "[ID]"],
   revert: [1, 1, "ID"],
   search: [1, Number.POSITIVE_INFINITY, "WORDS…"],
@@ -31,9 +34,11 @@ const ACTIONS = {
 
 type Action = keyof typeof ACTIONS
 
-const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "revert", "merge"])
+const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert", "merge"])
+/** An agent's command could run these in the person's name. */
+const PERSONS: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert"])
 
-export const run: Run = async ({ args, cwd, env, terminal }) => {
+export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   const { values, operands } = readArguments(MEMORY, args)
   const { action, given } = chosen(operands)
   if (values.erase && action !== "forget") throw new UsageError("--erase belongs to: strata memory forget")
@@ -46,6 +51,10 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     terminal.print(`${values.json ? visibleJson(value, 2) : page().join("\n")}\n`)
     return DONE
   }
+  if (PERSONS.has(action) && (await bank.isCommandRunning()))
+    throw new UsageError(
+      `An agent is running a command in this project, and it must not speak for you. Nothing was changed. Wait for its end, or use /memory in that chat.`,
+    )
   for (const problem of await bank.problems()) terminal.complain(`${problem}\n`)
   switch (action) {
     case "list": {
@@ -82,6 +91,13 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     case "forget":
       if (values.erase) return erase(given[0]!, { place, terminal, isSure: values.yes })
       return forget(given[0]!, { bank, terminal })
+    case "confirm": {
+      const memory = namedMemory(await bank.all(), given[0]!)
+      terminal.print(`${await judgeMemory(bank, memory, "confirm")}\n`)
+      return DONE
+    }
+    case "review":
+      return review({ bank, terminal, stdin })
     case "revert":
       return revert(given[0]!, { bank, terminal, isSure: values.yes })
     case "merge":

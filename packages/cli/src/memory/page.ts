@@ -1,14 +1,14 @@
 /** The pages of `strata memory`: the list, one memory, the history. Lines for a terminal; nothing in them can control it. */
 import type { Claim, Memory, MemoryChange } from "@strata/core/internal"
 import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
-import { isCurrent, MEMORY_TYPES } from "@strata/core/internal/memory/memory"
+import { isCurrent, isPersons, MEMORY_TYPES } from "@strata/core/internal/memory/memory"
 import { listing } from "../display/long-list.ts"
 import { counted } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable, visible } from "../display/visible.ts"
-import { authorWords, editedWords, minuteOf, sourceWords, stemOf } from "./words.ts"
+import { authorWords, editedWords, minuteOf, shortSource, sourceWords, stemOf } from "./words.ts"
 
 const WIDEST = 110
 
@@ -43,16 +43,33 @@ export function listPage({ memories, location, all }: ListPage, look: Look): rea
   const current = inOrder(memories.filter(isCurrent))
   const replaced = inOrder(memories.filter((memory) => !isCurrent(memory)))
   const hidden = all ? 0 : replaced.length
-  const { shown, rest } = listing(all ? [...current, ...replaced] : current, {
-    ...look,
-    seeAll: "strata memory | less",
-  })
+  const own = current.filter(isPersons)
+  const { shown, rest } = listing(all ? [...own, ...replaced] : own, { ...look, seeAll: "strata memory | less" })
   return [
     `${style.bold(counted(current.length, "memory", "memories"))} in ${where}`,
+    ...(shown.length === 0 ? [] : ["", ...memoryRows(shown, look)]),
+    ...rest.map(style.dim),
+    ...unconfirmedRows(current, look),
+    ...(hidden === 0 ? [] : ["", style.dim(`${counted(hidden, "replaced one")} not shown; --all lists them.`)]),
+  ]
+}
+
+/** What the agent noted, apart: it is no rule before the person confirms it. */
+function unconfirmedRows(current: readonly Memory[], look: Look): readonly string[] {
+  const notes = current.filter((memory) => !isPersons(memory))
+  if (notes.length === 0) return []
+  const { shown, rest } = listing(notes, { ...look, seeAll: "strata memory | less" })
+  const { style } = look
+  return [
+    "",
+    style.bold(`${counted(notes.length, "memory", "memories")} not confirmed`),
+    ...wrapped(
+      "The agent noted them, and never follows them as rules. strata memory review shows each; one key confirms or drops it.",
+      Math.min(look.columns, WIDEST),
+    ).map(style.dim),
     "",
     ...memoryRows(shown, look),
     ...rest.map(style.dim),
-    ...(hidden === 0 ? [] : ["", style.dim(`${counted(hidden, "replaced one")} not shown; --all lists them.`)]),
   ]
 }
 
@@ -65,7 +82,7 @@ export function memoryRows(memories: readonly Memory[], { style, columns, now }:
       printable(stemOf(memory.file)),
       memory.type,
       ageOf(memory.confirmed, now),
-      sourceWords(memory),
+      shortSource(memory),
     ]),
     titles: style.dim,
   })
@@ -79,9 +96,10 @@ export function memoryRows(memories: readonly Memory[], { style, columns, now }:
   ]
 }
 
-function aboutWords({ description, failed, supersededBy }: Memory): string {
+function aboutWords({ description, failed, supersededBy, source }: Memory): string {
   const replaced = supersededBy === undefined ? "" : `Replaced by ${stemOf(supersededBy)}. `
-  return printable(`${replaced}${failed ? "Did not work: " : ""}${description}`)
+  const view = source.outside === undefined || isPersons({ source }) ? "" : ` In view: ${source.outside}`
+  return printable(`${replaced}${failed ? "Did not work: " : ""}${description}${view}`)
 }
 
 export interface MemoryPage {

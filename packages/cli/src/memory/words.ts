@@ -7,11 +7,16 @@ export const INDEX = "MEMORY.md"
 export const stemOf = (file: string): string => file.replace(/\.md$/i, "")
 
 /** Who it comes from, as a sentence without a full stop. */
-export function sourceWords({ source, basis }: Pick<Memory, "source" | "basis">): string {
-  if (source.saidBy === "tool") return "seen in a tool's output"
+export function sourceWords({ source }: Pick<Memory, "source">): string {
+  if (source.confirmed) return "you confirmed it"
   if (source.saidBy === "user") return source.conversation === undefined ? "you wrote it" : "you said it"
-  return basis === "seen" ? "the agent saw it" : "the agent concluded it"
+  const noted = source.saidBy === "tool" ? "from a tool's output" : "noted by the agent"
+  return `${noted}, not confirmed${source.outside === undefined ? "" : ` (in view: ${source.outside})`}`
 }
+
+/** The same, for a column of a table. */
+export const shortSource = ({ source: { outside: _, ...source } }: Pick<Memory, "source">): string =>
+  sourceWords({ source })
 
 const AUTHORS: Readonly<Record<MemoryAuthor, string>> = {
   person: "you",

@@ -95,7 +95,7 @@ test("L5-8 BEY-9 an edit by hand is kept and recorded as the person's, before an
   await write("deploy.md", "# How to deploy\n\nAsk Ana.\n")
   expect((await bank.all()).map(({ file, name, body, source }) => ({ file, name, body, by: source.saidBy }))).toEqual([
     { file: "deploy.md", name: "How to deploy", body: "# How to deploy\n\nAsk Ana.", by: "user" },
-    { file: "package-manager.md", name: "package-manager", body: "We moved to bun.", by: "agent" },
+    { file: "package-manager.md", name: "package-manager", body: "We moved to bun.", by: "user" },
   ])
   await rm(join(directory, "deploy.md"))
   await bank.change({ by: "dream", why: "d", puts: [{ name: "New", body: "n" }] })
@@ -186,13 +186,13 @@ test("BEY-9 what only a tool said is not stored as a rule, nor as something abou
 
 test("BEY-9 L5-11 what a person wrote by hand against that rule can still be marked as superseded, and not rewritten", async () => {
   const { bank, write } = await bankOnDisk()
-  const text = (body: string, more = "") => `---\nname: Tabs\ntype: feedback\nsource: tool\n${more}---\n\n${body}\n`
+  const text = (body: string, more = "") => `---\nname: Tabs\ntype: feedback\n${more}---\n\n${body}\n`
   await write("tabs.md", text("Use tabs."))
   const marked = text("Use tabs.", "superseded-by: spaces.md\n")
   const put = (file: string) => bank.change({ by: "dream", why: "Marked", puts: [{ file: "tabs.md", text: file }] })
   await put(marked)
   expect((await bank.get("tabs.md"))?.supersededBy).toBe("spaces.md")
-  await expect(put(text("Use spaces."))).rejects.toThrow("cannot be of type feedback")
+  await expect(put(text("Use spaces."))).rejects.toThrow("it is a rule of the user")
 })
 
 test("BEY-9 what file tools wrote is recorded with its source; the rest of the edits are the person's", async () => {
@@ -212,7 +212,7 @@ test("BEY-9 what file tools wrote is recorded with its source; the rest of the e
   const refused = await bank.record({ by: "agent", source: { saidBy: "tool" } })
   expect(refused?.refused).toMatchObject([{ file: "rule.md" }])
   expect(await bank.get("rule.md")).toBeUndefined()
-  expect(await read("agent.md")).toBe("By the agent.\n")
+  expect(await read("agent.md")).toMatch(/said-by: agent\n {2}conversation: c9\n[^]*\n---\n\nBy the agent\.\n$/)
 })
 
 test("BEY-9 a proposal that started from older texts is merged with what changed since", async () => {

@@ -99,10 +99,10 @@ function clean(planning: Planning, file: string, text: string): string {
 async function planText(planning: Planning, { file, text, source: given }: MemoryText): Promise<Memory | undefined> {
   if (file !== INDEX_FILE) checkedTopicFile(file)
   const { proposal } = planning
-  const before = factsFor(planning, file)
-  const usual = proposal.by === "person" ? ({ saidBy: "user" } as const) : before.source
-  const source = given ?? proposal.source ?? usual
-  const facts = { ...before, source }
+  const known = factsFor(planning, file)
+  const { body } = await parseMemory({ file, text, facts: known })
+  const source = given ?? proposal.source ?? usualSource(planning, file, body)
+  const facts = { ...known, source }
   const { text: masked, kinds } = await maskFile({ file, text, facts })
   planning.masked.push(...kinds.map((kind) => ({ file, kind })))
   planning.edits.set(file, masked)
@@ -123,7 +123,7 @@ async function planDraft(planning: Planning, draft: MemoryDraft): Promise<Memory
     throw new MemoryFileError(file, "there is a file of that name that is not a memory")
   const facts = factsFor(planning, file)
   const previous = text === undefined ? undefined : await parseMemory({ file, text, facts })
-  const given = draft.source ?? proposal.source ?? previous?.source ?? facts.source
+  const given = draft.source ?? proposal.source ?? usualSource(planning, file, draft.body)
   const source = proposal.source ? lessTrusted(given, proposal.source) : given
   const description = draft.description ?? previous?.description ?? ""
   const failed = draft.failed ?? (draft.body === previous?.body ? previous.failed : undefined)
@@ -152,6 +152,14 @@ async function planDraft(planning: Planning, draft: MemoryDraft): Promise<Memory
   planning.edits.set(file, await renderMemory(memory, text === undefined ? undefined : { text, facts }))
   planning.sources.set(file, source)
   return memory
+}
+
+/** Without a word from the caller. A text that someone else rewrote is no longer the person's. */
+function usualSource({ snapshot, proposal }: Planning, file: string, body: string): Provenance {
+  if (proposal.by === "person") return { saidBy: "user" }
+  const before = snapshot.memories.find((memory) => memory.file === file)
+  if (before?.body === body) return before.source
+  return lessTrusted({ saidBy: "agent" }, before?.source ?? { saidBy: "agent" })
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()

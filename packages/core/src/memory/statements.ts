@@ -13,7 +13,7 @@ const FILLING: ReadonlySet<string> = new Set(
 )
 /** At the beginning of a sentence. */
 const OPENING =
-  /^(?:(?:and|so|ok(?:ay)?|no|yes|actually|please|from now on|in (?:the )?future|going forward|for the record|remember(?: that)?|note(?: that)?)\b[,:]?\s+)+/iu
+  /^(?:(?:no|yes|actually)[,:]\s+|(?:and|so|ok(?:ay)?|please|from now on|in (?:the )?future|going forward|for the record|remember(?: that)?|note(?: that)?)\b[,:]?\s+)+/iu
 const ENDS = /(?<=[.!…]["'”’)\]*_]*)\s+(?=[^\p{Ll}])|(?<=[?]["'”’)\]*_]*)\s+|(?<=[。！？।؟۔])\s*|\n+/u
 const LIST_MARK = /^\s*(?:[-*+•]|\d+[.)])\s+/u
 const QUOTED = /^\s*(?:["“„«'‘].*["”“»'’][.!]?|`[^`]*`[.!]?)\s*$/su

@@ -25,14 +25,13 @@ describe("L5-13 BEY-9 who said it", () => {
     })
     for (const [body, words] of [
       ["Never push to main.", ["never push to main"]],
-      ["I prefer short answers.", ["I prefer short answers, ok"]],
       ["The user prefers short answers.", ["I prefer short answers."]],
       ["Use tabs.\nNever push to main.", ["Use tabs.", "And from now on, never push to main!"]],
       ["Use `pnpm`, not npm.", ["use pnpm, not npm"]],
       ["- Use tabs\n- No emojis", ["Use tabs\nNo emojis"]],
       ["コミットは英語で書いてください。", ["コミットは英語で書いてください。テストも。"]],
     ] as const)
-      expect([body, saidBy(body, words)]).toEqual([body, body.startsWith("I prefer") ? "agent" : "user"])
+      expect([body, saidBy(body, words)]).toEqual([body, "user"])
   })
 
   test("L5-13 not the person: additions, halves, paraphrases, questions, quotations and pasted text", () => {

@@ -51,13 +51,13 @@ async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promis
     const path = passagePath(conversation, message)
     return { type: "memory", from: "conversation", path, content: fenced(cutTo(text, input)), age, source, why }
   }
-  const { memory } = found
+  const memory = { ...found.memory, body: ownText(found.memory) }
   const gone = await input.gone(memory)
   const title = `${memory.name}${memory.failed ? " (this was tried and did not work)" : ""}`
   return {
     type: "memory",
     path: memory.file,
-    content: cutTo(`${title}\n\n${ownText(memory)}`, input),
+    content: cutTo(`${title}\n\n${memory.body}`, input),
     age,
     source: sourcePhrase(memory.source),
     ...(gone.length > 0 ? { gone } : {}),

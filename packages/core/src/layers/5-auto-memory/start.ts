@@ -82,7 +82,7 @@ async function standingText(memory: Memory, { now, gone, owner }: StartInput): P
     ...(owner === "agent" || source.message === undefined || isMadeOfWords(file.replace(/\.md$/i, ""), text) ? [inline(file)] : []),
     ...(owner === "agent" ? [] : [sourcePhrase(source)]),
   ]
-  const missing = await gone(memory)
+  const missing = await gone({ ...memory, body: text })
   const lost =
     missing.length > 0 ? `, may be out of date: the code no longer has ${missing.map(inline).join(", ")}` : ""
   return `${inline(name)} (${origin.join(", ")}, ${ageOf(confirmed, now)}${lost}):\n${fenced(text)}`

@@ -59,7 +59,7 @@ function withHistory(item: Item, { earlier, today }: History): Memory {
   const sources = [...(before ? [before] : []), ...origins, ...tools].map((one) => one.source)
   const source = sources.reduce(lessTrusted, wordsSource(memory, before, earlier))
   const weakest = Math.max(
-    BASES.indexOf(memory.basis),
+    isPersons({ source }) ? 0 : BASES.indexOf(memory.basis),
     ...[before, ...origins].map((one) => BASES.indexOf(one?.basis ?? "said")),
   )
   const latest = before && before.confirmed > memory.confirmed ? before.confirmed : memory.confirmed

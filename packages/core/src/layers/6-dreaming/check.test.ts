@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { memoryText } from "../../../test/dreams.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
 import { MOST_INDEX_LINES } from "../../memory/index-file.ts"
+import type { Provenance } from "../../memory/memory.ts"
 import { parseMemory } from "../../memory/topic-file.ts"
 import { type Checked, checkConsolidation } from "./check.ts"
 import { lossesOf } from "./losses.ts"
@@ -11,12 +12,17 @@ const NOW = new Date("2026-05-01T00:00:00.000Z")
 const USER = { "said-by": "user", conversation: "c1", message: "m1" }
 const TOOL = { "said-by": "tool", conversation: "c2" }
 
-const facts = { created: "2026-01-01", source: { saidBy: "agent" as const } }
+/** The source that the history has of a file: in these tests, the one that is written in it before the dream. */
+const knownSource = (text: string): Provenance => {
+  const [, saidBy = "agent"] = /said-by"?:\s*"?(\w+)/.exec(text) ?? []
+  const [, conversation] = /conversation"?:\s*"?(\w+)/.exec(text) ?? []
+  return { saidBy: saidBy as Provenance["saidBy"], ...(conversation ? { conversation } : {}) }
+}
 const parsed = (texts: Texts) =>
   Promise.all(
     Object.entries(texts)
       .filter(([file]) => file !== INDEX_FILE)
-      .map(([file, text]) => parseMemory({ file, text, facts })),
+      .map(([file, text]) => parseMemory({ file, text, facts: { created: "2026-01-01", source: knownSource(text) } })),
   )
 
 async function check(base: Texts, changed: Readonly<Record<string, string | null>> = {}, projectFiles: string[] = []) {

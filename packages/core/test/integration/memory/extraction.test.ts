@@ -222,7 +222,7 @@ describe("extraction at the end of a query", () => {
   test("L5-3 one change of the bank for all files of an extraction; a file changed by hand meanwhile is merged", async () => {
     let isEdited = false
     const old = memoryFile(
-      { name: "Tabs", description: "Indentation", type: "feedback" },
+      { name: "Tabs", description: "Indentation", type: "project" },
       "Use tabs.\n\nOne.\n\nTwo.\n\nThree.",
     )
     const { open, memory, where } = await stage({

@@ -25,7 +25,7 @@ describe("BEY-9 the agent's own memories", () => {
     const { events } = await say(agent, "Always use tabs.")
     expect(ofType(events, "tool-denied")).toEqual([])
     expect(filesIn(memory)).toEqual(["tabs.md"])
-    expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain("](tabs.md): Indentation")
+    expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain("- [Always use tabs](tabs.md): Always use tabs.")
     const [change] = await bankOf(where).history()
     expect(change).toMatchObject({ by: "agent", source: { saidBy: "user", conversation: agent.conversation.id } })
     expect(await decisions(agent, "memory-written")).toMatchObject([{ by: "agent", files: ["tabs.md"], change: "1" }])

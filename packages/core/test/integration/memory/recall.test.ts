@@ -109,7 +109,7 @@ describe("L5-7 memories that fit a message", () => {
     const last = requests.at(-1)!.messages.at(-1)!
     expect(attached([last])).toEqual([
       expect.stringMatching(
-        /A memory from 14 days ago \(file staging-database\.md\)\. Source: said by the user\.[\s\S]*port 5433/,
+        /A memory from 14 days ago \(file staging-database\.md\)\. Source: written by the user\.[\s\S]*port 5433/,
       ),
     ])
     await say(agent, "Is the staging database port open?")

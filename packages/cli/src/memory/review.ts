@@ -1,0 +1,79 @@
+/** `strata memory review` and `/memory review`: what the agent noted and you have not confirmed, one at a time. One key keeps it or drops it. */
+import type { Memory, MemoryBank } from "@strata/core/internal"
+import { isCurrent, isPersons } from "@strata/core/internal/memory/memory"
+import { type Call, UsageError } from "../command.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { indented, wrapped } from "../display/text.ts"
+import { printable, visible } from "../display/visible.ts"
+import { inOrder } from "./page.ts"
+import { sourceWords, stemOf } from "./words.ts"
+
+export type Verdict = "confirm" | "drop" | "later"
+
+/** Rules first: they are not in force before you confirm them. */
+export const unconfirmedIn = (memories: readonly Memory[]): readonly Memory[] =>
+  inOrder(memories.filter((memory) => isCurrent(memory) && !isPersons(memory)))
+
+/** Carries out a verdict and says what happened. */
+export async function judgeMemory(bank: MemoryBank, { file }: Memory, verdict: Verdict): Promise<string> {
+  const name = printable(stemOf(file))
+  if (verdict === "later") return `${name} stays as it is: noted by the agent, not confirmed.`
+  if (verdict === "confirm") {
+    const change = await bank.confirm(file)
+    return change ? `${name} is confirmed. ${takeBack(change.id)}` : `${name} is confirmed already.`
+  }
+  const change = await bank.change({ by: "person", why: "Dropped in a review", removals: [file] })
+  return change ? `${name} is dropped, and kept in the archive. ${takeBack(change.id)}` : `${name} is gone already.`
+}
+
+const takeBack = (id: string) => `Take it back with: strata memory revert ${id}`
+
+export function reviewLines(memory: Memory, columns: number): readonly string[] {
+  return [
+    `${printable(memory.name)} (${memory.type}, ${printable(sourceWords(memory))})`,
+    ...indented(wrapped(visible(memory.body), columns - 2), 2),
+  ]
+}
+
+interface Review {
+  readonly bank: MemoryBank
+  readonly terminal: Terminal
+  readonly stdin: Call["stdin"]
+}
+
+const KEYS: Readonly<Record<string, Verdict | "quit">> = { y: "confirm", d: "drop", s: "later", q: "quit", "\u0003": "quit" }
+
+export async function review({ bank, terminal, stdin }: Review): Promise<number> {
+  const memories = unconfirmedIn(await bank.all())
+  if (memories.length === 0) {
+    terminal.print("Everything that is remembered here is yours: you said it, wrote it or confirmed it.\n")
+    return 0
+  }
+  if (!stdin?.isTTY || !terminal.isScreen)
+    throw new UsageError("strata memory review asks at a terminal. In scripts: strata memory confirm NAME, or strata memory forget NAME")
+  for (const [at, memory] of memories.entries()) {
+    terminal.print(`\n${reviewLines(memory, terminal.columns).join("\n")}\n`)
+    terminal.print(`${at + 1} of ${memories.length}: y confirms, d drops, s skips, q ends `)
+    const verdict = await keyFrom(stdin)
+    terminal.print("\n")
+    if (verdict === "quit") break
+    terminal.print(`${await judgeMemory(bank, memory, verdict)}\n`)
+  }
+  return 0
+}
+
+/** One of the keys above. Others do nothing. The end of the input ends the review. */
+function keyFrom(stdin: NonNullable<Call["stdin"]>): Promise<Verdict | "quit"> {
+  const { promise, resolve } = Promise.withResolvers<Verdict | "quit">()
+  const onData = (piece: Buffer | string) => {
+    const verdict = KEYS[String(piece).slice(0, 1).toLowerCase()]
+    if (verdict !== undefined) resolve(verdict)
+  }
+  const onEnd = () => resolve("quit")
+  stdin.setRawMode?.(true)
+  stdin.on("data", onData).once("end", onEnd).resume()
+  return promise.finally(() => {
+    stdin.off("data", onData).off("end", onEnd).pause()
+    stdin.setRawMode?.(false)
+  })
+}
