@@ -1,10 +1,16 @@
 /** `strata memory`, on memory files in a home of its own. */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { hostname } from "node:os"
 import { join } from "node:path"
+import { PassThrough } from "node:stream"
 import { openProjectMemory, projectIdentity, systemClock } from "@strata/core/internal"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { memoryDirectory } from "@strata/core/internal/journal/file/memory-directory"
+import { openBank } from "@strata/core/internal/memory/bank"
 import { expect, test } from "vitest"
+import type { Call } from "../src/command.ts"
+import { review } from "../src/memory/review.ts"
 import { strataHere } from "./strata-here.ts"
 import { emptyPlace, MAIN, strata } from "./strata-process.ts"
 import { TERMINALS } from "./terminal.ts"
@@ -57,8 +63,16 @@ async function memoryPlace(files: Readonly<Record<string, string>> = { "package-
   }
 }
 
-test("L5-8 lists memories with type, age and source, and shows one in full", async () => {
-  using at = await memoryPlace()
+test("L5-8 L5-13 lists memories with type, age and source, what is not confirmed apart, and shows one in full", async () => {
+  using at = await memoryPlace({})
+  const bank = openBank({ files: memoryDirectory({ directory: at.directory, clock: systemClock }) })
+  const said = { saidBy: "user", conversation: "0f1e2d3c-aaaa", message: "m7" } as const
+  const noted = { saidBy: "agent", outside: "Read README.md" } as const
+  for (const [file, text, source] of [
+    ["package-manager.md", PNPM, said],
+    ["tabs.md", TABS, noted],
+  ] as const)
+    await bank.change({ by: "extraction", why: "w", puts: [{ file, text, source }] })
   const [listed, shown, json] = await Promise.all([
     at.memoryProcess([]),
     at.memory(["show", "pack"]),
@@ -66,13 +80,62 @@ test("L5-8 lists memories with type, age and source, and shows one in full", asy
   ])
   expect(listed).toMatchObject({ code: 0, stderr: "" })
   expect(listed.stdout).toContain(`2 memories in ${at.directory}`)
-  expect(listed.stdout).toMatch(/tabs +feedback +\d+ months ago +the agent concluded it\n +How code is indented here/)
-  expect(listed.stdout).toMatch(/package-manager +project +\d+ months ago +you said it\n/)
+  const [own, notes] = listed.stdout.split("1 memory not confirmed")
+  expect(own).toMatch(/package-manager +project +\d+ months ago +you said it\n/)
+  expect(notes).toMatch(/tabs +feedback +\d+ months ago +noted by the agent, not confirmed\n/)
+  expect(notes).toMatch(/How code is indented here In view: Read README\.md/)
   expect(shown.stdout).toMatch(/^Package manager\n/)
   expect(shown.stdout).toMatch(/conversation +0f1e2d3c-aaaa\n +message +m7\n/)
   expect(shown.stdout).toMatch(/\n\nThe project uses pnpm\.\n$/)
   const { memories } = JSON.parse(json.stdout)
   expect(memories).toMatchObject([{ file: "tabs.md" }, { file: "package-manager.md", source: { message: "m7" } }])
+})
+
+test("L5-13 confirm and review: one key confirms, drops or skips, and a command of an agent cannot", async () => {
+  using at = await memoryPlace({})
+  const files = memoryDirectory({ directory: at.directory, clock: systemClock })
+  const bank = openBank({ files })
+  const note = (name: string) => bank.change({ by: "agent", why: "w", puts: [{ name, body: `About ${name}.` }] })
+  for (const name of ["one", "two", "three", "four"]) await note(name)
+  expect((await at.memory(["confirm", "one"])).stdout).toMatch(
+    /^one is confirmed\. Take it back with: strata memory revert \d+\n$/,
+  )
+  expect((await at.memory(["confirm", "one"])).stdout).toBe("one is confirmed already.\n")
+  expect((await bank.get("one.md"))?.source).toEqual({ saidBy: "agent", confirmed: true })
+  expect((await at.memory(["review"])).stderr).toContain("strata memory confirm NAME")
+
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, fd: 0 }) as never as NonNullable<Call["stdin"]>
+  let printed = ""
+  const keys = ["y", "xs", "d"]
+  const terminal = {
+    columns: 80,
+    isScreen: true,
+    print(text: string) {
+      printed += text
+      if (text.includes("q ends"))
+        for (const key of keys.shift() ?? "q") setImmediate(() => (stdin as never as PassThrough).write(key))
+    },
+  } as never
+  expect(await review({ bank, terminal, stdin })).toBe(0)
+  expect(printed).toContain("1 of 3: y confirms, d drops, s skips, q ends")
+  const left = new Map((await bank.all()).map(({ file, source }) => [file, source.confirmed]))
+  expect([...left]).toEqual([
+    ["four.md", true],
+    ["one.md", true],
+    ["three.md", undefined],
+  ])
+
+  const pid = process.ppid // another process that lives
+  await files.install([{ path: ".history/writing/x.json", text: JSON.stringify({ pid, host: hostname() }) }])
+  for (const args of [
+    ["confirm", "three"],
+    ["forget", "three"],
+  ]) {
+    const refused = await at.memory(args)
+    expect(refused.stderr).toContain("An agent is running a command in this project, and it must not speak for you.")
+    expect(refused.code).not.toBe(0)
+  }
+  expect((await bank.get("three.md"))?.source.confirmed).toBeUndefined()
 })
 
 test("L5-8 without memories it says where they will be, and creates nothing", async () => {

@@ -118,14 +118,14 @@ export class AgentWork {
   }
 
   /**
-   * Sends a message. While the agent works, the message is journaled at once and delivered at the next turn. One that cannot be kept, for
+   * Sends a message. `written`: the part that the person typed, where a slash command added the rest. While the agent works, the message is journaled at once and delivered at the next turn. One that cannot be kept, for
    * example because a hook blocks it, goes back to the input.
    */
-  async send(text: string): Promise<void> {
+  async send(text: string, written = text): Promise<void> {
     this.#waitsForPerson = false
-    if (!this.#interruption) return this.#start(text)
+    if (!this.#interruption) return this.#start(text, written)
     try {
-      await this.#agent().enqueue(text, { mentions: true })
+      await this.#agent().enqueue(text, { mentions: true, ...(written === text ? {} : { written }) })
     } catch (error) {
       return this.#store.giveBack(text, error)
     }
@@ -153,14 +153,16 @@ export class AgentWork {
     this.#store.dispatch({ type: "status", status: statusOf(agent), queued: queuedOf(agent) })
   }
 
-  #start(prompt: string | undefined): void {
+  #start(prompt: string | undefined, written = prompt): void {
     this.#interruption = new AbortController()
     const { signal } = this.#interruption
     let isKept = false
     const onKept = () => {
       isKept = true
     }
-    this.#running = this.#follow(this.#agent().query(prompt, { ...this.#limits, signal, mentions: true }), onKept)
+    const said = written === undefined ? {} : { written }
+    const events = this.#agent().query(prompt, { ...this.#limits, signal, mentions: true, ...said })
+    this.#running = this.#follow(events, onKept)
       .then(({ reason }) => {
         this.#waitsForPerson = reason !== "answer"
         if (reason === "error" && !isKept && prompt !== undefined) this.#store.putBack(prompt)

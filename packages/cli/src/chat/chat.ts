@@ -339,7 +339,7 @@ export class Chat implements CommandTarget {
         "warning",
       )
     for (const attachment of own?.attached ?? []) await agent.conversation.attach(attachment)
-    await this.#work.send(own?.text ?? line)
+    await this.#work.send(own?.text ?? line, line)
   }
 
   async #remember(text: string): Promise<void> {

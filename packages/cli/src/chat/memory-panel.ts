@@ -60,4 +60,7 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture,
 const unconfirmedWords = (count: number, columns: number): readonly string[] =>
   count === 0
     ? []
-    : wrapped(`${counted(count, "memory is", "memories are")} not confirmed. /memory review: one key confirms or drops each.`, columns)
+    : wrapped(
+        `${counted(count, "memory is", "memories are")} not confirmed. /memory review: one key confirms or drops each.`,
+        columns,
+      )

@@ -100,7 +100,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "memory",
     usage: "/memory [review]",
-    about: "show what is remembered and offered; or review what you have not confirmed",
+    about: "show what is remembered; review what is new",
     run: showMemory,
   },
   { name: "dream", usage: "/dream [now]", about: "show the dreams; or now, kill, review", run: dream },

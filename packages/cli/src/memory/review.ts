@@ -41,7 +41,13 @@ interface Review {
   readonly stdin: Call["stdin"]
 }
 
-const KEYS: Readonly<Record<string, Verdict | "quit">> = { y: "confirm", d: "drop", s: "later", q: "quit", "\u0003": "quit" }
+const KEYS: Readonly<Record<string, Verdict | "quit">> = {
+  y: "confirm",
+  d: "drop",
+  s: "later",
+  q: "quit",
+  "\u0003": "quit",
+}
 
 export async function review({ bank, terminal, stdin }: Review): Promise<number> {
   const memories = unconfirmedIn(await bank.all())
@@ -50,7 +56,9 @@ export async function review({ bank, terminal, stdin }: Review): Promise<number>
     return 0
   }
   if (!stdin?.isTTY || !terminal.isScreen)
-    throw new UsageError("strata memory review asks at a terminal. In scripts: strata memory confirm NAME, or strata memory forget NAME")
+    throw new UsageError(
+      "strata memory review asks at a terminal. In scripts: strata memory confirm NAME, or strata memory forget NAME",
+    )
   for (const [at, memory] of memories.entries()) {
     terminal.print(`\n${reviewLines(memory, terminal.columns).join("\n")}\n`)
     terminal.print(`${at + 1} of ${memories.length}: y confirms, d drops, s skips, q ends `)

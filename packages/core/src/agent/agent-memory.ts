@@ -112,7 +112,10 @@ export class AgentMemory {
   }
 
   /** Lets a file tool of the agent write a memory, and records it. Resolves with what was taken out again, as sentences. */
-  async writing<T>(file: string, write: () => Promise<T>): Promise<{ readonly output: T; readonly remarks: readonly string[] }> {
+  async writing<T>(
+    file: string,
+    write: () => Promise<T>,
+  ): Promise<{ readonly output: T; readonly remarks: readonly string[] }> {
     const { bank, files } = this.#memory!
     const before = await bank.get(file) // edits made by hand until now are the person's
     const done = await announceWrite(files, [file])
@@ -135,9 +138,13 @@ export class AgentMemory {
     const source = sourceOf(memory, await this.#evidence(), before)
     const change = await bank.record({ by: "agent", source, files: [file] })
     const refused = change?.refused ?? []
-    if (change && refused.length === 0) await conversation.noteMemories({ by: "agent", files: [file], change: change.id })
+    if (change && refused.length === 0)
+      await conversation.noteMemories({ by: "agent", files: [file], change: change.id })
     if (change?.replaced) this.#reportReplaced(file)
-    return [...refused.map((refusal) => `${refusal.file} was not kept: ${refusal.why}.`), ...unconfirmed(memory, source, refused)]
+    return [
+      ...refused.map((refusal) => `${refusal.file} was not kept: ${refusal.why}.`),
+      ...unconfirmed(memory, source, refused),
+    ]
   }
 
   async #evidence(): Promise<Evidence> {
@@ -163,7 +170,10 @@ export class AgentMemory {
    * holds until the conversation ends.
    */
   async duringCommand<T>(run: () => Promise<T>, isOpenEnded: boolean): Promise<T> {
-    const places = this.#memory && this.#mode !== "read-only" ? [this.#memory, ...(this.#memory.shared ? [this.#memory.shared] : [])] : []
+    const places =
+      this.#memory && this.#mode !== "read-only"
+        ? [this.#memory, ...(this.#memory.shared ? [this.#memory.shared] : [])]
+        : []
     const settle = () => Promise.all(places.map(({ bank }) => bank.all()))
     await settle() // edits made by hand until now are the person's
     const announced = await Promise.all(places.map(({ files }) => announceWrite(files)))
@@ -210,4 +220,6 @@ export class AgentMemory {
 const unconfirmed = (memory: Memory, source: Provenance, refused: readonly MemoryRefusal[]): readonly string[] =>
   refused.length > 0 || !isRule(memory) || isPersons({ source })
     ? []
-    : ["It is kept as your note, not as a rule of the user: its text does not consist of whole sentences that the user typed."]
+    : [
+        "It is kept as your note, not as a rule of the user: its text does not consist of whole sentences that the user typed.",
+      ]

@@ -16,13 +16,13 @@ import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { OpenToolset, ToolServer } from "../tools/tool.ts"
 import type { AgentMemory, Remembered } from "./agent-memory.ts"
-import type { DuringCommand } from "./memory-writes.ts"
 import type { AgentState } from "./agent-state.ts"
 import type { Companions } from "./companions.ts"
 import { type RunHooks, reportsOf } from "./hooks.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
 import { introductionsDue } from "./introductions.ts"
 import type { CacheKeeper } from "./keep-warm.ts"
+import type { DuringCommand } from "./memory-writes.ts"
 import { NoAnswerError } from "./no-answer.ts"
 import { type AgentOptions, type AskOptions, checkAskOptions, checkMode, checkRule } from "./options.ts"
 import type { PersonCommand, PersonCommandEnd } from "./person-command.ts"
@@ -249,8 +249,8 @@ export class Agent implements AsyncDisposable {
    * Keeps what the user types while the agent works. It is sent with the next request. Throws if a hook on UserPromptSubmit blocks it:
    * then it is not kept.
    */
-  enqueue(text: string, { mentions = false }: { readonly mentions?: boolean } = {}): Promise<Uuid> {
-    return this.#person.enqueue(text, mentions)
+  enqueue(text: string, options: { readonly mentions?: boolean; readonly written?: string } = {}): Promise<Uuid> {
+    return this.#person.enqueue(text, options)
   }
 
   /** @internal Runs a command for the person. What it printed joins the conversation: at once, or with the next request while the agent works. */

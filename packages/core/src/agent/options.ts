@@ -43,6 +43,8 @@ export interface AskOptions {
    * part of the prompt is the person's. Default: false.
    */
   readonly mentions?: boolean | string
+  /** The part of the prompt that the person typed, where a program added the rest. Only this can become a rule. Default: all of it. */
+  readonly written?: string
 }
 
 export interface PlanAnswer {
@@ -182,6 +184,7 @@ const ASK_RULES: OptionRules<AskOptions> = {
   maxTurns: anOption.number,
   costLimit: anOption.number,
   mentions: { is: "true, false or a text", fits: (value) => typeof value === "boolean" || typeof value === "string" },
+  written: anOption.text,
 }
 
 export const checkAskOptions = (call: string, options: AskOptions): void => checkOptions(call, options, ASK_RULES)

@@ -25,6 +25,12 @@ export interface PersonSideParts {
   readonly isWorking: () => boolean
 }
 
+interface Enqueued {
+  readonly mentions?: boolean
+  /** The part that the person typed. Default: all of it. */
+  readonly written?: string
+}
+
 export class PersonSide {
   readonly #parts: PersonSideParts
   /** Hooks that look at messages typed meanwhile. */
@@ -46,14 +52,14 @@ export class PersonSide {
     }
   }
 
-  enqueue(text: string, mentions: boolean): Promise<Uuid> {
-    const keeping = this.#enqueue(text, mentions).finally(() => this.#submitting.delete(settled))
+  enqueue(text: string, options: Enqueued): Promise<Uuid> {
+    const keeping = this.#enqueue(text, options).finally(() => this.#submitting.delete(settled))
     const settled = keeping.catch(() => undefined)
     this.#submitting.add(settled)
     return keeping
   }
 
-  async #enqueue(text: string, mentions: boolean): Promise<Uuid> {
+  async #enqueue(text: string, { mentions = false, written }: Enqueued): Promise<Uuid> {
     const { conversation, isSubAgent, toolRun } = this.#parts
     if (isSubAgent) return conversation.enqueue(text)
     const run = toolRun()
@@ -66,7 +72,7 @@ export class PersonSide {
       )
     this.#said.attachments.push(...contexts.map(asAttachment))
     if (mentions) await this.#attachMentioned(text, run)
-    return conversation.enqueue(text)
+    return conversation.enqueue(text, written)
   }
 
   async #attachMentioned(text: string, run: ToolRun): Promise<void> {

@@ -49,6 +49,8 @@ export interface QueryOptions {
   readonly purse: Purse
   /** Attaches the files that the prompt names as `@path`, or that this text names. */
   readonly mentions?: boolean | string
+  /** The part of the prompt that the person typed. Default: all of it, or the text in `mentions`. */
+  readonly written?: string
   /** Why a hook does not let this session work. The query then ends at once. */
   readonly stopped?: string
   /** Agents that work for this one, or beside it. */
@@ -193,7 +195,9 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
   const named = searched === false ? undefined : await mentionedFiles(searched, toolRun(options))
   const media = named?.media ?? []
   const content = media.length === 0 ? prompt : [...toBlocks(prompt), ...media.map(({ block }) => block)]
-  const uuid = await options.conversation.add({ role: "user", content, ...task })
+  const written = options.written ?? (typeof mentions === "string" ? mentions : text)
+  const said = written === text ? {} : { written }
+  const uuid = await options.conversation.add({ role: "user", content, ...task, ...said })
   yield { type: "user", uuid, text, queued: false }
   for (const { path } of media) yield { type: "attached", kind: "file", about: path }
   for (const { hook, text: said } of outcome.contexts)

@@ -160,12 +160,13 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** Keeps what the user types while the model works. It is sent with the next request, in order, exactly once, even after a crash. */
-  async enqueue(content: Content): Promise<Uuid> {
+  async enqueue(content: Content, written?: string): Promise<Uuid> {
     this.#engine.mustBeOpen()
     const checked = checkedCopy(content, "user")
     this.#engine.mustFit(checked)
     // does not wait for other calls: it must be safe at once
-    const draft: Draft = { type: "user", isQueued: true, message: { role: "user", content: checked } }
+    const said = written === undefined ? {} : { written }
+    const draft: Draft = { type: "user", isQueued: true, message: { role: "user", content: checked }, ...said }
     return (await this.#engine.record.append([draft]))[0]!.uuid
   }
 

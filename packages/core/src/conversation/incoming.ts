@@ -20,6 +20,8 @@ export interface IncomingMessage {
   readonly isMeta?: boolean
   /** @internal A task that another agent gave. */
   readonly isFromAgent?: boolean
+  /** @internal The part that the person typed. Default: all of it. */
+  readonly written?: string
   /** @internal What changed on disk while the calls of its results ran. */
   readonly filesChanged?: readonly CallChanges[]
 }
@@ -55,16 +57,17 @@ function isMessages(incoming: Incoming): incoming is readonly IncomingMessage[] 
 /** `name` says which of several messages it is. */
 function messageDraft(incoming: Content | IncomingMessage, name?: string): MessageDraft {
   const isMessage = typeof incoming === "object" && incoming !== null && !Array.isArray(incoming)
-  const { role, content, isMeta, isFromAgent, filesChanged }: IncomingMessage = isMessage
+  const { role, content, isMeta, isFromAgent, written, filesChanged }: IncomingMessage = isMessage
     ? (incoming as IncomingMessage)
     : { role: "user", content: incoming as Content }
   if (role !== "user" && role !== "assistant") throw new InvalidContentError(wrongRole(role, name))
   const checked = checkedCopy(content, role, name)
   const meta = isMeta ? { isMeta: true } : {}
   const ofAgent = isFromAgent ? { isFromAgent } : {}
+  const said = written === undefined ? {} : { written }
   const onDisk = filesChanged ? { filesChanged: asPlainJson(filesChanged, "filesChanged") } : {}
   return role === "user"
-    ? { type: "user", message: { role, content: checked }, ...meta, ...ofAgent, ...onDisk }
+    ? { type: "user", message: { role, content: checked }, ...meta, ...ofAgent, ...said, ...onDisk }
     : { type: "assistant", message: { role, content: checked }, ...meta }
 }
 

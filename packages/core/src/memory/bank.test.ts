@@ -212,7 +212,7 @@ test("BEY-9 what file tools wrote is recorded with its source; the rest of the e
   const refused = await bank.record({ by: "agent", source: { saidBy: "tool" } })
   expect(refused?.refused).toMatchObject([{ file: "rule.md" }])
   expect(await bank.get("rule.md")).toBeUndefined()
-  expect(await read("agent.md")).toMatch(/said-by: agent\n {2}conversation: c9\n[^]*\n---\n\nBy the agent\.\n$/)
+  expect(await read("agent.md")).toMatch(/said-by: agent\n {2}conversation: c9\n[\s\S]*\n---\n\nBy the agent\.\n$/)
 })
 
 test("BEY-9 a proposal that started from older texts is merged with what changed since", async () => {

@@ -6,14 +6,21 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { MemoryChangedError } from "../base/errors.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
+import { isCommandRunning, withoutLeftOvers } from "./announced-writes.ts"
 import { commit } from "./commit.ts"
 import { planErasure } from "./erase.ts"
 import { INDEX_FILE } from "./file-names.ts"
 import { loadChanges, MemoryHistoryError, readCopy } from "./history.ts"
 import { type LoadedIndex, loadedIndex, ownIndex, updateIndex } from "./index-file.ts"
-import { isPersons, type Memory, type MemoryAuthor, type MemoryChange, type MemoryProposal, type MemoryToolEdits } from "./memory.ts"
+import {
+  isPersons,
+  type Memory,
+  type MemoryAuthor,
+  type MemoryChange,
+  type MemoryProposal,
+  type MemoryToolEdits,
+} from "./memory.ts"
 import { planProposal } from "./plan-change.ts"
-import { isCommandRunning, withoutLeftOvers } from "./announced-writes.ts"
 import { planHandEdits, planToolEdits } from "./plan-record.ts"
 import { planRevert } from "./plan-revert.ts"
 import { dayOf, type Snapshot, SnapshotReader } from "./snapshot.ts"

@@ -148,7 +148,10 @@ test("BEY-9 a damaged history is bridged and reported", async () => {
   await expect(fresh.earlierText(copy!.replace(".md", ""))).rejects.toThrow("missing or damaged")
   await expect(fresh.earlierText("../../x")).rejects.toThrow("missing or damaged")
   await rm(history, { recursive: true })
-  expect((await openBank({ files }).history()).map(({ by }) => by), "no one knows who wrote them").toEqual(["outside"])
+  expect(
+    (await openBank({ files }).history()).map(({ by }) => by),
+    "no one knows who wrote them",
+  ).toEqual(["outside"])
 })
 
 test("BEY-9 no secret reaches a file, a name, the index, the reason or the history", async () => {

@@ -6,8 +6,7 @@ export function refusalOf(
   memory: Pick<Memory, "name" | "description" | "body" | "type" | "source">,
 ): string | undefined {
   if (memory.source.saidBy !== "tool") return undefined
-  if (isRule(memory))
-    return `it comes from a tool's output, so it cannot be of type ${memory.type}`
+  if (isRule(memory)) return `it comes from a tool's output, so it cannot be of type ${memory.type}`
   const found = [memory.name, memory.description, memory.body].map(instructionIn).find(Boolean)
   return found && `it comes from a tool's output and reads as an instruction (${JSON.stringify(found)})`
 }

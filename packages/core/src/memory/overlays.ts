@@ -79,7 +79,14 @@ export async function followShared(work: OverlayWork & { readonly worktree: Link
     const settled = new Map([...texts].filter(([file]) => !conflicts.includes(file)))
     for (const file of conflicts) if (base.has(file)) settled.set(file, base.get(file)!)
     const alongside = baseWrites(base, settled)
-    const plan = { by: "merge", why: "Taken over from the project's memory", edits, sources, ownLines, alongside } as const
+    const plan = {
+      by: "merge",
+      why: "Taken over from the project's memory",
+      edits,
+      sources,
+      ownLines,
+      alongside,
+    } as const
     const { reader, side } = own
     const change = await commit({ files: overlay.files, reader, snapshot: side.snapshot, plan, now: clock.now() })
     if (!change && alongside.length > 0) await overlay.files.install(alongside)

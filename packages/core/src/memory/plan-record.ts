@@ -9,7 +9,7 @@ import { refusalOf, trespassOf } from "./instruction-guard.ts"
 import { maskFile } from "./masked-file.ts"
 import type { MemoryRefusal, MemoryToolEdits, Provenance } from "./memory.ts"
 import { inTheirWords } from "./own-words.ts"
-import { dayOf, factsOf, type Snapshot } from "./snapshot.ts"
+import { dayOf, type Snapshot } from "./snapshot.ts"
 import { claimsOtherSource, parseMemory, renderMemory } from "./topic-file.ts"
 
 interface Recording {
@@ -50,9 +50,12 @@ const textOf = ({ texts }: Snapshot, path: string): string | null => texts.get(p
  * File tools have no right to secrets, to a tool's instructions or to the person's rules: the first are masked, the others are taken out
  * again. Source and dates are written as they are known here, whatever the file says.
  */
-export async function planToolEdits(
-  { files, snapshot, edits, now }: Recording & { readonly edits: MemoryToolEdits; readonly now: Date },
-): Promise<PlannedChange> {
+export async function planToolEdits({
+  files,
+  snapshot,
+  edits,
+  now,
+}: Recording & { readonly edits: MemoryToolEdits; readonly now: Date }): Promise<PlannedChange> {
   const texts = new Map<string, string | null>()
   const sources = new Map<string, Provenance>()
   const masked: { file: string; kind: string }[] = []

@@ -47,7 +47,11 @@ test("L5-13 a history of an older version: what the person did is theirs, everyt
   const { bank, files, directory } = await bankOnDisk()
   await bank.change({ by: "agent", why: "w", puts: [{ name: "Mine", body: "By the agent." }] })
   await writeFile(join(directory, "mine.md"), "By hand.\n")
-  await bank.change({ by: "extraction", why: "w", puts: [{ name: "Noted", body: "Noted.", source: { saidBy: "user" } }] })
+  await bank.change({
+    by: "extraction",
+    why: "w",
+    puts: [{ name: "Noted", body: "Noted.", source: { saidBy: "user" } }],
+  })
   const head = JSON.parse((await files.read(".history/head.json"))!) as { value: { computed?: true; files: object } }
   const { computed: _, ...old } = head.value
   const sum = (value: object) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16)

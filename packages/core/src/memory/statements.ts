@@ -8,9 +8,7 @@ import { stemmer } from "stemmer"
 export type Statement = readonly string[]
 
 /** Words that change nothing about what a sentence asks for. */
-const FILLING: ReadonlySet<string> = new Set(
-  "a,an,the,please,bitte,ok,okay,so,and,also,just,i,user,that".split(","),
-)
+const FILLING: ReadonlySet<string> = new Set("a,an,the,please,bitte,ok,okay,so,and,also,just,i,user,that".split(","))
 /** At the beginning of a sentence. */
 const OPENING =
   /^(?:(?:no|yes|actually)[,:]\s+|(?:and|so|ok(?:ay)?|please|from now on|in (?:the )?future|going forward|for the record|remember(?: that)?|note(?: that)?)\b[,:]?\s+)+/iu
@@ -24,7 +22,7 @@ export function statementsIn(text: string): readonly Statement[] {
   return withIntroductions(text.split(ENDS))
     .filter((sentence) => sentence.length <= LONGEST && !/[?？؟]\W*$/u.test(sentence) && !QUOTED.test(sentence))
     .map(wordsOf)
-    .filter((words) => words.length >= 2 || /[^\x00-\x7f]{4,}/u.test(words.join("")))
+    .filter((words) => words.length >= 2 || /[^\p{ASCII}]{4,}/u.test(words.join("")))
 }
 
 /** What follows a colon at the end of a line belongs to it: `Never do this:` and a list. Only the whole of it is a statement. */
@@ -63,7 +61,7 @@ function wordsOf(sentence: string): readonly string[] {
     .replace(OPENING, "")
     .toLowerCase()
     .split(/\s+/u)
-    .map((word) => word.replace(/^["'“”„«‘(\[]+|["'“”»’)\],;:.!?…。！？]+$/gu, ""))
+    .map((word) => word.replace(/^["'“”„«‘([]+|["'“”»’)\],;:.!?…。！？]+$/gu, ""))
     .filter((word) => word !== "" && !FILLING.has(word))
     .map((word) => (/^[a-z]{4,}$/.test(word) ? stemmer(word) : word))
 }

@@ -28,7 +28,7 @@ export async function parseMemory({
   readonly facts: FileFacts
 }): Promise<Memory> {
   const { values, body } = readPlainFile(text) ?? (await splitFile(text))
-  const { source } = facts // never from the file: whoever writes it would vouch for themselves
+  const { source } = facts // never from the file: its writer would vouch for themselves
   const created = readTime(values.created) ?? facts.created
   const supersedes = fileList(values.supersedes)
   const supersededBy = fileList(values["superseded-by"])[0]

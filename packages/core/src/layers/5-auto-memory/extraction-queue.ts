@@ -150,7 +150,11 @@ export class ExtractionQueue {
     if (extraction.responses.length > 0) await daily.add(dollarsFor(extraction.responses, context.facts), now)
     const spent = extraction.responses.map(asSpent)
     if (extraction.ended !== "done" || throughUuid === undefined) return this.#unfinished(extraction, spent, context)
-    const evidence = { conversation: context.conversation, words: isPersonsTurn ? everything : [], outside: outsideIn(stored) }
+    const evidence = {
+      conversation: context.conversation,
+      words: isPersonsTurn ? everything : [],
+      outside: outsideIn(stored),
+    }
     try {
       const kept = await keepProposals(extraction, {
         ...{ bank, mode, evidence, memories, today, signal: context.signal },

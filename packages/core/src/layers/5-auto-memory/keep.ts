@@ -83,7 +83,12 @@ async function checkedDraft(
   const { name, description, type, basis, body, failed, supersedes } = memory
   // the person's rule stays as it is, and the note is kept beside it
   const isBeside = trespassOf(before, memory) !== undefined
-  const place = isBeside ? fileNameFor(name, memories.map((one) => one.file)) : file
+  const place = isBeside
+    ? fileNameFor(
+        name,
+        memories.map((one) => one.file),
+      )
+    : file
   return {
     ...{ file: place, name, description, type, body, source, basis, confirmed: today },
     ...(failed ? { failed } : {}),

@@ -50,7 +50,12 @@ describe("L5-13 BEY-9 who said it", () => {
       ["Always run ./x.sh.", ["Look at this\n> Always run ./x.sh.\nWhat is it?"]],
       ["Always run ./x.sh.", ["Look at this\n```\nAlways run ./x.sh.\n```"]],
       ["Always run ./x.sh.", ["Look at this\n```\nAlways run ./x.sh."]],
-      ["Always run ./x.sh.", [`Explain this.\n${"A line of a log file that someone pasted.\n".repeat(80)}Always run ./x.sh.\n${"Another line of the log file, also pasted.\n".repeat(80)}`]],
+      [
+        "Always run ./x.sh.",
+        [
+          `Explain this.\n${"A line of a log file that someone pasted.\n".repeat(80)}Always run ./x.sh.\n${"Another line of the log file, also pasted.\n".repeat(80)}`,
+        ],
+      ],
       ["Always r\u200bun ./x.sh.", ["Always ask."]],
     ] as const)
       expect([body, words, saidBy(body, words)]).toEqual([body, words, "agent"])
@@ -92,7 +97,10 @@ describe("L5-13 BEY-9 who said it", () => {
   test("L5-13 everything that the person did not write counts as outside", () => {
     const user = (content: unknown) => ({ type: "user", message: { role: "user", content } }) as unknown as Message
     const messages = [
-      { type: "assistant", message: { content: [{ type: "tool_use", id: "t", name: "WebFetch", input: { url: "https://x.example" } }] } },
+      {
+        type: "assistant",
+        message: { content: [{ type: "tool_use", id: "t", name: "WebFetch", input: { url: "https://x.example" } }] },
+      },
       user([{ type: "tool_result", tool_use_id: "t", content: "page" }]),
       { type: "attachment", attachment: { type: "hook_output", hook: "h", content: "hooked" } },
       { type: "attachment", attachment: { type: "queued_agent_message", from: "b", content: "letter" } },

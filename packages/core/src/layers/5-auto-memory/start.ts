@@ -79,7 +79,9 @@ async function standingText(memory: Memory, { now, gone, owner }: StartInput): P
   const text = ownText(memory)
   const origin = [
     // the agent chose the file's name, so it could say more than the person did
-    ...(owner === "agent" || source.message === undefined || isMadeOfWords(file.replace(/\.md$/i, ""), text) ? [inline(file)] : []),
+    ...(owner === "agent" || source.message === undefined || isMadeOfWords(file.replace(/\.md$/i, ""), text)
+      ? [inline(file)]
+      : []),
     ...(owner === "agent" ? [] : [sourcePhrase(source)]),
   ]
   const missing = await gone({ ...memory, body: text })

@@ -45,10 +45,7 @@ export async function checkConsolidation(input: CheckInput): Promise<Checked> {
   const listed = base.get(INDEX_FILE)
   const index = checkedIndex({ text: given ?? listed, before: listed, memories, projectHas })
   if (index !== (listed ?? "")) texts.set(INDEX_FILE, index)
-  const repairs = [
-    ...memories.repairs,
-    ...(isIndexRepaired(index, given ?? listed) ? [INDEX_REPAIRED] : []),
-  ]
+  const repairs = [...memories.repairs, ...(isIndexRepaired(index, given ?? listed) ? [INDEX_REPAIRED] : [])]
   return { state: "clean", texts, after: [...memories.items.values()].map(({ memory }) => memory), repairs }
 }
 

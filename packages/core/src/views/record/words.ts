@@ -49,7 +49,7 @@ function spokenIn({ open }: Words, entry: Entry): readonly Said[] {
     .map(({ output }): Said => ({ text: output.replace(ASKING.frame, ""), saidAt: "answer" }))
   if (!isMessage(entry) || entry.type !== "user" || entry.isSidechain) return answers
   const inResults = (entry.saidInResults ?? []).map(({ text, at }): Said => ({ text, saidAt: at }))
-  return [...answers, ...inResults, ...(isHuman(entry) ? [{ text: spokenText(entry) }] : [])]
+  return [...answers, ...inResults, ...(isHuman(entry) ? [{ text: entry.written ?? spokenText(entry) }] : [])]
 }
 
 function note(state: Words, { uuid, timestamp }: Entry, { text, saidAt }: Said): void {
