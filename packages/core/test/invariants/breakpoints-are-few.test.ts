@@ -4,6 +4,7 @@
  */
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { seededIds } from "../../src/base/ids.ts"
 import { memoryStore } from "../../src/journal/memory-store.ts"
 import type { ModelRequest } from "../../src/messages/request.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
@@ -50,7 +51,8 @@ test("CACHE-3 never more than four breakpoints, a stable prefix, and the same by
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 5 }), async (turns) => {
       const store = memoryStore()
-      let chat = await openDefault({ store, tools, system })
+      const ids = seededIds("test") // none twice, although the conversation is opened again
+      let chat = await openDefault({ store, ids, tools, system })
       let before: ModelRequest | undefined
       let id = 0
       const next = async () => {
@@ -60,7 +62,7 @@ test("CACHE-3 never more than four breakpoints, a stable prefix, and the same by
         if (before) expect(bare(request).startsWith(head(before).replace(/\]\}$/, ""))).toBe(true)
         before = request
         await chat.close()
-        chat = await openDefault({ store, tools, system })
+        chat = await openDefault({ store, ids, tools, system })
         expect(serialiseRequest(await chat.prepare())).toBe(serialiseRequest(request))
       }
       for (const { said, answer, results, marksResults } of turns) {

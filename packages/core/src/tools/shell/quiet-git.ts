@@ -8,6 +8,7 @@
 const SETTINGS: Readonly<Record<string, string>> = {
   "core.hooksPath": "/dev/null", // `git diff` and `git describe --dirty` run the hook post-index-change
   "core.fsmonitor": "false",
+  "diff.autoRefreshIndex": "false", // `git diff` writes the index, whatever GIT_OPTIONAL_LOCKS says
   "core.pager": "cat",
   "core.editor": "false",
   "core.askPass": "false",

@@ -203,16 +203,18 @@ describe("a coordinator with agents in the background", () => {
     const again = await castSimulator({ lead: ["I see."] })
     const resume = () => leadFor(again.sim, { cwd: where.cwd, dir: image, id: "crash", mustExist: true })
     const resumed = await resume()
-    const spent = () => decisions(entries, "spent").length
+    // what was answered, and what was in flight: the lead's second request and one of each agent
+    const spent = () =>
+      Object.groupBy(decisions(entries, "spent"), ({ estimated }) => (estimated ? "sent" : "answered"))
     let entries = await journalOf(resumed)
-    expect(spent()).toBe(3)
+    expect(spent()).toMatchObject({ answered: { length: 3 }, sent: { length: 3 } })
     expect(resumed.conversation.ledger().agents).toMatchObject(
-      agents.map(({ id, requests, tokens }) => ({ id, requests, tokens, status: "killed" })),
+      agents.map(({ id, requests }) => ({ id, requests: requests + 1, status: "killed" })),
     )
-    expect(resumed.conversation.ledger().dollars).toBeLessThan(dollars) // the lead's own second answer is not in the image
+    expect(resumed.conversation.ledger().dollars).toBeGreaterThan(dollars)
     await resumed.close()
     entries = await journalOf(await resume())
-    expect(spent()).toBe(3)
+    expect(spent()).toMatchObject({ answered: { length: 3 }, sent: { length: 3 } })
   })
 
   test("L7-4 output ten times the window: the parent grows by no more than the budget, and all of it can be recalled", async () => {

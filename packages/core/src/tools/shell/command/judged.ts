@@ -67,15 +67,21 @@ export const unclear = (why: string): Judged => ({ state: "not understood", why 
 /** Read and written without a trace. */
 const HARMLESS_DEVICES = /^\/dev\/(?:null|zero|u?random|stdin|stdout|stderr|fd\/\d+)$/
 
-/** The files that one word names. `-` is standard input or output. */
+interface NamedFiles {
+  readonly isTree?: boolean
+  /** After a redirection, and where a program writes, `-` is a file of that name. */
+  readonly isDashFile?: boolean
+}
+
+/** The files that one word names. `-` is standard input where a program reads. */
 export function filesOf(
   field: Field,
   place: Place,
-  { isTree = false }: { readonly isTree?: boolean } = {},
+  { isTree = false, isDashFile = false }: NamedFiles = {},
 ): readonly FileUse[] {
   if (field.below) return field.below.flatMap((path) => treeOf(path, place, { followsLinks: true }))
   const { text } = field
-  if (text === "-" || (text !== undefined && HARMLESS_DEVICES.test(text))) return []
+  if ((text === "-" && !isDashFile) || (text !== undefined && HARMLESS_DEVICES.test(text))) return []
   const path = text === undefined ? undefined : resolveIn(text, place)
   return [{ path, ...(isTree ? { isTree } : {}) }]
 }
@@ -108,7 +114,9 @@ export function treeOf(path: string | undefined, { disk }: Place, walk: Walk): r
 /** The files that options name. */
 export function filesInOptions(options: readonly GivenOption[], place: Place): { reads: FileUse[]; writes: FileUse[] } {
   const of = (kind: GivenOption["kind"]) =>
-    options.flatMap((option) => (option.kind === kind && option.value ? filesOf(option.value, place) : []))
+    options.flatMap((option) =>
+      option.kind === kind && option.value ? filesOf(option.value, place, { isDashFile: kind === "write" }) : [],
+    )
   return { reads: of("read"), writes: of("write") }
 }
 

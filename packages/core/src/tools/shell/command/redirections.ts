@@ -35,7 +35,7 @@ export function redirect(redirection: Redirection, shell: ShellState): void {
     findings.addHidden("It opens a network connection.")
     return
   }
-  const uses = filesOf(target, shell.place())
+  const uses = filesOf(target, shell.place(), { isDashFile: true })
   if (uses.length > 0) shell.mark("redirection", redirection)
   if (!ONLY_READS.has(redirection.operator)) findings.writes.push(...uses)
   if (READS.has(redirection.operator)) findings.reads.push(...uses)
@@ -50,12 +50,12 @@ export function mayFail(redirection: Redirection): boolean {
   return target !== "/dev/null" && !(redirection.operator === ">&" && /^[12]$/.test(target))
 }
 
-/** The text that a here-document or here-string gives to the command. */
+/** The text that a here-document or here-string gives to the command. Of several, the last one counts. */
 export function inputAmong(
   redirections: readonly Redirection[],
   surroundings: Surroundings,
 ): { readonly text: string | undefined } | undefined {
-  const given = redirections.find(({ type }) => type === "HereDoc" || type === "HereString")
+  const given = redirections.findLast(({ type }) => type === "HereDoc" || type === "HereString")
   if (given?.type === "HereString") return { text: given.target && expandToOne(given.target, surroundings).text }
   if (given?.type !== "HereDoc") return undefined
   const { body, delimiter } = given

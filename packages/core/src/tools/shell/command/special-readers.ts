@@ -126,7 +126,7 @@ export function find(args: readonly Field[], place: Place): FindRun {
     if (name === "(" || name === ")" || name === "!" || name === "," || name === "-follow") continue
     if (FIND_COMPARES.test(name)) reads.push(...filesOf(rest.shift() ?? { text: undefined }, place))
     else if (FIND_WRITES.test(name)) {
-      writes.push(...filesOf(rest.shift() ?? { text: undefined }, place))
+      writes.push(...filesOf(rest.shift() ?? { text: undefined }, place, { isDashFile: true }))
       if (name === "-fprintf") rest.shift()
     } else if (name === "-delete") writes.push(...places.map((path) => ({ path, isTree: true })))
     else if (FIND_RUNS.test(name)) {

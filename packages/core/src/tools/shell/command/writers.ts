@@ -30,7 +30,7 @@ function writing(table: Writing): Judge {
 const operandsWritten =
   (isTree: (options: readonly GivenOption[]) => boolean = () => false) =>
   (operands: readonly Field[], options: readonly GivenOption[], place: Place) => ({
-    writes: operands.flatMap((operand) => filesOf(operand, place, { isTree: isTree(options) })),
+    writes: operands.flatMap((operand) => filesOf(operand, place, { isTree: isTree(options), isDashFile: true })),
   })
 
 const isRecursive = (options: readonly GivenOption[]): boolean => has(options, "r", "R", "a", "recursive", "archive")
