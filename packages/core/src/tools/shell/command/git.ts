@@ -38,9 +38,10 @@ const LOG_LONG = `oneline graph all branches? tags? remotes? glob: exclude: foll
 
 const LOG: OptionTable = { short: `${DIFF_SHORT} g E F P`, long: `${DIFF_LONG} ${LOG_LONG}`, numbers: true }
 
+/** Without options that name a file to read: git starts some of these paths in the working directory, and some at the top. */
 const SUBCOMMANDS: Readonly<Record<string, OptionTable>> = {
   blame: {
-    short: "cblsteflnpw M? C? L: S<",
+    short: "cblsteflnpw M? C? L:",
     long: "root incremental encoding: first-parent date: color-lines color-by-age abbrev: show-stats score-debug show-name show-number porcelain line-porcelain minimal ignore-rev: since: no-progress",
   },
   "cat-file": { short: "tspe", long: "batch-all-objects unordered buffer allow-unknown-type use-mailmap" },
@@ -57,7 +58,7 @@ const SUBCOMMANDS: Readonly<Record<string, OptionTable>> = {
     short: "",
   },
   grep: {
-    short: "aiIwvhHEGFPnlLcoqzpWr A: B: C: m: e: f<",
+    short: "aiIwvhHEGFPnlLcoqzpWr A: B: C: m: e:",
     long: `text ignore-case word-regexp invert-match full-name extended-regexp basic-regexp perl-regexp fixed-strings line-number
       files-with-matches files-without-match name-only count all-match quiet max-depth: recursive no-recursive column only-matching break
       heading show-function function-context context: after-context: before-context: threads: cached and or not no-color color? max-count:
@@ -66,8 +67,8 @@ const SUBCOMMANDS: Readonly<Record<string, OptionTable>> = {
   },
   log: LOG,
   "ls-files": {
-    short: "cdmosikutvzf x: X<",
-    long: "cached deleted modified others stage ignored unmerged killed exclude: exclude-from< exclude-standard error-unmatch full-name abbrev? debug eol deduplicate directory no-empty-directory recurse-submodules sparse format: with-tree:",
+    short: "cdmosikutvzf x:",
+    long: "cached deleted modified others stage ignored unmerged killed exclude: exclude-standard error-unmatch full-name abbrev? debug eol deduplicate directory no-empty-directory recurse-submodules sparse format: with-tree:",
   },
   "ls-tree": { short: "drtlz", long: "long name-only name-status object-only full-name full-tree abbrev? format:" },
   "merge-base": { short: "a", long: "all octopus is-ancestor independent fork-point" },
