@@ -16,6 +16,7 @@ import {
   SIM,
   TRUST,
   UNDO,
+  UNLOCK,
 } from "./descriptions.ts"
 
 export const COMMANDS: readonly Command[] = [
@@ -41,5 +42,6 @@ export const COMMANDS: readonly Command[] = [
   { ...DREAM, load: () => import("./dream/command.ts") },
   { ...CONFIG, load: () => import("./config/command.ts") },
   { ...TRUST, load: () => import("./trust/command.ts") },
+  { ...UNLOCK, load: () => import("./unlock/command.ts") },
   { ...SIM, forwards: true, load: () => import("./sim.ts") },
 ]

@@ -392,6 +392,21 @@ export const TRUST = describe({
   ],
 })
 
+export const UNLOCK = describe({
+  name: "unlock",
+  about: "see who holds the locks of a project, and break those of machines that are gone",
+  more: [
+    "A conversation, a memory and a dream have one writer at a time. If its process ended on this machine, the next one takes over by itself.",
+    "On another machine, or in another container, that cannot be seen. If it is gone, break its lock here. What runs on this machine keeps its lock.",
+  ],
+  operands: { value: "[ID]", least: 0, most: 1 },
+  options: { yes: { kind: "flag", about: "break them without a question; for scripts" } },
+  examples: [
+    ["strata unlock", "look at all locks of this project, then decide"],
+    ["strata unlock 0b8c6c1e --yes", "break the lock of one conversation"],
+  ],
+})
+
 export const SIM = describe({
   name: "sim",
   about: "start a local server that speaks the Messages API, for tests",

@@ -4,7 +4,7 @@ import type { AgentView, ConversationListing, Store } from "@strata/core/interna
 import { projectName } from "@strata/core/internal/base/ids"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot, journalPaths } from "@strata/core/internal/journal/file/layout"
-import { isAlive, ownerOf } from "@strata/core/internal/journal/file/lock"
+import { holderOf } from "@strata/core/internal/journal/file/lock"
 import { agentView } from "@strata/core/internal/team/agent-view"
 import { findModel } from "@strata/core/internal/tokens/models"
 import { loadViews } from "@strata/core/internal/views/load"
@@ -46,8 +46,8 @@ export async function openAgentsPlace({ cwd, env, id, open = false }: AgentsPlac
 }
 
 export async function isInUse(root: string, address: { readonly project: string; readonly id: string }) {
-  const owner = await ownerOf(journalPaths(root, address).lock)
-  return owner !== undefined && (await isAlive(owner))
+  const holder = await holderOf(journalPaths(root, address).lock)
+  return holder !== undefined && holder.verdict !== "dead"
 }
 
 const PROGRAM_ENDED = "The program ended while it was working."

@@ -37,17 +37,55 @@ export class InvalidIdError extends StrataError {
   }
 }
 
+/** Who holds a lock, as errors name it. */
+export interface NamedHolder {
+  readonly pid: number
+  readonly host: string
+  readonly since: string
+  /** It is the process that asks. */
+  readonly isSelf?: boolean
+  /** The lock's file, if the store has one. */
+  readonly path?: string
+  /** `unknown`: it is on another machine or in another container, and cannot be asked from here. */
+  readonly verdict?: "alive" | "unknown"
+}
+
+const placeOf = ({ pid, host, isSelf }: NamedHolder): string =>
+  `${isSelf ? "this process" : `process ${pid}`} on ${host}`
+
+/** Who holds something since when, and what to do if that holder may be gone. `does`: as in "is writing here". */
+export function heldSentence(owner: NamedHolder, { does, command }: { does: string; command: string }): string {
+  const place = placeOf(owner)
+  return `${place.slice(0, 1).toUpperCase()}${place.slice(1)} ${does}, since ${owner.since}.${howToBreak(owner, command)}`
+}
+
+/** What to do about a lock whose holder may be gone. */
+function howToBreak({ path, verdict }: NamedHolder, command: string): string {
+  if (verdict !== "unknown" || path === undefined) return ""
+  return ` Whether that process still runs cannot be seen from here. If its machine or container is gone, run "${command}", or delete ${path}.`
+}
+
 /** Another process, or another object in this process, has the conversation open for writing. */
 export class ConversationLockedError extends StrataError {
   override readonly name = "ConversationLockedError"
-  readonly owner: { readonly pid: number; readonly host: string; readonly since: string }
+  readonly owner: NamedHolder
 
-  constructor(id: string, owner: ConversationLockedError["owner"]) {
-    const place = owner.pid === process.pid ? "this process" : `process ${owner.pid}`
+  constructor(id: string, owner: NamedHolder) {
     super(
-      `Conversation ${id} is already open in ${place} on ${owner.host}, since ${owner.since}. Nothing was changed. Close it there, then open it again.`,
+      `Conversation ${id} is already open in ${placeOf(owner)}, since ${owner.since}. Nothing was changed. Close it there, then open it again.${howToBreak(owner, `strata unlock ${id}`)}`,
     )
     this.owner = owner
+  }
+}
+
+/** The lock of an open conversation was broken or removed, so another process may write to it now. */
+export class LockLostError extends StrataError {
+  override readonly name = "LockLostError"
+
+  constructor(path: string) {
+    super(
+      `This process no longer holds ${path}: someone broke the lock, or another process has taken over. This write was not made, and everything acknowledged before is kept. Open the conversation again to continue.`,
+    )
   }
 }
 
@@ -251,10 +289,9 @@ export class MemoryFileError extends StrataError {
 export class MemoryBusyError extends StrataError {
   override readonly name = "MemoryBusyError"
 
-  constructor(location: string, owner: { readonly pid: number; readonly host: string }) {
-    super(
-      `Process ${owner.pid} on ${owner.host} is writing to ${location} and does not finish. Nothing was written. Try again, or end that process.`,
-    )
+  constructor(location: string, owner: NamedHolder) {
+    const does = `is writing to ${location} and does not finish`
+    super(`Nothing was written. ${heldSentence(owner, { does, command: "strata unlock" })}`)
   }
 }
 
@@ -262,10 +299,9 @@ export class MemoryBusyError extends StrataError {
 export class LockBusyError extends StrataError {
   override readonly name = "LockBusyError"
 
-  constructor(path: string, owner: { readonly pid: number; readonly host: string }) {
-    super(
-      `Process ${owner.pid} on ${owner.host} holds ${path} and does not give it back. Nothing was written. Try again, or end that process.`,
-    )
+  constructor(owner: NamedHolder & { readonly path: string }) {
+    const does = `holds ${owner.path} and does not give it back`
+    super(`Nothing was written. ${heldSentence(owner, { does, command: "strata unlock" })}`)
   }
 }
 

@@ -49,7 +49,8 @@ export function memoryStore(): Store {
       const kept = found ?? { lines: [], blobs: new Map(), checkpoint: undefined, open: false }
       journals.set(key, kept)
       if (access === "write") {
-        if (kept.open) throw new ConversationLockedError(address.id, { pid: process.pid, host: "memory", since: "now" })
+        const self = { pid: process.pid, host: "memory", since: "now", isSelf: true }
+        if (kept.open) throw new ConversationLockedError(address.id, self)
         kept.open = true
       }
       return memoryJournal(address, kept, { created: !found, writable: access === "write" })

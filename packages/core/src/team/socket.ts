@@ -10,7 +10,7 @@ import { type Clock, callAfter } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
 import { checkedId } from "../base/ids.ts"
 import { FILE_MODE } from "../journal/file/layout.ts"
-import { isAlive, type LockOwner, thisProcess } from "../journal/file/lock.ts"
+import { type Holder, isAlive, thisProcess } from "../journal/file/lock-owner.ts"
 import { makeDirectory } from "../journal/file/make-directory.ts"
 import { fields, flag, isRecord, maybe, record, text, whole } from "../messages/shapes/shape.ts"
 
@@ -62,15 +62,12 @@ export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
   if (Buffer.byteLength(place.socket) > MOST_PATH_BYTES)
     throw new SocketError(`${place.socket} is too long for the path of a socket. Choose a shorter STRATA_HOME.`)
   const token = randomBytes(TOKEN_BYTES).toString("hex")
-  const { pid, host, started } = await thisProcess("")
+  const { since: _, token: __, ...owner } = await thisProcess("")
   await rm(place.socket, { force: true })
   await writeOwn(place.token, token)
   const server = await listen(place.socket, (socket) => serve(socket, { ...options, token }))
   await chmod(place.socket, FILE_MODE)
-  await writeOwn(
-    place.entry,
-    JSON.stringify({ conversation: options.conversation, socket: place.socket, pid, host, started }),
-  )
+  await writeOwn(place.entry, JSON.stringify({ conversation: options.conversation, socket: place.socket, ...owner }))
   return {
     path: place.socket,
     async close() {
@@ -118,7 +115,7 @@ async function removePlace({ socket, token, entry }: Place): Promise<void> {
   for (const path of [entry, socket, token]) await rm(path, { force: true })
 }
 
-interface Entry extends Pick<LockOwner, "pid" | "host" | "started"> {
+interface Entry extends Holder {
   readonly conversation: string
 }
 

@@ -1,7 +1,7 @@
 /** A journal in a file. One writer appends batches in order; each batch is written whole or rolled back. */
 import { type FileHandle, lstat, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { ClosedError, InvalidIdError, JournalWriteError } from "../../base/errors.ts"
+import { ClosedError, InvalidIdError, JournalWriteError, LockLostError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
 import { handleOf, isShort } from "../../messages/handles.ts"
 import { Bridge } from "../bridge.ts"
@@ -185,7 +185,7 @@ export class FileJournal implements Journal {
   }
 
   async writeCheckpoint(value: unknown): Promise<void> {
-    if (this.#lock === undefined) return // a reader changes nothing
+    if (!this.#lock?.isHeld()) return // a reader changes nothing
     await writeWhole(this.#paths.checkpoint, summed(value))
   }
 
@@ -218,7 +218,7 @@ export class FileJournal implements Journal {
       await this.#handle.close()
       this.inFlight.close()
       // the next opening builds it again
-      if (this.#isIndexWrong && this.#lock) await rm(this.#paths.index, { force: true })
+      if (this.#isIndexWrong && this.#lock?.isHeld()) await rm(this.#paths.index, { force: true })
       await this.#lock?.release()
     }
   }
@@ -232,7 +232,8 @@ export class FileJournal implements Journal {
         await this.#write(batches.flatMap((batch) => batch.lines))
         for (const batch of batches) batch.resolve()
       } catch (error) {
-        for (const batch of batches) batch.reject(new JournalWriteError(this.location, error))
+        const reason = error instanceof LockLostError ? error : new JournalWriteError(this.location, error)
+        for (const batch of batches) batch.reject(reason)
       }
     }
     this.#writing = undefined // before a caller whose append just resolved can append again
@@ -241,6 +242,7 @@ export class FileJournal implements Journal {
   /** Removes a partial line before the next write, which would be fused with it. */
   async #cutTornEnd(): Promise<void> {
     if (!this.#hasTornEnd) return
+    this.#mustHoldLock() // what is after our last line may be another process's
     await this.#handle.truncate(this.#size)
     this.#hasTornEnd = false
   }
@@ -252,11 +254,13 @@ export class FileJournal implements Journal {
       offset += bytes.length
       return record
     })
+    this.#mustHoldLock()
     await this.#cutTornEnd()
     try {
       await appendBytes(this.#handle, joined(lines))
       if (this.#flush === "always") await this.#handle.datasync()
       else this.#unsynced = true
+      this.#mustHoldLock() // nothing is acknowledged that another process may not have seen
       await this.#index.add(records)
     } catch (error) {
       this.#hasTornEnd = true
@@ -346,6 +350,10 @@ export class FileJournal implements Journal {
     const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
     if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)
     return join(this.#paths.blobs, name)
+  }
+
+  #mustHoldLock(): void {
+    if (!this.#lock?.isHeld()) throw new LockLostError(this.#paths.lock)
   }
 
   #mustBeOpen(): void {

@@ -5,82 +5,136 @@
  * Lock libraries decide by time whether an owner is dead. A crashed agent would then wait for seconds, and a laptop that
  * slept would lose a lock it still holds. That is why this one is our own.
  */
-import { randomUUID } from "node:crypto"
-import { link, lstat, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { readFileSync } from "node:fs"
+import { link, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { hostname } from "node:os"
+import { basename, dirname, join } from "node:path"
 import { FILE_MODE } from "./layout.ts"
+import { type Door, doorIn, openDoor } from "./lock-door.ts"
+import { judge, type LockOwner, thisProcess, type Verdict } from "./lock-owner.ts"
 
-export interface LockOwner {
-  readonly pid: number
-  readonly host: string
-  readonly since: string
-  /** Distinguishes this process from a later one with the same pid, if the OS reports start times. */
-  readonly started: string
-  readonly token: string
+/** `path`: of the lock. `verdict`: whether the holder lives, as far as it can be seen from here. */
+export interface LockHolder extends LockOwner {
+  readonly path: string
+  readonly verdict: Exclude<Verdict, "dead">
+  readonly isSelf: boolean
 }
 
 export type LockAttempt =
   | { readonly state: "acquired"; readonly lock: FileLock; readonly takenOverFrom?: LockOwner }
-  | { readonly state: "held"; readonly by: LockOwner }
+  | { readonly state: "held"; readonly by: LockHolder }
 
 export interface FileLock {
+  /** False once someone broke the lock, or removed its file. */
+  isHeld(): boolean
   release(): Promise<void>
 }
 
+/** A finished owner file, to be linked into the lock's place. So no process ever sees a lock without an owner. */
+export interface OwnerFile {
+  readonly file: string
+  readonly owner: LockOwner
+  readonly door: Door | undefined
+}
+
 export async function acquireLock(path: string, since: string): Promise<LockAttempt> {
-  const owner = await thisProcess(since)
-  // a finished file is linked into place, so that no process ever sees a lock without an owner
-  const own = ownFile(path, owner)
+  const own = await writeOwner(path, since)
+  let attempt: LockAttempt | undefined
   try {
-    await writeFile(own, JSON.stringify(owner), { mode: FILE_MODE })
-    if (await linked(own, path)) return { state: "acquired", lock: lockAt(path, owner.token) }
-    const holder = await ownerOf(path)
-    if (holder === undefined) return await acquireLock(path, since) // it was released in the meantime
-    if (await isAlive(holder)) return { state: "held", by: holder }
-    return await takeOver({ path, own, owner, dead: holder })
+    attempt = await attemptWith(own, path)
+    return attempt
   } finally {
-    await rm(own, { force: true })
+    await rm(own.file, { force: true })
+    if (attempt?.state !== "acquired") await own.door?.close()
   }
 }
 
-/** This process as an owner, with a new token. */
-export async function thisProcess(since: string): Promise<LockOwner> {
-  return { pid: process.pid, host: hostname(), since, started: await startOf(process.pid), token: randomUUID() }
+async function attemptWith(own: OwnerFile, path: string): Promise<LockAttempt> {
+  for (;;) {
+    if (await linked(own.file, path)) return { state: "acquired", lock: lockAt(path, own) }
+    const holder = await ownerOf(path)
+    if (holder === undefined) continue // it was released in the meantime
+    const verdict = await judge(holder, dirname(path))
+    if (verdict !== "dead")
+      return { state: "held", by: { ...holder, path, verdict, isSelf: isSame(holder, own.owner) } }
+    const taken = await takeOver({ path, own, dead: holder })
+    if (taken) return taken
+  }
 }
 
+const isSame = (a: LockOwner, b: LockOwner): boolean =>
+  a.pid === b.pid && a.started === b.started && (a.space ?? "") === (b.space ?? "") && a.host === b.host
+
 /** The token is shortened: together with the longest id it must fit into a file name. */
-export const ownFile = (path: string, { token }: LockOwner): string => `${path}.${token.slice(0, 8)}`
+export async function writeOwner(path: string, since: string): Promise<OwnerFile> {
+  const process = await thisProcess(since)
+  const file = `${path}.${process.token.slice(0, 8)}`
+  const door = await openDoor(dirname(path), process.token)
+  const owner = { ...process, door: door !== undefined }
+  try {
+    await writeFile(file, JSON.stringify(owner), { mode: FILE_MODE })
+    return { file, owner, door }
+  } catch (error) {
+    await door?.close()
+    await rm(file, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
 
 /**
  * Only the holder of the takeover lock may replace a dead owner's lock, and only while that owner still holds it. The takeover
- * lock works like any other, so the next process can take over from one that dies in the middle.
+ * lock works like any other, so the next process can take over from one that dies in the middle. Nothing if someone else was faster.
  */
 export async function takeOver(step: {
   path: string
-  own: string
-  owner: LockOwner
+  own: OwnerFile
   dead: LockOwner
-}): Promise<LockAttempt> {
-  const { path, own, owner, dead } = step
-  const claim = await acquireLock(`${path}.takeover`, owner.since)
-  if (claim.state === "held") return { state: "held", by: claim.by }
+}): Promise<LockAttempt | undefined> {
+  const { path, own, dead } = step
+  const claim = await acquireLock(`${path}.takeover`, own.owner.since)
+  if (claim.state === "held") return claim
   try {
     const holder = await ownerOf(path)
-    if (holder === undefined || holder.token !== dead.token) return await acquireLock(path, owner.since)
-    await rename(own, path)
-    return { state: "acquired", lock: lockAt(path, owner.token), takenOverFrom: dead }
+    if (holder === undefined || holder.token !== dead.token) return undefined
+    await rename(own.file, path)
+    await removeLeftovers(path, dead)
+    return { state: "acquired", lock: lockAt(path, own), takenOverFrom: dead }
   } finally {
     await claim.lock.release()
   }
 }
 
-function lockAt(path: string, token: string): FileLock {
+function lockAt(path: string, { owner, door }: OwnerFile): FileLock {
+  const isHeld = () => {
+    try {
+      return readOwner(readFileSync(path, "utf8")).token === owner.token
+    } catch {
+      return false
+    }
+  }
   return {
+    isHeld,
     async release() {
-      const holder = await ownerOf(path)
-      if (holder?.token === token) await rm(path, { force: true })
+      if (isHeld()) await rm(path, { force: true })
+      await door?.close()
     },
   }
+}
+
+/** What killed processes left beside a lock: their doors, and owner files that they did not get to remove. */
+export async function removeLeftovers(path: string, dead?: LockOwner): Promise<void> {
+  const directory = dirname(path)
+  const start = `${basename(path)}.`
+  const names = await readdir(directory).catch(() => [] as string[])
+  const files = names.filter((name) => name.startsWith(start) && /^[0-9a-f]{8}$/.test(name.slice(start.length)))
+  const gone = dead && dead.token !== "" ? [dead] : []
+  for (const file of files.map((name) => join(directory, name))) {
+    const owner = await ownerOf(file)
+    if (!owner || owner.token === "" || (await judge(owner, directory)) !== "dead") continue // without a token, it is being written
+    gone.push(owner)
+    await rm(file, { force: true })
+  }
+  for (const { token } of gone) await rm(doorIn(directory, token), { force: true })
 }
 
 async function linked(from: string, to: string): Promise<boolean> {
@@ -93,7 +147,7 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-const LONGEST_LOCK = 4_096 // bytes; ours have about 200
+const LONGEST_LOCK = 4_096 // bytes; ours have about 400
 
 /** Anything but a file in the lock's place cannot be taken over safely, so it is an error. */
 export async function ownerOf(path: string): Promise<LockOwner | undefined> {
@@ -111,44 +165,26 @@ export async function ownerOf(path: string): Promise<LockOwner | undefined> {
   return text === undefined ? undefined : readOwner(text)
 }
 
+/** The holder of a lock, with the verdict. Nothing if no one holds it. */
+export async function holderOf(path: string): Promise<(LockOwner & { readonly verdict: Verdict }) | undefined> {
+  const owner = await ownerOf(path)
+  return owner && { ...owner, verdict: await judge(owner, dirname(path)) }
+}
+
 /** Not our lock, or damaged: no owner can be found, so treat it as dead. */
 const NO_OWNER: LockOwner = { pid: 0, host: hostname(), since: "an unknown time", started: "", token: "" }
 
 function readOwner(text: string): LockOwner {
   try {
-    const { pid, host, since, started, token } = (JSON.parse(text) ?? {}) as Partial<Record<keyof LockOwner, unknown>>
+    const value = (JSON.parse(text) ?? {}) as Partial<Record<keyof LockOwner, unknown>>
+    const { pid, host, token } = value
     if (!Number.isSafeInteger(pid) || typeof host !== "string" || typeof token !== "string") return NO_OWNER
+    const word = (key: keyof LockOwner) => (typeof value[key] === "string" ? (value[key] as string) : "")
     return {
-      pid: pid as number,
-      host,
-      since: typeof since === "string" ? since : NO_OWNER.since,
-      started: typeof started === "string" ? started : "",
-      token,
+      ...{ pid: pid as number, host, token, since: word("since") || NO_OWNER.since, started: word("started") },
+      ...{ boot: word("boot"), space: word("space"), machine: word("machine"), door: value.door === true },
     }
   } catch {
     return NO_OWNER
-  }
-}
-
-export async function isAlive(owner: Pick<LockOwner, "pid" | "host" | "started">): Promise<boolean> {
-  if (owner.host !== hostname()) return true // another machine cannot be checked from here
-  if (owner.pid <= 0) return false
-  try {
-    process.kill(owner.pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"
-  }
-  return (await startOf(owner.pid)) === owner.started
-}
-
-/** When a process began, in kernel ticks. `ended` for a zombie. Empty if the OS does not report it. */
-async function startOf(pid: number): Promise<string> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, "utf8")
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ") // from the third field on: the state
-    const START_TIME = 19 // the 22nd field
-    return fields[0] === "Z" || fields[0] === "X" ? "ended" : (fields[START_TIME] ?? "")
-  } catch {
-    return ""
   }
 }

@@ -28,7 +28,7 @@ import type {
 } from "../mailbox.ts"
 import { checkedDraft } from "../mailbox-line.ts"
 import type { FlushMode } from "../store.ts"
-import { isAlive, thisProcess } from "./lock.ts"
+import { isAlive, thisProcess } from "./lock-owner.ts"
 import { hasMore, LogWriter, placeOf, readLog, removeSegmentsBefore } from "./mailbox-log.ts"
 import { type MemberFile, membersIn, readMember, writeMember } from "./mailbox-members.ts"
 import { RepeatedLock } from "./repeated-lock.ts"
@@ -107,12 +107,12 @@ export class MailboxDirectory implements Mailbox {
 
   async join({ name, conversation }: TeamMember): Promise<Membership> {
     checkedId("name for an agent", name)
-    const { pid, host, started, token } = await thisProcess("")
+    const { since: _, ...owner } = await thisProcess("")
     const before = await this.#locked(async () => {
       const found = readMember(this.location, name)
       if (found && !found.hasLeft && (await isAlive(found))) throw new MemberNameTakenError(name, found.pid)
       const cursor = found?.cursor === undefined ? {} : { cursor: found.cursor }
-      const member = { name, conversation, pid, host, started, token, ...cursor, hasLeft: false }
+      const member = { name, conversation, ...owner, ...cursor, hasLeft: false }
       await writeMember(this.location, member)
       this.#joined.set(name, member)
       return found

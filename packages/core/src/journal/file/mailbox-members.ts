@@ -6,10 +6,12 @@ import { checkedId, isSafeId } from "../../base/ids.ts"
 import { fields, flag, maybe, text, whole } from "../../messages/shapes/shape.ts"
 import type { MailboxCursor, TeamMember } from "../mailbox.ts"
 import { FILE_MODE } from "./layout.ts"
-import { isAlive, type LockOwner } from "./lock.ts"
+import { isAlive, type LockOwner } from "./lock-owner.ts"
 import { makeDirectory } from "./make-directory.ts"
 
-export interface MemberFile extends TeamMember, Pick<LockOwner, "pid" | "host" | "started" | "token"> {
+export interface MemberFile
+  extends TeamMember,
+    Pick<LockOwner, "pid" | "host" | "started" | "token" | "boot" | "space" | "machine"> {
   /** Everything before it is saved by the member. */
   readonly cursor?: MailboxCursor
   /** It waits for messages, and has read everything before this place. */
@@ -27,6 +29,9 @@ const flaw = fields(
     host: text(),
     started: text(),
     token: text(),
+    boot: maybe(text()),
+    space: maybe(text()),
+    machine: maybe(text()),
     cursor: maybe(text({ pattern: CURSOR })),
     idleAt: maybe(text({ pattern: CURSOR })),
     hasLeft: flag,

@@ -3,12 +3,11 @@
  * call of the system and releasing it is another. A dead owner is replaced as with any other lock.
  */
 import { linkSync, rmSync } from "node:fs"
-import { readdir, rm, writeFile } from "node:fs/promises"
-import { basename, dirname, join } from "node:path"
+import { rm } from "node:fs/promises"
+import { dirname } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { LockBusyError } from "../../base/errors.ts"
-import { FILE_MODE } from "./layout.ts"
-import { isAlive, type LockOwner, ownerOf, ownFile, takeOver, thisProcess } from "./lock.ts"
+import { holderOf, type OwnerFile, removeLeftovers, takeOver, writeOwner } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
 
 const PATIENCE_MS = 30_000 // the work under the lock takes less than a millisecond
@@ -18,7 +17,7 @@ const TRIES_BETWEEN_CHECKS = 8 // whether the owner is alive takes longer to fin
 export class RepeatedLock {
   readonly #path: string
   readonly #now: () => string
-  #own: { readonly file: string; readonly owner: LockOwner } | undefined
+  #own: OwnerFile | undefined
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(path: string, now: () => string) {
@@ -42,8 +41,7 @@ export class RepeatedLock {
 
   async close(): Promise<void> {
     await this.#turn
-    if (this.#own) await rm(this.#own.file, { force: true })
-    this.#own = undefined
+    await this.#dropOwn()
   }
 
   async #acquire(): Promise<() => Promise<void> | void> {
@@ -52,7 +50,7 @@ export class RepeatedLock {
       this.#own ??= await this.#createOwn()
       const state = tryLink(this.#own.file, this.#path)
       if (state === "linked") return () => rmSync(this.#path, { force: true })
-      if (state === "own-missing") this.#own = undefined
+      if (state === "own-missing") await this.#dropOwn()
       else {
         if (tries % TRIES_BETWEEN_CHECKS === 0) {
           const taken = await this.#fromDead(deadline)
@@ -64,40 +62,31 @@ export class RepeatedLock {
   }
 
   async #fromDead(deadline: number): Promise<(() => Promise<void>) | undefined> {
-    const holder = await ownerOf(this.#path)
+    const path = this.#path
+    const holder = await holderOf(path)
     if (holder === undefined || this.#own === undefined) return undefined
-    if (await isAlive(holder)) {
-      if (performance.now() > deadline) throw new LockBusyError(this.#path, holder)
+    const { verdict } = holder
+    if (verdict !== "dead") {
+      if (performance.now() > deadline) throw new LockBusyError({ ...holder, path, verdict })
       return undefined
     }
-    const { file, owner } = this.#own
-    const attempt = await takeOver({ path: this.#path, own: file, owner, dead: holder })
-    if (attempt.state === "held") return undefined
-    await rm(file, { force: true })
-    this.#own = undefined
+    const attempt = await takeOver({ path, own: this.#own, dead: holder })
+    if (attempt?.state !== "acquired") return undefined
+    this.#own = undefined // it is the lock now
     return () => attempt.lock.release()
   }
 
-  async #createOwn(): Promise<{ file: string; owner: LockOwner }> {
+  async #createOwn(): Promise<OwnerFile> {
     await makeDirectory(dirname(this.#path))
-    await this.#removeDead()
-    const owner = await thisProcess(this.#now())
-    const file = ownFile(this.#path, owner)
-    await writeFile(file, JSON.stringify(owner), { mode: FILE_MODE })
-    return { file, owner }
+    await removeLeftovers(this.#path)
+    return writeOwner(this.#path, this.#now())
   }
 
-  /** Owner files that killed processes left. */
-  async #removeDead(): Promise<void> {
-    const directory = dirname(this.#path)
-    const start = `${basename(this.#path)}.`
-    const names = await readdir(directory)
-    const files = names.filter((name) => name.startsWith(start) && /^[0-9a-f]{8}$/.test(name.slice(start.length)))
-    for (const file of files.map((name) => join(directory, name))) {
-      const owner = await ownerOf(file)
-      // a file without a token is being written
-      if (owner && owner.token !== "" && !(await isAlive(owner))) await rm(file, { force: true })
-    }
+  async #dropOwn(): Promise<void> {
+    const own = this.#own
+    this.#own = undefined
+    if (own) await rm(own.file, { force: true })
+    await own?.door?.close()
   }
 }
 

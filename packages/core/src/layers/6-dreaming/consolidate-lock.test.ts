@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
@@ -8,7 +8,13 @@ import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { manualClock, systemClock } from "../../base/clock.ts"
-import { acquireConsolidationLock, LOCK_FILE, type LockPlace, readConsolidationLock } from "./consolidate-lock.ts"
+import {
+  acquireConsolidationLock,
+  GUARD_FILE,
+  LOCK_FILE,
+  type LockPlace,
+  readConsolidationLock,
+} from "./consolidate-lock.ts"
 import { machineProcesses } from "./owner-process.ts"
 
 const RACER = fileURLToPath(new URL("../../../test/lock-racer.ts", import.meta.url))
@@ -23,7 +29,7 @@ const timeOf = (directory: string) => statSync(fileIn(directory)).mtime
 
 async function acquired(place: LockPlace) {
   const attempt = await acquireConsolidationLock(place)
-  if (attempt.state === "held") throw new Error(`held by ${attempt.by}`)
+  if (attempt.state === "held") throw new Error(`held by ${attempt.by.pid}`)
   return attempt.lock
 }
 
@@ -60,9 +66,9 @@ describe("L6-2 the lock of a consolidation", () => {
   test("L6-2 a second one in the same process does not get it, and a late release changes nothing", async () => {
     const directory = scratchDirectory()
     const lock = await acquired({ directory, clock: systemClock })
-    expect(await acquireConsolidationLock({ directory, clock: systemClock })).toEqual({
+    expect(await acquireConsolidationLock({ directory, clock: systemClock })).toMatchObject({
       state: "held",
-      by: process.pid,
+      by: { pid: process.pid, isSelf: true },
     })
     await lock.release("failure")
     const next = await acquired({ directory, clock: systemClock })
@@ -102,6 +108,35 @@ describe("L6-2 the lock of a consolidation", () => {
     sleeper.kill()
     await exit
     expect(await at(0, written)).toEqual({ last: EARLIER })
+  })
+
+  test("L6-2 a time in the future, from a clock that was wrong once, counts as none", async () => {
+    const directory = consolidated(new Date("2099-01-01T00:00:00.000Z"))
+    const clock = manualClock("2026-05-01T00:00:00.000Z")
+    expect(await readConsolidationLock({ directory, clock })).toEqual({})
+    const lock = await acquired({ directory, clock })
+    expect(lock.last).toBeUndefined()
+    await lock.release("success")
+    expect(await readConsolidationLock({ directory, clock })).toEqual({ last: clock.now() })
+  })
+
+  test("L6-2 drafts of killed processes do not pile up", async () => {
+    const directory = consolidated()
+    for (const name of ["0a1b2c3d.draft", "draft"]) writeFileSync(join(directory, `${LOCK_FILE}.${name}`), "7")
+    await (await acquired({ directory, clock: systemClock })).release("failure")
+    expect(readdirSync(directory)).toEqual([LOCK_FILE])
+  })
+
+  test("L6-2 a holder on another machine keeps it, and is named with its host and the file", async () => {
+    const directory = consolidated(EARLIER, String(2 ** 22 - 3))
+    const guard = join(directory, GUARD_FILE)
+    const owner = { pid: 2 ** 22 - 3, host: "another", since: "yesterday", started: "1", token: "t", boot: "other" }
+    writeFileSync(guard, JSON.stringify(owner))
+    expect(await readConsolidationLock({ directory, clock: systemClock })).toMatchObject({ heldBy: owner.pid })
+    expect(await acquireConsolidationLock({ directory, clock: systemClock })).toMatchObject({
+      state: "held",
+      by: { ...owner, path: guard, verdict: "unknown" },
+    })
   })
 
   test("L6-2 the OS says when a process began", async () => {

@@ -1,21 +1,24 @@
 /**
- * The lock of a consolidation: one file in the memory directory. Its text is the process id of the holder, and its mtime is the time of
- * the last consolidation, also while the lock is held. So a killed holder leaves the earlier time in place.
+ * The lock of a consolidation. `.consolidate-lock` in the memory directory has the process id of the holder as its text, and its mtime is
+ * the time of the last consolidation, also while the lock is held. So a killed holder leaves the earlier time in place.
  *
- * Writing a pid and reading it back can let two processes win. A short second lock, which names its owner as it appears, admits one at
- * a time to that step.
+ * A pid alone says too little: another machine or container has the same ones. So the holder also has a lock of the usual kind beside it,
+ * which decides. The text counts only where that lock is missing: another program wrote it.
  */
-import { randomUUID } from "node:crypto"
-import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Clock } from "../../base/clock.ts"
+import type { NamedHolder } from "../../base/errors.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
-import { acquireLock } from "../../journal/file/lock.ts"
+import { acquireLock, type FileLock, holderOf } from "../../journal/file/lock.ts"
 import { machineProcesses, type Processes } from "./owner-process.ts"
 
 export const LOCK_FILE = ".consolidate-lock"
+/** The lock beside it. */
+export const GUARD_FILE = `${LOCK_FILE}.guard`
 const LONGEST_HOLD_MS = 60 * 60_000
 const CLOCK_SLACK_MS = 2_000 // the kernel reports the boot time in whole seconds
+const FUTURE_SLACK_MS = 60_000 // clocks of machines that share a disk differ a little
 const LONGEST_TEXT = 64 // bytes; a pid has at most 10 digits
 
 export interface LockPlace {
@@ -30,16 +33,15 @@ export interface LockPlace {
 export type LockStep = "guarded" | "drafted" | "written" | "acquired" | "released"
 
 export interface LockReading {
-  /** The time of the last consolidation. Absent: there was none. */
+  /** The time of the last consolidation. Absent: there was none, or the clock was wrong then. */
   readonly last?: Date
-  /** The live process that holds it. */
+  /** The process that holds it. */
   readonly heldBy?: number
 }
 
 export type ConsolidationLockAttempt =
   | { readonly state: "acquired"; readonly lock: ConsolidationLock }
-  /** `by`: the holder, or the process that is acquiring it at this moment. */
-  | { readonly state: "held"; readonly by: number }
+  | { readonly state: "held"; readonly by: NamedHolder }
 
 export interface ConsolidationLock {
   /** The consolidation before this one. */
@@ -48,56 +50,60 @@ export interface ConsolidationLock {
   release(outcome: "success" | "failure"): Promise<void>
 }
 
-/** The locks that this process holds. A file with its pid that is not among them is left from an earlier process with the same pid. */
-const held = new Map<string, symbol>()
-
 export async function readConsolidationLock(place: LockPlace): Promise<LockReading> {
-  const path = join(place.directory, LOCK_FILE)
-  const facts = await stat(path).catch(() => undefined)
-  if (!facts?.isFile()) return {}
-  const last = facts.mtimeMs > 0 ? { last: facts.mtime } : {}
-  const pid = await namedPid(path, facts.size)
-  if (pid === undefined) return last
-  return (await isHolder({ ...place, path, pid, writtenMs: facts.ctimeMs })) ? { ...last, heldBy: pid } : last
+  const { last, pid, writtenMs } = await readFileOf(place)
+  const times = last ? { last } : {}
+  const guard = await holderOf(join(place.directory, GUARD_FILE))
+  if (guard) return guard.verdict === "dead" ? times : { ...times, heldBy: guard.pid }
+  if (pid === undefined) return times
+  return (await isHolder({ ...place, pid, writtenMs })) ? { ...times, heldBy: pid } : times
 }
 
 export async function acquireConsolidationLock(place: LockPlace): Promise<ConsolidationLockAttempt> {
   const { directory, clock, atStep = () => {} } = place
-  const path = join(directory, LOCK_FILE)
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
-  const guard = await acquireLock(`${path}.guard`, clock.now().toISOString())
-  if (guard.state === "held") return { state: "held", by: guard.by.pid }
+  const attempt = await acquireLock(join(directory, GUARD_FILE), clock.now().toISOString())
+  if (attempt.state === "held") return attempt
+  let acquired: ConsolidationLock | undefined
   try {
     atStep("guarded")
-    const { last, heldBy } = await readConsolidationLock(place)
-    if (heldBy !== undefined) return { state: "held", by: heldBy }
-    await replaceLock({ path, text: String(process.pid), time: last, drafted: () => atStep("drafted") })
-    atStep("written")
-    const winner = (await readFile(path, "utf8")).trim()
-    if (winner !== String(process.pid)) return { state: "held", by: Number(winner) }
-    const hold = Symbol(path)
-    held.set(path, hold)
-    atStep("acquired")
-    return {
-      state: "acquired",
-      lock: {
-        ...(last ? { last } : {}),
-        async release(outcome) {
-          if (held.get(path) !== hold) return
-          const time = outcome === "success" ? clock.now() : last
-          try {
-            const current = await readFile(path, "utf8").catch(() => "")
-            if (current.trim() === String(process.pid)) await replaceLock({ path, text: "", time })
-          } finally {
-            held.delete(path)
-          }
-          atStep("released")
-        },
-      },
-    }
+    const { last, pid, writtenMs } = await readFileOf(place)
+    if (attempt.takenOverFrom === undefined && pid !== undefined && (await isHolder({ ...place, pid, writtenMs })))
+      return { state: "held", by: { pid, host: "this machine", since: new Date(writtenMs).toISOString() } }
+    acquired = await written(place, { guard: attempt.lock, last })
+    return { state: "acquired", lock: acquired }
   } finally {
-    await guard.lock.release()
+    if (!acquired) await attempt.lock.release()
   }
+}
+
+async function written(
+  { directory, clock, atStep = () => {} }: LockPlace,
+  { guard, last }: { guard: FileLock; last: Date | undefined },
+): Promise<ConsolidationLock> {
+  const path = join(directory, LOCK_FILE)
+  await removeDrafts(directory)
+  await replaceLock({ path, text: String(process.pid), time: last, drafted: () => atStep("drafted") })
+  atStep("written")
+  atStep("acquired")
+  return {
+    ...(last ? { last } : {}),
+    async release(outcome) {
+      if (!guard.isHeld()) return guard.release()
+      try {
+        await replaceLock({ path, text: "", time: outcome === "success" ? clock.now() : last })
+      } finally {
+        await guard.release()
+      }
+      atStep("released")
+    },
+  }
+}
+
+/** Killed processes left them. Only the holder of the guard writes one. */
+async function removeDrafts(directory: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => name.startsWith(`${LOCK_FILE}.`) && name.endsWith(".draft"))
+  for (const name of names) await rm(join(directory, name), { force: true })
 }
 
 /** Text and mtime change in one step. */
@@ -108,7 +114,7 @@ async function replaceLock(change: {
   drafted?: () => void
 }): Promise<void> {
   const { path, text, time = new Date(0), drafted = () => {} } = change
-  const draft = `${path}.${randomUUID().slice(0, 8)}.draft`
+  const draft = `${path}.draft`
   try {
     await writeFile(draft, text, { mode: FILE_MODE, flush: true, flag: "wx" })
     await utimes(draft, time, time)
@@ -119,6 +125,16 @@ async function replaceLock(change: {
   }
 }
 
+/** A time in the future is a clock that was wrong once, so it counts as none. */
+async function readFileOf({ directory, clock }: LockPlace) {
+  const path = join(directory, LOCK_FILE)
+  const facts = await stat(path).catch(() => undefined)
+  if (!facts?.isFile()) return { writtenMs: 0 }
+  const isPast = facts.mtimeMs > 0 && facts.mtimeMs <= clock.now().getTime() + FUTURE_SLACK_MS
+  const pid = await namedPid(path, facts.size)
+  return { last: isPast ? facts.mtime : undefined, pid, writtenMs: facts.ctimeMs }
+}
+
 async function namedPid(path: string, size: number): Promise<number | undefined> {
   if (size === 0 || size > LONGEST_TEXT) return undefined
   const text = (await readFile(path, "utf8").catch(() => "")).trim()
@@ -126,7 +142,6 @@ async function namedPid(path: string, size: number): Promise<number | undefined>
 }
 
 interface Claim extends LockPlace {
-  readonly path: string
   readonly pid: number
   /** When the pid was written, by the machine's clock. */
   readonly writtenMs: number
@@ -136,8 +151,8 @@ interface Claim extends LockPlace {
  * A live process holds the lock. After an hour it must also have begun before its pid was written: a later one only has the same pid,
  * and is not this program.
  */
-async function isHolder({ path, pid, writtenMs, clock, processes = machineProcesses }: Claim): Promise<boolean> {
-  if (pid === process.pid) return held.has(path)
+async function isHolder({ pid, writtenMs, clock, processes = machineProcesses }: Claim): Promise<boolean> {
+  if (pid === process.pid) return false // this process would have the guard
   if (!(await processes.isAlive(pid))) return false
   if (clock.now().getTime() - writtenMs < LONGEST_HOLD_MS) return true
   const began = await processes.startedAt(pid)

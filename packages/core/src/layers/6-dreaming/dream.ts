@@ -6,7 +6,7 @@ import { existsSync } from "node:fs"
 import { readdir, realpath } from "node:fs/promises"
 import { join } from "node:path"
 import type { Clock } from "../../base/clock.ts"
-import { reasonOf } from "../../base/errors.ts"
+import { heldSentence, reasonOf } from "../../base/errors.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
@@ -70,8 +70,7 @@ export type DreamEnd = {
 export async function runDream(work: DreamWork): Promise<DreamEnd> {
   const { directory, clock, task, atStep = () => {} } = work
   const attempt = await acquireConsolidationLock({ directory, clock })
-  if (attempt.state === "held")
-    return { state: "locked", responses: [], message: `Process ${attempt.by} is consolidating this memory already.` }
+  if (attempt.state === "held") return { state: "locked", responses: [], message: heldSentence(attempt.by, ALREADY) }
   const { lock } = attempt
   const billed: ModelResponse[] = []
   let end: DreamEnd = { state: "killed", message: KILLED, responses: billed }
@@ -96,6 +95,7 @@ export async function runDream(work: DreamWork): Promise<DreamEnd> {
   return end
 }
 
+const ALREADY = { does: "is consolidating this memory already", command: "strata unlock" }
 const KILLED = "The dream was ended. The memory is as it was before."
 const failedBecause = (error: unknown) => `The dream failed (${reasonOf(error)}). The memory is as it was before.`
 const isStopped = ({ signal, task }: DreamWork): boolean => signal.aborted || task.signal.aborted

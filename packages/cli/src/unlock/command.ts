@@ -1,0 +1,99 @@
+/** `strata unlock`: shows who holds what of a project, and breaks locks whose machine or container is gone. */
+import { realpath } from "node:fs/promises"
+import { basename, join, relative } from "node:path"
+import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
+import { breakLock, type FoundLock, findLocks } from "@strata/core/internal/journal/file/find-locks"
+import { defaultRoot, projectDirectory } from "@strata/core/internal/journal/file/layout"
+import { projectIdentity } from "@strata/core/internal/memory/project-identity"
+import { readArguments } from "../arguments.ts"
+import { type Run, UsageError } from "../command.ts"
+import { UNLOCK } from "../descriptions.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { printable } from "../display/visible.ts"
+import { askForWord } from "../trust/question.ts"
+
+const DONE = 0
+const NOT_DONE = 1
+
+export const run: Run = async ({ args, cwd, env, terminal }) => {
+  const { values, operands } = readArguments(UNLOCK, args)
+  const [id] = operands
+  const root = defaultRoot(env)
+  const all = await findLocks(await placesOf(root, cwd))
+  const locks = id === undefined ? all : all.filter(({ path }) => isOf(path, id))
+  if (locks.length === 0) {
+    terminal.print(
+      id === undefined
+        ? "Nothing of this project is locked.\n"
+        : `Nothing that starts with ${printable(id)} is locked.\n`,
+    )
+    return DONE
+  }
+  terminal.print(`${locks.flatMap((lock) => linesOf(lock, root)).join("\n")}\n`)
+  const breakable = locks.filter(({ verdict }) => verdict !== "alive")
+  if (breakable.length === 0) {
+    terminal.complain("Nothing was unlocked: what runs here keeps its lock. Close it there.\n")
+    return NOT_DONE
+  }
+  if (!values.yes && !(await isSure(breakable.length))) {
+    terminal.print("Nothing was unlocked.\n")
+    return NOT_DONE
+  }
+  return unlock(breakable, terminal)
+}
+
+/** Everything of the project that the directory belongs to, and memories of agents for all projects. */
+async function placesOf(root: string, given: string): Promise<readonly string[]> {
+  const cwd = await realpath(given)
+  const { name: identity } = await projectIdentity(cwd)
+  const names = await projectDirectories({ root, identity, cwd })
+  const own = [join(root, "agent-memory"), join(cwd, ".strata", "agent-memory")]
+  return [...new Set([identity, ...names])].map((name) => projectDirectory(root, name)).concat(own)
+}
+
+/** A conversation's own lock, or one of its agents'. */
+const isOf = (path: string, id: string): boolean =>
+  path
+    .split("/")
+    .some((part, at, parts) => part.startsWith(id) && (at === parts.length - 1 || parts[at + 1] === "subagents"))
+
+function linesOf({ path, pid, host, since, verdict }: FoundLock, root: string): readonly string[] {
+  const state = {
+    alive: "It runs, and keeps the lock.",
+    dead: "It has ended. The next process that needs the lock takes it over by itself.",
+    unknown: "It is on another machine or in another container. Whether it still runs cannot be seen from here.",
+  }[verdict]
+  const shown = relative(root, path)
+  return [
+    `${whatOf(path)}: process ${pid} on ${printable(host)}, since ${printable(since)}.`,
+    `  ${state}`,
+    `  ${printable(shown.startsWith("..") ? path : shown)}`,
+  ]
+}
+
+function whatOf(path: string): string {
+  const name = basename(path).replace(/(?:\.takeover)+$/, "")
+  if (name.endsWith(".guard")) return "A dream"
+  if (name === ".lock") return "A change of the memory"
+  if (name === "lock") return "The messages of a team"
+  return `Conversation ${name.replace(/\.lock$/, "")}`
+}
+
+async function isSure(count: number): Promise<boolean> {
+  if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
+    throw new UsageError("strata unlock asks at a terminal. In scripts, use --yes.")
+  const what = count === 1 ? "this lock" : `these ${count} locks`
+  const question = `\nIf the holder still runs, it will get an error at its next write. Break ${what}? yes or no: `
+  return (await askForWord(question, ["yes", "no"])) === "yes"
+}
+
+async function unlock(locks: readonly FoundLock[], { print, complain }: Terminal): Promise<number> {
+  let failures = 0
+  for (const lock of locks) {
+    const isBroken = await breakLock(lock)
+    if (isBroken) print(`Unlocked: ${whatOf(lock.path)}.\n`)
+    else complain(`Not unlocked, because its holder changed: ${whatOf(lock.path)}.\n`)
+    if (!isBroken) failures++
+  }
+  return failures === 0 ? DONE : NOT_DONE
+}
