@@ -72,7 +72,8 @@ export function memoryStore(): Store {
         location: "memory",
         list: async (under) => (await files()).list(under),
         read: async (path) => (await files()).read(path),
-        install: async (changes) => (await files()).install(changes),
+        install: async (changes, options) => (await files()).install(changes, options),
+        problems: async () => (await (await files()).problems?.()) ?? [],
       }
     },
     mailboxes(team) {

@@ -124,7 +124,7 @@ export class JournalOpenError extends StrataError {
   constructor({ path, access, cause }: { path: string; access: "read" | "write"; cause: unknown }) {
     const what = access === "write" ? "for writing" : "for reading"
     super(
-      `${path} cannot be opened ${what} (${openingReason(cause)}). ${access === "write" ? "No entry was added, and everything already there is kept. Free some disk space, check the permissions, or choose another directory with STRATA_HOME or the option `dir`." : "Nothing was changed. Check the path and the permissions."}`,
+      `${path} cannot be opened ${what} (${plainReason(cause)}). ${access === "write" ? "No entry was added, and everything already there is kept. Free some disk space, check the permissions, or choose another directory with STRATA_HOME or the option `dir`." : "Nothing was changed. Check the path and the permissions."}`,
       { cause },
     )
   }
@@ -142,7 +142,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "a directory is where a file should be",
 }
 
-function openingReason(cause: unknown): string {
+/** The short reason, in words where the system has only a code. */
+export function plainReason(cause: unknown): string {
   const reason = reasonOf(cause)
   return REASONS[reason] === undefined ? reason : `${REASONS[reason]}, ${reason}`
 }
@@ -282,6 +283,25 @@ export class MemoryFileError extends StrataError {
 
   constructor(path: string, why: string) {
     super(`The memory file ${JSON.stringify(path.slice(0, 120))} cannot be used: ${why}. Nothing was written.`)
+  }
+}
+
+/** Memory files could not be written: the disk is full, or permission is missing. */
+export class MemoryWriteError extends StrataError {
+  override readonly name = "MemoryWriteError"
+  /** `unfinished`: the whole change is on disk as an intent, and the next reader or writer installs what is missing. */
+  readonly state: "unchanged" | "unfinished"
+
+  constructor({ location, state, cause }: { location: string; state: "unchanged" | "unfinished"; cause: unknown }) {
+    const what =
+      state === "unchanged"
+        ? "This change was not made"
+        : "The change is kept as a whole, and some of its files may be written already. The next command that reads or writes this memory completes it"
+    super(
+      `The memory in ${location} cannot be written (${plainReason(cause)}). ${what}. Free some disk space, or check the permissions.`,
+      { cause },
+    )
+    this.state = state
   }
 }
 

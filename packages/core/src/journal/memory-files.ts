@@ -28,7 +28,19 @@ export interface MemoryFiles {
    * Makes all changes or none. After a kill in the middle, the next reader or writer completes them.
    * Throws `MemoryChangedError` if an `expected` text is no longer there; then nothing is written.
    */
-  install(changes: readonly MemoryFileChange[]): Promise<void>
+  install(changes: readonly MemoryFileChange[], options?: InstallOptions): Promise<InstallReport | void>
+  /** What is wrong with the place as a whole, one sentence each. */
+  problems?(): Promise<readonly string[]>
+}
+
+export interface InstallOptions {
+  /** Keeps no trace of what is replaced. */
+  readonly forGood?: boolean
+}
+
+export interface InstallReport {
+  /** Files that someone saved in the same moment. Their texts stay, and the change does not reach them. */
+  readonly kept: readonly string[]
 }
 
 export interface MemoryFileListing {
@@ -46,6 +58,8 @@ export interface MemoryFileChange {
   readonly text: string | undefined
   /** The text that must be there now; `null` if there must be no file. Left out: any. */
   readonly expected?: string | null
+  /** What cannot be read as text there is set aside. Without it, that is an error. */
+  readonly setsAside?: boolean
 }
 
 const MOST_NAME_BYTES = 200 // file names may have 255; the rest is for endings

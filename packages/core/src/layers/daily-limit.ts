@@ -33,7 +33,8 @@ export function dailySpend(files: Pick<MemoryFiles, "read" | "install">): DailyS
         const before = await read(day)
         const text = `${JSON.stringify({ day, dollars: before.dollars + dollars })}\n`
         try {
-          return await files.install([{ path: FILE, text, expected: before.text ?? null }])
+          await files.install([{ path: FILE, text, expected: before.text ?? null }])
+          return
         } catch (error) {
           if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
         }

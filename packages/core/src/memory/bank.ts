@@ -3,7 +3,7 @@
  * before anything else happens. No secret is written, and what a tool said never becomes a rule.
  */
 import { type Clock, systemClock } from "../base/clock.ts"
-import { MemoryChangedError } from "../base/errors.ts"
+import { MemoryChangedError, MemoryWriteError } from "../base/errors.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { isCommandRunning, withoutLeftOvers } from "./announced-writes.ts"
@@ -98,8 +98,16 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
     }
   }
 
+  /** A reader goes on where nothing can be written: edits made by hand are read from their files, and recorded later. */
+  async function recordIfPossible(): Promise<void> {
+    if (readOnly) return
+    await retried(recordHandEdits).catch((error: unknown) => {
+      if (!(error instanceof MemoryWriteError)) throw error
+    })
+  }
+
   async function settled(): Promise<Snapshot> {
-    if (!readOnly) await retried(recordHandEdits)
+    await recordIfPossible()
     return reader.read()
   }
 
@@ -170,7 +178,7 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
     },
 
     async history() {
-      if (!readOnly) await retried(recordHandEdits)
+      await recordIfPossible()
       return (await loadChanges(files)).changes
     },
 
@@ -202,7 +210,7 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
       return retried(async () => {
         await recordHandEdits()
         const plan = await planErasure({ files, snapshot: await reader.read(), file, now: clock.now() })
-        if (plan) await files.install(plan.writes)
+        if (plan) await files.install(plan.writes, { forGood: true })
         return plan && { changes: plan.changes }
       })
     },
@@ -212,7 +220,7 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
 
     async problems() {
       const { problems } = await settled()
-      return [...problems, ...(await loadChanges(files)).problems]
+      return [...problems, ...(await loadChanges(files)).problems, ...((await files.problems?.()) ?? [])]
     },
   }
 }

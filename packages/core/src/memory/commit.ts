@@ -49,10 +49,11 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
   for (const [path, text] of [...edits].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const before = head.files[path]?.copy
     const onDisk = snapshot.texts.get(path) ?? null
-    if (text !== null || onDisk !== null) writes.push({ path, text: text ?? undefined, expected: onDisk })
+    if (text !== null || onDisk !== null)
+      writes.push({ path, text: text ?? undefined, expected: onDisk, setsAside: path === INDEX_FILE })
     if (text === null) {
       delete recorded[path]
-      const lost = before === undefined || path === INDEX_FILE ? undefined : await readCopy(files, before)
+      const lost = path === INDEX_FILE ? undefined : await removedText({ files, before, onDisk })
       const archived = lost === undefined ? undefined : await archivePlace(files, { path, text: lost, writes })
       if (archived) writes.push({ path: archived, text: lost })
       changed.push({ path, ...(before ? { before } : {}), ...(archived ? { archived } : {}) })
@@ -83,8 +84,22 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
     ...(plan.replaced && plan.replaced.length > 0 ? { replaced: plan.replaced } : {}),
   }
   const history = historyWrites({ change, head: { last, files: recorded, computed: true }, headText, copies })
-  await files.install([...writes, ...(plan.alongside ?? []), ...history])
-  return change
+  // a replaced text is kept for some seconds, but not one with a secret in it
+  const forGood = writes.some(({ expected }) => expected && maskSecrets(expected) !== expected)
+  const report = await files.install([...writes, ...(plan.alongside ?? []), ...history], { forGood })
+  const kept = report?.kept ?? []
+  return kept.length > 0 ? { ...change, kept } : change
+}
+
+/** For the archive. A damaged copy in the history must not stop everything that comes after it. */
+async function removedText(removed: {
+  files: MemoryFiles
+  before: string | undefined
+  onDisk: string | null
+}): Promise<string | undefined> {
+  const { files, before, onDisk } = removed
+  const copy = before === undefined ? undefined : await readCopy(files, before).catch(() => undefined)
+  return copy ?? (before === undefined || onDisk === null ? undefined : maskSecrets(onDisk))
 }
 
 /** The edits and what they mean for the index. */

@@ -3,7 +3,7 @@
  * last. Nothing in it is ever rewritten except the head, which can be rebuilt from the changes.
  */
 import { hash } from "node:crypto"
-import { reasonOf, StrataError } from "../base/errors.ts"
+import { MemoryFileError, reasonOf, StrataError } from "../base/errors.ts"
 import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
 import { INDEX_FILE } from "./file-names.ts"
 import type { MemoryChange, MemoryFileEdit, Provenance } from "./memory.ts"
@@ -46,7 +46,11 @@ export class MemoryHistoryError extends StrataError {
 export const hashOf = (text: string): string => hash("sha256", text, "hex")
 
 /** Differs after every recorded change. */
-export const readHeadText = async (files: MemoryFiles): Promise<string | null> => (await files.read(HEAD)) ?? null
+export const readHeadText = async (files: MemoryFiles): Promise<string | null> =>
+  (await files.read(HEAD).catch((error: unknown) => {
+    if (error instanceof MemoryFileError) return undefined // something else is in its place: the next change sets that aside
+    throw error
+  })) ?? null
 
 export async function loadHead(files: MemoryFiles): Promise<LoadedHead> {
   const text = await readHeadText(files)
@@ -164,8 +168,8 @@ export interface HistoryWrite {
 export function historyWrites({ change, head, headText, copies }: HistoryWrite): readonly MemoryFileChange[] {
   return [
     ...[...new Set(copies)].map((text) => ({ path: textPath(hashOf(text)), text })),
-    { path: changePath(Number(change.id)), text: sealed(change), expected: null },
-    { path: HEAD, text: sealed(head), expected: headText },
+    { path: changePath(Number(change.id)), text: sealed(change), expected: null, setsAside: true },
+    { path: HEAD, text: sealed(head), expected: headText, setsAside: true },
   ]
 }
 

@@ -112,6 +112,8 @@ export interface MemoryChange {
   readonly refused?: readonly MemoryRefusal[]
   /** Files that said something else about their source. It was replaced. */
   readonly replaced?: readonly string[]
+  /** Files that someone saved while this change was written: their texts stay. Not part of the history. */
+  readonly kept?: readonly string[]
 }
 
 export interface MemoryFileEdit {

@@ -15,7 +15,10 @@ export function nestedFiles(files: MemoryFiles, folder: string): MemoryFiles {
         .filter(({ path }) => under !== undefined || !path.split("/").some((part) => part.startsWith(".")))
     },
     read: (path) => files.read(inside(path)),
-    install: (changes) => files.install(movedInto(folder, changes)),
+    async install(changes, options) {
+      const report = await files.install(movedInto(folder, changes), options)
+      return report && { kept: report.kept.map(outside) }
+    },
   }
 }
 

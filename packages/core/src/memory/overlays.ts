@@ -211,7 +211,7 @@ async function readAbout({ files }: MemoryOverlay): Promise<About | undefined> {
   }
 }
 
-const writeAbout = ({ files }: MemoryOverlay, about: About): Promise<void> =>
+const writeAbout = ({ files }: MemoryOverlay, about: About) =>
   files.install([{ path: ABOUT, text: `${JSON.stringify(about, undefined, 1)}\n` }])
 
 /** Repeats work that another process overtook. */

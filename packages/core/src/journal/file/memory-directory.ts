@@ -3,25 +3,36 @@
  * first, so that after a kill the next reader or writer completes it. No link inside the directory is followed.
  */
 import { hash } from "node:crypto"
-import { lstat, mkdir, open, readdir, realpath, rename, rm, writeFile } from "node:fs/promises"
-import { basename, dirname, join, relative, sep } from "node:path"
+import { lstat, mkdir, readdir, rename } from "node:fs/promises"
+import { join, relative, sep } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import type { Clock } from "../../base/clock.ts"
-import { MemoryBusyError, MemoryChangedError, MemoryFileError } from "../../base/errors.ts"
+import { MemoryBusyError, MemoryChangedError, MemoryWriteError, StrataError } from "../../base/errors.ts"
 import { checkedMemoryPath, type MemoryFileChange, type MemoryFileListing, type MemoryFiles } from "../memory-files.ts"
-import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
+import { DIRECTORY_MODE } from "./layout.ts"
 import { acquireLock } from "./lock.ts"
+import {
+  carryOut,
+  INTENT,
+  type Intent,
+  type IntendedChange,
+  intendedText,
+  intentOf,
+  isUnreadable,
+  lookAgain,
+  readIntent,
+  recordsIn,
+  setAsideIn,
+} from "./memory-intent.ts"
+import { checkSize, exists, isMissing, mustBeInside, readWhole, writeWhole } from "./memory-texts.ts"
 
-const INTENT = ".intent.json"
 const LOCK = ".lock"
-const MOST_FILE_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
 const MOST_FILES = 20_000
-const WRITES_AT_ONCE = 32 // each waits for the disk
 const LOCK_PATIENCE_MS = 30_000 // a change takes milliseconds
 const LOCK_RETRY_MS = 5
 
 /** The places where a test can end the process. */
-export type InstallStep = "locked" | "checked" | "intended" | "changed" | "completed"
+export type InstallStep = "locked" | "checked" | "intended" | "moved" | "changed" | "completed"
 
 export interface MemoryDirectoryOptions {
   readonly directory: string
@@ -30,12 +41,6 @@ export interface MemoryDirectoryOptions {
   readonly inside?: string
   /** Called at each step of an install. For tests that end the process there. */
   readonly atStep?: (step: InstallStep) => void
-}
-
-interface Intent {
-  readonly changes: readonly { readonly path: string; readonly before: string | null; readonly text: string | null }[]
-  /** Over the changes, so that a damaged intent is recognised. */
-  readonly sum: string
 }
 
 export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
@@ -56,26 +61,33 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     })
   }
 
-  /** Completes what a killed process began. */
-  async function settle(): Promise<void> {
+  /** Completes what a killed process began. Resolves with an intent that must wait, because nothing can be written here now. */
+  async function settle(): Promise<Intent | undefined> {
     await mustBeInside(options)
-    if (await exists(intentPath)) await locked(complete)
+    if (!(await exists(intentPath))) return undefined
+    try {
+      await locked(complete)
+      return undefined
+    } catch (error) {
+      if (!isUnwritable(error)) throw error
+      return readIntent((await readWhole(directory, INTENT)) ?? "")
+    }
   }
 
   async function complete(): Promise<void> {
     const text = await readWhole(directory, INTENT)
     if (text === undefined) return
     const intent = readIntent(text)
-    if (intent) await carryOut(intent)
+    if (intent) await carryOut({ directory, intent, atStep })
     else await rename(intentPath, join(directory, `.intent.${hash("sha256", text, "hex").slice(0, 8)}.damaged`))
   }
 
-  async function carryOut({ changes }: Intent): Promise<void> {
-    for (let at = 0; at < changes.length; at += WRITES_AT_ONCE) {
-      const some = changes.slice(at, at + WRITES_AT_ONCE)
-      await Promise.all(some.map((change) => replace({ directory, ...change }).then(() => atStep("changed"))))
-    }
-    await rm(intentPath, { force: true })
+  /** What someone wrote into a file while it was replaced goes back to its place. */
+  async function giveBackLateEdits(): Promise<void> {
+    if ((await recordsIn(directory)).length === 0) return
+    await locked(() => lookAgain(directory)).catch((error: unknown) => {
+      if (!isUnwritable(error)) throw error // the next writer looks
+    })
   }
 
   return {
@@ -83,42 +95,60 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     directory,
 
     async list(under) {
-      await settle()
+      const waiting = await settle()
+      if (under === undefined) await giveBackLateEdits()
       const start = under === undefined ? directory : join(directory, checkedMemoryPath(under))
       const found: MemoryFileListing[] = []
       await walk({ directory, folder: start, withHidden: under !== undefined, found })
-      return found.sort((a, b) => (a.path < b.path ? -1 : 1))
+      const shown = waiting ? await withIntended({ directory, waiting, under, found }) : found
+      return shown.sort((a, b) => (a.path < b.path ? -1 : 1))
     },
 
     async read(path) {
       checkedMemoryPath(path)
-      await settle()
-      return readWhole(directory, path)
+      const waiting = await settle()
+      return waiting ? intendedText(directory, waiting, path) : readWhole(directory, path)
     },
 
-    async install(changes) {
+    async install(changes, { forGood = false } = {}) {
       for (const { path, text } of changes) checkSize(checkedMemoryPath(path), text)
-      await locked(async () => {
-        atStep("locked")
-        await complete()
-        const intended = await checkedChanges(directory, changes)
-        atStep("checked")
-        if (intended.length === 0) return
-        const intent: Intent = { changes: intended, sum: sumOf(intended) }
-        await writeWhole(intentPath, JSON.stringify(intent))
-        atStep("intended")
-        await carryOut(intent)
-        atStep("completed")
-      })
+      let isIntended = false
+      try {
+        return await locked(async () => {
+          atStep("locked")
+          await complete()
+          await lookAgain(directory)
+          const intended = await checkedChanges(directory, changes)
+          atStep("checked")
+          if (intended.length === 0) return { kept: [] }
+          const intent = intentOf(intended)
+          await writeWhole(intentPath, JSON.stringify(intent))
+          isIntended = true
+          atStep("intended")
+          const kept = await carryOut({ directory, intent, atStep })
+          if (forGood) await lookAgain(directory, { all: true })
+          atStep("completed")
+          return { kept }
+        })
+      } catch (cause) {
+        if (cause instanceof StrataError) throw cause
+        throw new MemoryWriteError({ location: directory, state: isIntended ? "unfinished" : "unchanged", cause })
+      }
     },
+
+    problems: () => setAsideIn(directory),
   }
 }
 
 /** The changes with the texts they replace. Leaves out those that change nothing. */
-async function checkedChanges(directory: string, changes: readonly MemoryFileChange[]): Promise<Intent["changes"]> {
+async function checkedChanges(
+  directory: string,
+  changes: readonly MemoryFileChange[],
+): Promise<readonly IntendedChange[]> {
   const found = await Promise.all(
-    changes.map(async ({ path, text, expected }) => {
-      const before = (await readWhole(directory, path)) ?? null
+    changes.map(async (change) => {
+      const { path, text, expected } = change
+      const before = (await currentText(directory, change)) ?? null
       return { path, before, text: text ?? null, isStale: expected !== undefined && expected !== before }
     }),
   )
@@ -127,96 +157,45 @@ async function checkedChanges(directory: string, changes: readonly MemoryFileCha
   return found.filter(({ before, text }) => before !== text).map(({ path, before, text }) => ({ path, before, text }))
 }
 
-/** A text that someone saved after the check is kept in the archive. */
-async function replace(change: {
-  directory: string
-  path: string
-  before: string | null
-  text: string | null
-}): Promise<void> {
-  const { directory, path, before, text } = change
-  const current = (await readWhole(directory, path)) ?? null
-  if (current === text) return
-  if (current !== null && current !== before) {
-    const name = `${hash("sha256", current, "hex").slice(0, 8)}-${basename(path)}`
-    await writeInside(directory, `archive/${name}`, current)
-  }
-  if (text === null) await rm(join(directory, path), { force: true })
-  else await writeInside(directory, path, text)
-}
-
-async function writeInside(directory: string, path: string, text: string): Promise<void> {
-  const target = join(directory, path)
-  await mkdir(dirname(target), { recursive: true, mode: DIRECTORY_MODE })
-  await mustNotBeLinked(directory, path)
-  await writeWhole(target, text)
-}
-
-async function writeWhole(path: string, text: string): Promise<void> {
-  const draft = join(dirname(path), `.${hash("sha256", path, "hex").slice(0, 12)}.draft`)
-  await rm(draft, { force: true }) // of a killed process, or a link that someone put there
-  await writeFile(draft, text, { mode: FILE_MODE, flush: true, flag: "wx" })
-  await rename(draft, path)
-}
-
-async function readWhole(directory: string, path: string): Promise<string | undefined> {
-  await mustNotBeLinked(directory, path)
-  const file = join(directory, path)
+async function currentText(directory: string, change: MemoryFileChange): Promise<string | undefined> {
   try {
-    const handle = await open(file, "r")
-    try {
-      const facts = await handle.stat()
-      if (!facts.isFile()) throw new MemoryFileError(path, "it is not a plain file")
-      if (facts.size > MOST_FILE_BYTES) throw new MemoryFileError(path, `it has more than ${MOST_FILE_BYTES} bytes`)
-      return asText(path, await handle.readFile())
-    } finally {
-      await handle.close()
-    }
+    return await readWhole(directory, change.path)
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (change.setsAside && isUnreadable(error)) return undefined
     throw error
   }
 }
 
-function asText(path: string, bytes: Buffer): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw new MemoryFileError(path, "it is not UTF-8 text")
+interface WaitingList {
+  readonly directory: string
+  readonly waiting: Intent
+  readonly under: string | undefined
+  readonly found: readonly MemoryFileListing[]
+}
+
+/** The listing as it will be once the intent is carried out. */
+async function withIntended({ directory, waiting, under, found }: WaitingList): Promise<MemoryFileListing[]> {
+  const listed = new Map(found.map((listing) => [listing.path, listing]))
+  for (const { path } of waiting.changes) {
+    const isWanted = under === undefined ? !/(?:^|\/)\./.test(path) : path.startsWith(`${under}/`)
+    const text = await intendedText(directory, waiting, path).catch(() => undefined)
+    const known = listed.get(path)
+    if (text === undefined) listed.delete(path)
+    else if (isWanted)
+      listed.set(path, {
+        path,
+        modified: known?.modified ?? new Date().toISOString(),
+        bytes: Buffer.byteLength(text),
+        version: `${known?.version ?? ""}+${waiting.sum}`,
+      })
   }
+  return [...listed.values()]
 }
 
-function checkSize(path: string, text: string | undefined): void {
-  if (text === undefined) return
-  if (Buffer.byteLength(text) > MOST_FILE_BYTES)
-    throw new MemoryFileError(path, `it would have more than ${MOST_FILE_BYTES} bytes`)
-  if (!text.isWellFormed()) throw new MemoryFileError(path, "the text has half a character in it")
-}
+const UNWRITABLE = new Set(["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "EFBIG"])
 
-async function mustNotBeLinked(directory: string, path: string): Promise<void> {
-  let at = directory
-  for (const part of path.split("/")) {
-    at = join(at, part)
-    const facts = await lstat(at).catch((error: unknown) => {
-      if (isMissing(error)) return undefined
-      throw error
-    })
-    if (facts === undefined) return
-    if (facts.isSymbolicLink()) throw new MemoryFileError(path, "it is a link, or in a folder that is one")
-  }
-}
-
-async function mustBeInside({ directory, inside }: MemoryDirectoryOptions): Promise<void> {
-  if (inside === undefined) return
-  const [outer, inner] = [await realpath(inside), await realpath(await nearestExisting(directory))]
-  if (inner !== outer && !inner.startsWith(outer + sep))
-    throw new MemoryFileError(directory, `it leads out of ${outer}, to ${inner}`)
-}
-
-async function nearestExisting(path: string): Promise<string> {
-  const facts = await lstat(path).catch(() => undefined)
-  return facts || dirname(path) === path ? path : nearestExisting(dirname(path))
-}
+/** The disk is full, or this user may not write there. */
+const isUnwritable = (error: unknown): boolean => UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? "")
 
 interface Walk {
   readonly directory: string
@@ -255,18 +234,6 @@ function isUsable(path: string): boolean {
   }
 }
 
-function readIntent(text: string): Intent | undefined {
-  try {
-    const intent = JSON.parse(text) as Intent
-    for (const { path } of intent.changes) checkedMemoryPath(path)
-    return sumOf(intent.changes) === intent.sum ? intent : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const sumOf = (changes: Intent["changes"]) => hash("sha256", JSON.stringify(changes), "hex")
-
 async function lockOf(directory: string, clock: Clock): Promise<{ release(): Promise<void> }> {
   const deadline = performance.now() + LOCK_PATIENCE_MS
   for (;;) {
@@ -289,19 +256,4 @@ async function inTurn<T>(directory: string, work: () => Promise<T>): Promise<T> 
   } finally {
     if (turns.get(directory) === mine) turns.delete(directory)
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    (error: unknown) => {
-      if (isMissing(error)) return false
-      throw error
-    },
-  )
-}
-
-function isMissing(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException).code
-  return code === "ENOENT" || code === "ENOTDIR"
 }

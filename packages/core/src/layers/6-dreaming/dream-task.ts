@@ -142,9 +142,11 @@ export async function readDreamState(
   const written = await stat(places.status).catch(() => undefined)
   const state = await readJson<DreamState>(places.status)
   if (state?.status !== "running" || (await isOwnerAlive(state.pid, written?.mtimeMs ?? 0, processes))) return state
-  return { ...state, status: "killed", message: "Its process ended. The memory is as it was before." }
+  return { ...state, status: "killed", message: ITS_PROCESS_ENDED }
 }
 
+const ITS_PROCESS_ENDED =
+  "Its process ended before it was done. All of its change is installed, or nothing: see strata memory history."
 const START_SLACK_MS = 2_000 // the kernel reports the boot time in whole seconds
 
 /** A process that began after the state was written only has the same pid. */

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs"
 import { readdir, realpath } from "node:fs/promises"
 import { join } from "node:path"
 import type { Clock } from "../../base/clock.ts"
-import { heldSentence, reasonOf } from "../../base/errors.ts"
+import { heldSentence, MemoryWriteError, messageOf, plainReason } from "../../base/errors.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
@@ -79,7 +79,7 @@ export async function runDream(work: DreamWork): Promise<DreamEnd> {
     await task.start()
     end = await dreamUnderLock(work, { lock, billed })
   } catch (error) {
-    end = isStopped(work)
+    end = isStopped(work) && !isUnfinished(error)
       ? { state: "killed", message: KILLED, responses: billed }
       : { state: "failed", message: failedBecause(error), error, responses: billed }
   } finally {
@@ -97,7 +97,15 @@ export async function runDream(work: DreamWork): Promise<DreamEnd> {
 
 const ALREADY = { does: "is consolidating this memory already", command: "strata unlock" }
 const KILLED = "The dream was ended. The memory is as it was before."
-const failedBecause = (error: unknown) => `The dream failed (${reasonOf(error)}). The memory is as it was before.`
+
+/** Once a change is on disk as an intent, it will be installed, whatever stopped it now. */
+const isUnfinished = (error: unknown): boolean => error instanceof MemoryWriteError && error.state === "unfinished"
+
+function failedBecause(error: unknown): string {
+  if (isUnfinished(error)) return `The dream stopped. ${messageOf(error)}`
+  return `The dream failed (${plainReason(error instanceof MemoryWriteError ? error.cause : error)}). The memory is as it was before.`
+}
+
 const isStopped = ({ signal, task }: DreamWork): boolean => signal.aborted || task.signal.aborted
 const isSuccess = ({ state }: DreamEnd): boolean => state === "installed" || state === "nothing" || state === "pending"
 const copyOf = ({ directory, task }: DreamWork): string => join(dreamPlaces(directory).copies, task.state.id)
@@ -210,7 +218,7 @@ function whyOf({ why }: Consolidation): string {
 }
 
 /** What was added, changed and removed, and how to take it back. */
-export function describeChange({ id, files }: MemoryChange): string {
+export function describeChange({ id, files, kept = [] }: MemoryChange): string {
   const memories = files.filter(({ path }) => path !== INDEX_FILE)
   const count = (fits: (file: (typeof files)[number]) => boolean) => memories.filter(fits).length
   const parts = [
@@ -218,7 +226,8 @@ export function describeChange({ id, files }: MemoryChange): string {
     [count(({ before, after }) => before !== undefined && after !== undefined), "changed"],
     [count(({ after }) => after === undefined), "moved to the archive"],
   ].flatMap(([number, what]) => (number === 0 ? [] : [`${number} ${what}`]))
-  return `The memory was consolidated: ${parts.join(", ") || "the index changed"}. Take it back with: strata memory revert ${id}`
+  const yours = kept.length === 0 ? "" : ` ${kept.join(", ")} was saved in the same moment: that text stays.`
+  return `The memory was consolidated: ${parts.join(", ") || "the index changed"}.${yours} Take it back with: strata memory revert ${id}`
 }
 
 /** Copies of dreams whose process was killed. This one has the lock, so none of them is in use. */

@@ -1,0 +1,253 @@
+/**
+ * An intent: a change of several memory files that is on disk as a whole before the first file changes. From then on it is installed,
+ * or will be by the next reader or writer.
+ *
+ * Whoever saves a file in the same moment wins. Nothing is overwritten: what is in the way is moved aside first, and the new text is
+ * linked into the free place. If what was moved is not what the change started from, it goes back. An editor may still write into a file
+ * that was moved, so moved files are kept for a while and looked at again.
+ */
+import { hash, randomUUID } from "node:crypto"
+import { link, mkdir, readdir, readFile, rename, rm } from "node:fs/promises"
+import { basename, dirname, join, relative, sep } from "node:path"
+import { MemoryFileError } from "../../base/errors.ts"
+import { checkedMemoryPath } from "../memory-files.ts"
+import { DIRECTORY_MODE } from "./layout.ts"
+import { exists, factsOf, isMissing, makeFolder, draftOf, readWhole, writeDraft } from "./memory-texts.ts"
+
+export const INTENT = ".intent.json"
+const REPLACED = ".replaced"
+const SET_ASIDE = ".set-aside"
+const WRITES_AT_ONCE = 32 // each waits for the disk
+const KEPT_MS = 10_000 // an editor that saves has its file open for milliseconds
+const NAME_DIGITS = 12
+
+export interface Intent {
+  /** Tells its moved files from those of another intent with the same changes. Absent in intents of older versions. */
+  readonly id?: string
+  readonly changes: readonly IntendedChange[]
+  /** Over the rest, so that a damaged intent is recognised. */
+  readonly sum: string
+}
+
+export interface IntendedChange {
+  readonly path: string
+  readonly before: string | null
+  readonly text: string | null
+}
+
+const sumOf = ({ id = "", changes }: Omit<Intent, "sum">) =>
+  hash("sha256", `${id}${JSON.stringify(changes)}`, "hex")
+
+export function intentOf(changes: Intent["changes"]): Intent {
+  const id = randomUUID().slice(0, 8)
+  return { id, changes, sum: sumOf({ id, changes }) }
+}
+
+export function readIntent(text: string): Intent | undefined {
+  try {
+    const intent = JSON.parse(text) as Intent
+    for (const { path } of intent.changes) checkedMemoryPath(path)
+    return sumOf(intent) === intent.sum ? intent : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export interface CarryOut {
+  readonly directory: string
+  readonly intent: Intent
+  readonly atStep: (step: "moved" | "changed") => void
+}
+
+/** Resolves with the files that someone saved in the meantime: their texts stay. */
+export async function carryOut({ directory, intent, atStep }: CarryOut): Promise<readonly string[]> {
+  const { changes, sum } = intent
+  await mkdir(join(directory, REPLACED), { recursive: true, mode: DIRECTORY_MODE })
+  const kept: string[] = []
+  for (let at = 0; at < changes.length; at += WRITES_AT_ONCE) {
+    const some = changes.slice(at, at + WRITES_AT_ONCE)
+    const ends = await Promise.allSettled(
+      some.map(async (change) => {
+        if ((await replace({ directory, sum, ...change, moved: () => atStep("moved") })) === "kept") kept.push(change.path)
+        atStep("changed")
+      }),
+    )
+    // only once all have ended: none may go on after the lock is released
+    for (const end of ends) if (end.status === "rejected") throw end.reason
+  }
+  await rename(join(directory, INTENT), recordOf(directory, sum))
+  return kept.sort()
+}
+
+const recordOf = (directory: string, sum: string) => join(directory, REPLACED, `${sum.slice(0, NAME_DIGITS)}.json`)
+
+/** Where the text goes that a change replaces. */
+const asideOf = (directory: string, { sum, path }: { sum: string; path: string }) =>
+  join(directory, REPLACED, `${sum.slice(0, NAME_DIGITS)}-${hash("sha256", path, "hex").slice(0, NAME_DIGITS)}`)
+
+interface Replacing extends IntendedChange {
+  readonly directory: string
+  readonly sum: string
+  readonly moved: () => void
+}
+
+async function replace(change: Replacing): Promise<"done" | "kept"> {
+  try {
+    return await replaceText(change)
+  } finally {
+    await rm(draftOf(join(change.directory, change.path)), { force: true }) // also one of a killed process
+  }
+}
+
+async function replaceText(change: Replacing): Promise<"done" | "kept"> {
+  const { directory, path, before, text, moved } = change
+  await makeWay(directory, path)
+  const current = (await readWhole(directory, path)) ?? null
+  if (current === text) return "done"
+  const aside = asideOf(directory, change)
+  const isHalfDone = await exists(aside) // a killed process got that far
+  const isAsExpected = isHalfDone ? current === null : current === before
+  if (!isAsExpected) return "kept"
+  const target = await makeFolder(directory, path)
+  const draft = text === null ? undefined : await writeDraft(target, text)
+  if (current !== null) {
+    if (!(await movedTo(target, aside))) return "kept" // someone removed it
+    moved()
+    if (!(await factsOf(aside))?.isFile()) await setAside({ directory, path, from: aside })
+    else if (!(await isText(aside, before))) {
+      await putBack({ directory, path, aside })
+      return "kept"
+    }
+  }
+  return draft === undefined || (await linkedTo(draft, target)) ? "done" : "kept"
+}
+
+/** The text as it is while an intent waits for room on the disk or for the right to write. */
+export async function intendedText(directory: string, intent: Intent, path: string): Promise<string | undefined> {
+  const current = await readWhole(directory, path)
+  const change = intent.changes.find((one) => one.path === path)
+  if (!change) return current
+  const isMoved = current === undefined && (await exists(asideOf(directory, { sum: intent.sum, path })))
+  return isMoved || (current ?? null) === change.before ? (change.text ?? undefined) : current
+}
+
+/** Puts what someone saved where it was saved. The file itself goes back: its writer may not have finished. */
+async function putBack({ directory, path, aside }: { directory: string; path: string; aside: string }): Promise<void> {
+  if (!(await linkedTo(aside, join(directory, path)))) await archive({ directory, path, aside })
+  await rm(aside, { force: true })
+}
+
+async function archive({ directory, path, aside }: { directory: string; path: string; aside: string }): Promise<void> {
+  const sum = hash("sha256", await readFile(aside), "hex").slice(0, 8)
+  const target = await makeFolder(directory, `archive/${sum}-${basename(path)}`)
+  await linkedTo(aside, target)
+}
+
+/**
+ * Looks again at files that were replaced in the last seconds: what someone wrote into them since goes back, or into the archive if the
+ * place has changed again. Older ones are removed. `all`: the newest too.
+ */
+export async function lookAgain(directory: string, { all = false } = {}): Promise<void> {
+  for (const name of await recordsIn(directory)) {
+    const record = join(directory, REPLACED, name)
+    const facts = await factsOf(record)
+    const intent = readIntent((await readWhole(directory, `${REPLACED}/${name}`).catch(() => undefined)) ?? "")
+    if (facts === undefined || intent === undefined) continue
+    const isOver = all || Math.abs(Date.now() - facts.ctimeMs) > KEPT_MS
+    for (const change of intent.changes) {
+      const aside = asideOf(directory, { sum: intent.sum, path: change.path })
+      if (!(await exists(aside))) continue
+      if (!(await isText(aside, change.before))) await giveBack({ directory, change, aside })
+      else if (isOver) await rm(aside, { force: true })
+    }
+    if (isOver) await rm(record, { force: true })
+  }
+}
+
+/** Whether there is anything to look at. */
+export const recordsIn = async (directory: string): Promise<readonly string[]> =>
+  (await readdir(join(directory, REPLACED)).catch(() => [] as string[])).filter((name) => name.endsWith(".json"))
+
+interface GivingBack {
+  readonly directory: string
+  readonly change: IntendedChange
+  readonly aside: string
+}
+
+async function giveBack({ directory, change, aside }: GivingBack): Promise<void> {
+  const { path, text } = change
+  const target = join(directory, path)
+  const ours = `${aside}.ours`
+  const current = (await readWhole(directory, path).catch(() => undefined)) ?? null
+  if (text !== null && current === text && (await movedTo(target, ours)) && !(await isText(ours, text)))
+    await putBack({ directory, path, aside: ours }) // saved once more
+  await putBack({ directory, path, aside })
+  await rm(ours, { force: true }) // the history has it
+}
+
+/** Moves away what cannot be replaced as text: a link, a folder, a file that is too large or no text. It is kept, and named. */
+async function makeWay(directory: string, path: string): Promise<void> {
+  const parts = path.split("/")
+  for (let count = 1; count < parts.length; count++) {
+    const folder = parts.slice(0, count).join("/")
+    const facts = await factsOf(join(directory, folder))
+    if (facts && !facts.isDirectory()) return setAside({ directory, path: folder })
+  }
+  try {
+    await readWhole(directory, path)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    await setAside({ directory, path })
+  }
+}
+
+const NOT_TEXT = new Set(["EACCES", "EPERM", "EISDIR", "ELOOP", "ENXIO"])
+
+export const isUnreadable = (error: unknown): boolean =>
+  error instanceof MemoryFileError || NOT_TEXT.has((error as NodeJS.ErrnoException).code ?? "")
+
+async function setAside(thing: { directory: string; path: string; from?: string }): Promise<void> {
+  const { directory, path, from = join(directory, path) } = thing
+  await movedTo(from, await makeFolder(directory, `${SET_ASIDE}/${randomUUID().slice(0, 8)}/${path}`))
+}
+
+/** One sentence for each thing that was set aside. */
+export async function setAsideIn(directory: string): Promise<readonly string[]> {
+  const folder = join(directory, SET_ASIDE)
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep))
+    .map(([id, ...path]) => setAsideSentence(path.join("/"), `${SET_ASIDE}/${id}/${path.join("/")}`))
+    .sort()
+}
+
+const setAsideSentence = (path: string, place: string) =>
+  `${path} was in the way of a change and could not be read as text, so it was moved to ${place}. Look at it, then move it back or delete it.`
+
+async function movedTo(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to)
+    return true
+  } catch (error) {
+    if (isMissing(error) && !(await exists(from))) return false
+    throw error
+  }
+}
+
+async function linkedTo(from: string, to: string): Promise<boolean> {
+  await mkdir(dirname(to), { recursive: true, mode: DIRECTORY_MODE })
+  try {
+    await link(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false
+    throw error
+  }
+}
+
+/** Compares bytes: what someone wrote there may be no text. */
+async function isText(file: string, text: string | null): Promise<boolean> {
+  const facts = await factsOf(file)
+  return text !== null && facts?.isFile() === true && (await readFile(file)).equals(Buffer.from(text))
+}

@@ -1,0 +1,108 @@
+/** Reading and writing single texts of a memory directory. No link inside it is followed, and nothing but plain text is read. */
+import { hash } from "node:crypto"
+import { lstat, mkdir, open, realpath, rename, rm, writeFile } from "node:fs/promises"
+import { dirname, join, sep } from "node:path"
+import { MemoryFileError } from "../../base/errors.ts"
+import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
+
+const MOST_FILE_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
+
+export async function readWhole(directory: string, path: string): Promise<string | undefined> {
+  const facts = await factsWithoutLinks(directory, path)
+  if (facts === undefined) return undefined
+  if (!facts.isFile()) throw new MemoryFileError(path, "it is not a plain file") // opening a pipe would wait for ever
+  if (facts.size > MOST_FILE_BYTES) throw new MemoryFileError(path, `it has more than ${MOST_FILE_BYTES} bytes`)
+  try {
+    const handle = await open(join(directory, path), "r")
+    try {
+      return asText(path, await handle.readFile())
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+function asText(path: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new MemoryFileError(path, "it is not UTF-8 text")
+  }
+}
+
+export function checkSize(path: string, text: string | undefined): void {
+  if (text === undefined) return
+  if (Buffer.byteLength(text) > MOST_FILE_BYTES)
+    throw new MemoryFileError(path, `it would have more than ${MOST_FILE_BYTES} bytes`)
+  if (!text.isWellFormed()) throw new MemoryFileError(path, "the text has half a character in it")
+}
+
+/** Of what is there; nothing if it is missing. Throws if it is a link, or in a folder that is one. */
+async function factsWithoutLinks(directory: string, path: string) {
+  let at = directory
+  let facts: Awaited<ReturnType<typeof lstat>> | undefined
+  for (const part of path.split("/")) {
+    at = join(at, part)
+    facts = await factsOf(at)
+    if (facts === undefined) return undefined
+    if (facts.isSymbolicLink()) throw new MemoryFileError(path, "it is a link, or in a folder that is one")
+  }
+  return facts
+}
+
+/** Of the thing itself, also if it is a link. */
+export const factsOf = (path: string) =>
+  lstat(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+
+/** Makes the folders above a file. */
+export async function makeFolder(directory: string, path: string): Promise<string> {
+  const target = join(directory, path)
+  await mkdir(dirname(target), { recursive: true, mode: DIRECTORY_MODE })
+  await factsWithoutLinks(directory, path)
+  return target
+}
+
+export const draftOf = (target: string): string =>
+  join(dirname(target), `.${hash("sha256", target, "hex").slice(0, 12)}.draft`)
+
+/** A finished file beside its target. */
+export async function writeDraft(target: string, text: string): Promise<string> {
+  const draft = draftOf(target)
+  await rm(draft, { force: true }) // of a killed process, or a link that someone put there
+  try {
+    await writeFile(draft, text, { mode: FILE_MODE, flush: true, flag: "wx" })
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    throw error
+  }
+  return draft
+}
+
+export async function writeWhole(path: string, text: string): Promise<void> {
+  await rename(await writeDraft(path, text), path)
+}
+
+export async function mustBeInside({ directory, inside }: { directory: string; inside?: string }): Promise<void> {
+  if (inside === undefined) return
+  const [outer, inner] = [await realpath(inside), await realpath(await nearestExisting(directory))]
+  if (inner !== outer && !inner.startsWith(outer + sep))
+    throw new MemoryFileError(directory, `it leads out of ${outer}, to ${inner}`)
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  const facts = await lstat(path).catch(() => undefined)
+  return facts || dirname(path) === path ? path : nearestExisting(dirname(path))
+}
+
+export const exists = async (path: string): Promise<boolean> => (await factsOf(path)) !== undefined
+
+export function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === "ENOENT" || code === "ENOTDIR"
+}
