@@ -50,6 +50,8 @@ export interface MemoryFileListing {
   readonly bytes: number
   /** Differs whenever the text may differ. Opaque to callers. */
   readonly version: string
+  /** A folder that may not be looked into. What is in it is unknown. */
+  readonly isClosed?: boolean
 }
 
 export interface MemoryFileChange {

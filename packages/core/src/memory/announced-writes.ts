@@ -29,7 +29,9 @@ export async function announceWrite(files: MemoryFiles, written?: readonly strin
   const path = `${FOLDER}/${randomUUID()}.json`
   const stored: Stored = { pid: process.pid, host: hostname(), ...(written ? { files: written } : {}) }
   await files.install([{ path, text: JSON.stringify(stored) }])
-  return () => files.install([{ path, text: undefined }])
+  return async () => {
+    await files.install([{ path, text: undefined }])
+  }
 }
 
 export async function announcedWrites(files: MemoryFiles): Promise<readonly AnnouncedWrite[]> {

@@ -98,6 +98,14 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
     }
   }
 
+  /** Before another change. If the record must be completed later, that other change is still not made. */
+  async function recordFirst(): Promise<void> {
+    await recordHandEdits().catch((error: unknown) => {
+      if (!(error instanceof MemoryWriteError)) throw error
+      throw new MemoryWriteError({ location: files.location, state: "unchanged", cause: error.cause })
+    })
+  }
+
   /** A reader goes on where nothing can be written: edits made by hand are read from their files, and recorded later. */
   async function recordIfPossible(): Promise<void> {
     if (readOnly) return
@@ -119,7 +127,7 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
   async function change(proposal: MemoryProposal): Promise<MemoryChange | undefined> {
     mustBeWritable()
     return retried(async () => {
-      await recordHandEdits()
+      await recordFirst()
       const snapshot = await reader.read()
       const now = clock.now()
       const plan = await planProposal({ snapshot, proposal, now })
@@ -196,7 +204,7 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
     async revert(id, { by = "person", why } = {}) {
       mustBeWritable()
       return retried(async () => {
-        await recordHandEdits()
+        await recordFirst()
         const snapshot = await reader.read()
         const change = await changeOf(id)
         const plan = await planRevert({ files, snapshot, change })
@@ -208,7 +216,7 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
     async erase(file) {
       mustBeWritable()
       return retried(async () => {
-        await recordHandEdits()
+        await recordFirst()
         const plan = await planErasure({ files, snapshot: await reader.read(), file, now: clock.now() })
         if (plan) await files.install(plan.writes, { forGood: true })
         return plan && { changes: plan.changes }

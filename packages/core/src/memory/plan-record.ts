@@ -37,10 +37,11 @@ export async function planHandEdits({ files, snapshot }: Recording): Promise<Pla
 }
 
 /** Files whose text differs from what was recorded last. A file that cannot be read is left alone. */
-function unrecordedPaths({ loaded, texts, listings }: Snapshot): readonly string[] {
+function unrecordedPaths({ loaded, texts, listings, closed }: Snapshot): readonly string[] {
   const { files } = loaded.head
   const written = [...texts].filter(([path, text]) => files[path]?.hash !== hashOf(text)).map(([path]) => path)
-  const removed = Object.keys(files).filter((path) => !listings.has(path))
+  const isClosed = (path: string) => closed.some((folder) => path.startsWith(`${folder}/`))
+  const removed = Object.keys(files).filter((path) => !listings.has(path) && !isClosed(path))
   return [...written, ...removed].sort()
 }
 

@@ -1,5 +1,5 @@
 /** One consistent reading of a memory directory: no change by another process falls between two files of it. */
-import { reasonOf, StrataError } from "../base/errors.ts"
+import { plainReason, StrataError } from "../base/errors.ts"
 import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFileListing, MemoryFiles } from "../journal/memory-files.ts"
 import { INDEX_FILE, isTopicFile } from "./file-names.ts"
@@ -17,6 +17,8 @@ export interface Snapshot {
   readonly texts: ReadonlyMap<string, string>
   readonly listings: ReadonlyMap<string, MemoryFileListing>
   readonly handEdits: HandEdits
+  /** Folders that may not be looked into. */
+  readonly closed: readonly string[]
   /** Sorted by file. Secrets that someone wrote by hand are masked. */
   readonly memories: readonly Memory[]
   /** One sentence each: files that cannot be read as memories, secrets found, damage to the history. */
@@ -49,9 +51,14 @@ export class SnapshotReader {
   }
 
   async #readOnce(loaded: LoadedHead): Promise<Snapshot> {
-    const listed = (await this.#files.list()).filter(({ path }) => isTopicFile(path) || path === INDEX_FILE)
+    const all = await this.#files.list()
+    const closed = all.filter(({ isClosed }) => isClosed).map(({ path }) => path)
+    const listed = all.filter(({ path, isClosed }) => !isClosed && (isTopicFile(path) || path === INDEX_FILE))
     const texts = new Map<string, string>()
-    const problems = [...loaded.problems]
+    const problems = [
+      ...loaded.problems,
+      ...closed.map((path) => `The folder ${path} may not be read, so its memories are left out.`),
+    ]
     const read = await Promise.all(listed.map(async (listing) => [listing.path, await this.#textOf(listing)] as const))
     for (const [path, text] of read) {
       if ("problem" in text) problems.push(text.problem)
@@ -62,7 +69,7 @@ export class SnapshotReader {
     const parsed = await this.parse({ loaded, texts, listings, handEdits })
     for (const { memory, hasSecrets } of parsed)
       if (hasSecrets) problems.push(`${memory.file} has a secret in it. It is hidden from the model; remove it.`)
-    return { loaded, texts, listings, handEdits, memories: parsed.map(({ memory }) => memory), problems }
+    return { loaded, texts, listings, closed, handEdits, memories: parsed.map(({ memory }) => memory), problems }
   }
 
   async #textOf({
@@ -80,7 +87,7 @@ export class SnapshotReader {
       return { text }
     } catch (error) {
       if (!(error instanceof StrataError) && (error as NodeJS.ErrnoException).code === undefined) throw error
-      return { problem: `${path} is not read as a memory: ${reasonOf(error)}` }
+      return { problem: `${path} is not read as a memory: ${plainReason(error)}` }
     }
   }
 

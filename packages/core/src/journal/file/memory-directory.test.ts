@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises"
+import { mkdir, open, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
@@ -117,6 +117,52 @@ test("BEY-9 what someone saved over a half-finished change stays, and the rest o
   await runUntilKilled([directory, "2"]) // the intent is written, no file yet
   await writeFile(join(directory, "a.md"), "saved since")
   expect([await files.read("a.md"), await files.read("b.md")]).toEqual(["saved since", "b 1"])
+})
+
+test.each([
+  ["no UTF-8 text", (path: string) => writeFile(path, Buffer.from([0x68, 0xe9]))],
+  ["too large", (path: string) => writeFile(path, "x".repeat(5_000_000))],
+  ["a link", (path: string) => symlink("/etc/hostname", path)],
+  ["a folder", (path: string) => mkdir(path)],
+])("BEY-9 a target that became %s after a kill is set aside and named, and the rest goes on", async (_, make) => {
+  const { files, directory } = await temporaryMemories()
+  await files.install([{ path: "a.md", text: "before" }])
+  await runUntilKilled([directory, "2"]) // the intent is written, no file yet
+  await rm(join(directory, "a.md"))
+  await make(join(directory, "a.md"))
+  await writeFile(join(directory, "sub"), "a file where a folder should be")
+  expect([await files.read("b.md"), await files.read("sub/c.md")]).toEqual(["b 1", "c 1"])
+  const problems = (await files.problems!()).join("\n")
+  expect(problems).toContain("a.md was in the way of a change")
+  expect(problems).toContain("sub was in the way of a change")
+  await files.install([{ path: "a.md", text: "next" }])
+  expect(await files.read("a.md")).toBe("next")
+})
+
+test("BEY-9 what an editor writes late into a file that was just replaced comes back, or goes to the archive", async () => {
+  const { files, directory } = await temporaryMemories()
+  const path = join(directory, "a.md")
+  await files.install([{ path: "a.md", text: "before" }])
+  const editor = await open(path, "r+")
+  const { kept } = (await files.install([{ path: "a.md", text: "ours" }]))!
+  expect(kept).toEqual([])
+  await editor.truncate(0)
+  await editor.write("by hand", 0)
+  await files.list()
+  expect(await readFile(path, "utf8")).toBe("by hand")
+  await editor.write(", and more", 7) // it has not finished
+  await editor.close()
+  expect(await files.read("a.md")).toBe("by hand, and more")
+
+  const slow = await open(path, "r+")
+  await files.install([{ path: "a.md", text: "ours again" }])
+  await writeFile(path, "saved with another editor")
+  await slow.write("BY", 0)
+  await slow.close()
+  await files.list()
+  expect(await readFile(path, "utf8")).toBe("saved with another editor")
+  const [archived] = await readdir(join(directory, "archive"))
+  expect(await readFile(join(directory, "archive", archived!), "utf8")).toBe("BY hand, and more")
 })
 
 test("BEY-9 a damaged intent is set aside and changes nothing", async () => {

@@ -14,8 +14,8 @@ import { acquireLock } from "./lock.ts"
 import {
   carryOut,
   INTENT,
-  type Intent,
   type IntendedChange,
+  type Intent,
   intendedText,
   intentOf,
   isUnreadable,
@@ -208,7 +208,10 @@ async function walk(step: Walk): Promise<void> {
   const { directory, folder, withHidden, found } = step
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (isMissing(error)) return []
-    throw error
+    if (folder === directory || !isUnwritable(error)) throw error
+    const path = relative(directory, folder).split(sep).join("/")
+    found.push({ path, modified: new Date(0).toISOString(), bytes: 0, version: "closed", isClosed: true })
+    return []
   })
   for (const entry of entries) {
     if (found.length >= MOST_FILES) return

@@ -12,7 +12,7 @@ import { basename, dirname, join, relative, sep } from "node:path"
 import { MemoryFileError } from "../../base/errors.ts"
 import { checkedMemoryPath } from "../memory-files.ts"
 import { DIRECTORY_MODE } from "./layout.ts"
-import { exists, factsOf, isMissing, makeFolder, draftOf, readWhole, writeDraft } from "./memory-texts.ts"
+import { draftOf, exists, factsOf, isMissing, makeFolder, readWhole, writeDraft } from "./memory-texts.ts"
 
 export const INTENT = ".intent.json"
 const REPLACED = ".replaced"
@@ -35,8 +35,7 @@ export interface IntendedChange {
   readonly text: string | null
 }
 
-const sumOf = ({ id = "", changes }: Omit<Intent, "sum">) =>
-  hash("sha256", `${id}${JSON.stringify(changes)}`, "hex")
+const sumOf = ({ id = "", changes }: Omit<Intent, "sum">) => hash("sha256", `${id}${JSON.stringify(changes)}`, "hex")
 
 export function intentOf(changes: Intent["changes"]): Intent {
   const id = randomUUID().slice(0, 8)
@@ -68,7 +67,8 @@ export async function carryOut({ directory, intent, atStep }: CarryOut): Promise
     const some = changes.slice(at, at + WRITES_AT_ONCE)
     const ends = await Promise.allSettled(
       some.map(async (change) => {
-        if ((await replace({ directory, sum, ...change, moved: () => atStep("moved") })) === "kept") kept.push(change.path)
+        if ((await replace({ directory, sum, ...change, moved: () => atStep("moved") })) === "kept")
+          kept.push(change.path)
         atStep("changed")
       }),
     )
@@ -215,8 +215,9 @@ async function setAside(thing: { directory: string; path: string; from?: string 
 export async function setAsideIn(directory: string): Promise<readonly string[]> {
   const folder = join(directory, SET_ASIDE)
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  const holding = new Set(entries.map(({ parentPath }) => parentPath))
   return entries
-    .filter((entry) => !entry.isDirectory())
+    .filter((entry) => !holding.has(join(entry.parentPath, entry.name))) // a folder that was set aside may be empty
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep))
     .map(([id, ...path]) => setAsideSentence(path.join("/"), `${SET_ASIDE}/${id}/${path.join("/")}`))
     .sort()

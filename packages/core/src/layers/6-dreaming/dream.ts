@@ -23,6 +23,7 @@ import { lossesOf } from "./losses.ts"
 import { copyMemory, removeCopy } from "./memory-copy.ts"
 import { dropPending, keepPending } from "./pending.ts"
 
+const MOST_NAMED = 5 // in a sentence
 const MOST_WHY = 400 // characters of the model's reasons that enter the history
 
 export interface DreamWork {
@@ -72,19 +73,24 @@ export async function runDream(work: DreamWork): Promise<DreamEnd> {
   const attempt = await acquireConsolidationLock({ directory, clock })
   if (attempt.state === "held") return { state: "locked", responses: [], message: heldSentence(attempt.by, ALREADY) }
   const { lock } = attempt
-  const billed: ModelResponse[] = []
+  const [billed, unread]: [ModelResponse[], string[]] = [[], []]
   let end: DreamEnd = { state: "killed", message: KILLED, responses: billed }
   try {
     await atStep("locked")
     await task.start()
-    end = await dreamUnderLock(work, { lock, billed })
+    end = await dreamUnderLock(work, { lock, billed, unread })
+    if (unread.length > 0) end = { ...end, message: `${end.message} ${leftOut(unread)}` }
   } catch (error) {
-    end = isStopped(work) && !isUnfinished(error)
-      ? { state: "killed", message: KILLED, responses: billed }
-      : { state: "failed", message: failedBecause(error), error, responses: billed }
+    end =
+      isStopped(work) && !isUnfinished(error)
+        ? { state: "killed", message: KILLED, responses: billed }
+        : { state: "failed", message: failedBecause(error), error, responses: billed }
   } finally {
-    await removeCopy(copyOf(work))
-    await lock.release(isSuccess(end) ? "success" : "failure")
+    await removeCopy(copyOf(work)).catch(() => undefined) // the next dream does it
+    await lock.release(isSuccess(end) ? "success" : "failure").catch((error: unknown) => {
+      const why = `The time of this dream could not be noted (${reasonWithPath(error)}), so the next may start sooner.`
+      end = { ...end, message: `${end.message} ${why}` }
+    })
     await task.end(statusOf(end), {
       message: end.message,
       ...(work.dollarsFor ? { dollars: work.dollarsFor(end.responses) } : {}),
@@ -98,12 +104,30 @@ export async function runDream(work: DreamWork): Promise<DreamEnd> {
 const ALREADY = { does: "is consolidating this memory already", command: "strata unlock" }
 const KILLED = "The dream was ended. The memory is as it was before."
 
+function leftOut(unread: readonly string[]): string {
+  const more = unread.length - MOST_NAMED
+  const names = unread.slice(0, MOST_NAMED).join(", ")
+  return `Left out, because it cannot be read as a memory: ${names}${more > 0 ? ` and ${more} more` : ""}.`
+}
+
+/** A dream that cannot begin: its directories cannot be used. */
+export const cannotStart = (error: unknown): DreamEnd => ({
+  ...{ state: "failed", error, responses: [] },
+  message: `The dream could not start (${reasonWithPath(error)}). The memory is as it was before. Check the permissions, or choose another directory with STRATA_HOME.`,
+})
+
+function reasonWithPath(error: unknown): string {
+  const inner = error instanceof MemoryWriteError ? error.cause : error
+  const { dest, path = dest } = (inner instanceof Error ? inner : {}) as { dest?: string; path?: string }
+  return path === undefined ? plainReason(inner) : `${plainReason(inner)}: ${dest ?? path}`
+}
+
 /** Once a change is on disk as an intent, it will be installed, whatever stopped it now. */
 const isUnfinished = (error: unknown): boolean => error instanceof MemoryWriteError && error.state === "unfinished"
 
 function failedBecause(error: unknown): string {
   if (isUnfinished(error)) return `The dream stopped. ${messageOf(error)}`
-  return `The dream failed (${plainReason(error instanceof MemoryWriteError ? error.cause : error)}). The memory is as it was before.`
+  return `The dream failed (${reasonWithPath(error)}). The memory is as it was before.`
 }
 
 const isStopped = ({ signal, task }: DreamWork): boolean => signal.aborted || task.signal.aborted
@@ -119,13 +143,16 @@ interface Held {
   readonly lock: ConsolidationLock
   /** Filled while it runs: what was billed counts also if the dream ends early. */
   readonly billed: ModelResponse[]
+  /** Filled with the memories that it had to leave out. */
+  readonly unread: string[]
 }
 
-async function dreamUnderLock(work: DreamWork, { lock, billed }: Held): Promise<DreamEnd> {
+async function dreamUnderLock(work: DreamWork, { lock, billed, unread }: Held): Promise<DreamEnd> {
   const { bank, files, clock, task, consolidate, atStep = () => {} } = work
   await clearLeftovers(work)
   const before = await bank.all() // takes edits made by hand into the history first
   const copy = await copyMemory({ files, directory: copyOf(work), since: lock.last })
+  unread.push(...copy.unread)
   await atStep("copied")
   const signal = AbortSignal.any([work.signal, task.signal])
   const base = copy.base

@@ -4,13 +4,14 @@
  */
 import { dirname } from "node:path"
 import type { Clock } from "../../base/clock.ts"
+import { messageOf } from "../../base/errors.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { StreamLimits } from "../../model/stream-limits.ts"
 import { readConsolidationLock } from "./consolidate-lock.ts"
 import type { Consolidate } from "./consolidation.ts"
-import { type DreamEnd, type DreamStep, runDream } from "./dream.ts"
+import { cannotStart, type DreamEnd, type DreamStep, runDream } from "./dream.ts"
 import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 import { type DreamState, DreamTask, type KillAnswer, killDream, readDreamState } from "./dream-task.ts"
 import { checkGates, type GateAnswer, type GateFigures, type GateName } from "./gates.ts"
@@ -121,12 +122,15 @@ export class Dreaming {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Rejects only if the directories cannot be used at all. */
   async dream(order: DreamOrder): Promise<Dreamed> {
     if (this.#isStarting) return skipped("running", "A dream is running already.")
     this.#isStarting = true
     try {
       return (await this.#obstacle(order)) ?? (await this.#run(order))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error
+      this.#task = undefined
+      return cannotStart(error)
     } finally {
       this.#isStarting = false
     }
@@ -239,8 +243,11 @@ export class Dreaming {
       signal: signal ?? new AbortController().signal,
     })
     if (end.state === "locked") this.#task = undefined
-    if (daily && end.responses.length > 0) await daily.add(daily.dollarsFor(end.responses), clock.now())
-    return end
+    if (!daily || end.responses.length === 0) return end
+    return daily.add(daily.dollarsFor(end.responses), clock.now()).then(
+      () => end,
+      (error: unknown) => ({ ...end, message: `${end.message} Its cost could not be counted. ${messageOf(error)}` }),
+    )
   }
 }
 

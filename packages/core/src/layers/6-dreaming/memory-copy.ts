@@ -18,6 +18,8 @@ export interface MemoryCopy {
   readonly directory: string
   /** The exact texts of the memories and the index, as they were when the copy was made. */
   readonly base: ReadonlyMap<string, string>
+  /** Memories and folders that could not be read. They are not part of the copy. */
+  readonly unread: readonly string[]
   /** What differs now. `null`: the file was removed or emptied. */
   changes(): Promise<CopyChanges>
 }
@@ -40,13 +42,16 @@ export async function copyMemory({ files, directory, since }: CopyOrder): Promis
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
   const base = new Map<string, string>()
   const copied = new Map<string, string>()
+  const unread: string[] = []
   let logBytes = 0
-  for (const { path, bytes } of await files.list()) {
+  for (const { path, bytes, isClosed } of await files.list()) {
+    if (isClosed) unread.push(path)
     const isLog = isLogSince(path, since)
     if (!isLog && !isTopicFile(path) && path !== INDEX_FILE) continue
-    if (bytes > MOST_FILE_BYTES || (isLog && logBytes + bytes > MOST_LOG_BYTES)) continue
-    const text = await files.read(path).catch(() => undefined) // a file that is no text stays out of it
-    if (text === undefined) continue
+    if (isLog && (bytes > MOST_FILE_BYTES || logBytes + bytes > MOST_LOG_BYTES)) continue
+    const text = bytes > MOST_FILE_BYTES ? null : await files.read(path).catch(() => null)
+    if (text === null) unread.push(path)
+    if (text === null || text === undefined) continue // too large, no text, or removed in the meantime
     const shown = maskSecrets(text)
     await mkdir(dirname(join(directory, path)), { recursive: true, mode: DIRECTORY_MODE })
     await writeFile(join(directory, path), shown, { mode: FILE_MODE })
@@ -60,6 +65,7 @@ export async function copyMemory({ files, directory, since }: CopyOrder): Promis
   return {
     directory: real,
     base,
+    unread,
     async changes() {
       const { texts: now, problems } = await readCopy(real)
       const texts = new Map<string, string | null>()
