@@ -28,7 +28,7 @@ export interface MemoryFiles {
    * Makes all changes or none. After a kill in the middle, the next reader or writer completes them.
    * Throws `MemoryChangedError` if an `expected` text is no longer there; then nothing is written.
    */
-  install(changes: readonly MemoryFileChange[], options?: InstallOptions): Promise<InstallReport | void>
+  install(changes: readonly MemoryFileChange[], options?: InstallOptions): Promise<InstallReport | undefined>
   /** What is wrong with the place as a whole, one sentence each. */
   problems?(): Promise<readonly string[]>
 }

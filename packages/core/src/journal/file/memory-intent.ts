@@ -2,7 +2,7 @@
  * An intent: a change of several memory files that is on disk as a whole before the first file changes. From then on it is installed,
  * or will be by the next reader or writer.
  *
- * Whoever saves a file in the same moment wins. Nothing is overwritten: what is in the way is moved aside first, and the new text is
+ * A person who saves a file in the same moment wins. Nothing is overwritten: what is in the way is moved aside first, and the new text is
  * linked into the free place. If what was moved is not what the change started from, it goes back. An editor may still write into a file
  * that was moved, so moved files are kept for a while and looked at again.
  */
