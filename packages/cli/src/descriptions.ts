@@ -394,7 +394,7 @@ export const TRUST = describe({
 
 export const UNLOCK = describe({
   name: "unlock",
-  about: "see who holds the locks of a project, and break those of machines that are gone",
+  about: "see who holds locks here; break those of machines that are gone",
   more: [
     "A conversation, a memory and a dream have one writer at a time. If its process ended on this machine, the next one takes over by itself.",
     "On another machine, or in another container, that cannot be seen. If it is gone, break its lock here. What runs on this machine keeps its lock.",

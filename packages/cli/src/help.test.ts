@@ -27,6 +27,7 @@ it("lists every command with an example", () => {
       dream    consolidate what a project remembers; watch, end or review that
       config   list every setting, its value and where the value comes from
       trust    see what a project's settings would run, and trust them or not
+      unlock   see who holds locks here; break those of machines that are gone
       sim      start a local server that speaks the Messages API, for tests
 
     Options
@@ -58,6 +59,8 @@ it("lists every command with an example", () => {
       strata config                                the settings for this directory
       strata trust                                 look at this directory's
                                                    settings, then decide
+      strata unlock                                look at all locks of this
+                                                   project, then decide
       strata sim --port 4010 --log                 then point any client at
                                                    http://127.0.0.1:4010
 

@@ -107,7 +107,7 @@ export class History {
   /** What another process would find now: the files, without what is only in memory. */
   async #copied({ lost = 0 } = {}): Promise<string> {
     const to = join(this.#homes, homeName(++this.#count))
-    const isKept = (path: string) => !/\.(lock|sqlite(-wal|-shm)?)$/.test(path)
+    const isKept = (path: string) => !/\.(lock|sock|sqlite(-wal|-shm)?)$/.test(path)
     await cp(this.#home, to, { recursive: true, preserveTimestamps: true, filter: isKept })
     if (lost > 0) {
       const { journal } = journalPaths(to, { project: projectName(join(this.#homes, "project")), id: ID })

@@ -338,10 +338,14 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
     await written(2)
     const { journal: path, lock } = pathsIn(root)
     const one = await openJournal(root)
+    const first = await readFile(lock, "utf8")
     await rm(lock)
     const two = await openJournal(root)
+    const second = await readFile(lock, "utf8")
     for (let number = 0; number < 5; number++) {
+      await writeFile(lock, first) // each looks for its own
       await one.append([userEntry(`one ${number} ${"x".repeat(number)}`)])
+      await writeFile(lock, second)
       await two.append([userEntry(`two ${number}`)])
     }
     await one.close()

@@ -12,7 +12,7 @@ export interface Door {
 
 const NAME_DIGITS = 8
 
-const nameOf = (token: string) => `.alive-${token.slice(0, NAME_DIGITS)}`
+const nameOf = (token: string) => `.alive-${token.slice(0, NAME_DIGITS)}.sock`
 export const doorIn = (directory: string, token: string): string => join(directory, nameOf(token))
 
 /** Nothing where the disk or the OS has no such sockets. Other systems than Linux have no pid namespaces, and need none. */

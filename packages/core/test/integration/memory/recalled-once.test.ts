@@ -29,7 +29,7 @@ function place() {
   /** What a process that opens a copy of the home would send. */
   const elsewhere = async (id: string) => {
     const copy = `${dir}-copy${id}`
-    const isKept = (path: string) => !/\.(lock|sqlite(-wal|-shm)?)$/.test(path)
+    const isKept = (path: string) => !/\.(lock|sock|sqlite(-wal|-shm)?)$/.test(path)
     await cp(dir, copy, { recursive: true, preserveTimestamps: true, filter: isKept })
     return (await sent(await open(id, copy))).replaceAll(copy, dir)
   }
