@@ -67,15 +67,15 @@ const isSame = (a: LockOwner, b: LockOwner): boolean =>
 
 /** The token is shortened: together with the longest id it must fit into a file name. */
 export async function writeOwner(path: string, since: string): Promise<OwnerFile> {
-  const process = await thisProcess(since)
-  const file = `${path}.${process.token.slice(0, 8)}`
-  const door = await openDoor(dirname(path), process.token)
-  const owner = { ...process, door: door !== undefined }
+  const owner = await thisProcess(since)
+  const file = `${path}.${owner.token.slice(0, 8)}`
+  const write = (hasDoor: boolean) => writeFile(file, JSON.stringify({ ...owner, door: hasDoor }), { mode: FILE_MODE })
   try {
-    await writeFile(file, JSON.stringify(owner), { mode: FILE_MODE })
-    return { file, owner, door }
+    await write(true) // before the door: a door that a killed process left is found by its owner file
+    const door = await openDoor(dirname(path), owner.token)
+    if (!door) await write(false)
+    return { file, owner: { ...owner, door: door !== undefined }, door }
   } catch (error) {
-    await door?.close()
     await rm(file, { force: true }).catch(() => undefined)
     throw error
   }
@@ -130,11 +130,18 @@ export async function removeLeftovers(path: string, dead?: LockOwner): Promise<v
   const gone = dead && dead.token !== "" ? [dead] : []
   for (const file of files.map((name) => join(directory, name))) {
     const owner = await ownerOf(file)
-    if (!owner || owner.token === "" || (await judge(owner, directory)) !== "dead") continue // without a token, it is being written
-    gone.push(owner)
+    if (!owner || (owner.token === "" && (await isBeingWritten(file)))) continue
+    if ((await judge(owner, directory)) !== "dead") continue
+    if (owner.token !== "") gone.push(owner)
     await rm(file, { force: true })
   }
   for (const { token } of gone) await rm(doorIn(directory, token), { force: true })
+}
+
+/** A file without a token is unfinished: its process writes it now, or was killed. */
+async function isBeingWritten(file: string): Promise<boolean> {
+  const facts = await lstat(file).catch(() => undefined)
+  return facts !== undefined && Math.abs(Date.now() - facts.mtimeMs) < LONGEST_WRITE_MS
 }
 
 async function linked(from: string, to: string): Promise<boolean> {
@@ -147,6 +154,7 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
+const LONGEST_WRITE_MS = 60_000 // of a few hundred bytes
 const LONGEST_LOCK = 4_096 // bytes; ours have about 400
 
 /** Anything but a file in the lock's place cannot be taken over safely, so it is an error. */

@@ -10,7 +10,7 @@ import type { Clock } from "../../base/clock.ts"
 import { MemoryBusyError, MemoryChangedError, MemoryWriteError, StrataError } from "../../base/errors.ts"
 import { checkedMemoryPath, type MemoryFileChange, type MemoryFileListing, type MemoryFiles } from "../memory-files.ts"
 import { DIRECTORY_MODE } from "./layout.ts"
-import { acquireLock } from "./lock.ts"
+import { acquireLock, removeLeftovers } from "./lock.ts"
 import {
   carryOut,
   INTENT,
@@ -116,6 +116,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
       try {
         return await locked(async () => {
           atStep("locked")
+          await removeLeftovers(join(directory, LOCK))
           await complete()
           await lookAgain(directory)
           const intended = await checkedChanges(directory, changes)
