@@ -116,7 +116,11 @@ async function survive(turmoil: Turmoil): Promise<readonly string[]> {
   return [end.state, ...(end.kept?.length ? ["kept an edit"] : [])]
 }
 
-const isEmpty = (path: string) => statSync(path).size === 0
+function isEmpty(path: string): boolean {
+  const facts = statSync(path)
+  return facts.isFile() && facts.size === 0
+}
+
 const bankIn = (directory: string) => openBank({ files: memoryDirectory({ directory, clock: systemClock }) })
 const handText = (file: number) => memoryText(`m${file}`, `saved by hand ${file}`)
 
