@@ -89,7 +89,7 @@ test("L7-4, L7-5: strata agents lists, shows, follows, messages and stops the ag
   expect(page).toContain("[slow] Count␛]0;owned␇.")
   expect(page).toMatch(/journal: .*subagents\/agent-1\.jsonl\n/)
   const listed = JSON.parse(await agents(bench, "list", "--json")) as { agents: readonly object[] }
-  expect(listed.agents).toMatchObject([{ id: "agent-1", status: "killed", turns: 1 }])
+  expect(listed.agents).toMatchObject([{ id: "agent-1", status: "killed", turns: 2 }])
   const late = await bench.here(["agents", "stop", "agent-1"])
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("does not run") })
   const unknown = await bench.here(["agents", "show", "agent-7"])

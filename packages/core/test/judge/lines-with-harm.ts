@@ -149,6 +149,7 @@ export function linesWithHarm({ project }: World): readonly LineWithHarm[] {
     { line: "sort -o - a" },
     { line: "find src -fprint -" },
     { line: "java --version" },
+    { line: "file -p a" },
     { line: "git ls-files --exclude-from=../outside/f -o", in: "npm" },
     ...SKIPPED.map((line) => ({ line })),
     { line: "true && cd .. && false && cd src; cat ../outside/f", in: "src" },
