@@ -49,22 +49,18 @@ export function cutAll(input: CutInput): Cut {
   const { messages, tokensOf, figures, newest } = input
   const open = safeBefore(messages, openFrom(messages))
   const unread = unreadFrom(input)
-  if (unread < open) {
-    const from = newest ? newestFrom(messages, { ...newest, start: unread }) : unread
-    const cut = cutAt(messages, from, "all")
-    return { ...(holdsAnswer(cut) ? cut : cutAt(messages, unread, "all")), shortens: true }
-  }
   const unanswered = unansweredFrom(messages)
   const start = Math.min(unanswered, open)
   const isLarge = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0) > figures.most
   // a call of any size is kept while its result may still come: nothing has been said since
   const isWaiting = unanswered === messages.length
-  if (isLarge && !isWaiting) return cutAt(messages, messages.length, "all")
-  const from = newest ? newestFrom(messages, { ...newest, start }) : start
+  const latest = isLarge && !isWaiting ? messages.length : start
+  const newestAt = newest && latest === start ? newestFrom(messages, { ...newest, start }) : latest
+  const from = Math.min(unread, newestAt)
   const cut = cutAt(messages, from, "all")
   // a conversation that fits the budget as a whole would leave nothing to summarise
-  const isEnough = from === start || holdsAnswer(cut)
-  return { ...(isEnough ? cut : cutAt(messages, start, "all")), shortens: true }
+  const isEnough = from === Math.min(unread, latest) || holdsAnswer(cut)
+  return { ...(isEnough ? cut : cutAt(messages, Math.min(unread, latest), "all")), shortens: from < messages.length }
 }
 
 /** The first of the newest messages before `start` that fit the budget together. */
