@@ -1,7 +1,6 @@
 /** `strata memory`, on memory files in a home of its own. */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { hostname } from "node:os"
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
 import { openProjectMemory, projectIdentity, systemClock } from "@strata/core/internal"
@@ -125,8 +124,8 @@ test("L5-13 confirm and review: one key confirms, drops or skips, and a command 
     ["three.md", undefined],
   ])
 
-  const pid = process.ppid // another process that lives
-  await files.install([{ path: ".history/writing/x.json", text: JSON.stringify({ pid, host: hostname() }) }])
+  const owner = { pid: 1, host: "elsewhere", started: "" } // of which no one can say that it has ended
+  await files.install([{ path: ".history/writing/x.json", text: JSON.stringify({ by: "x", owner }) }])
   for (const args of [
     ["confirm", "three"],
     ["forget", "three"],

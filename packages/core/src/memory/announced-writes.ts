@@ -3,10 +3,11 @@
  * run, and not after a crash. A command may write any file, so its announcement covers all of them.
  */
 import { randomUUID } from "node:crypto"
-import { hostname } from "node:os"
+import { type Holder, judge, thisProcess } from "../journal/file/lock-owner.ts"
 import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
 
 const FOLDER = ".history/writing"
+const US = randomUUID() // a process id can be another process in another container
 
 export interface AnnouncedWrite {
   /** Where the announcement is. */
@@ -19,15 +20,15 @@ export interface AnnouncedWrite {
 }
 
 interface Stored {
-  readonly pid: number
-  readonly host: string
+  readonly by: string
+  readonly owner: Holder
   readonly files?: readonly string[]
 }
 
 /** Resolves with a function that takes the announcement back. Record what was written before. */
 export async function announceWrite(files: MemoryFiles, written?: readonly string[]): Promise<() => Promise<void>> {
   const path = `${FOLDER}/${randomUUID()}.json`
-  const stored: Stored = { pid: process.pid, host: hostname(), ...(written ? { files: written } : {}) }
+  const stored: Stored = { by: US, owner: await thisProcess(""), ...(written ? { files: written } : {}) }
   await files.install([{ path, text: JSON.stringify(stored) }])
   return async () => {
     await files.install([{ path, text: undefined }])
@@ -38,13 +39,12 @@ export async function announcedWrites(files: MemoryFiles): Promise<readonly Anno
   const listed = await files.list(FOLDER)
   return Promise.all(
     listed.map(async ({ path }) => {
-      const { pid, host, files: written } = stored(await files.read(path).catch(() => undefined))
-      const isHere = host === hostname()
+      const { by, owner, files: written } = stored(await files.read(path).catch(() => undefined))
       return {
         path,
         ...(written ? { files: written } : {}),
-        isLeftOver: isHere && !isAlive(pid),
-        isOurs: isHere && pid === process.pid,
+        isLeftOver: owner !== undefined && (await judge(owner)) === "dead",
+        isOurs: by === US,
       }
     }),
   )
@@ -62,19 +62,9 @@ export async function isCommandRunning(files: MemoryFiles): Promise<boolean> {
 /** One that cannot be read covers everything. */
 function stored(text: string | undefined): Partial<Stored> {
   try {
-    const { pid, host, files } = JSON.parse(text ?? "") as Stored
-    return { pid, host, ...(Array.isArray(files) ? { files } : {}) }
+    const { by, owner, files } = JSON.parse(text ?? "") as Stored
+    return { by, ...(Number.isSafeInteger(owner?.pid) ? { owner } : {}), ...(Array.isArray(files) ? { files } : {}) }
   } catch {
     return {}
-  }
-}
-
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined || !Number.isSafeInteger(pid) || pid <= 0) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"
   }
 }
