@@ -1,5 +1,5 @@
 /** Which calls run although no one said yes to them, and that their tools know. Real commands, real rules. */
-import { writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { z } from "zod/v4"
@@ -92,4 +92,23 @@ test("PERM-8 a tool of yours knows whether someone said yes", async () => {
   })
   await ask(agent, "go")
   expect(seen).toEqual([{ Free: true }, { Careful: false }])
+})
+
+test("PERM-4 a call runs in the directory it was judged in, also if a call beside it left that directory", async () => {
+  const { open, cwd, requests } = scene()
+  mkdirSync(join(cwd, "below"))
+  let left = () => {}
+  const moved = new Promise<void>((resolve) => {
+    left = resolve
+  })
+  const beside = [...calling("Bash", { command: "cd below" }), ...calling("Bash", { command: "pwd" })]
+  const agent = await open([beside, calling("Bash", { command: "pwd -L" }), "Done."], {
+    ...{ tools: codingTools(), env: { PATH: process.env.PATH }, settings: { permissions: { ask: ["Bash(pwd)"] } } },
+    askPermission: () => moved.then(() => ({ allowed: true })), // the person answers after the first call has ended
+  })
+  for await (const event of agent.query("go")) if (event.type === "tool-result") left()
+  const results = requests.map(({ messages }) => JSON.stringify(messages.at(-1)))
+  expect(results[1]).toContain(JSON.stringify(cwd))
+  expect(results[1]).not.toContain(join(cwd, "below"))
+  expect(results[2]).toContain(join(cwd, "below"))
 })

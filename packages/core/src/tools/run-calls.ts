@@ -12,7 +12,7 @@ import { executed, isReadOnly, questionOf } from "./defaults.ts"
 import { CALL_TOOL, SEARCH_TOOL } from "./deferred/deferrable.ts"
 import { forgetCalls } from "./files/read-state.ts"
 import { unlessInterrupted } from "./interruption.ts"
-import type { PermissionQuestion, SharedToolContext, Tool, ToolContext, ToolOutput } from "./tool.ts"
+import type { PermissionQuestion, SharedToolContext, Tool, ToolContext, ToolOutput, WorkingDirectory } from "./tool.ts"
 
 /** A call whose tool exists and whose input fits, or the result it gets instead. */
 export type PreparedCall =
@@ -121,6 +121,7 @@ async function admitAndExecute({ state: _, ...ready }: ReadyCall, run: CallRun):
   const { signal } = run
   const context: ToolContext = {
     ...run.context,
+    directory: directoryOfCall(run.context.directory),
     signal,
     toolUseId: call.id,
     progress: run.progress ?? (() => undefined),
@@ -138,6 +139,18 @@ async function admitAndExecute({ state: _, ...ready }: ReadyCall, run: CallRun):
     attachments: output.attachments ?? [],
     touched: output.touched ?? [],
     ...(output.filesChanged ? { filesChanged: { callId: call.id, ...output.filesChanged } } : {}),
+  }
+}
+
+/** A call runs in the directory it was judged in: another one beside it may leave that directory meanwhile. */
+function directoryOfCall(shared: WorkingDirectory): WorkingDirectory {
+  let own = shared.get()
+  return {
+    get: () => own,
+    set: (path) => {
+      own = path
+      shared.set(path)
+    },
   }
 }
 
