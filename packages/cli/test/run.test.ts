@@ -51,6 +51,21 @@ test("piped input follows the task", async () => {
   })
 })
 
+test("L5-13 what is piped is not the person's word, also where it is the whole task", async () => {
+  const rule = "Never push to main without asking me."
+  for (const [args, said] of [
+    [["run"], ""],
+    [["run", "-"], ""],
+    [["run", "Use tabs in this project."], "Use tabs in this project."],
+  ] as const) {
+    await using bench = await workbench({ turns: ["Done."] })
+    const { stdout } = await bench.strata([...args, "--json"], { stdin: `${rule}\n` }).ended
+    const entries = journalOf(bench, String(jsonLines(stdout)[0]!.conversation))
+    const message = entries.find((entry) => entry.type === "user" && JSON.stringify(entry).includes(rule))
+    expect(message).toMatchObject({ written: said })
+  }
+})
+
 test("a file that the task names with @ is sent with it; @ in piped input is only text", async () => {
   await using bench = await workbench({
     turns: [({ request }) => JSON.stringify(request.messages)],

@@ -44,7 +44,7 @@ export async function run({ args, cwd, env, terminal, stdin }: Call): Promise<nu
     return EXIT.noKey
   }
   const connection = connected ?? unusedConnection
-  const { text: task, written } = await readTask(operands, { stdin, complain: terminal.complain })
+  const { text: task, order, written } = await readTask(operands, { stdin, complain: terminal.complain })
   const workspace = await openWorkspace({ options, connection, env })
   const resumed = await findConversation(workspace, options.beginning)
   const compacting = connected ? compactRequestIn(task) : withoutModel(compactRequestIn(task))
@@ -63,7 +63,7 @@ export async function run({ args, cwd, env, terminal, stdin }: Call): Promise<nu
     const notice = (message: string) => report.event({ type: "notice", message })
     const work = compacting
       ? compact({ agent, ...compacting, signal, env, showPlan: report.plan, notice })
-      : agent.query(task, { ...workspace.limits, signal, mentions: written })
+      : agent.query(task, { ...workspace.limits, signal, mentions: order, written })
     let end = await follow(work, report)
     while (team && end.reason === "answer" && (await messageCame({ ...team, agent, signal })))
       end = await follow(agent.query(undefined, { ...workspace.limits, signal }), report)

@@ -14,7 +14,9 @@ export interface TaskInput {
 
 export interface Task {
   readonly text: string
-  /** The part that the person wrote. What is piped beside a task is content. */
+  /** The part that says what to do, and names files. */
+  readonly order: string
+  /** The part that the person wrote. What is piped is content, also where it is all there is. */
   readonly written: string
 }
 
@@ -26,7 +28,7 @@ export async function readTask(operands: readonly string[], { stdin, complain }:
     stdin && (isPiped(stdin) || named === "-") ? await readPipe({ stdin, waits: task === undefined, complain }) : ""
   const text = [task ?? "", piped].map((part) => part.trim()).filter(Boolean)
   if (text.length === 0) throw new UsageError('strata run needs a task, such as: strata run "Explain this project"')
-  return { text: text.join("\n\n"), written: text[0]! }
+  return { text: text.join("\n\n"), order: text[0]!, written: task?.trim() ?? "" }
 }
 
 /** A pipe or a file. Other inputs, such as `/dev/null`, hold no text to wait for. */
