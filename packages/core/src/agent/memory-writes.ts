@@ -51,7 +51,8 @@ function runningCommands(tool: Tool, { duringCommand }: MemoryWriting): Tool {
   return {
     ...tool,
     async execute(input, context): Promise<unknown> {
-      if (isReadOnly(tool, input)) return tool.execute(input, context)
+      // where someone had to say yes, the words alone looked harmless: another program may have the name, or git may be told to start one
+      if (context.unasked && isReadOnly(tool, input)) return tool.execute(input, context)
       const { run_in_background = false } = (input ?? {}) as { readonly run_in_background?: boolean }
       return duringCommand(async () => tool.execute(input, context), run_in_background === true)
     },
