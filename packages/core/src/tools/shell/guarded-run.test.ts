@@ -124,6 +124,15 @@ describe.runIf(hasSandbox)("a command that no one allowed, in the sandbox", () =
     expect(await run("echo x > $TMPDIR/y && cat $TMPDIR/y", { at: "/tmp" })).toBe("x")
   })
 
+  it("PERM-8 works in a project that is reached through a link in a hidden place", async () => {
+    for (const mode of ["unasked", "all"] as const) {
+      const { top, project, run } = world(mode)
+      symlinkSync(project, join(top, "linked"))
+      const options = { at: join(top, "linked"), unasked: mode === "unasked" }
+      expect(await run("cat file.txt; pwd -P", options)).toBe(`in the project\n${project}`)
+    }
+  })
+
   it("PERM-8 keeps the directory, the exit code and the order of its output", async () => {
     const { project, run } = world()
     mkdirSync(join(project, "a b"))

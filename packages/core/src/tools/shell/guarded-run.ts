@@ -66,7 +66,7 @@ function readOnlyView(
 ): View {
   const { env } = context
   const home = env.HOME ?? homedir()
-  const directory = context.directory.get()
+  const directory = realDirectory(context)
   const judged = filesTouched(commandFacts(command, { directory, env }))
   const own = realPath(root) ?? root
   const places = [...CREDENTIAL_PLACES.map((name) => join(home, name)), ...RUNTIME_PLACES.hidden, root]
@@ -84,7 +84,7 @@ function readOnlyView(
 
 /** Someone said yes: the project and temporary files can be written, and the network is as outside. */
 function projectView(context: ToolContext, { project, root, readable }: RunPlace & Confinement): View {
-  const directory = context.directory.get()
+  const directory = realDirectory(context)
   const top = repositoryRoot(project, { home: context.env.HOME })
   const writable = [
     project,
@@ -103,6 +103,9 @@ function projectView(context: ToolContext, { project, root, readable }: RunPlace
     hasNetwork: true,
   }
 }
+
+/** A link to it may be in a hidden place. */
+const realDirectory = ({ directory }: ToolContext): string => realPath(directory.get()) ?? directory.get()
 
 const hiddenPlaces = (paths: readonly string[]): readonly HiddenPlace[] =>
   paths.flatMap((path) => {
