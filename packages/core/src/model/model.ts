@@ -50,6 +50,8 @@ export interface StreamOptions {
 
 /** Follows the attempts of a request. A model that does not tell is counted by estimates where an answer ends early. */
 export interface AttemptWatch {
+  /** An attempt is sent now. Before all but the first there was a pause, in which the person may leave. */
+  sending(): void
   /** The server has begun to answer, and says what the input is billed as. */
   begun(answer: Pick<ModelResponse, "id" | "model" | "usage">): void
   failed(error: unknown): void

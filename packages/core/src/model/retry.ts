@@ -86,6 +86,7 @@ export async function* withRetries({
   let stalls = 0
   for (let number = 1; ; number++) {
     if (signal?.aborted) throw new ModelAbortedError(provider)
+    attempts?.sending()
     try {
       return yield* attempt(number)
     } catch (error) {

@@ -20,6 +20,7 @@ import { type EstimatedRequest, RequestEstimate } from "./request-estimate.ts"
 
 const CHARACTERS_PER_TOKEN = 4 // of an answer, rather too many: what the server has generated and not sent is unknown
 
+const UNSENT = { characters: 0, isSent: false } as const
 const WORK: ReadonlySet<RequestSource> = new Set(["main", "agent"])
 
 export interface MeterParts {
@@ -94,6 +95,7 @@ export class Meter {
       },
     })
     await metered.reserve()
+    metered.sending()
     return metered
   }
 }
@@ -119,9 +121,10 @@ export class MeteredRequest implements AttemptWatch {
   readonly #parts: RequestParts
   readonly #sent: SentRequest
   readonly #least: number
-  #reserved = 0
-  /** Of the present attempt. */
-  #attempt: { begun?: SentRequest; characters: number; error?: unknown } = { characters: 0 }
+  /** Nothing is reserved where the limit refused an attempt, or the request is over. */
+  #reserved: number | undefined
+  /** The present one. */
+  #attempt: { begun?: SentRequest; characters: number; error?: unknown; isSent: boolean } = UNSENT
   #isOver = false
   #attempts = 0
 
@@ -134,17 +137,23 @@ export class MeteredRequest implements AttemptWatch {
   }
 
   async reserve(): Promise<void> {
-    const { purse, provider, signal, conversation } = this.#parts
+    const { purse, provider, signal } = this.#parts
     const estimate = this.#dollars(this.#sent)
     const isWork = WORK.has(this.#sent.purpose)
     // work is not refused for a guess; what is done beside it can wait
     await purse.reserve({ estimate, least: isWork ? this.#least : estimate, isWork, provider, signal })
     this.#reserved = estimate
     this.#attempts++
-    conversation.inFlight?.sent(this.#named())
+  }
+
+  sending(): void {
+    if (this.#attempt.isSent) return
+    this.#attempt = { ...this.#attempt, isSent: true }
+    this.#parts.conversation.inFlight?.sent(this.#named())
   }
 
   begun({ id, model, usage }: Parameters<AttemptWatch["begun"]>[0]): void {
+    this.sending()
     const counted = usableUsage(usage)
     if (!counted) return
     this.#attempt.begun = { ...this.#named(), model, usage: counted, responseId: id }
@@ -153,17 +162,18 @@ export class MeteredRequest implements AttemptWatch {
   }
 
   failed(error: unknown): void {
-    this.#attempt.error = error
+    this.#attempt = { ...this.#attempt, error }
   }
 
   streamed(characters: number): void {
+    this.sending() // a model of your own may not say it
     this.#attempt.characters += characters
   }
 
-  /** The attempt has failed and the request will be sent again: that needs room too. */
+  /** The attempt has failed and the request will be sent again after a pause: that needs room too. */
   async retried(): Promise<void> {
     await this.#endAttempt()
-    this.#attempt = { characters: 0 }
+    this.#attempt = UNSENT
     await this.reserve()
   }
 
@@ -212,7 +222,8 @@ export class MeteredRequest implements AttemptWatch {
 
   /** What the attempt cost. `undefined`: nothing. */
   #spent(): SentRequest | undefined {
-    const { begun, characters, error } = this.#attempt
+    const { begun, characters, error, isSent } = this.#attempt
+    if (!isSent) return undefined
     const output = Math.ceil(characters / CHARACTERS_PER_TOKEN)
     const counted = (usage: Usage) => ({ ...usage, output_tokens: Math.max(usage.output_tokens, output) })
     if (begun) return { ...begun, usage: counted(begun.usage) }
@@ -221,8 +232,9 @@ export class MeteredRequest implements AttemptWatch {
   }
 
   #release(spent: number): void {
+    if (this.#reserved === undefined) return
     this.#parts.purse.settle({ reserved: this.#reserved, spent })
-    this.#reserved = 0
+    this.#reserved = undefined
   }
 
   /** Every attempt is billed by itself. */

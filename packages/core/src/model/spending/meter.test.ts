@@ -1,0 +1,75 @@
+/** Counting requests that are repeated: the limit refuses a repetition, or the person leaves before it is sent. */
+import { expect, test } from "vitest"
+import { systemClock } from "../../base/clock.ts"
+import { randomIds } from "../../base/ids.ts"
+import type { DecisionDraft } from "../../journal/entries.ts"
+import { findModel } from "../../tokens/models.ts"
+import { ModelAbortedError, OverloadedError } from "../errors.ts"
+import type { Model, ModelEvent } from "../model.ts"
+import { withRetries } from "../retry.ts"
+import { Meter } from "./meter.ts"
+import { meteredModel } from "./metered-model.ts"
+import { CostLimitError, Purse } from "./purse.ts"
+
+const MODEL = "claude-opus-4-6"
+const REQUEST = {
+  model: MODEL,
+  max_tokens: 1_000,
+  messages: [{ role: "user" as const, content: "A word about many things. ".repeat(2_000) }],
+}
+const failure = () => new OverloadedError({ provider: "test" })
+
+function counted() {
+  const [purse, drafts] = [new Purse(), [] as DecisionDraft[]]
+  const meter = new Meter({ purse, clock: systemClock, ids: randomIds, source: "main" })
+  meter.use({ factsOf: (name) => findModel(name).facts, note: async (given) => drafts.push(...given) })
+  return { purse, meter, drafts }
+}
+
+test("LOOP-6 a repetition that the limit refuses ends its request once: later ones still wait for each other", async () => {
+  const { purse, meter } = counted()
+  purse.limit = 1
+  const sent = (await meter.send(REQUEST, { provider: "test" }))!
+  sent.begun({ id: "msg_1", model: MODEL, usage: { input_tokens: 400_000, output_tokens: 1 } })
+  sent.failed(failure())
+  const refused = await sent.retried().catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(CostLimitError)
+  sent.failed(refused)
+  await sent.end()
+
+  const wanted = { estimate: 1, least: 0, isWork: true, provider: "test" }
+  purse.limit = purse.spent + 1.5
+  await purse.reserve(wanted)
+  let isSecondSent = false
+  const second = purse.reserve(wanted).then(() => {
+    isSecondSent = true
+  })
+  await Promise.resolve().then(() => undefined)
+  expect(isSecondSent).toBe(false)
+  purse.settle({ reserved: 1, spent: 0.1 })
+  await second
+})
+
+test("LOOP-6 a repetition that was never sent costs nothing: the person left during the pause before it", async () => {
+  const { purse, meter, drafts } = counted()
+  const stop = new AbortController()
+  let attempts = 0
+  const model: Model = {
+    ...{ name: MODEL, provider: "test", facts: findModel(MODEL).facts },
+    stream: (_, options) =>
+      withRetries({
+        ...{ provider: "test", signal: stop.signal, attempts: options?.attempts },
+        delay: async () => stop.abort(),
+        // biome-ignore lint/correctness/useYield: it fails before it says anything
+        async *attempt(): AsyncGenerator<ModelEvent> {
+          attempts++
+          throw failure()
+        },
+      }),
+  }
+  const reading = async () => {
+    for await (const _ of meteredModel(model, meter).stream(REQUEST, { signal: stop.signal })) continue
+  }
+  await expect(reading()).rejects.toBeInstanceOf(ModelAbortedError)
+  expect({ attempts, spent: purse.spent, drafts }).toEqual({ attempts: 1, spent: 0, drafts: [] })
+})
