@@ -68,7 +68,8 @@ test("LOOP-6 a repetition that was never sent costs nothing: the person left dur
       }),
   }
   const reading = async () => {
-    for await (const _ of meteredModel(model, meter).stream(REQUEST, { signal: stop.signal })) continue
+    const events: ModelEvent[] = []
+    for await (const event of meteredModel(model, meter).stream(REQUEST, { signal: stop.signal })) events.push(event)
   }
   await expect(reading()).rejects.toBeInstanceOf(ModelAbortedError)
   expect({ attempts, spent: purse.spent, drafts }).toEqual({ attempts: 1, spent: 0, drafts: [] })
