@@ -74,7 +74,9 @@ function entriesOf(imported: ImportedConversation, target: ImportTarget): readon
       ...decision,
     }) as DecisionEntry
   const { title, cwd = "", model = "unknown", format, report } = imported
-  const messages = [...side, ...main]
+  const messages = [...side, ...main].map((message) =>
+    message.type === "user" ? { ...message, isImported: true as const } : message,
+  )
   return [
     ...importedEntries(imported, { messages, conversation: target.id, now }),
     decide("session", { subtype: "session", model, cwd, ...(title === undefined ? {} : { title }) }),

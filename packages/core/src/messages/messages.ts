@@ -29,6 +29,8 @@ export interface UserMessage extends Placed {
   readonly isCompactSummary?: boolean
   /** A task that another agent gave. It is a request, but not the person's. */
   readonly isFromAgent?: boolean
+  /** From another program's transcript. Whether the person said it is that file's word. */
+  readonly isImported?: true
   /** The part that the person typed, where a program added the rest: what was piped in, or the text of a slash command's file. */
   readonly written?: string
   /** The person's own words inside its tool results. Only an importer sets it, where the other program's own frame shows them. */

@@ -63,8 +63,8 @@ function messageSaying({ body }: Memory, { words }: Evidence, earlier: Memory | 
   return undefined
 }
 
-/** An answer can be one of the options that the agent wrote. A message that is too long to hold was pasted. */
-const isTyped = ({ saidAt, isCut }: Word): boolean => saidAt !== "answer" && !isCut
+/** An answer can be one of the options that the agent wrote. A message that is too long to hold was pasted. A transcript is a file like any other. */
+const isTyped = ({ saidAt, isCut, isImported }: Word): boolean => saidAt !== "answer" && !isCut && !isImported
 
 /** Which of the texts from outside the memory is closest to, and whether it only repeats one of them. */
 function outsideOf(memory: Memory, { words, outside }: Evidence, before: Memory | undefined) {

@@ -1,6 +1,6 @@
 /** The words view: every message of the person and every answer to a question, verbatim, with the standing rules in it. */
 
-import { type Entry, isMessage } from "../../journal/entries.ts"
+import { type Entry, isDecision, isMessage } from "../../journal/entries.ts"
 import { isHuman, type SaidInResult, spokenText, type Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { otherRules, standingRules } from "./standing-rules.ts"
@@ -17,6 +17,8 @@ export interface Word {
   readonly text: string
   /** Where it was said, if not in a message of its own: at the refusal of a call, or as the answer to a question. */
   readonly saidAt?: SaidInResult["at"]
+  /** The transcript of another program says that they said it. */
+  readonly isImported?: true
   /** Only the beginning is here. The journal has all of it under the uuid. */
   readonly isCut?: true
   /** Sentences that say how things are to be done from now on, verbatim. */
@@ -36,12 +38,15 @@ export const words: Projection<Words> = {
   scope: "path",
   start: () => ({ messages: [], open: new Map() }),
   apply(state, entry) {
+    // it follows what was imported; older versions did not mark each message
+    if (isDecision(entry) && entry.subtype === "imported")
+      return { ...state, messages: state.messages.map((word) => ({ ...word, isImported: true })) }
     for (const said of spokenIn(state, entry)) note(state, entry, said)
     return state
   },
 }
 
-type Said = Pick<Word, "text" | "saidAt">
+type Said = Pick<Word, "text" | "saidAt" | "isImported">
 
 function spokenIn({ open }: Words, entry: Entry): readonly Said[] {
   const answers = followCalls(open, entry)
@@ -49,10 +54,11 @@ function spokenIn({ open }: Words, entry: Entry): readonly Said[] {
     .map(({ output }): Said => ({ text: output.replace(ASKING.frame, ""), saidAt: "answer" }))
   if (!isMessage(entry) || entry.type !== "user" || entry.isSidechain) return answers
   const inResults = (entry.saidInResults ?? []).map(({ text, at }): Said => ({ text, saidAt: at }))
-  return [...answers, ...inResults, ...(isHuman(entry) ? [{ text: entry.written ?? spokenText(entry) }] : [])]
+  const said = [...answers, ...inResults, ...(isHuman(entry) ? [{ text: entry.written ?? spokenText(entry) }] : [])]
+  return entry.isImported ? said.map((each) => ({ ...each, isImported: true })) : said
 }
 
-function note(state: Words, { uuid, timestamp }: Entry, { text, saidAt }: Said): void {
+function note(state: Words, { uuid, timestamp }: Entry, { text, saidAt, isImported }: Said): void {
   if (text.trim() === "") return
   const others = otherRules(text)
   const isLong = text.length > LONGEST_HELD
@@ -62,6 +68,7 @@ function note(state: Words, { uuid, timestamp }: Entry, { text, saidAt }: Said):
     timestamp,
     text: held,
     ...(saidAt ? { saidAt } : {}),
+    ...(isImported ? { isImported } : {}),
     ...(isLong ? { isCut: true } : {}),
     rules: standingRules(text),
     ...(others > 0 ? { otherRules: others } : {}),
