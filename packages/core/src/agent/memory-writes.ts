@@ -51,7 +51,7 @@ function runningCommands(tool: Tool, { duringCommand }: MemoryWriting): Tool {
   return {
     ...tool,
     async execute(input, context): Promise<unknown> {
-      // where someone had to say yes, the words alone looked harmless: another program may have the name, or git may be told to start one
+      // where someone had to say yes, the words alone looked harmless: another program may have the name, or a setting of git starts one
       if (context.unasked && isReadOnly(tool, input)) return tool.execute(input, context)
       const { run_in_background = false } = (input ?? {}) as { readonly run_in_background?: boolean }
       return duringCommand(async () => tool.execute(input, context), run_in_background === true)
