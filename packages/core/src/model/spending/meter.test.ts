@@ -74,3 +74,12 @@ test("LOOP-6 a repetition that was never sent costs nothing: the person left dur
   await expect(reading()).rejects.toBeInstanceOf(ModelAbortedError)
   expect({ attempts, spent: purse.spent, drafts }).toEqual({ attempts: 1, spent: 0, drafts: [] })
 })
+
+test("LOOP-6 an answer that does not say what it cost counts as estimated", async () => {
+  const { purse, meter, drafts } = counted()
+  const sent = (await meter.send(REQUEST, { provider: "test" }))!
+  sent.answered({ id: "msg_1", model: MODEL, usage: { input_tokens: Number.NaN, output_tokens: 1 } })
+  await sent.end()
+  expect(purse.spent).toBeGreaterThan(0.05)
+  expect(drafts).toMatchObject([{ subtype: "spent", estimated: true }])
+})

@@ -180,12 +180,8 @@ export class MeteredRequest implements AttemptWatch {
   answered({ id, model, usage: given }: Pick<ModelResponse, "id" | "model" | "usage">): void {
     const { conversation, estimate, estimated, onAnswer } = this.#parts
     const usage = usableUsage(given)
+    if (!usage) return // it counts as estimated when it ends
     this.#isOver = true
-    if (!usage) {
-      this.#release(0)
-      conversation.inFlight?.over(this.#named().id)
-      return
-    }
     estimate.learn(estimated, usage)
     this.#release(this.#dollars({ model, usage }))
     const { purpose } = this.#sent
