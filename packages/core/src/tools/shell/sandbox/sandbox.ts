@@ -80,6 +80,6 @@ export function sandboxSentence(mode: SandboxMode, sandbox: Sandbox): string {
   if (sandbox.state === "missing") return `There is no sandbox on this system. ${sandbox.why}`
   if (mode === "off") return `${sandbox.name} is there and not used: the setting sandbox is "off".`
   const unasked = "Commands that no one allowed run in it, with files read-only and no network."
-  const all = "Commands that you allowed run in it too, and write only in the project."
+  const all = "Commands that you allowed run in it too. They write only the project and temporary files."
   return `${sandbox.name}. ${mode === "all" ? `${unasked} ${all}` : unasked}`
 }
