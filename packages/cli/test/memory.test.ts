@@ -173,7 +173,7 @@ test("BEY-9 --erase removes a memory everywhere: file, index, archive, history a
   mkdirSync(dreams)
   const pending = { id: "a", puts: [], removals: [], base: [["gate.md", SECRET]] }
   writeFileSync(join(dreams, "pending.json"), JSON.stringify(pending))
-  writeFileSync(join(at.directory, "..", "recall.sqlite"), SECRET)
+  writeFileSync(join(at.directory, "..", "search.sqlite"), SECRET)
   expect(everything()).toContain(SECRET)
   expect(await at.memory(["forget", "--erase", "gate"])).toMatchObject({ code: 2 })
   const { code, stdout } = await at.memory(["forget", "--erase", "gate", "--yes"])

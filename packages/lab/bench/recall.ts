@@ -5,7 +5,7 @@
  *     npm run bench -- recall
  */
 import { join } from "node:path"
-import { createEstimator, measureText, TextIndex } from "@strata/core/internal"
+import { createEstimator, measureText, type Passage, PassageIndex } from "@strata/core/internal"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../../core/bench/measure.ts"
 import { makeDialogue } from "../src/memory-questions/dialogues.ts"
 import { measureReach, reachReport } from "../src/reach/measure.ts"
@@ -13,19 +13,25 @@ import { measureReach, reachReport } from "../src/reach/measure.ts"
 const TOKENS = isShort ? 100_000 : 1_000_000
 const QUERIES = isShort ? 100 : 500
 
+const passage = (at: number, { text, time }: { readonly text: string; readonly time: string }): Passage => ({
+  ...{ uuid: `${at}`, blocks: "0", kind: "user", isSaid: true, time, start: 0, length: text.length, text },
+})
+
 await inTemporaryDirectory(async (directory) => {
   const estimator = createEstimator("claude-5")
-  const index = new TextIndex(join(directory, "recall.sqlite"))
+  const index = new PassageIndex(join(directory, "search.sqlite"))
   const questions: string[] = []
   const said: string[] = []
   let [tokens, passages, building] = [0, 0, 0]
   for (let seed = 1; tokens < TOKENS; seed++) {
     const dialogue = makeDialogue({ seed, about: seed % 2 ? "project" : "everyday", part: "held-out" })
     questions.push(...dialogue.questions.map(({ text }) => text))
-    const turns = dialogue.turns.map(({ session, speaker, text, time }, position) => ({
-      ...{ source: `${seed}/${session}`, position, speaker, text, time },
-    }))
-    building += (await timed(() => index.add(turns))).ms
+    const { turns } = dialogue
+    const sessions = Map.groupBy(turns.entries(), ([, { session }]) => `${seed}/${session}`)
+    const sources = new Map(
+      [...sessions].map(([source, said]) => [source, said.map(([at, turn]) => passage(at, turn))]),
+    )
+    building += (await timed(() => index.replace(sources))).ms
     passages += turns.length
     if (said.length < 5 * QUERIES) said.push(...dialogue.turns.map(({ text }) => text))
     for (const { text } of turns) tokens += estimator.tokens(measureText(text))
@@ -40,8 +46,8 @@ await inTemporaryDirectory(async (directory) => {
   const first = query(0, [])
   const alone = Array.from({ length: QUERIES }, (_, at) => query(at, []))
   const inContext = Array.from({ length: QUERIES }, (_, at) => query(at, said.slice(5 * at, 5 * at + 5)))
-  const one = { source: "new", position: 0, text: "The staging server moved to port 7071.", time: now.toISOString() }
-  const added = await timed(() => index.add([one]))
+  const one = passage(0, { text: "The staging server moved to port 7071.", time: now.toISOString() })
+  const added = await timed(() => index.replace(new Map([["new", [one]]])))
   index.close()
   console.log(
     `${Math.round(tokens / 1_000)}K tokens in ${passages} passages, indexed in ${(building / 1_000).toFixed(1)} s`,

@@ -32,11 +32,8 @@ const supersessionCases = isShort ? 200 : 5_000
 const WITHOUT: Readonly<Record<string, Partial<Weights>>> = {
   neighbours: { before: [0, 0], after: [0, 0], reply: 0 },
   "more weight for a reply": { reply: 0.3 },
-  "the speaker named in the question": { speaker: 1 },
   "the time named in the question": { time: 1 },
-  recency: { recency: 1 },
-  "counting several sources together": { leastTogether: Number.POSITIVE_INFINITY },
-  abstention: { leastCoverage: 0 },
+  "the score of the session": { session: 0 },
 }
 
 const percent = (share: number) => (Number.isNaN(share) ? "" : `${(100 * share).toFixed(1)}%`)

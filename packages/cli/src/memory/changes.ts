@@ -4,8 +4,7 @@ import { systemClock } from "@strata/core/internal/base/clock"
 import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { eraseDreamTraces } from "@strata/core/internal/layers/6-dreaming/traces"
 import { mergeAll } from "@strata/core/internal/memory/overlays"
-import { removeBlockIndex } from "@strata/core/internal/recall/block-search"
-import { removeJournalIndex } from "@strata/core/internal/recall/journal-index"
+import { removeJournalIndex } from "@strata/core/internal/recall/journal-search"
 import { type Call, UsageError } from "../command.ts"
 import { during } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
@@ -96,8 +95,7 @@ export async function erase(name: string, { place, terminal, isSure }: Erasing) 
   }
   await shared.erase(file)
   for (const project of projects) {
-    removeJournalIndex({ root, project })
-    removeBlockIndex(projectDirectory(root, project))
+    removeJournalIndex(projectDirectory(root, project))
   }
   terminal.print(`${printable(file)} is erased: the file, the archive and the history have nothing of it.\n`)
   const where =

@@ -17,7 +17,7 @@ import { claimsOf } from "../memory/claims.ts"
 import type { Memory } from "../memory/memory.ts"
 import { following, mergeFinished, mergeOverlay, overlayOf } from "../memory/overlays.ts"
 import { type ProjectIdentity, projectIdentity } from "../memory/project-identity.ts"
-import type { FoundInConversation, JournalIndex } from "../recall/journal-index.ts"
+import type { JournalSearch } from "../recall/journal-search.ts"
 import type { MemoryRecall, Recalled, RecallQuestion } from "../recall/memory-recall.ts"
 import type { Question } from "../recall/ranking.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
@@ -168,18 +168,20 @@ interface Past {
 interface OpenSearch {
   readonly withPast: MemoryRecall<Memory>
   readonly alone: MemoryRecall<Memory>
-  readonly journals: readonly JournalIndex[]
+  readonly journals: readonly JournalSearch[]
 }
 
 function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory, "recall" | "close"> {
   let opened: Promise<OpenSearch> | undefined
   const open = async (): Promise<OpenSearch> => {
-    const [{ MemoryRecall }, { JournalIndex }] = await Promise.all([
+    const [{ MemoryRecall }, { JournalSearch }] = await Promise.all([
       import("../recall/memory-recall.ts"), // they load SQLite
-      import("../recall/journal-index.ts"),
+      import("../recall/journal-search.ts"),
     ])
     const projects = (await past?.projects()) ?? []
-    const journals = projects.map((project) => new JournalIndex({ root: past!.root, project, mask: maskSecrets }))
+    const journals = projects.map(
+      (project) => new JournalSearch({ directory: projectDirectory(past!.root, project), mask: maskSecrets }),
+    )
     const alone = new MemoryRecall<Memory>({ bank })
     const withPast = journals.length === 0 ? alone : new MemoryRecall<Memory>({ bank, journals: together(journals) })
     return { journals, alone, withPast }
@@ -202,16 +204,17 @@ function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory,
 }
 
 /** One after the other: each is a file, and most have nothing new. */
-async function updated(journals: readonly JournalIndex[]): Promise<void> {
+async function updated(journals: readonly JournalSearch[]): Promise<void> {
   for (const index of journals) await index.update()
 }
 
 /** Several indexes as one: the best of all. */
-const together = (journals: readonly JournalIndex[]) => ({
-  async search(question: Question): Promise<readonly FoundInConversation[]> {
-    const found = []
-    for (const index of journals) found.push(...(await index.search(question)))
-    return found.sort((a, b) => b.score - a.score).slice(0, question.limit)
+const together = (journals: readonly JournalSearch[]) => ({
+  async search(question: Question) {
+    const answers = []
+    for (const index of journals) answers.push((await index.search(question)).answer)
+    const found = answers.filter(({ isFitting }) => isFitting).flatMap((answer) => answer.found)
+    return { found: found.sort((a, b) => b.score - a.score).slice(0, question.limit), isFitting: found.length > 0 }
   },
 })
 

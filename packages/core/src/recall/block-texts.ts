@@ -15,7 +15,7 @@ import {
   resultBlocks,
   textOf,
 } from "../messages/blocks.ts"
-import { contentOf, isRequest, type Message, type Uuid } from "../messages/messages.ts"
+import { contentOf, isRequest, isSyntheticError, type Message, type Uuid } from "../messages/messages.ts"
 import { RECALL_TOOL, type RecalledText } from "../tools/session/recall-source.ts"
 
 const MOST_OPEN_CALLS = 500 // more are not open at once; a call that is never answered must not stay for ever
@@ -43,6 +43,8 @@ export interface BlockText extends Pick<RecalledText, "kind" | "label" | "text" 
   readonly blocks: readonly number[]
   /** False for what repeats other blocks: summaries, carried facts, what Recall itself returned. */
   readonly isSearchable: boolean
+  /** Whether the person or the assistant said it: no thinking, no tools, no notes. */
+  readonly isSaid: boolean
 }
 
 /** Reads entries in their order: a result gets the name of its tool from the call before it. */
@@ -65,7 +67,9 @@ export class BlockReader {
       const { attachment } = entry
       const text = textOf(renderAttachment(attachment))
       const isSearchable = TELLING.has(attachment.type)
-      return text === "" ? [] : [{ ...at, blocks: [], kind: "note", label: attachment.type, text, isSearchable }]
+      return text === ""
+        ? []
+        : [{ ...at, blocks: [], kind: "note", label: attachment.type, text, isSearchable, isSaid: false }]
     }
     if (entry.type !== "user" && entry.type !== "assistant") return []
     return contentOf(entry).flatMap((block, place) => {
@@ -74,12 +78,12 @@ export class BlockReader {
     })
   }
 
-  #read(block: Block, message: Message): Pick<BlockText, "kind" | "label" | "text" | "isSearchable"> {
+  #read(block: Block, message: Message): Omit<BlockText, "uuid" | "blocks" | "time"> {
     const call = isToolUse(block) ? block : asServerUse(block)
     if (call) {
       this.#calls.set(call.id, call.name)
       const isSearchable = call.name !== RECALL_TOOL
-      return { kind: "call", label: call.name, text: inputText(call.input), isSearchable }
+      return { kind: "call", label: call.name, text: inputText(call.input), isSearchable, isSaid: false }
     }
     const result = isToolResult(block) ? block : asServerResult(block)
     if (result) {
@@ -91,21 +95,24 @@ export class BlockReader {
         ...(tool === undefined ? {} : { label: tool }),
         text,
         isSearchable: tool !== RECALL_TOOL,
+        isSaid: false,
       }
     }
     return {
       ...speakerOf(message),
-      ...(block.type === "thinking" ? { label: "thinking" } : {}),
+      ...(block.type === "thinking" ? { label: "thinking", isSaid: false } : {}),
       text: plainText(block),
     }
   }
 }
 
-function speakerOf(message: Message): Pick<BlockText, "kind" | "label" | "isSearchable"> {
-  if (message.type === "assistant") return { kind: "assistant", isSearchable: true }
+function speakerOf(message: Message): Pick<BlockText, "kind" | "label" | "isSearchable" | "isSaid"> {
+  if (message.type === "assistant")
+    return { kind: "assistant", isSearchable: true, isSaid: !message.isSidechain && !isSyntheticError(message) }
   if (message.type === "user" && message.isCompactSummary)
-    return { kind: "note", label: "summary", isSearchable: false }
-  return { kind: isRequest(message) ? "user" : "note", isSearchable: true }
+    return { kind: "note", label: "summary", isSearchable: false, isSaid: false }
+  const isSaid = isRequest(message)
+  return { kind: isSaid ? "user" : "note", isSearchable: true, isSaid }
 }
 
 const resultText = (blocks: readonly Block[]): string => blocks.map(plainText).join("\n")

@@ -5,7 +5,7 @@
 import { basename, dirname } from "node:path"
 import { ConversationNotFoundError, InvalidIdError } from "../base/errors.ts"
 import { isMessage } from "../journal/entries.ts"
-import type { Journal, Store } from "../journal/store.ts"
+import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import { type Block, isMedia, isToolResult, resultBlocks } from "../messages/blocks.ts"
 import { handleOf } from "../messages/handles.ts"
 import { type CompactMetadata, contentOf, isBoundary, type Message } from "../messages/messages.ts"
@@ -18,17 +18,17 @@ import type {
   RecallSearch,
   RecallSource,
 } from "../tools/session/recall-source.ts"
-import type { BlockQuestion, BlocksFound, FoundBlock } from "./block-index.ts"
-import { BlockSearch } from "./block-search.ts"
 import { BlockReader, type BlockText, plainText } from "./block-texts.ts"
+import { type JournalAnswer, JournalSearch } from "./journal-search.ts"
 import { messagesNamed, type Named } from "./named.ts"
-import { type ScannedJournal, scanBlocks } from "./scan-blocks.ts"
+import type { Passage } from "./passage.ts"
+import type { Question } from "./ranking.ts"
+import { type ScannedJournal, scanJournals } from "./scan-journals.ts"
 
 /** Entries read on both sides of a block. Most are decisions, which no one wants to see. */
 const AROUND = 12
-/** The same for a match, and how many matches get neighbours: each reads a part of the journal. */
-const AROUND_MATCH = 4
-const WITH_NEIGHBOURS = 3
+/** Passages of the index that are read on both sides of a match, to show all of its block: about 12,000 tokens. */
+const AROUND_MATCH = 40
 /** A search does not wait longer for other conversations to be indexed. */
 const PATIENCE_MS = 10_000
 
@@ -43,9 +43,11 @@ export interface ConversationRecallOptions {
   readonly directories: () => Promise<readonly string[]>
   readonly mask: (text: string) => string
   readonly estimate: (text: string) => number
+  /** What "last week" in a question is counted from. Default: the system's clock. */
+  readonly now?: () => Date
 }
 
-type Matches = BlocksFound & Pick<RecallMatches, "gap">
+type Matches = Pick<JournalAnswer, "found" | "more"> & Pick<RecallMatches, "gap">
 
 /** A text and where it is. */
 interface Placed {
@@ -55,7 +57,7 @@ interface Placed {
 
 export class ConversationRecall implements RecallSource {
   readonly #options: ConversationRecallOptions
-  readonly #searches = new Map<string, BlockSearch>()
+  readonly #searches = new Map<string, JournalSearch>()
   #closed = false
 
   constructor(options: ConversationRecallOptions) {
@@ -109,7 +111,8 @@ export class ConversationRecall implements RecallSource {
 
   async search(search: RecallSearch): Promise<RecallMatches> {
     const { journal } = this.#options
-    const { in: wanted, ...question } = search
+    const { in: wanted, ...asked } = search
+    const question = { ...asked, now: this.#options.now?.() ?? new Date() }
     const where = this.#isSubAgent ? "conversation" : wanted
     const isIndexed = journal.file !== undefined && process.getBuiltinModule("node:sqlite") !== undefined
     const { found, more, gap } = isIndexed
@@ -118,7 +121,7 @@ export class ConversationRecall implements RecallSource {
     const narrowed = where === wanted ? undefined : "Only your own conversation was searched. Ask your lead for more."
     const gaps = [gap, narrowed].filter((each) => each !== undefined)
     return {
-      found: await Promise.all(found.map((one, at) => this.#asFound(one, at < WITH_NEIGHBOURS))),
+      found: found.map((one) => this.#asFound(one)),
       more,
       ...(gaps.length === 0 ? {} : { gap: gaps.join(" ") }),
     }
@@ -134,19 +137,19 @@ export class ConversationRecall implements RecallSource {
     this.#searches.clear()
   }
 
-  async #searchIndexes(question: BlockQuestion, where: RecallSearch["in"]): Promise<Matches> {
+  async #searchIndexes(question: Question & { readonly limit: number }, where: RecallSearch["in"]): Promise<Matches> {
     const { journal } = this.#options
     const own = dirname(journal.file!)
     const isHere = where === "conversation"
     const directories = isHere ? [own] : new Set([own, ...(await this.#options.directories())])
-    const asked = isHere ? { ...question, source: journal.address.id } : question
+    const asked = { ...question, around: AROUND_MATCH, ...(isHere ? { source: journal.address.id } : {}) }
     const started = performance.now()
     let isLate = false
     const late = () => {
       isLate ||= performance.now() - started > PATIENCE_MS
       return isLate
     }
-    const all: FoundBlock[] = []
+    const all: JournalAnswer["found"][number][] = []
     let more = 0
     let isLocked = false
     for (const directory of directories) {
@@ -164,8 +167,8 @@ export class ConversationRecall implements RecallSource {
     }
   }
 
-  async #searchByReading(question: BlockQuestion, where: RecallSearch["in"]): Promise<Matches> {
-    const { found, more, isCut } = await scanBlocks(this.#journals(where), question)
+  async #searchByReading(question: Question & { readonly limit: number }, where: RecallSearch["in"]): Promise<Matches> {
+    const { found, more, isCut } = await scanJournals(this.#journals(where), question)
     const gap = "Only the newest part was searched: this store has no index."
     return { found, more, ...(isCut ? { gap } : {}) }
   }
@@ -188,44 +191,31 @@ export class ConversationRecall implements RecallSource {
     }
   }
 
-  #index(directory: string): BlockSearch {
-    const search = this.#searches.get(directory) ?? new BlockSearch({ directory, mask: this.#options.mask })
+  #index(directory: string): JournalSearch {
+    const search = this.#searches.get(directory) ?? new JournalSearch({ directory, mask: this.#options.mask })
     this.#searches.set(directory, search)
     return search
   }
 
-  /** A match, with the texts around it if its journal can still be read. */
-  async #asFound(found: FoundBlock, hasNeighbours: boolean): Promise<RecallFound> {
+  /** A match, with as much of its block as the index has beside it. */
+  #asFound(found: JournalAnswer["found"][number]): RecallFound {
     const { id } = this.#options.journal.address
-    const prefix = found.source === id ? "" : found.source
-    const { uuid, blocks, kind, label, time, text, start, length, at } = found
-    const place = blocks === "" ? [] : blocks.split(".").map(Number)
-    const own: RecallFound = {
-      handle: handleAt(prefix, uuid, place),
-      kind: kind as RecalledText["kind"],
-      ...(label === undefined ? {} : { label }),
-      ...{ time, text, at },
-      ...(text.length < length ? { start, length } : {}),
-    }
-    if (!hasNeighbours) return own
-    const around = await this.#around(prefix, uuid, place).catch(() => ({}))
-    return { ...own, ...around }
-  }
-
-  async #around(prefix: string, uuid: string, place: readonly number[]) {
-    const opened = await this.#open(prefix)
-    if (!opened) return {}
-    try {
-      const texts = await textsAround(opened.journal, uuid, AROUND_MATCH)
-      const at = texts.findIndex((text) => text.uuid === uuid && text.blocks.join(".") === place.join("."))
-      if (at < 0) return {}
-      const [before, after] = [texts[at - 1], texts[at + 1]]
-      return {
-        ...(before ? { before: shown({ prefix, text: before }) } : {}),
-        ...(after ? { after: shown({ prefix, text: after }) } : {}),
-      }
-    } finally {
-      await opened.release()
+    const prefix = found.source === id ? "" : shortened(found.source)
+    const { around, at, ...own } = found
+    const { text, start } = around?.whole ?? own
+    const shownAs = (passage: Passage) => ({
+      handle: handleAt(prefix, passage.uuid, placeOf(passage)),
+      kind: passage.kind,
+      ...(passage.label === undefined ? {} : { label: passage.label }),
+      time: passage.time,
+    })
+    const from = own.start - start
+    return {
+      ...shownAs(own),
+      ...{ text, at: from + at, matched: { from, to: from + own.text.length } },
+      ...(text.length < own.length ? { start, length: own.length } : {}),
+      ...(around?.before ? { before: { ...shownAs(around.before), text: around.before.text } } : {}),
+      ...(around?.after ? { after: { ...shownAs(around.after), text: around.after.text } } : {}),
     }
   }
 
@@ -279,9 +269,28 @@ export class ConversationRecall implements RecallSource {
         if (!(error instanceof ConversationNotFoundError)) throw error
       }
     }
+    const whole = isShortened(prefix) ? await this.#beginningWith(prefix, beside) : undefined
+    return whole === undefined ? undefined : this.#open(whole)
+  }
+
+  /** The id of the newest conversation that begins like this. */
+  async #beginningWith(prefix: string, addresses: readonly JournalAddress[]): Promise<string | undefined> {
+    const projects = new Map(addresses.map(({ project, under }) => [`${project} ${under ?? ""}`, { project, under }]))
+    for (const { project, under } of projects.values()) {
+      const listed = await this.#options.store.list(project, under === undefined ? {} : { under })
+      const found = listed.find(({ id }) => id.startsWith(`${prefix}-`))
+      if (found) return found.id
+    }
     return undefined
   }
 }
+
+const placeOf = ({ blocks }: Passage) => (blocks === "" ? [] : blocks.split(".").map(Number))
+
+/** Eight digits name a conversation well enough. */
+const shortened = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id.slice(0, 8) : id)
+
+const isShortened = (prefix: string) => /^[0-9a-f]{8}$/.test(prefix)
 
 const withoutPrefix = (handle: string) => handle.slice(handle.indexOf("/") + 1)
 
@@ -321,7 +330,7 @@ function boundaryText(message: Message): readonly BlockText[] {
   const last = typeof lastUuid === "string" ? ` The last of them is ${handleOf(lastUuid)}.` : ""
   const text = `A compaction. ${count} replaced by a summary.${last}`
   const { uuid, timestamp: time } = message
-  return [{ uuid, time, blocks: [], kind: "note", label: "boundary", text, isSearchable: false }]
+  return [{ uuid, time, blocks: [], kind: "note", label: "boundary", text, isSearchable: false, isSaid: false }]
 }
 
 const mediaOf = (block: Block): readonly Block[] =>

@@ -46,6 +46,8 @@ export interface FollowedJournalsOptions<P, I extends FollowingIndex<P>> {
   readonly directory: string
   /** The name of the index in the directory. */
   readonly name: string
+  /** What earlier versions called theirs. They are removed. */
+  readonly oldNames?: readonly string[]
   /** `path`: a file, or `:memory:`. */
   readonly open: (path: string) => I
   /** `carried`: what the reader before it left. */
@@ -170,6 +172,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
       const file = openSync(this.#path, "a", FILE_MODE)
       this.#inode = fstatSync(file).ino
       closeSync(file)
+      for (const name of this.#options.oldNames ?? []) removeDatabase(join(this.#options.directory, name))
       return this.#options.open(this.#path)
     } catch (error) {
       if (isFromSqlite(error) && (isDamage(error) || isBusy(error))) throw error

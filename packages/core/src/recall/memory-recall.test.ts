@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest"
-import type { FoundInConversation } from "./journal-index.ts"
+import type { Found } from "./choose.ts"
 import { MemoryRecall, type MemoryRecallOptions, type RecallableMemory, type RecallQuestion } from "./memory-recall.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
@@ -18,9 +18,9 @@ function memory(file: string, body: string, more: Partial<RecallableMemory> = {}
   }
 }
 
-const passage = (conversation: string, message: string, coverage = 1): FoundInConversation => ({
-  ...{ conversation, message, coverage, speaker: "user", time: "2026-02-10T12:00:00.000Z" },
-  ...{ text: `text of ${message}`, score: 1, words: ["staging"] },
+const passage = (conversation: string, message: string, coverage = 1): Found => ({
+  ...{ source: conversation, uuid: message, coverage, kind: "user", isSaid: true, time: "2026-02-10T12:00:00.000Z" },
+  ...{ blocks: "0", start: 0, length: 10, at: 0, text: `text of ${message}`, score: 1, words: ["staging"] },
 })
 
 const BANK = [
@@ -29,16 +29,21 @@ const BANK = [
   ...Array.from({ length: 8 }, (_, at) => memory(`retry-${at}.md`, `Retry ${at} of the upload queue.`)),
 ]
 
-function recallIn({ memories = BANK, passages = [] as readonly FoundInConversation[] }) {
+function recallIn({ memories = BANK, passages = [] as readonly Found[] }) {
   const options: MemoryRecallOptions<RecallableMemory> = {
     bank: { all: async () => memories },
-    journals: { search: async () => passages },
+    journals: {
+      search: async ({ exclude }) => ({
+        found: passages.filter(({ uuid }) => !exclude?.messages?.has(uuid)),
+        isFitting: passages.length > 0,
+      }),
+    },
   }
   const recall = new MemoryRecall(options)
   onTestFinished(() => recall.close())
   return async (text: string, more: Partial<RecallQuestion> = {}) =>
     (await recall.recall({ text, now: NOW, ...more })).map((choice) =>
-      choice.kind === "memory" ? choice.memory.file : choice.passage.message,
+      choice.kind === "memory" ? choice.memory.file : choice.passage.uuid,
     )
 }
 
@@ -87,4 +92,14 @@ test("L5-11 a replaced fact does not return through the conversation that it cam
   ]
   const passages = [passage("a", "m1"), passage("b", "m2")]
   expect(await recallIn({ memories, passages })("the port of staging")).toEqual(["new.md", "m2"])
+})
+
+test("BEY-5 what comes from an excluded conversation or message is no memory to recall", async () => {
+  const memories = [
+    memory("mine.md", "Staging is on port 80.", { source: { conversation: "here", message: "m1" } }),
+    memory("other.md", "Staging is on port 81.", { source: { conversation: "there", message: "m2" } }),
+  ]
+  const recall = recallIn({ memories })
+  expect(await recall("the port of staging", { exclude: { conversations: new Set(["here"]) } })).toEqual(["other.md"])
+  expect(await recall("the port of staging", { exclude: { messages: new Set(["m2"]) } })).toEqual(["mine.md"])
 })

@@ -2,9 +2,8 @@
  * Chooses what to attach to a person's message: memories first, then passages of past conversations. Works offline. Chooses nothing where
  * nothing fits. The caller attaches the choice and excludes it from then on.
  */
-import type { FoundInConversation } from "./journal-index.ts"
+import type { Found, SearchAnswer } from "./choose.ts"
 import { MemorySearch, type SearchableMemory } from "./memory-search.ts"
-import type { Passage } from "./passage.ts"
 import type { Question } from "./ranking.ts"
 
 const DEFAULT_LIMIT = 5
@@ -17,7 +16,7 @@ const DAY = 86_400_000
 
 export interface MemoryRecallOptions<M extends RecallableMemory> {
   readonly bank?: { all(): Promise<readonly M[]> }
-  readonly journals?: { search(question: Question): Promise<readonly FoundInConversation[]> }
+  readonly journals?: { search(question: Question): Promise<Pick<SearchAnswer, "found" | "isFitting">> }
 }
 
 export interface RecallQuestion {
@@ -31,7 +30,7 @@ export interface RecallQuestion {
   readonly exclude?: {
     /** Files of memories, such as those already attached and the rules that are always in context. */
     readonly memories?: ReadonlySet<string>
-    /** Conversations, such as the current one. */
+    /** Conversations, such as the current one: neither what was said in them nor memories that come from them. */
     readonly conversations?: ReadonlySet<string>
     /** Uuids of messages already attached. */
     readonly messages?: ReadonlySet<string>
@@ -39,7 +38,7 @@ export interface RecallQuestion {
 }
 
 export interface RecallableMemory extends SearchableMemory {
-  readonly source?: { readonly message?: string }
+  readonly source?: { readonly conversation?: string; readonly message?: string }
 }
 
 interface Choice {
@@ -51,7 +50,7 @@ interface Choice {
 
 export type Recalled<M extends RecallableMemory> =
   | (Choice & { readonly kind: "memory"; readonly memory: M })
-  | (Choice & { readonly kind: "conversation"; readonly passage: FoundInConversation })
+  | (Choice & { readonly kind: "conversation"; readonly passage: Found })
 
 /** Keeps the index of memories between two messages, so that a message costs what changed. */
 export class MemoryRecall<M extends RecallableMemory> {
@@ -66,8 +65,8 @@ export class MemoryRecall<M extends RecallableMemory> {
     const all = (await this.#options.bank?.all()) ?? []
     this.#search.update(all)
     const memories = this.#search
-      .search({ ...question, limit: Number.POSITIVE_INFINITY })
-      .filter(({ memory }) => !exclude.memories?.has(memory.file))
+      .search({ ...question, mustFit: true, limit: Number.POSITIVE_INFINITY })
+      .filter(({ memory }) => !exclude.memories?.has(memory.file) && !isFrom(memory, exclude))
       .slice(0, limit)
       .map(({ memory, words }) => ({
         kind: "memory" as const,
@@ -97,12 +96,12 @@ export class MemoryRecall<M extends RecallableMemory> {
   ): Promise<readonly Recalled<M>[]> {
     const { journals } = this.#options
     if (!journals || places <= 0) return []
-    const prior = ({ source }: Pick<Passage, "source">) => (exclude.conversations.has(source) ? 0 : 1)
-    const found = await journals.search({ ...question, prior, limit: PASSAGES_LOOKED_AT })
-    const fitting = found.filter(
-      ({ coverage, message }) => coverage >= LEAST_PASSAGE_COVERAGE && !exclude.messages.has(message),
-    )
-    return [...Map.groupBy(fitting, ({ conversation }) => conversation).values()].slice(0, places).map(([passage]) => ({
+    const { found, isFitting } = await journals.search({
+      ...{ ...question, isSaid: true, limit: PASSAGES_LOOKED_AT },
+      exclude: { sources: exclude.conversations, messages: exclude.messages },
+    })
+    const fitting = isFitting ? found.filter(({ coverage }) => coverage >= LEAST_PASSAGE_COVERAGE) : []
+    return [...Map.groupBy(fitting, ({ source }) => source).values()].slice(0, places).map(([passage]) => ({
       kind: "conversation",
       passage: passage!,
       words: passage!.words,
@@ -115,6 +114,11 @@ export class MemoryRecall<M extends RecallableMemory> {
 function messagesOf(memories: readonly RecallableMemory[]): ReadonlySet<string> {
   return new Set(memories.flatMap(({ source }) => source?.message ?? []))
 }
+
+/** What was said in a conversation is in its own messages. */
+const isFrom = ({ source }: RecallableMemory, { conversations, messages }: NonNullable<RecallQuestion["exclude"]>) =>
+  (source?.conversation !== undefined && conversations?.has(source.conversation)) ||
+  (source?.message !== undefined && messages?.has(source.message))
 
 function daysSince(time: string, now: Date): number {
   const days = Math.floor((now.getTime() - Date.parse(time)) / DAY)

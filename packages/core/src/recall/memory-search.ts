@@ -2,10 +2,9 @@
  * Search in memories: title, description, body. A memory that another one replaced is never offered above it: what it matches counts for its
  * successor.
  */
-import { splitText } from "./journal-passages.ts"
-import type { Passage } from "./passage.ts"
+import { type Passage, partsOf } from "./passage.ts"
+import { PassageIndex } from "./passage-index.ts"
 import type { Question } from "./ranking.ts"
-import { TextIndex } from "./text-index.ts"
 
 /** What search needs to know about a memory. */
 export interface SearchableMemory {
@@ -30,22 +29,20 @@ export interface FoundMemory<M extends SearchableMemory> {
   readonly isRetired: boolean
 }
 
-export interface MemoryQuestion extends Omit<Question, "prior"> {
+export interface MemoryQuestion extends Pick<Question, "text" | "context" | "now" | "limit" | "weights"> {
   /** Also list replaced memories, after all current ones. Default: false. */
   readonly includeRetired?: boolean
+  /** Finds nothing where memories only share a word with the question. Default: false. */
+  readonly mustFit?: boolean
 }
 
 /** How people want to work matters more often than where something is. */
 const TYPE_PRIOR: Readonly<Record<string, number>> = { feedback: 1.15, user: 1.1, project: 1, reference: 1 }
 const CONCLUDED_PRIOR = 0.9 // the agent's own conclusion, not seen or said
-/** A memory that was not confirmed for long sinks, to no less than this. It is never dropped for its age. */
-const OLDEST_PRIOR = 0.7
-const SINKING_DAYS = 180
-const DAY = 86_400_000
 const DEFAULT_LIMIT = 5
 
 export class MemorySearch<M extends SearchableMemory> {
-  readonly #index = new TextIndex(":memory:")
+  readonly #index = new PassageIndex(":memory:")
   #memories: ReadonlyMap<string, M> = new Map()
   #successors: ReadonlyMap<string, string> = new Map()
 
@@ -59,20 +56,24 @@ export class MemorySearch<M extends SearchableMemory> {
     this.#memories = new Map(memories.map((memory) => [memory.file, memory]))
     this.#successors = successorsOf(memories)
     const changed = memories.filter((memory) => !isSameText(memory, before.get(memory.file)))
-    for (const { file } of [...changed, ...before.values()]) {
-      const memory = this.#memories.get(file)
-      if (before.has(file) && (!memory || changed.includes(memory))) this.#index.remove(file)
-    }
-    if (changed.length > 0) this.#index.add(changed.flatMap(passagesOf))
+    for (const file of before.keys()) if (!this.#memories.has(file)) this.#index.remove(file)
+    if (changed.length > 0) this.#index.replace(new Map(changed.map((memory) => [memory.file, passagesOf(memory)])))
   }
 
-  search({ includeRetired = false, limit = DEFAULT_LIMIT, ...question }: MemoryQuestion): readonly FoundMemory<M>[] {
-    const all = { ...question, limit: Number.POSITIVE_INFINITY, prior: this.#prior(question.now) }
+  search(asked: MemoryQuestion): readonly FoundMemory<M>[] {
+    const { includeRetired = false, mustFit = false, limit = DEFAULT_LIMIT, ...question } = asked
+    const { found, isFitting } = this.#index.search({
+      ...question,
+      ...{ limit: Number.POSITIVE_INFINITY, isDistinct: false },
+      prior: (source) => priorOf(this.#memories.get(source)!),
+    })
     const current = new Map<string, FoundMemory<M>>()
     const retired = new Map<string, FoundMemory<M>>()
-    for (const { passage, ...rest } of this.#index.search(all)) {
-      const own = this.#memories.get(passage.source)!
+    if (mustFit && !isFitting) return []
+    for (const { source, score, coverage, words } of found) {
+      const own = this.#memories.get(source)!
       const memory = this.#currentOf(own)
+      const rest = { score, coverage, words }
       if (memory && !current.has(memory.file)) current.set(memory.file, { memory, ...rest, isRetired: false })
       if (memory !== own && !retired.has(own.file)) retired.set(own.file, { memory: own, ...rest, isRetired: true })
     }
@@ -89,15 +90,6 @@ export class MemorySearch<M extends SearchableMemory> {
 
   close(): void {
     this.#index.close()
-  }
-
-  #prior(now: Date): (passage: Pick<Passage, "source">) => number {
-    return ({ source }) => {
-      const { type, confirmed, basis } = this.#memories.get(source)!
-      const days = Math.max(0, now.getTime() - Date.parse(confirmed)) / DAY
-      const age = OLDEST_PRIOR + (1 - OLDEST_PRIOR) * Math.exp(-(Number.isNaN(days) ? 0 : days) / SINKING_DAYS)
-      return (TYPE_PRIOR[type] ?? 1) * (basis === "concluded" ? CONCLUDED_PRIOR : 1) * age
-    }
   }
 
   /** The newest memory in a chain of replacements. None if it was deleted. */
@@ -137,14 +129,16 @@ function isSameText(memory: SearchableMemory, before: SearchableMemory | undefin
   return before !== undefined && fields.every((field) => memory[field] === before[field])
 }
 
+const priorOf = ({ type, basis }: SearchableMemory) =>
+  (TYPE_PRIOR[type] ?? 1) * (basis === "concluded" ? CONCLUDED_PRIOR : 1)
+
+/** A memory is what a person wants to keep, so it counts as theirs. */
 function passagesOf({ file, name, description, confirmed, body }: SearchableMemory): readonly Passage[] {
-  const parts = splitText(body)
-  return (parts.length > 0 ? parts : [""]).map((text, position) => ({
-    source: file,
-    position,
-    title: `${name.replaceAll("-", " ")} ${description}`,
-    text,
-    time: confirmed,
+  const parts = partsOf(body)
+  return (parts.length > 0 ? parts : [{ start: 0, end: 0 }]).map(({ start, end }) => ({
+    ...{ uuid: file, blocks: "", kind: "user", isSaid: true, time: confirmed },
+    label: `${name.replaceAll("-", " ")} ${description}`,
+    ...{ start, length: body.length, text: body.slice(start, end) },
   }))
 }
 

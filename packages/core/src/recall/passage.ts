@@ -1,14 +1,59 @@
-/** The unit that search finds: a turn of a conversation, a part of a memory. */
+/** The unit that search finds: a block of a message or a part of it, a memory or a part of it. */
+import type { RecalledText } from "../tools/session/recall-source.ts"
+import type { BlockText } from "./block-texts.ts"
+
 export interface Passage {
-  /** What the passage is a part of: a conversation, a memory file. */
-  readonly source: string
-  /** Its place in the source. Neighbours have neighbouring numbers. */
-  readonly position: number
-  /** An address within the source, such as a message's uuid. */
-  readonly address?: string
-  readonly speaker?: string
-  readonly title?: string
+  /** The message. */
+  readonly uuid: string
+  /** The place of the block: `0`, `0.1`, or empty. */
+  readonly blocks: string
+  readonly kind: RecalledText["kind"]
+  /** Whether the person or the assistant said it: no thinking, no tools, no notes. */
+  readonly isSaid: boolean
+  /** Counts as a term too: the tool, the title of a memory. */
+  readonly label?: string
+  readonly time: string
+  /** Where the text begins in the block, and how long the block is. */
+  readonly start: number
+  readonly length: number
   readonly text: string
-  /** When it was said or written, as an ISO time. */
-  readonly time?: string
+}
+
+const LONGEST_PASSAGE = 1_200 // characters: what matched is easy to see, and neighbours stay near
+/** Of one block. Longer ones are dumps; all of them can be read by their handle. */
+const LONGEST_BLOCK = 2_000_000
+
+export function passagesOf(block: BlockText, mask: (text: string) => string): readonly Passage[] {
+  const { uuid, blocks, kind, label, time, text, isSearchable, isSaid } = block
+  if (!isSearchable) return []
+  // masked whole: a secret could be cut in two
+  const masked = mask(text.slice(0, LONGEST_BLOCK))
+  const place = { uuid, blocks: blocks.join("."), kind, isSaid, ...(label === undefined ? {} : { label }), time }
+  return partsOf(masked).map(({ start, end }) => ({
+    ...place,
+    start,
+    length: masked.length,
+    text: masked.slice(start, end),
+  }))
+}
+
+/** Cuts a text at empty lines, else at line ends, sentences and spaces, into parts that follow each other without a gap. */
+export function partsOf(text: string): readonly { readonly start: number; readonly end: number }[] {
+  const parts = []
+  for (let start = 0; start < text.length; ) {
+    const end = start + LONGEST_PASSAGE < text.length ? cutBefore(text, start) : text.length
+    if (text.slice(start, end).trim() !== "") parts.push({ start, end })
+    start = end
+  }
+  return parts
+}
+
+function cutBefore(text: string, start: number): number {
+  const head = text.slice(start, start + LONGEST_PASSAGE)
+  for (const end of ["\n\n", "\n", ". ", " "]) {
+    const at = head.lastIndexOf(end)
+    if (at > LONGEST_PASSAGE / 3) return start + at + end.length
+  }
+  // not inside a character of two units
+  return start + LONGEST_PASSAGE - (/[\uD800-\uDBFF]$/.test(head) ? 1 : 0)
 }

@@ -1,227 +1,234 @@
 /**
- * Orders candidate passages: BM25 that also counts the neighbours of a passage, its title, the time and the speaker that the question names,
- * and how recent it is. Pure. The weights were chosen on generated dialogues (docs/figures.md).
+ * Orders passages: BM25, with the weight of who said it, the score of the session, the turns around it, and the time that the question
+ * names. Pure: the index and the search without one give it the same lists.
  */
 import type { TimeSpan } from "./named-time.ts"
 import type { Passage } from "./passage.ts"
-import type { Wanted } from "./wanted.ts"
+import { type PassageColumns, PERSON_WEIGHT } from "./passage-columns.ts"
 
 export interface Question {
   readonly text: string
   /** What the conversation is about, the newest last. It helps to choose, but cannot make a passage fit by itself. */
   readonly context?: readonly string[]
+  /** "Last week" is counted from here. */
   readonly now: Date
   readonly limit?: number
-  /** A factor for a passage, for what its owner knows about it: its type, whether it was confirmed. Default: 1. */
-  readonly prior?: (passage: Pick<Passage, "source" | "speaker">) => number
+  /** Only what the person and the assistant said. */
+  readonly isSaid?: boolean
+  readonly kind?: Passage["kind"]
+  readonly since?: Date
+  readonly until?: Date
+  /** Only this source. Default: all. */
+  readonly source?: string
+  readonly exclude?: { readonly sources?: ReadonlySet<string>; readonly messages?: ReadonlySet<string> }
+  /** A factor for what a source has, for what its owner knows about it. Default: 1. */
+  readonly prior?: (source: string) => number
+  /** Lists equal texts of different blocks once. Default: true. */
+  readonly isDistinct?: boolean
   /** Weights other than the default ones, to measure what each is worth. */
   readonly weights?: Partial<Weights>
-}
-
-export interface Found {
-  readonly passage: Passage
-  readonly score: number
-  /** The share of the question, weighed by how rare its words are, that the passage and its neighbours contain. */
-  readonly coverage: number
-  /** The words of the question that were found, for "why was this offered". */
-  readonly words: readonly string[]
-}
-
-/** A passage as the ranking needs it. */
-export interface Indexed {
-  readonly id: number
-  readonly source: string
-  readonly position: number
-  readonly speaker?: string
-  /** Milliseconds since 1970. */
-  readonly time?: number
-  /** Stems, separated by spaces. */
-  readonly terms: string
-  readonly titleTerms: string
-  readonly length: number
-  /** Whether it asks something: then the next one may answer it. */
-  readonly isQuestion: boolean
-}
-
-export type Ranked = Omit<Found, "passage"> & { readonly passage: Indexed }
-
-export interface Ranking {
-  /** The candidates and their neighbours. */
-  readonly passages: readonly Indexed[]
-  readonly wanted: readonly Wanted[]
-  readonly time: TimeSpan | undefined
-  readonly weights: Weights
-  readonly averageLength: number
 }
 
 export interface Weights {
   /** BM25: how fast repetitions stop to count. */
   readonly k1: number
-  /** BM25: how much a long passage is held back. */
+  /** BM25: how much a long passage, or a long session, is held back. */
   readonly b: number
-  readonly title: number
-  /** How much the score of the passage one or two places earlier or later counts. */
+  readonly sessionB: number
+  /** How much the score of the session counts. */
+  readonly session: number
+  /** How much the score of the turn one or two places earlier or later counts. */
   readonly before: readonly [number, number]
   readonly after: readonly [number, number]
-  /** The same for the passage before, if it asks something: then this one may answer it. */
+  /** The same for the turn before, if it asks something: then this one may answer it. */
   readonly reply: number
   readonly context: number
-  /** The rest are factors for a passage that has the property, in full. */
-  readonly speaker: number
+  /** A factor for what was said in the time that the question names. */
   readonly time: number
-  readonly recency: number
-  /** A passage that covers this much of the question is enough. */
-  readonly leastCoverage: number
-  /** So are the best passages of five sources that contain this share of its terms, if one of them contains two. */
-  readonly leastTogether: number
 }
 
 export const WEIGHTS: Weights = {
   k1: 1.2,
-  b: 0.4,
-  title: 2,
+  b: 0.5,
+  sessionB: 0.75,
+  session: 0.4,
   before: [0.4, 0.2],
   after: [0.4, 0.2],
   reply: 0.8,
   context: 0.15,
-  speaker: 2,
   time: 3,
-  recency: 1.3,
-  leastCoverage: 0.3,
-  leastTogether: 0.4,
 }
 
-const RECENCY_DAYS = 90
-/** A long message is about several things. What contains this many of its rarest words covers it. */
-const ENOUGH_TERMS = 6
-const SOURCES_TOGETHER = 5 // as many as are offered
-const DAY = 86_400_000
-
-export function rankPassages({ now, prior, limit = 10 }: Question, ranking: Ranking): readonly Ranked[] {
-  const { passages, wanted, time, weights } = ranking
-  const asked = wanted.filter(({ isAsked }) => isAsked)
-  const whole = sum(
-    asked
-      .map(({ weight }) => weight)
-      .toSorted((a, b) => b - a)
-      .slice(0, ENOUGH_TERMS),
-  )
-  if (whole === 0) return []
-  const scorer = scorerFor(ranking)
-  const share = (mask: number) =>
-    Math.min(1, sum(asked.map(({ weight }, at) => (mask & (1 << at) ? weight : 0))) / whole)
-  const found: Scored[] = []
-  for (const inSource of Map.groupBy(passages, ({ source }) => source).values()) {
-    const matches = new Map(inSource.map((passage) => [passage.position, scorer(passage)]))
-    for (const passage of inSource) {
-      const { score, mask } = around(passage.position, matches, weights)
-      if (score === 0) continue
-      const factor =
-        graded(weights.speaker, isSpeaker(passage, asked) ? 1 : 0) *
-        graded(weights.time, time && isDuring(passage, time) ? 1 : 0) *
-        graded(weights.recency, freshness(passage, now)) *
-        (prior?.(passage) ?? 1)
-      if (factor > 0) found.push({ passage, score: factor * score, mask, coverage: share(mask) })
-    }
-  }
-  const best = found.sort(
-    (a, b) =>
-      b.score - a.score || compare(a.passage.source, b.passage.source) || a.passage.position - b.passage.position,
-  )
-  if (!isEnough(best, { terms: asked.length, weights })) return []
-  return best
-    .slice(0, limit)
-    .map(({ mask, ...rest }) => ({ ...rest, words: asked.filter((_, at) => mask & (1 << at)).map(({ word }) => word) }))
+/** A term of the question and the passages that have it. */
+export interface TermList {
+  /** The rarer, the more it says. */
+  readonly weight: number
+  /** The word of the question that it is for: its place among the asked ones. `undefined`: it is of the context. */
+  readonly word: number | undefined
+  readonly isName: boolean
+  readonly ids: readonly number[]
+  /** Those that have it at least twice, and at least four times. */
+  readonly twice: readonly number[]
+  readonly often: readonly number[]
 }
 
-interface Scored {
-  readonly passage: Indexed
+export interface Ranking {
+  readonly columns: PassageColumns
+  readonly lists: readonly TermList[]
+  readonly time: TimeSpan | undefined
+  readonly weights: Weights
+  readonly fits: (id: number) => boolean
+  /** A factor for a passage. */
+  readonly prior: (id: number) => number
+}
+
+export interface RankedPassage {
+  readonly id: number
   readonly score: number
-  readonly coverage: number
+  /** Which words of the question the passage and the turns around it have, one bit for each. */
   readonly mask: number
 }
 
-/** A question of several parts has its answers in several sources. Each covers little of it, so they count together too. */
-function isEnough(best: readonly Scored[], { terms, weights }: { terms: number; weights: Weights }): boolean {
-  if (best.some(({ coverage }) => coverage >= weights.leastCoverage)) return true
-  if (!best.some(({ mask }) => bitsIn(mask) > 1)) return false
-  const together = new Map<string, number>()
-  for (const { passage, mask } of best) {
-    if (!together.has(passage.source)) together.set(passage.source, mask)
-    if (together.size === SOURCES_TOGETHER) break
+const CANDIDATES = 200
+/** Passages looked at to find the turns around one: a long answer has many. */
+const MOST_STEPS = 300
+
+/** The best first. Of two that are equally good, the newer. */
+export function rankPassages(ranking: Ranking): readonly RankedPassage[] {
+  const { columns, time, weights, prior, fits } = ranking
+  const { own, masks, sessions, touched } = scoresOf(ranking)
+  const sessionPart = (id: number) =>
+    (weights.session * sessions[columns.sessions[id]!]! * columns.weights[id]!) / PERSON_WEIGHT
+  const candidates = bestOf(touched.filter(fits), (id) => own[id]! + sessionPart(id))
+  const all = new Set(candidates)
+  for (const id of candidates) for (const near of besideOf(id, { columns, masks })) if (fits(near)) all.add(near)
+  const ranked: RankedPassage[] = []
+  for (const id of all) {
+    const near = columns.said[id] ? around(id, { columns, own, masks, weights }) : NOTHING
+    const score = own[id]! + sessionPart(id) + (near.score * columns.weights[id]!) / PERSON_WEIGHT
+    const factor = prior(id) * (time && isDuring(columns.times[id]!, time) ? weights.time : 1)
+    if (score * factor > 0) ranked.push({ id, score: score * factor, mask: masks[id]! | near.mask })
   }
-  let all = 0
-  for (const mask of together.values()) all |= mask
-  return bitsIn(all) >= weights.leastTogether * terms
+  return ranked.sort((a, b) => b.score - a.score || newerFirst(a.id, b.id, columns))
 }
 
-function bitsIn(mask: number): number {
+interface Scores {
+  readonly own: Float32Array
+  readonly masks: Int32Array
+  /** By session. */
+  readonly sessions: Float32Array
+  readonly touched: readonly number[]
+}
+
+/** BM25 of every passage and of every session that has a term. */
+function scoresOf({ columns, lists, weights }: Ranking): Scores {
+  const { k1, b, sessionB } = weights
+  const own = new Float32Array(columns.largest + 1)
+  const masks = new Int32Array(columns.largest + 1)
+  const sessions = new Float32Array(columns.sessionLengths.length)
+  const touched: number[] = []
+  const average = columns.total / columns.count || 1
+  const sessionAverage = columns.sessionTotal / columns.sessionLengths.length || 1
+  const saturated = (count: number, held: number) => (count * (k1 + 1)) / (count + held)
+  for (const { weight, word, isName, ids, twice, often } of lists) {
+    const bit = word === undefined ? 0 : 1 << word
+    const inSession = new Map<number, number>()
+    const add = (id: number, from: number, to: number) => {
+      const said = isName ? PERSON_WEIGHT : columns.weights[id]!
+      const held = k1 * (1 - b + (b * columns.lengths[id]!) / average)
+      own[id]! += weight * said * (saturated(to, held) - (from === 0 ? 0 : saturated(from, held)))
+      if (!columns.said[id]) return
+      const session = columns.sessions[id]!
+      inSession.set(session, (inSession.get(session) ?? 0) + ((to - from) * columns.weights[id]!) / PERSON_WEIGHT)
+    }
+    for (const id of ids) {
+      if (id > columns.largest) continue
+      if (own[id] === 0) touched.push(id)
+      masks[id]! |= bit
+      add(id, 0, 1)
+    }
+    for (const id of twice) if (id <= columns.largest) add(id, 1, 2)
+    for (const id of often) if (id <= columns.largest) add(id, 2, 4)
+    for (const [session, count] of inSession) {
+      const held = k1 * (1 - sessionB + (sessionB * columns.sessionLengths[session]!) / sessionAverage)
+      sessions[session]! += weight * PERSON_WEIGHT * saturated(count, held)
+    }
+  }
+  return { own, masks, sessions, touched }
+}
+
+function bestOf(ids: readonly number[], scoreOf: (id: number) => number): readonly number[] {
+  let best: { readonly id: number; readonly score: number }[] = []
+  let floor = Number.NEGATIVE_INFINITY
+  const prune = () => {
+    best = best.sort((a, b) => b.score - a.score || b.id - a.id).slice(0, CANDIDATES)
+    if (best.length === CANDIDATES) floor = best.at(-1)!.score
+  }
+  for (const id of ids) {
+    const score = scoreOf(id)
+    if (score < floor) continue
+    best.push({ id, score })
+    if (best.length >= 4 * CANDIDATES) prune()
+  }
+  prune()
+  return best.map(({ id }) => id)
+}
+
+const NOTHING = { score: 0, mask: 0 }
+
+interface Around {
+  readonly columns: PassageColumns
+  readonly own: Float32Array
+  readonly masks: Int32Array
+  readonly weights: Weights
+}
+
+/** What the turns around a passage have. Of a long one, its best part counts. */
+function around(id: number, { columns, own, masks, weights }: Around) {
+  let [score, mask] = [0, 0]
+  for (const step of [-1, 1]) {
+    const best = [0, 0]
+    let asks = false
+    for (const { at, turns } of saidFrom(id, step, columns)) {
+      best[turns - 1] = Math.max(best[turns - 1]!, own[at]!)
+      mask |= masks[at]!
+      if (turns === 1 && columns.questions[at]) asks = true
+    }
+    const [near, far] = step < 0 ? weights.before : weights.after
+    score += best[0]! * (step < 0 && asks ? weights.reply : near) + best[1]! * far
+  }
+  return { score, mask }
+}
+
+/** The turns right beside a passage that says enough to make them worth reading: two words of the question, or it asks and they answer. */
+function besideOf(id: number, { columns, masks }: Pick<Around, "columns" | "masks">): readonly number[] {
+  if (!columns.said[id]) return []
+  const isTelling = bitsIn(masks[id]!) > 1
+  const beside: number[] = []
+  for (const step of [-1, 1]) {
+    if (!isTelling && !(step > 0 && columns.questions[id])) continue
+    for (const { at, turns } of saidFrom(id, step, columns)) if (turns === 1) beside.push(at)
+  }
+  return beside
+}
+
+/** What was said up to two turns before or after a passage. */
+function* saidFrom(id: number, step: number, columns: PassageColumns): Generator<{ at: number; turns: number }> {
+  const { sources, turns, sessions, said, largest } = columns
+  for (let at = id + step, steps = 0; at > 0 && at <= largest && steps < MOST_STEPS; at += step, steps++) {
+    if (sources[at] !== sources[id] || !said[at]) continue
+    const away = Math.abs(turns[at]! - turns[id]!)
+    if (away > 2 || sessions[at] !== sessions[id]) return
+    if (away > 0) yield { at, turns: away }
+  }
+}
+
+export function bitsIn(mask: number): number {
   let count = 0
   for (let rest = mask; rest !== 0; rest &= rest - 1) count++
   return count
 }
 
-interface Match {
-  readonly score: number
-  /** Which terms of the question match, one bit for each. */
-  readonly mask: number
-  readonly isQuestion: boolean
-}
+const isDuring = (time: number, { from, to }: TimeSpan) => time >= from && time < to
 
-/** BM25 of one passage. */
-function scorerFor({ wanted, weights, averageLength }: Ranking): (passage: Indexed) => Match {
-  const places = new Map(wanted.map(({ stem }, at) => [stem, at]))
-  const counts = new Float64Array(wanted.length)
-  const count = (terms: string, step: number) => {
-    for (const term of terms.split(" ")) {
-      const at = places.get(term)
-      if (at !== undefined) counts[at]! += step
-    }
-  }
-  return ({ terms, titleTerms, length, isQuestion }) => {
-    counts.fill(0)
-    count(terms, 1)
-    count(titleTerms, weights.title)
-    const held = weights.k1 * (1 - weights.b + (weights.b * length) / (averageLength || 1))
-    let [score, mask] = [0, 0]
-    for (const [at, { weight, isAsked }] of wanted.entries()) {
-      const frequency = counts[at]!
-      if (frequency === 0) continue
-      score += (weight * frequency * (weights.k1 + 1)) / (frequency + held)
-      if (isAsked) mask |= 1 << at
-    }
-    return { score, mask, isQuestion }
-  }
-}
-
-/** The passage itself and those around it. */
-function around(position: number, matches: ReadonlyMap<number, Match>, { before, after, reply }: Weights) {
-  let [score, mask] = [0, 0]
-  const add = (step: number, weight: number) => {
-    const match = matches.get(position + step)
-    if (!match || weight === 0) return
-    score += weight * match.score
-    mask |= match.mask
-  }
-  add(-2, before[1])
-  add(-1, matches.get(position - 1)?.isQuestion ? reply : before[0])
-  add(0, 1)
-  add(1, after[0])
-  add(2, after[1])
-  return { score, mask }
-}
-
-const isSpeaker = ({ speaker }: Indexed, asked: readonly Wanted[]) =>
-  speaker !== undefined && asked.some(({ word }) => word === speaker.toLowerCase())
-
-/** 1 where the share is 0, the factor where it is 1. */
-const graded = (factor: number, share: number) => 1 + (factor - 1) * share
-
-const isDuring = ({ time }: Indexed, { from, to }: TimeSpan) => time !== undefined && time >= from && time < to
-
-/** 1 for now, half of it about every 60 days. */
-const freshness = ({ time }: Indexed, now: Date) =>
-  time === undefined ? 0 : Math.exp(-Math.max(0, now.getTime() - time) / (RECENCY_DAYS * DAY))
-
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const newerFirst = (a: number, b: number, { times }: PassageColumns) => times[b]! - times[a]! || b - a

@@ -13,7 +13,7 @@ import { fileStore } from "../journal/file/file-store.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import { recalled } from "../tools/session/recall-text.ts"
 import { ConversationRecall } from "./conversation-recall.ts"
-import { JournalIndex } from "./journal-index.ts"
+import { JournalSearch } from "./journal-search.ts"
 
 const PROJECT = "p"
 
@@ -34,7 +34,7 @@ async function opened(text = "the walrus sleeps") {
   const say = (words: string) => journal.append([said(words)])
   await say(text)
   const find = async (search: string) => (await past.search({ text: search, in: "conversation", limit: 9 })).found
-  const file = join(projectDirectory(root, PROJECT), "blocks.sqlite")
+  const file = join(projectDirectory(root, PROJECT), "search.sqlite")
   return { root, past, say, find, file }
 }
 
@@ -79,7 +79,7 @@ test("BEY-1 an index that is removed while a process has it open is written agai
   const { past, say, find, file, root } = await opened()
   await find("walrus")
   for (const name of readdirSync(projectDirectory(root, PROJECT)))
-    if (name.startsWith("blocks.sqlite")) rmSync(join(projectDirectory(root, PROJECT), name))
+    if (name.startsWith("search.sqlite")) rmSync(join(projectDirectory(root, PROJECT), name))
   await say("the heron flies")
   expect(texts(await find("heron"))).toEqual(["the heron flies"])
   expect(texts(await find("walrus"))).toEqual(["the walrus sleeps"])
@@ -103,12 +103,11 @@ test("BEY-5 two processes that index one large project at once: each passage onc
   for (const worker of workers) worker.stdin!.end()
   const outputs = await Promise.all(workers.map(async (worker) => String((await once(worker.stdout!, "data"))[0])))
   expect(outputs.map((line) => line.trim())).toEqual(["2400 passages", "2400 passages"])
-  const index = new JournalIndex({ root, project: PROJECT })
+  const index = new JournalSearch({ directory: projectDirectory(root, PROJECT) })
   onTestFinished(() => index.close())
   const now = new Date("2026-03-10T12:00:00Z")
-  const alone = { before: [0, 0], after: [0, 0] } as const
   for (const word of ["word0x0", "word5x399", "word3x200"])
     expect(
-      (await index.search({ text: word, now, weights: alone })).filter(({ text }) => text.includes(word)),
+      (await index.search({ text: word, now })).answer.found.filter(({ text }) => text.includes(word)),
     ).toHaveLength(1)
 })

@@ -1,15 +1,16 @@
 /** Whether one search in the journal's index finds a name that left the view. The question is the words beside it, never the name itself. */
 import { type Block, isToolResult, isToolUse } from "../messages/blocks.ts"
-import { BlockIndex } from "../recall/block-index.ts"
-import { passagesOf } from "../recall/block-search.ts"
+import { passagesOf } from "../recall/passage.ts"
+import { PassageIndex } from "../recall/passage-index.ts"
 import { wordsOf } from "./block-words.ts"
 
 const FIRST_RESULTS = 5
 const QUERY_WORDS = 12
 const SOURCE = "replay"
+const NEVER = new Date(0) // what is asked names no time
 
 export class OneSearch {
-  #index: BlockIndex | undefined
+  #index: PassageIndex | undefined
   readonly #waiting = new Set<Block>()
   readonly #known = new Set<Block>()
 
@@ -21,7 +22,7 @@ export class OneSearch {
   finds(name: string, source: Block): boolean {
     const text = questionFor(name, wordsOf(source))
     if (text === "") return false
-    const { found } = this.#upToDate().search({ text, limit: FIRST_RESULTS })
+    const { found } = this.#upToDate().search({ text, now: NEVER, limit: FIRST_RESULTS })
     return found.some((block) => block.text.includes(name))
   }
 
@@ -29,14 +30,17 @@ export class OneSearch {
     this.#index?.close()
   }
 
-  #upToDate(): BlockIndex {
-    const index = this.#index ?? new BlockIndex(":memory:")
+  #upToDate(): PassageIndex {
+    const index = this.#index ?? new PassageIndex(":memory:")
     this.#index = index
     if (this.#waiting.size === 0) return index
     const before = this.#known.size
     const passages = [...this.#waiting].flatMap((block, at) => {
       const place = { uuid: String(before + at), blocks: [], kind: kindOf(block), time: "1970-01-01T00:00:00.000Z" }
-      return passagesOf({ ...place, text: wordsOf(block), isSearchable: true }, (text) => text)
+      return passagesOf(
+        { ...place, text: wordsOf(block), isSearchable: true, isSaid: kindOf(block) === "assistant" },
+        (text) => text,
+      )
     })
     for (const block of this.#waiting) this.#known.add(block)
     this.#waiting.clear()

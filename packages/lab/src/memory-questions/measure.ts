@@ -1,5 +1,5 @@
 /** Asks questions about dialogues and counts how often the evidence is among the first answers. */
-import { type Question, TextIndex, termsOf } from "@strata/core/internal"
+import { type Passage, PassageIndex, type Question, termsOf } from "@strata/core/internal"
 import { type AskedQuestion, type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
 import { plainBm25 } from "./plain-bm25.ts"
 
@@ -20,21 +20,33 @@ export const UNANSWERABLE = ["unrelated", "unrelated-two-hop", "never-said", "sa
 export const ours =
   (weights: Question["weights"] = {}): Searcher =>
   ({ turns, now }) => {
-    const index = new TextIndex(":memory:")
-    index.add(passagesOf(turns))
+    const index = new PassageIndex(":memory:")
+    index.replace(passagesOf(turns))
     return {
       search: ({ text }) =>
         index
           .search({ text, now, limit: ANSWERS, weights })
-          .map(({ passage: { position, source } }) => ({ at: position, session: source })),
+          .found.map(({ uuid, source }) => ({ at: Number(uuid), session: source })),
       close: () => index.close(),
     }
   }
 
-const passagesOf = (turns: Dialogue["turns"], prefix = "") =>
-  turns.map(({ session, speaker, text, time }, position) => ({
-    ...{ source: `${prefix}${session}`, position, speaker, text, time },
-  }))
+/** As journals have them: one person is the user, the other one answers. */
+function passagesOf(turns: Dialogue["turns"], prefix = ""): ReadonlyMap<string, readonly Passage[]> {
+  const first = turns[0]!.speaker
+  const passages = turns.map(({ session, speaker, text, time }, position) => {
+    const said = `${speaker}: ${text}`
+    const place = {
+      uuid: `${position}`,
+      blocks: "0",
+      kind: speaker === first ? "user" : "assistant",
+      isSaid: true,
+    } as const
+    return { source: `${prefix}${session}`, passage: { ...place, time, start: 0, length: said.length, text: said } }
+  })
+  const grouped = [...Map.groupBy(passages, ({ source }) => source)]
+  return new Map(grouped.map(([source, all]) => [source, all.map(({ passage }) => passage)]))
+}
 
 const CROWD_SEED = 9_000
 const CROWD = "crowd-"
@@ -45,21 +57,21 @@ export function makeCrowd(dialogues: number): {
   readonly search: Searcher
   readonly close: () => void
 } {
-  const index = new TextIndex(":memory:")
+  const index = new PassageIndex(":memory:")
   let size = 0
   for (let at = 0; at < dialogues; at++) {
     const { turns } = makeDialogue({ seed: CROWD_SEED + at, about: at % 2 ? "project" : "everyday", part: "chosen" })
-    index.add(passagesOf(turns, `${CROWD}${at}-`))
+    index.replace(passagesOf(turns, `${CROWD}${at}-`))
     size += turns.length
   }
   return {
     turns: size,
     search: ({ turns, now }) => {
-      index.add(passagesOf(turns))
+      index.replace(passagesOf(turns))
       return {
         search: ({ text }) =>
-          index.search({ text, now, limit: ANSWERS }).map(({ passage: { position, source } }) => ({
-            at: source.startsWith(CROWD) ? undefined : position,
+          index.search({ text, now, limit: ANSWERS }).found.map(({ uuid, source }) => ({
+            at: source.startsWith(CROWD) ? undefined : Number(uuid),
             session: source,
           })),
         close: () => {

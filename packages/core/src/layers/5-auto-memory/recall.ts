@@ -46,9 +46,9 @@ async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promis
   const why = { message: input.message.uuid, words }
   const age = ageOfDays(ageDays)
   if (found.kind === "conversation") {
-    const { conversation, message, speaker, text } = found.passage
-    const source = speaker === "user" ? "said by the user" : "said by the agent"
-    const path = passagePath(conversation, message)
+    const { source: conversation, uuid, kind, text } = found.passage
+    const source = kind === "user" ? "said by the user" : "said by the agent"
+    const path = passagePath(conversation, uuid)
     return { type: "memory", from: "conversation", path, content: fenced(cutTo(text, input)), age, source, why }
   }
   const memory = { ...found.memory, body: ownText(found.memory) }

@@ -67,6 +67,8 @@ export interface RecallSearch extends RecallFilter {
 export interface RecallFound extends RecalledText {
   /** Where in `text` the match is. */
   readonly at: number
+  /** The part of `text` that matched. */
+  readonly matched: { readonly from: number; readonly to: number }
   /** The texts right before and right after it. */
   readonly before?: RecalledText
   readonly after?: RecalledText

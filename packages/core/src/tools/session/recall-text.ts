@@ -27,8 +27,10 @@ const FOR_THE_MODEL: RecallWording = {
 
 /** Of a neighbour: enough to recognise it. */
 const NEIGHBOUR_TOKENS = 60
+/** Of a neighbour of a match, if there is room. */
+const MOST_NEIGHBOUR_TOKENS = 150
 /** What a match is worth: about a passage of the index. */
-const MATCH_TOKENS = 400
+const MATCH_TOKENS = 350
 const MOST_MATCHES = 10
 /** Characters of a question that found nothing. */
 const LONGEST_QUESTION = 200
@@ -119,8 +121,7 @@ async function byRange({ budget, ...range }: Asked<"range">, past: Past): Promis
 }
 
 async function bySearch({ budget, ...search }: Asked<"search">, past: Past): Promise<ToolOutput> {
-  const most = Math.max(1, Math.min(MOST_MATCHES, Math.floor(budget / MATCH_TOKENS)))
-  const { found, more, gap } = await past.source.search({ ...search, limit: most })
+  const { found, more, gap } = await past.source.search({ ...search, limit: MOST_MATCHES })
   const where = search.in === "project" ? "this project" : "this conversation"
   if (found.length === 0) {
     const advice = search.in === "project" ? "Try other words." : `Try other words, or ${past.wording.inProject}.`
@@ -131,14 +132,11 @@ async function bySearch({ budget, ...search }: Asked<"search">, past: Past): Pro
     }
   }
   const page = new Page(past, budget)
-  let shown = 0
-  for (const match of found) {
-    const tokens = Math.floor(page.room / (found.length - shown))
-    if (shown > 0 && tokens < LEAST_TOKENS * 2) break
-    addMatch(page, match, tokens)
-    shown++
-  }
-  const left = more + found.length - shown
+  const shares = sharesOf(page, found)
+  const room = Math.max(0, page.room - shares.reduce((sum, share) => sum + share, 0))
+  const each = Math.min(MOST_NEIGHBOUR_TOKENS, Math.floor(room / (2 * shares.length)))
+  for (const [at, tokens] of shares.entries()) addMatch(page, found[at]!, { tokens, each })
+  const left = more + found.length - shares.length
   if (left > 0)
     page.close(
       `${left} more ${left === 1 ? "match" : "matches"}: search more exactly, or with ${past.wording.moreTokens}.`,
@@ -151,12 +149,40 @@ async function bySearch({ budget, ...search }: Asked<"search">, past: Past): Pro
 const beginningOf = (question: string): string =>
   question.length > LONGEST_QUESTION ? `${question.slice(0, atCharacter(question, LONGEST_QUESTION))} …` : question
 
-function addMatch(page: Page, { at, before, after, ...match }: RecallFound, tokens: number): void {
-  const hasNeighbours = tokens > 4 * NEIGHBOUR_TOKENS
-  const used = page.quote(match, { around: at, tokens: tokens - (hasNeighbours ? 2 * NEIGHBOUR_TOKENS : 0) })
-  if (!hasNeighbours || used === 0) return
-  if (before) page.quoteBeginning(before, "Right before it")
-  if (after) page.quoteBeginning(after, "Right after it")
+/**
+ * The tokens for each match, the best first: what matched in all of them, then the whole blocks while there is room. Of those that do not fit
+ * whole, the first gets the rest.
+ */
+function sharesOf(page: Page, found: readonly RecallFound[]): readonly number[] {
+  let room = page.room
+  const shares: number[] = []
+  for (const { matched, ...match } of found) {
+    const tokens = page.tokensOf(match, matched)
+    const share = Math.min(tokens, shares.length === 0 ? room : Math.max(MATCH_TOKENS, room / 2))
+    if (shares.length > 0 && (share > room || room < 2 * LEAST_TOKENS)) break
+    shares.push(share)
+    room -= share
+  }
+  for (const [at, share] of shares.entries()) {
+    const missing = Math.min(room, page.tokensOf(found[at]!) - share)
+    shares[at]! += missing
+    room -= missing
+  }
+  return shares
+}
+
+interface MatchRoom {
+  /** For the match itself. */
+  readonly tokens: number
+  /** For each neighbour. */
+  readonly each: number
+}
+
+function addMatch(page: Page, { at, before, after, ...match }: RecallFound, { tokens, each }: MatchRoom): void {
+  const used = page.quote(match, { around: at, tokens })
+  if (each < LEAST_TOKENS || used === 0) return
+  if (before) page.quoteBeginning(before, "Before it", each)
+  if (after) page.quoteBeginning(after, "After it", each)
 }
 
 const nothing = (handle: string, { useSearch }: RecallWording): ToolOutput => ({
@@ -193,17 +219,14 @@ class Page {
     return Math.max(0, Math.floor(this.#budget - this.#used))
   }
 
-  /** Of a whole text with its frame. */
-  tokensOf(text: RecalledText): number {
-    const whole = text.text.length
-    const part = {
-      text: text.text.slice(0, this.room * MOST_CHARACTERS_PER_TOKEN),
-      from: 0,
-      to: whole,
-      whole,
-      ...this.#wording,
-    }
-    return this.#estimate(quotation(text, part)) + FRAME_SLACK
+  /** Of a text, or a part of it, with its frame. */
+  tokensOf(of: RecalledText, { from, to } = { from: 0, to: of.text.length }): number {
+    const start = of.start ?? 0
+    const text = of.text.slice(from, Math.min(to, from + this.room * MOST_CHARACTERS_PER_TOKEN))
+    const whole = of.length ?? of.text.length
+    return (
+      this.#estimate(quotation(of, { text, from: start + from, to: start + to, whole, ...this.#wording })) + FRAME_SLACK
+    )
   }
 
   say(line: string): void {
@@ -224,12 +247,15 @@ class Page {
   quote(text: RecalledText, { tokens, offset = 0, around }: Quoting): number {
     const whole = text.length ?? text.text.length
     const base = text.start ?? 0
+    const most = Math.min(tokens, this.room)
     const frame =
       this.#estimate(quotation(text, { text: "", from: 1, to: whole - 1, whole, ...this.#wording })) + FRAME_SLACK
-    const room = Math.min(tokens, this.room) - frame
-    if (room < 1) return 0
-    const part =
-      around === undefined
+    const room = most - frame
+    const isAll = offset === 0 && this.tokensOf(text) <= most
+    if (room < 1 && !isAll) return 0
+    const part = isAll
+      ? { from: 0, to: text.text.length }
+      : around === undefined
         ? beginning(text.text, { from: offset, room, estimate: this.#estimate })
         : partAround(text.text, { at: around, room, estimate: this.#estimate })
     const quoted = quotation(text, {
@@ -246,9 +272,11 @@ class Page {
   }
 
   /** The first line or two of a neighbour. */
-  quoteBeginning(text: RecalledText, where: string): void {
-    const { to } = beginning(text.text, { from: 0, room: NEIGHBOUR_TOKENS / 3, estimate: this.#estimate })
-    const line = `${where}: ${headOf(text)}: ${JSON.stringify(text.text.slice(0, to).trim())}${to < text.text.length ? " …" : ""}`
+  quoteBeginning(text: RecalledText, where: string, tokens?: number): void {
+    const room = tokens === undefined ? NEIGHBOUR_TOKENS / 3 : tokens - LEAST_TOKENS
+    const { to } = beginning(text.text, { from: 0, room, estimate: this.#estimate })
+    const head = tokens === undefined ? headOf(text) : whatIs(text)
+    const line = `${where}: ${head}: ${JSON.stringify(text.text.slice(0, to).trim())}${to < text.text.length ? " …" : ""}`
     const safe = line.replaceAll("<", "\\u003c")
     const used = this.#estimate(safe) + 1
     if (used > this.room) return
@@ -275,14 +303,15 @@ function quotation(of: RecalledText, { text, from, to, whole, next }: Part): str
 
 const SAID = { user: "the user", assistant: "the assistant", call: "call", result: "result", note: "note" } as const
 
-function headOf({ handle, kind, label, time }: RecalledText): string {
-  const what =
-    label === undefined
-      ? SAID[kind]
-      : kind === "call" || kind === "result"
-        ? `${kind} of ${inline(label)}`
-        : `${SAID[kind]}, ${inline(label)}`
-  return [handle, what, time === "" ? "" : inline(time)].filter((part) => part !== "").join(" · ")
+const headOf = ({ handle, time, ...text }: RecalledText): string =>
+  [handle, whatIs(text), inline(time.replace(TO_THE_MINUTE, "$1 $2"))].filter((part) => part !== "").join(" · ")
+
+/** Seconds tell nothing apart that the order does not. */
+const TO_THE_MINUTE = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*$/
+
+function whatIs({ kind, label }: Pick<RecalledText, "kind" | "label">): string {
+  if (label === undefined) return SAID[kind]
+  return kind === "call" || kind === "result" ? `${kind} of ${inline(label)}` : `${SAID[kind]}, ${inline(label)}`
 }
 
 interface Fitting {

@@ -204,13 +204,34 @@ describe("BEY-1 the Recall tool", () => {
     await chat.close()
   })
 
+  test("a search shows what matched whole, under a short heading, and neighbours only with what is left", async () => {
+    const { randomUUID } = await import("node:crypto")
+    const other = await opened(randomUUID())
+    const says = (nth: number) => `The heron number ${nth} lives at the pond. ${"It eats frogs. ".repeat(20)}`
+    for (let nth = 0; nth < 8; nth++) {
+      await other.chat.add({ role: "user", content: says(nth) })
+      await other.chat.add({ role: "assistant", content: `Noted, ${nth}. ${"Nothing else. ".repeat(300)}` })
+    }
+    const uuid = await other.chat.add({ role: "user", content: says(8) })
+    await other.chat.close()
+    const { chat, ask } = await opened()
+    const answer = await ask({ search: "Where does the heron live?", in: "project", budget: 1_800 })
+    for (let nth = 0; nth < 9; nth++) expect(answer).toContain(says(nth).trim())
+    expect(answer).toMatch(/^[0-9a-f]{8}\/[0-9a-f]{10}\.0 · the user · 2026-01-01 00:00$/m)
+    expect(answer).not.toContain(other.chat.id)
+    const handle = `${other.chat.id.slice(0, 8)}/${handleOf(uuid)}`
+    expect(await ask({ handle })).toContain(says(8).trim())
+    expect(await ask({ search: "heron pond", in: "project" })).toMatch(/^After it: the assistant: "Noted, \d/m)
+    await chat.close()
+  })
+
   test("an index that is lost or damaged is built again", async () => {
     const first = await opened()
     await worked(first.chat, sample(8))
     expect(await first.ask({ search: "parseAddress8" })).toContain("ERR_842")
     const directory = join(first.chat.location, "..")
     await first.chat.close()
-    for (const end of ["", "-wal", "-shm"]) await rm(join(directory, `blocks.sqlite${end}`), { force: true })
+    for (const end of ["", "-wal", "-shm"]) await rm(join(directory, `search.sqlite${end}`), { force: true })
     const { chat, ask } = await opened()
     expect(await ask({ search: "parseAddress8" })).toContain("ERR_842")
     await chat.close()

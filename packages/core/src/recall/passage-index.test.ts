@@ -5,25 +5,29 @@ import { conversation } from "../../test/builders.ts"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
-import { BlockIndex, type BlockPassage } from "./block-index.ts"
-import { passagesOf } from "./block-search.ts"
-import { questionTerms } from "./block-terms.ts"
 import { BlockReader } from "./block-texts.ts"
 import { FollowedJournals } from "./followed-journals.ts"
+import { type Passage, passagesOf } from "./passage.ts"
+import { PassageIndex } from "./passage-index.ts"
+import { questionTerms } from "./passage-terms.ts"
+import type { Question } from "./ranking.ts"
 
-const passage = (text: string, at: number): BlockPassage => ({
-  ...{ uuid: `u${at}`, blocks: "0", kind: "result", time: "2026-01-01T00:00:00Z" },
+const NOW = new Date("2026-03-10T12:00:00Z")
+
+const passage = (text: string, at: number): Passage => ({
+  ...{ uuid: `u${at}`, blocks: "0", kind: "result", isSaid: false, time: "2026-01-01T00:00:00Z" },
   ...{ start: 0, length: text.length, text },
 })
 
-function indexOf(...texts: readonly string[]): BlockIndex {
-  const index = new BlockIndex(":memory:")
+function indexOf(...texts: readonly string[]): PassageIndex {
+  const index = new PassageIndex(":memory:")
   onTestFinished(() => index.close())
   index.extend({ source: "s", passages: texts.map(passage), from: undefined, to: "1" })
   return index
 }
 
-const found = (index: BlockIndex, text: string) => index.search({ text, limit: 10 }).found.map(({ uuid }) => uuid)
+const ask = (index: PassageIndex, question: Omit<Question, "now">) => index.search({ now: NOW, ...question })
+const found = (index: PassageIndex, text: string) => ask(index, { text }).found.map(({ uuid }) => uuid)
 
 test("BEY-1 a question of a megabyte looks up only its beginning", () => {
   const log = Array.from({ length: 120_000 }, (_, n) => `zz${n}q`).join(" ")
@@ -45,12 +49,12 @@ test("BEY-1 any syntax is only text to a search, and what has no words is found 
     "\u0000",
     "%",
   ]
-  for (const text of questions) expect(() => index.search({ text, limit: 10 })).not.toThrow()
+  for (const text of questions) expect(() => ask(index, { text })).not.toThrow()
   expect(found(index, "🚀")).toEqual(["u0"])
   expect(found(index, "!==")).toEqual(["u1"])
   expect(found(index, "設定")).toEqual(["u2"])
-  expect(index.search({ text: "🚀", kind: "call", limit: 10 }).found).toEqual([])
-  expect(index.search({ text: "🚀", kind: "result", source: "s", limit: 10 }).found).toHaveLength(1)
+  expect(ask(index, { text: "🚀", kind: "call" }).found).toEqual([])
+  expect(ask(index, { text: "🚀", kind: "result", source: "s" }).found).toHaveLength(1)
 })
 
 /** What SQLite throws when a file cannot grow. */
@@ -78,12 +82,12 @@ test("BEY-1 on a full disk a search still finds everything, also what is new: th
   const full = fullError()
   expect(full).toMatchObject({ errcode: 13 })
   const opened: string[] = []
-  const journals = new FollowedJournals<BlockPassage, BlockIndex>({
+  const journals = new FollowedJournals<Passage, PassageIndex>({
     directory: projectDirectory(root, "p"),
-    name: "blocks.sqlite",
+    name: "search.sqlite",
     open(path) {
       opened.push(path)
-      const index = new BlockIndex(path)
+      const index = new PassageIndex(path)
       if (path === ":memory:") return index
       index.extend = () => {
         throw full
@@ -100,5 +104,5 @@ test("BEY-1 on a full disk a search still finds everything, also what is new: th
   expect(await ask("needle")).toBe(1)
   await journal.append(conversation().user("a second thing").messages)
   expect(await ask("second")).toBe(1)
-  expect(opened).toEqual([join(projectDirectory(root, "p"), "blocks.sqlite"), ":memory:"])
+  expect(opened).toEqual([join(projectDirectory(root, "p"), "search.sqlite"), ":memory:"])
 })

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, onTestFinished, test } from "vitest"
@@ -9,7 +9,7 @@ import type { Entry } from "../journal/entries.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import { encodeLine } from "../journal/line.ts"
-import { JournalIndex } from "./journal-index.ts"
+import { JournalSearch } from "./journal-search.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
 const PROJECT = "p"
@@ -17,6 +17,7 @@ const PROJECT = "p"
 async function project() {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
+  const directory = projectDirectory(root, PROJECT)
   const write = async (id: string, entries: readonly Entry[]) => {
     const journal = await fileStore({ root, flush: "never" }).open(
       { project: PROJECT, id },
@@ -26,37 +27,35 @@ async function project() {
     await journal.close()
   }
   const open = (mask?: (text: string) => string) => {
-    const index = new JournalIndex({ root, project: PROJECT, ...(mask ? { mask } : {}) })
+    const index = new JournalSearch({ directory, ...(mask ? { mask } : {}) })
     onTestFinished(() => index.close())
     return index
   }
-  const directory = projectDirectory(root, PROJECT)
-  return { write, open, directory, file: join(directory, "recall.sqlite") }
+  return { write, open, directory, file: join(directory, "search.sqlite") }
 }
 
 const ids = seededIds("journal-index")
 const said = (text: string): Entry => ({ ...conversation().user(text).messages[0]!, uuid: ids.uuid() })
-/** Without the neighbours, which search finds too. */
-async function texts(index: JournalIndex, text: string): Promise<readonly string[]> {
-  const found = await index.search({ text, now: NOW, weights: { before: [0, 0], after: [0, 0] } })
-  return found.map((passage) => passage.text)
+async function texts(index: JournalSearch, text: string): Promise<readonly string[]> {
+  const { answer } = await index.search({ text, now: NOW })
+  return answer.found.map((passage) => passage.text)
 }
 
 test("BEY-5 finds what the person and the assistant wrote, with its place", async () => {
   const { write, open } = await project()
   const { messages } = conversation().user("Where is the staging server?").say("Staging is on port 7071 of host heron.")
   await write("c1", messages)
-  const found = await open().search({ text: "port of the staging server", now: NOW })
-  expect(found.find(({ speaker }) => speaker === "assistant")).toMatchObject({
-    conversation: "c1",
-    message: messages[1]!.uuid,
+  const { found } = (await open().search({ text: "port of the staging server", now: NOW })).answer
+  expect(found.find(({ kind }) => kind === "assistant")).toMatchObject({
+    source: "c1",
+    uuid: messages[1]!.uuid,
     time: "2026-01-01T00:00:00.000Z",
     text: "Staging is on port 7071 of host heron.",
   })
 })
 
-test("BEY-5 thinking, tool results, summaries and internal messages are not indexed", async () => {
-  const { write, open, file } = await project()
+test("BEY-5 a search in what was said finds no thinking, tools or internal messages; no search finds summaries", async () => {
+  const { write, open } = await project()
   await write(
     "c1",
     conversation()
@@ -67,9 +66,13 @@ test("BEY-5 thinking, tool results, summaries and internal messages are not inde
       .user("walrus reminder", { isMeta: true }).messages,
   )
   const index = open()
-  expect(await texts(index, "walrus")).toEqual([])
-  index.close()
-  expect(readFileSync(file).includes("walrus")).toBe(false)
+  expect((await index.search({ text: "walrus", now: NOW, isSaid: true })).answer.found).toEqual([])
+  expect((await texts(index, "walrus")).toSorted()).toEqual([
+    "file_path: walrus",
+    "pondering walrus",
+    "walrus content",
+    "walrus reminder",
+  ])
 })
 
 test("BEY-5 masks secrets before they are stored", async () => {
@@ -130,7 +133,7 @@ test("BEY-5 an index that is damaged or from another version is built again", as
   const broken = [
     () => writeFileSync(file, "this is no database, and longer than its header: ".repeat(50)),
     () => withDatabase(file, "PRAGMA user_version = 99"),
-    () => withDatabase(file, "DROP TABLE totals"),
+    () => withDatabase(file, "DROP TABLE removals"),
   ]
   for (const breaks of broken) {
     const before = open()
@@ -158,6 +161,15 @@ test("BEY-5 two processes fill one index without doubling anything", async () =>
   await Promise.all([one.update(), two.update()])
   await write("c1", [said("omega")])
   expect(await Promise.all([texts(one, "omega"), texts(two, "omega")])).toEqual([["omega"], ["omega"]])
+})
+
+test("BEY-5 the indexes of earlier versions are removed", async () => {
+  const { write, open, directory } = await project()
+  await write("c1", [said("alpha")])
+  const old = ["blocks.sqlite", "recall.sqlite", "recall.sqlite-wal"].map((name) => join(directory, name))
+  for (const path of old) writeFileSync(path, "old")
+  expect(await texts(open(), "alpha")).toEqual(["alpha"])
+  expect(old.filter((path) => existsSync(path))).toEqual([])
 })
 
 test("BEY-5 only the owner can read the index", async () => {

@@ -1,0 +1,127 @@
+/** What a question looks for: its words, each with the terms that stand for it in an index, and how much each says. */
+import { type NamedTime, timeNamedIn } from "./named-time.ts"
+import { namesAsWritten, questionTerms } from "./passage-terms.ts"
+import { bitsIn, type Question, type Weights } from "./ranking.ts"
+
+/** Only the rarest words count, in a mask of 32 bits. */
+const MOST_ASKED = 24
+const MOST_CONTEXT_TERMS = 40
+/** A term that only begins like a word of the question. */
+const SIMILAR = 0.5
+/** Words for which such terms are looked up. */
+const MOST_MISSED = 4
+/** A long message is about several things. What has this many of its rarest words covers it. */
+const ENOUGH_WORDS = 6
+
+/** A passage that covers this much of the question fits. */
+const LEAST_COVERAGE = 0.3
+/** So do the best passages of five sources that have this share of its words, if one of them has two. */
+const LEAST_TOGETHER = 0.4
+const SOURCES_TOGETHER = 5
+
+export interface WantedTerm {
+  readonly term: string
+  /** In how many passages it is. */
+  readonly documents: number
+  readonly weight: number
+  readonly isName: boolean
+  /** The word that it stands for. `undefined`: of the context. */
+  readonly word: number | undefined
+}
+
+export interface LookedFor {
+  /** The words of the question that can tell passages apart, as written. */
+  readonly words: readonly string[]
+  /** By word. */
+  readonly weights: readonly number[]
+  /** The rarest first. */
+  readonly terms: readonly WantedTerm[]
+  readonly names: readonly string[]
+  readonly text: string
+  readonly time: NamedTime | undefined
+}
+
+export interface Vocabulary {
+  /** Passages in the index. */
+  readonly count: number
+  readonly documentsWith: (term: string) => number
+  /** Terms that begin with this one, or contain it. */
+  readonly similarTo: (term: string, isName: boolean) => readonly string[]
+}
+
+/** The words that name a time are compared with times. As words they count no more than context does. */
+export function lookedFor(question: Question, vocabulary: Vocabulary, weights: Weights): LookedFor {
+  const { text, context = [], now } = question
+  const time = timeNamedIn(text, now)
+  const weighed = (term: string) => {
+    const documents = vocabulary.documentsWith(term)
+    return { term, documents, weight: rarity(documents, vocabulary.count) }
+  }
+  const asked = questionTerms(time ? text.replace(time.phrase, " ") : text)
+    .map(({ term, word, isName }) => ({ ...weighed(term), name: word, isName }))
+    .sort((a, b) => b.weight - a.weight)
+  const known = asked.filter(({ documents }) => documents > 0)
+  const missed = asked.filter(({ documents }) => documents === 0)
+  const similar = missed.slice(0, MOST_MISSED).map(({ term, isName, ...rest }) => ({
+    ...{ ...rest, isName },
+    others: vocabulary.similarTo(term, isName).map(weighed),
+  }))
+  const found = similar.filter(({ others }) => others.length > 0)
+  const words = [...known, ...found, ...missed.filter(({ name }) => !found.some((one) => one.name === name))]
+    .slice(0, MOST_ASKED)
+    .map(({ name, weight }) => ({ name, weight }))
+  const place = new Map(words.map(({ name }, at) => [name, at]))
+  const own = known.flatMap(({ name, ...term }) => (place.has(name) ? [{ ...term, word: place.get(name)! }] : []))
+  const others = found.flatMap(({ others: terms, name, isName }) =>
+    terms.map((term) => ({ ...term, weight: SIMILAR * term.weight, isName, word: place.get(name) })),
+  )
+  const isAsked = new Set(asked.map(({ term }) => term))
+  const around = [...context, time?.phrase ?? ""]
+    .flatMap((each) => questionTerms(each))
+    .slice(-MOST_CONTEXT_TERMS)
+    .filter(({ term }) => !isAsked.has(term))
+    .map(({ term }) => weighed(term))
+    .filter(({ documents }) => documents > 0)
+    .map((term) => ({ ...term, weight: weights.context * term.weight, isName: false, word: undefined }))
+  return {
+    words: words.map(({ name }) => name),
+    weights: words.map(({ weight }) => weight),
+    terms: [...own, ...others, ...around].sort((a, b) => b.weight - a.weight),
+    names: namesAsWritten(text),
+    ...{ text: text.trim(), time },
+  }
+}
+
+/** The inverse document frequency of BM25. */
+const rarity = (documents: number, count: number) => Math.log(1 + (count - documents + 0.5) / (documents + 0.5))
+
+/** The share of the question, weighed by how rare its words are. */
+export function coverageOf(mask: number, { weights }: LookedFor): number {
+  const whole = sum(weights.toSorted((a, b) => b - a).slice(0, ENOUGH_WORDS))
+  return whole === 0 ? 0 : Math.min(1, sum(weights.filter((_, at) => mask & (1 << at))) / whole)
+}
+
+export const wordsIn = (mask: number, { words }: LookedFor): readonly string[] =>
+  words.filter((_, at) => mask & (1 << at))
+
+/**
+ * Whether what was found fits the question, or only shares a word with it. A question of several parts has its answers in several sources:
+ * each covers little of it, so they count together too.
+ */
+export function isFitting(
+  found: readonly { readonly source: string; readonly mask: number }[],
+  question: LookedFor,
+): boolean {
+  if (found.some(({ mask }) => coverageOf(mask, question) >= LEAST_COVERAGE)) return true
+  if (!found.some(({ mask }) => bitsIn(mask) > 1)) return false
+  const together = new Map<string, number>()
+  for (const { source, mask } of found) {
+    if (!together.has(source)) together.set(source, mask)
+    if (together.size === SOURCES_TOGETHER) break
+  }
+  let all = 0
+  for (const mask of together.values()) all |= mask
+  return bitsIn(all) >= LEAST_TOGETHER * question.words.length
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)

@@ -1,0 +1,107 @@
+/**
+ * What the ranking needs to know of every passage, in arrays by the passage's number. Neighbours in a conversation have neighbouring turns.
+ * A session is a conversation, or the part of one between two long pauses.
+ */
+import type { Passage } from "./passage.ts"
+
+export interface PassageFacts {
+  readonly source: number
+  readonly turn: number
+  readonly kind: Passage["kind"]
+  readonly isSaid: boolean
+  readonly isQuestion: boolean
+  /** Of the passage, in terms. */
+  readonly length: number
+  /** Of the whole block, in characters. */
+  readonly blockLength: number
+  /** Milliseconds since 1970, or NaN. */
+  readonly time: number
+}
+
+const PAUSE = 4 * 3_600_000 // milliseconds: after that, people talk about something else
+const FIRST_SIZE = 1_024
+
+/** What a person says is about what they want. The longer an answer is, the more of it is about everything. */
+export const PERSON_WEIGHT = 2
+const LEAST_WEIGHT = 2 / 3
+/** Characters up to which a block is weighed in full. */
+const LONGEST_REQUEST = 2_000 // longer ones are pasted
+const LONGEST_REPLY = 300
+const TOOL_WEIGHT = 0.5
+
+export function weightOf({ kind, isSaid, blockLength }: Pick<PassageFacts, "kind" | "isSaid" | "blockLength">): number {
+  if (!isSaid) return TOOL_WEIGHT
+  const full = kind === "user" ? LONGEST_REQUEST : LONGEST_REPLY
+  return Math.max(LEAST_WEIGHT, PERSON_WEIGHT * Math.min(1, (full / blockLength) ** 0.75))
+}
+
+export class PassageColumns {
+  kinds: (Passage["kind"] | undefined)[] = []
+  lengths = new Float32Array(FIRST_SIZE)
+  weights = new Float32Array(FIRST_SIZE)
+  sources = new Uint32Array(FIRST_SIZE)
+  sessions = new Uint32Array(FIRST_SIZE)
+  turns = new Uint32Array(FIRST_SIZE)
+  times = new Float64Array(FIRST_SIZE)
+  said = new Uint8Array(FIRST_SIZE)
+  questions = new Uint8Array(FIRST_SIZE)
+  /** The largest number of a passage. */
+  largest = 0
+  count = 0
+  /** Terms in all passages. */
+  total = 0
+  /** By session: terms of what was said, weighed. */
+  readonly sessionLengths: number[] = []
+  sessionTotal = 0
+  readonly #open = new Map<number, { session: number; time: number }>()
+
+  add(id: number, facts: PassageFacts): void {
+    if (id >= this.lengths.length) this.#grow(id)
+    const { source, turn, kind, isSaid, isQuestion, length, time } = facts
+    const weight = weightOf(facts)
+    const session = this.#sessionOf(source, time)
+    this.kinds[id] = kind
+    this.lengths[id] = length
+    this.weights[id] = weight
+    this.sources[id] = source
+    this.sessions[id] = session
+    this.turns[id] = turn
+    this.times[id] = time
+    this.said[id] = Number(isSaid)
+    this.questions[id] = Number(isQuestion)
+    this.largest = Math.max(this.largest, id)
+    this.count++
+    this.total += length
+    if (!isSaid) return
+    const share = (length * weight) / PERSON_WEIGHT
+    this.sessionLengths[session]! += share
+    this.sessionTotal += share
+  }
+
+  #sessionOf(source: number, time: number): number {
+    const open = this.#open.get(source)
+    if (open && !(time - open.time > PAUSE)) {
+      if (!Number.isNaN(time)) open.time = time
+      return open.session
+    }
+    const session = this.sessionLengths.push(0) - 1
+    this.#open.set(source, { session, time })
+    return session
+  }
+
+  #grow(id: number): void {
+    const size = Math.max(2 * this.lengths.length, id + 1)
+    const grown = <T extends { set(from: T): void }>(to: T, from: T): T => {
+      to.set(from)
+      return to
+    }
+    this.lengths = grown(new Float32Array(size), this.lengths)
+    this.weights = grown(new Float32Array(size), this.weights)
+    this.sources = grown(new Uint32Array(size), this.sources)
+    this.sessions = grown(new Uint32Array(size), this.sessions)
+    this.turns = grown(new Uint32Array(size), this.turns)
+    this.times = grown(new Float64Array(size), this.times)
+    this.said = grown(new Uint8Array(size), this.said)
+    this.questions = grown(new Uint8Array(size), this.questions)
+  }
+}

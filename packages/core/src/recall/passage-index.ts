@@ -1,0 +1,350 @@
+/**
+ * A full-text index of passages: every block of past conversations, or memories. SQLite lists the passages with each term, the ranking
+ * orders them. Names are found whole, by their parts and by their beginning. The index holds nothing that cannot be rebuilt. Adding costs
+ * what is new.
+ */
+import { chooseFrom, NOTHING_FOUND, type SearchAnswer } from "./choose.ts"
+import type { Extension, FollowingIndex } from "./followed-journals.ts"
+import { IndexFile, type IndexShape, isPlainTerm, tokenOf } from "./index-file.ts"
+import { type LookedFor, lookedFor, type Vocabulary } from "./looked-for.ts"
+import type { Passage } from "./passage.ts"
+import { PassageColumns } from "./passage-columns.ts"
+import { countedTerms } from "./passage-terms.ts"
+import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS } from "./ranking.ts"
+
+/** Passages whose texts are read and compared with the question. */
+const READ = 100
+/** Passages that have a term of the question, over all its terms. The rarest terms come first. */
+const MOST_LISTED = 60_000 // about 8 ms
+/** Terms that begin with, or contain, a word that no passage has. */
+const MOST_SIMILAR = 20
+/** To count a frequent term takes long, and a few passages more or less change nothing. So those counts are kept for a while. */
+const FREQUENT = 200 // passages
+const STALE_SHARE = 0.05
+/** A label, such as the title of a memory, says what the text is about. */
+const LABEL_COUNT = 2
+
+const SHAPE: IndexShape = {
+  version: 3,
+  tables: ["vocabulary", "words", "sources", "passages", "removals"],
+  create: `
+  CREATE TABLE passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, turn INTEGER NOT NULL, uuid TEXT NOT NULL, blocks TEXT NOT NULL,
+    kind TEXT NOT NULL, isSaid INTEGER NOT NULL, label TEXT, time INTEGER, start INTEGER NOT NULL, length INTEGER NOT NULL,
+    terms INTEGER NOT NULL, isQuestion INTEGER NOT NULL, text TEXT NOT NULL);
+  CREATE INDEX passages_by_source ON passages (source);
+  CREATE TABLE sources (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, mark TEXT NOT NULL);
+  CREATE TABLE removals (count INTEGER NOT NULL);
+  INSERT INTO removals VALUES (0);
+  CREATE VIRTUAL TABLE words USING fts5 (body, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '_'");
+  CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);`,
+}
+
+/** A block and the ones right before and after it. */
+export interface BlockAround {
+  /** The text of the block around the passage, as far as the index has it in one piece. */
+  readonly whole: { readonly text: string; readonly start: number }
+  readonly before?: Passage
+  readonly after?: Passage
+}
+
+export class PassageIndex implements FollowingIndex<Passage> {
+  readonly #file: IndexFile
+  #columns = new PassageColumns()
+  #removals = 0
+  #names = new Map<number, string>()
+  #frequent: { readonly at: number; readonly counts: Map<string, number> } = { at: 0, counts: new Map() }
+
+  /** `path`: a file, or `:memory:`. */
+  constructor(path: string) {
+    this.#file = new IndexFile(path, SHAPE)
+  }
+
+  extend({ source, passages, from, to, isRestart = false }: Extension<Passage>): boolean {
+    return this.#file.inTransaction(() => {
+      const known = this.#file.statement("SELECT id, mark FROM sources WHERE name = ?").get(source)
+      if ((known === undefined ? undefined : String(known.mark)) !== from) return false
+      if (isRestart && known) this.#removePassages(Number(known.id))
+      const id = known ? Number(known.id) : this.#addSource(source, to)
+      this.#file.statement("UPDATE sources SET mark = ? WHERE id = ?").run(to, id)
+      this.#insert(passages, id)
+      return true
+    })
+  }
+
+  /** Takes these passages in place of the ones that the sources had. All or none. */
+  replace(sources: ReadonlyMap<string, readonly Passage[]>): void {
+    this.#file.inTransaction(() => {
+      for (const [source, passages] of sources) {
+        const known = this.#sourceId(source)
+        if (known !== undefined) this.#removePassages(known)
+        this.#insert(passages, known ?? this.#addSource(source, ""))
+      }
+    })
+  }
+
+  remove(source: string): void {
+    this.#file.inTransaction(() => {
+      const id = this.#sourceId(source)
+      if (id === undefined) return
+      this.#removePassages(id)
+      this.#file.statement("DELETE FROM sources WHERE id = ?").run(id)
+    })
+  }
+
+  marks(): ReadonlyMap<string, string> {
+    const rows = this.#file.statement("SELECT name, mark FROM sources").all()
+    return new Map(rows.map((row) => [String(row.name), String(row.mark)]))
+  }
+
+  /** The passages that answer a question, the best first. */
+  search(question: Question): SearchAnswer {
+    const columns = this.#upToDate()
+    const only = question.source === undefined ? undefined : this.#sourceId(question.source)
+    if (columns.count === 0 || (question.source !== undefined && only === undefined)) return NOTHING_FOUND
+    const weights = { ...WEIGHTS, ...question.weights }
+    const asked = lookedFor(question, this.#vocabulary(columns.count), weights)
+    const fits = this.#filter(question, only)
+    const { prior } = question
+    const ranked =
+      asked.words.length === 0
+        ? this.#literal(asked.text, fits)
+        : rankPassages({
+            ...{ columns, weights, fits, time: asked.time, lists: this.#lists(asked, only) },
+            prior: prior ? (id) => prior(this.#nameOf(columns.sources[id]!)) : () => 1,
+          })
+    const read = ranked.slice(0, Math.max(READ, question.limit === Number.POSITIVE_INFINITY ? ranked.length : 0))
+    return chooseFrom(this.#withTexts(read, question), question, asked)
+  }
+
+  /** What is around a passage that was found. */
+  around(
+    found: Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string },
+    most: number,
+  ): BlockAround | undefined {
+    const source = this.#sourceId(found.source)
+    if (source === undefined) return undefined
+    const { uuid, blocks, start } = found
+    const id = this.#file
+      .statement("SELECT id FROM passages WHERE source = ? AND uuid = ? AND blocks = ? AND start = ?")
+      .get(source, uuid, blocks, start)?.id
+    if (id === undefined) return undefined
+    const rows = this.#file
+      .statement(`SELECT ${COLUMNS} FROM passages WHERE source = ? AND id BETWEEN ? AND ? ORDER BY id`)
+      .all(source, Number(id) - most, Number(id) + most)
+      .map(passageFrom)
+    return blockAround(rows, found)
+  }
+
+  close(): void {
+    this.#file.close()
+  }
+
+  /** Reads what is new in the table. After a removal, by this process or another, all of it. */
+  #upToDate(): PassageColumns {
+    const removals = Number(this.#file.statement("SELECT count FROM removals").get()!.count)
+    if (removals !== this.#removals) {
+      this.#columns = new PassageColumns()
+      this.#names.clear()
+    }
+    this.#removals = removals
+    const rows = this.#file
+      .statement(
+        "SELECT id, source, turn, kind, isSaid, isQuestion, terms, length, time FROM passages WHERE id > ? ORDER BY id",
+      )
+      .iterate(this.#columns.largest)
+    for (const row of rows)
+      this.#columns.add(row.id as number, {
+        source: row.source as number,
+        turn: row.turn as number,
+        kind: row.kind as Passage["kind"],
+        isSaid: row.isSaid === 1,
+        isQuestion: row.isQuestion === 1,
+        length: row.terms as number,
+        blockLength: row.length as number,
+        time: row.time === null ? Number.NaN : (row.time as number),
+      })
+    return this.#columns
+  }
+
+  #vocabulary(count: number): Vocabulary {
+    if (Math.abs(count - this.#frequent.at) > STALE_SHARE * count) this.#frequent = { at: count, counts: new Map() }
+    const { counts } = this.#frequent
+    return {
+      count,
+      documentsWith: (term) => {
+        const known = counts.get(term)
+        if (known !== undefined) return known
+        const row = this.#file.statement("SELECT doc FROM vocabulary WHERE term = ?").get(tokenOf(term))
+        const documents = Number(row?.doc ?? 0)
+        if (documents >= FREQUENT) counts.set(term, documents)
+        return documents
+      },
+      similarTo: (term, isName) => this.#similar(term, isName),
+    }
+  }
+
+  #similar(term: string, isName: boolean): readonly string[] {
+    if (!isPlainTerm(term) || term.length < 3) return []
+    const beginning = this.#file
+      .statement(`SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc LIMIT ${MOST_SIMILAR}`)
+      .all(term, `${term}~`)
+    // to look inside of terms reads the whole vocabulary
+    const rows =
+      beginning.length > 0 || !isName
+        ? beginning
+        : this.#file
+            .statement(
+              `SELECT term FROM vocabulary WHERE term LIKE ? AND instr(term, '_') = 0 ORDER BY doc LIMIT ${MOST_SIMILAR}`,
+            )
+            .all(`%${term}%`)
+    return rows.map((row) => String(row.term))
+  }
+
+  #lists({ terms }: LookedFor, only: number | undefined): readonly TermList[] {
+    const lists: TermList[] = []
+    let listed = 0
+    for (const [at, { term, weight, documents, isName, word }] of terms.entries()) {
+      listed += documents
+      if (at > 0 && listed > MOST_LISTED) continue
+      const ids = (least: string) => this.#listed(least + tokenOf(term), only)
+      lists.push({ weight, word, isName, ids: ids(""), twice: ids(TWICE), often: ids(OFTEN) })
+    }
+    return lists
+  }
+
+  #listed(token: string, only: number | undefined): readonly number[] {
+    const query = [token, ...(only === undefined ? [] : [sourceToken(only)])].map((each) => `"${each}"`).join(" AND ")
+    return this.#file.ids("SELECT group_concat(rowid) AS ids FROM words WHERE words MATCH ?", query)
+  }
+
+  /** A question without words, such as an emoji or an operator, is compared with the texts themselves. */
+  #literal(text: string, fits: (id: number) => boolean): readonly RankedPassage[] {
+    if (text === "") return []
+    const rows = this.#file.statement("SELECT id FROM passages WHERE instr(text, ?) > 0 ORDER BY id DESC").all(text)
+    return rows.map(({ id }) => ({ id: Number(id), score: 1, mask: 0 })).filter(({ id }) => fits(id))
+  }
+
+  #filter({ isSaid, kind, since, until, exclude }: Question, only: number | undefined): (id: number) => boolean {
+    const { said, kinds, times, sources } = this.#columns
+    const from = since?.getTime() ?? Number.NEGATIVE_INFINITY
+    const to = until?.getTime() ?? Number.POSITIVE_INFINITY
+    const left = new Set([...(exclude?.sources ?? [])].map((name) => this.#sourceId(name)))
+    return (id) =>
+      (!isSaid || said[id] === 1) &&
+      (kind === undefined || kinds[id] === kind) &&
+      !(times[id]! < from || times[id]! >= to) &&
+      (only === undefined || sources[id] === only) &&
+      (left.size === 0 || !left.has(sources[id]!))
+  }
+
+  #withTexts(ranked: readonly RankedPassage[], { exclude }: Question) {
+    const rows = this.#file
+      .statement(`SELECT ${COLUMNS} FROM passages WHERE id IN (SELECT value FROM json_each(?))`)
+      .all(JSON.stringify(ranked.map(({ id }) => id)))
+    const byId = new Map(rows.map((row) => [Number(row.id), row]))
+    return ranked.flatMap((one) => {
+      const row = byId.get(one.id)
+      if (!row || exclude?.messages?.has(String(row.uuid))) return []
+      return [{ ...one, passage: { ...passageFrom(row), source: this.#nameOf(Number(row.source)) } }]
+    })
+  }
+
+  #nameOf(source: number): string {
+    const known = this.#names.get(source)
+    if (known !== undefined) return known
+    const name = String(this.#file.statement("SELECT name FROM sources WHERE id = ?").get(source)?.name)
+    this.#names.set(source, name)
+    return name
+  }
+
+  #addSource(name: string, mark: string): number {
+    const added = this.#file.statement("INSERT INTO sources (name, mark) VALUES (?, ?)").run(name, mark)
+    return Number(added.lastInsertRowid)
+  }
+
+  #insert(passages: readonly Passage[], source: number): void {
+    if (passages.length === 0) return
+    const last = this.#file
+      .statement("SELECT uuid, turn FROM passages WHERE source = ? AND isSaid = 1 ORDER BY id DESC LIMIT 1")
+      .get(source)
+    let [turn, speaking] = [Number(last?.turn ?? 0), String(last?.uuid ?? "")]
+    for (const { uuid, blocks, kind, isSaid, label, time, start, length, text } of passages) {
+      if (isSaid && uuid !== speaking) {
+        turn++
+        speaking = uuid
+      }
+      const at = Date.parse(time)
+      const { counts, length: terms } = countedTerms(text)
+      const values = [source, turn, uuid, blocks, kind, Number(isSaid), label ?? null, Number.isNaN(at) ? null : at]
+      const { lastInsertRowid } = this.#file
+        .statement(
+          "INSERT INTO passages (source, turn, uuid, blocks, kind, isSaid, label, time, start, length, terms, isQuestion, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .run(...values, start, length, terms, Number(/[?？]/.test(text)), text)
+      const body = tokensOf(counts, label)
+      this.#file
+        .statement("INSERT INTO words (rowid, body) VALUES (?, ?)")
+        .run(lastInsertRowid, `${sourceToken(source)} ${body.join(" ")}`)
+    }
+  }
+
+  #sourceId(name: string): number | undefined {
+    const id = this.#file.statement("SELECT id FROM sources WHERE name = ?").get(name)?.id
+    return id === undefined ? undefined : Number(id)
+  }
+
+  #removePassages(source: number): void {
+    this.#file.statement("UPDATE removals SET count = count + 1").run()
+    this.#file.statement("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE source = ?)").run(source)
+    this.#file.statement("DELETE FROM passages WHERE source = ?").run(source)
+  }
+}
+
+/** `passages`: some of one source, in order, with the one that was found. */
+export function blockAround(
+  passages: readonly Passage[],
+  { uuid, blocks }: Pick<Passage, "uuid" | "blocks">,
+): BlockAround {
+  const isOwn = (passage: Passage) => passage.uuid === uuid && passage.blocks === blocks
+  const [first, last] = [passages.findIndex(isOwn), passages.findLastIndex(isOwn)]
+  const own = passages.slice(first, last + 1)
+  const [before, after] = [passages[first - 1], passages[last + 1]]
+  return {
+    whole: { text: own.map(({ text }) => text).join(""), start: own[0]!.start },
+    ...(before ? { before } : {}),
+    ...(after ? { after } : {}),
+  }
+}
+
+const COLUMNS = "id, source, uuid, blocks, kind, isSaid, label, time, start, length, text"
+
+function passageFrom(row: Record<string, unknown>): Passage {
+  return {
+    uuid: String(row.uuid),
+    blocks: String(row.blocks),
+    kind: String(row.kind) as Passage["kind"],
+    isSaid: row.isSaid === 1,
+    ...(row.label === null ? {} : { label: String(row.label) }),
+    time: row.time === null ? "" : new Date(Number(row.time)).toISOString(),
+    start: Number(row.start),
+    length: Number(row.length),
+    text: String(row.text),
+  }
+}
+
+// no term has an underscore
+const TWICE = "2_"
+const OFTEN = "4_"
+const sourceToken = (id: number) => `s_${id}`
+
+/** Each term, and once more if it is there at least twice, or at least four times: the index lists passages, and no counts. */
+function tokensOf(counts: ReadonlyMap<string, number>, label: string | undefined): readonly string[] {
+  const all = new Map(counts)
+  if (label !== undefined)
+    for (const term of countedTerms(label).counts.keys()) all.set(term, (all.get(term) ?? 0) + LABEL_COUNT)
+  return [...all].flatMap(([term, count]) => {
+    const token = tokenOf(term)
+    return [token, ...(count > 1 ? [TWICE + token] : []), ...(count > 3 ? [OFTEN + token] : [])]
+  })
+}

@@ -1,0 +1,86 @@
+/**
+ * The terms by which passages are found: those of `termsOf`, and exact names as they are written. A path, a version or an address counts as
+ * one term too: its parts alone are in too many places.
+ */
+import { termsOf } from "../base/terms.ts"
+
+const LONGEST_NAME = 80 // characters; longer ones are data, and the beginning names them
+const MOST_REMEMBERED = 50_000 // runs whose terms are remembered: tool results repeat the same words
+
+/** A question can be a pasted log. Only its beginning is looked up: each term costs a query. */
+const LONGEST_QUESTION = 20_000 // characters
+const MOST_LOOKED_UP = 200
+
+const remembered = new Map<string, readonly string[]>()
+
+export interface CountedTerms {
+  /** How often each term is in the text. */
+  readonly counts: ReadonlyMap<string, number>
+  /** Terms in all, with repetitions. */
+  readonly length: number
+}
+
+export function countedTerms(text: string): CountedTerms {
+  const counts = new Map<string, number>()
+  let length = 0
+  for (const piece of piecesIn(text))
+    for (const term of termsOfPiece(piece)) {
+      counts.set(term, (counts.get(term) ?? 0) + 1)
+      length++
+    }
+  return { counts, length }
+}
+
+export interface QuestionTerm {
+  readonly term: string
+  /** As it was written, in lower case. */
+  readonly word: string
+  /** It belongs to a name: `ERR_42`, `src/foo.ts`. A name means the same wherever it is. */
+  readonly isName: boolean
+}
+
+/** The terms that a question looks for, each once. */
+export function questionTerms(text: string): readonly QuestionTerm[] {
+  const terms = new Map<string, QuestionTerm>()
+  for (const piece of piecesIn(text.slice(0, LONGEST_QUESTION))) {
+    const isName = looksLikeName(piece)
+    for (const { stem, word } of termsOf(piece)) if (!terms.has(stem)) terms.set(stem, { term: stem, word, isName })
+    for (const name of namesIn(piece)) if (!terms.has(name)) terms.set(name, { term: name, word: name, isName: true })
+    if (terms.size >= MOST_LOOKED_UP) break
+  }
+  return [...terms.values()].slice(0, MOST_LOOKED_UP)
+}
+
+/** The names in a question, as they are written. */
+export function namesAsWritten(text: string): readonly string[] {
+  const pieces = text
+    .slice(0, LONGEST_QUESTION)
+    .split(/\s+/)
+    .map((piece) => piece.replace(/^[^\p{L}\p{N}_$#@./-]+|[^\p{L}\p{N}_$]+$/gu, ""))
+  return [...new Set(pieces)].filter((piece) => piece.length > 1 && looksLikeName(piece)).slice(0, MOST_LOOKED_UP)
+}
+
+/** Digits, capitals inside, or signs inside: no word of a sentence. */
+const looksLikeName = (piece: string): boolean =>
+  /\p{N}|\p{Ll}\p{Lu}|\p{Lu}{2}|[\p{L}\p{N}][_./:@#$\\]+[\p{L}\p{N}]/u.test(piece)
+
+function* piecesIn(text: string): Generator<string> {
+  for (const [piece] of text.matchAll(/[^\s"'`()<>[\]{},;|]+(?:'[a-z]+)?/g)) yield piece
+}
+
+function termsOfPiece(piece: string): readonly string[] {
+  const known = remembered.get(piece)
+  if (known) return known
+  const terms = [...termsOf(piece).map(({ stem }) => stem), ...namesIn(piece)]
+  if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+  if (piece.length <= LONGEST_NAME) remembered.set(piece, terms)
+  return terms
+}
+
+/** `src/foo/bar.ts:120` is one name, and has the name `bar.ts` in it. */
+function namesIn(piece: string): readonly string[] {
+  const bare = piece.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase()
+  if (bare.length > LONGEST_NAME) return [bare.slice(0, LONGEST_NAME)]
+  const parts = bare.split(/[/:=@\\]+/)
+  return [...new Set([bare, ...parts])].filter((name) => /[\p{L}\p{N}][^\p{L}\p{N}_'’]+[\p{L}\p{N}]/u.test(name))
+}

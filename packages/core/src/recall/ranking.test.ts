@@ -1,0 +1,167 @@
+import fc from "fast-check"
+import { expect, onTestFinished, test } from "vitest"
+import type { Passage } from "./passage.ts"
+import { PassageIndex } from "./passage-index.ts"
+
+const NOW = new Date("2026-03-10T12:00:00Z")
+
+const said = (text: string, at: number, more: Partial<Passage> = {}): Passage => ({
+  ...{ uuid: `u${at}`, blocks: "0", kind: "user", isSaid: true, time: "2026-01-01T00:00:00.000Z" },
+  ...{ start: 0, length: text.length, text, ...more },
+})
+
+function indexOf(source: string, texts: readonly string[], more: Partial<Passage> = {}): PassageIndex {
+  const index = new PassageIndex(":memory:")
+  onTestFinished(() => index.close())
+  return adding(index, source, texts, more)
+}
+
+function adding(index: PassageIndex, source: string, texts: readonly string[], more: Partial<Passage> = {}) {
+  index.replace(new Map([[source, texts.map((text, at) => said(text, at, more))]]))
+  return index
+}
+
+const found = (index: PassageIndex, text: string) => index.search({ text, now: NOW }).found.map((one) => one.text)
+const isFitting = (index: PassageIndex, text: string) => index.search({ text, now: NOW }).isFitting
+
+test("BEY-5 finds a passage by other forms of its words", () => {
+  const index = indexOf("a", ["we deploy on Fridays", "the cat sleeps", "lunch at noon"])
+  expect(found(index, "when are deployments? deploying on a Friday?")[0]).toBe("we deploy on Fridays")
+})
+
+test("BEY-5 finds an answer by the words of the question before it", () => {
+  const index = indexOf("a", [
+    "nothing",
+    "Which database does the billing service use?",
+    "Postgres, for now.",
+    "ok",
+    "fine",
+    "lunch",
+  ])
+  expect(found(index, "billing database").slice(0, 2)).toContain("Postgres, for now.")
+})
+
+test("BEY-5 finds the passage that fits best, however many older ones share a word with it", () => {
+  const older = Array.from({ length: 2_000 }, (_, at) =>
+    at % 8 ? `Lunch number ${at} was good.` : `Staging had visit ${at}.`,
+  )
+  const index = indexOf("a", [...older, "The port of staging is 7071."])
+  expect(found(index, "Which port does staging use?")[0]).toBe("The port of staging is 7071.")
+})
+
+test("BEY-5 finds the parts of an answer in several conversations, each of which covers little of the question", () => {
+  const filler = Array.from({ length: 40 }, (_, at) => `Marta had lunch number ${at}.`)
+  const index = indexOf("a", ["Marta adopted a beagle.", ...filler])
+  adding(index, "b", ["Marta bought the blue car.", ...filler])
+  const asked = "Which event came first, chronologically, for Marta: the adoption or the car?"
+  expect(found(index, asked).slice(0, 2).toSorted()).toEqual(["Marta adopted a beagle.", "Marta bought the blue car."])
+  expect(isFitting(index, asked)).toBe(true)
+  expect(isFitting(index, asked.replace("adoption", "parrot").replace("car", "tent"))).toBe(false)
+})
+
+test("BEY-5 finds nothing where nothing fits", () => {
+  const index = indexOf("a", ["we deploy on Fridays", "the cat sleeps", "lunch at noon"])
+  expect(found(index, "Which rocket engine was tested?")).toEqual([])
+})
+
+test("BEY-5 prefers the time that the question names", () => {
+  const index = indexOf("may", ["the release was late"], { time: "2025-05-20T10:00:00.000Z" })
+  adding(index, "june", ["the release was late"], { time: "2025-06-20T10:00:00.000Z" })
+  expect(index.search({ text: "the release in May 2025", now: NOW }).found[0]!.source).toBe("may")
+})
+
+test("BEY-5 says which words matched", () => {
+  const index = indexOf("a", ["we deploy on Fridays", "the cat sleeps"])
+  expect(index.search({ text: "Friday deployment", now: NOW }).found[0]!.words.toSorted()).toEqual([
+    "deployment",
+    "friday",
+  ])
+})
+
+test("BEY-5 a removed source is not found, and a replaced passage only with its new text", () => {
+  const index = indexOf("a", ["alpha"])
+  adding(index, "b", ["beta"])
+  index.remove("a")
+  adding(index, "b", ["gamma"])
+  expect([found(index, "alpha"), found(index, "beta"), found(index, "gamma")]).toEqual([[], [], ["gamma"]])
+})
+
+test("BEY-5 a step from an outdated mark is refused", () => {
+  const index = indexOf("a", [])
+  const step = { source: "c", passages: [said("alpha", 0)], from: undefined, to: "1" }
+  expect([index.extend(step), index.extend(step)]).toEqual([true, false])
+  expect(found(index, "alpha")).toEqual(["alpha"])
+})
+
+test("BEY-5 any text can be indexed and asked for", () => {
+  const index = indexOf("a", [])
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (text, context) => {
+      adding(index, "a", [text, context])
+      index.search({ text, now: NOW, context: [context] })
+    }),
+    { numRuns: 100 },
+  )
+})
+
+const LONG_ANSWER = Array.from(
+  { length: 30 },
+  (_, at) => `Step ${at}: the staging port can be set in the config, restart staging, check the port.`,
+).join("\n")
+
+test("BEY-5 what the person said is above long answers and tool results that repeat its words", () => {
+  const index = new PassageIndex(":memory:")
+  onTestFinished(() => index.close())
+  const other = (text: string, at: number, more: Partial<Passage>) => said(text, at, { length: 3_000, ...more })
+  const log = "listening: staging port, staging port, staging port"
+  index.replace(
+    new Map([
+      ["a", [other(LONG_ANSWER.slice(0, 1_200), 0, { kind: "assistant" })]],
+      ["b", [other(log, 0, { kind: "result", isSaid: false, label: "Bash" })]],
+      ["c", [said("By the way, our staging port moved to 7071 last night.", 0)]],
+    ]),
+  )
+  expect(found(index, "Which port does staging use?")[0]).toContain("7071")
+  expect(found(index, "Which port does staging use?")).toHaveLength(3)
+})
+
+test("BEY-5 a name counts the same wherever it is", () => {
+  const index = indexOf("a", ["We talked about errors and about many other things.", "Errors again?"])
+  adding(index, "b", ["exit: ERR_4711 in parseAddress"], { kind: "result", isSaid: false })
+  expect(found(index, "Where did we see errors such as ERR_4711?")[0]).toContain("ERR_4711")
+})
+
+test("BEY-5 a term that is repeated counts more, and a long text less", () => {
+  const filler = "with many other words about lunch, rain, trains, shoes, music and so on"
+  const index = indexOf("a", [`A walrus once, ${filler}.`])
+  adding(index, "b", [
+    "The walrus and its walrus friends: a walrus story of lunch, rain, trains, shoes, music and so on.",
+  ])
+  expect(found(index, "walrus")[0]).toContain("walrus friends")
+  adding(index, "c", ["A walrus."])
+  adding(index, "d", [`A walrus. ${filler} `.repeat(1) + filler.repeat(8)])
+  expect(found(index, "walrus").at(-1)).toContain(filler.repeat(8))
+})
+
+test("BEY-5 of two equal turns, the one in a session about the subject comes first, and none for its age", () => {
+  const talk = (subject: string) => [
+    `Let us plan the ${subject}.`,
+    "ok",
+    "And then?",
+    "It was booked for Friday.",
+    "Fine.",
+  ]
+  const index = indexOf("new", talk("printer"), { time: "2026-03-09T00:00:00.000Z" })
+  adding(index, "old", [...talk("wedding"), `The wedding again.`], { time: "2024-01-01T00:00:00.000Z" })
+  const asked = index.search({ text: "When was the wedding booked?", now: NOW })
+  const booked = asked.found.filter(({ text }) => text.includes("booked"))
+  expect(booked[0]!.source).toBe("old")
+})
+
+test("BEY-5 a search answers with what shares a word, and says that it does not fit", () => {
+  const index = indexOf("a", ["we deploy on Fridays", "the cat sleeps", "lunch at noon"])
+  const asked = "Which rocket engine, fuel tank, nozzle, valve, pump and turbine were tested on the cat?"
+  const answer = index.search({ text: asked, now: NOW })
+  expect(answer.found.map(({ text }) => text)).toEqual(["the cat sleeps"])
+  expect(answer.isFitting).toBe(false)
+})

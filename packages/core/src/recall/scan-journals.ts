@@ -1,0 +1,114 @@
+/** Search without an index, for stores without files: reads journals from their ends, as far as a limit allows, and compares. */
+import type { Journal } from "../journal/store.ts"
+import { BlockReader } from "./block-texts.ts"
+import { chooseFrom, NOTHING_FOUND } from "./choose.ts"
+import type { JournalAnswer } from "./journal-search.ts"
+import { lookedFor } from "./looked-for.ts"
+import { type Passage, passagesOf } from "./passage.ts"
+import { PassageColumns } from "./passage-columns.ts"
+import { blockAround } from "./passage-index.ts"
+import { questionTerms } from "./passage-terms.ts"
+import { type Question, rankPassages, WEIGHTS } from "./ranking.ts"
+
+/** Characters that one search compares: about 1M tokens. */
+const MOST_SCANNED = 4_000_000
+const CHARACTERS_PER_TERM = 10
+
+export interface Scanned extends JournalAnswer {
+  /** Older blocks were not compared. */
+  readonly isCut: boolean
+}
+
+export interface ScannedJournal {
+  readonly source: string
+  readonly journal: Pick<Journal, "tail" | "before">
+}
+
+type Placed = Passage & { readonly source: string }
+
+export async function scanJournals(journals: AsyncIterable<ScannedJournal>, question: Question): Promise<Scanned> {
+  const { passages, isCut } = await read(journals)
+  const columns = new PassageColumns()
+  const asked = questionTerms(question.text).map(({ term }) => term)
+  const literal = question.text.trim().toLowerCase()
+  const counted = new Map(asked.map((term) => [term, new Map<number, number>()]))
+  const literally: number[] = []
+  const sources = new Map<string, number>()
+  let [turn, speaking] = [0, ""]
+  for (const [at, { source, uuid, kind, isSaid, time, text, length }] of passages.entries()) {
+    if (isSaid && uuid !== speaking) turn++
+    if (isSaid) speaking = uuid
+    if (!sources.has(source)) sources.set(source, sources.size + 1)
+    const id = at + 1
+    columns.add(id, {
+      ...{ source: sources.get(source)!, turn, kind, isSaid, isQuestion: /[?？]/.test(text), time: Date.parse(time) },
+      ...{ length: text.length / CHARACTERS_PER_TERM, blockLength: length },
+    })
+    const lower = text.toLowerCase()
+    for (const [term, ids] of counted) {
+      const count = timesIn(lower, term)
+      if (count > 0) ids.set(id, count)
+    }
+    if (asked.length === 0 && literal !== "" && lower.includes(literal)) literally.push(id)
+  }
+  if (passages.length === 0) return { ...NOTHING_FOUND, isCut }
+  const documentsWith = (term: string) => counted.get(term)?.size ?? 0
+  const wanted = lookedFor(question, { count: passages.length, documentsWith, similarTo: () => [] }, WEIGHTS)
+  const fits = (id: number) => isWanted(passages[id - 1]!, question)
+  const lists = wanted.terms.flatMap(({ term, ...rest }) => {
+    const ids = [...(counted.get(term) ?? [])]
+    const least = (times: number) => ids.filter(([, count]) => count >= times).map(([id]) => id)
+    return [{ ...rest, ids: least(1), twice: least(2), often: least(4) }]
+  })
+  const ranked =
+    asked.length === 0
+      ? literally
+          .filter(fits)
+          .reverse()
+          .map((id) => ({ id, score: 1, mask: 0 }))
+      : rankPassages({ columns, lists, fits, time: wanted.time, weights: WEIGHTS, prior: () => 1 })
+  const texts = ranked.map((one) => ({ ...one, passage: passages[one.id - 1]! }))
+  const answer = chooseFrom(texts, question, wanted)
+  const inSource = Map.groupBy(passages, ({ source }) => source)
+  const found = answer.found.map((one) => ({ ...one, around: blockAround(inSource.get(one.source)!, one) }))
+  return { ...answer, found, isCut }
+}
+
+/** The newest part of each journal, in order. */
+async function read(journals: AsyncIterable<ScannedJournal>) {
+  const passages: Placed[] = []
+  let [scanned, isCut] = [0, false]
+  for await (const { source, journal } of journals) {
+    const parts: Placed[][] = []
+    for (let segment = await journal.tail(); ; ) {
+      if (scanned > MOST_SCANNED) {
+        isCut = true
+        break
+      }
+      const reader = new BlockReader()
+      const part = segment.entries
+        .flatMap((entry) => reader.take(entry))
+        .flatMap((block) => passagesOf(block, (text) => text))
+        .map((passage) => ({ ...passage, source }))
+      for (const { text } of part) scanned += text.length
+      parts.push(part)
+      const before = await journal.before(segment)
+      if (!before) break
+      segment = before
+    }
+    passages.push(...parts.reverse().flat())
+  }
+  return { passages, isCut }
+}
+
+function timesIn(text: string, term: string): number {
+  let count = 0
+  for (let at = text.indexOf(term); at >= 0 && count < 4; at = text.indexOf(term, at + term.length)) count++
+  return count
+}
+
+function isWanted(passage: Placed, { kind, since, until, isSaid }: Question): boolean {
+  if ((isSaid && !passage.isSaid) || (kind !== undefined && passage.kind !== kind)) return false
+  const at = Date.parse(passage.time)
+  return !(since && at < since.getTime()) && !(until && at >= until.getTime())
+}
