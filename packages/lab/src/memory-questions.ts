@@ -1,95 +1,97 @@
 /**
- * How well search finds what was said months ago, on generated dialogues that no weight was chosen on, beside plain BM25 in the same run.
+ * How well search finds what was said months ago, on generated dialogues of two people and chats with an assistant that no weight was chosen
+ * on: through the Recall tool's text and the memory search, beside plain BM25 and FTS5 on the same turns.
  *
  *     npm run memory-questions                 the figures of docs/figures.md
  *     npm run memory-questions -- --short      a few dialogues, without the table of weights
+ *     npm run memory-questions -- --tune       the seeds on which weights are chosen
  */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Weights } from "@strata/core/internal"
-import { type Dialogue, type DialogueOptions, makeDialogue } from "./memory-questions/dialogues.ts"
+import { makeChat } from "./memory-questions/chats.ts"
+import { type Dialogue, makeDialogue, type QuestionKind } from "./memory-questions/dialogues.ts"
+import { type DoorOf, memorySearch, plainFts5, recallTool } from "./memory-questions/doors.ts"
 import { readLocomo } from "./memory-questions/locomo.ts"
-import {
-  ANSWERABLE,
-  makeCrowd,
-  measure,
-  ours,
-  plain,
-  plainOverTerms,
-  type Searcher,
-  UNANSWERABLE,
-} from "./memory-questions/measure.ts"
+import { ANSWERABLE, makeCrowd, measure, plain, UNANSWERABLE } from "./memory-questions/measure.ts"
 import { measureSupersession } from "./memory-questions/supersession.ts"
 
 const DATA = join(import.meta.dirname, "../../../../shared/data/memory")
-const HELD_OUT_SEED = 1_001 // weights were chosen on seeds from 1
 const CROWD_DIALOGUES = 62 // about 1M tokens
 const isShort = process.argv.includes("--short")
+const part = process.argv.includes("--tune") ? "chosen" : "held-out"
+const FIRST_SEED = { chosen: 1, "held-out": 1_001 }[part]
 const dialogueCount = isShort ? 2 : 12
 const supersessionCases = isShort ? 200 : 5_000
 
 /** What the ranking is without one of its parts. */
 const WITHOUT: Readonly<Record<string, Partial<Weights>>> = {
   neighbours: { before: [0, 0], after: [0, 0], reply: 0 },
-  "more weight for a reply": { reply: 0.3 },
+  "more weight for a reply": { reply: 0.4 },
   "the time named in the question": { time: 1 },
   "the score of the session": { session: 0 },
+  "more weight for words together": { together: 0 },
 }
 
 const percent = (share: number) => (Number.isNaN(share) ? "" : `${(100 * share).toFixed(1)}%`)
 
-function report(title: string, dialogues: readonly Dialogue[]): void {
-  const turns = dialogues.reduce((total, dialogue) => total + dialogue.turns.length, 0)
-  console.log(`\n${title}: ${dialogues.length} dialogues, ${turns} turns`)
-  const row = (name: string, searcher: Searcher, kinds: Parameters<typeof measure>[2] = ANSWERABLE) => {
-    const figures = measure(dialogues, searcher, kinds)
-    const { count, turn5, turn10, session5, session10, noAnswer, newerFirst } = figures
-    return {
-      ...{ search: name, questions: count, "turn @5": percent(turn5), "turn @10": percent(turn10) },
-      ...{ "session @5": percent(session5), "session @10": percent(session10), "no answer": percent(noAnswer) },
-      ...{ "newer first": percent(newerFirst) },
-    }
-  }
-  const kinds = ANSWERABLE.filter((kind) =>
-    dialogues.some(({ questions }) => questions.some((question) => question.kind === kind)),
-  )
-  console.table([
-    row("plain BM25", plain),
-    row("plain BM25 over our terms", plainOverTerms),
-    row("ours", ours()),
-    ...kinds.map((kind) => row(`  ${kind}`, ours(), [kind])),
-    ...(isShort ? [] : Object.entries(WITHOUT).map(([name, weights]) => row(`ours without ${name}`, ours(weights)))),
-  ])
-  for (const kind of UNANSWERABLE) {
-    const { count, noAnswer } = measure(dialogues, ours(), [kind])
-    if (count > 0) console.log(`  unanswerable, ${kind}: no answer to ${percent(noAnswer)} of ${count}`)
+async function row(name: string, dialogues: readonly Dialogue[], door: DoorOf, kinds?: readonly QuestionKind[]) {
+  const { count, turn5, turn10, session5, whole } = await measure(dialogues, door, kinds ?? ANSWERABLE)
+  return {
+    ...{ search: name, questions: count, "turn @5": percent(turn5), "turn @10": percent(turn10) },
+    ...{ "session @5": percent(session5), whole: whole > 0 ? percent(whole) : "" },
   }
 }
 
-const heldOut = (about: DialogueOptions["about"]) =>
-  Array.from({ length: dialogueCount }, (_, at) => makeDialogue({ seed: HELD_OUT_SEED + at, about, part: "held-out" }))
+async function report(title: string, dialogues: readonly Dialogue[]): Promise<void> {
+  const turns = dialogues.reduce((total, dialogue) => total + dialogue.turns.length, 0)
+  console.log(`\n${title}: ${dialogues.length} dialogues, ${turns} turns`)
+  const rows = [
+    await row("plain BM25", dialogues, plain),
+    await row("FTS5", dialogues, plainFts5),
+    await row("Recall tool", dialogues, recallTool),
+    await row("memory search", dialogues, memorySearch()),
+  ]
+  for (const kind of ANSWERABLE)
+    if (dialogues.some(({ questions }) => questions.some((question) => question.kind === kind)))
+      rows.push(await row(`  Recall tool, ${kind}`, dialogues, recallTool, [kind]))
+  for (const [name, weights] of isShort ? [] : Object.entries(WITHOUT))
+    rows.push(await row(`memory search without ${name}`, dialogues, memorySearch(weights)))
+  console.table(rows)
+  for (const kind of UNANSWERABLE) {
+    const { count, unfitting } = await measure(dialogues, memorySearch(), [kind])
+    if (count > 0)
+      console.log(`  unanswerable, ${kind}: nothing recalled by itself for ${percent(unfitting)} of ${count}`)
+  }
+}
 
-for (const about of ["everyday", "project"] as const) report(`Generated, ${about}, held out`, heldOut(about))
+const many = (make: (seed: number) => Dialogue) =>
+  Array.from({ length: dialogueCount }, (_, at) => make(FIRST_SEED + at))
+const everyday = many((seed) => makeDialogue({ seed, about: "everyday", part }))
+const project = many((seed) => makeDialogue({ seed, about: "project", part }))
 
-const { count, session5, turn10 } = measure([...heldOut("everyday"), ...heldOut("project")], ours())
-console.log(`\nBoth together, ${count} questions: turn @10 ${percent(turn10)}, session @5 ${percent(session5)}`)
-
-const crowd = makeCrowd(isShort ? 4 : CROWD_DIALOGUES)
-console.log(`\nThe same dialogues, each among ${crowd.turns} turns of other people about other things`)
-console.table(
-  (["everyday", "project"] as const).map((about) => {
-    const { count, turn5, turn10, session5, session10 } = measure(heldOut(about), crowd.search)
-    return {
-      ...{ about, questions: count, "turn @5": percent(turn5), "turn @10": percent(turn10) },
-      ...{ "session @5": percent(session5), "session @10": percent(session10) },
-    }
-  }),
+await report(`Two people, everyday, ${part}`, everyday)
+await report(`Two people, project, ${part}`, project)
+await report(
+  `A person and an assistant, ${part}`,
+  many((seed) => makeChat({ seed, part })),
 )
-crowd.close()
+
+const both = await measure([...everyday, ...project], recallTool)
+console.log(
+  `\nTwo people, ${both.count} questions: turn @5 ${percent(both.turn5)}, turn @10 ${percent(both.turn10)}, session @5 ${percent(both.session5)}`,
+)
+
+if (part === "held-out") {
+  const crowd = makeCrowd(isShort ? 4 : CROWD_DIALOGUES)
+  console.log(`\nThe same dialogues, each among ${crowd.turns} turns of other people about other things`)
+  console.table([await row("everyday", everyday, crowd.door), await row("project", project, crowd.door)])
+  crowd.close()
+}
 
 const files = existsSync(DATA) ? globSync("**/*.json", { cwd: DATA }) : []
 if (files.length === 0) console.log("\nThere is no data in ../shared/data/memory, so no public benchmark was measured.")
-for (const file of files) report(file, readLocomo(readFileSync(join(DATA, file), "utf8")))
+for (const file of files) await report(file, readLocomo(readFileSync(join(DATA, file), "utf8")))
 
 const { cases, retiredOffered, retiredAbove, currentFound } = measureSupersession(supersessionCases)
 console.log(

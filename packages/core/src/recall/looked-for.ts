@@ -25,7 +25,7 @@ export interface WantedTerm {
   readonly documents: number
   readonly weight: number
   readonly isName: boolean
-  /** The word that it stands for. `undefined`: of the context. */
+  /** The word that it is for. `undefined`: of the context. */
   readonly word: number | undefined
 }
 
@@ -39,7 +39,12 @@ export interface LookedFor {
   readonly names: readonly string[]
   readonly text: string
   readonly time: NamedTime | undefined
+  /** Whether it asks for what the assistant said: then long answers are not held back. */
+  readonly isForAnswer: boolean
 }
+
+const FOR_ANSWER =
+  /\b(?:did you|have you|you (?:said|told|gave|wrote|listed|mentioned|suggested|proposed|recommended|explained|provided)|your (?:answer|advice|list|proposal|suggestion|recommendation)s?)\b/i
 
 export interface Vocabulary {
   /** Passages in the index. */
@@ -88,7 +93,7 @@ export function lookedFor(question: Question, vocabulary: Vocabulary, weights: W
     weights: words.map(({ weight }) => weight),
     terms: [...own, ...others, ...around].sort((a, b) => b.weight - a.weight),
     names: namesAsWritten(text),
-    ...{ text: text.trim(), time },
+    ...{ text: text.trim(), time, isForAnswer: FOR_ANSWER.test(text) },
   }
 }
 

@@ -6,7 +6,7 @@
 import { chooseFrom, NOTHING_FOUND, type SearchAnswer } from "./choose.ts"
 import type { Extension, FollowingIndex } from "./followed-journals.ts"
 import { IndexFile, type IndexShape, isPlainTerm, tokenOf } from "./index-file.ts"
-import { type LookedFor, lookedFor, type Vocabulary } from "./looked-for.ts"
+import { coverageOf, type LookedFor, lookedFor, type Vocabulary } from "./looked-for.ts"
 import type { Passage } from "./passage.ts"
 import { PassageColumns } from "./passage-columns.ts"
 import { countedTerms } from "./passage-terms.ts"
@@ -110,7 +110,9 @@ export class PassageIndex implements FollowingIndex<Passage> {
       asked.words.length === 0
         ? this.#literal(asked.text, fits)
         : rankPassages({
-            ...{ columns, weights, fits, time: asked.time, lists: this.#lists(asked, only) },
+            ...{ columns, weights, fits, isForAnswer: asked.isForAnswer },
+            ...{ time: asked.time, lists: this.#lists(asked, only) },
+            share: (mask) => coverageOf(mask, asked),
             prior: prior ? (id) => prior(this.#nameOf(columns.sources[id]!)) : () => 1,
           })
     const read = ranked.slice(0, Math.max(READ, question.limit === Number.POSITIVE_INFINITY ? ranked.length : 0))

@@ -45,18 +45,21 @@ export interface Weights {
   readonly context: number
   /** A factor for what was said in the time that the question names. */
   readonly time: number
+  /** How much more a passage counts that has all words of the question. */
+  readonly together: number
 }
 
 export const WEIGHTS: Weights = {
   k1: 1.2,
   b: 0.5,
   sessionB: 0.75,
-  session: 0.4,
+  session: 0.25,
   before: [0.4, 0.2],
   after: [0.4, 0.2],
   reply: 0.8,
   context: 0.15,
   time: 3,
+  together: 0.5,
 }
 
 /** A term of the question and the passages that have it. */
@@ -76,8 +79,12 @@ export interface Ranking {
   readonly columns: PassageColumns
   readonly lists: readonly TermList[]
   readonly time: TimeSpan | undefined
+  /** Whether it asks for what the assistant said. */
+  readonly isForAnswer: boolean
   readonly weights: Weights
   readonly fits: (id: number) => boolean
+  /** The share of the question that words have. */
+  readonly share: (mask: number) => number
   /** A factor for a passage. */
   readonly prior: (id: number) => number
 }
@@ -105,7 +112,10 @@ export function rankPassages(ranking: Ranking): readonly RankedPassage[] {
   const ranked: RankedPassage[] = []
   for (const id of all) {
     const near = columns.said[id] ? around(id, { columns, own, masks, weights }) : NOTHING
-    const score = own[id]! + sessionPart(id) + (near.score * columns.weights[id]!) / PERSON_WEIGHT
+    const score =
+      own[id]! * (1 + weights.together * ranking.share(masks[id]!)) +
+      sessionPart(id) +
+      (near.score * columns.weights[id]!) / PERSON_WEIGHT
     const factor = prior(id) * (time && isDuring(columns.times[id]!, time) ? weights.time : 1)
     if (score * factor > 0) ranked.push({ id, score: score * factor, mask: masks[id]! | near.mask })
   }
@@ -121,7 +131,7 @@ interface Scores {
 }
 
 /** BM25 of every passage and of every session that has a term. */
-function scoresOf({ columns, lists, weights }: Ranking): Scores {
+function scoresOf({ columns, lists, weights, isForAnswer }: Ranking): Scores {
   const { k1, b, sessionB } = weights
   const own = new Float32Array(columns.largest + 1)
   const masks = new Int32Array(columns.largest + 1)
@@ -134,7 +144,7 @@ function scoresOf({ columns, lists, weights }: Ranking): Scores {
     const bit = word === undefined ? 0 : 1 << word
     const inSession = new Map<number, number>()
     const add = (id: number, from: number, to: number) => {
-      const said = isName ? PERSON_WEIGHT : columns.weights[id]!
+      const said = isName || (isForAnswer && columns.kinds[id] === "assistant") ? PERSON_WEIGHT : columns.weights[id]!
       const held = k1 * (1 - b + (b * columns.lengths[id]!) / average)
       own[id]! += weight * said * (saturated(to, held) - (from === 0 ? 0 : saturated(from, held)))
       if (!columns.said[id]) return
@@ -190,7 +200,8 @@ function around(id: number, { columns, own, masks, weights }: Around) {
     const best = [0, 0]
     let asks = false
     for (const { at, turns } of saidFrom(id, step, columns)) {
-      best[turns - 1] = Math.max(best[turns - 1]!, own[at]!)
+      // what is long says little about what is beside it
+      best[turns - 1] = Math.max(best[turns - 1]!, (own[at]! * columns.weights[at]!) / PERSON_WEIGHT)
       mask |= masks[at]!
       if (turns === 1 && columns.questions[at]) asks = true
     }

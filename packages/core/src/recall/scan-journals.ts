@@ -3,7 +3,7 @@ import type { Journal } from "../journal/store.ts"
 import { BlockReader } from "./block-texts.ts"
 import { chooseFrom, NOTHING_FOUND } from "./choose.ts"
 import type { JournalAnswer } from "./journal-search.ts"
-import { lookedFor } from "./looked-for.ts"
+import { coverageOf, lookedFor } from "./looked-for.ts"
 import { type Passage, passagesOf } from "./passage.ts"
 import { PassageColumns } from "./passage-columns.ts"
 import { blockAround } from "./passage-index.ts"
@@ -66,7 +66,10 @@ export async function scanJournals(journals: AsyncIterable<ScannedJournal>, ques
           .filter(fits)
           .reverse()
           .map((id) => ({ id, score: 1, mask: 0 }))
-      : rankPassages({ columns, lists, fits, time: wanted.time, weights: WEIGHTS, prior: () => 1 })
+      : rankPassages({
+          ...{ columns, lists, fits, time: wanted.time, isForAnswer: wanted.isForAnswer, weights: WEIGHTS },
+          ...{ share: (mask) => coverageOf(mask, wanted), prior: () => 1 },
+        })
   const texts = ranked.map((one) => ({ ...one, passage: passages[one.id - 1]! }))
   const answer = chooseFrom(texts, question, wanted)
   const inSource = Map.groupBy(passages, ({ source }) => source)

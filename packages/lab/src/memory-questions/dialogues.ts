@@ -25,6 +25,11 @@ export type QuestionKind =
   | "never-said"
   | "unrelated"
   | "unrelated-two-hop"
+  | "who"
+  | "changed"
+  | "several"
+  | "rule"
+  | "answer"
 
 export interface AskedQuestion {
   readonly text: string
@@ -323,7 +328,7 @@ function questionsAbout({ random, placed, subjects, pool, turns, now }: Asking):
 }
 
 /** People ask in the words they remember, so the question is one of those that share most with what was said. */
-function questionsNear(words: string, { questions }: FactKind): readonly string[] {
+export function questionsNear(words: string, { questions }: FactKind): readonly string[] {
   const beginnings = (text: string) =>
     new Set((text.toLowerCase().match(/[a-z]{4,}/g) ?? []).map((word) => word.slice(0, 5)))
   const said = beginnings(words)

@@ -1,6 +1,7 @@
 /** Asks questions about dialogues and counts how often the evidence is among the first answers. */
-import { type Passage, PassageIndex, type Question, termsOf } from "@strata/core/internal"
-import { type AskedQuestion, type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
+import { type Passage, PassageIndex } from "@strata/core/internal"
+import { type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
+import { type DoorOf, writtenAs } from "./doors.ts"
 import { plainBm25 } from "./plain-bm25.ts"
 
 export interface Answer {
@@ -9,40 +10,18 @@ export interface Answer {
   readonly session: string
 }
 
-/** Answers with turns, the best first. */
-export type Search = (question: AskedQuestion) => readonly Answer[]
-export type Searcher = (dialogue: Dialogue) => { readonly search: Search; readonly close: () => void }
-
 const ANSWERS = 60
-export const ANSWERABLE = ["direct", "time", "two-hop"] as const
+export const ANSWERABLE = ["direct", "time", "two-hop", "who", "changed", "several", "rule", "answer"] as const
 export const UNANSWERABLE = ["unrelated", "unrelated-two-hop", "never-said", "said-of-another"] as const
 
-export const ours =
-  (weights: Question["weights"] = {}): Searcher =>
-  ({ turns, now }) => {
-    const index = new PassageIndex(":memory:")
-    index.replace(passagesOf(turns))
-    return {
-      search: ({ text }) =>
-        index
-          .search({ text, now, limit: ANSWERS, weights })
-          .found.map(({ uuid, source }) => ({ at: Number(uuid), session: source })),
-      close: () => index.close(),
-    }
-  }
-
 /** As journals have them: one person is the user, the other one answers. */
-function passagesOf(turns: Dialogue["turns"], prefix = ""): ReadonlyMap<string, readonly Passage[]> {
+function passagesOf({ turns }: Dialogue, prefix = ""): ReadonlyMap<string, readonly Passage[]> {
   const first = turns[0]!.speaker
   const passages = turns.map(({ session, speaker, text, time }, position) => {
     const said = `${speaker}: ${text}`
-    const place = {
-      uuid: `${position}`,
-      blocks: "0",
-      kind: speaker === first ? "user" : "assistant",
-      isSaid: true,
-    } as const
-    return { source: `${prefix}${session}`, passage: { ...place, time, start: 0, length: said.length, text: said } }
+    const kind = speaker === first ? ("user" as const) : ("assistant" as const)
+    const place = { uuid: `${position}`, blocks: "0", kind, isSaid: true, start: 0, length: said.length }
+    return { source: `${prefix}${session}`, passage: { ...place, time, text: said } }
   })
   const grouped = [...Map.groupBy(passages, ({ source }) => source)]
   return new Map(grouped.map(([source, all]) => [source, all.map(({ passage }) => passage)]))
@@ -54,28 +33,31 @@ const CROWD = "crowd-"
 /** An index full of other dialogues, in which each dialogue is searched in its turn. They share no person and no kind of fact with it. */
 export function makeCrowd(dialogues: number): {
   readonly turns: number
-  readonly search: Searcher
+  readonly door: DoorOf
   readonly close: () => void
 } {
   const index = new PassageIndex(":memory:")
   let size = 0
   for (let at = 0; at < dialogues; at++) {
-    const { turns } = makeDialogue({ seed: CROWD_SEED + at, about: at % 2 ? "project" : "everyday", part: "chosen" })
-    index.replace(passagesOf(turns, `${CROWD}${at}-`))
-    size += turns.length
+    const dialogue = makeDialogue({ seed: CROWD_SEED + at, about: at % 2 ? "project" : "everyday", part: "chosen" })
+    index.replace(passagesOf(dialogue, `${CROWD}${at}-`))
+    size += dialogue.turns.length
   }
   return {
     turns: size,
-    search: ({ turns, now }) => {
-      index.replace(passagesOf(turns))
+    door: async (dialogue) => {
+      index.replace(passagesOf(dialogue))
       return {
-        search: ({ text }) =>
-          index.search({ text, now, limit: ANSWERS }).found.map(({ uuid, source }) => ({
+        async search(text) {
+          const { found, isFitting } = index.search({ text, now: dialogue.now, limit: ANSWERS })
+          const answers = found.map(({ uuid, source }) => ({
             at: source.startsWith(CROWD) ? undefined : Number(uuid),
             session: source,
-          })),
-        close: () => {
-          for (const { session } of turns) index.remove(`${session}`)
+          }))
+          return { answers, isFitting, text: "" }
+        },
+        close: async () => {
+          for (const { session } of dialogue.turns) index.remove(`${session}`)
         },
       }
     },
@@ -83,69 +65,60 @@ export function makeCrowd(dialogues: number): {
   }
 }
 
-const plainOver =
-  (wordsOf?: (text: string) => readonly string[]): Searcher =>
-  ({ turns }) => {
-    const search = plainBm25(
-      turns.map(({ speaker, text }) => `${speaker}: ${text}`),
-      wordsOf,
-    )
-    const answer = (at: number) => ({ at, session: `${turns[at]!.session}` })
-    return { search: ({ text }) => search(text).slice(0, ANSWERS).map(answer), close: () => {} }
+/** Plain BM25 on the same turns. */
+export const plain: DoorOf = async (dialogue) => {
+  const search = plainBm25(dialogue.turns.map((turn) => writtenAs(dialogue, turn)))
+  const answer = (at: number) => ({ at, session: `${dialogue.turns[at]!.session}` })
+  return {
+    search: async (text) => ({ answers: search(text).slice(0, ANSWERS).map(answer), isFitting: true, text: "" }),
+    close: async () => undefined,
   }
+}
 
-export const plain = plainOver()
-/** Plain BM25 with our stems, identifier parts and without common words. */
-export const plainOverTerms = plainOver((text) => termsOf(text).map(({ stem }) => stem))
-
-/** Shares of the answerable questions, from 0 to 1. */
+/** Shares of the questions, from 0 to 1. */
 export interface Figures {
   readonly count: number
   readonly turn5: number
   readonly turn10: number
   readonly session5: number
-  readonly session10: number
-  readonly noAnswer: number
-  /** Of the facts that were said twice: how often the newer one comes first. */
-  readonly newerFirst: number
+  /** Of the questions whose evidence is among the first ten: how often the text has all of it. */
+  readonly whole: number
+  /** What is recalled by itself would be nothing. */
+  readonly unfitting: number
 }
 
-export function measure(
+export async function measure(
   dialogues: readonly Dialogue[],
-  searcher: Searcher,
+  open: DoorOf,
   kinds: readonly QuestionKind[] = ANSWERABLE,
-): Figures {
-  const totals = { turn5: 0, turn10: 0, session5: 0, session10: 0, noAnswer: 0, saidTwice: 0, newerFirst: 0 }
+): Promise<Figures> {
+  const totals = { turn5: 0, turn10: 0, session5: 0, whole: 0, unfitting: 0 }
   let count = 0
   for (const dialogue of dialogues) {
-    const { search, close } = searcher(dialogue)
-    for (const question of dialogue.questions.filter(({ kind }) => kinds.includes(kind))) {
-      const { kind, evidence } = question
-      const found = search(question)
+    const door = await open(dialogue)
+    for (const { kind, text: question, evidence } of dialogue.questions) {
+      if (!kinds.includes(kind)) continue
+      const { answers, text, isFitting } = await door.search(question)
       const right = new Set(evidence.map((at) => `${dialogue.turns[at]!.session}`))
       const isEvidence = ({ at }: Answer) => at !== undefined && evidence.includes(at)
-      const sessions = [...new Set(found.map(({ session }) => session))]
-      const sessionAmong = (first: number) => sessions.slice(0, first).some((session) => right.has(session))
+      const sessions = [...new Set(answers.map(({ session }) => session))]
+      const hit = answers.slice(0, 10).find(isEvidence)
       count++
-      totals.turn5 += Number(found.slice(0, 5).some(isEvidence))
-      totals.turn10 += Number(found.slice(0, 10).some(isEvidence))
-      totals.session5 += Number(sessionAmong(5))
-      totals.session10 += Number(sessionAmong(10))
-      totals.noAnswer += Number(found.length === 0)
-      if (kind !== "direct" || evidence.length < 2) continue
-      totals.saidTwice++
-      totals.newerFirst += Number(found.find(isEvidence)?.at === Math.max(...evidence))
+      totals.turn5 += Number(answers.slice(0, 5).some(isEvidence))
+      totals.turn10 += Number(hit !== undefined)
+      totals.session5 += Number(sessions.slice(0, 5).some((session) => right.has(session)))
+      totals.unfitting += Number(!isFitting)
+      if (hit) totals.whole += Number(text.includes(writtenAs(dialogue, dialogue.turns[hit.at!]!).trim()))
     }
-    close()
+    await door.close()
   }
-  const share = (total: number) => total / count
+  const { turn5, turn10, session5, whole, unfitting } = totals
   return {
     count,
-    turn5: share(totals.turn5),
-    turn10: share(totals.turn10),
-    session5: share(totals.session5),
-    session10: share(totals.session10),
-    noAnswer: share(totals.noAnswer),
-    newerFirst: totals.newerFirst / totals.saidTwice,
+    turn5: turn5 / count,
+    turn10: turn10 / count,
+    session5: session5 / count,
+    whole: whole / turn10,
+    unfitting: unfitting / count,
   }
 }
