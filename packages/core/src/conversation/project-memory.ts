@@ -2,6 +2,7 @@
  * The memory of a project, or of an agent, as a conversation uses it: the bank, the search, the sum of the day. The search is loaded with
  * the first question and never holds up a request for long.
  */
+import { statSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { homedir } from "node:os"
 import type { Clock } from "../base/clock.ts"
@@ -23,8 +24,10 @@ import type { Question } from "../recall/ranking.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
 import { noteDirectory, projectDirectories } from "./project-directories.ts"
 
-/** A request does not wait longer for past conversations to be indexed. They are searched from the next message on. */
-const INDEXING_PATIENCE_MS = 2_000
+/** Edits of a memory in place are noticed after this. */
+const IN_PLACE_MS = 2_000
+/** Of past conversations, in bytes: a request does not wait for more to be indexed, about 30 ms. The rest is found from a later message on. */
+const MOST_NEW_BYTES = 48 * 1024
 
 export interface ProjectMemory {
   /** An agent writes its own memory with its file tools. No fork looks for more, and it is not dreamed about. */
@@ -166,13 +169,14 @@ interface Past {
 }
 
 interface OpenSearch {
-  readonly withPast: MemoryRecall<Memory>
-  readonly alone: MemoryRecall<Memory>
+  readonly recall: MemoryRecall<Memory>
   readonly journals: readonly JournalSearch[]
 }
 
 function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory, "recall" | "close"> {
   let opened: Promise<OpenSearch> | undefined
+  const memories = remembered(bank)
+  let others = false
   const open = async (): Promise<OpenSearch> => {
     const [{ MemoryRecall }, { JournalSearch }] = await Promise.all([
       import("../recall/memory-recall.ts"), // they load SQLite
@@ -182,37 +186,49 @@ function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory,
     const journals = projects.map(
       (project) => new JournalSearch({ directory: projectDirectory(past!.root, project), mask: maskSecrets }),
     )
-    const alone = new MemoryRecall<Memory>({ bank })
-    const withPast = journals.length === 0 ? alone : new MemoryRecall<Memory>({ bank, journals: together(journals) })
-    return { journals, alone, withPast }
+    return { journals, recall: new MemoryRecall<Memory>({ bank: memories, journals: together(journals) }) }
   }
   return {
     async recall(question) {
-      const others = past ? await hasOthers(past, question) : false
-      if (!others && !(await bank.all()).length) return []
+      others ||= past ? await hasOthers(past, question) : false
+      if (!others && !(await memories.all()).length) return []
       opened ??= open()
-      const { journals, withPast, alone } = await opened
-      const isReady = others && (await within(INDEXING_PATIENCE_MS, updated(journals)))
-      return (isReady ? withPast : alone).recall(question)
+      return (await opened).recall.recall(question)
     },
     close() {
-      void opened?.then(({ withPast, alone, journals }) => {
-        for (const one of new Set([withPast, alone, ...journals])) one.close()
+      void opened?.then(({ recall, journals }) => {
+        for (const one of [recall, ...journals]) one.close()
       })
     },
   }
 }
 
-/** One after the other: each is a file, and most have nothing new. */
-async function updated(journals: readonly JournalSearch[]): Promise<void> {
-  for (const index of journals) await index.update()
+/**
+ * The memories, read again once their directory has changed. To look at every file costs more than to search them. An edit in place, which
+ * leaves the directory as it is, is noticed a little later.
+ */
+function remembered(bank: MemoryBank): { all(): Promise<readonly Memory[]> } {
+  const { directory } = bank
+  if (directory === undefined) return bank
+  let known: { readonly changed: bigint; readonly at: number; readonly memories: readonly Memory[] } | undefined
+  return {
+    async all() {
+      const changed = statSync(directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n
+      const at = performance.now()
+      if (known?.changed === changed && at - known.at < IN_PLACE_MS) return known.memories
+      const isSettled = Date.now() - Number(changed / 1_000_000n) > IN_PLACE_MS
+      const memories = await bank.all()
+      known = isSettled ? { changed, at, memories } : undefined
+      return memories
+    },
+  }
 }
 
 /** Several indexes as one: the best of all. */
 const together = (journals: readonly JournalSearch[]) => ({
   async search(question: Question) {
     const answers = []
-    for (const index of journals) answers.push((await index.search(question)).answer)
+    for (const index of journals) answers.push((await index.search(question, { mostNew: MOST_NEW_BYTES })).answer)
     const found = answers.filter(({ isFitting }) => isFitting).flatMap((answer) => answer.found)
     return { found: found.sort((a, b) => b.score - a.score).slice(0, question.limit), isFitting: found.length > 0 }
   },
@@ -226,13 +242,4 @@ async function hasOthers({ root, projects }: Past, { exclude }: RecallQuestion):
     if (names.some((name) => name.endsWith(".jsonl") && !left.has(name))) return true
   }
   return false
-}
-
-/** Whether work was done in time. If not, it continues. */
-async function within(milliseconds: number, work: Promise<void>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), milliseconds)
-  const done = work.then(() => true)
-  done.catch(() => undefined)
-  return Promise.race([done, late]).finally(() => clearTimeout(timer))
 }

@@ -3,8 +3,8 @@
  * version or gone, it is built again. If it cannot be written, it is kept in memory. While another process keeps it locked, an index in
  * memory takes its place.
  */
-import { closeSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from "node:fs"
-import { open, readdir, stat } from "node:fs/promises"
+import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from "node:fs"
+import { open } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { isSafeId } from "../base/ids.ts"
@@ -14,7 +14,15 @@ import { scanLines } from "../journal/file/scan.ts"
 import { decodeLine, peekLine } from "../journal/line.ts"
 
 const EXTENSION = ".jsonl"
-const BATCH = 500 // passages per transaction: a first indexing survives being stopped, and others get to write
+const LOCK_EXTENSION = ".lock"
+const BATCH = 100 // passages per transaction: about 20 ms, then others get their turn
+const SLICE_MS = 30 // of reading in the background, before a question may come first
+/** Journals that are looked at each time even if no one has them open: they were written last. */
+const RECENT = 16
+/** A write without a lock is noticed after this. No part of Strata writes so. */
+const ALL_AGAIN_MS = 60_000
+/** The times of a directory have steps. A change in the same step as the look before would not show. */
+const TIME_STEP_MS = 50
 
 /** A step from one state of a source to the next. A mark is any text by which the owner knows how far it has read. */
 export interface Extension<P> {
@@ -59,6 +67,18 @@ export interface CatchUp {
   readonly only?: ReadonlySet<string>
   /** Asked between batches. What is not read by then is read the next time. */
   readonly isLate?: () => boolean
+  /** If more bytes than this are new, they are read in the background, and the question goes to what is there. */
+  readonly mostNew?: number
+}
+
+/** What was seen in the directory when all of it was looked through. */
+interface Look {
+  readonly index: unknown
+  /** The directory's own time: it changes when a file is added, removed or locked. */
+  readonly changed: bigint
+  readonly at: number
+  /** The journals that may grow without a change of the directory. */
+  readonly growing: readonly string[]
 }
 
 /** How far a journal has been read: to the end of the line that starts at `last` and holds the entry `uuid`. */
@@ -83,6 +103,9 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
   #isInMemory = false
   /** Asked while the file is locked. It is kept until the file is free again. */
   #standIn: I | undefined
+  #look: Look | undefined
+  /** Work in the background. Closing stops it. */
+  #background: symbol | undefined
   /** One question after another: each may open the index again. */
   #last: Promise<unknown> = Promise.resolve()
 
@@ -119,9 +142,27 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
   }
 
   close(): void {
-    this.#index?.close()
-    this.#index = undefined
+    this.#background = undefined
+    this.#closeIndex()
     this.#closeStandIn()
+  }
+
+  /** Reads what is new in slices, so that a question never waits for all of it. */
+  async #updateInBackground(): Promise<void> {
+    if (this.#background) return
+    const own = Symbol("background")
+    this.#background = own
+    for (let isDone = false; !isDone && this.#background === own; ) {
+      const end = performance.now() + SLICE_MS
+      isDone = true
+      const isLate = () => {
+        if (performance.now() > end || this.#background !== own) isDone = false
+        return !isDone
+      }
+      await this.update({ isLate })
+      await setImmediate()
+    }
+    if (this.#background === own) this.#background = undefined
   }
 
   #closeStandIn(): void {
@@ -185,44 +226,65 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
     return join(this.#options.directory, this.#options.name)
   }
 
-  async #catchUp(index: I, { only, isLate = () => false }: CatchUp): Promise<void> {
-    const journals = await this.#journals()
+  async #catchUp(index: I, { only, isLate = () => false, mostNew }: CatchUp): Promise<void> {
+    const { journals, look } = this.#journals(index, only)
     const marks = index.marks()
-    for (const conversation of marks.keys()) if (!journals.has(conversation)) index.remove(conversation)
-    for (const [conversation, { bytes }] of journals) {
-      if (only && !only.has(conversation)) continue
-      if (isLate()) return
+    if (look) for (const conversation of marks.keys()) if (!journals.has(conversation)) index.remove(conversation)
+    const grown = [...journals].flatMap(([conversation, { bytes }]) => {
       const mark = marks.get(conversation)
-      if (mark === undefined || (JSON.parse(mark) as Mark).bytes !== bytes)
-        await this.#read(index, { conversation, mark, isLate })
+      const read = mark === undefined ? 0 : (JSON.parse(mark) as Mark).bytes
+      return mark !== undefined && read === bytes ? [] : [{ conversation, mark, fresh: Math.abs(bytes - read) }]
+    })
+    if (mostNew !== undefined && grown.reduce((sum, { fresh }) => sum + fresh, 0) > mostNew) {
+      this.#look = undefined
+      this.#updateInBackground().catch(() => undefined) // a question that waits for it reports what is wrong
+      return
     }
+    let isComplete = true
+    for (const { conversation, mark } of grown)
+      isComplete = !isLate() && (await this.#read(index, { conversation, mark, isLate })) && isComplete
+    this.#look = isComplete ? (look ?? this.#look) : undefined
   }
 
-  /** The conversations of the directory and the sizes of their journals, the last written first. */
-  async #journals(): Promise<ReadonlyMap<string, { readonly bytes: number; readonly touched: number }>> {
-    const names = await readdir(this.#options.directory).catch(() => [] as string[])
-    const ids = names.filter((name) => name.endsWith(EXTENSION)).map((name) => name.slice(0, -EXTENSION.length))
-    const sizes = await Promise.all(
-      ids.filter(isSafeId).map(async (id) => {
-        // deleted since
-        const file = await stat(this.#file(id)).catch(() => undefined)
-        return file?.isFile() ? [[id, { bytes: file.size, touched: file.mtimeMs }] as const] : []
-      }),
-    )
-    return new Map(sizes.flat().sort(([, a], [, b]) => b.touched - a.touched))
+  /**
+   * The conversations that may have grown and the sizes of their journals, the last written first. If the directory is as it was, only
+   * those that someone has open, and the ones written last, are looked at. `look`: all of them were.
+   */
+  #journals(index: I, only: ReadonlySet<string> | undefined): { journals: ReadonlyMap<string, Size>; look?: Look } {
+    if (only) return { journals: this.#sizes([...only]) }
+    const { directory } = this.#options
+    const changed = statSync(directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n
+    const [now, known] = [performance.now(), this.#look]
+    if (known?.index === index && known.changed === changed && now - known.at < ALL_AGAIN_MS)
+      return { journals: this.#sizes(known.growing) }
+    const names = changed === 0n ? [] : readdirSync(directory)
+    const journals = this.#sizes(names.flatMap((name) => idOf(name, EXTENSION)))
+    const growing = [...[...journals.keys()].slice(0, RECENT), ...names.flatMap((name) => idOf(name, LOCK_EXTENSION))]
+    const isSettled = Date.now() - Number(changed / 1_000_000n) > TIME_STEP_MS
+    const look = { index, changed: isSettled ? changed : -1n, at: now, growing: [...new Set(growing)] }
+    return { journals, look }
+  }
+
+  #sizes(ids: readonly string[]): ReadonlyMap<string, Size> {
+    const sizes = ids.filter(isSafeId).flatMap((id) => {
+      const file = statSync(this.#file(id), { throwIfNoEntry: false }) // it may be deleted since
+      return file?.isFile() ? [[id, { bytes: file.size, touched: file.mtimeMs }] as const] : []
+    })
+    return new Map(sizes.sort(([, a], [, b]) => b.touched - a.touched))
   }
 
   #file(conversation: string): string {
     return join(this.#options.directory, conversation + EXTENSION)
   }
 
+  /** Whether all of it was read. */
   async #read(
     index: I,
     given: { readonly conversation: string; readonly mark: string | undefined; readonly isLate: () => boolean },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { conversation, mark, isLate } = given
     const handle = await open(this.#file(conversation)).catch(() => undefined)
-    if (!handle) return
+    if (!handle) return false
     try {
       const { size } = await handle.stat()
       const known = mark === undefined ? undefined : (JSON.parse(mark) as Mark)
@@ -248,15 +310,23 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
         if (line.state === "whole") passages.push(...reader.take(line.entry))
         reached = { bytes: offset + bytes.length + 1, last: offset, uuid: peekLine(bytes)?.uuid }
         if (passages.length < BATCH) continue
-        if (!store() || isLate()) return
+        if (!store() || isLate()) return false
         await setImmediate() // others get their turn
       }
-      store()
+      return store()
     } finally {
       await handle.close()
     }
   }
 }
+
+interface Size {
+  readonly bytes: number
+  readonly touched: number
+}
+
+const idOf = (name: string, extension: string): readonly string[] =>
+  name.endsWith(extension) ? [name.slice(0, -extension.length)] : []
 
 type Handle = Awaited<ReturnType<typeof open>>
 

@@ -46,6 +46,11 @@ export class IndexFile {
     return ids === null || ids === undefined ? [] : String(ids).split(",").map(Number)
   }
 
+  /** Changes when another connection has written. */
+  changes(): number {
+    return Number(this.statement("PRAGMA data_version").get()!.data_version)
+  }
+
   inTransaction<T>(work: () => T): T {
     this.#db.exec("BEGIN IMMEDIATE")
     try {

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { setImmediate } from "node:timers/promises"
 import { expect, onTestFinished, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import { temporaryRoot } from "../../test/journal-files.ts"
@@ -161,6 +162,44 @@ test("BEY-5 two processes fill one index without doubling anything", async () =>
   await Promise.all([one.update(), two.update()])
   await write("c1", [said("omega")])
   expect(await Promise.all([texts(one, "omega"), texts(two, "omega")])).toEqual([["omega"], ["omega"]])
+})
+
+test("BEY-5 what is long and new is read in the background: no question waits for it, and later ones find it", async () => {
+  const { write, open } = await project()
+  await write("c1", [said("alpha")])
+  const index = open()
+  await index.update()
+  await write("c2", [...Array.from({ length: 600 }, (_, at) => said(`filler number ${at}`)), said("omega")])
+  const ask = async (text: string) =>
+    (await index.search({ text, now: NOW }, { mostNew: 1_000 })).answer.found.map((one) => one.text)
+  expect(await ask("omega")).toEqual([])
+  expect(await ask("alpha")).toEqual(["alpha"])
+  let found: readonly string[] = []
+  while (found.length === 0) {
+    await setImmediate()
+    found = await ask("omega")
+  }
+  expect(found).toEqual(["omega"])
+})
+
+test("BEY-5 a journal that is open grows, and only its directory's time stays: each search finds what is new", async () => {
+  const { write, open, directory } = await project()
+  for (let nth = 0; nth < 30; nth++) await write(`c${nth}`, [said(`word${nth}`)])
+  const journal = await fileStore({ root: join(directory, "..", ".."), flush: "never" }).open(
+    { project: PROJECT, id: "c3" },
+    { access: "write", create: true },
+  )
+  onTestFinished(() => journal.close())
+  const index = open()
+  const long = new Date(Date.now() - 3_600_000)
+  await texts(index, "warm")
+  for (let nth = 0; nth < 30; nth++) utimesSync(join(directory, `c${nth}.jsonl`), long, new Date(long.getTime() - nth))
+  utimesSync(directory, long, long)
+  expect(await texts(index, "word29")).toEqual(["word29"])
+  await journal.append([said("heron")])
+  expect(await texts(index, "heron")).toEqual(["heron"])
+  await write("c31", [said("walrus")])
+  expect(await texts(index, "walrus")).toEqual(["walrus"])
 })
 
 test("BEY-5 the indexes of earlier versions are removed", async () => {

@@ -12,6 +12,8 @@ const MOST_PASSAGES = 2
 /** A passage was never meant to be kept, so it has to fit better than a memory: the share of the question that it covers. */
 const LEAST_PASSAGE_COVERAGE = 0.5
 const PASSAGES_LOOKED_AT = 20
+/** New memories that a message waits for, about 20 ms. The others are found from a later message on. */
+const MOST_INDEXED = 100
 const DAY = 86_400_000
 
 export interface MemoryRecallOptions<M extends RecallableMemory> {
@@ -63,7 +65,7 @@ export class MemoryRecall<M extends RecallableMemory> {
 
   async recall({ limit = DEFAULT_LIMIT, exclude = {}, ...question }: RecallQuestion): Promise<readonly Recalled<M>[]> {
     const all = (await this.#options.bank?.all()) ?? []
-    this.#search.update(all)
+    this.#search.update(all, MOST_INDEXED)
     const memories = this.#search
       .search({ ...question, mustFit: true, limit: Number.POSITIVE_INFINITY })
       .filter(({ memory }) => !exclude.memories?.has(memory.file) && !isFrom(memory, exclude))

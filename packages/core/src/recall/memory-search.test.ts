@@ -52,6 +52,17 @@ test("L5-7 an update indexes what changed and forgets what is gone", () => {
   expect(["alpha", "beta", "gamma", "delta"].map((word) => files(search, word))).toEqual([[], [], ["a.md"], ["c.md"]])
 })
 
+test("L5-7 of many new memories the newest are found at once, the others once they are indexed in slices", async () => {
+  const many = Array.from({ length: 200 }, (_, at) =>
+    memory(`m${at}.md`, `word${at}x`, { confirmed: new Date(Date.UTC(2026, 0, 1) + at * 60_000).toISOString() }),
+  )
+  const search = searchIn([])
+  search.update(many, 10)
+  expect([files(search, "word199x"), files(search, "word3x")]).toEqual([["m199.md"], []])
+  while (files(search, "word3x").length === 0) await new Promise((resolve) => setImmediate(resolve))
+  expect(files(search, "word3x")).toEqual(["m3.md"])
+})
+
 test("L5-11 what a replaced memory matches counts for its successor", () => {
   const search = searchIn([
     memory("ci-jenkins.md", "CI runs on Jenkins.", { supersededBy: "ci-actions.md" }),

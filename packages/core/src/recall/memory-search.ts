@@ -40,24 +40,51 @@ export interface MemoryQuestion extends Pick<Question, "text" | "context" | "now
 const TYPE_PRIOR: Readonly<Record<string, number>> = { feedback: 1.15, user: 1.1, project: 1, reference: 1 }
 const CONCLUDED_PRIOR = 0.9 // the agent's own conclusion, not seen or said
 const DEFAULT_LIMIT = 5
+const SLICE = 20 // memories that are indexed at once in the background: about 5 ms
 
 export class MemorySearch<M extends SearchableMemory> {
   readonly #index = new PassageIndex(":memory:")
   #memories: ReadonlyMap<string, M> = new Map()
+  /** Files to index. */
+  readonly #waiting = new Set<string>()
+  #later: NodeJS.Immediate | undefined
   #successors: ReadonlyMap<string, string> = new Map()
 
   constructor(memories: readonly M[] = []) {
     this.update(memories)
   }
 
-  /** Takes these memories in place of the ones before. Only those that changed are indexed again. */
-  update(memories: readonly M[]): void {
+  /**
+   * Takes these memories in place of the ones before. Only those that changed are indexed again, the newest first: `most` of them now, the
+   * rest in slices while nothing else happens.
+   */
+  update(memories: readonly M[], most = Number.POSITIVE_INFINITY): void {
     const before = this.#memories
     this.#memories = new Map(memories.map((memory) => [memory.file, memory]))
+    if (memories.every((memory) => before.get(memory.file) === memory) && before.size === memories.length) return
     this.#successors = successorsOf(memories)
-    const changed = memories.filter((memory) => !isSameText(memory, before.get(memory.file)))
     for (const file of before.keys()) if (!this.#memories.has(file)) this.#index.remove(file)
-    if (changed.length > 0) this.#index.replace(new Map(changed.map((memory) => [memory.file, passagesOf(memory)])))
+    const changed = memories.filter((memory) => !isSameText(memory, before.get(memory.file)))
+    for (const { file } of changed.toSorted((a, b) => compare(b.confirmed, a.confirmed))) this.#waiting.add(file)
+    this.#indexNext(most)
+    this.#indexLater()
+  }
+
+  #indexNext(most: number): void {
+    const files = [...this.#waiting].slice(0, most)
+    for (const file of files) this.#waiting.delete(file)
+    const there = files.flatMap((file) => this.#memories.get(file) ?? [])
+    if (there.length > 0) this.#index.replace(new Map(there.map((memory) => [memory.file, passagesOf(memory)])))
+  }
+
+  #indexLater(): void {
+    if (this.#waiting.size === 0 || this.#later) return
+    this.#later = setImmediate(() => {
+      this.#later = undefined
+      this.#indexNext(SLICE)
+      this.#indexLater()
+    })
+    this.#later.unref()
   }
 
   search(asked: MemoryQuestion): readonly FoundMemory<M>[] {
@@ -89,6 +116,7 @@ export class MemorySearch<M extends SearchableMemory> {
   }
 
   close(): void {
+    clearImmediate(this.#later)
     this.#index.close()
   }
 

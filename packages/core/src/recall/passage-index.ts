@@ -52,6 +52,7 @@ export class PassageIndex implements FollowingIndex<Passage> {
   readonly #file: IndexFile
   #columns = new PassageColumns()
   #removals = 0
+  #marks: { readonly at: number; readonly all: Map<string, string> } | undefined
   #names = new Map<number, string>()
   #frequent: { readonly at: number; readonly counts: Map<string, number> } = { at: 0, counts: new Map() }
 
@@ -68,6 +69,7 @@ export class PassageIndex implements FollowingIndex<Passage> {
       const id = known ? Number(known.id) : this.#addSource(source, to)
       this.#file.statement("UPDATE sources SET mark = ? WHERE id = ?").run(to, id)
       this.#insert(passages, id)
+      this.#marks?.all.set(source, to)
       return true
     })
   }
@@ -89,12 +91,18 @@ export class PassageIndex implements FollowingIndex<Passage> {
       if (id === undefined) return
       this.#removePassages(id)
       this.#file.statement("DELETE FROM sources WHERE id = ?").run(id)
+      this.#marks?.all.delete(source)
     })
   }
 
+  /** They are read again once another process has written. */
   marks(): ReadonlyMap<string, string> {
-    const rows = this.#file.statement("SELECT name, mark FROM sources").all()
-    return new Map(rows.map((row) => [String(row.name), String(row.mark)]))
+    const at = this.#file.changes()
+    if (this.#marks?.at !== at) {
+      const rows = this.#file.statement("SELECT name, mark FROM sources").all()
+      this.#marks = { at, all: new Map(rows.map((row) => [String(row.name), String(row.mark)])) }
+    }
+    return this.#marks.all
   }
 
   /** The passages that answer a question, the best first. */
