@@ -26,6 +26,7 @@ import { deferredTools } from "../tools/deferred/deferred-tools.ts"
 import { FileReads, forgetAll, readsInView } from "../tools/files/read-state.ts"
 import { recallTool } from "../tools/session/recall.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
+import type { Rerank } from "../tools/session/rerank.ts"
 import { snipTool } from "../tools/session/snip.ts"
 import type { Confinement } from "../tools/shell/confinement.ts"
 import type { OpenToolset } from "../tools/tool.ts"
@@ -88,7 +89,9 @@ export async function openAgentWith(
   const sampling = new ServerSampling(options.askPerson !== undefined)
   const trustedSkills = new Map((settings.skills ?? []).map(({ path, text }) => [path, text]))
   const opened = await openTools(options.tools ?? [], { ...ground, sampling, trustedSkills })
-  const toolset = withRecall(opened, { off: settings.values.off, mayRecall: surroundings.sub?.mayRecall ?? true })
+  const toolset = withRecall(opened, {
+    ...{ off: settings.values.off, mayRecall: surroundings.sub?.mayRecall ?? true, rerank: options.rerank },
+  })
   try {
     return await assemble({ options, ground, toolset, sampling, ...surroundings })
   } catch (error) {
@@ -334,18 +337,19 @@ interface RecallWanted {
   /** Everything is switched off. */
   readonly off: boolean
   readonly mayRecall: boolean
+  readonly rerank: Rerank | undefined
 }
 
 /**
  * Every agent can look up its own past. The tool is there from the start, because a list of tools that changes costs the cache. One of yours
  * with its name takes its place. An agent that works for another one has it only where its definition allows it.
  */
-function withRecall(toolset: Required<OpenToolset>, { off, mayRecall }: RecallWanted): Required<OpenToolset> {
+function withRecall(toolset: Required<OpenToolset>, { off, mayRecall, rerank }: RecallWanted): Required<OpenToolset> {
   const isTaken = toolset.tools.some(({ name, useIn }) => name === RECALL_TOOL && !useIn)
   if (off || isTaken || !mayRecall) return toolset
   // an agent that shares the tools of another one has a past of its own
   const others = toolset.tools.filter(({ name }) => name !== RECALL_TOOL)
-  return { ...toolset, tools: [...others, recallTool()] }
+  return { ...toolset, tools: [...others, recallTool(rerank ? { rerank } : {})] }
 }
 
 /** A person who asked for a memory in so many words must know that this store has none. */

@@ -28,6 +28,7 @@ import type { Layer } from "../layers/layer.ts"
 import type { SystemPrompt } from "../messages/request.ts"
 import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
 import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
+import type { Rerank } from "../tools/session/rerank.ts"
 import type { PersonQuestion, ReadState, Tool, Toolset } from "../tools/tool.ts"
 import type { PermissionAnswer, PermissionRequest } from "./admit-call.ts"
 import type { Hook } from "./hooks.ts"
@@ -107,6 +108,8 @@ export interface AgentOptions {
   readonly layers?: readonly Layer[] | ((surroundings: LayerSurroundings) => readonly Layer[])
   /** An OpenFeature client that drives the flags. */
   readonly flags?: FlagClient
+  /** Puts what the Recall tool's search found in order, such as a reranking model. Default: our order. */
+  readonly rerank?: Rerank
   /** Default: files under `dir`. */
   readonly store?: Store
   readonly clock?: Clock
@@ -145,6 +148,7 @@ const RULES: OptionRules<AgentOptions> = {
   keepWarm: anOption.switch,
   layers: anOption.listOrFunction,
   flags: FLAGS_OPTION,
+  rerank: anOption.callback,
   store: aPort.store,
   clock: aPort.clock,
   ids: aPort.ids,

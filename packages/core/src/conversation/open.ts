@@ -20,6 +20,7 @@ import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
 import type { DeferredTools } from "../tools/deferred/deferred-tools.ts"
 import { checkTool, isToolset, refuseDuplicates } from "../tools/define-tool.ts"
+import { reranking } from "../tools/session/rerank.ts"
 import type { Tool } from "../tools/tool.ts"
 import { loadViews } from "../views/load.ts"
 import { isInside } from "../views/record/file-paths.ts"
@@ -177,7 +178,8 @@ export async function openWithSettings(
       cacheBreakpoints,
       refreshPrompt: options.refreshPrompt,
     })
-    for (const tool of options.tools ?? []) if ("execute" in tool) tool.useIn?.(conversation.past)
+    const past = options.rerank ? reranking(conversation.past, options.rerank) : conversation.past
+    for (const tool of options.tools ?? []) if ("execute" in tool) tool.useIn?.(past)
     await countUnsettled(conversation, journal)
     if (brought) await conversation.add(brought)
     return conversation

@@ -18,6 +18,7 @@ import type { Layer } from "../layers/layer.ts"
 import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
 import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
 import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
+import type { Rerank } from "../tools/session/rerank.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { IncomingMessage } from "./incoming.ts"
 import type { Prompt } from "./prompt.ts"
@@ -61,6 +62,8 @@ export interface ConversationOptions {
   readonly refreshPrompt?: () => Promise<Prompt>
   /** An OpenFeature client that drives the flags. */
   readonly flags?: FlagClient
+  /** Puts what the Recall tool's search found in order, such as a reranking model. Default: our order. */
+  readonly rerank?: Rerank
   /** Default: files under `dir`. */
   readonly store?: Store
   readonly clock?: Clock
@@ -104,6 +107,7 @@ const RULES: OptionRules<ConversationOptions> = {
   layers: { is: "a list of layers", fits: (value) => Array.isArray(value) && value.every(anOption.object.fits) },
   refreshPrompt: anOption.callback,
   flags: FLAGS_OPTION,
+  rerank: anOption.callback,
   store: aPort.store,
   clock: aPort.clock,
   ids: aPort.ids,

@@ -5,9 +5,15 @@
 import { InvalidOptionError } from "../../base/options.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 import { RECALL_KINDS, RECALL_TOOL, type RecallInput, type RecallSource } from "./recall-source.ts"
+import type { Rerank } from "./rerank.ts"
 
 export interface RecallTool extends Tool<RecallInput> {
   execute(input: RecallInput): Promise<ToolOutput>
+}
+
+export interface RecallToolOptions {
+  /** Puts what a search found in order, such as a reranking model. */
+  readonly rerank?: Rerank
 }
 
 const text = (description: string) => ({ type: "string", description })
@@ -39,7 +45,7 @@ const inputSchema = {
  * const chat = await openConversation({ model, client, tools: [...tools, recall] })
  * const { content } = await recall.execute(call.input)
  */
-export function recallTool(): RecallTool {
+export function recallTool({ rerank }: RecallToolOptions = {}): RecallTool {
   let past: RecallSource | undefined
   return {
     name: RECALL_TOOL,
@@ -62,8 +68,8 @@ export function recallTool(): RecallTool {
     async execute(input) {
       if (!past)
         return { content: "Recall has no conversation yet: pass the tool to openConversation().", isError: true }
-      const { recalled } = await import("./recall-text.ts")
-      return recalled(input ?? {}, past)
+      const [{ recalled }, { reranking }] = await Promise.all([import("./recall-text.ts"), import("./rerank.ts")])
+      return recalled(input ?? {}, rerank ? reranking(past, rerank) : past)
     },
   }
 }
