@@ -84,4 +84,3 @@ export async function memoryTurnReport(): Promise<string> {
     ].join("\n")
   })
 }
-console.log(await memoryTurnReport())

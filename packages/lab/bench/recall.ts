@@ -1,6 +1,7 @@
 /**
  * Recall at 1M tokens. In past conversations: the processor time of a query, the time of building the index and of adding one turn. In one
- * conversation, at a tenth and at all of it: fetching a block by its handle, searching, and indexing what is new.
+ * conversation, at a tenth and at all of it: fetching a block by its handle, searching, and indexing what is new. In a project with 1,000
+ * memories and 1,000 past conversations: what memory adds to a turn. `BENCH_TOKENS=10000000` asks past conversations of that size.
  *
  *     npm run bench -- recall
  */
@@ -9,8 +10,10 @@ import { createEstimator, measureText, type Passage, PassageIndex } from "@strat
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../../core/bench/measure.ts"
 import { makeDialogue } from "../src/memory-questions/dialogues.ts"
 import { measureReach, reachReport } from "../src/reach/measure.ts"
+import { memoryTurnReport } from "./memory-turn.ts"
 
 const TOKENS = isShort ? 100_000 : 1_000_000
+const PAST_TOKENS = Number(process.env.BENCH_TOKENS ?? TOKENS)
 const QUERIES = isShort ? 100 : 500
 
 const passage = (at: number, { text, time }: { readonly text: string; readonly time: string }): Passage => ({
@@ -23,7 +26,7 @@ await inTemporaryDirectory(async (directory) => {
   const questions: string[] = []
   const said: string[] = []
   let [tokens, passages, building] = [0, 0, 0]
-  for (let seed = 1; tokens < TOKENS; seed++) {
+  for (let seed = 1; tokens < PAST_TOKENS; seed++) {
     const dialogue = makeDialogue({ seed, about: seed % 2 ? "project" : "everyday", part: "held-out" })
     questions.push(...dialogue.questions.map(({ text }) => text))
     const { turns } = dialogue
@@ -59,5 +62,7 @@ await inTemporaryDirectory(async (directory) => {
   console.log(`  the first query: ${milliseconds(first)}`)
   console.log(`  adding one turn: ${milliseconds(added.ms)}`)
 })
+
+console.log(await memoryTurnReport())
 
 for (const tokens of [TOKENS / 10, TOKENS]) console.log(reachReport(await measureReach({ tokens, compactions: 5 })))

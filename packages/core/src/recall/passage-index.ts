@@ -7,7 +7,7 @@ import { chooseFrom, NOTHING_FOUND, type SearchAnswer } from "./choose.ts"
 import type { Extension, FollowingIndex } from "./followed-journals.ts"
 import { IndexFile, type IndexShape, isPlainTerm, tokenOf } from "./index-file.ts"
 import { coverageOf, type LookedFor, lookedFor, type Vocabulary } from "./looked-for.ts"
-import type { Passage } from "./passage.ts"
+import { KINDS, type Passage } from "./passage.ts"
 import { PassageColumns } from "./passage-columns.ts"
 import { countedTerms } from "./passage-terms.ts"
 import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS } from "./ranking.ts"
@@ -15,23 +15,26 @@ import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS
 /** Passages whose texts are read and compared with the question. */
 const READ = 100
 /** Passages that have a term of the question, over all its terms. The rarest terms come first. */
-const MOST_LISTED = 60_000 // about 8 ms
+const MOST_LISTED = 50_000 // about 8 ms
 /** Terms that begin with, or contain, a word that no passage has. */
 const MOST_SIMILAR = 20
 /** To count a frequent term takes long, and a few passages more or less change nothing. So those counts are kept for a while. */
 const FREQUENT = 200 // passages
 const STALE_SHARE = 0.05
+/** Passages that are listed for the words of the context: they only help to choose. */
+const MOST_CONTEXT_LISTED = 5_000
+const LOADED = 20_000 // rows in one text
 /** A label, such as the title of a memory, says what the text is about. */
 const LABEL_COUNT = 2
 
 const SHAPE: IndexShape = {
-  version: 3,
+  version: 4,
   tables: ["vocabulary", "words", "sources", "passages", "removals"],
   create: `
   CREATE TABLE passages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, turn INTEGER NOT NULL, uuid TEXT NOT NULL, blocks TEXT NOT NULL,
     kind TEXT NOT NULL, isSaid INTEGER NOT NULL, label TEXT, time INTEGER, start INTEGER NOT NULL, length INTEGER NOT NULL,
-    terms INTEGER NOT NULL, isQuestion INTEGER NOT NULL, text TEXT NOT NULL);
+    terms INTEGER NOT NULL, facts INTEGER NOT NULL, text TEXT NOT NULL);
   CREATE INDEX passages_by_source ON passages (source);
   CREATE TABLE sources (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, mark TEXT NOT NULL);
   CREATE TABLE removals (count INTEGER NOT NULL);
@@ -158,22 +161,27 @@ export class PassageIndex implements FollowingIndex<Passage> {
       this.#names.clear()
     }
     this.#removals = removals
-    const rows = this.#file
-      .statement(
-        "SELECT id, source, turn, kind, isSaid, isQuestion, terms, length, time FROM passages WHERE id > ? ORDER BY id",
+    for (let last = this.#columns.largest; ; last = this.#columns.largest) {
+      // one text with all of them: a row for each would take five times as long
+      const facts = this.#file.ids(
+        `SELECT group_concat(id || ',' || source || ',' || turn || ',' || facts || ',' || terms || ',' || length || ',' || ifnull(time, 'NaN')) AS ids
+        FROM (SELECT * FROM passages WHERE id > ? ORDER BY id LIMIT ${LOADED})`,
+        last,
       )
-      .iterate(this.#columns.largest)
-    for (const row of rows)
-      this.#columns.add(row.id as number, {
-        source: row.source as number,
-        turn: row.turn as number,
-        kind: row.kind as Passage["kind"],
-        isSaid: row.isSaid === 1,
-        isQuestion: row.isQuestion === 1,
-        length: row.terms as number,
-        blockLength: row.length as number,
-        time: row.time === null ? Number.NaN : (row.time as number),
-      })
+      for (let at = 0; at < facts.length; at += 7) {
+        const packed = facts[at + 3]!
+        this.#columns.add(facts[at]!, {
+          ...{ source: facts[at + 1]!, turn: facts[at + 2]!, length: facts[at + 4]!, blockLength: facts[at + 5]! },
+          ...{
+            kind: KINDS[packed >> 2]!,
+            isSaid: (packed & 2) > 0,
+            isQuestion: (packed & 1) > 0,
+            time: facts[at + 6]!,
+          },
+        })
+      }
+      if (facts.length === 0) break
+    }
     return this.#columns
   }
 
@@ -213,11 +221,17 @@ export class PassageIndex implements FollowingIndex<Passage> {
 
   #lists({ terms }: LookedFor, only: number | undefined): readonly TermList[] {
     const lists: TermList[] = []
-    let listed = 0
+    let [listed, ofContext] = [0, 0]
     for (const [at, { term, weight, documents, isName, word }] of terms.entries()) {
+      const ids = (least: string) => this.#listed(least + tokenOf(term), only)
+      if (word === undefined) {
+        if (ofContext + documents > MOST_CONTEXT_LISTED) continue
+        ofContext += documents
+        lists.push({ weight, word, isName, ids: ids(""), twice: [], often: [] })
+        continue
+      }
       listed += documents
       if (at > 0 && listed > MOST_LISTED) continue
-      const ids = (least: string) => this.#listed(least + tokenOf(term), only)
       lists.push({ weight, word, isName, ids: ids(""), twice: ids(TWICE), often: ids(OFTEN) })
     }
     return lists
@@ -289,9 +303,9 @@ export class PassageIndex implements FollowingIndex<Passage> {
       const values = [source, turn, uuid, blocks, kind, Number(isSaid), label ?? null, Number.isNaN(at) ? null : at]
       const { lastInsertRowid } = this.#file
         .statement(
-          "INSERT INTO passages (source, turn, uuid, blocks, kind, isSaid, label, time, start, length, terms, isQuestion, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          "INSERT INTO passages (source, turn, uuid, blocks, kind, isSaid, label, time, start, length, terms, facts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
-        .run(...values, start, length, terms, Number(/[?？]/.test(text)), text)
+        .run(...values, start, length, terms, factsOf(kind, isSaid, text), text)
       const body = tokensOf(counts, label)
       this.#file
         .statement("INSERT INTO words (rowid, body) VALUES (?, ?)")
@@ -326,6 +340,10 @@ export function blockAround(
     ...(after ? { after } : {}),
   }
 }
+
+/** The kind and two bits, in one number. */
+const factsOf = (kind: Passage["kind"], isSaid: boolean, text: string): number =>
+  4 * KINDS.indexOf(kind) + 2 * Number(isSaid) + Number(/[?？]/.test(text))
 
 const COLUMNS = "id, source, uuid, blocks, kind, isSaid, label, time, start, length, text"
 

@@ -57,3 +57,6 @@ function cutBefore(text: string, start: number): number {
   // not inside a character of two units
   return start + LONGEST_PASSAGE - (/[\uD800-\uDBFF]$/.test(head) ? 1 : 0)
 }
+
+/** In the order in which an index numbers them. */
+export const KINDS: readonly Passage["kind"][] = ["user", "assistant", "call", "result", "note"]

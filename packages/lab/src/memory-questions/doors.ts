@@ -13,11 +13,16 @@ import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { ConversationRecall } from "@strata/core/internal/recall/conversation-recall"
 import { recalled } from "@strata/core/internal/tools/session/recall-text"
 import type { Dialogue, Turn } from "./dialogues.ts"
-import type { Answer } from "./measure.ts"
 
 const PROJECT = "p"
 const ASKING = "asking"
 const MOST = 60
+
+export interface Answer {
+  /** The position of a turn in the dialogue. `undefined`: a turn of another dialogue. */
+  readonly at: number | undefined
+  readonly session: string
+}
 
 export interface DoorAnswer {
   /** The best first. */
@@ -49,7 +54,7 @@ function uuidOf(at: number): string {
 
 const isChat = ({ turns }: Dialogue) => turns.some(({ speaker }) => speaker === "user")
 
-/** What is written. Two people are told apart by their names. */
+/** What is written. Two people have names. */
 export const writtenAs = (dialogue: Dialogue, { speaker, text }: Turn) =>
   isChat(dialogue) ? text : `${speaker}: ${text}`
 

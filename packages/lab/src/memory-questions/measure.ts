@@ -1,14 +1,8 @@
 /** Asks questions about dialogues and counts how often the evidence is among the first answers. */
 import { type Passage, PassageIndex } from "@strata/core/internal"
 import { type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
-import { type DoorOf, writtenAs } from "./doors.ts"
+import { type Answer, type DoorOf, writtenAs } from "./doors.ts"
 import { plainBm25 } from "./plain-bm25.ts"
-
-export interface Answer {
-  /** The position of a turn in the dialogue. `undefined`: a turn of another dialogue. */
-  readonly at: number | undefined
-  readonly session: string
-}
 
 const ANSWERS = 60
 export const ANSWERABLE = ["direct", "time", "two-hop", "who", "changed", "several", "rule", "answer"] as const
