@@ -2,9 +2,10 @@
  * The memory of a project, or of an agent, as a conversation uses it: the bank, the search, the sum of the day. The search is loaded with
  * the first question and never holds up a request for long.
  */
-import { statSync } from "node:fs"
+import { readdirSync, statSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { homedir } from "node:os"
+import { join } from "node:path"
 import type { Clock } from "../base/clock.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryMode, WorktreeMemory } from "../base/vocabulary.ts"
@@ -24,8 +25,6 @@ import type { Question } from "../recall/ranking.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
 import { noteDirectory, projectDirectories } from "./project-directories.ts"
 
-/** Edits of a memory in place are noticed after this. */
-const IN_PLACE_MS = 2_000
 /** Of past conversations, in bytes: a request does not wait for more to be indexed, about 30 ms. The rest is found from a later message on. */
 const MOST_NEW_BYTES = 48 * 1024
 
@@ -203,25 +202,27 @@ function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory,
   }
 }
 
-/**
- * The memories, read again once their directory has changed. To look at every file costs more than to search them. An edit in place, which
- * leaves the directory as it is, is noticed a little later.
- */
+/** The memories, read again once a file has changed. To read and check all of them costs far more than to look at their times. */
 function remembered(bank: MemoryBank): { all(): Promise<readonly Memory[]> } {
   const { directory } = bank
   if (directory === undefined) return bank
-  let known: { readonly changed: bigint; readonly at: number; readonly memories: readonly Memory[] } | undefined
+  let known: { readonly seen: string; readonly memories: readonly Memory[] } | undefined
   return {
     async all() {
-      const changed = statSync(directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n
-      const at = performance.now()
-      if (known?.changed === changed && at - known.at < IN_PLACE_MS) return known.memories
-      const isSettled = Date.now() - Number(changed / 1_000_000n) > IN_PLACE_MS
-      const memories = await bank.all()
-      known = isSettled ? { changed, at, memories } : undefined
-      return memories
+      const seen = filesIn(directory)
+      if (known?.seen !== seen) known = { seen, memories: await bank.all() }
+      return known.memories
     },
   }
+}
+
+function filesIn(directory: string): string {
+  const names = statSync(directory, { throwIfNoEntry: false }) ? readdirSync(directory) : []
+  const facts = names.map((name) => {
+    const file = statSync(join(directory, name), { throwIfNoEntry: false })
+    return `${name} ${file?.ino} ${file?.size} ${file?.mtimeMs} ${file?.ctimeMs}`
+  })
+  return facts.join("\n")
 }
 
 /** Several indexes as one: the best of all. */
