@@ -50,9 +50,11 @@ const KEYS: Readonly<Record<string, Verdict | "quit">> = {
 }
 
 export async function review({ bank, terminal, stdin }: Review): Promise<number> {
-  const memories = unconfirmedIn(await bank.all())
+  const all = await bank.all()
+  const memories = unconfirmedIn(all)
   if (memories.length === 0) {
-    terminal.print("Everything that is remembered here is yours: you said it, wrote it or confirmed it.\n")
+    const yours = "Everything that is remembered here is yours: you said it, wrote it or confirmed it."
+    terminal.print(`${all.length === 0 ? "Nothing is remembered here yet." : yours}\n`)
     return 0
   }
   if (!stdin?.isTTY || !terminal.isScreen)

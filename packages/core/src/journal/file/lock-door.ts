@@ -2,9 +2,10 @@
  * A door: a socket beside a lock that answers for as long as the lock's owner lives. It works between containers on one kernel, where
  * process ids say nothing, and also while the owner is stopped or busy, because the kernel answers for it.
  */
-import { open, rm } from "node:fs/promises"
+import { chmod, open, rm } from "node:fs/promises"
 import { connect, createServer } from "node:net"
 import { join } from "node:path"
+import { FILE_MODE } from "./layout.ts"
 
 export interface Door {
   close(): Promise<void>
@@ -25,6 +26,7 @@ export async function openDoor(directory: string, token: string): Promise<Door |
         server.once("error", reject)
         server.listen({ path, exclusive: true }, resolve)
       })
+      await chmod(path, FILE_MODE)
       server.unref() // a lock does not keep a process running
       return {
         async close() {
