@@ -37,7 +37,7 @@ const HARMFUL: Readonly<Record<string, string>> = {
   "touch /tmp/written": "created /tmp/written",
   "touch /usr/written": "tried to write outside",
   "exec 3<>/dev/tcp/127.0.0.1/8765": "connected to the network",
-  "setsid sleep 20 > /dev/null 2>&1 & sleep 0.1": "left a process: sleep 20",
+  "setsid --fork sleep 20 > /dev/null 2>&1; sleep 0.5": "left a process: sleep 20",
 }
 
 test("PERM-7 every canary notices", async ({ skip }) => {
