@@ -34,7 +34,10 @@ test("L5-13 a write that is announced is never the person's, not even after a cr
   // a process that was killed during a command
   const dead = spawnSync(process.execPath, ["-e", ""]).pid
   await files.install([
-    { path: ".history/writing/x.json", text: JSON.stringify({ by: "x", owner: { pid: dead, host: hostname(), started: "" } }) },
+    {
+      path: ".history/writing/x.json",
+      text: JSON.stringify({ by: "x", owner: { pid: dead, host: hostname(), started: "" } }),
+    },
   ])
   await writeFile(join(directory, "planted.md"), "Planted.\n")
   expect(await bank.isCommandRunning()).toBe(false)
