@@ -27,7 +27,8 @@ const LEAST_WEIGHT = 2 / 3
 /** Characters up to which a block is weighed in full. */
 const LONGEST_REQUEST = 2_000 // longer ones are pasted
 const LONGEST_REPLY = 300
-const TOOL_WEIGHT = 0.5
+/** What tools gave and took: half as much as what the person says, or names in results would not be found. */
+const TOOL_WEIGHT = 1
 
 export function weightOf({ kind, isSaid, blockLength }: Pick<PassageFacts, "kind" | "isSaid" | "blockLength">): number {
   if (!isSaid) return TOOL_WEIGHT

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
@@ -23,8 +23,8 @@ beforeEach(() => {
   git(own, "init", "-q")
   git(own, "config", "user.name", "a")
   git(own, "config", "user.email", "a@b")
-  writeFileSync(join(clone, "f"), "one\n")
-  git(own, "add", "f")
+  for (const name of ["f", "unchanged"]) writeFileSync(join(clone, name), "one\n")
+  git(own, "add", "f", "unchanged")
   git(own, "commit", "-qm", "first")
   writeFileSync(join(clone, "f"), "two\n")
 })
@@ -38,8 +38,12 @@ function git(env: Readonly<Record<string, string>>, ...args: readonly string[]):
   }
 }
 
+let time = 1_000_000
+
 const runsWith = (env: Readonly<Record<string, string>>, ...args: readonly string[]): boolean => {
   rmSync(ran, { force: true })
+  time++
+  utimesSync(join(clone, "unchanged"), time, time) // the index has another time, so git writes it again
   git(env, ...args)
   return existsSync(ran)
 }
