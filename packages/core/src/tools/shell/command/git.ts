@@ -47,8 +47,9 @@ const SUBCOMMANDS: Readonly<Record<string, OptionTable>> = {
   "cat-file": { short: "tspe", long: "batch-all-objects unordered buffer allow-unknown-type use-mailmap" },
   "check-ignore": { short: "vqzn", long: "verbose quiet non-matching no-index" },
   "count-objects": { short: "vH", long: "verbose human-readable" },
+  // without --dirty and --broken, which write the index
   describe: {
-    long: "all tags contains always abbrev: long dirty? broken? candidates: exact-match match: exclude: first-parent debug",
+    long: "all tags contains always abbrev: long candidates: exact-match match: exclude: first-parent debug",
     short: "",
   },
   diff: LOG,

@@ -5,8 +5,9 @@ import { isInPosixCore } from "./posix-core.ts"
 export type Grammar = "bash" | "posix" | "other"
 
 const SHELLS: Readonly<Record<string, Grammar>> = {
-  ...grammars("bash rbash", "bash"),
-  ...grammars("sh dash ash hush ksh ksh93 rksh mksh lksh oksh loksh pdksh yash posh bosh zsh rzsh", "posix"),
+  ...grammars("bash", "bash"),
+  ...grammars("sh dash ash hush ksh ksh93 mksh lksh oksh loksh pdksh yash posh bosh zsh", "posix"),
+  ...grammars("rbash rksh rzsh", "other"), // restricted: `cd` fails there
   ...grammars("fish csh tcsh elvish nu xonsh pwsh rc es osh ysh", "other"),
 }
 
