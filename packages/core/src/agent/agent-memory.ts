@@ -4,6 +4,7 @@ import { join } from "node:path"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
+import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { AutoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
 import { type Evidence, outsideIn, sourceOf } from "../layers/5-auto-memory/provenance.ts"
@@ -11,7 +12,7 @@ import { NotRememberedError, rememberedDraft } from "../layers/5-auto-memory/rem
 import type { Dreamed } from "../layers/6-dreaming/dreaming.ts"
 import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import type { Layer } from "../layers/layer.ts"
-import { announceWrite } from "../memory/announced-writes.ts"
+import { announceWrite, watchWrites } from "../memory/announced-writes.ts"
 import { isPersons, isRule, type Memory, type MemoryRefusal, type Provenance } from "../memory/memory.ts"
 import { parseMemory } from "../memory/topic-file.ts"
 import type { RateLimit } from "../model/model.ts"
@@ -68,15 +69,19 @@ export class AgentMemory {
   readonly #dreams: DreamingLayer | undefined
   readonly #mode: MemoryMode
   readonly #openEnded: (() => Promise<void>)[] = []
+  readonly #unused: () => Promise<MemoryFiles | undefined>
   #hasReported = false
 
   constructor(parts: {
     readonly memory: ProjectMemory | undefined
+    /** The project's memory where it is off. */
+    readonly unused: () => Promise<MemoryFiles | undefined>
     readonly mode: MemoryMode
     readonly layers: readonly Layer[]
     readonly conversation: () => Conversation
   }) {
     this.#memory = parts.memory
+    this.#unused = parts.unused
     this.#mode = parts.mode
     this.#conversation = parts.conversation
     this.#layer = parts.layers.find((layer): layer is AutoMemory => layer.name === "auto-memory")
@@ -170,10 +175,8 @@ export class AgentMemory {
    * holds until the conversation ends.
    */
   async duringCommand<T>(run: () => Promise<T>, isOpenEnded: boolean): Promise<T> {
-    const places =
-      this.#memory && this.#mode !== "read-only"
-        ? [this.#memory, ...(this.#memory.shared ? [this.#memory.shared] : [])]
-        : []
+    if (!this.#memory || this.#mode === "read-only") return this.#watched(run, isOpenEnded)
+    const places = [this.#memory, ...(this.#memory.shared ? [this.#memory.shared] : [])]
     const settle = () => Promise.all(places.map(({ bank }) => bank.all()))
     await settle() // edits made by hand until now are the person's
     const announced = await Promise.all(places.map(({ files }) => announceWrite(files)))
@@ -183,6 +186,18 @@ export class AgentMemory {
     } finally {
       await settle()
       if (!isOpenEnded) await Promise.all(announced.map((done) => done()))
+    }
+  }
+
+  /** The same where this conversation records nothing: what the command changes is left for one that does. */
+  async #watched<T>(run: () => Promise<T>, isOpenEnded: boolean): Promise<T> {
+    const files = this.#memory?.files ?? (await this.#unused())
+    const done = files && (await watchWrites(files))
+    if (isOpenEnded && done) this.#openEnded.push(done)
+    try {
+      return await run()
+    } finally {
+      if (!isOpenEnded) await done?.()
     }
   }
 

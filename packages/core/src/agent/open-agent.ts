@@ -16,6 +16,7 @@ import { projectDreams } from "../conversation/project-dreams.ts"
 import { defaultRoot, journalDirectory, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
+import { projectIdentity } from "../memory/project-identity.ts"
 import type { Model } from "../model/model.ts"
 import { Meter } from "../model/spending/meter.ts"
 import { meteredModel, withoutMeter } from "../model/spending/metered-model.ts"
@@ -239,6 +240,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
   })
   const agentMemory = new AgentMemory({
     ...{ memory, layers, mode: settings.memory },
+    unused: async () => store.memories?.({ project: (await projectIdentity(cwd)).name }),
     conversation: () => conversation,
   })
   // the provider may know a model that the table does not have; the conversation takes what it says

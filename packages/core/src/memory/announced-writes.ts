@@ -35,6 +35,24 @@ export async function announceWrite(files: MemoryFiles, written?: readonly strin
   }
 }
 
+/**
+ * Looks at the memory of a conversation that records nothing in it. The function it resolves with looks again: what changed stays announced,
+ * so that no later conversation takes it for the person's edits.
+ */
+export async function watchWrites(files: MemoryFiles): Promise<() => Promise<void>> {
+  const before = await versionsIn(files)
+  return async () => {
+    const after = await versionsIn(files)
+    const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
+      (path) => before.get(path) !== after.get(path),
+    )
+    if (changed.length > 0) await announceWrite(files, changed)
+  }
+}
+
+const versionsIn = async (files: MemoryFiles): Promise<ReadonlyMap<string, string>> =>
+  new Map((await files.list()).map(({ path, version }) => [path, version]))
+
 export async function announcedWrites(files: MemoryFiles): Promise<readonly AnnouncedWrite[]> {
   const listed = await files.list(FOLDER)
   return Promise.all(
