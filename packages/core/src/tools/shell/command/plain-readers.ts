@@ -116,9 +116,9 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   expr: (args) => print(args),
   false: text("", "", { stops: true }),
   fgrep: reading(GREP),
-  // without -p, which sets the times of the file
+  // without -p, which sets the times of the file, and -m, which reads all files of a directory
   file: files(
-    "bhikLNrsv0 e: F: P: m<",
+    "bhikLNrsv0 e: F: P:",
     "brief mime mime-type mime-encoding no-dereference dereference separator: exclude: extension no-pad keep-going raw",
   ),
   fmt: files("cstu w: p: g:", "crown-margin split-only tagged-paragraph uniform-spacing width: prefix: goal:"),
