@@ -51,11 +51,11 @@ export function shellEnvironment(env: Environment, options: EnvironmentOptions =
 
 /** All that programs need that only read: where they are, whose they are, which language and time zone. */
 const NEEDED = new Set(
-  `PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM COLORTERM NO_COLOR FORCE_COLOR CLICOLOR COLUMNS LINES TZ TMPDIR PWD HOSTNAME
+  `PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM COLORTERM NO_COLOR FORCE_COLOR CLICOLOR COLUMNS LINES TZ PWD HOSTNAME
   LOCALE_ARCHIVE XDG_CONFIG_HOME XDG_DATA_HOME CI NODE_ENV ${MARK_VARIABLE}`.split(/\s+/),
 )
 
-/** For a command that no one allowed: a list of what it gets, and not of what it does not get. */
+/** For a command that no one allowed: a list of what it gets. Not TMPDIR: it may name a directory of the project, where `tac` would write. */
 export function neededEnvironment(env: Environment): Readonly<Record<string, string>> {
   const needed = Object.entries(env).filter(([name]) => NEEDED.has(name) || /^LC_[A-Z]+$/.test(name))
   return shellEnvironment(Object.fromEntries(needed))
