@@ -150,6 +150,7 @@ export function linesWithHarm({ project }: World): readonly LineWithHarm[] {
     { line: "find src -fprint -" },
     { line: "java --version" },
     { line: "file -p a" },
+    { line: "env -C v -C link cat f" },
     { line: "file -m . a" },
     { line: "git describe --dirty --always" },
     { line: "rbash -c 'cd promised; cat environ'" },

@@ -87,14 +87,18 @@ const ENV: OptionTable = {
 
 function env(args: readonly Field[], invocation: Invocation): InvocationOutcome {
   const taken = takeApart(ENV, args)
-  if (taken.state === "not understood")
+  const given = (...names: readonly string[]) =>
+    taken.state === "not understood" ? [] : taken.options.filter(({ name }) => names.includes(name))
+  const directories = given("C", "chdir")
+  const splits = given("S", "split-string")
+  if (taken.state === "not understood" || directories.length > 1 || splits.length > 1)
     return {
       ...NOTHING,
       commands: [plain(invocation, false), ...guessesAt(invocation)],
       unknown: ["env: its options are not understood."],
     }
   const { options, operands } = taken
-  const split = options.find(({ name }) => name === "S" || name === "split-string")?.value
+  const split = splits[0]?.value
   const at = operands.findIndex(({ text }) => text === undefined || !/^[A-Za-z_]\w*=/.test(text))
   const assigned = operands.slice(0, at < 0 ? operands.length : at).map(({ text }) => {
     const [name = "", ...value] = text!.split("=")
@@ -108,7 +112,7 @@ function env(args: readonly Field[], invocation: Invocation): InvocationOutcome 
   }
   if (fields.length === 0)
     return { ...NOTHING, commands: [plain(invocation, false)], unknown: ["env shows the environment."] }
-  const target = options.find(({ name }) => name === "C" || name === "chdir")?.value
+  const target = directories[0]?.value
   const directory = target
     ? { directory: { path: target.text === undefined ? undefined : resolveIn(target.text, invocation.place) } }
     : {}
