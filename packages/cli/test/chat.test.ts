@@ -1,5 +1,5 @@
 /** `strata chat` in a real terminal, over HTTP against the simulator. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
@@ -244,6 +244,29 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     await terminal.sees(/> !echo from-the/)
     terminal.press("escape")
     await terminal.sees(RESTS)
+  })
+
+  test("a message that is sent while the person's command runs takes its output along", async () => {
+    const saw: boolean[] = []
+    await using at = await started({
+      turns: [
+        ({ request }) => {
+          saw.push(JSON.stringify(request.messages).includes("came-late"))
+          return "Read it."
+        },
+      ],
+    })
+    const { terminal, bench } = at
+    terminal.type("!until [ -e go ]; do sleep 0.02; done; echo came-$(echo late)")
+    terminal.press("enter")
+    await terminal.sees("(Esc stops it)")
+    terminal.type("What does it say?")
+    terminal.press("enter")
+    await terminal.sees("Your message goes out when your command has ended.")
+    expect(saw).toEqual([])
+    writeFileSync(join(bench.project, "go"), "")
+    await terminal.sees("Read it.")
+    expect(saw).toEqual([true])
   })
 
   test("many lines pasted stay one input, and come back with the up key", async () => {

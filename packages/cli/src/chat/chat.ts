@@ -309,12 +309,22 @@ export class Chat implements CommandTarget {
     const command = shellCommandIn(text)
     if (remembered !== undefined) this.#guard(this.#remember(remembered))
     else if (command !== undefined) this.#guard(this.#shell.start(command))
-    else if (found?.type !== "command") this.#guard(this.#sendOr(text.trim(), found?.message))
+    else if (found?.type !== "command") this.#guard(this.#sendAfterCommand(text.trim(), found?.message))
     else if (found.command.needsRest && (this.#work.isBusy || this.#shell.isRunning))
       this.notice(
         `/${found.command.name} has to wait: interrupt ${this.#shell.isRunning ? "your command" : "the agent"} with Esc first.`,
       )
     else this.#guard(Promise.resolve(found.command.run(this, found.argument)))
+  }
+
+  /** A message may be about what the person's command prints, so it goes to a resting agent when the command has ended. */
+  async #sendAfterCommand(line: string, unknown: string | undefined): Promise<void> {
+    if (this.#shell.isRunning && !this.#work.isBusy) {
+      this.notice("Your message goes out when your command has ended. Esc stops the command.")
+      await this.#shell.ended
+      if (this.#isLeaving) return
+    }
+    return this.#sendOr(line, unknown)
   }
 
   /** Sends a line, or what one of the other commands makes of it. `unknown` is said if no such command exists. */

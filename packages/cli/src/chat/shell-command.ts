@@ -46,6 +46,11 @@ export class PersonShell {
     return this.isRunning
   }
 
+  /** The end of the command that runs, if one does. What it printed is kept by then. */
+  get ended(): Promise<void> {
+    return this.#done
+  }
+
   /** Stops the command and waits until what it printed is kept. */
   async close(): Promise<void> {
     this.stop()
