@@ -77,10 +77,17 @@ class Generator {
     if (name === "npm" && !random.chance(0.15)) return this.#simple() // it takes a while to start
     const words = [
       ...(name === "git" ? this.#git(program.words) : program.words),
-      ...random.some(program.options, 3).map((option) => this.#option(option.text, option.takesValue)),
+      ...this.#options(program.options, 3),
       ...this.#operands(name),
     ]
     return words.map((word) => disguise(word, random)).join(random.chance(0.97) ? " " : "  ")
+  }
+
+  /** Some programs take the first of an option that is given twice, some the last, some both. */
+  #options(known: KnownProgram["options"], most: number): readonly string[] {
+    const chosen = this.#random.some(known, most)
+    const twice = this.#random.chance(0.15) ? chosen.slice(0, 1) : []
+    return [...chosen, ...twice].map((option) => this.#option(option.text, option.takesValue))
   }
 
   #option(text: string, takesValue: boolean): string {
@@ -118,7 +125,7 @@ class Generator {
     const random = this.#random
     const { words, options } = random.pick(this.#vocabulary.wrappers)
     const [name] = words
-    const given = random.some(options, 2).map((option) => this.#option(option.text, option.takesValue))
+    const given = this.#options(options, 2)
     const duration = name === "timeout" ? [random.pick(["5", "1", "0.5", "5s"])] : name === "flock" ? ["a"] : []
     const plain = [name, ...given, ...duration, command].join(" ")
     if (name === "xargs")

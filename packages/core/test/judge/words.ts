@@ -9,8 +9,12 @@ const FAR_FILES = pieces("far files")
 const VALUES = pieces("values")
 const FAR_VALUES = pieces("far values")
 
-export const file = (random: Random): string =>
-  random.pick(random.chance(0.03) ? ["pipe"] : random.chance(0.2) ? FAR_FILES : FILES)
+export function file(random: Random): string {
+  if (random.chance(0.03)) return "pipe"
+  if (!random.chance(0.2)) return random.pick(FILES)
+  const far = random.pick(FAR_FILES)
+  return random.chance(0.6) ? far : respell(far, random)
+}
 export const value = (random: Random): string => random.pick(random.chance(0.15) ? FAR_VALUES : VALUES)
 export const operand = (random: Random): string => (random.chance(0.7) ? file(random) : value(random))
 
@@ -33,17 +37,34 @@ export function quote(text: string, random: Random): string {
 
 /** A word that is written otherwise and means the same, as far as the shell that reads it agrees. */
 export function disguise(word: string, random: Random): string {
-  if (!/^[\w./-]+$/.test(word) || random.chance(0.9)) return word
+  return random.chance(0.9) ? word : respell(word, random)
+}
+
+function respell(word: string, random: Random): string {
+  if (!/^[\w./~$-]+$/.test(word)) return word
   const at = random.below(word.length)
-  const [before, after] = [word.slice(0, at), word.slice(at)]
+  const [before, letter, after] = [word.slice(0, at), word[at]!, word.slice(at + 1)]
+  const rest = `${letter}${after}`
   return random.pick([
-    `${before}""${after}`,
-    `${before}''${after}`,
-    `${before}\\${after}`,
-    `${before}\\\n${after}`,
+    `${before}""${rest}`,
+    `${before}''${rest}`,
+    `${before}\\${rest}`,
+    `${before}\\\n${rest}`,
+    `${before}$x${rest}`,
+    `${before}{,}${rest}`,
+    `${before}{${letter},x}${after}`,
+    `${before}{${letter}..${letter}}${after}`,
+    `${before}[${letter}]${after}`,
+    `${before}?${after}`,
+    `${before}"${letter}"${after}`,
+    `${before}$'${letter}'${after}`,
+    `${before}$(echo ${letter})${after}`,
     `$'${word}'`,
     `"${word}"`,
-    `${before}$x${after}`,
+    `./${word}`,
+    `x=${word}`,
+    `{${word},a}`,
+    `\${x:-${word}}`,
   ])
 }
 

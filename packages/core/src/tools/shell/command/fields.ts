@@ -79,7 +79,7 @@ function alternativesOf(word: Word): readonly (readonly Piece[])[] {
 function literal({ text, value }: { readonly text: string; readonly value: string }): Piece {
   const joined = text.replaceAll("\\\n", "")
   const isQuoted = joined !== value
-  const mayHaveTilde = /:~/.test(joined) || (isQuoted && /=~/.test(joined))
+  const mayHaveTilde = /:~/.test(joined) || (isQuoted && /(?:^|=)~/.test(joined))
   return { kind: "text", text: value, isQuoted, ...(mayHaveTilde ? { mayHaveTilde } : {}) }
 }
 
@@ -150,7 +150,7 @@ function substituted(piece: Piece, { variable }: Surroundings): Piece {
 /** `~` and `~/x` at the start, also after `name=`. Other users' homes, and what follows a colon in an assignment, are not looked up. */
 function withTilde(pieces: readonly Piece[], home: string | undefined): readonly Piece[] {
   if (pieces.some((piece) => piece.kind === "text" && piece.mayHaveTilde)) return [LATER, ...pieces]
-  const [first, ...rest] = pieces
+  const [first, ...rest] = joined(pieces)
   if (first?.kind !== "text" || first.isQuoted) return first ? [first, ...rest] : rest
   const match = /^((?:[A-Za-z_]\w*=)?)~([^/]*)(.*)$/s.exec(first.text)
   if (!match) return [first, ...rest]
@@ -158,6 +158,16 @@ function withTilde(pieces: readonly Piece[], home: string | undefined): readonly
   const isOwn = user === "" && (after !== "" || rest.length === 0)
   if (!isOwn || home === undefined) return [LATER, ...rest]
   return [{ kind: "text", text: `${before}${home}${after}`, isQuoted: false }, ...rest]
+}
+
+/** Bash takes braces apart before it looks for a tilde, so `{,a}~` begins with one. */
+function joined(pieces: readonly Piece[]): readonly Piece[] {
+  const isPlain = (piece: Piece | undefined) => piece?.kind === "text" && !piece.isQuoted
+  const end = pieces.findIndex((piece) => !isPlain(piece))
+  const plain = (end < 0 ? pieces : pieces.slice(0, end)) as readonly Extract<Piece, { kind: "text" }>[]
+  if (plain.length < 2) return pieces
+  const text = plain.map((piece) => piece.text).join("")
+  return [/:~/.test(text) ? LATER : { kind: "text", text, isQuoted: false }, ...pieces.slice(plain.length)]
 }
 
 /** A regular expression for a part of a pattern. Ranges of letters depend on the locale, so only ranges of digits are known. */
