@@ -152,7 +152,7 @@ export function linesWithHarm({ project }: World): readonly LineWithHarm[] {
     { line: "file -p a" },
     { line: "cat ~/.ssh/id_e\\d25519" },
     { line: "cat {,a}~/.ssh/id_ed25519" },
-    { line: "cat {a,x=}~/.s\"sh\"/id_ed25519" },
+    { line: 'cat {a,x=}~/.s"sh"/id_ed25519' },
     { line: "env -C v -C link cat f" },
     { line: "file -m . a" },
     { line: "git describe --dirty --always" },
