@@ -150,6 +150,7 @@ export function linesWithHarm({ project }: World): readonly LineWithHarm[] {
     { line: "find src -fprint -" },
     { line: "java --version" },
     { line: "file -p a" },
+    { line: "cat<<$(echo x >written)\n$(echo x >written)" },
     { line: "cat ~/.ssh/id_e\\d25519" },
     { line: "cat {,a}~/.ssh/id_ed25519" },
     { line: 'cat {a,x=}~/.s"sh"/id_ed25519' },

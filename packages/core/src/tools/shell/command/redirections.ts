@@ -1,5 +1,5 @@
 /** What a redirection does: the file it reads or writes, or the text it gives to the command. */
-import type { Redirection } from "unbash"
+import type { HereDoc, Redirection } from "unbash"
 import { expandToOne, fieldOf, type Surroundings } from "./fields.ts"
 import { checkShown, runInside } from "./inside-words.ts"
 import { filesOf } from "./judged.ts"
@@ -12,6 +12,7 @@ export function redirect(redirection: Redirection, shell: ShellState): void {
   const { findings } = shell
   if (redirection.type === "HereDoc") {
     shell.mark("here-document", redirection)
+    if (!isPlainDelimiter(redirection)) findings.addHidden("Where its here-document ends is not certain.")
     for (const part of redirection.body.parts ?? []) {
       runInside(part, shell)
       checkShown(fieldOf(part, shell.surroundings), shell)
@@ -41,6 +42,11 @@ export function redirect(redirection: Redirection, shell: ShellState): void {
   if (READS.has(redirection.operator)) findings.reads.push(...uses)
   if (uses.some(({ path }) => path === undefined))
     findings.addUnknown("It redirects to or from a file that is only known when it runs.")
+}
+
+/** Bash compares the last line with how it would write an expansion, a parser with how the line writes it. */
+function isPlainDelimiter({ delimiter, closing }: HereDoc): boolean {
+  return closing !== undefined && /^(?:\\?[\w.-]+|'[\w.-]+'|"[\w.-]+")$/.test(delimiter?.text ?? "")
 }
 
 /** Not if it leads nowhere, copies standard output or error, or brings text. */
