@@ -9,7 +9,7 @@ const TITLE_COLUMNS = 60
 export const titleFrom = (message: string): string => firstLine(message, TITLE_COLUMNS)
 
 /** By its id, or by the start of it if no other id matches. */
-export function findById(id: string, conversations: readonly ConversationListing[]): ConversationListing {
+export function findById<Listing extends ConversationListing>(id: string, conversations: readonly Listing[]): Listing {
   const fitting = conversations.filter((conversation) => conversation.id.startsWith(id))
   const exact = fitting.find((conversation) => conversation.id === id)
   if (exact ?? fitting.length === 1) return exact ?? fitting[0]!

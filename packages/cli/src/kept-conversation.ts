@@ -5,6 +5,7 @@ import { projectName } from "@strata/core/internal/base/ids"
 import { openConversation } from "@strata/core/internal/conversation/open"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { listOpenable } from "@strata/core/internal/journal/openable"
 import { type Call, UsageError } from "./command.ts"
 import { findById } from "./conversation-names.ts"
 import { modelFrom } from "./session-options.ts"
@@ -18,7 +19,7 @@ export async function openKeptConversation({ cwd, env, id }: KeptOptions): Promi
   const root = defaultRoot(env)
   const directory = await realpath(cwd)
   const store = fileStore({ root })
-  const all = await store.list(projectName(directory))
+  const all = await listOpenable(store, projectName(directory))
   const begun = all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
   if (begun.length === 0) throw new UsageError("This project has no conversation yet.")
   const conversation = id === undefined ? begun[0]! : findById(id, begun)

@@ -12,10 +12,12 @@ import type {
 import { JournalOpenError } from "@strata/core/internal/base/errors"
 import { createFlags } from "@strata/core/internal/base/flags"
 import { projectName } from "@strata/core/internal/base/ids"
+import { isLocal, localPerson } from "@strata/core/internal/base/owner"
 import { readSettings } from "@strata/core/internal/base/settings"
 import { leftOutSentences, trustOf } from "@strata/core/internal/base/trust"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { listOpenable, type OpenableListing } from "@strata/core/internal/journal/openable"
 import { codingTools, mcpServers } from "@strata/core/internal/tools/toolsets"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
@@ -76,17 +78,22 @@ export async function openWorkspace({ options, connection, env }: WorkspaceInput
   return { ...workspace, decision: { fingerprint, trusted: true } }
 }
 
-/** The project's conversations that hold a request, the latest first. */
+/** `place`: where a conversation is that may be no one's. It then shares nothing with the person's. */
+export type Resumable = ConversationListing & Partial<Pick<OpenableListing, "place">>
+
+/** The person's conversations in the project that hold a request, the latest first. */
 export async function conversationsOf({ root, project }: Workspace): Promise<readonly ConversationListing[]> {
-  const all = await fileStore({ root }).list(project)
-  return all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
+  return begun(await fileStore({ root }).list(project))
 }
+
+const begun = <Listing extends ConversationListing>(all: readonly Listing[]): readonly Listing[] =>
+  all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
 
 export interface SessionInput {
   readonly workspace: Workspace
   readonly person: Person
   /** An earlier conversation to go on with; without it a new one starts. */
-  readonly resumed?: ConversationListing | undefined
+  readonly resumed?: Resumable | undefined
   /** Overrides the model of the command line and of the conversation. */
   readonly model?: string
   readonly mode?: AgentOptions["mode"]
@@ -119,6 +126,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       tools: [codingTools(), mcpServers(settings.values.mcpServers)],
       cwd,
       env,
+      memory: resumed?.place === undefined || isLocal(resumed.place) ? { owner: localPerson } : false,
       ...person,
       ...modeOf({ asked: wanted.mode ?? options.mode, resumed, configured: settings.values.permissions.mode }),
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
@@ -204,12 +212,12 @@ function explained(error: unknown, root: string): unknown {
 }
 
 /** The conversation that the command line names; `undefined` for a new one. */
-export async function findConversation(
-  workspace: Workspace,
-  beginning: Beginning,
-): Promise<ConversationListing | undefined> {
+export async function findConversation(workspace: Workspace, beginning: Beginning): Promise<Resumable | undefined> {
   if (beginning.from === "new") return undefined
-  const conversations = await conversationsOf(workspace)
+  const { root, project } = workspace
+  // one that a program of yours keeps without an owner is opened only by its name
+  const conversations: readonly Resumable[] =
+    beginning.from === "id" ? begun(await listOpenable(fileStore({ root }), project)) : await conversationsOf(workspace)
   if (conversations.length === 0)
     throw new UsageError('This project has no conversation yet. Start one with "strata chat" or "strata run".')
   return beginning.from === "id" ? findById(beginning.id, conversations) : conversations[0]

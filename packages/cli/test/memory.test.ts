@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
-import { openProjectMemory, projectIdentity, systemClock } from "@strata/core/internal"
+import { localPerson, openProjectMemory, projectIdentity, systemClock } from "@strata/core/internal"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { memoryDirectory } from "@strata/core/internal/journal/file/memory-directory"
 import { openBank } from "@strata/core/internal/memory/bank"
@@ -203,7 +203,7 @@ test("L5-10 merge brings what a worktree keeps apart into the project's memory, 
   expect((await at.memory(["merge"])).stdout).toMatch(/^No worktree has learned anything/)
   const store = fileStore({ root: at.env.STRATA_HOME! })
   const own = await openProjectMemory({
-    ...{ store, cwd: tree, mode: "auto", worktreeMemory: "overlay", clock: systemClock },
+    ...{ store, owner: localPerson, cwd: tree, mode: "auto", worktreeMemory: "overlay", clock: systemClock },
   })
   await own!.bank.change({
     by: "agent",

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
-import { openConversation, projectIdentity } from "@strata/core/internal"
+import { localPerson, openConversation, projectIdentity } from "@strata/core/internal"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
@@ -209,7 +209,9 @@ test("JRN-7: --continue finds a conversation whose process died before its first
   await using bench = await workbench({
     turns: [({ request }) => `${request.model} knows ${request.messages.length} messages.`],
   })
-  const chat = await openConversation({ model: "claude-sonnet-5-5", dir: bench.home, cwd: bench.project, env: {} })
+  const chat = await openConversation({
+    ...{ model: "claude-sonnet-5-5", memory: { owner: localPerson }, dir: bench.home, cwd: bench.project, env: {} },
+  })
   await chat.add({ role: "user", content: "One." })
   await chat.close()
   const { stdout } = await bench.here(["run", "--continue", "--json", "Two."])

@@ -10,7 +10,7 @@ import { cpSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { openConversation } from "@strata/core/internal"
+import { localPerson, openConversation } from "@strata/core/internal"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "./measure.ts"
 
 const MODEL = "claude-opus-4-6"
@@ -54,6 +54,7 @@ const open = (root: string, { window, flush }: { window: number; flush?: "never"
     dir: join(root, "data"),
     cwd: "/project",
     id: "bench",
+    memory: { owner: localPerson },
     model: MODEL,
     // the planner would compact conversations of this size, and then they would be short
     settings: { ...(flush ? { flush } : {}), planner: "off", models: { [MODEL]: { window } } },

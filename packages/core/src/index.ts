@@ -14,6 +14,7 @@ export {
   StrataError,
 } from "./base/errors.ts"
 export { InvalidOptionError } from "./base/options.ts"
+export { localPerson } from "./base/owner.ts"
 export type { SettingsInput } from "./base/settings.ts"
 export type { Conversation } from "./conversation/conversation.ts"
 export type { ConversationEvents } from "./conversation/events.ts"

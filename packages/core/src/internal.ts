@@ -39,6 +39,7 @@ export {
   short,
   timeAgo,
 } from "./base/numbers.ts"
+export { localPerson, placeFor } from "./base/owner.ts"
 export { type ProjectPart, partText, partTitle, partVariables } from "./base/project-parts.ts"
 export { promptText } from "./base/prompt-file.ts"
 export { repositoryRoot } from "./base/repository.ts"

@@ -2,6 +2,7 @@
 
 import { manualClock } from "../src/base/clock.ts"
 import { seededIds } from "../src/base/ids.ts"
+import { localPerson } from "../src/base/owner.ts"
 import type { Conversation } from "../src/conversation/conversation.ts"
 import { openConversation } from "../src/conversation/open.ts"
 import type { ConversationOptions } from "../src/conversation/options.ts"
@@ -22,6 +23,7 @@ export function openTestConversation(
     dir: "/nowhere/.strata",
     env: {},
     system: "You help.",
+    memory: { owner: localPerson },
     layers: [],
     cacheBreakpoints: false,
     store: options.store ?? memoryStore(),

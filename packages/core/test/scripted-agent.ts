@@ -6,6 +6,7 @@ import type { Agent } from "../src/agent/agent.ts"
 import { openAgent } from "../src/agent/open-agent.ts"
 import type { AgentOptions } from "../src/agent/options.ts"
 import type { QueryEvent } from "../src/agent/query-events.ts"
+import { localPerson } from "../src/base/owner.ts"
 import { memoryStore } from "../src/journal/memory-store.ts"
 import type { Store } from "../src/journal/store.ts"
 import type { Block } from "../src/messages/blocks.ts"
@@ -44,7 +45,15 @@ export function scene(): Scene {
     requests,
     async open(turns, options = {}) {
       const model = playing(turns, requests)
-      const agent = await openAgent({ model, ...where, id: "scene", env: {}, store, ...options })
+      const agent = await openAgent({
+        model,
+        ...where,
+        id: "scene",
+        env: {},
+        memory: { owner: localPerson },
+        store,
+        ...options,
+      })
       onTestFinished(() => agent.close())
       return agent
     },

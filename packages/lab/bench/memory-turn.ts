@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { MemoryDraft } from "@strata/core/internal"
 import { projectName, seededIds } from "@strata/core/internal/base/ids"
+import { localPerson } from "@strata/core/internal/base/owner"
 import { openProjectMemory } from "@strata/core/internal/conversation/project-memory"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { openBank } from "@strata/core/internal/memory/bank"
@@ -64,7 +65,7 @@ export async function memoryTurnReport(): Promise<string> {
       source: { saidBy: "user" },
       puts,
     })
-    const options = { store, cwd, mode: "auto", clock, root } as const
+    const options = { store, owner: localPerson, cwd, mode: "auto", clock, root } as const
     const ask = (memory: NonNullable<Awaited<ReturnType<typeof openProjectMemory>>>, at: number) =>
       memory.recall({ text: questions[(at * 7) % questions.length]!, now: clock.now() })
     const fresh = (await openProjectMemory(options))!

@@ -103,7 +103,7 @@ async function reach(
       why: `The conversation ${id.slice(0, 8)} does not run, so its agents do not work. Nothing was sent. To go on with it: strata chat --resume ${id}`,
     }
   try {
-    return await sendToSocket(await findSocket(root, id), { from: SENDER, content }, systemClock)
+    return await sendToSocket(await findSocket(root, { conversation: id }), { from: SENDER, content }, systemClock)
   } catch (error) {
     return { accepted: false, why: messageOf(error) }
   }

@@ -5,6 +5,7 @@ import { projectName } from "@strata/core/internal/base/ids"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot, journalPaths } from "@strata/core/internal/journal/file/layout"
 import { holderOf } from "@strata/core/internal/journal/file/lock"
+import { listOpenable, type OpenableListing } from "@strata/core/internal/journal/openable"
 import { agentView } from "@strata/core/internal/team/agent-view"
 import { findModel } from "@strata/core/internal/tokens/models"
 import { loadViews } from "@strata/core/internal/views/load"
@@ -31,17 +32,16 @@ export interface AgentsPlaceOptions extends Pick<Call, "cwd" | "env"> {
 export async function openAgentsPlace({ cwd, env, id, open = false }: AgentsPlaceOptions): Promise<AgentsPlace> {
   const root = defaultRoot(env)
   const store = fileStore({ root })
-  const project = projectName(await realpath(cwd))
-  const all = await store.list(project)
+  const all = await listOpenable(store, projectName(await realpath(cwd)))
   const begun = all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
   if (begun.length === 0) throw new UsageError("This project has no conversation yet, so it has no agents.")
-  const isOpen = ({ id: one }: ConversationListing) => isInUse(root, { project, id: one })
+  const isOpen = ({ id: one, place: project }: OpenableListing) => isInUse(root, { project, id: one })
   if (id !== undefined) return placeOf(findById(id, begun))
   if (open) for (const one of begun) if (await isOpen(one)) return placeOf(one)
   return placeOf(begun[0]!)
 
-  async function placeOf(conversation: ConversationListing): Promise<AgentsPlace> {
-    return { root, store, project, conversation, isOpen: await isOpen(conversation) }
+  async function placeOf(conversation: OpenableListing): Promise<AgentsPlace> {
+    return { root, store, project: conversation.place, conversation, isOpen: await isOpen(conversation) }
   }
 }
 

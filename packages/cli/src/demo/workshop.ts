@@ -5,6 +5,7 @@
 import type { Agent, MemoryBank, Settings } from "@strata/core/internal"
 import { openAgent } from "@strata/core/internal/agent/open-agent"
 import { FIGURES } from "@strata/core/internal/base/flag-names"
+import { localPerson } from "@strata/core/internal/base/owner"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { openBank } from "@strata/core/internal/memory/bank"
 import { projectIdentity } from "@strata/core/internal/memory/project-identity"
@@ -86,6 +87,7 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
         cwd: scratch.project,
         dir: scratch.home,
         title,
+        memory: { owner: localPerson },
         mode: "bypass", // safe in a scratch copy
         settings: { models, figures: figuresFor(window) },
         clock: { now },

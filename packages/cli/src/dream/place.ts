@@ -4,6 +4,7 @@ import type { DreamFigures, Dreaming } from "@strata/core/internal"
 import { judge } from "@strata/core/internal/agent/permissions"
 import { systemClock } from "@strata/core/internal/base/clock"
 import { createFlags } from "@strata/core/internal/base/flags"
+import { localPerson } from "@strata/core/internal/base/owner"
 import { repositoryRoot } from "@strata/core/internal/base/repository"
 import { readSettings } from "@strata/core/internal/base/settings"
 import { trustOf } from "@strata/core/internal/base/trust"
@@ -36,7 +37,7 @@ export async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptio
   const trust = await trustOf(root, reading)
   const { values } = reading.settings({ trusted: trust.state !== "untrusted" })
   const memory = await openProjectMemory({
-    ...{ store: fileStore({ root }), cwd, root, clock: systemClock },
+    ...{ store: fileStore({ root }), owner: localPerson, cwd, root, clock: systemClock },
     mode: values.off ? "off" : values.memory,
     worktreeMemory: values.worktreeMemory,
     code: repositoryRoot(cwd),

@@ -1,6 +1,7 @@
 /** The memory of the project that a directory belongs to: the same from every worktree and subdirectory of a repository. */
 import { realpath } from "node:fs/promises"
 import type { MemoryBank, MemoryFiles, ProjectIdentity, Store } from "@strata/core/internal"
+import { localPerson } from "@strata/core/internal/base/owner"
 import { readSettings } from "@strata/core/internal/base/settings"
 import { trustOf } from "@strata/core/internal/base/trust"
 import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
@@ -37,7 +38,12 @@ export async function openMemoryPlace({ cwd, env, readOnly = false }: MemoryPlac
   const shared = openBank({ files, readOnly })
   const own = await ownFiles({ root, cwd, env }, identity, files)
   const bank = own ? openBank({ files: own, readOnly }) : shared
-  const projects = await projectDirectories({ root, identity: identity.name, cwd: await realpath(cwd) })
+  const projects = await projectDirectories({
+    root,
+    identity: identity.name,
+    cwd: await realpath(cwd),
+    owner: localPerson,
+  })
   return { root, store, identity, bank, shared, files, projects }
 }
 

@@ -23,7 +23,7 @@ export async function whyOffered({ store, projects }: MemoryPlace, id: string | 
   for (const project of projects) all.push(...(await store.list(project)).map((listing) => ({ ...listing, project })))
   const begun = all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
   const newest = begun.toSorted((a, b) => (a.touched < b.touched ? 1 : -1))
-  const found = id === undefined ? newest[0] : (findById(id, newest) as Listed)
+  const found = id === undefined ? newest[0] : findById(id, newest)
   if (!found) throw new UsageError("This project has no conversation yet.")
   const journal = await store.open({ project: found.project, id: found.id }, { access: "read" })
   try {

@@ -2,10 +2,12 @@
 import { realpath } from "node:fs/promises"
 import type { ConversationListing } from "@strata/core/internal"
 import { projectName } from "@strata/core/internal/base/ids"
+import { localPerson } from "@strata/core/internal/base/owner"
 import { maskSecrets } from "@strata/core/internal/base/secrets/find-secrets"
 import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot, projectDirectory } from "@strata/core/internal/journal/file/layout"
+import { listOpenable, type OpenableListing } from "@strata/core/internal/journal/openable"
 import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { ConversationRecall } from "@strata/core/internal/recall/conversation-recall"
 import { createEstimator } from "@strata/core/internal/tokens/estimate"
@@ -61,16 +63,20 @@ async function openPast({ cwd, env, id }: Pick<Call, "cwd" | "env"> & { readonly
   const store = fileStore({ root })
   const here = await realpath(cwd)
   const project = projectName(here)
-  const { id: conversation, facts } = chosen(await store.list(project), id)
-  const journal = await store.open({ project, id: conversation }, { access: "read" })
+  // a conversation that no one owns is looked into only by its name
+  const all = id === undefined ? await store.list(project) : await listOpenable(store, project)
+  const { id: conversation, facts, place = project } = chosen(all, id)
+  const journal = await store.open({ project: place, id: conversation }, { access: "read" })
   const { family } = findModel(facts?.model ?? "unknown").facts
   const estimator = createEstimator(family)
   const directories = async () => {
     const { name } = await projectIdentity(cwd)
-    return (await projectDirectories({ root, identity: name, cwd: here })).map((one) => projectDirectory(root, one))
+    return (await projectDirectories({ root, identity: name, cwd: here, owner: localPerson })).map((one) =>
+      projectDirectory(root, one),
+    )
   }
   const past = new ConversationRecall({
-    ...{ store, journal, directories, mask: maskSecrets },
+    ...{ store, journal, directories, mask: maskSecrets, isShared: place === project },
     estimate: (text) => estimator.text(text),
   })
   return {
@@ -82,7 +88,9 @@ async function openPast({ cwd, env, id }: Pick<Call, "cwd" | "env"> & { readonly
   }
 }
 
-function chosen(all: readonly ConversationListing[], id: string | undefined): ConversationListing {
+type Listed = ConversationListing & Partial<OpenableListing>
+
+function chosen(all: readonly Listed[], id: string | undefined): Listed {
   const begun = all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
   if (begun.length === 0) throw new UsageError("This project has no conversation yet, so there is nothing to recall.")
   return id === undefined ? begun[0]! : findById(id, begun)

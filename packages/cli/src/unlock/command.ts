@@ -1,6 +1,8 @@
 /** `strata unlock`: shows who holds what of a project, and breaks locks whose machine or container is gone. */
-import { realpath } from "node:fs/promises"
+import { readdir, realpath } from "node:fs/promises"
 import { basename, join, relative } from "node:path"
+import { projectName } from "@strata/core/internal/base/ids"
+import { isPlaceOf, localPerson } from "@strata/core/internal/base/owner"
 import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
 import { breakLock, type FoundLock, findLocks } from "@strata/core/internal/journal/file/find-locks"
 import { defaultRoot, projectDirectory } from "@strata/core/internal/journal/file/layout"
@@ -19,7 +21,10 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(UNLOCK, args)
   const [id] = operands
   const root = defaultRoot(env)
-  const all = await findLocks(await placesOf(root, cwd))
+  const all = await findLocks([
+    ...(await placesOf(root, cwd)),
+    ...(id === undefined ? [] : await ownedPlaces(root, cwd)),
+  ])
   const locks = id === undefined ? all : all.filter(({ path }) => isOf(path, id))
   if (locks.length === 0) {
     terminal.print(
@@ -46,9 +51,18 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
 async function placesOf(root: string, given: string): Promise<readonly string[]> {
   const cwd = await realpath(given)
   const { name: identity } = await projectIdentity(cwd)
-  const names = await projectDirectories({ root, identity, cwd })
+  const names = await projectDirectories({ root, identity, cwd, owner: localPerson })
   const own = [join(root, "agent-memory"), join(cwd, ".strata", "agent-memory")]
   return [...new Set([identity, ...names])].map((name) => projectDirectory(root, name)).concat(own)
+}
+
+/** What a program made with the library keeps here, for owners and for no one. Only a conversation that is named is looked for there. */
+async function ownedPlaces(root: string, given: string): Promise<readonly string[]> {
+  const project = projectName(await realpath(given))
+  const names = await readdir(join(root, "projects")).catch(() => [] as string[])
+  return names
+    .filter((name) => name !== project && isPlaceOf(project, name))
+    .map((name) => projectDirectory(root, name))
 }
 
 /** A conversation's own lock, or one of its agents'. */

@@ -68,6 +68,7 @@ export class AgentMemory {
   readonly #layer: AutoMemory | undefined
   readonly #dreams: DreamingLayer | undefined
   readonly #mode: MemoryMode
+  readonly #isOwned: boolean
   readonly #openEnded: (() => Promise<void>)[] = []
   readonly #unused: () => Promise<MemoryFiles | undefined>
   #hasReported = false
@@ -77,12 +78,15 @@ export class AgentMemory {
     /** The project's memory where it is off. */
     readonly unused: () => Promise<MemoryFiles | undefined>
     readonly mode: MemoryMode
+    /** Without an owner, nothing is remembered. */
+    readonly isOwned: boolean
     readonly layers: readonly Layer[]
     readonly conversation: () => Conversation
   }) {
     this.#memory = parts.memory
     this.#unused = parts.unused
     this.#mode = parts.mode
+    this.#isOwned = parts.isOwned
     this.#conversation = parts.conversation
     this.#layer = parts.layers.find((layer): layer is AutoMemory => layer.name === "auto-memory")
     this.#dreams = parts.layers.find((layer): layer is DreamingLayer => layer.name === "dreaming" && "now" in layer)
@@ -211,6 +215,8 @@ export class AgentMemory {
 
   /** Saves what the person asks to keep. */
   async remember(text: string): Promise<Remembered> {
+    if (!this.#isOwned)
+      throw new NotRememberedError("this conversation has no owner", 'Give the option "memory" one to keep something.')
     if (!this.#memory || this.#mode === "read-only") {
       const why =
         this.#mode === "auto" || this.#mode === "ask"

@@ -1,14 +1,18 @@
 /** What everything else of an agent is built on: its directories, settings, models, store and memory. */
 import { realpath } from "node:fs/promises"
+import { join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
+import { checkedId, projectName, randomIds } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
+import { type Owner, ownerIn } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import type { EffectiveSettings, Settings } from "../base/settings.ts"
 import { type MemoryGround, memoryFor } from "../conversation/open.ts"
 import { openAgentMemory, type ProjectMemory } from "../conversation/project-memory.ts"
+import { placeOfConversation } from "../conversation/whose.ts"
 import { fileStore } from "../journal/file/file-store.ts"
-import { defaultRoot } from "../journal/file/layout.ts"
+import { defaultRoot, projectDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
@@ -25,6 +29,13 @@ export interface Ground {
   readonly model: Model
   readonly summariser: Model | undefined
   readonly store: Store
+  /** The conversation's id. */
+  readonly id: string
+  readonly owner: Owner | undefined
+  /** Where the store keeps the conversation, or the one that a sub-agent works for. */
+  readonly place: string
+  /** The directory for long outputs. They can be read without asking. */
+  readonly results: string
   readonly memory: ProjectMemory | undefined
 }
 
@@ -34,6 +45,9 @@ export async function groundOf(options: AgentOptions, loaded: EffectiveSettings,
   const root = options.dir ?? defaultRoot(env)
   const { values } = loaded
   const store = options.store ?? fileStore({ root, flush: values.flush, clock })
+  const owner = ownerIn(options.memory)
+  const id = options.id ?? (options.ids ?? randomIds).uuid()
+  const place = sub?.project ?? (await placeOfConversation({ store, project: projectName(cwd), owner, id: options.id }))
   const source = { env, models: values.models, cacheLifetime: values.cacheLifetime }
   const model = await chooseModel({ ...source, model: options.model, client })
   // a summariser that is no id brings its own client
@@ -47,11 +61,23 @@ export async function groundOf(options: AgentOptions, loaded: EffectiveSettings,
     settings: values,
     model,
     store,
+    ...{ id, owner, place },
+    results: resultsOf({ root, place, owner, conversation: sub?.under ?? id }),
     memory: await openMemory(options, { store, settings: loaded, root, cwd, clock }, sub),
     summariser: summariser
       ? await chooseModel({ ...source, model: summariser, client: shared })
       : await configuredSummariser(values, model, { ...source, client }),
   }
+}
+
+interface ResultsPlace extends Pick<Ground, "root" | "place" | "owner"> {
+  readonly conversation: string
+}
+
+/** Conversations of one owner can read each other's. Without an owner, each has a directory of its own. */
+function resultsOf({ root, place, owner, conversation }: ResultsPlace): string {
+  const all = join(projectDirectory(root, place), "tool-results")
+  return owner === undefined ? join(all, checkedId("conversation id", conversation)) : all
 }
 
 /** The model of the setting, through the agent's own client where it has one. Without a key or a client, the agent's own model writes the summaries. */

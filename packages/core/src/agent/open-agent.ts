@@ -4,7 +4,8 @@ import { dirname, isAbsolute, join, relative } from "node:path"
 import { claudeModeOf } from "../base/claude-settings.ts"
 import { systemClock } from "../base/clock.ts"
 import { createFlags } from "../base/flags.ts"
-import { projectName, randomIds } from "../base/ids.ts"
+import { randomIds } from "../base/ids.ts"
+import { localPerson, placeFor } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
 import { createTelemetry } from "../base/telemetry.ts"
@@ -13,7 +14,7 @@ import { defaultLayers, type LayerSurroundings } from "../conversation/default-l
 import { editorDue } from "../conversation/editor.ts"
 import { openWithSettings } from "../conversation/open.ts"
 import { projectDreams } from "../conversation/project-dreams.ts"
-import { defaultRoot, journalDirectory, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
+import { defaultRoot, journalDirectory, notesConfigDirectory } from "../journal/file/layout.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
 import { projectIdentity } from "../memory/project-identity.ts"
@@ -46,6 +47,7 @@ import { hooksOf, reportsOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { introductionsOfLater } from "./introductions.ts"
 import { CacheKeeper } from "./keep-warm.ts"
+import { memoryProblems } from "./memory-problems.ts"
 import { type DuringCommand, withMemoryWrites } from "./memory-writes.ts"
 import { openingMode } from "./opening-mode.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
@@ -116,7 +118,7 @@ interface Assembly extends Surroundings {
 
 async function assemble({ options, ground, toolset: given, ...rest }: Assembly): Promise<Agent> {
   const { problems = [], companions, sub, sampling } = rest
-  const { cwd, root, env, clock, settings, store, memory } = ground
+  const { cwd, root, env, clock, settings, store, memory, id, owner, place } = ground
   const telemetry = createTelemetry({ exportContent: settings.exportContent, clock })
   const tracing = {
     telemetry,
@@ -131,7 +133,6 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
   const model = counted(ground.model)
   const summariser = ground.summariser && counted(ground.summariser)
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
-  const id = options.id ?? (options.ids ?? randomIds).uuid()
   const notices: string[] = []
   const flags = createFlags({
     ...{ settings, context: { targetingKey: id, model: model.name } },
@@ -239,15 +240,16 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     ...(memory && askPermission ? { confirmMemory: confirming(askPermission, memory) } : {}),
   })
   const agentMemory = new AgentMemory({
-    ...{ memory, layers, mode: settings.memory },
-    unused: async () => store.memories?.({ project: (await projectIdentity(cwd)).name }),
+    ...{ memory, layers, mode: settings.memory, isOwned: owner !== undefined },
+    unused: async () =>
+      store.memories?.({ project: placeFor((await projectIdentity(cwd)).name, owner ?? localPerson) }),
     conversation: () => conversation,
   })
   // the provider may know a model that the table does not have; the conversation takes what it says
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
   const conversation: Conversation = await openWithSettings(
     {
-      ...pick(options, ["mustExist", "title", "ids", "system"]),
+      ...pick(options, ["mustExist", "title", "ids", "system", "memory"]),
       ...{ id, model, cwd, dir: root, env, clock, store, layers },
       ...(sub ? { source: "agent" as const } : {}),
       tools: toolset.tools,
@@ -259,7 +261,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
       isTraced: true,
       meter,
       ...(memory ? { memory } : {}),
-      ...(sub ? { place: { project: sub.project, under: sub.under } } : {}),
+      place: { project: place, ...(sub ? { under: sub.under } : {}) },
       firstPrompt: { system: systemPrompt(cwd, sub?.prompt), context: instructions.texts },
       ...(deferred ? { deferred: { ...deferred, isOn: () => maySearchTools(state.policy) } } : {}),
     },
@@ -320,7 +322,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
       ...problems,
       ...(ground.loaded.problems ?? []),
       ...unusable,
-      ...memoryProblems(ground),
+      ...memoryProblems(ground, tools),
       ...instructions.problems,
       ...(problem === undefined ? [] : [problem]),
     ],
@@ -354,15 +356,11 @@ function withRecall(toolset: Required<OpenToolset>, { off, mayRecall, rerank }: 
   return { ...toolset, tools: [...others, recallTool(rerank ? { rerank } : {})] }
 }
 
-/** A person who asked for a memory in so many words must know that this store has none. */
-function memoryProblems({ store, loaded, settings }: Ground): readonly string[] {
-  const isWanted = "memory" in loaded.origins && settings.memory !== "off" && !settings.off
-  if (!isWanted || store.memories) return []
-  return [`Nothing is remembered across conversations: the store (${store.description}) keeps no memories.`]
-}
-
 /** The mode is set once the journal is open. */
-function policyOf({ settings, cwd, root, env, memory }: Ground, readable: readonly string[]): PermissionPolicy {
+function policyOf(
+  { settings, cwd, root, env, memory, results }: Ground,
+  readable: readonly string[],
+): PermissionPolicy {
   const { allow = [], ask = [], deny = [] } = settings.permissions
   return {
     mode: "ask",
@@ -370,7 +368,7 @@ function policyOf({ settings, cwd, root, env, memory }: Ground, readable: readon
     project: cwd,
     kept: [root, ...(memory?.owner === "agent" && memory.directory ? [dirname(memory.directory)] : [])],
     ...(memory ? memoryRights(memory) : {}),
-    readable: [join(projectDirectory(root, projectName(cwd)), "tool-results"), ...readable],
+    readable: [results, ...readable],
     ...(env.HOME ? { home: env.HOME } : {}),
   }
 }

@@ -12,6 +12,7 @@ import {
   oneOf,
   required,
 } from "../base/options.ts"
+import { MEMORY_OPTION, type MemoryOption } from "../base/owner.ts"
 import type { ProjectPart } from "../base/project-parts.ts"
 import type { SettingsInput } from "../base/settings.ts"
 import {
@@ -71,6 +72,11 @@ export interface AgentOptions {
   /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string
   readonly title?: string
+  /**
+   * Whose conversation it is, such as `{ owner: userId }`. Memories, past conversations and messages are shared by the conversations of one
+   * owner, and by no others. Default: nothing is shared, and only this conversation is searched.
+   */
+  readonly memory?: MemoryOption
   /**
    * Default: the mode of the resumed conversation, except `bypass`. For a new one the settings' mode, else `ask` if you pass
    * `askPermission`, else `accept-edits`.
@@ -133,6 +139,7 @@ const RULES: OptionRules<AgentOptions> = {
   mustExist: anOption.switch,
   dir: anOption.filledText,
   title: anOption.text,
+  memory: MEMORY_OPTION,
   mode: MODE,
   askPermission: anOption.callback,
   askPerson: anOption.callback,

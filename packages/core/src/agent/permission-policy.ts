@@ -2,6 +2,7 @@
 import { homedir } from "node:os"
 import { join, relative, sep } from "node:path"
 import type { PermissionMode } from "../base/vocabulary.ts"
+import { PROJECTS } from "../journal/file/layout.ts"
 import { INDEX_FILE, isTopicFile } from "../memory/file-names.ts"
 import { SIGN_INS } from "../tools/mcp/sign-in/sign-in-store.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
@@ -74,10 +75,16 @@ export function areMemories(paths: readonly string[], { memory }: PermissionPoli
   )
 }
 
-/** Reading there needs no permission. Tokens are asked for even if the project is the home directory. */
-export const isReadable = (path: string, { project, readable = [], memory, kept }: PermissionPolicy): boolean =>
-  !kept.some((directory) => isInside(path, join(directory, SIGN_INS))) &&
-  [project, ...readable, ...(memory ? [memory.directory] : [])].some((place) => isInside(path, place))
+/**
+ * Reading there needs no permission. Tokens, and what other conversations and owners keep, are asked for even if the project is the home
+ * directory.
+ */
+export function isReadable(path: string, { project, readable = [], memory, kept }: PermissionPolicy): boolean {
+  const isAmong = (folder: string) => kept.some((directory) => isInside(path, join(directory, folder)))
+  if (isAmong(SIGN_INS)) return false
+  const own = [...readable, ...(memory ? [memory.directory] : [])]
+  return [...own, ...(isAmong(PROJECTS) ? [] : [project])].some((place) => isInside(path, place))
+}
 
 /**
  * The first file that decides which programs run, and that no rule names. A rule for a directory around it does not: who allows edits in

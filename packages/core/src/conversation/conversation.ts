@@ -336,6 +336,11 @@ export class Conversation implements AsyncDisposable {
     return newestFirst(this.#engine.record.journal)
   }
 
+  /** @internal Where the store keeps it: a project, and whose it is. */
+  get place(): string {
+    return this.#engine.record.journal.address.project
+  }
+
   /** @internal Opens the journal of an agent that works for this conversation, for reading. */
   openAgentJournal(agent: string): Promise<Journal> {
     const { project } = this.#engine.record.journal.address

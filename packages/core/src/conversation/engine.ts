@@ -66,6 +66,8 @@ export interface ConversationParts {
   readonly cacheBreakpoints: boolean
   /** The prompt after a boundary, if it may have changed: instruction files are read again. */
   readonly refreshPrompt: (() => Promise<Prompt>) | undefined
+  /** Whether other conversations of the same owner may be looked into. */
+  readonly isShared: boolean
   /** Directories with conversations of the project, if the store keeps files. */
   readonly projectJournals?: (() => Promise<readonly string[]>) | undefined
   /** Called when the conversation has closed. */
@@ -158,6 +160,7 @@ export class Engine {
     this.past = new ConversationRecall({
       store: parts.store,
       journal: parts.journal,
+      isShared: parts.isShared,
       directories: parts.projectJournals ?? (async () => []),
       mask: maskSecrets,
       estimate: (text) => this.views.estimator.text(text),

@@ -1,8 +1,10 @@
 /** The conversations kept for a project. */
 import { projectName } from "../base/ids.ts"
 import { anOption, aPort, checkOptions, type OptionRules } from "../base/options.ts"
+import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
+import { listOpenable } from "../journal/openable.ts"
 import type { Store } from "../journal/store.ts"
 
 export interface ListOptions {
@@ -10,6 +12,8 @@ export interface ListOptions {
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string
+  /** Whose conversations. Default: those that were kept without an owner, and those of the program. */
+  readonly owner?: Owner
   /** Default: files under `dir`. */
   readonly store?: Store
   /** Default: the process's environment. */
@@ -19,6 +23,7 @@ export interface ListOptions {
 const RULES: OptionRules<ListOptions> = {
   dir: anOption.filledText,
   cwd: anOption.filledText,
+  owner: OWNER_OPTION,
   store: aPort.store,
   env: anOption.object,
 }
@@ -36,9 +41,12 @@ export interface KeptConversation {
 /** Those in which something was said, newest first. */
 export async function listConversations(options: ListOptions = {}): Promise<readonly KeptConversation[]> {
   checkOptions("listConversations", options, RULES)
-  const { cwd = process.cwd(), env = process.env } = options
+  const { cwd = process.cwd(), env = process.env, owner } = options
   const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env) })
-  const listings = await store.list(projectName(cwd))
+  const listings =
+    owner === undefined
+      ? await listOpenable(store, projectName(cwd))
+      : await store.list(placeFor(projectName(cwd), owner))
   return listings
     .filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
     .map(({ id, touched, facts, firstWords }) => {

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { createFlags, type FlagReader } from "../base/flags.ts"
 import { projectName, randomIds } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
+import { ownerIn } from "../base/owner.ts"
 import { type EffectiveSettings, loadSettings, type Settings } from "../base/settings.ts"
 import { leftOutSentences } from "../base/trust.ts"
 import { fileStore } from "../journal/file/file-store.ts"
@@ -32,6 +33,7 @@ import { settingsOf } from "./model-settings.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
 import { openProjectMemory, type ProjectMemory } from "./project-memory.ts"
 import { checkPrompt, type Prompt } from "./prompt.ts"
+import { placeOfConversation } from "./whose.ts"
 
 export async function openConversation(options: ConversationOptions): Promise<Conversation> {
   checkConversationOptions(options)
@@ -61,8 +63,8 @@ export interface Prepared {
   readonly isTraced?: boolean
   /** Counts the model's requests. */
   readonly meter?: Meter
-  /** Where the journal of a sub-agent is kept: with the conversation that it works for, wherever it works itself. */
-  readonly place?: Required<Omit<JournalAddress, "id">>
+  /** Where the journal is kept. A sub-agent's is with the conversation that it works for, wherever it works itself. */
+  readonly place?: Omit<JournalAddress, "id">
 }
 
 /** For settings that were loaded before. */
@@ -121,7 +123,11 @@ export async function openWithSettings(
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
   const memory =
     givenMemory ?? (options.layers ? undefined : await memoryFor(options, { store, settings, root, cwd, clock }))
-  const address = { project: projectName(cwd), ...place, id: options.id ?? ids.uuid() }
+  const owner = ownerIn(options.memory)
+  const kept = place ?? {
+    project: await placeOfConversation({ store, project: projectName(cwd), owner, id: options.id }),
+  }
+  const address = { ...kept, id: options.id ?? ids.uuid() }
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   let conversation: Conversation
   try {
@@ -174,6 +180,7 @@ export async function openWithSettings(
           },
         }),
       release: () => memory?.close(),
+      isShared: owner !== undefined,
       projectJournals: memory && (() => memory.journals()),
       cacheBreakpoints,
       refreshPrompt: options.refreshPrompt,
@@ -228,14 +235,16 @@ export interface MemoryGround {
   readonly code?: string
 }
 
-/** A store of your own may keep its journals anywhere, so past conversations are searched only in ours. */
-export function memoryFor(
-  options: Pick<ConversationOptions, "store">,
+/** A store of your own may keep its journals anywhere, so past conversations are searched only in ours. Without an owner there is no memory. */
+export async function memoryFor(
+  options: Pick<ConversationOptions, "store" | "memory">,
   { store, settings: { values }, root, ...rest }: MemoryGround,
 ): Promise<ProjectMemory | undefined> {
+  const owner = ownerIn(options.memory)
+  if (owner === undefined) return undefined
   const mode = values.off ? "off" : values.memory
   const { worktreeMemory } = values
-  return openProjectMemory({ store, mode, worktreeMemory, ...rest, ...(options.store ? {} : { root }) })
+  return openProjectMemory({ store, owner, mode, worktreeMemory, ...rest, ...(options.store ? {} : { root }) })
 }
 
 const alreadyBegun = (id: string) =>

@@ -11,6 +11,7 @@ import {
   objectWith,
   required,
 } from "../base/options.ts"
+import { MEMORY_OPTION, type MemoryOption } from "../base/owner.ts"
 import type { SettingsInput } from "../base/settings.ts"
 import { REQUEST_SOURCES, type RequestSource } from "../base/vocabulary.ts"
 import type { Store } from "../journal/store.ts"
@@ -44,6 +45,11 @@ export interface ConversationOptions {
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string
   readonly title?: string
+  /**
+   * Whose conversation it is, such as `{ owner: userId }`. Memories and past conversations are shared by the conversations of one owner, and
+   * by no others. Default: nothing is shared, and only this conversation is searched.
+   */
+  readonly memory?: MemoryOption
   /**
    * What its requests are for, in the ledger and in telemetry. Default: `main`. Where they are for notes, a compaction, memories or a
    * dream, nothing is compacted and no notes or memories are taken.
@@ -96,6 +102,7 @@ const RULES: OptionRules<ConversationOptions> = {
   dir: anOption.filledText,
   cwd: anOption.filledText,
   title: anOption.text,
+  memory: MEMORY_OPTION,
   source: {
     is: `one of ${REQUEST_SOURCES.join(", ")}`,
     fits: (value) => REQUEST_SOURCES.some((known) => known === value),

@@ -7,6 +7,7 @@ import { readdir } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import type { Clock } from "../base/clock.ts"
+import { type Owner, placeFor } from "../base/owner.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryMode, WorktreeMemory } from "../base/vocabulary.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
@@ -23,7 +24,7 @@ import type { JournalSearch } from "../recall/journal-search.ts"
 import type { MemoryRecall, Recalled, RecallQuestion } from "../recall/memory-recall.ts"
 import type { Question } from "../recall/ranking.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
-import { noteDirectory, projectDirectories } from "./project-directories.ts"
+import { noteDirectory, type ProjectGround, projectDirectories } from "./project-directories.ts"
 
 /** Of past conversations, in bytes: a request does not wait for more to be indexed, about 30 ms. The rest is found from a later message on. */
 const MOST_NEW_BYTES = 48 * 1024
@@ -50,6 +51,8 @@ export interface ProjectMemory {
 
 export interface ProjectMemoryOptions {
   readonly store: Store
+  /** Whose it is. */
+  readonly owner: Owner
   readonly cwd: string
   readonly mode: MemoryMode
   /** Where a linked worktree keeps what it learns. Default: `shared`. */
@@ -63,15 +66,15 @@ export interface ProjectMemoryOptions {
 
 /** Nothing if the memory is off, or if the store has no place for it. */
 export async function openProjectMemory(options: ProjectMemoryOptions): Promise<ProjectMemory | undefined> {
-  const { store, cwd, mode, root } = options
+  const { store, cwd, mode, root, owner } = options
   if (mode === "off" || !store.memories) return undefined
   const identity = await projectIdentity(cwd)
-  const { name } = identity
-  const ground = root === undefined ? undefined : { root, identity: name, cwd }
+  const ground: ProjectGround | undefined =
+    root === undefined ? undefined : { root, identity: identity.name, cwd, owner }
   // what is not noted is not found from other worktrees, and nothing else is lost
   if (ground && mode !== "read-only") await noteDirectory(ground).catch(() => undefined)
   const projects = async () => (ground ? projectDirectories(ground) : [])
-  const shared = store.memories({ project: name })
+  const shared = store.memories({ project: placeFor(identity.name, owner) })
   return openMemory(options, {
     owner: "project",
     files: shared,
@@ -104,7 +107,7 @@ async function overlayFor(
   return { files: overlay.files, shared: files, follow }
 }
 
-export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "root"> {
+export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "root" | "owner"> {
   readonly place: AgentMemoryPlace
 }
 
@@ -132,7 +135,7 @@ interface MemoryParts {
 }
 
 async function openMemory(
-  { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "root">,
+  { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "root" | "owner">,
   { owner, files, shared, follow, past }: MemoryParts,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
 import { projectName } from "../base/ids.ts"
+import { localPerson } from "../base/owner.ts"
 import type { Entry } from "../journal/entries.ts"
 import { memoryStore } from "../journal/memory-store.ts"
 import type { Store } from "../journal/store.ts"
@@ -77,7 +78,7 @@ function write(name: string, lines: readonly Line[] | string): string {
 
 async function imported(file: string) {
   const store = memoryStore()
-  const [outcome] = await importConversations({ file, cwd: CWD, store, env: {} })
+  const [outcome] = await importConversations({ file, cwd: CWD, owner: localPerson, store, env: {} })
   const chat = await openTestConversation({ store, id: outcome!.id, model: "claude-opus-4-6" })
   return { store, outcome: outcome!, chat, ledger: chat.ledger(), roster: [...chat.views.agents.roster.values()] }
 }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
+import { localPerson } from "../base/owner.ts"
 import { memoryStore } from "../journal/memory-store.ts"
 import { validateRequest } from "../messages/validate/validator.ts"
 import { findModel } from "../tokens/models.ts"
@@ -18,7 +19,13 @@ describe("JRN-6 importing into a journal", () => {
 
   test.each(files)("%s can be opened and gone on with", async (name) => {
     const store = memoryStore()
-    const outcomes = await importConversations({ file: join(RECORDINGS, name), cwd: "/nowhere", store, env: {} })
+    const outcomes = await importConversations({
+      file: join(RECORDINGS, name),
+      cwd: "/nowhere",
+      owner: localPerson,
+      store,
+      env: {},
+    })
     expect(outcomes.length).toBeGreaterThan(0)
     for (const { id, report } of outcomes) {
       const counted = [...Object.values(report.understood), ...Object.values(report.notUnderstood)]

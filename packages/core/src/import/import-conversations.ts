@@ -5,8 +5,10 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { ImportError, reasonOf } from "../base/errors.ts"
 import { isSafeId, projectName, uuidFrom } from "../base/ids.ts"
 import { anOption, aPort, checkOptions, type OptionRules, required } from "../base/options.ts"
+import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
+import { listOpenable } from "../journal/openable.ts"
 import type { Store } from "../journal/store.ts"
 import { companionFiles } from "./companion-files.ts"
 import { importTranscript } from "./import-file.ts"
@@ -20,6 +22,8 @@ export interface ImportOptions {
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string
+  /** Whose the conversations are from now on. Default: no one's, so no other conversation finds them. */
+  readonly owner?: Owner
   /** Default: files under `dir`. */
   readonly store?: Store
   readonly clock?: Clock
@@ -31,13 +35,14 @@ const RULES: OptionRules<ImportOptions> = {
   file: required({ ...anOption.filledText, is: "the path of a transcript" }),
   dir: anOption.filledText,
   cwd: anOption.filledText,
+  owner: OWNER_OPTION,
   store: aPort.store,
   clock: aPort.clock,
   env: anOption.object,
 }
 
 export interface ImportOutcome {
-  /** Open it with `openConversation({ id })`. */
+  /** Open it with `openConversation({ id })`, and with the same owner. */
   readonly id: string
   readonly format: string
   readonly model?: string
@@ -62,10 +67,11 @@ export async function importConversations(options: ImportOptions): Promise<reado
   checkOptions("importConversations", options, RULES)
   const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
   const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env), clock })
-  const project = projectName(cwd)
+  const project = placeFor(projectName(cwd), options.owner)
   const text = await readText(file)
   const imported = importTranscript({ name: basename(file), text, companions: await companionFiles(file, text) })
-  const there = new Set((await store.list(project)).map(({ id }) => id))
+  const kept = options.owner === undefined ? await listOpenable(store, projectName(cwd)) : await store.list(project)
+  const there = new Set(kept.map(({ id }) => id))
   const outcomes: ImportOutcome[] = []
   for (const conversation of imported) {
     const id = isSafeId(conversation.id) ? conversation.id : uuidFrom(conversation.id)

@@ -5,8 +5,8 @@
 import { MemoryFileError } from "../base/errors.ts"
 
 /**
- * Whose memory it is: a project's, or an agent's own in one of three scopes. `user` is for all projects, `local` for one project
- * on this machine, and `project` is kept in the working directory, where it can be committed.
+ * Which memory it is: a project's, or an agent's own in one of three scopes. `user` is for all projects, `local` for one project on this
+ * machine, and `project` is kept in the working directory, where it can be committed. The owner is part of a project's name.
  */
 export type MemoryPlace =
   | { readonly project: string }

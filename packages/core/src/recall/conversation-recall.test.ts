@@ -17,7 +17,7 @@ test("BEY-1 an agent that works for another one recalls only its own conversatio
     const { messages } = conversation().user(text)
     await journal.append(messages)
     const past = new ConversationRecall({
-      ...{ store, journal, directories: async () => [projectDirectory(root, "p")] },
+      ...{ store, journal, isShared: true, directories: async () => [projectDirectory(root, "p")] },
       mask: (each) => each,
       estimate: (each) => each.length / 4,
     })

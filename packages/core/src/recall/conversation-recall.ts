@@ -1,6 +1,7 @@
 /**
  * The past of one conversation, for the Recall tool: by handle, by range, by search. Handles lead to this journal, to the ones of agents
- * that worked for it, and to other conversations of the project. An agent that works for another one sees only its own.
+ * that worked for it, and to other conversations of the project with the same owner. An agent that works for another one sees only its own,
+ * and so does a conversation without an owner.
  */
 import { basename, dirname } from "node:path"
 import { ConversationNotFoundError, InvalidIdError } from "../base/errors.ts"
@@ -34,12 +35,16 @@ const PATIENCE_MS = 10_000
 
 const LATE = "Some conversations are not indexed yet. Search again to include them."
 const LATE_HERE = "The newest part of this conversation is not indexed yet. Search again to include it."
+const ONLY_OWN = "Only your own conversation was searched. Ask your lead for more."
+const ONLY_THIS = "Only this conversation was searched: it has no owner, so it shares nothing with others."
 const LOCKED = "Another process keeps the search index locked, so the journals were read instead."
 
 export interface ConversationRecallOptions {
   readonly store: Store
   readonly journal: Journal
-  /** Directories with journals of the same project, if the store keeps files. */
+  /** Whether it may look into other conversations in its place of the store: they have the same owner. */
+  readonly isShared: boolean
+  /** Directories with journals of the same project and owner, if the store keeps files. */
   readonly directories: () => Promise<readonly string[]>
   readonly mask: (text: string) => string
   readonly estimate: (text: string) => number
@@ -113,12 +118,12 @@ export class ConversationRecall implements RecallSource {
     const { journal } = this.#options
     const { in: wanted, ...asked } = search
     const question = { ...asked, now: this.#options.now?.() ?? new Date() }
-    const where = this.#isSubAgent ? "conversation" : wanted
+    const where = this.#isAlone ? "conversation" : wanted
     const isIndexed = journal.file !== undefined && process.getBuiltinModule("node:sqlite") !== undefined
     const { found, more, gap } = isIndexed
       ? await this.#searchIndexes(question, where)
       : await this.#searchByReading(question, where)
-    const narrowed = where === wanted ? undefined : "Only your own conversation was searched. Ask your lead for more."
+    const narrowed = where === wanted ? undefined : this.#isSubAgent ? ONLY_OWN : ONLY_THIS
     const gaps = [gap, narrowed].filter((each) => each !== undefined)
     return {
       found: found.map((one) => this.#asFound(one)),
@@ -129,6 +134,11 @@ export class ConversationRecall implements RecallSource {
 
   get #isSubAgent(): boolean {
     return this.#options.journal.address.under !== undefined
+  }
+
+  /** No other conversation may be looked into. */
+  get #isAlone(): boolean {
+    return this.#isSubAgent || !this.#options.isShared
   }
 
   close(): void {
@@ -192,7 +202,10 @@ export class ConversationRecall implements RecallSource {
   }
 
   #index(directory: string): JournalSearch {
-    const search = this.#searches.get(directory) ?? new JournalSearch({ directory, mask: this.#options.mask })
+    const { mask, journal, isShared } = this.#options
+    // the agents of one conversation have a directory of their own; conversations without an owner are beside each other
+    const only = isShared || this.#isSubAgent ? {} : { only: journal.address.id }
+    const search = this.#searches.get(directory) ?? new JournalSearch({ directory, mask, ...only })
     this.#searches.set(directory, search)
     return search
   }
@@ -257,9 +270,9 @@ export class ConversationRecall implements RecallSource {
     const { journal, store } = this.#options
     const { project, id } = journal.address
     if (prefix === "" || prefix === id) return { journal, release: async () => undefined }
-    const directories = this.#isSubAgent ? [] : await this.#options.directories()
+    const directories = this.#isAlone ? [] : await this.#options.directories()
     const others = directories.map((directory) => ({ project: basename(directory), id: prefix }))
-    const beside = this.#isSubAgent ? [] : [{ ...journal.address, id: prefix }, ...others]
+    const beside = this.#isAlone ? [] : [{ ...journal.address, id: prefix }, ...others]
     for (const address of [{ project, under: id, id: prefix }, ...beside]) {
       try {
         const opened = await store.open(address, { access: "read" })

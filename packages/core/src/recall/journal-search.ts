@@ -1,5 +1,7 @@
 /** Search in everything that the conversations of a directory ever held. Each search first reads what is new in the journals. */
+import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { checkedId } from "../base/ids.ts"
 import { BlockReader } from "./block-texts.ts"
 import type { SearchAnswer } from "./choose.ts"
 import { type Asked, type CatchUp, FollowedJournals, removeDatabase } from "./followed-journals.ts"
@@ -14,6 +16,8 @@ const OLD_NAMES = ["blocks.sqlite", "recall.sqlite"]
 export interface JournalSearchOptions {
   /** A directory with journals. */
   readonly directory: string
+  /** Follows only this conversation, with an index of its own. */
+  readonly only?: string
   /** Takes secrets out of a text before it is stored. */
   readonly mask?: (text: string) => string
 }
@@ -29,11 +33,13 @@ export interface JournalQuestion extends Question {
 
 export class JournalSearch {
   readonly #journals: FollowedJournals<Passage, PassageIndex>
+  readonly #only: CatchUp
 
-  constructor({ directory, mask = (text) => text }: JournalSearchOptions) {
+  constructor({ directory, only, mask = (text) => text }: JournalSearchOptions) {
+    this.#only = only === undefined ? {} : { only: new Set([only]) }
     this.#journals = new FollowedJournals({
       directory,
-      name: INDEX_NAME,
+      name: only === undefined ? INDEX_NAME : `${checkedId("conversation id", only)}.${INDEX_NAME}`,
       oldNames: OLD_NAMES,
       open: (path) => new PassageIndex(path),
       reader: (carried) => {
@@ -47,7 +53,7 @@ export class JournalSearch {
   }
 
   search({ around, ...question }: JournalQuestion, which: CatchUp = {}): Promise<Asked<JournalAnswer>> {
-    const only = question.source === undefined ? {} : { only: new Set([question.source]) }
+    const only = question.source === undefined ? this.#only : { only: new Set([question.source]) }
     return this.#journals.ask(
       (index) => {
         const answer = index.search(question)
@@ -64,7 +70,7 @@ export class JournalSearch {
 
   /** Reads what is new. Searching does that too; call it where no one waits. */
   update(): Promise<void> {
-    return this.#journals.update()
+    return this.#journals.update(this.#only)
   }
 
   close(): void {
@@ -72,7 +78,9 @@ export class JournalSearch {
   }
 }
 
-/** Removes the index of a directory. The next search builds it again from the journals. */
+/** Removes the indexes of a directory. The next search builds them again from the journals. */
 export function removeJournalIndex(directory: string): void {
-  for (const name of [INDEX_NAME, ...OLD_NAMES]) removeDatabase(join(directory, name))
+  const names = statSync(directory, { throwIfNoEntry: false }) ? readdirSync(directory) : []
+  const own = names.filter((name) => name.endsWith(`.${INDEX_NAME}`))
+  for (const name of [INDEX_NAME, ...own, ...OLD_NAMES]) removeDatabase(join(directory, name))
 }

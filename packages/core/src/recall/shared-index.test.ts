@@ -27,7 +27,13 @@ async function opened(text = "the walrus sleeps") {
   const journal = await store.open({ project: PROJECT, id: "c" }, { access: "write", create: true })
   onTestFinished(() => journal.close())
   const past = new ConversationRecall({
-    ...{ store, journal, directories: async () => [projectDirectory(root, PROJECT)], mask: (each) => each },
+    ...{
+      store,
+      journal,
+      isShared: true,
+      directories: async () => [projectDirectory(root, PROJECT)],
+      mask: (each) => each,
+    },
     estimate: (each) => each.length / 4,
   })
   onTestFinished(() => past.close())

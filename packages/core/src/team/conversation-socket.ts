@@ -15,6 +15,8 @@ import type { Team } from "./team.ts"
 export interface ConversationSocketParts {
   readonly root: string
   readonly conversation: string
+  /** Whose it is, as `circleOf` names it. */
+  readonly circle: string | undefined
   readonly clock: Clock
   readonly hub: Pick<MessageHub, "deliver"> & Partial<Pick<Team, "get" | "stop">>
   readonly figures: () => Readonly<Record<FigureName, number>>
@@ -24,16 +26,18 @@ export interface ConversationSocketParts {
 
 export function openConversationSocket(parts: ConversationSocketParts): Promise<OpenSocket> {
   const numbers = new Map<string, number>()
-  const { root, conversation, clock } = parts
-  return openSocket({ root, conversation, clock, receive: (message) => received(message, numbers, parts) })
+  const { root, conversation, circle, clock } = parts
+  return openSocket({ root, conversation, circle, clock, receive: (message) => received(message, numbers, parts) })
 }
 
 function received(
-  { from: sender, content }: SocketMessage,
+  { from: sender, circle = "", content }: SocketMessage,
   numbers: Map<string, number>,
-  { hub, figures, lastNumber }: ConversationSocketParts,
+  { hub, figures, lastNumber, circle: own }: ConversationSocketParts,
 ): SocketAnswer {
   if (content.control === "stop") return stopped(String(content.agent), hub)
+  if (circle !== own)
+    return { accepted: false, why: "The conversation belongs to someone else. Nothing was delivered." }
   const { to = LEAD, ...message } = content
   const sent = readSent(message, figures()["agent-message-limit"])
   if (!isSafeId(sender)) return { accepted: false, why: "The sender's conversation has no usable id." }

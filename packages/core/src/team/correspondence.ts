@@ -33,6 +33,8 @@ export interface CorrespondenceOptions {
   readonly place?: TeamPlace | undefined
   /** The directory for sockets. Without it, other conversations cannot reach this one. */
   readonly root?: string | undefined
+  /** Whose the conversation is, as `circleOf` names it. */
+  readonly circle: string | undefined
 }
 
 export class Correspondence implements ArrivalSource {
@@ -63,11 +65,12 @@ export class Correspondence implements ArrivalSource {
 
   /** Joins the team of processes, and opens the socket. Without a socket the conversation works, and the person is informed. */
   async open(lead: Agent): Promise<void> {
-    const { team, root, place } = this.#options
+    const { team, root, place, circle } = this.#options
     this.#lead = lead
     const { conversation } = lead
     if (place) this.#mailbox = await this.#join(place, lead)
-    const bridge = root === undefined ? undefined : { root, conversation: conversation.id, clock: this.#clock }
+    const own = { conversation: conversation.id, circle, clock: this.#clock }
+    const bridge = root === undefined ? undefined : { root, ...own }
     const common = { hub: team, figures: () => this.#figures, lastNumber: (from: string) => lastNumber(lead, from) }
     this.#post = new Post({ ...common, mailbox: this.#mailbox, bridge })
     if (bridge)

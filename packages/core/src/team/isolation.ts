@@ -19,7 +19,8 @@ export const isolate = (worker: Worker, options: AgentOptions): Promise<Worktree
 function placeOf({ id, lead }: Worker, { env = process.env, dir }: AgentOptions): WorktreePlace {
   const { conversation, shared } = lead
   const { project: cwd } = shared.state.policy
-  return { cwd, root: dir ?? defaultRoot(env), conversation: conversation.id, agent: id, env }
+  const { id: leadId, place: project } = conversation
+  return { cwd, root: dir ?? defaultRoot(env), project, conversation: leadId, agent: id, env }
 }
 
 interface Workers {

@@ -8,17 +8,16 @@ import { isSafeId } from "../base/ids.ts"
 import type { Store } from "../journal/store.ts"
 import { Worktree, type WorktreePlace, worktreesDirectory } from "./worktree.ts"
 
-export interface Leftovers extends Pick<WorktreePlace, "cwd" | "root" | "env"> {
+export interface Leftovers extends Pick<WorktreePlace, "cwd" | "root" | "env" | "project"> {
   readonly store: Store
-  readonly project: string
   /** The conversation that is open here. None of its agents has begun yet. */
   readonly conversation: string
 }
 
 /** Never rejects: what cannot be removed now is looked at again at the next start. */
 export async function dropUnchangedWorktrees(leftovers: Leftovers): Promise<void> {
-  const { root, store, project, conversation: own } = leftovers
-  const directory = worktreesDirectory(root)
+  const { store, project, conversation: own } = leftovers
+  const directory = worktreesDirectory(leftovers)
   for (const conversation of await namesIn(directory)) {
     const agents = await namesIn(join(directory, conversation))
     try {

@@ -8,7 +8,7 @@ import type { Agent } from "../agent/agent.ts"
 import type { Companions, SubAgentPlace } from "../agent/companions.ts"
 import { openAgentWith } from "../agent/open-agent.ts"
 import type { AgentOptions } from "../agent/options.ts"
-import { projectName } from "../base/ids.ts"
+import { ownerIn } from "../base/owner.ts"
 import { promptText } from "../base/prompt-file.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
 import { assertNotForked } from "../forks/fork-marker.ts"
@@ -108,7 +108,8 @@ async function memoryFor(
   const { env = process.env } = options
   const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env) })
   const cwd = lead.shared.state.policy.project
-  const choice = await agentMemoryFor(definition, { store, cwd, home: env.HOME, settings })
+  const owner = ownerIn(options.memory)
+  const choice = await agentMemoryFor(definition, { store, owner, cwd, home: env.HOME, settings })
   return choice.state === "place" ? choice : undefined
 }
 
@@ -129,10 +130,10 @@ async function forkTask({ prompt }: AgentOrder, { id, lead: { conversation } }: 
 type SourcesWithMemory = SubAgentSources & { readonly memory: ChosenMemory | undefined }
 
 function optionsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory): Omit<AgentOptions, "model"> {
-  const { dir, env, clock, ids, flags, store, hooks, system, layers } = sources.options
+  const { dir, env, clock, ids, flags, store, hooks, system, layers, memory } = sources.options
   const { state } = member.lead.shared
   const isFork = order.kind === "fork"
-  const given = { dir, env, clock, ids, flags, store, hooks, ...(isFork ? { system } : {}) }
+  const given = { dir, env, clock, ids, flags, store, hooks, memory, ...(isFork ? { system } : {}) }
   return {
     ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<AgentOptions>),
     ...layersFor(layers),
@@ -165,7 +166,7 @@ function placeOf(order: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
     type: definition?.name ?? (kind === "fork" ? "fork" : "general"),
     prompt: definition?.prompt ?? promptText(new URL("./general-agent.md", import.meta.url)),
     mayRecall: allowedIn(order)(RECALL_TOOL),
-    project: projectName(shared.state.policy.project),
+    project: conversation.place,
     under: conversation.id,
     leadLocation: conversation.location,
     within: () => shared.state.policy,

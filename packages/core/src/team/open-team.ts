@@ -2,8 +2,8 @@
 import type { Agent } from "../agent/agent.ts"
 import { openAgentWith, type Surroundings, settingsFor } from "../agent/open-agent.ts"
 import { type AgentOptions, checkAgentOptions } from "../agent/options.ts"
-import { projectName } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
+import { ownerIn } from "../base/owner.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
@@ -12,7 +12,7 @@ import type { OpenToolset, Tool, Toolset } from "../tools/tool.ts"
 import { AGENT_TOOL, agentTool, refusedAgentTool } from "./agent-tool.ts"
 import { CHANGES_TOOL, changesTool } from "./changes-tool.ts"
 import { Correspondence, type TeamPlace } from "./correspondence.ts"
-import { agentMemoryFor } from "./definitions/agent-memory.ts"
+import { type AgentMemoryGround, agentMemoryFor } from "./definitions/agent-memory.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE } from "./definitions/definition.ts"
 import { agentListing } from "./definitions/listing.ts"
 import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load.ts"
@@ -23,6 +23,7 @@ import { dropUnchangedWorktrees } from "./leftover-worktrees.ts"
 import { cheapestModel } from "./models.ts"
 import { subAgentOpener } from "./open-sub-agent.ts"
 import type { AgentOrder } from "./order.ts"
+import { circleOf } from "./routes.ts"
 import { SEND_MESSAGE } from "./send-message.ts"
 import { Team } from "./team.ts"
 import { Worktree } from "./worktree.ts"
@@ -71,7 +72,13 @@ export async function openTeamAgentWith(
     }),
     { clock: options.clock, cheapestModel: (model) => cheapestModel(model, models) },
   )
-  const mail = new Correspondence({ team, clock: options.clock, place, root: socketRoot(options) })
+  const mail = new Correspondence({
+    team,
+    clock: options.clock,
+    place,
+    root: socketRoot(options),
+    circle: circleOf(options.memory),
+  })
   const changes = Worktree.isPossibleIn(options.cwd ?? process.cwd()) ? [changesTool(worktreesOf(team, options))] : []
   const tools = [agentTool({ team, definitions: () => definitions }), ...changes, mail.toolFor(LEAD)]
   const own = teamToolset(tools, definitions)
@@ -94,7 +101,7 @@ export async function openTeamAgentWith(
 async function dropLeftovers({ conversation, shared }: Agent, { env = process.env, dir, store }: AgentOptions) {
   const root = dir ?? defaultRoot(env)
   const { project: cwd } = shared.state.policy
-  const place = { cwd, root, env, project: projectName(cwd), conversation: conversation.id }
+  const place = { cwd, root, env, project: conversation.place, conversation: conversation.id }
   await dropUnchangedWorktrees({ ...place, store: store ?? fileStore({ root }) })
 }
 
@@ -137,7 +144,14 @@ async function definitionsFor({ agents, options, settings }: DefinitionSources):
   const loaded = await loadAgentDefinitions({ root, home: env.HOME, project: settings.agents })
   const names = new Set(given.map(({ name }) => name.toLowerCase()))
   const definitions = [...given, ...loaded.definitions.filter(({ name }) => !names.has(name.toLowerCase()))]
-  const ground = { store: options.store ?? fileStore({ root }), cwd, home: env.HOME, settings }
+  const owner = ownerIn(options.memory)
+  const ground: AgentMemoryGround = {
+    store: options.store ?? fileStore({ root }),
+    owner,
+    cwd,
+    home: env.HOME,
+    settings,
+  }
   const choices = await Promise.all(definitions.map((definition) => agentMemoryFor(definition, ground)))
   const refusals = choices.flatMap((choice) => (choice.state === "refused" ? [choice.why] : []))
   return { definitions, problems: [...given.flatMap(leftOut), ...loaded.problems, ...refusals] }

@@ -20,6 +20,14 @@ export interface Outgoing {
   readonly hopsReceived: number
 }
 
+export interface Bridge {
+  readonly root: string
+  readonly conversation: string
+  /** Whose it is, as `circleOf` names it. */
+  readonly circle: string | undefined
+  readonly clock: Clock
+}
+
 export interface PostParts {
   readonly hub: MessageHub
   readonly figures: () => Readonly<Record<FigureName, number>>
@@ -27,8 +35,8 @@ export interface PostParts {
   readonly lastNumber: (from: string) => number
   /** Other processes of the team. */
   readonly mailbox?: TeamMailbox | undefined
-  /** Other conversations. `conversation` is the id of this one. */
-  readonly bridge?: { readonly root: string; readonly conversation: string; readonly clock: Clock } | undefined
+  /** Other conversations of the same owner. `conversation` is the id of this one. */
+  readonly bridge?: Bridge | undefined
 }
 
 export class Post {
@@ -64,7 +72,9 @@ export class Post {
       case "all":
         return this.#toAll(letter)
       case "bridge":
-        return this.#toConversation(letter, ({ root }) => findSocket(root, route.conversation))
+        return this.#toConversation(letter, ({ root, circle }) =>
+          findSocket(root, { conversation: route.conversation, circle }),
+        )
       case "socket":
         return this.#toConversation(letter, async () => route.path)
     }
@@ -92,16 +102,15 @@ export class Post {
     return far.state === "refused" ? near : { state: "delivered", to: [...near.to, ...far.to] }
   }
 
-  async #toConversation(
-    letter: Letter,
-    find: (bridge: NonNullable<PostParts["bridge"]>) => Promise<string>,
-  ): Promise<Delivery> {
+  async #toConversation(letter: Letter, find: (bridge: Bridge) => Promise<string>): Promise<Delivery> {
     const { bridge } = this.#parts
     if (!bridge) return refused("This conversation has no connection to others.")
+    const { circle, conversation: from, clock } = bridge
+    if (circle === undefined) return refused("This conversation has no owner, so it has no connection to others.")
     if (letter.from !== LEAD) return refused(ONLY_THE_LEAD)
     const path = await find(bridge)
     const content = { ...letter.content, hops: letter.hops }
-    const answer = await sendToSocket(path, { from: bridge.conversation, content }, bridge.clock)
+    const answer = await sendToSocket(path, { from, ...(circle ? { circle } : {}), content }, clock)
     return answer.accepted ? { state: "delivered", to: [path], isQueued: true } : refused(answer.why)
   }
 

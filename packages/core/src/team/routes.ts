@@ -1,6 +1,7 @@
 /** Where a message goes: `to` of SendMessage. */
 import { isAbsolute } from "node:path"
 import { isSafeId } from "../base/ids.ts"
+import { localPerson, type MemoryOption, ownerIn, placeOfAllProjects } from "../base/owner.ts"
 
 export type Route =
   | { readonly kind: "name"; readonly name: string }
@@ -36,3 +37,10 @@ export function routeOf(to: string): Route {
 export const bridgeTo = (conversation: string): string => `${BRIDGE}${conversation}`
 
 const refused = (why: string): Route => ({ kind: "refused", why })
+
+/** Conversations that may write to each other: those of one owner. Empty: the local person's. Nothing: it writes to none, and none to it. */
+export function circleOf(memory: MemoryOption | undefined): string | undefined {
+  const owner = ownerIn(memory)
+  if (owner === undefined) return undefined
+  return owner === localPerson ? "" : placeOfAllProjects(owner)
+}

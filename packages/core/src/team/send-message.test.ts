@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
@@ -207,7 +208,7 @@ test("L7-5 conversations reach each other through their sockets, only their lead
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
   const hub = hubOf()
-  const bridge = { root, conversation: "chat-1", clock: systemClock }
+  const bridge = { root, conversation: "chat-1", circle: "", clock: systemClock }
   const socket = await openConversationSocket({ ...bridge, conversation: "chat-2", hub, figures, lastNumber: () => 7 })
   onTestFinished(() => socket.close())
   const send = sender({ bridge })
@@ -220,6 +221,29 @@ test("L7-5 conversations reach each other through their sockets, only their lead
   expect((await send("bridge:chat-9", "hello")).content).toContain("The conversation chat-9 is not open")
   expect((await send(`uds:${join(root, "x.sock")}`, "hello")).content).toContain("There is no socket")
   expect((await sender({ bridge, from: "finder" })("bridge:chat-2", "hi")).content).toContain("Only the lead reaches")
+})
+
+test("L7-5, L5-14 only conversations of one owner reach each other, also where two owners use one id", async () => {
+  const { root, remove } = await temporaryRoot()
+  onTestFinished(remove)
+  const opened = async (circle: string | undefined) => {
+    const hub = hubOf()
+    const parts = { root, conversation: "chat-2", circle, clock: systemClock, hub, figures, lastNumber: () => 0 }
+    const socket = await openConversationSocket(parts)
+    onTestFinished(() => socket.close())
+    return { hub, socket }
+  }
+  const [ada, eve, free] = [await opened("circle-a"), await opened("circle-e"), await opened(undefined)]
+  const from = (circle: string | undefined) =>
+    sender({ bridge: { root, conversation: "chat-1", circle, clock: systemClock } })
+  expect((await from("circle-a")("bridge:chat-2", "for ada")).content).toContain("Queued for ")
+  for (const { socket } of [eve, free])
+    for (const circle of ["circle-a", ""])
+      expect((await from(circle)(`uds:${socket.path}`, "hi")).content).toContain("belongs to someone else")
+  for (const to of ["bridge:chat-2", `uds:${free.socket.path}`])
+    expect((await from(undefined)(to, "hi")).content).toContain("has no owner, so it has no connection to others")
+  expect([ada, eve, free].map(({ hub }) => hub.got.length)).toEqual([1, 0, 0])
+  expect(readdirSync(join(root, "sockets")).filter((name) => name.includes("chat"))).toEqual(["chat-2.json"])
 })
 
 test("L7-5 what an agent says is never the person's words, a rule or an answer of the person", async () => {

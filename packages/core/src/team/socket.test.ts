@@ -39,7 +39,7 @@ const answerTo = (path: string, bytes: string | Buffer) =>
 
 test("L7-5 a conversation reaches another one by its id or its socket, and gets its answer", async () => {
   const { root, socket, received } = await listening()
-  expect(await findSocket(root, "chat-1")).toBe(socket.path)
+  expect(await findSocket(root, { conversation: "chat-1" })).toBe(socket.path)
   expect(await sendToSocket(socket.path, message, clock)).toEqual({ accepted: true })
   expect(received).toEqual([message])
   const { socket: full } = await listening({ accepted: false, why: "50 messages wait already." })
@@ -54,7 +54,9 @@ test("L7-5 the socket and its token are for their owner only, and go with the co
   expect(await readFile(token, "utf8")).toMatch(/^[0-9a-f]{64}$/)
   await socket.close()
   expect(await readdir(directory)).toEqual([])
-  await expect(findSocket(root, "chat-1")).rejects.toThrow("The conversation chat-1 is not open, so nothing was sent.")
+  await expect(findSocket(root, { conversation: "chat-1" })).rejects.toThrow(
+    "The conversation chat-1 is not open, so nothing was sent.",
+  )
 })
 
 test("L7-5 a message without the right token, or that is none, gets no answer", async () => {
@@ -128,7 +130,7 @@ test("L7-5 what a killed conversation left is removed", async () => {
   const { root, directory } = await listening()
   const dead = { conversation: "dead", socket: "x", pid: 2 ** 22 - 3, host: hostname(), started: "1" }
   await writeFile(join(directory, "dead.json"), JSON.stringify(dead))
-  await expect(findSocket(root, "dead")).rejects.toThrow(SocketError)
+  await expect(findSocket(root, { conversation: "dead" })).rejects.toThrow(SocketError)
   expect((await readdir(directory)).includes("dead.json")).toBe(false)
   await writeFile(join(directory, "dead.json"), JSON.stringify(dead))
   const second = await openSocket({ root, conversation: "chat-2", clock, receive: () => ({ accepted: true }) })

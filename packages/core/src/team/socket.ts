@@ -29,6 +29,8 @@ export class SocketError extends StrataError {
 export interface SocketMessage {
   /** The id of the sender's conversation. It is a claim: the token proves only that it is the same user. */
   readonly from: string
+  /** Whose the sender is, as `circleOf` names it. Absent: the local person's. */
+  readonly circle?: string
   readonly content: Readonly<Record<string, unknown>>
 }
 
@@ -37,8 +39,9 @@ export type SocketAnswer = { readonly accepted: true } | { readonly accepted: fa
 export interface SocketOptions {
   /** The directory that Strata keeps its files in. */
   readonly root: string
-  /** The id of the conversation that listens. */
+  /** The id of the conversation that listens, and whose it is. */
   readonly conversation: string
+  readonly circle?: string | undefined
   readonly clock: Clock
   /** Takes a message, or says why not. */
   readonly receive: (message: SocketMessage) => SocketAnswer
@@ -58,7 +61,8 @@ export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
   await makeDirectory(directory)
   await mustBeOwn(directory, "directory")
   await removeStale(directory)
-  const place = placeOf(directory, options.conversation)
+  const name = nameOf(options)
+  const place = placeOf(directory, name)
   if (Buffer.byteLength(place.socket) > MOST_PATH_BYTES)
     throw new SocketError(`${place.socket} is too long for the path of a socket. Choose a shorter STRATA_HOME.`)
   const token = randomBytes(TOKEN_BYTES).toString("hex")
@@ -67,7 +71,7 @@ export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
   await writeOwn(place.token, token)
   const server = await listen(place.socket, (socket) => serve(socket, { ...options, token }))
   await chmod(place.socket, FILE_MODE)
-  await writeOwn(place.entry, JSON.stringify({ conversation: options.conversation, socket: place.socket, ...owner }))
+  await writeOwn(place.entry, JSON.stringify({ conversation: name, socket: place.socket, ...owner }))
   return {
     path: place.socket,
     async close() {
@@ -87,10 +91,11 @@ export async function sendToSocket(path: string, message: SocketMessage, clock: 
   return exchange(path, `${JSON.stringify({ token, ...message })}\n`, clock)
 }
 
-/** The socket of an open conversation, by its id. */
-export async function findSocket(root: string, conversation: string): Promise<string> {
+/** The socket of an open conversation, by its id and by whose it is. */
+export async function findSocket(root: string, address: SocketAddress): Promise<string> {
+  const { conversation } = address
   const directory = socketsDirectory(root)
-  const place = placeOf(directory, checkedId("conversation id", conversation))
+  const place = placeOf(directory, nameOf(address))
   const entry = await readEntry(place.entry)
   if (entry && (await isAlive(entry))) return place.socket
   if (entry) await removePlace(place)
@@ -101,6 +106,14 @@ interface Place {
   readonly socket: string
   readonly token: string
   readonly entry: string
+}
+
+export type SocketAddress = Pick<SocketOptions, "conversation" | "circle">
+
+/** Two owners may use the same id, and no name of one may show in a directory that others list. */
+function nameOf({ conversation, circle }: SocketAddress): string {
+  const id = checkedId("conversation id", conversation)
+  return circle ? hash("sha256", `${circle}/${id}`, "hex").slice(0, 40) : id
 }
 
 /** Names are hashed, because a socket's path must be short. */
@@ -169,15 +182,15 @@ interface Serving extends Pick<SocketOptions, "clock" | "receive"> {
   readonly token: string
 }
 
-const messageFlaw = fields({ token: text(), from: text(), content: record }, "closed")
+const messageFlaw = fields({ token: text(), from: text(), circle: maybe(text()), content: record }, "closed")
 
 function serve(socket: Socket, { clock, receive, token }: Serving): void {
   onLine(socket, clock, (line) => {
     const message = parsed(line)
     if (!isRecord(message) || messageFlaw(message) !== undefined || !isSame(String(message.token), token))
       return socket.destroy()
-    const { from, content } = message as unknown as SocketMessage
-    socket.end(`${JSON.stringify(receive({ from, content }))}\n`)
+    const { token: _, ...sent } = message as unknown as SocketMessage & { readonly token: string }
+    socket.end(`${JSON.stringify(receive(sent))}\n`)
   })
 }
 

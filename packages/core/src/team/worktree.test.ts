@@ -21,7 +21,8 @@ function repository(): WorktreePlace {
   writeFileSync(join(cwd, "gone.txt"), "x\n")
   git(cwd, "add", "-A")
   git(cwd, "commit", "--quiet", "-m", "start")
-  return { cwd, root: join(at, "home"), conversation: "c-1", agent: "agent-1", env: { PATH: process.env.PATH } }
+  const env = { PATH: process.env.PATH }
+  return { cwd, root: join(at, "home"), project: "p", conversation: "c-1", agent: "agent-1", env }
 }
 
 describe("L7-4 a sub-agent in a working tree of its own", () => {

@@ -4,12 +4,14 @@
  */
 import { isUtf8 } from "node:buffer"
 import { execFile } from "node:child_process"
+import { hash } from "node:crypto"
 import { copyFile, mkdir, mkdtemp, rm, rmdir, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join, relative, resolve } from "node:path"
 import { promisify } from "node:util"
 import { StrataError } from "../base/errors.ts"
 import { checkedId } from "../base/ids.ts"
+import { isLocal } from "../base/owner.ts"
 import { Disk } from "../tools/shell/command/disk.ts"
 import { findRepository } from "../tools/shell/command/git-config.ts"
 import { shellEnvironment } from "../tools/shell/shell-environment.ts"
@@ -21,6 +23,8 @@ export interface WorktreePlace {
   readonly cwd: string
   /** Where Strata keeps its files. Worktrees are beside it: no tool may write inside it. */
   readonly root: string
+  /** Where the store keeps the lead's conversation. */
+  readonly project: string
   /** The lead's conversation, and the agent's id. */
   readonly conversation: string
   readonly agent: string
@@ -229,10 +233,14 @@ function gitEnvironment(env: WorktreePlace["env"]): Readonly<Record<string, stri
   return shellEnvironment(Object.fromEntries(own))
 }
 
-export const worktreesDirectory = (root: string): string => `${root}-worktrees`
+/** Two owners may use the same conversation id, so each place but the local person's has a directory of its own. */
+export function worktreesDirectory({ root, project }: Pick<WorktreePlace, "root" | "project">): string {
+  const all = `${root}-worktrees`
+  return isLocal(project) ? all : join(all, hash("sha256", project, "hex").slice(0, 16))
+}
 
-const pathOf = ({ root, conversation, agent }: WorktreePlace): string =>
-  join(worktreesDirectory(root), checkedId("conversation id", conversation), checkedId("agent id", agent))
+const pathOf = ({ conversation, agent, ...place }: WorktreePlace): string =>
+  join(worktreesDirectory(place), checkedId("conversation id", conversation), checkedId("agent id", agent))
 
 /** The root of the repository around a directory, if git can run there without starting anything else. */
 function repositoryAround(directory: string): string {

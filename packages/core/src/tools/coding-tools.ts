@@ -82,6 +82,6 @@ export function defaultSkillDirectories(context: ToolsetContext): readonly Skill
 }
 
 /** Next to the results that layer 1 puts aside, which the agent may read without asking. */
-function outputDirectory({ root, cwd }: ToolsetContext): string {
-  return join(projectDirectory(root, projectName(cwd)), "tool-results", "shell")
+function outputDirectory({ root, cwd, results }: ToolsetContext): string {
+  return join(results ?? join(projectDirectory(root, projectName(cwd)), "tool-results"), "shell")
 }

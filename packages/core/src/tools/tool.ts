@@ -84,6 +84,8 @@ export interface ToolsetContext {
   readonly cwd: string
   /** The directory that Strata keeps its files in. */
   readonly root: string
+  /** The directory for long outputs. They can be read without asking. Default: the local person's in this project. */
+  readonly results?: string
   /** Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
   /** For servers that want to ask the model. */

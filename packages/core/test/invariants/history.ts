@@ -10,6 +10,7 @@ import {
   RangeRefusedError,
 } from "../../src/base/errors.ts"
 import { projectName, seededIds } from "../../src/base/ids.ts"
+import { localPerson } from "../../src/base/owner.ts"
 import type { Conversation } from "../../src/conversation/conversation.ts"
 import { openConversation } from "../../src/conversation/open.ts"
 import { isMessage } from "../../src/journal/entries.ts"
@@ -96,6 +97,7 @@ export class History {
     const { memory, folding, autoCompactTokens } = this.#options
     return openConversation({
       ...{ model: MODEL, id, cwd: join(this.#homes, "project"), dir, env: {}, system: "You help." },
+      memory: { owner: localPerson },
       settings: {
         ...{ autoCompactTokens, memory: memory ? "auto" : "off", flush: "never", switches: { folding } },
       },

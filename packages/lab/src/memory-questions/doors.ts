@@ -96,7 +96,7 @@ export const recallTool: DoorOf = async (dialogue) => {
   const { store, asking, directory, remove } = await written(dialogue)
   const estimator = createEstimator("claude-5")
   const past = new ConversationRecall({
-    ...{ store, journal: asking, directories: async () => [directory], mask: (text) => text },
+    ...{ store, journal: asking, isShared: true, directories: async () => [directory], mask: (text) => text },
     estimate: (text) => estimator.text(text),
     now: () => dialogue.now,
   })

@@ -15,6 +15,7 @@ import {
   findModel,
   isHuman,
   isToolUse,
+  localPerson,
   type ModelRequest,
   openConversation,
   textOf,
@@ -56,7 +57,7 @@ export async function offlineSoak({ onProgress, ...options }: SoakOptions): Prom
   try {
     const chat = await openConversation({
       ...{ model: MODEL, env: {}, cwd: join(root, "project"), dir: join(root, "home") },
-      ...{ title: "offline soak", system: "You help.", tools: TOOLS },
+      ...{ memory: { owner: localPerson }, title: "offline soak", system: "You help.", tools: TOOLS },
       settings: { models: { [MODEL]: { window: options.window } } },
     })
     const loop = new OfflineLoop(chat, options)

@@ -11,6 +11,7 @@ import {
   fileStore,
   fileTools,
   type LedgerSummary,
+  localPerson,
   type MemoryBank,
   openAgent,
   openBank,
@@ -92,6 +93,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
       cwd: scratch.project,
       dir: scratch.home,
       title,
+      memory: { owner: localPerson },
       mode: "bypass", // the copy is deleted afterwards
       settings: { models, switches: { dreaming: dreams } },
       clock: { now: () => new Date(clock.now()) },

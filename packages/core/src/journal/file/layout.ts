@@ -10,13 +10,16 @@ import type { JournalAddress } from "../store.ts"
 export const DIRECTORY_MODE = 0o700
 export const FILE_MODE = 0o600
 
+/** The folder with the conversations and memories of everyone. */
+export const PROJECTS = "projects"
+
 /** The root: `STRATA_HOME`, or `.strata` in the home directory. */
 export function defaultRoot(env: Readonly<Record<string, string | undefined>>): string {
   return resolve(env.STRATA_HOME || join(homedir(), ".strata"))
 }
 
 export function projectDirectory(root: string, project: string): string {
-  return join(root, "projects", checkedId("project name", project))
+  return join(root, PROJECTS, checkedId("project name", project))
 }
 
 export interface JournalPaths {

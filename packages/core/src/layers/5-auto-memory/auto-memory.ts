@@ -68,6 +68,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       const found = await recallFor({
         ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate },
         earlier: views.words.messages.filter(({ uuid }) => uuid !== message.uuid).map(({ text }) => text),
+        own: views.words.messages.map(({ uuid }) => uuid),
         limit: flags.figures["memory-recall-files"],
         mostTokens: flags.figures["memory-recall-limit"],
         gone,

@@ -17,6 +17,8 @@ export interface RecallInput {
   readonly message: UserMessage
   /** The person's earlier messages, the newest last. */
   readonly earlier: readonly string[]
+  /** Uuids of all messages of the person here. A conversation that this one was copied from has them too. */
+  readonly own: readonly string[]
   readonly inView: MemoryInView
   readonly now: Date
   readonly limit: number
@@ -28,7 +30,7 @@ export interface RecallInput {
 }
 
 export async function recallFor(input: RecallInput): Promise<readonly Attachment[]> {
-  const { recall, message, earlier, inView, now, limit, conversation } = input
+  const { recall, message, earlier, own, inView, now, limit, conversation } = input
   const text = textOf(contentOf(message))
   if (limit === 0 || text.trim() === "") return []
   const found = await recall.recall({
@@ -36,7 +38,11 @@ export async function recallFor(input: RecallInput): Promise<readonly Attachment
     context: earlier.slice(-CONTEXT_MESSAGES),
     now,
     limit,
-    exclude: { memories: inView.files, messages: inView.passages, conversations: new Set([conversation]) },
+    exclude: {
+      memories: inView.files,
+      messages: new Set([...inView.passages, ...own]),
+      conversations: new Set([conversation]),
+    },
   })
   return Promise.all(found.map((one) => attachmentOf(one, input)))
 }

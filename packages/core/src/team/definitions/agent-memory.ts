@@ -1,8 +1,9 @@
 /**
- * Which memory an agent has: one directory for each agent and scope, in the format of the project's memory. A memory in the repository is
- * used only where a person trusts the project, because anyone can commit one.
+ * Which memory an agent has: one directory for each agent, scope and owner, in the format of the project's memory. A memory in the
+ * repository is used only where a person trusts the project, because anyone can commit one.
  */
 import { sep } from "node:path"
+import { localPerson, type Owner, placeFor, placeOfAllProjects } from "../../base/owner.ts"
 import { repositoryRoot } from "../../base/repository.ts"
 import type { EffectiveSettings } from "../../base/settings.ts"
 import { followed } from "../../base/trust.ts"
@@ -20,6 +21,8 @@ export type AgentMemoryChoice =
 
 export interface AgentMemoryGround {
   readonly store: Store
+  /** Of the conversation that starts the agent. */
+  readonly owner: Owner | undefined
   /** The directory of the conversation that starts the agent, also if the agent works in another worktree. */
   readonly cwd: string
   /** The home directory of the person. */
@@ -29,11 +32,17 @@ export interface AgentMemoryGround {
 
 export async function agentMemoryFor(
   { name, memory: scope }: Pick<AgentDefinition, "name" | "memory">,
-  { store, cwd, home, settings }: AgentMemoryGround,
+  { store, owner, cwd, home, settings }: AgentMemoryGround,
 ): Promise<AgentMemoryChoice> {
   if (scope === undefined || settings.values.off || settings.values.memory === "off") return { state: "nothing" }
   if (!isAgentName(name)) return refused(name, `of its name: ${NAME_RULE}`)
   if (!store.memories) return refused(name, `the store (${store.description}) keeps no memories`)
+  if (owner === undefined) return refused(name, "the conversation has no owner")
+  if (owner !== localPerson) {
+    // a repository and a home directory are shared by all owners, so it is kept with what else this one has
+    const project = scope === "user" ? placeOfAllProjects(owner) : placeFor((await projectIdentity(cwd)).name, owner)
+    return chosen(store, { agent: name, scope: "local", project })
+  }
   if (scope === "user") return chosen(store, { agent: name, scope })
   if (scope === "local") return chosen(store, { agent: name, scope, project: (await projectIdentity(cwd)).name })
   if (settings.leftOut !== undefined)

@@ -11,6 +11,7 @@ import type { Agent } from "../../../src/agent/agent.ts"
 import { openAgent } from "../../../src/agent/open-agent.ts"
 import type { AgentOptions } from "../../../src/agent/options.ts"
 import type { QueryEnd, QueryEvent } from "../../../src/agent/query-events.ts"
+import { localPerson } from "../../../src/base/owner.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { edit } from "../../../src/tools/files/edit.ts"
 import { read } from "../../../src/tools/files/read.ts"
@@ -53,6 +54,7 @@ export async function agentFor(
     tools: codingTools(),
     reads: new FileReads(),
     env: { PATH: process.env.PATH },
+    memory: { owner: localPerson },
     ...where,
     ...options,
   })

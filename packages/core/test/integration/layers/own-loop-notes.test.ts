@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest"
 import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
 import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
-import { projectName } from "../../../src/base/ids.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import type { ConversationOptions } from "../../../src/conversation/options.ts"
 import { isForked } from "../../../src/forks/fork-marker.ts"
@@ -59,7 +58,7 @@ async function ownLoop({ onFork, where = project(), ...options }: Setup = {}) {
   })
   const failures: string[] = []
   chat.on("layerFailed", ({ layer, reason }) => failures.push(`${layer}: ${reason}`))
-  const { notes } = journalPaths(where.dir, { project: projectName(where.cwd), id: chat.id })
+  const { notes } = journalPaths(where.dir, { project: chat.place, id: chat.id })
 
   async function turn(): Promise<void> {
     const { content, usage, id, model, stop_reason } = await sdk.messages.stream(await chat.prepare()).finalMessage()
@@ -287,10 +286,7 @@ describe("notes in a loop of your own", () => {
       await chat.settled()
     }
     expect(failures).toEqual([])
-    const notes = readFileSync(
-      journalPaths(where.dir, { project: projectName(where.cwd), id: "keyless" }).notes,
-      "utf8",
-    )
+    const notes = readFileSync(journalPaths(where.dir, { project: chat.place, id: "keyless" }).notes, "utf8")
     expect(notes).toContain("These notes are extractive: quoted from the conversation, no model wrote them.")
     expect(notes).toContain("Question 0")
     const { byModel } = chat.ledger()

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { client } from "../../../../sim/test/simulator.ts"
 import { projectName } from "../../../src/base/ids.ts"
+import { localPerson } from "../../../src/base/owner.ts"
 import { isForked } from "../../../src/forks/fork-marker.ts"
 import { openConversation } from "../../../src/index.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
@@ -471,6 +472,7 @@ describe("in a loop of your own", () => {
         client: sdk,
         system: "You help.",
         env: {},
+        memory: { owner: localPerson },
         ...where,
         settings: { figures: { "background-share": 100 } },
       })

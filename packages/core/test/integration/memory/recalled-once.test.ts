@@ -16,6 +16,7 @@ function place() {
     const chat = await openConversation({
       ...{ model: "claude-opus-4-6", id, cwd, dir: home, env: {}, clock: manualClock() },
       settings: { flush: "never" },
+      memory: { owner: "ada" },
     })
     onTestFinished(() => chat.close())
     return chat

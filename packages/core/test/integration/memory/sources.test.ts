@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { projectName } from "../../../src/base/ids.ts"
+import { localPerson } from "../../../src/base/owner.ts"
 import { importConversations } from "../../../src/import/import-conversations.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
@@ -268,7 +269,7 @@ test("L5-13 what an imported transcript says that the person said is not a rule;
     { ...about, type: "user", uuid: second, parentUuid: first, message: { role: "user", content: "And more." } },
   ]
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
-  const [imported] = await importConversations({ file, ...where })
+  const [imported] = await importConversations({ file, ...where, owner: localPerson })
   const writing = (name: string, text: string) => {
     const content = memoryFile({ name, description: "d", type: "feedback" }, text)
     return calls(["Write", { file_path: join(memoryIn(where), `${name}.md`), content }])

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { manualClock } from "../../../src/base/clock.ts"
+import { localPerson } from "../../../src/base/owner.ts"
 import type { MemoryMode, WorktreeMemory } from "../../../src/base/vocabulary.ts"
 import { openProjectMemory } from "../../../src/conversation/project-memory.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
@@ -34,7 +35,7 @@ async function repository() {
   const clock = manualClock("2026-03-01T10:00:00.000Z")
   const store = fileStore({ root: join(top, "home"), clock })
   async function open(cwd: string, worktreeMemory: WorktreeMemory = "overlay", mode: MemoryMode = "auto") {
-    const memory = (await openProjectMemory({ store, cwd, mode, worktreeMemory, clock }))!
+    const memory = (await openProjectMemory({ store, owner: localPerson, cwd, mode, worktreeMemory, clock }))!
     onTestFinished(() => memory.close())
     const put = (name: string, body: string) =>
       memory.bank.change({ by: "agent", why: "Learned", puts: [{ file: `${name}.md`, name, body }] })

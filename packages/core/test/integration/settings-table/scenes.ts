@@ -6,6 +6,7 @@ import type { AgentOptions } from "../../../src/agent/options.ts"
 import type { QueryEvent } from "../../../src/agent/query-events.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { seededIds } from "../../../src/base/ids.ts"
+import { localPerson } from "../../../src/base/owner.ts"
 import type { SettingsInput } from "../../../src/base/settings.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { FORK_MARKER } from "../../../src/forks/fork-marker.ts"
@@ -86,7 +87,7 @@ export async function scene(turned: SettingsInput, options: SceneOptions = {}): 
   const agent = await openAgent({
     ...{ model, cwd, dir: join(cwd, "home"), id: "scene", env: {}, clock, tools: [] },
     ...(onDisk ? {} : { store: memoryStore() }),
-    ...{ mode: "bypass", ids: seededIds("scene"), ...rest, settings },
+    ...{ mode: "bypass", memory: { owner: localPerson }, ids: seededIds("scene"), ...rest, settings },
   })
   toClose(agent)
   const { conversation: chat } = agent

@@ -5,6 +5,7 @@ import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
+import { localPerson } from "../../../src/base/owner.ts"
 import { FORK_MARKER } from "../../../src/forks/fork-marker.ts"
 import type { Entry } from "../../../src/journal/entries.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
@@ -77,6 +78,7 @@ export async function leadFor(sim: Simulator, { onBody, ...options }: LeadOption
     reads: new FileReads(),
     env: { PATH: process.env.PATH },
     mode: "bypass",
+    memory: { owner: localPerson },
     ...(options.cwd ? {} : project()),
     ...options,
     settings: { ...options.settings, switches: { "auto-memory": false, notes: false, ...options.settings?.switches } },

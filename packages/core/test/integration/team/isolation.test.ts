@@ -63,7 +63,14 @@ describe("L7-4 a sub-agent with isolation", () => {
     const agent = await leadFor(sim, place)
     const { id } = agent.conversation
     const made = (conversation: string, name: string) =>
-      Worktree.create({ ...place, root: place.dir, conversation, agent: name, env: process.env })
+      Worktree.create({
+        ...place,
+        root: place.dir,
+        project: agent.conversation.place,
+        conversation,
+        agent: name,
+        env: process.env,
+      })
     const [same, changed, foreign] = [
       await made(id, "agent-1"),
       await made(id, "agent-2"),

@@ -1,0 +1,62 @@
+/**
+ * Whose conversations and memories are. The owner is part of the name by which a store keeps a project. So every store keeps owners apart,
+ * and no search, listing or dream has to leave something out. What no one owns has a name of its own too.
+ */
+import { hash } from "node:crypto"
+import type { OptionRule } from "./options.ts"
+
+/**
+ * The person at this machine, in one project: the owner of what the program keeps, and of what was kept before there were owners. It is no
+ * text, so no name from outside can be it.
+ */
+export const localPerson: unique symbol = Symbol.for("strata.localPerson")
+
+/** Any text that names a user, a team or a customer. Texts are compared exactly. */
+export type Owner = string | typeof localPerson
+
+/** What a conversation shares with others, and with which ones. `false`: nothing. */
+export type MemoryOption = { readonly owner: Owner } | false
+
+const isOwner = (value: unknown): value is Owner =>
+  value === localPerson || (typeof value === "string" && value.trim() !== "")
+
+export const OWNER_OPTION: OptionRule = { is: "a text that is not empty, or localPerson", fits: isOwner }
+
+export const MEMORY_OPTION: OptionRule = {
+  is: "an object with an owner, such as { owner: userId }, or false",
+  fits: (value) => {
+    if (typeof value !== "object" || value === null) return value === false
+    return Object.keys(value).every((name) => name === "owner") && isOwner((value as { owner?: unknown }).owner)
+  },
+}
+
+export const ownerIn = (memory: MemoryOption | undefined): Owner | undefined => (memory ? memory.owner : undefined)
+
+/** No name that `projectName` makes has this character. */
+const JOINED = "_"
+const LONGEST_START = 120 // characters; the rest of a name is for the owner
+const DIGITS = 40 // of SHA-256: no two owners share a place
+
+/**
+ * The name by which a store keeps what an owner has in a project. Equal only for equal owners: a hash has no case, no path and no other
+ * spelling. Without an owner: the place of conversations that no other one may look into.
+ */
+export function placeFor(project: string, owner: Owner | undefined): string {
+  if (owner === localPerson) return project
+  if (owner === undefined) return `${project}${JOINED}unowned`
+  // every code unit counts: in UTF-8, all broken characters are the same
+  const exactly = Buffer.from(`${project}\0${owner}`, "utf16le")
+  return `${project.slice(0, LONGEST_START)}${JOINED}owner${JOINED}${hash("sha256", exactly, "hex").slice(0, DIGITS)}`
+}
+
+/** Whether a place is the local person's. */
+export const isLocal = (place: string): boolean => !place.includes(JOINED)
+
+/** Whether a place is of a project, with any owner. */
+export const isPlaceOf = (project: string, place: string): boolean =>
+  place === project ||
+  place.startsWith(`${project}${JOINED}`) ||
+  place.startsWith(`${project.slice(0, LONGEST_START)}${JOINED}owner`)
+
+/** The place of what an owner has for all projects. */
+export const placeOfAllProjects = (owner: string): string => placeFor("", owner)
