@@ -3,9 +3,17 @@ import { compactRequestIn, readClearRequest, readCompactRequest, readUndoRequest
 
 test("L4-24 the text after /compact", () => {
   expect(readCompactRequest("")).toEqual({ isDryRun: false, order: {} })
-  expect(readCompactRequest("keep --dry-run in mind")).toEqual({
+  expect(readCompactRequest("keep the tests --dry-run")).toEqual({
+    isDryRun: true,
+    order: { instructions: "keep the tests" },
+  })
+  expect(readCompactRequest("keep\nthe --dry-run tests")).toEqual({
+    isDryRun: true,
+    order: { instructions: "keep\nthe tests" },
+  })
+  expect(readCompactRequest("-- keep --dry-run in mind - or not")).toEqual({
     isDryRun: false,
-    order: { instructions: "keep --dry-run in mind" },
+    order: { instructions: "keep --dry-run in mind - or not" },
   })
   expect(readCompactRequest("--dry-run keep the ports")).toEqual({
     isDryRun: true,
@@ -23,7 +31,7 @@ test("a task is a /compact only where that is its first word", () => {
 })
 
 test("L4-24 a misspelt --dry-run is refused, not taken as words and carried out", () => {
-  for (const argument of ["--dryrun", "--dry-run=true keep the ports", "--dry-run --verbose"])
+  for (const argument of ["--dryrun", "--dry-run=true keep the ports", "--dry-run --verbose", "keep this --dry", "keep —dry-run"])
     expect(() => readCompactRequest(argument)).toThrow("--dry-run")
 })
 
@@ -52,7 +60,8 @@ test("BEY-3 options of /compact choose what to make room with", () => {
 test("L2-13 /clear-results needs a size", () => {
   expect(readClearRequest("60000")).toEqual({ downTo: 60_000, dryRun: false })
   expect(readClearRequest("60,000 --dry-run")).toEqual({ downTo: 60_000, dryRun: true })
-  for (const wrong of ["", "all", "--dry-run", "60000 --dryrun"])
+  expect(readClearRequest("--dry-run 60_000")).toEqual({ downTo: 60_000, dryRun: true })
+  for (const wrong of ["", "all", "--dry-run", "60000 --dryrun", "60000 --dry-run --now"])
     expect(() => readClearRequest(wrong)).toThrow("Nothing was changed")
 })
 

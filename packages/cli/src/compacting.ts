@@ -3,6 +3,7 @@ import type { Agent, ClearingOrder, CompactionOrder, QueryEvent } from "@strata/
 import { withSideEvents } from "@strata/core/internal/agent/side-events"
 import { CompactionFailedError, reasonOf } from "@strata/core/internal/base/errors"
 import { UsageError } from "./command.ts"
+import { readSlashOptions } from "./slash-options.ts"
 
 export interface CompactRequest {
   /** Show the plan and change nothing. */
@@ -14,29 +15,18 @@ export interface CompactRequest {
   readonly clearing?: ClearingOrder
 }
 
-const OPTION = /^--([\w-]*)(=\S*)?(?:\s+|$)/
-const VALUE = /^\S+/
-const FLAGS = ["dry-run", "edit", "images"] as const
-const WITH_VALUE = ["tool", "keep", "before", "after"] as const
+const NAMES = {
+  command: "/compact",
+  flags: ["dry-run", "edit", "images"],
+  withValue: ["tool", "keep", "before", "after"],
+} as const
 
-type Given = Partial<Record<(typeof FLAGS)[number] | (typeof WITH_VALUE)[number], string>>
+type Given = Partial<Record<(typeof NAMES.flags)[number] | (typeof NAMES.withValue)[number], string>>
 
-/** The text after `/compact`: options first, then what to keep. A misspelt option is refused, so that a typo in `--dry-run` never compacts. */
+/** The text after `/compact`: what to keep, and options anywhere in it. */
 export function readCompactRequest(argument: string): CompactRequest {
-  const given: Given = {}
-  let rest = argument.trim()
-  for (let found = OPTION.exec(rest); found; found = OPTION.exec(rest)) {
-    const [whole, name = "", assigned] = found
-    rest = rest.slice(whole.length)
-    const flag = FLAGS.find((known) => known === name)
-    const named = WITH_VALUE.find((known) => known === name)
-    if ((!flag && !named) || assigned !== undefined || given[flag ?? named!] !== undefined) throw noOption(whole.trim())
-    const [value = ""] = named ? (VALUE.exec(rest) ?? []) : ["yes"]
-    if (value === "") throw new UsageError(`/compact ${whole.trim()} needs a value. Nothing was changed.`)
-    if (named) rest = rest.slice(value.length).trimStart()
-    given[flag ?? named!] = value
-  }
-  return requestOf(given, rest)
+  const { given, text } = readSlashOptions(argument, NAMES)
+  return requestOf(given, text)
 }
 
 function requestOf(given: Given, instructions: string): CompactRequest {
@@ -72,20 +62,15 @@ function rangeOf({ before, after }: Given): CompactionOrder["range"] {
   return after === undefined ? undefined : { kind: "from", uuid: after }
 }
 
-const noOption = (option: string) =>
-  new UsageError(
-    `/compact has no option ${option}, or it is there twice. Nothing was changed. The options are --dry-run, --edit, --tool NAME, --keep N, --images, --before HANDLE and --after HANDLE.`,
-  )
-
 /** The text after `/clear-results`: how many tokens the context should have. */
 export function readClearRequest(argument: string): { readonly downTo: number; readonly dryRun: boolean } {
-  const [, size = "", dryRun] = /^([\d_,.]+)(?:\s+(--dry-run))?$/.exec(argument.trim()) ?? []
+  const { given, text: size } = readSlashOptions(argument, { command: "/clear-results", flags: ["dry-run"] })
   const downTo = Number(size.replaceAll(/[_,.]/g, ""))
-  if (size === "" || !Number.isSafeInteger(downTo))
+  if (!/^[\d_,.]+$/.test(size) || !Number.isSafeInteger(downTo))
     throw new UsageError(
       "Say how large the context may be, in tokens: /clear-results 60000 [--dry-run]. Nothing was changed.",
     )
-  return { downTo, dryRun: dryRun !== undefined }
+  return { downTo, dryRun: given["dry-run"] !== undefined }
 }
 
 /** The text after `/undo`. */

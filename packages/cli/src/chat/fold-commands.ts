@@ -4,15 +4,15 @@ import { RangeRefusedError } from "@strata/core/internal/base/errors"
 import { handleOf } from "@strata/core/internal/messages/handles"
 import { counted, dollars, grouped, short } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
+import { readSlashOptions } from "../slash-options.ts"
 import type { CommandTarget } from "./command-target.ts"
 
 const LABEL = 60 // characters of a message in a list
-const DRY_RUN = "--dry-run"
 const HALF = 0.5
 
 /** `/fold 60000` folds down to a size, `/fold FROM TO` a range. Without an argument: down to half of what is there. */
 export async function fold(target: CommandTarget, argument: string): Promise<void> {
-  const { dryRun, words } = read(argument)
+  const { dryRun, words } = read("/fold", argument)
   const { conversation: chat } = target.agent
   const [first, to] = words
   const tokens = first === undefined ? Math.floor(chat.fill().used * HALF) : tokensIn(first)
@@ -21,14 +21,14 @@ export async function fold(target: CommandTarget, argument: string): Promise<voi
 }
 
 export async function unfold(target: CommandTarget, argument: string): Promise<void> {
-  const { dryRun, words } = read(argument)
+  const { dryRun, words } = read("/unfold", argument)
   const { conversation: chat } = target.agent
   const handle = words[0] ?? (await chooseHidden(target))
   if (handle !== undefined) await show(target, dryRun, () => chat.unfold(handle, { dryRun }))
 }
 
 export async function snip(target: CommandTarget, argument: string): Promise<void> {
-  const { dryRun, words } = read(argument)
+  const { dryRun, words } = read("/snip", argument)
   const { conversation: chat } = target.agent
   const [from, to] = words
   const range = from === undefined ? await chooseExchange(target) : { from, ...(to === undefined ? {} : { to }) }
@@ -131,9 +131,9 @@ interface Given {
   readonly words: readonly string[]
 }
 
-function read(argument: string): Given {
-  const words = argument.split(/\s+/).filter((word) => word !== "")
-  return { dryRun: words.includes(DRY_RUN), words: words.filter((word) => word !== DRY_RUN) }
+function read(command: string, argument: string): Given {
+  const { given, text } = readSlashOptions(argument, { command, flags: ["dry-run"] })
+  return { dryRun: given["dry-run"] !== undefined, words: text.split(/\s+/).filter((word) => word !== "") }
 }
 
 /** `60000`, `60,000` or `60K`. A handle has ten digits, so it is never taken for a size. */
