@@ -31,7 +31,13 @@ test("a task is a /compact only where that is its first word", () => {
 })
 
 test("L4-24 a misspelt --dry-run is refused, not taken as words and carried out", () => {
-  for (const argument of ["--dryrun", "--dry-run=true keep the ports", "--dry-run --verbose", "keep this --dry", "keep —dry-run"])
+  for (const argument of [
+    "--dryrun",
+    "--dry-run=true keep the ports",
+    "--dry-run --verbose",
+    "keep this --dry",
+    "keep —dry-run",
+  ])
     expect(() => readCompactRequest(argument)).toThrow("--dry-run")
 })
 

@@ -295,7 +295,10 @@ export const AGENTS = describe({
 export const CONFIG = describe({
   name: "config",
   about: "list every setting, its value and where the value comes from",
-  options: { json: { kind: "flag", about: "print as JSON, with the environment variable of each" } },
+  options: {
+    json: { kind: "flag", about: "print as JSON, with the environment variable of each" },
+    "forget-limits": { kind: "flag", about: "forget the limits that servers have shown by refusing a request" },
+  },
   examples: [
     ["strata config", "the settings for this directory"],
     ["STRATA_CONTEXT_WINDOW=64000 strata config", "try a value before you keep it"],

@@ -1,5 +1,5 @@
 /**
- * The options of a slash command, wherever they are in its line, and the text without them. A word that looks like an option and is none is
+ * The options of a slash command, wherever they are in its line, and the text without them. Any other word that looks like an option is
  * refused, so that a typo in `--dry-run` never does what it was to show. After a lone `--` everything is text.
  */
 import { UsageError } from "./command.ts"
@@ -53,7 +53,9 @@ function without(line: string, cuts: readonly (readonly [from: number, to: numbe
     from = end
   }
   const [first = "", ...rest] = [...parts, line.slice(from)]
-  return rest.reduce((text, part) => (part.trim() === "" ? text : `${text.trimEnd()} ${part.trimStart()}`), first).trim()
+  return rest
+    .reduce((text, part) => (part.trim() === "" ? text : `${text.trimEnd()} ${part.trimStart()}`), first)
+    .trim()
 }
 
 function noOption(word: string, { command, flags, withValue = [] }: OptionNames): UsageError {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { keepLimit } from "../../core/src/journal/file/limits-file.ts"
 import { emptyPlace, type Place, strata } from "./strata-process.ts"
 
 const RECORDINGS = join(import.meta.dirname, "..", "..", "..", "..", "shared", "data", "transcripts")
@@ -87,6 +88,17 @@ describe("strata config", () => {
     expect(stdout.split("\n").length).toBeLessThan(1.4 * usual.stdout.split("\n").length)
     for (const line of stdout.split("\n").filter((text) => !text.includes(place.cwd)))
       expect([...line].length, line).toBeLessThanOrEqual(80)
+  })
+
+  it("WIN-9 shows the limits that servers have shown, and forgets them", async () => {
+    const home = place.env.STRATA_HOME!
+    const learnt = { model: "claude-opus-5-5", address: "http://127.0.0.1:8080", tokens: 40_000 }
+    await keepLimit(home, { ...learnt, learnt: "2026-01-02T03:04:05.000Z" })
+    const shown = await run("config")
+    expect(shown.stdout).toMatch(/claude-opus-5-5 +http:\/\/127\.0\.0\.1:8080 +40,000 +2026-01-02/)
+    expect(JSON.parse((await run("config", "--json")).stdout).limits).toMatchObject([learnt])
+    expect((await run("config", "--forget-limits")).stdout).toMatch(/^Forgot 1 learnt limit\./)
+    expect((await run("config")).stdout).not.toContain("Learnt limits")
   })
 
   it("gives a program the same, without secrets", async () => {

@@ -37,7 +37,7 @@ export const largeConversations: fc.Arbitrary<LargeConversation> = fc.record({
     { weight: 1, arbitrary: fc.constant(1_000_000) },
   ),
   steps: fc.tuple(conversations, conversations, conversations).map((parts) => withoutMostRewinds(parts.flat())),
-  shares: fc.array(fc.oneof(fc.integer({ min: 0, max: 15 }), fc.integer({ min: 0, max: 45 })), {
+  shares: fc.array(fc.oneof(fc.integer({ min: 0, max: 15 }), fc.integer({ min: 0, max: 38 })), {
     minLength: 3,
     maxLength: 6,
   }),

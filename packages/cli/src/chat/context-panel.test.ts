@@ -20,6 +20,7 @@ const ACCOUNTING: Accounting = {
 }
 const THRESHOLDS: Thresholds = {
   window: 200_000,
+  countsOutput: false,
   outputReserve: 20_000,
   maxOutput: 32_000,
   effective: 180_000,
@@ -44,6 +45,13 @@ const picture = (more: Partial<ContextPicture> = {}): ContextPicture => ({
   },
   notes: { kind: "none", first: 10_000 },
   ...more,
+})
+
+test("WIN-9 a learnt limit, and how to forget it", () => {
+  const thresholds = { ...THRESHOLDS, window: 40_000, believed: 200_000 }
+  expect(contextLines(picture({ thresholds }), COLUMNS).join(" ")).toContain(
+    "The window holds 40.0K tokens. The server refused more; 200K were believed. strata config --forget-limits forgets that.",
+  )
 })
 
 test("TOK-8 the context as bars, the largest part first, and what all tools take together", () => {

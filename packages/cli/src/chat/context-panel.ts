@@ -39,7 +39,7 @@ const MOST_REPEATED = 8
 export function contextLines(picture: ContextPicture, columns: number): readonly string[] {
   const { used, percentLeft, thresholds, accounting } = picture
   const about = [
-    `The window holds ${short(thresholds.window)} tokens. Strata keeps ${short(thresholds.outputReserve)} free for the answer.`,
+    windowWords(thresholds),
     thresholdWords(used, thresholds),
     keptOutWords(picture.savings),
     toolWords(accounting),
@@ -64,6 +64,14 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
     ),
     ...repeated.rest,
   ]
+}
+
+function windowWords({ window, believed, outputReserve }: Thresholds): string {
+  const learnt =
+    believed === undefined
+      ? ""
+      : ` The server refused more; ${short(believed)} were believed. strata config --forget-limits forgets that.`
+  return `The window holds ${short(window)} tokens.${learnt} Strata keeps ${short(outputReserve)} free for the answer.`
 }
 
 /** The distance to the next threshold, and the thresholds still ahead. */

@@ -7,6 +7,7 @@ import { createFlags } from "@strata/core/internal/base/flags"
 import { partText } from "@strata/core/internal/base/project-parts"
 import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings } from "@strata/core/internal/base/settings"
 import { settingsSchema } from "@strata/core/internal/base/settings-schema"
+import { type LimitInHome, readLimits } from "@strata/core/internal/journal/file/limits-file"
 import { sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
 
 export interface Configuration {
@@ -14,6 +15,8 @@ export interface Configuration {
   readonly settings: readonly Setting[]
   readonly switches: readonly Flag<boolean>[]
   readonly figures: readonly (Flag<number> & { readonly unit: string })[]
+  /** What servers have shown by refusing a request. */
+  readonly limits: readonly LimitInHome[]
   /** Whether the system has a sandbox for commands: a sentence. */
   readonly sandbox: string
   /** What the project's files say and you have not trusted. It does not count. */
@@ -81,6 +84,7 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
       const origin = originOf(`figures.${name}`)
       return { name, value: flags.figures[name], unit, origin, environment: env, about }
     }),
+    limits: (await readLimits(place.home)).limits,
     sandbox: sandboxSentence(values.sandbox, await systemSandbox()),
     leftOut: leftOut.map((part) => ({ kind: part.kind, what: partText(part), source: part.source })),
     remarks,

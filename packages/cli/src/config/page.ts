@@ -17,7 +17,7 @@ const WIDEST = 130
 export function configurationPage(configuration: Configuration, look: Look): readonly string[] {
   const { style } = look
   const width = Math.min(look.columns, WIDEST)
-  const { settings, switches, figures, files, remarks, leftOut, sandbox } = configuration
+  const { settings, switches, figures, files, remarks, leftOut, limits, sandbox } = configuration
   const from = (origin: string) => originName(origin, files)
   const grid = (columns: readonly Column[], rows: readonly (readonly string[])[]) =>
     table({ columns, rows, width, titles: style.dim }).map((line, i) =>
@@ -29,6 +29,7 @@ export function configurationPage(configuration: Configuration, look: Look): rea
     "",
     style.bold("Sandbox"),
     ...indented(wrapped(printable(sandbox), width - 2), 2),
+    ...limitsPart(limits, { style, columns: width }),
     "",
     style.bold("Settings"),
     ...grid(
@@ -85,6 +86,30 @@ function leftOutPart(leftOut: Configuration["leftOut"], { look, from }: LeftOutL
     ...leftOut.flatMap(({ what, source }) => {
       const [first = "", ...more] = wrapped(`${what} (${from(source)})`, columns - 4)
       return [style.yellow(`  ${first}`), ...indented(more, 4).map(style.yellow)]
+    }),
+  ]
+}
+
+function limitsPart(limits: Configuration["limits"], { style, columns: width }: Look): readonly string[] {
+  if (limits.length === 0) return []
+  return [
+    "",
+    `${style.bold("Learnt limits")}  ${style.dim("servers refused more; strata config --forget-limits forgets them")}`,
+    ...table({
+      width,
+      columns: [
+        { title: "model" },
+        { title: "address", gives: "end" },
+        { title: "tokens", align: "right" },
+        { title: "learnt" },
+      ],
+      rows: limits.map(({ model, address, tokens, learnt }) => [
+        printable(model),
+        printable(address),
+        grouped(tokens),
+        printable(learnt.slice(0, "2026-01-01".length)),
+      ]),
+      titles: style.dim,
     }),
   ]
 }

@@ -11,8 +11,6 @@ import type { Uuid } from "../messages/messages.ts"
 import { isRateLimit, RateLimitedError } from "../model/errors.ts"
 import type { Model } from "../model/model.ts"
 import type { Purse } from "../model/spending/purse.ts"
-import { findModel } from "../tokens/models.ts"
-import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { OpenToolset, ToolServer } from "../tools/tool.ts"
 import type { AgentMemory, Remembered } from "./agent-memory.ts"
@@ -281,8 +279,7 @@ export class Agent implements AsyncDisposable {
   /** Before a switch to another model: compacts with the present model if the conversation would not fit. */
   async makeRoomFor(target: Model, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { conversation } = this
-    const { values } = conversation.settings
-    const limits = thresholdsFor({ name: target.name, values, betas: [] }, findModel(target.name, values.models))
+    const limits = conversation.thresholdsOf(target)
     if (fitsModel(conversation.fill().used, limits)) return
     const fixed = conversation.views.context.promptTokens
     if (!fitsModel(fixed, limits)) throw noRoom(target, { limits, taken: `instructions and tools alone take ${fixed}` })

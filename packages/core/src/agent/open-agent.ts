@@ -259,6 +259,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     {
       ...{ settings: ground.loaded, flags, notices },
       isTraced: true,
+      isHomeUsed: options.store === undefined,
       meter,
       ...(memory ? { memory } : {}),
       place: { project: place, ...(sub ? { under: sub.under } : {}) },

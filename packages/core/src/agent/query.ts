@@ -78,6 +78,7 @@ const CUT_NOTICE =
   "The answer is not complete: it was cut at the model's limit. What arrived is kept; ask it to continue."
 const unknownPrice = (model: string, limit: number) =>
   `The price of ${model} is unknown, so its requests do not count towards the limit of $${limit}. Set its price under "models" in the settings.`
+const MOST_COMPACTIONS = 3 // for one request; what is refused even then cannot be made to fit
 const WITHHOLDINGS = ["new", "all"] as const // which images and documents are left out, one attempt after the other
 
 export async function* query(prompt: Content | undefined, given: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
@@ -208,23 +209,23 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
 }
 
 /**
- * A request that the API refuses is changed and sent again where that can help: compacted once if it is too long, without images and
+ * A request that the API refuses is changed and sent again where that can help: compacted if it is too long, without images and
  * documents if it cannot use them, without blocks of unknown types. The caller sees the refusal only if that fails.
  */
 async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
   const { conversation: chat, signal } = options
   const withholdings = [...WITHHOLDINGS]
-  let [hasFolded, hasCompacted] = [false, false]
+  let hasFolded = false
+  let compactions = 0
   for (;;) {
     try {
       return yield* askOnce(options, turn)
     } catch (error) {
       if (signal?.aborted) throw error
-      if (error instanceof PromptTooLongError && !hasCompacted) {
+      if (error instanceof PromptTooLongError && compactions < MOST_COMPACTIONS) {
         // where folding is on it comes first, and compaction only if the request is still refused
-        hasFolded = !hasFolded && (await chat.foldAfterRefusal())
-        hasCompacted = !hasFolded
-        if (hasCompacted) await compactAfter(error, options)
+        hasFolded = !hasFolded && compactions === 0 && (await chat.foldAfterRefusal())
+        if (!hasFolded) await compactAfter(error, { ...options, attempt: compactions++ })
       } else if (refusesMedia(error)) {
         const message = await withhold(chat, withholdings)
         if (message === undefined) throw error
@@ -238,9 +239,12 @@ async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEv
   }
 }
 
-async function compactAfter(refusal: PromptTooLongError, { conversation: chat, signal }: QueryOptions): Promise<void> {
+async function compactAfter(
+  refusal: PromptTooLongError,
+  { conversation: chat, signal, attempt }: QueryOptions & { readonly attempt: number },
+): Promise<void> {
   try {
-    await chat.compact({ trigger: "auto", overflowed: true }, signal ? { signal } : {})
+    await chat.compact({ trigger: "auto", overflowed: true, attempt }, signal ? { signal } : {})
   } catch {
     throw refusal // the layer has reported why compacting did not help
   }

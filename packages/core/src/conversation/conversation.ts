@@ -19,6 +19,7 @@ import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, type ToolResult } from "../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
+import type { Model } from "../model/model.ts"
 import { type Accounting, percentages, type Shares, sharesOf } from "../tokens/accounting.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"
@@ -83,6 +84,11 @@ export class Conversation implements AsyncDisposable {
 
   get thresholds(): Thresholds {
     return this.#engine.thresholds
+  }
+
+  /** @internal The thresholds of another model, by what its server has shown. */
+  thresholdsOf(model: Model): Thresholds {
+    return this.#engine.thresholdsOf(model)
   }
 
   get settings(): EffectiveSettings {
@@ -194,6 +200,20 @@ export class Conversation implements AsyncDisposable {
   /** Compacts now. Everything stays in the journal; the next request begins with a summary and facts from the journal. */
   compact(order: CompactionRequest = {}, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     return compact(this.#engine, order, signal)
+  }
+
+  /**
+   * Takes what your own loop got in place of an answer. Where the API refused the request as too long, the limit that it names is learnt:
+   * it is the window from then on. Resolves with whether it was that; then compact with `overflowed` and prepare again.
+   */
+  async noteRefusal(error: unknown): Promise<boolean> {
+    this.#engine.mustBeOpen()
+    return this.#engine.limits.noteRefusal(error, this.#engine.named)
+  }
+
+  /** Forgets the limit that this model's server has shown. Resolves with whether there was one. */
+  forgetLimit(): Promise<boolean> {
+    return this.#engine.inOrder(() => this.#engine.limits.forget(this.#engine.named))
   }
 
   /**

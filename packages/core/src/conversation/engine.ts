@@ -20,6 +20,7 @@ import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
+import type { Model } from "../model/model.ts"
 import type { Meter } from "../model/spending/meter.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
@@ -37,6 +38,7 @@ import { type Deferral, PromptKeeper } from "./prompt-keeper.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
+import { type LimitsHome, ServerLimits } from "./server-limits.ts"
 
 export interface ConversationParts {
   readonly store: Store
@@ -58,6 +60,10 @@ export interface ConversationParts {
   readonly flags: FlagReader
   readonly telemetry: Telemetry
   readonly provider: string
+  /** Where the model's requests go. */
+  readonly address?: string | undefined
+  /** Limits in the person's home. Without it the journal alone keeps them. */
+  readonly home?: LimitsHome | undefined
   /** The model reports its requests to telemetry itself. */
   readonly isTraced: boolean
   readonly clock: Clock
@@ -82,7 +88,8 @@ export class Engine {
   readonly parts: ConversationParts
   readonly record: ConversationRecord
   readonly model: ModelLookup
-  readonly thresholds: Thresholds
+  /** What servers really take, where a refusal has shown it. */
+  readonly limits: ServerLimits
   readonly layers: LayerPipeline
   readonly prompt: PromptKeeper
   readonly preparer: RequestPreparer
@@ -97,6 +104,8 @@ export class Engine {
   /** Calls are carried out one after another, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
   #isCatchingUp = false
+  /** By the name of the model. */
+  readonly #thresholds = new Map<string, { readonly learnt: unknown; readonly thresholds: Thresholds }>()
   #closed = false
   #closing: Promise<void> | undefined
 
@@ -105,15 +114,26 @@ export class Engine {
     const { values } = settings
     this.parts = parts
     this.model = findModel(model, values.models)
-    this.thresholds = thresholdsFor({ name: model, values, betas: parts.betas }, this.model)
     const record = new ConversationRecord({ ...parts, session: { model, cwd, title } })
     this.record = record
+    this.limits = new ServerLimits({
+      record,
+      model,
+      home: parts.home,
+      thresholdsOf: (asked) => this.thresholdsOf(asked),
+    })
     this.files = new FileKeeper(record.journal)
     const factsOf = (name: string) => findModel(name, values.models).facts
     const cache = new CacheWatch(record, { factsOf, cacheLifetime: () => this.cacheLifetime })
-    parts.meter?.use({ factsOf, note: (drafts) => record.append(drafts), inFlight: record.journal.inFlight })
+    parts.meter?.use({
+      factsOf,
+      note: (drafts) => record.append(drafts),
+      inFlight: record.journal.inFlight,
+      refused: (attempt) => this.limits.refused(attempt),
+    })
     record.events.on("entry", ({ entry }) => parts.meter?.recorded(entry))
-    const maxTokens = this.thresholds.maxOutput
+    const maxTokens = () => this.thresholds.maxOutput
+    const window = () => this.thresholds.window
     this.prompt = new PromptKeeper({
       record,
       prompt: parts.prompt,
@@ -126,7 +146,9 @@ export class Engine {
             deferral: {
               ...parts.deferral,
               byReference: this.model.facts.accepts.toolReferences,
-              window: this.thresholds.window,
+              get window() {
+                return window()
+              },
             },
           }
         : {}),
@@ -146,7 +168,7 @@ export class Engine {
       model,
       lookup: this.model,
       maxTokens,
-      thresholds: this.thresholds,
+      thresholds: () => this.thresholds,
       settings,
       refusals: parts.refusals,
       breakpoints: parts.cacheBreakpoints,
@@ -183,6 +205,29 @@ export class Engine {
     return setting === "auto" ? lifetimeIn(this.views.cacheHistory.chosen) : setting
   }
 
+  /** From the model's window and the settings, and from what the server has shown. */
+  get thresholds(): Thresholds {
+    return this.thresholdsOf(this.named)
+  }
+
+  /** The conversation's model, as its limits are known by. */
+  get named(): Pick<Model, "name" | "provider" | "address"> {
+    const { model: name, provider, address } = this.parts
+    return { name, provider, ...(address ? { address } : {}) }
+  }
+
+  thresholdsOf(model: Pick<Model, "name" | "provider" | "address">): Thresholds {
+    const learnt = this.limits.of(model)
+    const { name } = model
+    const { values } = this.parts.settings
+    const known = this.#thresholds.get(name)
+    if (known && known.learnt === learnt) return known.thresholds
+    const betas = name === this.parts.model ? this.parts.betas : []
+    const thresholds = thresholdsFor({ name, values, betas, learnt }, findModel(name, values.models))
+    this.#thresholds.set(name, { learnt, thresholds })
+    return thresholds
+  }
+
   get isOff(): boolean {
     return this.parts.settings.values.off
   }
@@ -207,6 +252,7 @@ export class Engine {
       views: this.views,
       size: this.views.context.size(),
       thresholds: this.thresholds,
+      thresholdsOf: (asked) => this.thresholdsOf(asked),
       fill: this.fill(),
       flags: this.parts.flags.current,
       now: this.record.clock.now(),
@@ -277,6 +323,7 @@ export class Engine {
     this.#closingSignal.abort(new ClosedError())
     this.#closing ??= this.inOrder(async () => {
       await this.layers.settled()
+      await this.limits.settled()
       await this.parts.meter?.close().catch(() => undefined) // what it kept is found at the next opening
       this.#closed = true
       this.past.close()

@@ -8,6 +8,7 @@ import { type EffectiveSettings, loadSettings, type Settings } from "../base/set
 import { leftOutSentences } from "../base/trust.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
+import { readLimits } from "../journal/file/limits-file.ts"
 import { estimatedSpending } from "../journal/in-flight.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
@@ -63,6 +64,8 @@ export interface Prepared {
   readonly isTraced?: boolean
   /** Counts the model's requests. */
   readonly meter?: Meter
+  /** Whether what is learnt about servers is kept in the person's home. Default: not with a store of your own. */
+  readonly isHomeUsed?: boolean
   /** Where the journal is kept. A sub-agent's is with the conversation that it works for, wherever it works itself. */
   readonly place?: Omit<JournalAddress, "id">
 }
@@ -79,6 +82,7 @@ export async function openWithSettings(
     memory: givenMemory,
     place,
     isTraced = false,
+    isHomeUsed = options.store === undefined,
     meter = new Meter({
       purse: new Purse(),
       clock: options.clock ?? systemClock,
@@ -159,7 +163,8 @@ export async function openWithSettings(
           context: { targetingKey: address.id, model: model.name },
           ...(options.flags ? { client: options.flags } : {}),
         }),
-      ...{ telemetry, isTraced, provider: model.provider, meter },
+      ...{ telemetry, isTraced, provider: model.provider, address: model.address, meter },
+      home: isHomeUsed ? { root, ...(await readLimits(root)) } : undefined,
       clock,
       ids,
       layers:

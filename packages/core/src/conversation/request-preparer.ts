@@ -29,8 +29,9 @@ export interface RequestPreparerParts {
   /** The model as the caller named it. */
   readonly model: string
   readonly lookup: ModelLookup
-  readonly maxTokens: number
-  readonly thresholds: Thresholds
+  readonly maxTokens: () => number
+  /** A refusal can make them smaller. */
+  readonly thresholds: () => Thresholds
   readonly settings: EffectiveSettings
   /** Flag values refused so far. Each is reported once. */
   readonly refusals: readonly string[]
@@ -144,7 +145,7 @@ export class RequestPreparer {
     const sent = this.#context.holdsReferences ? this.#references.resolve(messages, tools) : messages
     const request = buildRequest({
       model: sentModelName(this.#parts.model),
-      maxTokens: this.#parts.maxTokens,
+      maxTokens: this.#parts.maxTokens(),
       system,
       tools,
       messages: sent,
@@ -196,12 +197,12 @@ export class RequestPreparer {
 
   #isFull(used: number): ContextFullError {
     const { thresholds, lookup } = this.#parts
-    return new ContextFullError({ used, limit: thresholds.blocking, model: lookup.facts.id })
+    return new ContextFullError({ used, limit: thresholds().blocking, model: lookup.facts.id })
   }
 
   #notices(): readonly string[] {
     const { lookup, thresholds, refusals } = this.#parts
-    return [...(lookup.known ? [] : [lookup.notice]), ...thresholds.notices, ...refusals]
+    return [...(lookup.known ? [] : [lookup.notice]), ...thresholds().notices, ...refusals]
   }
 
   #notice(message: string): void {

@@ -16,7 +16,7 @@ export interface ResponseRecorderParts {
   readonly provider: string
   /** When the request was ready to be sent. */
   readonly preparedAt: () => Date | undefined
-  readonly maxTokens: number
+  readonly maxTokens: () => number
   readonly factsOf: (model: string) => ModelFacts
   readonly cache: CacheWatch
   /** The conversation's model, for answers that do not name theirs. */
@@ -89,7 +89,7 @@ export class ResponseRecorder {
       conversation: record.id,
       model,
       provider,
-      maxTokens,
+      maxTokens: maxTokens(),
       purpose: record.source,
       context: record.views.ledger.context,
     }

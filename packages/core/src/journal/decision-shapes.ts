@@ -104,6 +104,11 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
       estimated: maybe(flag),
     }),
   ],
+  [
+    "limit-learnt",
+    open({ model: text(), address: text(), tokens: count, countsOutput: maybe(flag), isAssumed: maybe(flag) }),
+  ],
+  ["limit-forgotten", open({ model: text(), address: text() })],
   ["cache-lifetime", open({ forPrompt: lifetime, forMessages: lifetime, why: text() })],
   [
     "agent-started",

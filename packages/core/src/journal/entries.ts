@@ -8,6 +8,7 @@ import type { RequestSource } from "../base/vocabulary.ts"
 import type { Repair } from "../messages/flatten.ts"
 import type { Boundary, Message, Usage, Uuid } from "../messages/messages.ts"
 import { isBoundary } from "../messages/messages.ts"
+import type { LearntLimit } from "../tokens/learnt-limit.ts"
 
 export type MessageEntry = Message
 export type BoundaryEntry = Boundary
@@ -155,6 +156,10 @@ export type Decision =
       /** The answer did not arrive whole, so its usage is partly a guess. */
       readonly estimated?: true
     }
+  /** A refusal has shown how much a model at an address takes. It is the window from now on. */
+  | ({ readonly subtype: "limit-learnt" } & LearntLimit)
+  /** What was learnt about a model at an address no longer counts. */
+  | { readonly subtype: "limit-forgotten"; readonly model: string; readonly address: string }
   /** How long the planner asks the server to keep what later requests cache, and why in one sentence. */
   | ({ readonly subtype: "cache-lifetime"; readonly why: string } & ChosenLifetimes)
   /** A sub-agent begins. Its own journal is kept under this one, with the same id. */

@@ -18,6 +18,8 @@ export interface CompactionOrder {
   readonly routes?: readonly RouteName[]
   /** The API has refused a request as too long: the context must shrink even if the estimate says it fits. */
   readonly overflowed?: boolean
+  /** How often the same request was compacted for already, and refused again. Each attempt aims lower. Default 0. */
+  readonly attempt?: number
   /** The limits to fit, where they are not the conversation's own: those of a model to switch to. */
   readonly target?: Thresholds
   /** Shown the summary before it takes effect. What it resolves with is used in its place; nothing, or an empty text, cancels. */
@@ -93,6 +95,7 @@ export type RefusalReason =
   | "too-soon"
   | "just-undone"
   | "out-of-reach"
+  | "no-gain"
   | "blocked-by-hook"
   | "no-such-message"
   | "calls-open"

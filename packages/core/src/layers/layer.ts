@@ -8,6 +8,7 @@ import type { Journal } from "../journal/store.ts"
 import type { ToolResult } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../messages/request.ts"
+import type { Model } from "../model/model.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
@@ -33,6 +34,8 @@ export interface LayerContext {
   readonly views: Views
   readonly size: ContextSize
   readonly thresholds: Thresholds
+  /** Those of another model, by what its server has shown. */
+  readonly thresholdsOf: (model: Model) => Thresholds
   readonly fill: Fill
   /** Switches and figures, read once per turn. */
   readonly flags: Flags

@@ -59,9 +59,19 @@ export class PromptTooLongError extends ModelError {
   readonly limit: number | undefined
   /** By how much it was too long. */
   readonly gap: number | undefined
+  /** @internal Input and output together must fit. */
+  readonly countsOutput: boolean
+  /** @internal It has too many bytes; its tokens may fit. */
+  readonly isBytes: boolean
 
   constructor(
-    sizes: { readonly tokens?: number; readonly limit?: number; readonly gap?: number },
+    sizes: {
+      readonly tokens?: number
+      readonly limit?: number
+      readonly gap?: number
+      readonly countsOutput?: boolean
+      readonly isBytes?: boolean
+    },
     details: FailureDetails,
   ) {
     const { tokens, limit } = sizes
@@ -78,6 +88,8 @@ export class PromptTooLongError extends ModelError {
     this.tokens = tokens
     this.limit = limit
     this.gap = gap
+    this.countsOutput = sizes.countsOutput ?? false
+    this.isBytes = sizes.isBytes ?? false
   }
 }
 

@@ -4,17 +4,20 @@
  */
 import type { ModelRequest } from "../messages/request.ts"
 import { ModelError } from "./errors.ts"
-import type { ModelEvent } from "./model.ts"
+import type { AttemptWatch, ModelEvent } from "./model.ts"
 
-export async function* fitOutput(
-  request: ModelRequest,
-  attempt: (request: ModelRequest) => AsyncIterable<ModelEvent>,
-): AsyncGenerator<ModelEvent> {
+interface Fitting {
+  readonly attempt: (request: ModelRequest) => AsyncIterable<ModelEvent>
+  readonly watch?: AttemptWatch | undefined
+}
+
+export async function* fitOutput(request: ModelRequest, { attempt, watch }: Fitting): AsyncGenerator<ModelEvent> {
   try {
     yield* attempt(request)
   } catch (error) {
     const most = error instanceof ModelError ? error.mostOutput : undefined
     if (most === undefined || most >= request.max_tokens) throw error
+    watch?.refused?.(error)
     yield* attempt({ ...request, max_tokens: most })
   }
 }

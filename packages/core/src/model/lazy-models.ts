@@ -1,5 +1,6 @@
 /** The models of the package's root. Naming one costs little: its adapter is loaded with the first request. */
 import { findModel } from "../tokens/models.ts"
+import { aiSdkAddress, anthropicAddress } from "./address.ts"
 import type { AiSdkModel, AiSdkModelOptions } from "./ai-sdk/ai-sdk.ts"
 import { AI_SDK_OMITS, aiSdkFacts } from "./ai-sdk/facts.ts"
 import type { AnthropicModel, AnthropicModelOptions } from "./anthropic/anthropic.ts"
@@ -20,6 +21,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   return {
     name,
     provider: "anthropic",
+    address: anthropicAddress(options),
     get facts() {
       return adapter.loaded()?.facts ?? facts // asking the provider may have changed them
     },
@@ -39,9 +41,11 @@ export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): 
   checkAiSdkOptions(model, options)
   const { name = model.modelId } = options
   const adapter = lazily(async () => (await import("./ai-sdk/ai-sdk.ts")).aiSdkModel(model, options))
+  const address = aiSdkAddress(model)
   return {
     name,
     provider: model.provider,
+    ...(address ? { address } : {}),
     facts: aiSdkFacts(name, options.models),
     omits: AI_SDK_OMITS,
     stream: streamOf(adapter),

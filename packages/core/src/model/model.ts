@@ -13,6 +13,8 @@ export interface Model {
   /** As the user named it. */
   readonly name: string
   readonly provider: string
+  /** Where requests go, without anything secret. A limit that a refusal shows holds for this model at this address. */
+  readonly address?: string
   /** Window, output, prices, what a request may carry. */
   readonly facts: ModelFacts
   /** Request features that the model accepts but this adapter does not pass on. */
@@ -55,6 +57,8 @@ export interface AttemptWatch {
   /** The server has begun to answer, and says what the input is billed as. */
   begun(answer: Pick<ModelResponse, "id" | "model" | "usage">): void
   failed(error: unknown): void
+  /** The server refused the size of the answer. The attempt goes on with a smaller one. */
+  refused?(error: unknown): void
 }
 
 export type WarmOptions = Pick<StreamOptions, "signal" | "lifetime" | "writesCache" | "sharedMessages">

@@ -4,13 +4,21 @@ import { mostOutputIn, recogniseTooLong } from "./too-long-patterns.ts"
 /** Sentences as they were seen, with whose they are and the numbers in them. */
 const SEEN: readonly [
   string,
-  { provider: string; tokens?: number; limit?: number; gap?: number; mostOutput?: number },
+  {
+    provider: string
+    tokens?: number
+    limit?: number
+    gap?: number
+    mostOutput?: number
+    countsOutput?: boolean
+    isBytes?: boolean
+  },
 ][] = [
   ["prompt is too long: 215000 tokens > 200000 maximum", { provider: "anthropic", tokens: 215_000, limit: 200_000 }],
   ["Prompt is too long", { provider: "anthropic" }],
   [
     "input length and `max_tokens` exceed context limit: 188059 + 20000 > 200000, decrease input length or `max_tokens` and try again",
-    { provider: "anthropic", tokens: 208_059, limit: 200_000, mostOutput: 11_941 },
+    { provider: "anthropic", tokens: 208_059, limit: 200_000, mostOutput: 11_941, countsOutput: true },
   ],
   ["Input is too long for requested model.", { provider: "bedrock" }],
   ["Input Tokens Exceeded: Number of input tokens exceeds maximum length.", { provider: "bedrock" }],
@@ -32,7 +40,7 @@ const SEEN: readonly [
   ],
   [
     "This model's maximum context length is 8191 tokens, however you requested 10346 tokens (10341 in your prompt; 5 for the completion).",
-    { provider: "openai", tokens: 10_346, limit: 8_191 },
+    { provider: "openai", tokens: 10_346, limit: 8_191, countsOutput: true },
   ],
   [
     "Your input exceeds the context window of this model. Please adjust your input and try again.",
@@ -41,7 +49,7 @@ const SEEN: readonly [
   ["context_length_exceeded", { provider: "openai" }],
   [
     "This endpoint's maximum context length is 131072 tokens. However, you requested about 140000 tokens (139000 of text input, 1000 in the output).",
-    { provider: "openrouter", tokens: 140_000, limit: 131_072 },
+    { provider: "openrouter", tokens: 140_000, limit: 131_072, countsOutput: true },
   ],
   ["prompt too long; exceeded max context length by 4021 tokens", { provider: "ollama", gap: 4_021 }],
   ["the input length exceeds the context length", { provider: "ollama" }],
@@ -54,7 +62,7 @@ const SEEN: readonly [
     { provider: "xai", tokens: 537_812, limit: 131_072 },
   ],
   ["capability_rejected: prompt_too_long", { provider: "gateway" }],
-  ["request_too_large Request exceeds the maximum size", { provider: "anthropic" }],
+  ["request_too_large Request exceeds the maximum size", { provider: "anthropic", isBytes: true }],
 ]
 
 describe("LOOP-5 a prompt that is too long is recognised", () => {

@@ -14,6 +14,10 @@ export interface TooLong {
   readonly gap?: number
   /** The prompt fits, and with it this much output. */
   readonly mostOutput?: number
+  /** Input and output together must fit. */
+  readonly countsOutput?: boolean
+  /** It is about bytes, not tokens. */
+  readonly isBytes?: boolean
 }
 
 interface TooLongPattern {
@@ -24,6 +28,7 @@ interface TooLongPattern {
 
 const INPUT = "the input is larger than the window"
 const INPUT_AND_OUTPUT = "input and reserved output together are larger than the window"
+const BYTES = "the body has too many bytes"
 
 const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
   {
@@ -102,7 +107,7 @@ const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
   // bytes, not tokens; a shorter conversation still helps
   {
     provider: "anthropic",
-    reason: "the body has too many bytes",
+    reason: BYTES,
     pattern: /request_too_large|maximum allowed number of bytes/i,
   },
 ]
@@ -122,6 +127,8 @@ export function recogniseTooLong(words: string): TooLong | undefined {
       ...(limit === undefined ? {} : { limit: count(limit) }),
       ...(gap === undefined ? {} : { gap: count(gap) }),
       ...(room >= LEAST_OUTPUT ? { mostOutput: room } : {}),
+      ...(reason === INPUT_AND_OUTPUT ? { countsOutput: true } : {}),
+      ...(reason === BYTES ? { isBytes: true } : {}),
     }
   }
   return undefined

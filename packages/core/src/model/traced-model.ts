@@ -28,6 +28,7 @@ export function tracedModel(given: Model, tracing: Tracing): Model {
     get facts() {
       return model.facts
     },
+    ...(model.address ? { address: model.address } : {}),
     ...(model.omits ? { omits: model.omits } : {}),
     stream: (request, options) => streamed(model, { request, options, tracing }),
     ...(warm ? { warm: (request, options) => warmed(model, { request, options, tracing }) } : {}),

@@ -340,6 +340,7 @@ class Rerun {
       views: this.#views,
       size,
       thresholds,
+      thresholdsOf: () => thresholds,
       fill: fillOf(size.tokens, thresholds, compactionAllowed(this.#settings).auto),
       flags: this.#flags,
       now: this.#now,

@@ -19,6 +19,8 @@ export interface CalibrationState {
   readonly parts: Readonly<Record<string, PartState>>
   /** The direction of the last observation, if it was a gross surprise that is not confirmed yet. */
   readonly surprise: Surprise
+  /** The running factor over the whole context. Absent: 1. */
+  readonly factor?: number
 }
 
 export interface PartState {

@@ -6,6 +6,7 @@
 import { renderAttachment } from "../messages/attachments.ts"
 import { type AssistantMessage, contentOf, isSentToModel, type Message, type Usage } from "../messages/messages.ts"
 import type { Estimator, Measure } from "./estimate.ts"
+import { addMeasure, runningMeasure, takeMeasure } from "./measure.ts"
 
 export interface ContextSize {
   readonly tokens: number
@@ -56,6 +57,8 @@ export class ContextMeter {
   /** Tokens that the server removed from its copy before the anchor's count, and whether the next request has them again. */
   #takenByServer = 0
   #comesBack = false
+  /** Of all messages in view. */
+  #whole = runningMeasure()
 
   constructor(estimator: Estimator) {
     this.#estimator = estimator
@@ -71,8 +74,27 @@ export class ContextMeter {
         : message.type === "attachment"
           ? renderAttachment(message.attachment)
           : []
-    this.#count(this.#estimator.measure(blocks))
+    const measure = this.#estimator.measure(blocks)
+    addMeasure(this.#whole, measure)
+    this.#count(measure)
     return undefined
+  }
+
+  /** Of all messages that the meter counts, the anchor's included. */
+  get whole(): Measure {
+    return this.#whole
+  }
+
+  /** What the API counted up to the anchor, with what the server removed from its copy. 0 where something has come since. */
+  get countedWhole(): number {
+    return this.#since.length === 0 && this.#removed === 0 ? this.#counted + this.#takenByServer : 0
+  }
+
+  /** A decision shows content in another form. */
+  replace(before: Measure, after: Measure): void {
+    takeMeasure(this.#whole, before)
+    addMeasure(this.#whole, after)
+    this.remove(this.#estimator.tokens(before) - this.#estimator.tokens(after))
   }
 
   /** A decision removed content from the view. An estimate, until the next response has usage. */
@@ -99,6 +121,7 @@ export class ContextMeter {
     this.#removed = 0
     this.#takenByServer = 0
     this.#comesBack = false
+    this.#whole = runningMeasure()
   }
 
   /** As it is, or as it would be if so many tokens were removed and the server took nothing. */
@@ -112,13 +135,15 @@ export class ContextMeter {
   #addAssistant(message: AssistantMessage): Lesson | undefined {
     const { id, usage } = message.message
     const total = usage === undefined ? 0 : usageTotal(usage)
+    const measure = this.#estimator.measure(contentOf(message))
+    addMeasure(this.#whole, measure)
     if (id !== undefined && id === this.#anchorId) {
       // a later part of the same response: all parts repeat the usage, and the last one has the whole output
       this.#counted = Math.max(this.#counted, total)
       return undefined
     }
     if (usage === undefined || total === 0) {
-      this.#count(this.#estimator.measure(contentOf(message)), id)
+      this.#count(measure, id)
       return undefined
     }
     // the response may have begun in parts without usage; the results between them are not in the count

@@ -24,6 +24,10 @@ export interface Estimator {
   measure(blocks: readonly Block[]): Measure
   sum(measures: readonly Measure[]): Measure
   tokens(measure: Measure): number
+  /** The same without the running factor. */
+  unscaled(measure: Measure): number
+  /** Tokens that the API counts for each token of an estimate, over the whole context. */
+  factor: number
   text(text: string): number
   block(block: Block): number
   blocks(blocks: readonly Block[]): number
@@ -56,9 +60,18 @@ export function createEstimator(family: TokenizerFamily, state?: CalibrationStat
   })
   const measure = (blocks: readonly Block[]) =>
     sumMeasures(blocks.map((block) => (isToolResult(block) ? measureResult(block) : measureBlock(block))))
-  const tokens = (measured: Measure) => calibration.predict(partsOf(measured))
+  let factor = state?.family === family ? (state.factor ?? 1) : 1
+  const unscaled = (measured: Measure) => calibration.predict(partsOf(measured))
+  const tokens = (measured: Measure) => unscaled(measured) * factor
   return {
     family,
+    get factor() {
+      return factor
+    },
+    set factor(settled) {
+      factor = settled
+    },
+    unscaled,
     measure,
     sum: sumMeasures,
     tokens,
@@ -71,7 +84,7 @@ export function createEstimator(family: TokenizerFamily, state?: CalibrationStat
     },
     learn: ({ measure: measured, actual }) => calibration.learn(partsOf(measured), actual),
     report: calibration.report,
-    state: calibration.state,
+    state: () => ({ ...calibration.state(), ...(factor === 1 ? {} : { factor }) }),
   }
 }
 

@@ -88,6 +88,16 @@ export function addMeasure(total: RunningMeasure, measure: Measure): void {
   total.media += measure.media
 }
 
+export function takeMeasure(total: RunningMeasure, measure: Measure): void {
+  for (const name of CONTENT_CLASSES) total.byClass[name] -= measure.byClass[name]
+  total.bytes.text -= measure.bytes.text
+  total.bytes.json -= measure.bytes.json
+  total.texts -= measure.texts
+  total.calls -= measure.calls
+  total.results -= measure.results
+  total.media -= measure.media
+}
+
 function classTokens(text: string): Record<ContentClass, number> {
   const byClass = { ...NO_CLASS }
   forEachSegment(text, (contentClass, visits) => {

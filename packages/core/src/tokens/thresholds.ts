@@ -1,5 +1,7 @@
 /** The thresholds of a conversation, from the model's window and the settings. */
 import { compactionAllowed, type Settings } from "../base/settings.ts"
+import type { LearntLimit } from "./learnt-limit.ts"
+import type { ModelFacts } from "./model-facts.ts"
 import type { ModelLookup } from "./models.ts"
 import { resolveThresholds, resolveWindow, type Thresholds } from "./window.ts"
 
@@ -8,18 +10,21 @@ export interface ThresholdSource {
   readonly name: string
   readonly values: Settings
   readonly betas: readonly string[]
+  /** What a refusal of the server has shown. */
+  readonly learnt?: Pick<LearntLimit, "tokens" | "countsOutput"> | undefined
 }
 
-export function thresholdsFor({ name, values, betas }: ThresholdSource, model: ModelLookup): Thresholds {
-  const { facts } = model
+export function thresholdsFor({ name, values, betas, learnt }: ThresholdSource, model: ModelLookup): Thresholds {
+  const facts = learnt?.countsOutput ? withoutOverflow(model.facts) : model.facts
   const own = values.models[facts.id] ?? values.models[name]
-  const window = resolveWindow({
+  const known = {
     name,
     facts,
     known: model.known,
     betas,
     ...(values.contextWindow ? { override: values.contextWindow } : {}),
-  })
+  }
+  const window = resolveWindow({ ...known, ...(learnt ? { learnt: learnt.tokens } : {}) })
   const percent = own?.autoCompactPercent ?? values.autoCompactPercent
   const tokens = own?.autoCompactTokens ?? values.autoCompactTokens
   return resolveThresholds({
@@ -29,5 +34,11 @@ export function thresholdsFor({ name, values, betas }: ThresholdSource, model: M
     autoCompact: compactionAllowed(values).auto,
     ...(percent === undefined ? {} : { percent }),
     ...(tokens === undefined ? {} : { tokens }),
+    ...(window.from === "learnt" ? { believed: resolveWindow(known).tokens } : {}),
   })
 }
+
+const withoutOverflow = (facts: ModelFacts): ModelFacts => ({
+  ...facts,
+  accepts: { ...facts.accepts, overflowingOutput: false },
+})

@@ -124,6 +124,7 @@ describe("WIN-4 limits and how full it is", () => {
   test("with auto-compact on, everything is measured by its threshold", () => {
     expect(thresholds()).toEqual({
       window: 200_000,
+      countsOutput: false,
       outputReserve: 20_000,
       maxOutput: 32_000,
       effective: 180_000,
@@ -168,6 +169,7 @@ describe("WIN-6 windows that are too small", () => {
     // 10,600 of the 53,000 that reserve and buffers want: a fifth
     expect(thresholds({ window: 10_600 })).toEqual({
       window: 10_600,
+      countsOutput: false,
       outputReserve: 4_000,
       maxOutput: 32_000,
       effective: 6_600,

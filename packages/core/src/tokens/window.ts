@@ -22,15 +22,23 @@ export interface WindowInput {
   readonly betas?: readonly string[]
   /** From a setting or the environment. */
   readonly override?: number
+  /** What a refusal of the server has shown. */
+  readonly learnt?: number
 }
 
 export interface ResolvedWindow {
   readonly tokens: number
-  readonly from: "name" | "model" | "beta" | "override" | "default"
+  readonly from: "name" | "model" | "beta" | "override" | "default" | "learnt"
 }
 
-/** The first source that knows a window wins. A setting can make any window smaller, but never larger than it is. */
+/** The first source that knows a window wins. A setting or a refusal can make any window smaller, but never larger than it is. */
 export function resolveWindow(input: WindowInput): ResolvedWindow {
+  const believed = believedWindow(input)
+  const { learnt = believed.tokens } = input
+  return learnt < believed.tokens ? { tokens: learnt, from: "learnt" } : believed
+}
+
+function believedWindow(input: WindowInput): ResolvedWindow {
   const { override = 0 } = input
   const known = knownWindow(input)
   if (known && !(override > 0 && override < known.tokens)) return known
@@ -54,10 +62,16 @@ export interface ThresholdInput {
   readonly percent?: number | string
   /** Compact at this many tokens. It can only lower the threshold. */
   readonly tokens?: number
+  /** The window that was believed, where a refusal has shown a smaller one. */
+  readonly believed?: number
 }
 
 export interface Thresholds {
   readonly window: number
+  /** Set where the window is a learnt limit: the window that was believed before. */
+  readonly believed?: number
+  /** Whether input and `max_tokens` together must fit the window. Otherwise an answer may fill what the input leaves. */
+  readonly countsOutput: boolean
   readonly outputReserve: number
   /** `max_tokens` to ask for. In a small window it is less than what the model could write. */
   readonly maxOutput: number
@@ -73,7 +87,7 @@ export interface Thresholds {
 }
 
 export function resolveThresholds(input: ThresholdInput): Thresholds {
-  const { window, facts, maxOutput, autoCompact: on } = input
+  const { window, facts, maxOutput, autoCompact: on, believed } = input
   const notices: string[] = []
   const reserve = facts.accepts.overflowingOutput ? OUTPUT_RESERVE : Math.max(maxOutput, OUTPUT_RESERVE)
   const scale = shrinkage(window, reserve)
@@ -92,6 +106,8 @@ export function resolveThresholds(input: ThresholdInput): Thresholds {
   const limit = on ? autoCompact : effective
   return {
     window,
+    ...(believed === undefined ? {} : { believed }),
+    countsOutput: !facts.accepts.overflowingOutput,
     outputReserve,
     maxOutput: facts.accepts.overflowingOutput ? maxOutput : Math.max(1, Math.min(maxOutput, outputReserve)),
     effective,

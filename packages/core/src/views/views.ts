@@ -19,6 +19,7 @@ import { type Archive, archive } from "./record/archive.ts"
 import { type Artifacts, artifacts } from "./record/artifacts.ts"
 import { type Compactions, compactions } from "./record/compactions.ts"
 import { type Frontier, frontier } from "./record/frontier.ts"
+import { type Limits, limits } from "./record/limits.ts"
 import { type MemoriesKept, memories } from "./record/memories.ts"
 import { type Names, names } from "./record/names.ts"
 import { type NotesTaken, notes } from "./record/notes.ts"
@@ -38,6 +39,7 @@ export interface ViewStates {
   agents: Agents
   cacheHistory: CacheHistory
   undoable: UndoableDecisions
+  limits: Limits
 }
 
 export interface ViewOptions {
@@ -67,7 +69,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 24 // increase it whenever the shape or the rules of a state change
+const CHECKPOINT_VERSION = 25 // increase it whenever the shape or the rules of a state change
 
 const MOST_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
 const WAITING_LONG = 100 // entries: from here on it is worth a slice of work between turns
@@ -85,7 +87,7 @@ export class Views {
     this.estimator = createEstimator(options.family, from?.context.calibration)
     this.context = new ContextView(this.estimator, from?.context, options)
     this.#projections = {
-      ...{ words, artifacts, names, frontier, archive, compactions, notes, memories, agents, undoable },
+      ...{ words, artifacts, names, frontier, archive, compactions, notes, memories, agents, undoable, limits },
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
@@ -102,6 +104,7 @@ export class Views {
       agents: agents.start(),
       cacheHistory: this.#projections.cacheHistory.start(),
       undoable: undoable.start(),
+      limits: limits.start(),
     }
   }
 
@@ -142,6 +145,11 @@ export class Views {
 
   get undoable(): UndoableDecisions {
     return this.#states.undoable
+  }
+
+  /** What refusals have shown about servers. */
+  get limits(): Limits {
+    return this.#states.limits
   }
 
   apply(entry: Entry, place: Place = "on-path"): void {

@@ -1,5 +1,6 @@
 /** What follows the summary, and how large the context will be with it. */
 import { type Attachment, renderAttachment } from "../../messages/attachments.ts"
+import type { Message } from "../../messages/messages.ts"
 import type { FileRead, ReadState } from "../../tools/tool.ts"
 import type { Cut } from "./cut.ts"
 import { renderFacts } from "./facts/facts.ts"
@@ -97,17 +98,19 @@ const USUAL_SUMMARY = 3_000 // tokens of a model's summary, judging by recorded 
 const LARGEST_SHARE = 0.3 // of what it summarises, where that is short
 
 /** Tokens that are left for a summary. */
-export function expectedSummary({ cutInput }: Situation, { summarised }: Cut): number {
-  const tokens = summarised.reduce((sum, message) => sum + cutInput.tokensOf(message), 0)
-  return Math.min(USUAL_SUMMARY, Math.ceil(tokens * LARGEST_SHARE))
+export function expectedSummary(situation: Situation, { summarised }: Cut): number {
+  return Math.min(USUAL_SUMMARY, situation.figures.summary, Math.ceil(tokensIn(summarised, situation) * LARGEST_SHARE))
 }
 
+export const tokensIn = (messages: readonly Message[], { cutInput }: Pick<Situation, "cutInput">): number =>
+  messages.reduce((sum, message) => sum + cutInput.tokensOf(message), 0)
+
 /** Long results are shortened only where the summary covers their messages. Notes do not: what they lack must be read whole. */
-function keptAfter({ context, figures, cutInput }: Situation, { kept, shortens }: Cut) {
+function keptAfter(situation: Situation, { kept, shortens }: Cut) {
+  const { context, figures } = situation
   const limit = figures.newest.result
   const shortened = shortens ? shortenedIn(kept, { context: context.views.context, limit }) : []
-  const tokens = withShortened(kept, shortened).reduce((sum, message) => sum + cutInput.tokensOf(message), 0)
-  return { tokens, shortened }
+  return { tokens: tokensIn(withShortened(kept, shortened), situation), shortened }
 }
 
 /** The record that follows the summary. Where all of it would make the context too large, fewer of the user's messages are shown. The others are named by their handles. */

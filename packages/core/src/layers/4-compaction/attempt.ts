@@ -22,6 +22,7 @@ import type { Route, RouteInput, RouteOutcome } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
 import { continuationText } from "./summarise/continuation.ts"
 
+const PLANNED_SLACK = 1.25 // of the target: a compaction that saves money does not pay for another summary over a little
 const PROGRESS_STEP = 250 // characters
 
 export interface AttemptParts {
@@ -180,7 +181,8 @@ export async function weigh(situation: Situation, { route, outcome, options }: T
 
 /** Whether a later route, which keeps only the newest messages, would bring the context down to where it should be. */
 function tooLargeStill({ order, figures }: Situation, route: Route, after: Aftermath): string | undefined {
-  if (order.trigger !== "auto" || !route.mustReachThreshold || after.tokens <= figures.target) return undefined
+  const enough = order.planned === undefined ? figures.target : figures.target * PLANNED_SLACK
+  if (order.trigger !== "auto" || !route.mustReachThreshold || after.tokens <= enough) return undefined
   if (after.others + figures.summary + figures.newest.budget > figures.target) return undefined
   return `it would leave ${grouped(after.tokens)} tokens, and ${grouped(figures.target)} are aimed for`
 }
@@ -204,6 +206,7 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
   if (reviewed === undefined || context.signal.aborted) return givenUp(situation, paid)
   if (!("after" in reviewed)) return failed(situation, reviewed, paid)
   const { summary, cut, text, after, audit } = reviewed
+  if (route.name === "offline") context.progress({ phase: "message", message: quotedSentence(paid.length > 0) })
   const { signal } = context
   const started = await unlessInterrupted(signal, options.hooks?.started({ signal }) ?? Promise.resolve(undefined))
   if (started.state === "interrupted" || context.signal.aborted) return givenUp(situation, paid)
@@ -249,7 +252,8 @@ async function review(situation: Situation, written: ToInstall): Promise<Weighed
 }
 
 function failed({ context, order }: Situation, { why, message }: Failure, paid: readonly ModelResponse[]): Attempt {
-  const sentence = `The conversation could not be compacted: ${message}. Nothing was changed and everything is kept. Try /compact, go back to an earlier message, or use a model with a larger window.`
+  const instead = order.trigger === "manual" ? "Try again later" : "Try /compact"
+  const sentence = `The conversation could not be compacted: ${message}. Nothing was changed and everything is kept. ${instead}, go back to an earlier message, or use a model with a larger window.`
   context.progress({ phase: "failed", message: sentence })
   return {
     drafts: [
@@ -258,6 +262,9 @@ function failed({ context, order }: Situation, { why, message }: Failure, paid: 
     ],
   }
 }
+
+const quotedSentence = (isPaid: boolean): string =>
+  `${isPaid ? "No summary that a model wrote could be used" : "No model could write the summary"}, so it is quoted from the conversation. The journal has everything. A model writes the next one.`
 
 /** How each route is named to a person. */
 export const ROUTE_WORDS: Readonly<Record<Route["name"], string>> = {

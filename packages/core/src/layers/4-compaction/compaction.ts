@@ -11,6 +11,7 @@ import type { Compactor, LayerContext, Outcome } from "../layer.ts"
 import { plannedCompaction } from "../planner/compact-now.ts"
 import { ahead } from "./ahead.ts"
 import { attempt, type Success } from "./attempt.ts"
+import { madeToFit } from "./made-to-fit.ts"
 import { type CompactionOptions, realTime } from "./options.ts"
 import { planOf } from "./plan.ts"
 import { direct } from "./routes/direct.ts"
@@ -18,7 +19,7 @@ import { fromNotes } from "./routes/from-notes.ts"
 import type { Route } from "./routes/route.ts"
 import { shared } from "./routes/shared.ts"
 import { written } from "./routes/written.ts"
-import { assess, isRefusal, waitsAfterUndo } from "./situation.ts"
+import { assess, isRefusal, waitsAfterUndo, waitsForContent } from "./situation.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
 const BY_HAND: readonly RouteName[] = ["shared", "direct", "offline"] // from notes only if asked for
@@ -44,15 +45,16 @@ export function compaction(options: CompactionOptions): Compactor {
 
     async beforeRequest(context) {
       const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
-      if (isFull) return compact(context, { trigger: "auto" })
+      if (isFull) return waitsForContent(context) ? undefined : compact(context, { trigger: "auto" })
       const planned = mayPlan(context) && !isBlockedByHook ? plannedCompaction(context) : undefined
-      return planned === undefined ? undefined : compact(context, { trigger: "auto", planned })
+      if (planned === undefined || waitsForContent(context, planned)) return undefined
+      return compact(context, { trigger: "auto", planned })
     },
 
     compact,
 
     async plan(context, order) {
-      const situation = assess(context, order)
+      const situation = await fitted(context, order)
       return isRefusal(situation) ? situation : planOf(situation, routesFor(order), options)
     },
 
@@ -71,7 +73,7 @@ export function compaction(options: CompactionOptions): Compactor {
 
   async function compact(context: LayerContext, order: CompactionOrder): Promise<Outcome> {
     if (order.overflowed && !context.flags.on["compact-reactive"]) return refuse(SWITCHED_OFF, context, order)
-    const situation = assess(context, order)
+    const situation = await fitted(context, order)
     if (isRefusal(situation)) return refuse(situation, context, order)
     context.progress({ phase: "preparing" })
     const stop = timing.every(ALIVE_MS, aliveFrom(context))
@@ -89,6 +91,12 @@ export function compaction(options: CompactionOptions): Compactor {
     } finally {
       stop()
     }
+  }
+
+  /** What it starts from, made to fit before anyone is asked. */
+  async function fitted(context: LayerContext, order: CompactionOrder) {
+    const situation = assess(context, order)
+    return isRefusal(situation) ? situation : madeToFit(situation, options)
   }
 
   /** Forgets what the tools knew of the old view, and remembers what the new one shows. */

@@ -12,6 +12,7 @@ const LEAST_SUMMARY = 1_500 // tokens: nine sections need about as many in any w
 const SUMMARY_SHARE = 1 / 8 // of the threshold, where even that is much
 const NEWEST_SHARE = 0.1 // of the conversation: a short one is still worth compacting
 const RESULT_SHARE = 1 / 2 // characters of a long result for each token of the budget: an eighth of it, so that several rounds fit
+const LEAST_RESULT = 400 // characters of a long result that stay in any case
 const LEAST_WORDS = 2_000 // tokens of the user's messages that stay in view whatever else there is
 
 export interface CompactionFigures {
@@ -84,6 +85,24 @@ export function plannedFigures(
     facts: { ...figures.facts, names: Math.max(figures.facts.names, Math.floor(PLANNED_NAMES * share)) },
     target: Math.min(figures.target, prompt + PLANNED_ROOM),
     restored: Math.min(figures.restored, prompt + PLANNED_RESTORED),
+  }
+}
+
+/** Fewer kept messages and a shorter record, as shares of what is usual. */
+export function reducedFigures(
+  figures: CompactionFigures,
+  { kept, record }: { readonly kept: number; readonly record: number },
+): CompactionFigures {
+  const part = (share: number) => (tokens: number) => Math.floor(tokens * share)
+  return {
+    ...figures,
+    newest: {
+      budget: part(kept)(figures.newest.budget),
+      result: Math.min(figures.newest.result, Math.max(LEAST_RESULT, part(kept)(figures.newest.result))),
+    },
+    facts: mapValues(figures.facts, part(record)),
+    leastWords: part(record)(figures.leastWords),
+    restore: { ...mapValues(figures.restore, part(record)), files: figures.restore.files },
   }
 }
 

@@ -5,7 +5,7 @@ import type { Attachment } from "../../messages/attachments.ts"
 import { wholeTokens } from "../../tokens/context-size.ts"
 import { costOf } from "../../tokens/price.ts"
 import type { CompactionPlan, RouteName } from "../compaction-order.ts"
-import { type Aftermath, aftermath, expectedSummary } from "./aftermath.ts"
+import { type Aftermath, aftermath, expectedSummary, tokensIn } from "./aftermath.ts"
 import { weigh } from "./attempt.ts"
 import { auditorOf, isWanting } from "./audit/check.ts"
 import type { Cut } from "./cut.ts"
@@ -69,17 +69,17 @@ export async function planOf(
 }
 
 /**
- * Sizes that add up before and after. The whole before is the API's count, while its parts are estimates: what is summarised takes the
- * difference. What rounding leaves goes to the prompt.
+ * Sizes that add up before and after, none of them negative. Their meter follows the API's count of the whole; what rounding leaves goes to
+ * what is summarised.
  */
 function figuresOf({ context, cutInput }: Situation, { cut, after }: Pick<OpenRoute, "cut" | "after">) {
-  const expectedAfter = wholeTokens(after.tokens)
-  const kept = Math.floor(cut.kept.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))
-  const keptAfter = Math.min(kept, Math.floor(after.kept))
-  const added = Math.floor(after.others - context.views.context.promptTokens)
-  const fixed = expectedAfter - keptAfter - added - after.summary
-  const summarised = context.size.tokens - fixed - kept
-  return { expectedAfter, kept, keptAfter, added, fixed, summarised }
+  const { size, views } = context
+  const fixed = Math.min(size.tokens, Math.ceil(views.context.promptTokens))
+  const kept = Math.min(size.tokens - fixed, Math.ceil(tokensIn(cut.kept, { cutInput })))
+  const keptAfter = Math.min(kept, Math.ceil(after.kept))
+  const added = Math.max(0, wholeTokens(after.tokens) - keptAfter - fixed - after.summary)
+  const expectedAfter = fixed + keptAfter + added + after.summary
+  return { expectedAfter, kept, keptAfter, added, fixed, summarised: size.tokens - fixed - kept }
 }
 
 /** A route as it would be taken: one whose summary is at hand and does not do is passed over, as it will be then. */

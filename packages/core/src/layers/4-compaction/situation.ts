@@ -19,13 +19,25 @@ export interface Situation {
   readonly cut: Cut
 }
 
-const NEW_CONTENT_SHARE = 0.1 // of the window: a compaction needs at least this much new content
+const NEW_CONTENT_SHARE = 0.25 // of the window: what is new since the last compaction, before the next one
+const PLANNED_NEW_CONTENT = 20_000 // tokens of it, where the planner compacts long before the window is full
+/** Where nothing more fits, or a request was refused: less than this is not worth another one. */
+export const LEAST_NEW_SHARE = 0.1
 
 export function assess(context: LayerContext, order: CompactionOrder): Situation | Refusal {
   const limits = order.target ?? context.thresholds
   const usual = compactionFigures({ flags: context.flags, thresholds: limits })
   const room = { prompt: context.views.context.promptTokens, autoCompact: limits.autoCompact }
   const figures = order.planned === undefined ? usual : plannedFigures(usual, room)
+  const situation = situationWith({ context, order, limits }, figures)
+  return refusalOf(situation, situation.cut) ?? situation
+}
+
+/** Where these figures would cut. */
+export function situationWith(
+  { context, order, limits }: Pick<Situation, "context" | "order" | "limits">,
+  figures: CompactionFigures,
+): Situation {
   const tokensOf: TokensOf = (message) => context.views.estimator.blocks(sentBlocks(message))
   const messages = context.views.context.storedMessages().filter(isPartOfIt)
   const { context: view, estimator } = context.views
@@ -39,8 +51,7 @@ export function assess(context: LayerContext, order: CompactionOrder): Situation
   }
   const cutInput = { messages, tokensOf, figures: figures.keep, newest }
   const cut = order.range ? cutRange(messages, order.range) : cutAll(cutInput)
-  const situation = { context, order, figures, limits, cutInput, cut: cut! }
-  return refusalOf(situation, cut) ?? situation
+  return { context, order, figures, limits, cutInput, cut: cut! }
 }
 
 function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefined {
@@ -49,7 +60,8 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
   const allowed = order.trigger === "manual" || order.target ? context.compaction.manual : context.compaction.auto
   if (!allowed) return refused("switched-off", "Compacting is switched off in the settings. Nothing was changed.")
   const isAutomatic = order.trigger === "auto" && !order.target
-  if (isAutomatic && context.views.context.promptTokens >= limits.autoCompact)
+  const isForced = order.overflowed || context.fill.state === "blocked"
+  if (isAutomatic && context.views.context.promptTokens >= (isForced ? limits.blocking : limits.autoCompact))
     return refused(
       "out-of-reach",
       `System prompt, tools and instructions alone take about ${grouped(context.views.context.promptTokens)} tokens, and compaction starts at ${grouped(limits.autoCompact)}, so it cannot help. Use fewer tools, shorter instructions or a model with a larger window.`,
@@ -77,8 +89,9 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
       "just-undone",
       `The last compaction was undone. Automatic compaction waits until about ${grouped(compactions.undoneAt! + newContent(limits))} tokens, or until nothing more fits. Use /compact to compact now.`,
     )
+  if (order.attempt) return undefined // the same compaction again, aimed lower
   const since = context.size.tokens - (compactions.last?.tokensAfter ?? Number.NEGATIVE_INFINITY)
-  if (!order.overflowed && order.planned === undefined && since < newContent(limits))
+  if (since < (isForced ? newContent(limits) : wantedContent(order, limits)))
     return refused(
       "too-soon",
       `Only about ${grouped(Math.max(0, since))} tokens are new since the last compaction, and what it left nearly fills the window. Nothing was changed. Go back to an earlier message, or use a model with a larger window.`,
@@ -86,7 +99,20 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
   return undefined
 }
 
-const newContent = ({ window }: Thresholds): number => Math.floor(window * NEW_CONTENT_SHARE)
+const newContent = ({ window }: Thresholds): number => Math.floor(window * LEAST_NEW_SHARE)
+
+/** Whether an automatic compaction can wait until more is new: what the last one left is large, and there is still room. */
+export function waitsForContent({ views, size, fill, thresholds }: LayerContext, planned?: string): boolean {
+  const left = views.compactions.last?.tokensAfter
+  if (left === undefined || fill.state === "blocked") return false
+  return size.tokens - left < wantedContent(planned === undefined ? {} : { planned }, thresholds)
+}
+
+/** A compaction at the threshold waits for this much, as long as there is room. */
+function wantedContent({ planned }: Pick<CompactionOrder, "planned">, { window }: Thresholds): number {
+  const wanted = Math.floor(window * NEW_CONTENT_SHARE)
+  return planned === undefined ? wanted : Math.min(wanted, PLANNED_NEW_CONTENT)
+}
 
 /** A compaction that was undone must not come back at once: first the context must grow, or be too full to send. */
 export function waitsAfterUndo({ views, size, thresholds }: LayerContext, limits = thresholds): boolean {

@@ -22,13 +22,14 @@ export function folding(): Layer {
   }
 }
 
-/** What folding does when the API has refused a request as too long. The estimate was too low, so half of what it says must go. */
+/** What folding does when the API has refused a request as too long. It aims low, and what is left must fit the limit that was learnt. */
 export function foldAfterRefusal(context: LayerContext): Outcome | undefined {
   const { flags, fill, thresholds } = context
   if (!flags.on.folding) return undefined
   const target = Math.min(fill.used, thresholds.autoCompact) * TARGET_SHARE
   const plan = planDownTo(context, target, flags.figures["fold-keep"])
-  if (plan.action === "refused" || plan.tokensAfter > target) return undefined
+  const most = Math.max(target, Math.min(fill.used * TARGET_SHARE, thresholds.blocking - 1))
+  if (plan.action === "refused" || plan.tokensAfter > most) return undefined
   return outcomeOf(context, plan, "the API refused the request as too long")
 }
 

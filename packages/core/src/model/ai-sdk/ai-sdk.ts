@@ -14,6 +14,7 @@ import type { ModelRequest } from "../../messages/request.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
 import type { ModelOverride } from "../../tokens/models.ts"
+import { aiSdkAddress } from "../address.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError } from "../errors.ts"
 import { fitOutput } from "../fit-output.ts"
@@ -58,6 +59,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
   const { provider, modelId } = given
   const { name = modelId } = options
   const facts = aiSdkFacts(name, options.models)
+  const address = aiSdkAddress(given)
   const isClaude = /anthropic/i.test(provider)
 
   async function* attempt(request: ModelRequest, { attempts, signal, limits }: Attempt): AsyncGenerator<ModelEvent> {
@@ -92,6 +94,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
   return {
     name,
     provider,
+    ...(address ? { address } : {}),
     facts,
     omits: AI_SDK_OMITS,
     stream(request: ModelRequest, { signal, limits, attempts: watch, ...caching }: StreamOptions = {}) {
@@ -101,7 +104,8 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
         provider,
         signal,
         attempts: watch,
-        attempt: (attempts) => fitOutput(placed, (body) => attempt(body, { attempts, signal, limits })),
+        attempt: (attempts) =>
+          fitOutput(placed, { attempt: (body) => attempt(body, { attempts, signal, limits }), watch }),
       })
     },
   }

@@ -15,6 +15,7 @@ import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
 import { findModel, type ModelLookup, type ModelOverride, sentModelName } from "../../tokens/models.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
+import { anthropicAddress } from "../address.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError, MissingKeyError, ModelAbortedError, ModelError } from "../errors.ts"
 import { fitOutput } from "../fit-output.ts"
@@ -30,7 +31,6 @@ import { watchLimits } from "./rate-limits.ts"
 import { watchBody } from "./watch-body.ts"
 
 const PROVIDER = "anthropic"
-const PUBLIC_API = "https://api.anthropic.com"
 const SIDE_REQUEST_MS = 30_000 // to count tokens or ask about a model: the conversation can do without
 
 export interface AnthropicModelOptions extends RetryOptions {
@@ -88,6 +88,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   const { model: name, betas = [], env = process.env } = options
   const credentials = options.apiKey ? { apiKey: options.apiKey } : credentialsFrom(env)
   const baseURL = options.baseURL ?? (env.ANTHROPIC_BASE_URL || undefined)
+  const address = anthropicAddress({ ...options, env })
   const secrets: string[] = Object.values(credentials ?? {})
   let known = findModel(name, options.models)
   let client: Promise<SdkClient> | undefined
@@ -116,7 +117,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     if (signal?.aborted) return new ModelAbortedError(PROVIDER)
     return asModelError(error, {
       read: readFailure,
-      context: { provider: PROVIDER, attempts, secrets, address: baseURL ?? PUBLIC_API },
+      context: { provider: PROVIDER, attempts, secrets, address },
     })
   }
 
@@ -169,6 +170,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   return {
     name,
     provider: PROVIDER,
+    address,
     get facts() {
       return known.facts
     },
@@ -182,7 +184,10 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
         signal,
         attempts: watch,
         attempt: (attempts) =>
-          fitOutput(body, (fitting) => attempt(fitting, { attempts, asked, signal, limits, watch })),
+          fitOutput(body, {
+            attempt: (fitting) => attempt(fitting, { attempts, asked, signal, limits, watch }),
+            watch,
+          }),
       })
     },
 

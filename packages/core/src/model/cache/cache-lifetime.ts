@@ -13,6 +13,7 @@ export function withCacheLifetime(model: Model, lifetime: CacheLifetime): Model 
     get facts() {
       return model.facts
     },
+    ...(model.address ? { address: model.address } : {}),
     ...(model.omits ? { omits: model.omits } : {}),
     stream: (request, options) => model.stream(request, { lifetime, ...options }),
     ...(warm ? { warm: (request, options) => warm.call(model, request, { lifetime, ...options }) } : {}),

@@ -29,7 +29,7 @@ function counted() {
 test("LOOP-6 a repetition that the limit refuses ends its request once: later ones still wait for each other", async () => {
   const { purse, meter } = counted()
   purse.limit = 1
-  const sent = (await meter.send(REQUEST, { provider: "test" }))!
+  const sent = (await meter.send(REQUEST, { model: { name: "m", provider: "test" } }))!
   sent.begun({ id: "msg_1", model: MODEL, usage: { input_tokens: 400_000, output_tokens: 1 } })
   sent.failed(failure())
   const refused = await sent.retried().catch((error: unknown) => error)
@@ -77,7 +77,7 @@ test("LOOP-6 a repetition that was never sent costs nothing: the person left dur
 
 test("LOOP-6 an answer that does not say what it cost counts as estimated", async () => {
   const { purse, meter, drafts } = counted()
-  const sent = (await meter.send(REQUEST, { provider: "test" }))!
+  const sent = (await meter.send(REQUEST, { model: { name: "m", provider: "test" } }))!
   sent.answered({ id: "msg_1", model: MODEL, usage: { input_tokens: Number.NaN, output_tokens: 1 } })
   await sent.end()
   expect(purse.spent).toBeGreaterThan(0.05)

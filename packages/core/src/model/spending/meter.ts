@@ -14,7 +14,7 @@ import { usableUsage } from "../../messages/usage.ts"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
 import { costOfUsage } from "../../tokens/price.ts"
 import { ConnectionLostError, ModelAbortedError, ModelError, StalledError } from "../errors.ts"
-import type { AttemptWatch, ModelResponse, StreamOptions } from "../model.ts"
+import type { AttemptWatch, Model, ModelResponse, StreamOptions } from "../model.ts"
 import type { Purse } from "./purse.ts"
 import { type EstimatedRequest, RequestEstimate } from "./request-estimate.ts"
 
@@ -36,6 +36,15 @@ export interface MeteredConversation {
   readonly factsOf: (model: string) => ModelFacts
   readonly note: (drafts: readonly DecisionDraft[]) => Promise<unknown>
   readonly inFlight?: InFlightLog | undefined
+  /** The server refused a request, perhaps only the size of its answer. */
+  readonly refused?: (refused: RefusedAttempt) => void
+}
+
+export interface RefusedAttempt {
+  readonly error: unknown
+  readonly model: Pick<Model, "name" | "provider" | "address">
+  /** Tokens of the input, as estimated. */
+  readonly estimate: number
 }
 
 export class Meter {
@@ -79,14 +88,14 @@ export class Meter {
    * A request is about to be sent. Waits for room in the purse and throws a `CostLimitError` where the limit leaves no room. `undefined` while the
    * conversation is still opening.
    */
-  async send(request: ModelRequest, { provider, options = {} }: Sending): Promise<MeteredRequest | undefined> {
+  async send(request: ModelRequest, { model, options = {} }: Sending): Promise<MeteredRequest | undefined> {
     const conversation = this.#conversation
     if (!conversation) return undefined
     const { purse, clock, ids } = this.parts
     const { purpose = this.parts.source, ...caching } = options
     const estimated = { request, purpose, caching, now: clock.now().getTime() }
     const metered = new MeteredRequest({
-      ...{ conversation, purse, provider, estimated, id: ids.uuid(), signal: options.signal },
+      ...{ conversation, purse, model, estimated, id: ids.uuid(), signal: options.signal },
       estimate: this.#estimate,
       onAnswer: (responseId, answer) => {
         // a progress line is recorded by the conversation of its lead
@@ -101,14 +110,14 @@ export class Meter {
 }
 
 interface Sending {
-  readonly provider: string
+  readonly model: Pick<Model, "name" | "provider" | "address">
   readonly options?: StreamOptions | undefined
 }
 
 interface RequestParts {
   readonly conversation: MeteredConversation
   readonly purse: Purse
-  readonly provider: string
+  readonly model: Sending["model"]
   readonly id: string
   readonly signal: AbortSignal | undefined
   readonly estimated: EstimatedRequest
@@ -137,11 +146,11 @@ export class MeteredRequest implements AttemptWatch {
   }
 
   async reserve(): Promise<void> {
-    const { purse, provider, signal } = this.#parts
+    const { purse, model, signal } = this.#parts
     const estimate = this.#dollars(this.#sent)
     const isWork = WORK.has(this.#sent.purpose)
     // work is not refused for a guess; what is done beside it can wait
-    await purse.reserve({ estimate, least: isWork ? this.#least : estimate, isWork, provider, signal })
+    await purse.reserve({ estimate, least: isWork ? this.#least : estimate, isWork, provider: model.provider, signal })
     this.#reserved = estimate
     this.#attempts++
   }
@@ -162,7 +171,15 @@ export class MeteredRequest implements AttemptWatch {
   }
 
   failed(error: unknown): void {
+    if (this.#attempt.error !== error) this.refused(error)
     this.#attempt = { ...this.#attempt, error }
+  }
+
+  refused(error: unknown): void {
+    const { conversation, model } = this.#parts
+    const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = this.#sent.usage
+    const estimate = input_tokens + (cache_creation_input_tokens ?? 0) + (cache_read_input_tokens ?? 0)
+    conversation.refused?.({ error, model, estimate })
   }
 
   streamed(characters: number): void {

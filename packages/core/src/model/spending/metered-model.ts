@@ -19,6 +19,7 @@ export function meteredModel(given: Model, meter: Meter): Model {
     get facts() {
       return model.facts
     },
+    ...(model.address ? { address: model.address } : {}),
     ...(model.omits ? { omits: model.omits } : {}),
     stream: (request, options) => streamed(model, { request, options, meter }),
     ...(warm ? { warm: (request, options) => warmed(model, { request, options, meter }) } : {}),
@@ -40,7 +41,7 @@ async function* streamed(
   model: Model,
   { request, options, meter }: Sending<StreamOptions>,
 ): ReturnType<Model["stream"]> {
-  const sent = await meter.send(request, { provider: model.provider, options })
+  const sent = await meter.send(request, { model, options })
   if (!sent) return yield* model.stream(request, options)
   try {
     for await (const event of model.stream(request, { ...options, attempts: sent })) {
@@ -62,7 +63,7 @@ async function warmed(
   { request, options, meter }: Sending<WarmOptions>,
 ): Promise<WarmResponse | undefined> {
   const asked = { ...request, max_tokens: 0 }
-  const sent = await meter.send(asked, { provider: model.provider, options: { ...options, purpose: "keep-warm" } })
+  const sent = await meter.send(asked, { model, options: { ...options, purpose: "keep-warm" } })
   try {
     const response = await model.warm?.(request, options)
     if (response) sent?.answered(response)

@@ -18,9 +18,10 @@ import { referencesIn } from "../../messages/tool-references.ts"
 import { repairsOf, usable } from "../../messages/usable.ts"
 import { ContextMeter } from "../../tokens/context-size.ts"
 import type { CalibrationState, Estimator } from "../../tokens/estimate.ts"
+import { settleSizes } from "../../tokens/settle-sizes.ts"
 import { CacheEdits } from "./cache-edits.ts"
 import { blocksOf, mapBlocks, withoutUsage } from "./changed-messages.ts"
-import { CurrentPrompt, type RenderedPrompt } from "./current-prompt.ts"
+import { CurrentPrompt, type PromptSize, type RenderedPrompt } from "./current-prompt.ts"
 import { changesMessages, clearedByServer, clearsHere, editsCache, sessionFacts } from "./decision-kinds.ts"
 import { HeldDecisions, type UndoneDecision } from "./held-decisions.ts"
 import { foldLine, HiddenRanges, hidesRange, type RangeDecision } from "./hidden-ranges.ts"
@@ -45,6 +46,7 @@ export interface SavedContext {
   readonly calibration: CalibrationState
   readonly session?: SessionFacts
   readonly prompt?: RenderedPrompt
+  readonly promptSize?: PromptSize
   readonly queued: readonly Message[]
 }
 
@@ -96,7 +98,7 @@ export class ContextState {
     this.overlay = saved ? Overlay.restore(saved.overlay) : new Overlay()
     this.held = new HeldDecisions(this.overlay.save())
     this.session = saved?.session
-    this.prompt = new CurrentPrompt(estimator, saved?.prompt)
+    this.prompt = new CurrentPrompt(estimator, saved?.prompt, saved?.promptSize)
     this.answers = new SyntheticAnswers(this.overlay.answeredSynthetically)
     this.flattener = this.#newFlattener()
     for (const message of saved?.queued ?? []) this.queued.set(message.uuid, message)
@@ -199,6 +201,7 @@ export class ContextState {
     this.overlay.place(placed)
     const lesson = this.meter.add(this.stored(placed))
     if (lesson) this.estimator.learn(lesson)
+    if (placed.type === "assistant") this.#settleSizes()
     this.flattener.add(this.#reduced(placed))
     this.#flushCacheEdits()
   }
@@ -222,8 +225,27 @@ export class ContextState {
    * server too little to clear.
    */
   #followServer(decision: DecisionEntry): void {
-    if (decision.subtype === "server-edited") this.meter.takenByServer(clearedByServer(decision))
+    if (decision.subtype === "server-edited") {
+      this.meter.takenByServer(clearedByServer(decision))
+      this.#settleSizes()
+    }
     if (!this.serverClears || clearsHere(decision) || hidesRange(decision)) this.meter.comesBack()
+  }
+
+  /** The API has counted the whole context: estimates follow. Without a prompt in the journal no one knows what it counted. */
+  #settleSizes(): void {
+    const { meter, estimator, prompt } = this
+    const { countedWhole: counted, whole } = meter
+    if (counted === 0 || !prompt.rendered) return
+    const { tokens, estimate } = prompt
+    const settled = settleSizes({
+      counted,
+      prompt: { tokens, estimate, isMeasured: prompt.size?.tokens !== undefined },
+      messages: estimator.unscaled(whole),
+      factor: estimator.factor,
+    })
+    prompt.settle(settled.prompt)
+    estimator.factor = settled.factor
   }
 
   #deliver(uuid: Uuid): void {
@@ -240,12 +262,12 @@ export class ContextState {
   /** Shows the messages that a decision touches again, and corrects the size. */
   #decide(decision: DecisionEntry): void {
     const touched = this.#touchedBy(decision)
-    const size = () => this.sizes.ofBlocks(touched) + this.sizes.ofConcerned(decision)
+    const size = () => this.estimator.sum([this.sizes.ofBlocks(touched), this.sizes.ofConcerned(decision)])
     const before = size()
     this.overlay.decide(decision, this.messages)
     this.cacheEdits.decide(decision, this.messages.length)
     this.answers.decide(decision, this.messages.length)
-    this.meter.remove(before - size())
+    this.meter.replace(before, size())
     if (!this.#areSinceResponse(touched)) this.settledRevision = Symbol()
     if (changesMessages(decision)) this.#rebuild()
     else if (editsCache(decision)) this.#flushCacheEdits()
@@ -271,9 +293,9 @@ export class ContextState {
     const now = new Set(this.visible)
     const gone = this.sizes.ofMessages(before.filter((message) => !now.has(message)))
     const line = decision.subtype === "folded" && now.has(foldLine(decision)) ? foldLine(decision) : undefined
-    const thinking = decision.thinking ? this.sizes.ofThinking() : 0
+    const thinking = decision.thinking ? [this.sizes.ofThinking()] : []
     this.overlay.decide(decision, this.messages)
-    this.meter.remove(gone + thinking - (line ? this.sizes.ofMessages([line]) : 0))
+    this.meter.replace(this.estimator.sum([gone, ...thinking]), this.sizes.ofMessages(line ? [line] : []))
     this.#rebuild()
     this.#followVisible()
   }
@@ -318,7 +340,7 @@ export class ContextState {
       this.meter.comesBack()
       this.#followVisible()
     }
-    this.meter.remove(size - this.sizes.ofMessages(this.visible))
+    this.meter.replace(size, this.sizes.ofMessages(this.visible))
   }
 
   /** Flattens everything again, for the few decisions that change which blocks there are. */

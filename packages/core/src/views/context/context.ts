@@ -92,8 +92,9 @@ export class ContextView {
     const shown = ranges.shown(this.#state.messages).filter((message) => message !== undefined)
     for (const message of shown) overlay.place(message)
     const blocks = shown.flatMap((message) => sentBlocks(reduced(message, overlay)))
-    const size = blocks.reduce((sum, block) => sum + this.#state.estimator.block(overlay.show(block)), 0)
-    return this.sizeAfter(this.#state.sizes.ofMessages(this.#state.visible) - size)
+    const { estimator, sizes, visible } = this.#state
+    const size = estimator.blocks(blocks.map((block) => overlay.show(block)))
+    return this.sizeAfter(estimator.tokens(sizes.ofMessages(visible)) - size)
   }
 
   #withPrompt(size: ContextSize): ContextSize {
@@ -305,6 +306,7 @@ export class ContextView {
       queued: this.queued,
       ...(this.#state.session ? { session: this.#state.session } : {}),
       ...(this.#state.prompt.rendered ? { prompt: this.#state.prompt.rendered } : {}),
+      ...(this.#state.prompt.size ? { promptSize: this.#state.prompt.size } : {}),
     }
   }
 }

@@ -8,14 +8,24 @@ import type { Estimator, Measure } from "../../tokens/estimate.ts"
 
 export type RenderedPrompt = Extract<DecisionEntry, { subtype: "prompt-rendered" }>
 
+export interface PromptSize {
+  /** As a response measured the present one. */
+  readonly tokens?: number
+  /** Of a measured one to its estimate. */
+  readonly ratio: number
+}
+
 export class CurrentPrompt {
   readonly #estimator: Estimator
   #prompt: RenderedPrompt | undefined
   #measure: Measure | undefined
+  #texts = ""
+  #size: PromptSize | undefined
 
-  constructor(estimator: Estimator, saved?: RenderedPrompt) {
+  constructor(estimator: Estimator, saved?: RenderedPrompt, size?: PromptSize) {
     this.#estimator = estimator
     if (saved) this.take(saved)
+    this.#size = size
   }
 
   get rendered(): RenderedPrompt | undefined {
@@ -27,9 +37,23 @@ export class CurrentPrompt {
     return Array.isArray(tools) ? tools.map(({ name }: { name: unknown }) => String(name)) : []
   }
 
-  /** Estimated: system prompt, tools, preamble. */
+  /** System prompt, tools, preamble: as a response measured them, or estimated as far off as those before. */
   get tokens(): number {
-    return this.#measure ? Math.ceil(this.#estimator.tokens(this.#measure)) : 0
+    const { tokens, ratio = 1 } = this.#size ?? {}
+    return Math.ceil(tokens ?? this.estimate * ratio)
+  }
+
+  get estimate(): number {
+    return this.#measure ? this.#estimator.unscaled(this.#measure) : 0
+  }
+
+  /** What responses have said about its size. */
+  get size(): PromptSize | undefined {
+    return this.#size
+  }
+
+  settle(tokens: number): void {
+    this.#size = { tokens, ratio: tokens / this.estimate }
   }
 
   /** Returns whether the preamble has changed. */
@@ -42,6 +66,9 @@ export class CurrentPrompt {
     const hasChanged = context !== (this.#prompt?.context ?? "")
     this.#prompt = prompt
     this.#measure = this.#estimator.measure(texts.filter(Boolean).map((text) => ({ type: "text", text })))
+    const isSame = texts.join("\n") === this.#texts
+    this.#texts = texts.join("\n")
+    if (!isSame && this.#size) this.#size = { ratio: this.#size.ratio }
     return hasChanged
   }
 

@@ -1,9 +1,9 @@
-/** Estimated sizes of what the model sees: without what decisions clear, hide or drop. */
+/** Measures of what the model sees: without what decisions clear, hide or drop. They add up, and the estimator turns them into tokens. */
 import type { DecisionEntry } from "../../journal/entries.ts"
 import { type Block, isThinking } from "../../messages/blocks.ts"
 import type { Message } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
-import type { Estimator } from "../../tokens/estimate.ts"
+import type { Estimator, Measure } from "../../tokens/estimate.ts"
 import type { CacheEdits } from "./cache-edits.ts"
 import { blocksOf } from "./changed-messages.ts"
 import { clearedMemories, dropsThinking } from "./decision-kinds.ts"
@@ -26,26 +26,26 @@ export class SeenSizes {
     this.#seen = seen
   }
 
-  ofBlocks(blocks: readonly Block[]): number {
+  ofBlocks(blocks: readonly Block[]): Measure {
     const { cacheEdits, overlay } = this.#seen
-    return blocks.reduce((sum, block) => sum + this.#estimator.block(cacheEdits.see(block, overlay)), 0)
+    return this.#estimator.measure(blocks.map((block) => cacheEdits.see(block, overlay)))
   }
 
-  ofMessages(messages: readonly Message[]): number {
+  ofMessages(messages: readonly Message[]): Measure {
     return this.ofBlocks(messages.flatMap((message) => sentBlocks(reduced(message, this.#seen.overlay))))
   }
 
   /** Of all thinking that is sent. */
-  ofThinking(): number {
+  ofThinking(): Measure {
     const { visible, overlay } = this.#seen
     const sent = visible.filter((message) => !overlay.isWithoutThinking(message))
     return this.ofBlocks(sent.flatMap(blocksOf).filter(isThinking))
   }
 
   /** Of what a decision about whole messages may change: thinking that it drops, memories that it clears. */
-  ofConcerned(decision: DecisionEntry): number {
+  ofConcerned(decision: DecisionEntry): Measure {
     const uuids = new Set(clearedMemories(decision))
     const memories = uuids.size === 0 ? [] : this.#seen.visible.filter(({ uuid }) => uuids.has(uuid))
-    return (dropsThinking(decision) ? this.ofThinking() : 0) + this.ofMessages(memories)
+    return this.#estimator.sum([...(dropsThinking(decision) ? [this.ofThinking()] : []), this.ofMessages(memories)])
   }
 }

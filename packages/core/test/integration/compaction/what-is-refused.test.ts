@@ -8,7 +8,7 @@ import { rounds, saying } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES, NOTES_OF, phasesIn } from "./compacting.ts"
 
 test("L4-9 notes are refused if the context would still be full after them, however much they save", async () => {
-  const most = calls(["Grep", { words: 8_000 }], ["Grep", { words: 8_000 }]) // newer than the notes, so it would be kept
+  const most = calls(["Grep", { words: 8_600 }], ["Grep", { words: 8_600 }]) // newer than the notes, so it would be kept
   const { sim } = await compactingSimulator([...Array.from({ length: 8 }, () => saying(2_000)), most, "Done."], {
     ...NOTES_OF("the words were read one after the other"),
   })

@@ -19,7 +19,7 @@ const FOLDING = {
   },
 } as const
 const WINDOWS = 20
-const WORDS = 9_000 // about as many tokens
+const WORDS = 7_000 // about as many tokens
 
 test("BEY-13 with folding on, twenty windows pass without a compaction, and what was folded comes back by its handle", async () => {
   const { sim, of } = await compactingSimulator(manyTimes(rounds(1, WORDS), 400))
@@ -66,10 +66,10 @@ test("BEY-13 where folding cannot help, the window is compacted as usual", async
 })
 
 test("BEY-13, L4-23 after the API refuses a request as too long, exchanges are folded first; only if that is not enough is there a compaction", async () => {
-  const models = { "claude-opus-5-5": { window: 40_000 } }
-  const { sim, of } = await compactingSimulator(manyTimes(rounds(1, 5_000), 20), { models })
+  const models = { "claude-opus-5-5": { window: 64_000 } }
+  const { sim, of } = await compactingSimulator(manyTimes(rounds(1, 3_500), 30), { models })
   const agent = await compactingAgent(sim, { settings: FOLDING, window: 500_000 })
-  for (let n = 1; n <= 8; n++) expect((await ask(agent, `Task ${n}.`)).end).toMatchObject({ reason: "answer" })
+  for (let n = 1; n <= 24; n++) expect((await ask(agent, `Task ${n}.`)).end).toMatchObject({ reason: "answer" })
   expect(sim.log.some(({ status }) => status === 400)).toBe(true)
   expect((await decisionsOf(agent, "folded")).length).toBeGreaterThan(1)
   expect(of("summary")).toHaveLength(0)

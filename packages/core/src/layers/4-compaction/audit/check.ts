@@ -39,12 +39,17 @@ const ASKS_MODEL: ReadonlySet<RouteName> = new Set(["shared", "direct"])
 
 const FEWEST_CLAIMS = 3 // without ground: a single one is repaired, and no reason to ask again
 const FEWEST_FACTS = 5 // missing
-const APPENDIX = 1_000 // tokens of what is added
-const SHORTEST_ROOM = 0.05 // of the limit to compact at, where that is small
+const MOST_APPENDIX = 1_000 // tokens of what is added
+const APPENDIX_SHARE = 0.05 // of the limit to compact at, where that is small
+const APPENDIX_TO_SUMMARY = 0.5 // of the summary's budget, where that is small
 const MOST_LISTED = 20 // findings in the journal and in a request, of each kind
 const LONGEST_LISTED = 120 // characters of one
 
 const FINDINGS = promptText(new URL("./findings.md", import.meta.url)).trimEnd()
+
+/** Tokens that the audit may add to a summary. */
+export const appendixRoom = ({ limits, figures }: Pick<Situation, "limits" | "figures">): number =>
+  Math.min(MOST_APPENDIX, limits.autoCompact * APPENDIX_SHARE, figures.summary * APPENDIX_TO_SUMMARY)
 
 export function auditorOf(situation: Situation): Auditor {
   const { context } = situation
@@ -86,8 +91,7 @@ export function isBetter({ audit: a }: CheckedSummary, { audit: b }: CheckedSumm
 }
 
 function checked(situation: Situation, source: Source, summary: Summary): CheckedSummary {
-  const { context, limits } = situation
-  const { views, flags } = context
+  const { views, flags } = situation.context
   const { cut, text } = summary
   const found = audit({
     summary: text,
@@ -100,7 +104,7 @@ function checked(situation: Situation, source: Source, summary: Summary): Checke
     summary: text,
     ...found,
     estimate: (each) => views.estimator.text(each),
-    room: Math.min(APPENDIX, limits.autoCompact * SHORTEST_ROOM),
+    room: appendixRoom(situation),
   })
   const isGood = isGoodEnough(found, flags.figures)
   return {

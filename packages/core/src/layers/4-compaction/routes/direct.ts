@@ -52,7 +52,8 @@ export function direct(model: Model): Route {
 }
 
 /** A model other than the conversation's has its own window and its own tokenizer. */
-function sizesFor(model: Model, { model: own, thresholds, views }: LayerContext) {
+function sizesFor(model: Model, { model: own, thresholds, thresholdsOf, views }: LayerContext) {
   if (model.name === own) return { window: thresholds.window, estimator: views.estimator }
-  return { window: model.facts.window, estimator: createEstimator(model.facts.family) }
+  const window = Math.min(model.facts.window, thresholdsOf(model).window)
+  return { window, estimator: createEstimator(model.facts.family) }
 }

@@ -11,9 +11,6 @@ import type { LayerContext } from "../../layer.ts"
 import type { Route } from "./route.ts"
 
 const MOST_OF_THRESHOLD = 0.15 // a summary that is right for a large window would fill a small one
-const SAYS_SO =
-  "No model could write the summary, so it is quoted from the conversation. The journal has everything. A model writes the next one, once it can be reached."
-
 export function offline(): Route {
   return {
     name: "offline",
@@ -28,7 +25,6 @@ export function offline(): Route {
       const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
       const text = await inSlices(summariseAbout(messages, order.instructions ?? "", budget))
       onProgress(text.length)
-      context.progress({ phase: "message", message: SAYS_SO })
       return { kind: "summary", text: `Summary:\n${text}`, cut, responses: [] }
     },
   }

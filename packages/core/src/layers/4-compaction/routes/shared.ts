@@ -44,7 +44,8 @@ export function shared(parent: ForkSurroundings): Route {
 /** `up-to`: the model must not see the messages that are kept, so the direct route is taken. */
 function fits(input: RouteInput): boolean {
   const { size, facts, thresholds, views } = input.context
-  const needed = () => size.tokens + views.estimator.text(promptFor(input)) + ROOM_FOR_ANSWER
+  const answer = thresholds.countsOutput ? thresholds.maxOutput : ROOM_FOR_ANSWER
+  const needed = () => size.tokens + views.estimator.text(promptFor(input)) + answer
   return input.cut.kind !== "up-to" && needed() < Math.min(thresholds.window, facts.window)
 }
 

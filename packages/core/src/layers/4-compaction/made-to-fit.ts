@@ -1,0 +1,96 @@
+/**
+ * Before a model is asked: what will be there afterwards is computed and made to fit. Files get what the rest leaves; then fewer messages are
+ * kept, then the record is shorter. Where even that does not fit, the compaction is refused, and nothing was paid.
+ */
+import { grouped } from "../../base/grouped.ts"
+import type { Refusal } from "../compaction-order.ts"
+import { aftermath, type Surroundings, tokensIn } from "./aftermath.ts"
+import { appendixRoom } from "./audit/check.ts"
+import { type CompactionFigures, reducedFigures } from "./figures.ts"
+import { LEAST_NEW_SHARE, type Situation, situationWith } from "./situation.ts"
+
+/** Shares of the usual figures, tried in this order. */
+const STEPS = [
+  { kept: 1, record: 1 },
+  { kept: 0.5, record: 1 },
+  { kept: 0.2, record: 1 },
+  { kept: 0, record: 1 },
+  { kept: 0, record: 0.4 },
+  { kept: 0, record: 0.1 },
+] as const
+
+const RESTORED_SHARE = 0.5 // of the conversation, with the summary and all that is kept: a compaction is to make room
+const SUMMARY_SHARE = 0.3 // of what it summarises, where that is short
+const LEAST_SUMMARY = 300 // tokens: a shorter text says nothing
+const AROUND_SUMMARY = 300 // tokens of the text around it
+
+export async function madeToFit(situation: Situation, around: Surroundings): Promise<Situation | Refusal> {
+  const goals = goalsOf(situation)
+  let least = Number.POSITIVE_INFINITY
+  let fitting: Situation | undefined
+  for (const step of STEPS) {
+    const tried = withRoom(situation, reducedFigures(situation.figures, step), goals)
+    const { tokens } = await aftermath({ situation: tried, cut: tried.cut, summary: largestSummary(tried) }, around)
+    if (tokens <= goals.wanted) return tried
+    if (tokens <= goals.most) fitting = tried
+    least = Math.min(least, tokens)
+  }
+  return fitting ?? noGain(situation, least)
+}
+
+interface Goals {
+  /** The whole context afterwards, where that can be reached. */
+  readonly wanted: number
+  /** More is refused. */
+  readonly most: number
+  /** With files that are shown again. */
+  readonly restored: number
+}
+
+function goalsOf({ context, figures, limits, order }: Situation): Goals {
+  const size = context.size.tokens
+  const prompt = context.views.context.promptTokens
+  const worthIt = Math.floor(size * (1 - figures.progress))
+  // after it there must be room for new content
+  const roomy = limits.blocking - Math.floor(limits.window * LEAST_NEW_SHARE)
+  const isByHand = order.trigger === "manual"
+  const most = Math.min(worthIt, isByHand ? limits.blocking - 1 : roomy)
+  return {
+    wanted: isByHand ? most : Math.min(most, limits.autoCompact - 1),
+    most,
+    restored: prompt + Math.floor(Math.max(0, size - prompt) * RESTORED_SHARE),
+  }
+}
+
+/** With figures that leave room: for the files, and for a summary of what is summarised then. */
+function withRoom(situation: Situation, figures: CompactionFigures, { wanted, restored }: Goals): Situation {
+  const tried = situationWith(situation, {
+    ...figures,
+    target: Math.min(figures.target, wanted),
+    restored: Math.min(figures.restored, wanted, restored),
+  })
+  const summary = Math.max(LEAST_SUMMARY, Math.floor(tokensIn(tried.cut.summarised, tried) * SUMMARY_SHARE))
+  return { ...tried, figures: { ...tried.figures, summary: Math.min(figures.summary, summary) } }
+}
+
+/** Tokens of the largest summary that is taken: up to its budget, with what the audit adds and the text around it. */
+function largestSummary(situation: Situation): number {
+  const { figures, order, context } = situation
+  if (order.written) return context.views.estimator.text(order.written.text) + AROUND_SUMMARY
+  return figures.summary + appendixRoom(situation) + AROUND_SUMMARY
+}
+
+function noGain({ context, order }: Situation, least: number): Refusal {
+  const size = grouped(context.size.tokens)
+  const after = grouped(Math.ceil(least))
+  const prompt = grouped(Math.ceil(context.views.context.promptTokens))
+  const instead =
+    order.trigger === "manual"
+      ? "Go on, or clear tool results with /clear-results."
+      : "Go back to an earlier message, use fewer tools, or use a model with a larger window."
+  return {
+    kind: "refused",
+    why: "no-gain",
+    message: `Compacting would not make enough room: it would leave about ${after} of ${size} tokens, and ${prompt} of them are system prompt and tools. Nothing was changed, and no model was asked. ${instead}`,
+  }
+}

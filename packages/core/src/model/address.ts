@@ -1,0 +1,36 @@
+/** Where a model's requests go, as far as it is known. The same model may have another limit at another address. */
+import type { Model } from "./model.ts"
+
+const PUBLIC_API = "https://api.anthropic.com"
+
+/** Without user, password and query: those may be secrets. `undefined` where it is no address. */
+function plain(url: unknown): string | undefined {
+  if (typeof url !== "string" || !URL.canParse(url)) return undefined
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`.replace(/(?:\/v1)?\/*$/, "")
+}
+
+export interface AnthropicPlace {
+  readonly client?: unknown
+  readonly baseURL?: string | undefined
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+export function anthropicAddress({ client, baseURL, env = process.env }: AnthropicPlace): string {
+  const own = (client as { baseURL?: unknown } | undefined)?.baseURL
+  return plain(client ? own : baseURL || env.ANTHROPIC_BASE_URL) ?? PUBLIC_API
+}
+
+/** Providers keep it in different places, most of them none that is public. */
+export function aiSdkAddress(model: object): string | undefined {
+  const { config } = model as { config?: { baseURL?: unknown; url?: unknown } }
+  if (!config) return undefined
+  try {
+    return plain(typeof config.url === "function" ? config.url({ path: "", modelId: "" }) : config.baseURL)
+  } catch {
+    return undefined
+  }
+}
+
+/** Where the address is not known, the provider's name is used. */
+export const addressOf = ({ address, provider }: Pick<Model, "address" | "provider">): string => address ?? provider

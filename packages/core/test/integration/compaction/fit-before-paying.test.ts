@@ -1,0 +1,62 @@
+/** What is there after a compaction is known before a model is asked. */
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import type { Agent } from "../../../src/agent/agent.ts"
+import { ask, calls, project } from "../agent/agents.ts"
+import { saying } from "../layers/conversations.ts"
+import { compactingAgent, compactingSimulator, decisionsOf } from "./compacting.ts"
+
+const fileText = (name: number, lines: number) =>
+  Array.from({ length: lines }, (_, line) => `const value_${name}_${line} = compute(${line * 7}, "item ${line}")`).join(
+    "\n",
+  )
+
+/** A conversation of about this size that has just read four files, or has used none. */
+async function conversationOf(tokens: number, { withFiles }: { readonly withFiles: boolean }) {
+  const lines = Math.max(4, Math.round(tokens / 4 / 30))
+  const files = Object.fromEntries([0, 1, 2, 3].map((n) => [`file-${n}.ts`, fileText(n, lines)]))
+  const where = project(files)
+  const reads = [0, 1, 2, 3].map((n) => calls(["Read", { file_path: join(where.cwd, `file-${n}.ts`) }]))
+  const count = Math.max(8, Math.round(tokens / 6_000)) // a longer result would be put aside
+  const says = Array.from({ length: count }, (_, n) => saying(2 * Math.round(tokens / count / 2.2) + 2 * n))
+  const { sim, of } = await compactingSimulator([...(withFiles ? reads : says), "Done."])
+  const agent = await compactingAgent(sim, { ...where, window: 1_000_000, settings: { planner: "off" } })
+  await ask(agent, "Look at them.")
+  await agent.conversation.settled()
+  return { agent, of, said: noticesOf(agent) }
+}
+
+function noticesOf({ conversation }: Agent): readonly string[] {
+  const said: string[] = []
+  conversation.on("compaction", (progress) => {
+    if (progress.phase === "message" || progress.phase === "failed") said.push(progress.message)
+  })
+  return said
+}
+
+describe("L4-34 /compact", () => {
+  const cases = [5_000, 20_000, 60_000, 150_000].flatMap((tokens) => [
+    { tokens, withFiles: false },
+    { tokens, withFiles: true },
+  ])
+
+  test.each(cases)(
+    "at $tokens tokens, files: $withFiles: works with one call, or is refused for free",
+    async (given) => {
+      const { agent, of, said } = await conversationOf(given.tokens, given)
+      const before = agent.conversation.fill().used
+      const planned = await agent.conversation.planCompaction()
+      const failure = await agent.conversation.compact().catch((error: Error) => error)
+      const [made] = await decisionsOf(agent, "compacted")
+      if (planned.kind === "refused") {
+        expect(failure).toMatchObject({ reason: "no-gain", message: expect.stringContaining("no model was asked") })
+        expect(of("summary")).toHaveLength(0)
+      } else {
+        expect(failure).toBeUndefined()
+        expect(of("summary")).toHaveLength(1)
+        expect(made!.tokensAfter).toBeLessThanOrEqual(before * 0.9)
+      }
+      expect(said).toEqual([])
+    },
+  )
+})
