@@ -53,10 +53,12 @@ describe("what is kept", () => {
     expect(cutAll({ messages, tokensOf: one, figures, newest: { budget: 5, tokensOf: one } }).shortens).toBe(true)
   })
 
-  test("L4-32 where everything would be kept, there would be nothing to summarise: the budget does not apply", () => {
-    const { messages } = working(3)
+  test("L4-32 where everything would be kept, the first round is left to summarise", () => {
     const newest = { budget: 100, tokensOf: one }
-    expect(cutAll({ messages, tokensOf: one, figures, newest }).kept).toEqual(messages.slice(-2))
+    const { messages } = working(3)
+    expect(cutAll({ messages, tokensOf: one, figures, newest }).kept).toEqual(messages.slice(-4))
+    const once = working(1).say("Done.").messages
+    expect(cutAll({ messages: once, tokensOf: one, figures, newest }).kept).toEqual(once.slice(-1))
   })
 
   test("L4-32 an earlier summary and what was restored with it is never kept after another", () => {

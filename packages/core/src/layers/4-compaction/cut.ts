@@ -57,20 +57,18 @@ export function cutAll(input: CutInput): Cut {
   const latest = isLarge && !isWaiting ? messages.length : start
   const newestAt = newest && latest === start ? newestFrom(messages, { ...newest, start }) : latest
   const from = Math.min(unread, newestAt)
-  const cut = cutAt(messages, from, "all")
-  // a conversation that fits the budget as a whole would leave nothing to summarise
-  const isEnough = from === Math.min(unread, latest) || holdsAnswer(cut)
-  return { ...(isEnough ? cut : cutAt(messages, Math.min(unread, latest), "all")), shortens: from < messages.length }
+  return { ...cutAt(messages, from, "all"), shortens: from < messages.length }
 }
 
-/** The first of the newest messages before `start` that fit the budget together. */
+/** The first of the newest messages before `start` that fit the budget together. An answer is left to summarise, however few they are. */
 function newestFrom(
   messages: readonly Message[],
   { budget, tokensOf, start }: NewestFigures & { readonly start: number },
 ): number {
   const safe = safeCuts(messages)
   const restored = restoredIn(messages)
-  const floor = messages.findLastIndex(isSummary) + 1
+  const earlier = messages.findLastIndex(isSummary) + 1
+  const floor = messages.findIndex(({ type }, at) => at >= earlier && type === "assistant") + 1 || start
   let from = start
   let tokens = 0
   for (let at = start - 1; at >= floor; at--) {
