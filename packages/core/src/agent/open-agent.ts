@@ -142,7 +142,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
   const { on } = await flags.read(given.tools.map(({ name }) => name))
   const snip = snipTool({ exchanges: () => conversation.exchanges(), snip: (range) => conversation.snip(range) })
   // a tool costs tokens with every request, and a sub-agent has no one to ask
-  const toolset = !sub && (on["snip-tool"] || on.folding) ? { ...given, tools: [...given.tools, snip] } : given
+  const toolset = !sub && on["snip-tool"] ? { ...given, tools: [...given.tools, snip] } : given
   const policy = {
     ...policyOf(ground, [...toolset.readable, ...(sub ? [putAside(root, sub)] : [])]),
     ...(sub?.copy ? { copy: sub.copy } : {}),

@@ -215,7 +215,6 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
 async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
   const { conversation: chat, signal } = options
   const withholdings = [...WITHHOLDINGS]
-  let hasFolded = false
   let compactions = 0
   for (;;) {
     try {
@@ -223,9 +222,7 @@ async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEv
     } catch (error) {
       if (signal?.aborted) throw error
       if (error instanceof PromptTooLongError && compactions < MOST_COMPACTIONS) {
-        // where folding is on it comes first, and compaction only if the request is still refused
-        hasFolded = !hasFolded && compactions === 0 && (await chat.foldAfterRefusal())
-        if (!hasFolded) await compactAfter(error, { ...options, attempt: compactions++ })
+        await compactAfter(error, { ...options, attempt: compactions++ })
       } else if (refusesMedia(error)) {
         const message = await withhold(chat, withholdings)
         if (message === undefined) throw error

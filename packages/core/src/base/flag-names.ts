@@ -36,8 +36,7 @@ export const SWITCHES = [
   flag("compact-ahead", false, "layer 4: the summary is prepared before it is needed"),
   flag("compact-reactive", true, "layer 4: a request refused as too long is compacted and sent again"),
   flag("compact-offline", true, "layer 4: without a model, the summary is quoted from the conversation"),
-  flag("folding", false, "a full window is answered by folding old exchanges into a line each; compaction waits"),
-  flag("snip-tool", false, "the agent may propose to cut a range out of the view; on with folding too"),
+  flag("snip-tool", false, "the agent may propose to cut a range out of the view"),
   flag("compact-audit", true, "layer 4: a summary is checked against the conversation before it is accepted"),
   flag("auto-memory", true, "layer 5: what was learned is kept for later conversations"),
   flag("memory-recall", true, "layer 5: memories and past conversations are attached where they fit"),
@@ -85,7 +84,7 @@ export const FIGURES = [
   figure("size-clear-protect", count(3, 1), "newest results that clearing by size leaves alone"),
   figure("residue-limit", tokens(60), "names and error lines that a cleared result leaves in its place"),
   figure("expected-turns", count(20), "turns over which a clearing must pay"),
-  figure("fold-keep", count(3, 1), "newest exchanges that folding leaves alone"),
+  figure("fold-keep", count(3, 1), "newest exchanges that folding down to a size leaves alone"),
   figure("notes-first", tokens(10_000), "context size at which notes begin"),
   figure("notes-growth", tokens(5_000), "growth between two updates of the notes"),
   figure("notes-tool-calls", count(3), "tool calls between two updates of the notes"),
@@ -204,7 +203,6 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
   "compact-facts": ["names-limit"],
   "compact-ahead": ["compact-ahead-lead"],
   "compact-offline": ["offline-summary-limit"],
-  folding: ["fold-keep"],
   "compact-audit": ["audit-coverage", "audit-fabrication"],
   "auto-memory": ["memory-turns", "memory-messages", "memory-start"],
   "memory-recall": ["memory-recall-files", "memory-recall-limit"],
@@ -215,7 +213,7 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
 
 /** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
 export const RETIRED: Readonly<Record<"switches" | "figures" | "hooks", readonly string[]>> = {
-  switches: ["fold", "snip"],
+  switches: ["fold", "snip", "folding"],
   figures: [],
   hooks: [],
 }

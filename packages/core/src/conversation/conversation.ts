@@ -11,7 +11,6 @@ import type { Mailbox } from "../journal/mailbox.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
 import type { CompactionPlan, Refusal } from "../layers/compaction-order.ts"
-import { foldAfterRefusal } from "../layers/fold/fold.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
 import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
 import { type PlannerReport, plannerReport } from "../layers/planner/report.ts"
@@ -240,15 +239,6 @@ export class Conversation implements AsyncDisposable {
   /** Sends a folded or snipped range again, by the handle of any message in it. */
   unfold(handle: string, { dryRun = false }: { readonly dryRun?: boolean } = {}): Promise<RangePlan> {
     return this.#changeRange({ action: "open", handle, dryRun })
-  }
-
-  /** @internal Folds old exchanges after the API refused a request as too long. Resolves with whether that made room. */
-  async foldAfterRefusal(): Promise<boolean> {
-    return this.#engine.inOrder(async () => {
-      const outcome = this.#engine.isOff ? undefined : foldAfterRefusal(this.#engine.context())
-      if (outcome) await this.#engine.layers.act({ name: "fold" }, async () => outcome)
-      return outcome !== undefined
-    })
   }
 
   /** @internal The finished exchanges that can be folded or snipped, oldest first. */

@@ -15,7 +15,6 @@ import { forkExtraction } from "../layers/5-auto-memory/fork-extraction.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
 import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import { dreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
-import { folding } from "../layers/fold/fold.ts"
 import type { Layer } from "../layers/layer.ts"
 import { cacheLifetimes } from "../layers/planner/lifetime.ts"
 import { isOffline, type Model } from "../model/model.ts"
@@ -71,7 +70,6 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
   return [
     toolResultStorage({ limitsItself, shortResults, onPutAside: forget }),
     microcompaction({ onCleared: forget }),
-    folding(),
     notes,
     compaction({ offline: offline(), reads, notes, ...rest, ...(isOffline(model) ? {} : { parent }) }),
     cacheLifetimes({ keepsWarm }),
@@ -140,7 +138,6 @@ export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
   return [
     toolResultStorage(),
     microcompaction({ serverClears }),
-    folding(),
     notes,
     compaction({ offline: offline(), notes, ...given, ...(isOffline(model) ? {} : { parent }) }),
     ...(cacheBreakpoints ? [cacheLifetimes()] : []),

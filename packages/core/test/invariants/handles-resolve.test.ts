@@ -6,7 +6,6 @@ import type { Conversation } from "../../src/conversation/conversation.ts"
 import { toolResultStorage } from "../../src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../src/layers/2-microcompact/microcompaction.ts"
 import { offline } from "../../src/layers/4-compaction/routes/offline.ts"
-import { folding } from "../../src/layers/fold/fold.ts"
 import type { Block } from "../../src/messages/blocks.ts"
 import { openCompacting } from "../compacting.ts"
 import { fuzz } from "../runs.ts"
@@ -45,7 +44,7 @@ test("BEY-1 property: every handle in every request resolves, however results we
     fc.asyncProperty(steps, async (steps) => {
       const chat = await openCompacting({
         summariser: summariser(),
-        earlier: [toolResultStorage(), microcompaction(), folding()],
+        earlier: [toolResultStorage(), microcompaction()],
         compaction: { offline: offline() },
       })
       const seen = new Set<string>()

@@ -16,7 +16,7 @@ export type Step =
   | { readonly kind: "undo"; readonly which: number; readonly isNewest: boolean; readonly keepLater: boolean }
   | { readonly kind: "compact"; readonly thenUndo: boolean }
   | { readonly kind: "rewind"; readonly to: number; readonly isInView: boolean }
-  | { readonly kind: "refused"; readonly after: "nothing" | "overflow" | "fold" | "received" }
+  | { readonly kind: "refused"; readonly after: "nothing" | "overflow" | "received" }
   | { readonly kind: "wait" | "reopen" }
   | { readonly kind: "kill"; readonly lost: number }
 
@@ -53,7 +53,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: kindOf("refused"),
-      after: fc.constantFrom("nothing", "overflow", "fold", "received") as fc.Arbitrary<"nothing">,
+      after: fc.constantFrom("nothing", "overflow", "received") as fc.Arbitrary<"nothing">,
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: kindOf("wait", "reopen") }) },

@@ -23,7 +23,6 @@ const ID = "c"
 
 export interface HistoryOptions {
   readonly memory: boolean
-  readonly folding: boolean
   /** Automatic compaction begins here. */
   readonly autoCompactTokens: number
 }
@@ -94,12 +93,12 @@ export class History {
 
   /** With ids of its own: a process never gives out those of another one. */
   #open(dir: string, id = ID): Promise<Conversation> {
-    const { memory, folding, autoCompactTokens } = this.#options
+    const { memory, autoCompactTokens } = this.#options
     return openConversation({
       ...{ model: MODEL, id, cwd: join(this.#homes, "project"), dir, env: {}, system: "You help." },
       memory: { owner: localPerson },
       settings: {
-        ...{ autoCompactTokens, memory: memory ? "auto" : "off", flush: "never", switches: { folding } },
+        ...{ autoCompactTokens, memory: memory ? "auto" : "off", flush: "never" },
       },
       clock: this.#clock,
       ids: seededIds(`${opened++}`),
@@ -247,7 +246,6 @@ export class History {
   async #refused(after: Extract<Step, { kind: "refused" }>["after"]): Promise<void> {
     await prepared(this.chat)
     if (after === "overflow") await refusable(this.chat.compact({ trigger: "auto", overflowed: true }))
-    else if (after === "fold") await this.chat.foldAfterRefusal()
     else if (after === "received") await this.chat.leaveOutReceived()
   }
 }

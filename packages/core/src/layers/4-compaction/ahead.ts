@@ -90,8 +90,7 @@ export function ahead(parent: ForkSurroundings): Ahead {
   return {
     async prepare(context, instructions) {
       const { on } = context.flags
-      // while folding is on, a compaction is rarely needed, and a summary ahead of it would be paid for nothing
-      if (!on["compact-ahead"] || on.folding || running || cutOf(context) || !isTime(context)) return []
+      if (!on["compact-ahead"] || running || cutOf(context) || !isTime(context)) return []
       running = write(context, instructions).finally(() => {
         running = undefined
       })

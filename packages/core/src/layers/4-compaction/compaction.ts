@@ -144,12 +144,9 @@ export function compaction(options: CompactionOptions): Compactor {
   }
 }
 
-/** An early compaction can wait: after a failure or an undo it is left to the threshold, and folding makes room without a summary. */
+/** An early compaction can wait: after a failure or an undo it is left to the threshold. */
 const mayPlan = (context: LayerContext): boolean =>
-  context.compaction.auto &&
-  !context.flags.on.folding &&
-  context.views.compactions.failures === 0 &&
-  !waitsAfterUndo(context)
+  context.compaction.auto && context.views.compactions.failures === 0 && !waitsAfterUndo(context)
 
 /** A compaction that is in the journal. */
 interface Installed extends Success, Pick<CompactionOrder, "trigger"> {

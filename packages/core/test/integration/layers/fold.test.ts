@@ -1,4 +1,4 @@
-/** Folding on: an agent against the simulator, over many windows. */
+/** Folded and snipped ranges in an agent, against the simulator. */
 import { expect, test } from "vitest"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import { handleOf } from "../../../src/messages/handles.ts"
@@ -7,81 +7,6 @@ import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { ask, calls } from "../agent/agents.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, textsOf } from "../compaction/compacting.ts"
 import { rounds } from "./conversations.ts"
-
-const FOLDING = {
-  switches: {
-    folding: true,
-    notes: false,
-    // layer 2 would empty the exchanges before they are folded
-    "clear-by-time": false,
-    "clear-by-api": false,
-    "clear-by-size": false,
-  },
-} as const
-const WINDOWS = 20
-const WORDS = 7_000 // about as many tokens
-
-test("BEY-13 with folding on, twenty windows pass without a compaction, and what was folded comes back by its handle", async () => {
-  const { sim, of } = await compactingSimulator(manyTimes(rounds(1, WORDS), 400))
-  const agent = await compactingAgent(sim, { settings: FOLDING, window: 100_000 })
-  const { conversation: chat } = agent
-  let added = 0
-  for (let n = 1; added < WINDOWS * chat.thresholds.autoCompact; n++) {
-    const { end } = await ask(agent, `Task ${n}: find out what the words say.`)
-    expect(end).toMatchObject({ reason: "answer" })
-    added += WORDS
-    expect(chat.fill().state).not.toBe("blocked")
-  }
-  expect(sim.log.every(({ status }) => status === 200)).toBe(true)
-  expect(of("summary")).toHaveLength(0)
-  expect(await decisionsOf(agent, "compacted")).toHaveLength(0)
-  const folded = await decisionsOf(agent, "folded")
-  expect(folded.length).toBeGreaterThan(WINDOWS)
-  // many at once, so that the cache is rewritten once per window
-  const breaks = folded.filter(({ effect }) => effect!.rewrites > 0)
-  expect(breaks.length).toBeLessThan(WINDOWS * 3)
-
-  const texts = textsOf(of("work").at(-1)!.request)
-  const [first] = folded
-  expect(first!.line).toMatch(
-    /^\[Folded: 4 messages, 1 tool call\. Asked: "Task 1: find out what the words say\.".* Recall: /,
-  )
-  expect(texts.join("\n")).toContain(first!.line)
-  const [, from] = /Recall: (\S+) to/.exec(first!.line)!
-  const { ranges } = await chat.unfold(from!)
-  expect(ranges[0]).toMatchObject({ messages: 4, toolCalls: 1, words: "Task 1: find out what the words say." })
-  expect(chat.views.context.storedMessages().some(({ uuid }) => uuid === first!.from)).toBe(true)
-  await agent.close()
-}, 300_000)
-
-test("BEY-13 where folding cannot help, the window is compacted as usual", async () => {
-  const { sim, of } = await compactingSimulator(rounds(14, 2_000))
-  const agent = await compactingAgent(sim, { settings: FOLDING, window: 60_000 })
-  const { end } = await ask(agent, "One long task: find out what the words say.")
-  expect(end).toMatchObject({ reason: "answer" })
-  expect(await decisionsOf(agent, "folded")).toHaveLength(0)
-  expect((await decisionsOf(agent, "compacted")).length).toBeGreaterThan(0)
-  expect(of("summary").length).toBeGreaterThan(0)
-  await agent.close()
-})
-
-test("BEY-13, L4-23 after the API refuses a request as too long, exchanges are folded first; only if that is not enough is there a compaction", async () => {
-  const models = { "claude-opus-5-5": { window: 64_000 } }
-  const { sim, of } = await compactingSimulator(manyTimes(rounds(1, 3_500), 30), { models })
-  const agent = await compactingAgent(sim, { settings: FOLDING, window: 500_000 })
-  for (let n = 1; n <= 24; n++) expect((await ask(agent, `Task ${n}.`)).end).toMatchObject({ reason: "answer" })
-  expect(sim.log.some(({ status }) => status === 400)).toBe(true)
-  expect((await decisionsOf(agent, "folded")).length).toBeGreaterThan(1)
-  expect(of("summary")).toHaveLength(0)
-  await agent.close()
-
-  const long = await compactingSimulator([...rounds(1, 500), ...rounds(14, 5_000)], { models })
-  const other = await compactingAgent(long.sim, { settings: FOLDING, window: 500_000 })
-  await ask(other, "A short task.")
-  expect((await ask(other, "One long task.")).end).toMatchObject({ reason: "answer" })
-  expect(long.of("summary").length).toBeGreaterThan(0)
-  await other.close()
-})
 
 test("BEY-13 a compaction after folds summarises their lines, and every block of the ranges is still recalled", async () => {
   const { sim, of } = await compactingSimulator(manyTimes(rounds(1, 2_000), 40))

@@ -1,4 +1,4 @@
-/** Layers 1 and 2, and folding: what becomes of tool results and old exchanges. */
+/** Layers 1 and 2, and folds: what becomes of tool results and old exchanges. */
 import type { SettingsInput } from "../../../src/base/settings.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
 import { clearedIn, decisions, MINUTE, PLAIN, round, type SceneOptions, scene, textOf, words, work } from "./scenes.ts"
@@ -97,13 +97,6 @@ const exchanges = async (settings: SettingsInput) => {
   return chat
 }
 
-/** How many exchanges are folded when the window is full, and how often it is compacted. */
-const folded = async (settings: SettingsInput) => {
-  const chat = await exchanges(settings)
-  const text = textOf(await chat.prepare())
-  return [text.split("[Folded:").length - 1, chat.views.compactions.count]
-}
-
 /** How many exchanges can be folded. */
 const foldable = async (settings: SettingsInput) => {
   const { ranges } = await (await exchanges(settings)).fold({ downTo: 1, dryRun: true })
@@ -149,7 +142,6 @@ export const RESULT_SWITCHES: Probes = {
   "clear-by-cache-edit": { observe: deleted, usual: 9, changed: 0 },
   "clear-by-api": { observe: askedOfServer, usual: [180_000, 140_000], changed: undefined },
   "clear-by-size": { observe: clearedBySize, usual: 7, changed: 0 },
-  folding: { observe: folded, usual: [0, 1], changed: [6, 0] },
   "snip-tool": { observe: offersSnip, usual: false, changed: true },
 }
 
