@@ -170,6 +170,7 @@ export const FIGURES = [
     { value: 10, min: 0, max: 100, unit: "percent" },
     "of the window that tool definitions may take before tools wait to be loaded",
   ),
+  figure("deferred-tools-limit", tokens(10_000), "what they may take at most, however large the window is"),
   figure("answer-begin", seconds(240, 1), "the longest wait for an answer to begin"),
   figure("stream-idle", seconds(90, 1), "the longest silence of a connection in the middle of an answer"),
   figure("stream-stall", seconds(300, 1), "the longest time without a new piece of an answer"),
@@ -207,7 +208,7 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
   "auto-memory": ["memory-turns", "memory-messages", "memory-start"],
   "memory-recall": ["memory-recall-files", "memory-recall-limit"],
   dreaming: ["dream-gap", "dream-rescan", "dream-conversations", "dream-turns"],
-  "deferred-tools": ["deferred-tools-share"],
+  "deferred-tools": ["deferred-tools-share", "deferred-tools-limit"],
   agents: ["agents-at-once", "agents-per-conversation", "agent-turns", "agent-result-limit"],
 }
 

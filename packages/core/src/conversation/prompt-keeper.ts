@@ -143,7 +143,7 @@ export class PromptKeeper {
       plan: deferral,
       isOn: on["deferred-tools"] && deferral.isOn(),
       byReference: deferral.byReference,
-      limit: (deferral.window * figures["deferred-tools-share"]) / 100,
+      limit: Math.min((deferral.window * figures["deferred-tools-share"]) / 100, figures["deferred-tools-limit"]),
       estimate: createEstimator(estimator.family).text, // what was learnt meanwhile must not change the decision
       current,
       loaded,

@@ -1,5 +1,5 @@
 /**
- * Decides which tools a prompt declares. Small sets are declared whole. Where the definitions would take more than their share of the window,
+ * Decides which tools a prompt declares. Small sets are declared whole. Where the definitions would take more than their share of the window or their limit,
  * those that may wait are left to ToolSearch. Pure: the same tools, model and settings give the same bytes.
  */
 import type { ToolDefinition } from "../../messages/request.ts"

@@ -147,12 +147,23 @@ describe("TOOL-1 200 tools on a model that knows references", () => {
 
   test.each([
     ["the switch is off", { settings: { switches: { "deferred-tools": false } } }],
-    ["the share is larger", { settings: { figures: { "deferred-tools-share": 90 } } }],
+    [
+      "share and limit are larger",
+      { settings: { figures: { "deferred-tools-share": 90, "deferred-tools-limit": 1_000_000 } } },
+    ],
     ["a rule denies ToolSearch", { settings: { permissions: { deny: ["ToolSearch"] } } }],
   ])("all are declared where %s", async (_, options) => {
     const { open, of } = await opened({ turns: ["Hello."], options })
     await ask(await open(), "Hello")
     expect(visible(of("work")[0]!.request)).toEqual([...manyTools().map(({ name }) => name), "Recall"])
+  })
+
+  test("wait on a window of a million too: 10,000 tokens are the limit, however large the window", async () => {
+    const { open, of } = await opened({ turns: ["Hello."] })
+    const agent = await open({ window: 1_000_000 })
+    await ask(agent, "Hello")
+    expect(agent.conversation.thresholds.window).toBe(1_000_000)
+    expect(visible(of("work")[0]!.request)).toEqual(["Grep", "Recall", "ToolSearch"])
   })
 
   test("a tool of your own named ToolSearch stays as it is", async () => {

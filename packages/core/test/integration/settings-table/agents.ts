@@ -66,13 +66,17 @@ const manyTools = Array.from(
     description: `Does the shop's action number ${at}. ${"It needs to know what for and how often. ".repeat(12)}`,
   }),
 )
-const declared = firstRequest(
-  ({ request }) => (request.tools ?? []).filter((tool) => !("defer_loading" in tool)).length > 100,
-  {
+const declaredWith = (base: SettingsInput) =>
+  firstRequest(({ request }) => (request.tools ?? []).filter((tool) => !("defer_loading" in tool)).length > 100, {
     tools: manyTools,
-    base: { models: { [PLAIN]: { window: 200_000 } } },
-  },
-)
+    base,
+  })
+const declared = declaredWith({ models: { [PLAIN]: { window: 200_000 } } })
+const declaredByShare = declaredWith({
+  models: { [PLAIN]: { window: 200_000 } },
+  figures: { "deferred-tools-limit": 1_000_000 },
+})
+const declaredByLimit = declaredWith({ models: { [PLAIN]: { window: 1_000_000 } } })
 
 /** Thousands of characters of instructions in the first request. */
 const instructions = async (settings: SettingsInput) => {
@@ -188,7 +192,8 @@ export const AGENT_FIGURES: Probes = {
     changed: 5_000,
   },
   "instructions-limit": { observe: instructions, turned: 1_000, usual: 42, changed: 6 },
-  "deferred-tools-share": { observe: declared, turned: 90, usual: false, changed: true },
+  "deferred-tools-share": { observe: declaredByShare, turned: 90, usual: false, changed: true },
+  "deferred-tools-limit": { observe: declaredByLimit, turned: 90_000, usual: false, changed: true },
   "answer-begin": { observe: seconds("beginMs"), turned: 7, usual: 240_000, changed: 7_000 },
   "stream-idle": { observe: seconds("idleMs"), turned: 7, usual: 90_000, changed: 7_000 },
   "stream-stall": { observe: seconds("stallMs"), turned: 7, usual: 300_000, changed: 7_000 },
