@@ -147,7 +147,7 @@ async function answer(params: unknown, { dialect, workspace }: Batch, simulation
       endpoint: "messages",
       dialect,
       json: params,
-      findModel: (name) => simulation.catalog.find(name),
+      findModel: (name) => simulation.catalog.find(name, dialect.betas),
     })
     if (request.body.stream) throw invalidRequest("stream: streaming is not supported in a message batch")
     const prompt = preparePrompt(request, simulation)

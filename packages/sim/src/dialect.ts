@@ -18,6 +18,7 @@ export const BETA = {
   perTurnControl: "per-turn-control-2026-07-01",
   toolChanges: "mid-conversation-tool-changes-2026-07-01",
   inlineTools: "inline-tools-2026-09-15",
+  longContext: "context-1m-2025-08-07",
 } as const
 
 /**
@@ -47,7 +48,6 @@ const OTHER_BETAS = [
   "code-execution-web-tools-2026-02-09",
   "web-fetch-2025-09-10",
   "extended-cache-ttl-2025-04-11",
-  "context-1m-2025-08-07",
   "model-context-window-exceeded-2025-08-26",
   "skills-2025-10-02",
   "fast-mode-2026-02-01",

@@ -77,7 +77,12 @@ export async function countTokens(c: SimulatorContext, simulation: Simulation) {
 async function readPrompt(c: SimulatorContext, simulation: Simulation, endpoint: Endpoint): Promise<Prompt> {
   const dialect = c.get("dialect")
   const json = await readJson(c.req.raw, simulation.maxRequestBytes)
-  const request = validate({ endpoint, dialect, json, findModel: (name) => simulation.catalog.find(name) })
+  const request = validate({
+    endpoint,
+    dialect,
+    json,
+    findModel: (name) => simulation.catalog.find(name, dialect.betas),
+  })
   c.get("note")({ model: request.body.model, stream: request.body.stream === true })
   return preparePrompt(request, simulation)
 }

@@ -3,11 +3,14 @@ import type { ModelFacts } from "@strata/core/internal"
 import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
 import { findModel } from "@strata/core/internal/tokens/models"
 import { ApiError } from "./api-error.ts"
+import { BETA } from "./dialect.ts"
 import { type PageQuery, pageOf } from "./paging.ts"
 
 /** By model id: figures to change for a known model, or to set for a new one. */
 export type ModelOverrides = NonNullable<Parameters<typeof findModel>[1]>
 
+const LONG_WINDOW = 1_000_000
+const WITH_LONG_CONTEXT = /^claude-sonnet-4/ // the models that the beta is for; later ones have the window anyway
 const DATED = /^(?<id>.+)-\d{8}$/
 
 export class ModelCatalog {
@@ -19,11 +22,13 @@ export class ModelCatalog {
     this.ids = [...new Set([...MODEL_FACTS.map(({ id }) => id), ...Object.keys(overrides)])]
   }
 
-  /** Finds a model by a name the API accepts: its id, alone or with a date. */
-  find(name: string): ModelFacts | undefined {
+  /** Finds a model by a name the API accepts: its id, alone or with a date. A beta may give it a larger window. */
+  find(name: string, betas: ReadonlySet<string> = new Set()): ModelFacts | undefined {
     const id = this.ids.includes(name) ? name : DATED.exec(name)?.groups?.id
     if (!id || !this.ids.includes(id)) return undefined
-    return { ...findModel(id, this.overrides).facts, id }
+    const facts = { ...findModel(id, this.overrides).facts, id }
+    const isLong = betas.has(BETA.longContext) && WITH_LONG_CONTEXT.test(id)
+    return isLong ? { ...facts, window: Math.max(facts.window, LONG_WINDOW) } : facts
   }
 
   list(): readonly ModelFacts[] {

@@ -9,8 +9,16 @@ import { CONFIGURATIONS, FIGURES, type FigureName, SWITCHES, type SwitchName } f
 export interface FlagClient {
   getBooleanValue(name: string, otherwise: boolean, context?: FlagContext): Promise<boolean>
   getNumberValue(name: string, otherwise: number, context?: FlagContext): Promise<number>
+  /** Where a client has these, a flag of the wrong type is reported. */
+  getBooleanDetails?(name: string, otherwise: boolean, context?: FlagContext): Promise<FlagDetails<boolean>>
+  getNumberDetails?(name: string, otherwise: number, context?: FlagContext): Promise<FlagDetails<number>>
   /** For flags that carry a switch and its figures in one object. */
   getObjectValue?(name: string, otherwise: { [field: string]: number }, context?: FlagContext): Promise<unknown>
+}
+
+export interface FlagDetails<T> {
+  readonly value: T
+  readonly errorCode?: string
 }
 
 /** What a provider may use to decide: strings, numbers and booleans, by name. */
@@ -59,20 +67,25 @@ export async function askForAll(tools: readonly string[], asked: Asked): Promise
   const on = { ...own.on }
   const figures = { ...own.figures }
   const free = SWITCHES.filter(({ name }) => !isForced(name))
+  const mistyped = new Set<SwitchName>()
   const [objects, limits] = await Promise.all([
     Promise.all(free.map(async ({ name }) => ({ name, fields: await askForObject(name, asked) }))),
     askForLimits(tools, asked),
     ...free.map(async ({ name }) => {
-      on[name] = await answer(asked, {
-        otherwise: own.on[name],
-        ask: (...given) => asked.client.getBooleanValue(name, ...given),
-      })
+      const { value, errorCode } = await askForSwitch(name, asked)
+      on[name] = typeof value === "boolean" ? value : own.on[name]
+      if (typeof value !== "boolean" || errorCode === MISTYPED) mistyped.add(name)
     }),
     ...FIGURES.map(async (figure) => {
       figures[figure.name] = await askForFigure(figure, asked)
     }),
   ])
-  for (const { name, fields } of objects) useFields(fields, { name, on, figures, refuse: asked.refuse })
+  for (const { name, fields } of objects) {
+    const isObject = Object.keys(fields).length > 0
+    if (mistyped.has(name) && !isObject)
+      asked.refuse(`The flag "${name}" is not true or false. Using ${on[name]} instead.`)
+    useFields(fields, { name, on, figures, refuse: asked.refuse })
+  }
   return { on, figures, limits }
 }
 
@@ -95,10 +108,35 @@ async function answer<T>({ context, refuse }: Asked, { otherwise, ask }: Questio
   }
 }
 
+const MISTYPED = "TYPE_MISMATCH" // OpenFeature's code: the client then answers with the value it was given
+
+function askForSwitch(name: SwitchName, asked: Asked): Promise<FlagDetails<boolean>> {
+  const { client, own } = asked
+  return answer<FlagDetails<boolean>>(asked, {
+    otherwise: { value: own.on[name] },
+    ask: async ({ value: otherwise }, context) =>
+      client.getBooleanDetails?.(name, otherwise, context) ?? {
+        value: await client.getBooleanValue(name, otherwise, context),
+      },
+  })
+}
+
+function askForNumber(name: string, otherwise: number, asked: Asked): Promise<FlagDetails<number>> {
+  const { client } = asked
+  return answer<FlagDetails<number>>(asked, {
+    otherwise: { value: otherwise },
+    ask: async (_, context) =>
+      client.getNumberDetails?.(name, otherwise, context) ?? {
+        value: await client.getNumberValue(name, otherwise, context),
+      },
+  })
+}
+
 async function askForFigure(figure: RangedFigure, asked: Asked): Promise<number> {
   const { name } = figure
   const otherwise = asked.own.figures[name]
-  const value = await answer(asked, { otherwise, ask: (...given) => asked.client.getNumberValue(name, ...given) })
+  const { value, errorCode } = await askForNumber(name, otherwise, asked)
+  if (errorCode === MISTYPED) asked.refuse(`The flag "${name}" is not a number. Using ${otherwise} instead.`)
   return checked(value, { figure, otherwise, label: `The flag "${name}"`, refuse: asked.refuse })
 }
 
@@ -117,10 +155,8 @@ function checked(value: unknown, { figure: { min, max }, otherwise, label, refus
 
 async function askForLimit(tool: string, asked: Asked): Promise<number> {
   const name = `tool-result-limit.${tool}`
-  const value = await answer(asked, {
-    otherwise: NOT_SET,
-    ask: (...given) => asked.client.getNumberValue(name, ...given),
-  })
+  const { value, errorCode } = await askForNumber(name, NOT_SET, asked)
+  if (errorCode === MISTYPED) asked.refuse(`The flag "${name}" is not a number. The flag is ignored.`)
   if (Number.isNaN(value) || isWithin(value, RESULT_LIMITS)) return value
   const { min, max } = RESULT_LIMITS
   asked.refuse(`The flag "${name}" says ${value}, which is not between ${min} and ${max}. The flag is ignored.`)

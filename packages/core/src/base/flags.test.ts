@@ -175,6 +175,23 @@ describe("FLG-2 figures", () => {
     expect(told).toHaveLength(1)
   })
 
+  test("FLG-1 a provider's value of another type is said, and the settings hold", async () => {
+    const told: string[] = []
+    const client = await clientSaying({
+      ...{ notes: "enabled", "idle-gap": "an hour", "tool-result-limit.Read": "many" },
+      "clear-by-time": { "idle-keep": 3 }, // an object is no mistake
+    })
+    const onRefused = (message: string) => told.push(message)
+    const settings = settingsWith({ toolResultLimits: { Read: 100 } })
+    const flags = await createFlags({ settings, client, onRefused }).read(["Read"])
+    expect([flags.on.notes, flags.figures["idle-gap"], flags.toolResultLimit("Read")]).toEqual([true, 60, 100])
+    expect(told.toSorted()).toEqual([
+      'The flag "idle-gap" is not a number. Using 60 instead.',
+      'The flag "notes" is not true or false. Using true instead.',
+      'The flag "tool-result-limit.Read" is not a number. The flag is ignored.',
+    ])
+  })
+
   test("where a provider's figure is refused, the one from settings holds", async () => {
     const client = await clientSaying({ "idle-keep": -1 })
     const settings = settingsWith({ figures: { "idle-keep": 9 } })

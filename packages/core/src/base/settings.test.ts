@@ -210,6 +210,10 @@ describe("SET-1 errors name source, key and reason", () => {
     ["STRATA_AUTOCOMPACT_TOKENS", "eighty", "autoCompactTokens"],
     ["STRATA_FLUSH", "sometimes", "flush"],
     ["STRATA_IDLE_GAP", "an hour", "figures.idle-gap"],
+    ["STRATA_NOTES", "enabled", "switches.notes"],
+    ["STRATA_AUTO_MEMORY", "2", "switches.auto-memory"],
+    ["STRATA_OFF", "please", "off"],
+    ["DISABLE_COMPACT", "disabled", "disableCompact"],
   ])("the environment: %s=%s", async (name, text, key) => {
     const problems = await problemsOf(load({ env: { [name]: text } }))
     expect(problems).toEqual([{ source: `environment ${name}`, key, reason: expect.stringMatching(/\w{3}/) }])
@@ -227,7 +231,7 @@ describe("SET-1 errors name source, key and reason", () => {
 
 describe("WIN-5 environment", () => {
   const ON = ["1", "true", "yes", "on", "TRUE", "Yes", " on "]
-  const NOT_ON = ["0", "false", "no", "off", "2", "enabled"]
+  const NOT_ON = ["0", "false", "no", "off", "FALSE", " Off "]
 
   test.each(ON)("%j counts as set", async (text) => {
     expect((await load({ env: { DISABLE_COMPACT: text } })).values.disableCompact).toBe(true)

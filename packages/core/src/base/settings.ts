@@ -249,7 +249,14 @@ function mergeRecords(earlier: Readonly<Record<string, unknown>>, later: object)
 }
 
 type Reader = (text: string) => unknown
-const asSwitch: Reader = (text) => /^(?:1|true|yes|on)$/i.test(text.trim())
+
+const ON = new Set(["1", "true", "yes", "on"])
+const OFF = new Set(["0", "false", "no", "off"])
+/** Anything else stays a text, which the schema refuses. */
+const asSwitch: Reader = (text) => {
+  const word = text.trim().toLowerCase()
+  return ON.has(word) || (word === "" ? undefined : OFF.has(word) ? false : text)
+}
 const asNumber: Reader = (text) => (text.trim() === "" ? undefined : Number(text))
 const asNumberOrText: Reader = (text) => (Number.isNaN(Number(text)) ? text : asNumber(text))
 const asText: Reader = (text) => text

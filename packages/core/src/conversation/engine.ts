@@ -55,7 +55,9 @@ export interface ConversationParts {
   readonly title: string | undefined
   /** What the requests are for. */
   readonly source: RequestSource
+  /** Those that requests are sent with, and those of them that a prepared request carries itself. */
   readonly betas: readonly string[]
+  readonly requestBetas: readonly string[]
   readonly settings: EffectiveSettings
   readonly flags: FlagReader
   readonly telemetry: Telemetry
@@ -171,6 +173,7 @@ export class Engine {
       thresholds: () => this.thresholds,
       settings,
       refusals: parts.refusals,
+      betas: parts.requestBetas,
       breakpoints: parts.cacheBreakpoints,
       lifetime: () => this.cacheLifetime,
       fill: () => this.fill(),

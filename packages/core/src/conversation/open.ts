@@ -19,7 +19,7 @@ import { Meter } from "../model/spending/meter.ts"
 import { meteredModel } from "../model/spending/metered-model.ts"
 import { Purse } from "../model/spending/purse.ts"
 import { tracedModel } from "../model/traced-model.ts"
-import { findModel } from "../tokens/models.ts"
+import { findModel, windowBetas } from "../tokens/models.ts"
 import type { DeferredTools } from "../tools/deferred/deferred-tools.ts"
 import { checkTool, isToolset, refuseDuplicates } from "../tools/define-tool.ts"
 import { reranking } from "../tools/session/rerank.ts"
@@ -136,6 +136,7 @@ export async function openWithSettings(
   let conversation: Conversation
   try {
     const { facts } = findModel(model.name, models)
+    const needed = windowBetas(model.name, facts)
     const asked = isReachable({ model: options.model, client: options.client, env }) ? model : await withoutNetwork()
     const summariser = await summariserFor(asked, { options, settings: settings.values, env })
     const { views, read } = await loadViews(journal, viewOptions(facts, models))
@@ -152,7 +153,9 @@ export async function openWithSettings(
       cwd,
       title: options.title,
       source,
-      betas,
+      // an agent's model sends what it needs; in a loop of your own, only requests for the beta endpoint can carry it
+      betas: isTraced || serverClears ? [...betas, ...needed] : betas,
+      requestBetas: serverClears ? needed : [],
       settings,
       refusals,
       flags:

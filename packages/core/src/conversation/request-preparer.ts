@@ -16,7 +16,7 @@ import { callsKeptBy } from "../model/context-management.ts"
 import { type ModelLookup, sentModelName } from "../tokens/models.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { ContextView } from "../views/context/context.ts"
-import { buildRequest } from "../views/context/request.ts"
+import { buildRequest, mergeExtras } from "../views/context/request.ts"
 import { ReferenceResolver } from "../views/context/resolved-references.ts"
 import { withheldMedia } from "../views/context/withheld-media.ts"
 import type { Views } from "../views/views.ts"
@@ -35,6 +35,8 @@ export interface RequestPreparerParts {
   readonly settings: EffectiveSettings
   /** Flag values refused so far. Each is reported once. */
   readonly refusals: readonly string[]
+  /** Betas that every request carries. */
+  readonly betas: readonly string[]
   /** Whether requests leave with cache breakpoints. */
   readonly breakpoints: boolean
   /** How long the server is asked to keep what it caches there. */
@@ -149,7 +151,7 @@ export class RequestPreparer {
       system,
       tools,
       messages: sent,
-      extras: this.#parts.layers.requestExtras(sender),
+      extras: mergeExtras([{ betas: this.#parts.betas }, this.#parts.layers.requestExtras(sender)]),
     })
     return { request, closed, revision }
   }

@@ -1,6 +1,6 @@
 /** The models of a recording, with the thresholds that a policy has in their windows. */
 import type { Settings } from "../base/settings.ts"
-import { findModel, type ModelLookup } from "../tokens/models.ts"
+import { findModel, type ModelLookup, windowBetas } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import type { Thresholds } from "../tokens/window.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
@@ -34,7 +34,11 @@ export function askedModels(
     const windowName = largest > lookup.facts.window ? `${name}[1m]` : name
     const window = given ?? (largest > USUAL_WINDOW || keepsCompactions ? undefined : USUAL_WINDOW)
     const values = window === undefined ? settings : { ...settings, contextWindow: window }
-    return { name, lookup, thresholds: thresholdsFor({ name: windowName, values, betas: [] }, lookup) }
+    return {
+      name,
+      lookup,
+      thresholds: thresholdsFor({ name: windowName, values, betas: windowBetas(windowName, lookup.facts) }, lookup),
+    }
   }
   return (name) => {
     const found = known.get(name) ?? asked(name)

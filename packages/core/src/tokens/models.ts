@@ -20,6 +20,8 @@ export type ModelLookup =
 export type ModelOverride = Partial<Omit<ModelFacts, "id" | "accepts">> & { accepts?: Partial<ModelFacts["accepts"]> }
 
 const LONG_CONTEXT_SUFFIX = "[1m]"
+const LONG_CONTEXT_BETA = "context-1m-2025-08-07"
+export const LONG_WINDOW = 1_000_000 // tokens
 
 /** The name to send: without the `[1m]` suffix, which only selects the window. */
 export function sentModelName(name: string): string {
@@ -28,6 +30,11 @@ export function sentModelName(name: string): string {
 
 export function asksForMillion(name: string): boolean {
   return name.toLowerCase().endsWith(LONG_CONTEXT_SUFFIX)
+}
+
+/** The beta header without which the API gives a `[1m]` model its usual window. Newer models have the large one anyway. */
+export function windowBetas(name: string, { window }: Pick<ModelFacts, "window">): readonly string[] {
+  return asksForMillion(name) && window < LONG_WINDOW ? [LONG_CONTEXT_BETA] : []
 }
 
 /** `us.anthropic.claude-sonnet-4-5-20250929-v1:0` and `anthropic/claude-sonnet-4-5` are both `claude-sonnet-4-5`. */

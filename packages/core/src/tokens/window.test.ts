@@ -21,8 +21,15 @@ describe("WIN-1 the window: the first that answers wins, and a setting makes it 
   const BETA = ["context-1m-2025-08-07"]
 
   test.each([
-    ["a [1m] suffix", "claude-sonnet-4-5[1m]", { betas: [], override: 2_000_000 }, { tokens: 1_000_000, from: "name" }],
-    ["a suffix in capitals", "claude-sonnet-4-5[1M]", {}, { tokens: 1_000_000, from: "name" }],
+    ["a [1m] suffix", "claude-opus-4-6[1m]", { betas: [], override: 2_000_000 }, { tokens: 1_000_000, from: "name" }],
+    [
+      "a suffix, with the header it needs",
+      "claude-sonnet-4-5[1m]",
+      { betas: BETA },
+      { tokens: 1_000_000, from: "name" },
+    ],
+    ["a suffix, without the header it needs", "claude-sonnet-4-5[1m]", {}, { tokens: 200_000, from: "model" }],
+    ["a suffix in capitals", "claude-opus-4-6[1M]", {}, { tokens: 1_000_000, from: "name" }],
     ["a suffix on an unknown model", "someone-else[1m]", {}, { tokens: 1_000_000, from: "name" }],
     ["the model", "claude-sonnet-4-5", { betas: BETA, override: 300_000 }, { tokens: 200_000, from: "model" }],
     ["a smaller setting", "claude-opus-4-6", { override: 64_000 }, { tokens: 64_000, from: "override" }],
@@ -45,10 +52,27 @@ describe("WIN-1 the window: the first that answers wins, and a setting makes it 
     expect(unknown.thresholds.window).toBe(400_000)
     const smaller = await openTestConversation({ model: "claude-opus-4-6", env: { STRATA_CONTEXT_WINDOW: "64000" } })
     expect(smaller.thresholds.window).toBe(64_000)
-    const chat = await openTestConversation({ model: "claude-sonnet-4-5[1m]" })
+    const chat = await openTestConversation({ model: "claude-opus-4-6[1m]" })
     expect(chat.thresholds.window).toBe(1_000_000)
     await chat.add({ role: "user", content: "hi" })
-    expect((await chat.prepare()).model).toBe("claude-sonnet-4-5")
+    expect((await chat.prepare()).model).toBe("claude-opus-4-6")
+  })
+
+  test("a million that needs a beta header, in a loop of your own: sent with the request, or said", async () => {
+    const model = "claude-sonnet-4-5[1m]"
+    const beta = await openTestConversation({ model, contextManagement: true })
+    expect(beta.thresholds.window).toBe(1_000_000)
+    await beta.add("hi")
+    expect(await beta.prepare()).toMatchObject({ model: "claude-sonnet-4-5", betas: BETA })
+    const named = await openTestConversation({ model, betas: BETA })
+    expect(named.thresholds.window).toBe(1_000_000)
+    await named.add("hi")
+    expect(await named.prepare()).not.toHaveProperty("betas")
+    const without = await openTestConversation({ model })
+    expect(without.thresholds).toMatchObject({
+      window: 200_000,
+      notices: [expect.stringContaining("context-1m-2025-08-07")],
+    })
   })
 })
 

@@ -1,11 +1,10 @@
 /** How much fits, and when layers must act: window, output reserve, thresholds. Pure functions of the model and the settings. */
 import { inline } from "../messages/inline.ts"
 import type { ModelFacts } from "./model-facts.ts"
-import { asksForMillion } from "./models.ts"
+import { asksForMillion, LONG_WINDOW } from "./models.ts"
 
 /** Defaults, in tokens. */
 const DEFAULT_WINDOW = 200_000
-const LONG_WINDOW = 1_000_000
 export const OUTPUT_RESERVE = 20_000
 const AUTO_COMPACT_BUFFER = 13_000
 const WARNING_BUFFER = 20_000
@@ -19,6 +18,7 @@ export interface WindowInput {
   readonly facts: ModelFacts
   /** Whether the model is in the table. Otherwise its window is an assumption. */
   readonly known: boolean
+  /** Beta headers that requests are sent with. */
   readonly betas?: readonly string[]
   /** From a setting or the environment. */
   readonly override?: number
@@ -46,9 +46,11 @@ function believedWindow(input: WindowInput): ResolvedWindow {
 }
 
 function knownWindow({ name, facts, known, betas = [] }: WindowInput): ResolvedWindow | undefined {
-  if (asksForMillion(name)) return { tokens: LONG_WINDOW, from: "name" }
+  const hasBeta = betas.some((beta) => LONG_CONTEXT_BETA.test(beta))
+  const isGiven = !known || facts.window >= LONG_WINDOW || hasBeta
+  if (asksForMillion(name) && isGiven) return { tokens: LONG_WINDOW, from: "name" }
   if (known) return { tokens: facts.window, from: "model" }
-  if (betas.some((beta) => LONG_CONTEXT_BETA.test(beta))) return { tokens: LONG_WINDOW, from: "beta" }
+  if (hasBeta) return { tokens: LONG_WINDOW, from: "beta" }
   return undefined
 }
 

@@ -13,7 +13,7 @@ import type { Clock } from "../../base/clock.ts"
 import { hasExactInput } from "../../messages/exact-json.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
-import { findModel, type ModelLookup, type ModelOverride, sentModelName } from "../../tokens/models.ts"
+import { findModel, type ModelLookup, type ModelOverride, sentModelName, windowBetas } from "../../tokens/models.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import { anthropicAddress } from "../address.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
@@ -102,7 +102,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
 
   /** What every request to the API carries besides its body. */
   function requestOptions(body: ModelRequest, { asked, signal }: Sending, more: readonly Middleware[] = []) {
-    const named = [...new Set([...betas, ...asked])]
+    const named = [...new Set([...betas, ...windowBetas(name, known.facts), ...asked])]
     const middleware = [...exactBody(body), ...more]
     return {
       maxRetries: 0,

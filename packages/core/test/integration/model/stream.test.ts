@@ -79,6 +79,29 @@ describe("LOOP-1 an answer", () => {
   })
 })
 
+describe("WIN-1 a window of a million tokens", () => {
+  const LONG = ask({ messages: [{ role: "user", content: "word ".repeat(250_000) }] })
+
+  test.each([
+    ["is asked for with the beta header where the model needs it", "claude-sonnet-4-5[1m]", true],
+    ["is not asked for without the suffix", "claude-sonnet-4-5", false],
+    ["needs no header where the model has it anyway", "claude-opus-4-6[1m]", true],
+  ])("%s: %s", async (_, name, fits) => {
+    const seen: string[] = []
+    const sim = await simulator()
+    const client = new Anthropic({
+      ...{ baseURL: sim.url, apiKey: KEY },
+      fetch: (url, init) => {
+        seen.push(new Headers(init?.headers).get("anthropic-beta") ?? "")
+        return fetch(url, init)
+      },
+    })
+    const { error } = await play(modelAt(sim, { model: name, client }), { ...LONG, model: name })
+    expect(error === undefined).toBe(fits)
+    expect(seen).toEqual([name === "claude-sonnet-4-5[1m]" ? "context-1m-2025-08-07" : ""])
+  })
+})
+
 describe("MSG-5 inputs are sent back as the model spelled them", () => {
   const SPELLING = '{ "n": 1.0, "big": 12345678901234567890, "2": "\\u0041" }'
 
