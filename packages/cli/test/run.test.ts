@@ -145,6 +145,20 @@ test("--json gives one event per line, the conversation first, the end last", as
   expect(code).toBe(0)
 })
 
+test("CACHE-5 --json: the end has all of the cost, that of the memories written after the answer too", async () => {
+  await using bench = await workbench({ turns: ["Understood.", "There is nothing to keep.", "Nothing."] })
+  const { stdout } = await bench.here(["run", "--json", "From now on always use tabs in this project."], {
+    env: { STRATA_AUTO_MEMORY: "1", STRATA_BACKGROUND_SHARE: "100" },
+  })
+  const { total } = bench.sim.stats()
+  const end = jsonLines(stdout).at(-1) as unknown as {
+    dollars: number
+    ledger: { dollars: number; byPurpose: { purpose: string }[] }
+  }
+  expect(end.ledger.byPurpose.map(({ purpose }) => purpose)).toEqual(["main", "memory"])
+  expect([end.dollars, end.ledger.dollars]).toEqual([total.dollars, total.dollars])
+})
+
 test("PERM-1: without a person, ask means no, and it is said clearly", async () => {
   await using bench = await workbench({
     turns: [calls({ Write: { file_path: "new.txt", content: "x" } }), "I was not allowed to."],
@@ -269,7 +283,7 @@ test("LOOP-6 CACHE-5: what a killed run had in flight is counted at the next ope
   const limited = await bench.here(["run", "--resume", id, "Go on.", "--cost-limit", String(bill.dollars / 2)])
   expect(limited).toMatchObject({ code: 5 })
   expect(bench.sim.stats().total.requests).toBe(1)
-  const back = await bench.here(["run", "--json", "--resume", id, "Are you there?"])
+  const back = await bench.here(["run", "--json", "--resume", id, "Are you there?"], { env: { STRATA_NOTES: "0" } })
   const { ledger } = jsonLines(back.stdout).at(-1) as unknown as {
     ledger: { requests: number; dollars: number; estimated: { requests: number; dollars: number } }
   }

@@ -56,6 +56,7 @@ export async function run({ args, cwd, env, terminal, stdin }: Call): Promise<nu
   const { conversation: chat, model } = agent
   const interruption = interruptible()
   const report = values.json ? jsonReport(terminal.print) : textReport(terminal)
+  let end: QueryEnd
   try {
     report.begin({ conversation: chat.id, model: model.name, cwd: workspace.cwd, resumed: resumed !== undefined })
     for (const message of session.problems) report.event({ type: "notice", message })
@@ -64,18 +65,19 @@ export async function run({ args, cwd, env, terminal, stdin }: Call): Promise<nu
     const work = compacting
       ? compact({ agent, ...compacting, signal, env, showPlan: report.plan, notice })
       : agent.query(task, { ...workspace.limits, signal, mentions: order, written })
-    let end = await follow(work, report)
+    end = await follow(work, report)
     while (team && end.reason === "answer" && (await messageCame({ ...team, agent, signal })))
       end = await follow(agent.query(undefined, { ...workspace.limits, signal }), report)
-    const exitCode = exitCodeOf(end)
-    const ledger = summarise(chat.views.ledger)
-    report.end({ end, exitCode, conversation: chat.id, dollars: ledger.dollars, ledger })
     if (end.reason === "answer") await unlessInterrupted(chat.settled(), signal)
-    return exitCode
   } finally {
     await session.close()
     interruption.stop()
   }
+  // after closing: what the background cost is in the ledger then, and nothing runs any more
+  const exitCode = exitCodeOf(end)
+  const ledger = summarise(chat.views.ledger)
+  report.end({ end, exitCode, conversation: chat.id, dollars: ledger.dollars, ledger })
+  return exitCode
 }
 
 /** Compacting is the one task that needs no model. */
