@@ -110,7 +110,7 @@ export class CacheKeeper {
         usage,
         lifetime: pause.lifetime,
       } as const
-      return { drafts: [{ type: "strata", ...spent }] }
+      return { drafts: [{ type: "strata", ...spent }], trigger: "auto" }
     } catch (error) {
       return this.#failed(error, context)
     }

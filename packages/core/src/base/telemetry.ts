@@ -59,6 +59,8 @@ export interface LayerOutcome {
   readonly trigger: string
   readonly tokensBefore: number
   readonly tokensAfter: number
+  /** Attributes of the span, by their names. */
+  readonly facts?: Attributes
   /** How many of what, such as `memories.written`. */
   readonly counts?: Readonly<Record<string, number>>
   readonly failure?: FailureReason
@@ -211,9 +213,10 @@ export function createTelemetry({ exportContent = false, clock = systemClock }: 
       let hasActed = false
       try {
         return await inside(span, () =>
-          work(({ trigger, tokensBefore, tokensAfter, failure, counts = {} }) => {
+          work(({ trigger, tokensBefore, tokensAfter, failure, facts = {}, counts = {} }) => {
             hasActed = true
             span.setAttributes({
+              ...facts,
               "strata.trigger": trigger,
               "strata.tokens.before": tokensBefore,
               "strata.tokens.after": tokensAfter,

@@ -90,7 +90,14 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ["memory-written", open({ by: text(), files: texts })],
   [
     "compacted",
-    open({ boundary: text(), kept: texts, tokensBefore: count, tokensAfter: count, audit: maybe(auditFigures) }),
+    open({
+      boundary: text(),
+      kept: texts,
+      tokensBefore: count,
+      tokensAfter: count,
+      source: maybe(text()),
+      audit: maybe(auditFigures),
+    }),
   ],
   [
     "spent",

@@ -136,6 +136,8 @@ export type Decision =
   | {
       readonly subtype: "compaction-failed"
       readonly trigger: "auto" | "manual"
+      /** What the requests of the conversation are for. Absent in older journals. */
+      readonly source?: RequestSource
       readonly reason: FailureReason
       readonly message: string
     }
@@ -253,6 +255,8 @@ export interface Effect {
 
 export interface CompactionFacts {
   readonly trigger: "auto" | "manual"
+  /** What the requests of the conversation are for. Absent in older journals. */
+  readonly source?: RequestSource
   readonly route: string
   readonly tokensBefore: number
   readonly tokensAfter: number

@@ -13,6 +13,7 @@ import type { ContextSize } from "../tokens/context-size.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { Views } from "../views/views.ts"
+import type { Trigger } from "./action-report.ts"
 import type { CompactionOrder, CompactionPlan, CompactionProgress, Refusal } from "./compaction-order.ts"
 
 /** The layers of this package, and any name for a layer of your own. */
@@ -60,6 +61,8 @@ export interface Outcome {
   readonly drafts: readonly Draft[]
   /** One line for the person. A function gets the tokens that the drafts saved. */
   readonly message?: string | ((effect: { readonly saved: number }) => string | undefined)
+  /** For telemetry: what set it off, where that is neither someone's wish nor what the drafts say. */
+  readonly trigger?: Trigger
   /** For telemetry: how many of what, such as `memories.written`. */
   readonly counts?: Readonly<Record<string, number>>
   /** What could not be done. Each is reported; the drafts are journaled all the same. */

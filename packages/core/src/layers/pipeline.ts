@@ -10,6 +10,7 @@ import type { ToolResult } from "../messages/blocks.ts"
 import type { RequestExtras } from "../messages/request.ts"
 import { mergeExtras } from "../views/context/request.ts"
 import type { Views } from "../views/views.ts"
+import { reportOf, type Trigger, withSource } from "./action-report.ts"
 import type { CompactionOrder, CompactionPlan, Refusal } from "./compaction-order.ts"
 import {
   type Compactor,
@@ -113,7 +114,7 @@ export class LayerPipeline {
   async act(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): Promise<void> {
     const context = this.#parts.context()
     const done = this.#traced(layer, async (finish) =>
-      this.#carryOut({ layer, outcome: await work(context), seen: context.views, finish }),
+      this.#carryOut({ layer, outcome: await work(context), seen: context.views, finish, trigger: "manual" }),
     )
     const awaited = done.catch(() => undefined).finally(() => this.#background.delete(awaited))
     this.#background.add(awaited)
@@ -132,7 +133,7 @@ export class LayerPipeline {
     const context = this.#parts.context(signal)
     const outcome = await this.#traced(layer, async (finish) => {
       const compacted = await layer.compact(context, order)
-      await this.#carryOut({ layer, outcome: compacted, finish })
+      await this.#carryOut({ layer, outcome: compacted, finish, trigger: triggerOf(order) })
       return compacted
     })
     if (!outcome.drafts.some(isEnd)) context.signal.throwIfAborted() // given up: only what it cost was journaled
@@ -156,12 +157,13 @@ export class LayerPipeline {
   }
 
   /** Journals what a layer decided, and reports what it saved. */
-  async #carryOut({ layer, outcome, seen, finish }: Work): Promise<void> {
+  async #carryOut({ layer, outcome, seen, finish, trigger }: Work): Promise<void> {
     for (const failure of outcome?.failures ?? []) this.#failed(layer, failure)
     if (!outcome || (outcome.drafts.length === 0 && !outcome.counts)) return
-    const { drafts, message, counts = {} } = outcome
+    const { message, counts = {} } = outcome
+    const { source } = this.#parts
+    const drafts = withSource(outcome.drafts, source)
     const { views } = this.#parts.context()
-    const trigger = [...new Set(drafts.map((draft) => ("subtype" in draft ? draft.subtype : draft.type)))].join(" ")
     const tokensBefore = views.context.size().tokens
     if (drafts.length > 0)
       await this.#parts.append(drafts, seen).catch((error: unknown) => {
@@ -171,7 +173,8 @@ export class LayerPipeline {
     const tokensAfter = views.context.size().tokens
     await outcome.journaled?.(this.#parts.context())
     const failure = failureIn(drafts)
-    finish({ trigger, tokensBefore, tokensAfter, counts, ...(failure ? { failure } : {}) })
+    const report = reportOf(drafts, { source, trigger: outcome.trigger ?? trigger })
+    finish({ ...report, tokensBefore, tokensAfter, counts, ...(failure ? { failure } : {}) })
     const saved = Math.max(0, tokensBefore - tokensAfter)
     this.#parts.onActed({
       layer: layer.name,
@@ -207,7 +210,11 @@ interface Work {
   /** The views that it was decided by. */
   readonly seen?: Views
   readonly finish: Finish
+  /** What set it off, where the drafts do not say it. */
+  readonly trigger?: Trigger
 }
+
+const triggerOf = ({ trigger, overflowed }: CompactionOrder): Trigger => (overflowed ? "reactive" : trigger)
 
 const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
   if (!signal.aborted) throw error

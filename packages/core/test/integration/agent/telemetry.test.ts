@@ -24,12 +24,13 @@ import { openAgent } from "../../../src/agent/open-agent.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { memoryStore } from "../../../src/journal/memory-store.ts"
-import { OverloadedError } from "../../../src/model/errors.ts"
+import { OverloadedError, PromptTooLongError } from "../../../src/model/errors.ts"
 import type { Model, ModelResponse } from "../../../src/model/model.ts"
 import { openTeamAgent } from "../../../src/team/open-team.ts"
 import { findModel } from "../../../src/tokens/models.ts"
 import { fileTools } from "../../../src/tools/coding-tools.ts"
 import { defineTool } from "../../../src/tools/define-tool.ts"
+import { entriesOf } from "../../open.ts"
 import { scratchDirectory } from "../../tool-context.ts"
 
 const MODEL = "claude-opus-4-6"
@@ -214,6 +215,10 @@ test("TEL-2, LOOP-9, L4-33 requests name their source and their context; what ha
   ])
   const ofAgent = requests.find(({ attributes }) => attributes["strata.purpose"] === "agent")!
   expect([undefined, first, second]).not.toContain(ofAgent.attributes["strata.context.id"])
+  const acted = spans.getFinishedSpans().filter(({ name }) => name.startsWith("strata.layer "))
+  expect(acted.map(({ name, attributes }) => `${name.slice(13)} ${attributes["strata.trigger"]}`)).toEqual([
+    ...["compaction manual", "microcompact by-time", "microcompact manual"],
+  ])
   const events = spans.getFinishedSpans().flatMap((span) => span.events.map(({ name }) => `${span.name}: ${name}`))
   expect(events.toSorted()).toEqual([
     "execute_tool Agent: strata.agents.ended",
@@ -223,6 +228,47 @@ test("TEL-2, LOOP-9, L4-33 requests name their source and their context; what ha
     "strata.layer compaction: strata.files.restored",
     "strata.layer microcompact: strata.results.cleared.by-hand",
     "strata.layer microcompact: strata.results.cleared.by-time",
+  ])
+})
+
+test("TEL-1, L4-4, LOOP-9 a layer's span says what set it off, what it cost, and how a compaction follows the last", async () => {
+  const clock = manualClock()
+  const tooLong = new PromptTooLongError({}, { provider: "test", said: "prompt is too long" })
+  const say = (text: string) => [{ type: "text", text }]
+  const turns: (readonly object[] | Error)[] = [
+    ...[say("One."), say(SUMMARY), say("Two."), tooLong, say(SUMMARY), say("Three.")],
+  ]
+  const usage = { input_tokens: 1_000, output_tokens: 10, cache_read_input_tokens: 49_000 }
+  const model: Model = {
+    name: MODEL,
+    provider: "test",
+    facts: findModel(MODEL).facts,
+    async *stream() {
+      const content = turns.shift()!
+      if (content instanceof Error) throw content
+      const response = { id: `msg_${turns.length}`, model: MODEL, content, stop_reason: "end_turn", usage }
+      yield { type: "response", response } as never
+    },
+  }
+  const agent = await openAgent({
+    ...{ model, clock, cwd: scratchDirectory(), dir: scratchDirectory(), env: {}, store: memoryStore(), tools: [] },
+    settings: { planner: "off", memory: "off", switches: { notes: false, "compact-audit": false } },
+  })
+  await agent.ask(`Read this. ${"Some words. ".repeat(5_000)}`)
+  await agent.conversation.compact()
+  await agent.ask(`And this. ${"More words. ".repeat(5_000)}`)
+  await agent.ask("Go on.")
+  const entries = await entriesOf(agent.conversation)
+  await agent.close()
+  expect(entries.flatMap((entry) => ("boundary" in entry ? (entry.source ?? "none") : []))).toEqual(["main", "main"])
+  const layers = spans.getFinishedSpans().filter(({ name }) => name === "strata.layer compaction")
+  const spent = { "strata.spent.requests": 1, "strata.spent.output_tokens": 10, "strata.spent.cache_read_tokens": 49_000 }
+  expect(layers.map(({ attributes }) => attributes)).toMatchObject([
+    { "strata.trigger": "manual", "strata.source": "main", "strata.compaction.chained": false, ...spent },
+    {
+      ...{ "strata.trigger": "reactive", "strata.compaction.chained": true, "strata.compaction.responses": 1, ...spent },
+      "strata.compaction.previous": layers[0]!.attributes["strata.compaction.id"],
+    },
   ])
 })
 
