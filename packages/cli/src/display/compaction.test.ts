@@ -79,5 +79,6 @@ test("BEY-4 a compaction that the planner chose says why", () => {
 test("L4-14 steps in plain words", () => {
   expect(stepWords({ phase: "summarising", route: "notes" })).toBe("building a summary from the notes")
   expect(stepWords({ phase: "summarising", route: "shared" })).toBe("asking the model for a summary")
+  expect(stepWords({ phase: "hook", event: "PreCompact", hook: "check.sh" })).toBe("running the hook on PreCompact")
   expect(stepWords({ phase: "alive", seconds: 30 })).toBeUndefined()
 })

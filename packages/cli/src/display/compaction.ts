@@ -66,6 +66,8 @@ export function stepWords(progress: CompactionProgress): string | undefined {
     }
     case "restoring":
       return "reading files again"
+    case "hook":
+      return `running the hook on ${progress.event}`
     default:
       return undefined
   }

@@ -340,7 +340,7 @@ describe("LOOP-8 a hook ends", () => {
         return undefined
       },
     }
-    const running = runHooks([...command("Stop", stubborn(file)), next], input("Stop"), abort.signal)
+    const running = runHooks([...command("Stop", stubborn(file)), next], input("Stop"), { signal: abort.signal })
     const pids = await pidsIn(file, 2)
     abort.abort(new Error("enough"))
     await expect(running).rejects.toThrow("enough")
@@ -375,6 +375,6 @@ describe("LOOP-8 a hook ends", () => {
         return new Promise(() => undefined)
       },
     }
-    await expect(runHooks([never], input("Stop"), abort.signal)).rejects.toThrow("enough")
+    await expect(runHooks([never], input("Stop"), { signal: abort.signal })).rejects.toThrow("enough")
   })
 })

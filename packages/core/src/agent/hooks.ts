@@ -76,6 +76,8 @@ export interface HookCall {
   readonly claudeCode?: Readonly<Record<string, unknown>>
   /** Ends the hooks. The call then rejects. */
   readonly signal?: AbortSignal
+  /** Called with the name of each hook before it runs. */
+  readonly onRun?: (hook: string) => void
 }
 
 /** Runs an agent's hooks for an event. */
@@ -99,14 +101,11 @@ export interface SessionHooks {
 }
 
 export function hooksOf({ hooks, session, closing }: SessionHooks): RunHooks {
-  return (event, { about, claudeCode, signal }) => {
+  return (event, { about, claudeCode, signal, onRun }) => {
     const signals = [signal, event === "SessionEnd" ? undefined : closing].filter((one) => one !== undefined)
     const given = { hook_event_name: event, ...session(), ...about }
-    return runHooks(
-      claudeCode ? hooks.map((hook) => withFields(hook, claudeCode)) : hooks,
-      given,
-      AbortSignal.any(signals),
-    )
+    const fitting = claudeCode ? hooks.map((hook) => withFields(hook, claudeCode)) : hooks
+    return runHooks(fitting, given, { signal: AbortSignal.any(signals), ...(onRun ? { onRun } : {}) })
   }
 }
 
@@ -119,7 +118,7 @@ const withFields = (hook: Hook, fields: Readonly<Record<string, unknown>>): Hook
 export async function runHooks(
   hooks: readonly Hook[],
   given: HookInput,
-  signal: AbortSignal = new AbortController().signal,
+  { signal = new AbortController().signal, onRun }: Pick<HookCall, "signal" | "onRun"> = {},
 ): Promise<HookOutcome> {
   const contexts: { hook: string; text: string }[] = []
   const messages: string[] = []
@@ -131,6 +130,7 @@ export async function runHooks(
     const name = nameOf(hook)
     try {
       if (!fits(hook.matcher, subjectOf(given))) continue
+      onRun?.(name)
       const seen = input === undefined ? given : { ...given, tool_input: input.value }
       const answer = await runOne(hook, seen, signal)
       if (answer?.context) contexts.push({ hook: name, text: answer.context })

@@ -107,6 +107,8 @@ export type CompactionProgress =
       readonly route?: RouteName
       readonly characters?: number
     }
+  /** A hook runs. */
+  | { readonly phase: "hook"; readonly event: "PreCompact" | "SessionStart"; readonly hook: string }
   /** Still running: every half minute. */
   | { readonly phase: "alive"; readonly seconds: number }
   /** Something for the person, from a hook or about a route that failed. */

@@ -207,8 +207,9 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
   if (!("after" in reviewed)) return failed(situation, reviewed, paid)
   const { summary, cut, text, after, audit } = reviewed
   if (route.name === "offline") context.progress({ phase: "message", message: quotedSentence(paid.length > 0) })
-  const { signal } = context
-  const started = await unlessInterrupted(signal, options.hooks?.started({ signal }) ?? Promise.resolve(undefined))
+  const { signal, progress } = context
+  const hooks = options.hooks?.started({ signal, progress }) ?? Promise.resolve(undefined)
+  const started = await unlessInterrupted(signal, hooks)
   if (started.state === "interrupted" || context.signal.aborted) return givenUp(situation, paid)
   for (const message of started.value?.messages ?? []) context.progress({ phase: "message", message })
   const said = hookOutput(started.value?.contexts ?? [], {

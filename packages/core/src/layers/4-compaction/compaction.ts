@@ -116,8 +116,9 @@ export function compaction(options: CompactionOptions): Compactor {
   async function askHooks(context: LayerContext, { trigger, instructions = "" }: CompactionOrder) {
     const own = [instructions, ...(options.guidance?.() ?? [])].filter((text) => text.trim() !== "")
     if (!hooks) return { instructions: own, blocked: undefined }
-    const { signal } = context
-    const asked = await unlessInterrupted(signal, hooks.before({ trigger, instructions: own.join("\n\n"), signal }))
+    const { signal, progress } = context
+    const about = { trigger, instructions: own.join("\n\n"), signal, progress }
+    const asked = await unlessInterrupted(signal, hooks.before(about))
     if (asked.state === "interrupted") throw context.signal.reason
     const answer = asked.value
     for (const message of answer.messages) context.progress({ phase: "message", message })

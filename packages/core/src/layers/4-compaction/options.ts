@@ -1,6 +1,6 @@
 /** What layer 4 works with: the models that write summaries, the state around the conversation, and hooks. */
 import type { Model } from "../../model/model.ts"
-import type { CompactionOrder } from "../compaction-order.ts"
+import type { CompactionOrder, CompactionProgress } from "../compaction-order.ts"
 import type { Surroundings } from "./aftermath.ts"
 import type { NotesSource } from "./routes/from-notes.ts"
 import type { Route } from "./routes/route.ts"
@@ -24,14 +24,20 @@ export interface CompactionOptions extends Surroundings {
 
 type Trigger = CompactionOrder["trigger"]
 
+interface HookRun {
+  readonly signal?: AbortSignal
+  /** Called before a hook runs, for the person's screen. */
+  readonly progress?: (progress: CompactionProgress) => void
+}
+
 /** A hook that fails changes nothing: its failure is only reported to the person. The signal ends hooks that run. */
 export interface CompactionHooks {
-  before(about: { readonly trigger: Trigger; readonly instructions: string; readonly signal?: AbortSignal }): Promise<{
+  before(about: HookRun & { readonly trigger: Trigger; readonly instructions: string }): Promise<{
     readonly instructions: string
     readonly messages: readonly string[]
     readonly blocked?: string | undefined
   }>
-  started(about?: { readonly signal?: AbortSignal }): Promise<{
+  started(about?: HookRun): Promise<{
     readonly contexts: readonly { readonly hook: string; readonly text: string }[]
     readonly messages: readonly string[]
   }>

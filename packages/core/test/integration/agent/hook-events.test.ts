@@ -88,10 +88,17 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
       "A hook blocked the message: not that. It was not kept.",
     )
   }
+  const steps: string[] = []
+  agent.conversation.on("compaction", (progress) => {
+    const step = progress.phase === "hook" ? `hook ${progress.event}` : progress.phase
+    if (step !== steps.at(-1)) steps.push(step)
+  })
   await agent.conversation.compact()
   await agent.close()
   await (await open({ id: agent.conversation.id })).close()
   await (await open({ startedBy: "clear" })).close()
+
+  expect(steps).toEqual(["preparing", "hook PreCompact", "summarising", "restoring", "hook SessionStart", "done"])
 
   const seen = readFileSync(log, "utf8")
     .trim()
