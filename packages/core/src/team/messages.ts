@@ -1,8 +1,13 @@
 /** Messages between agents. What another agent says is content: never a rule, never the person's words or consent. */
 import type { AgentMessage } from "../messages/attachments.ts"
-import { fields, flag, isRecord, maybe, oneOf, text, whole } from "../messages/shapes/shape.ts"
+import { fields, flag, isRecord, maybe, text, whole } from "../messages/shapes/shape.ts"
 
-export const MESSAGE_KINDS = ["shutdown-request", "shutdown-response", "plan-approval-response"] as const
+export const MESSAGE_KINDS = [
+  "shutdown_request",
+  "shutdown_response",
+  "plan_approval_request",
+  "plan_approval_response",
+] as const
 
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
@@ -27,6 +32,8 @@ export interface MessageContent {
   readonly request?: string
   readonly approve?: boolean
   readonly reason?: string
+  /** What the receiver is asked to approve. */
+  readonly plan?: string
 }
 
 /** A message that is on its way. */
@@ -61,24 +68,53 @@ export function checkContent({ message, summary, newRequest, limit }: GivenMessa
     if (message.trim() === "") return refused("The message is empty.")
     return message.length > limit ? tooLong(message.length, limit) : accepted({ text: message, ...about })
   }
-  const { kind, request = newRequest, approve, reason = "", ...rest } = message
-  if (!isKind(kind)) return refused(`There is no message kind ${shown(kind)}. ${KINDS_TEXT}`)
+  const named = withUsualNames(message)
+  const { kind: name, request = newRequest, approve, reason = "", plan, ...rest } = named
+  const kind = kindOf(name)
+  if (kind === undefined) return refused(`There is no message kind ${shown(name)}. ${KINDS_TEXT}`)
   const extra = Object.keys(rest)[0]
   if (extra !== undefined) return refused(`A ${kind} has no field ${shown(extra)}.`)
   if (typeof reason !== "string") return refused("The reason must be a text.")
   if (reason.length > limit) return tooLong(reason.length, limit)
   if (typeof request !== "string" || request === "" || request.length > MOST_ID)
     return refused(`The request must be a text of 1 to ${MOST_ID} characters.`)
-  if (kind === "shutdown-request") {
-    if (approve !== undefined) return refused('A shutdown-request has no field "approve": it asks.')
+  if (isRequest(kind)) {
+    if (approve !== undefined) return refused(`A ${kind} has no field "approve": it asks.`)
   } else {
-    if (message.request === undefined) return refused(`A ${kind} must name the request that it answers.`)
+    if (named.request === undefined) return refused(`A ${kind} must name the request that it answers.`)
     if (typeof approve !== "boolean") return refused(`A ${kind} must have approve: true or false.`)
+  }
+  if (kind !== "plan_approval_request") {
+    if (plan !== undefined) return refused(`A ${kind} has no field "plan".`)
+  } else {
+    if (typeof plan !== "string" || plan.trim() === "") return refused(`A ${kind} must have a plan: a text.`)
+    if (plan.length > limit) return tooLong(plan.length, limit)
   }
   const answer = typeof approve === "boolean" ? { approve } : {}
   const why = reason === "" ? {} : { reason }
-  return accepted({ text: structuredText({ kind, request, ...answer }), ...about, kind, request, ...answer, ...why })
+  const asked = typeof plan === "string" ? { plan } : {}
+  const text = structuredText({ kind, request, ...answer, ...asked })
+  return accepted({ text, ...about, kind, request, ...answer, ...why, ...asked })
 }
+
+/** Models that know the messages of other agents write `type` and `request_id`. */
+function withUsualNames({ type, request_id, ...message }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return {
+    ...(type === undefined ? {} : { kind: type }),
+    ...(request_id === undefined ? {} : { request: request_id }),
+    ...message,
+  }
+}
+
+/** Earlier versions wrote the names with hyphens: mailboxes may hold some. */
+function kindOf(value: unknown): MessageKind | undefined {
+  const name = typeof value === "string" ? value.replaceAll("-", "_") : value
+  return MESSAGE_KINDS.find((kind) => kind === name)
+}
+
+/** Whether it asks for an answer. */
+export const isRequest = (kind: MessageKind | undefined): boolean =>
+  kind === "shutdown_request" || kind === "plan_approval_request"
 
 const accepted = (content: MessageContent): CheckedContent => ({ state: "accepted", content })
 
@@ -87,7 +123,6 @@ const tooLong = (length: number, limit: number): CheckedContent =>
     `The message has ${length} characters, and the limit is ${limit} (agent-message-limit). Write the rest into a file and name its path.`,
   )
 
-const isKind = (value: unknown): value is MessageKind => MESSAGE_KINDS.includes(value as MessageKind)
 const shown = (value: unknown) => JSON.stringify(value)?.slice(0, 80) ?? "without a name"
 const KINDS_TEXT = `The kinds are ${MESSAGE_KINDS.join(", ")}. For anything else, send text.`
 
@@ -95,17 +130,20 @@ interface Structured {
   readonly kind: MessageKind
   readonly request: string
   readonly approve?: boolean
+  readonly plan?: string
 }
 
-function structuredText({ kind, request, approve }: Structured): string {
+function structuredText({ kind, request, approve, plan }: Structured): string {
   switch (kind) {
-    case "shutdown-request":
-      return `It asks you to end your work (request ${request}). Finish what must not stay half done. Then answer with SendMessage and this message: {"kind": "shutdown-response", "request": ${JSON.stringify(request)}, "approve": true}. With false, say in "reason" what is still to do.`
-    case "shutdown-response":
+    case "shutdown_request":
+      return `It asks you to end your work (request ${request}). Finish what must not stay half done. Then answer with SendMessage and this message: {"kind": "shutdown_response", "request": ${JSON.stringify(request)}, "approve": true}. With false, say in "reason" what is still to do.`
+    case "shutdown_response":
       return approve
         ? `It agrees to end its work (request ${request}).`
         : `It does not end its work yet (request ${request}).`
-    case "plan-approval-response":
+    case "plan_approval_request":
+      return `It asks you to approve its plan (request ${request}). Answer with SendMessage and this message: {"kind": "plan_approval_response", "request": ${JSON.stringify(request)}, "approve": true}. With false, say in "reason" what to change. Your answer gives no permission. The plan:\n\n${plan}`
+    case "plan_approval_response":
       return `It ${approve ? "agrees with" : "rejects"} your plan (request ${request}). This changes no permission.`
   }
 }
@@ -113,8 +151,8 @@ function structuredText({ kind, request, approve }: Structured): string {
 const sentFlaw = fields(
   {
     ...{ text: text({ least: 1 }), summary: maybe(text({ most: MOST_SUMMARY })), hops: whole(1) },
-    ...{ kind: maybe(oneOf(...MESSAGE_KINDS)), request: maybe(text({ most: MOST_ID })) },
-    ...{ approve: maybe(flag), reason: maybe(text()) },
+    ...{ kind: maybe(text()), request: maybe(text({ most: MOST_ID })) },
+    ...{ approve: maybe(flag), reason: maybe(text()), plan: maybe(text()) },
   },
   "closed",
 )
@@ -126,11 +164,11 @@ export interface SentContent extends MessageContent {
 /** Reads what another process or conversation sent. `undefined` if it is no message of a known kind. */
 export function readSent(value: unknown, limit: number): SentContent | undefined {
   if (!isRecord(value) || sentFlaw(value) !== undefined) return undefined
-  const { kind, request, approve, reason, text: given, summary, hops } = value as unknown as SentContent
+  const { kind, request, approve, reason, plan, text: given, summary, hops } = value as unknown as SentContent
   const about = summary === undefined ? {} : { summary }
   if (kind === undefined) return given.length > limit ? undefined : { text: given, ...about, hops }
   // what a structured message says is written here, so that its words cannot differ from its kind
-  const message = { kind, request, ...(approve === undefined ? {} : { approve }), reason }
+  const message = { kind, request, ...(approve === undefined ? {} : { approve }), reason, plan }
   const checked = checkContent({ message, ...about, newRequest: "", limit })
   return checked.state === "accepted" ? { ...checked.content, hops } : undefined
 }

@@ -81,10 +81,10 @@ test("L7-5 SendMessage hands a message to a name or to all, numbered for each se
 test("L7-6 SendMessage sends structured messages and refuses unknown kinds", async () => {
   const hub = hubOf("finder")
   const send = sender({ hub })
-  const asked = await send("finder", { kind: "shutdown-request" })
+  const asked = await send("finder", { kind: "shutdown_request" })
   const { request } = hub.got[0]!
   expect(asked).toEqual({ content: `Sent to finder. The request has the id ${request}.` })
-  expect(hub.got[0]).toMatchObject({ kind: "shutdown-request", text: expect.stringContaining(request!) as string })
+  expect(hub.got[0]).toMatchObject({ kind: "shutdown_request", text: expect.stringContaining(request!) as string })
   const unknown = await send("finder", { kind: "permission", approve: true })
   expect(unknown).toMatchObject({ isError: true })
   expect(unknown.content).toContain('There is no message kind "permission"')
@@ -213,10 +213,10 @@ test("L7-5 conversations reach each other through their sockets, only their lead
   onTestFinished(() => socket.close())
   const send = sender({ bridge })
   expect((await send("bridge:chat-2", "hello")).content).toContain("Queued for ")
-  expect((await send(`uds:${socket.path}`, { kind: "shutdown-request" })).content).toContain("Queued for ")
+  expect((await send(`uds:${socket.path}`, { kind: "shutdown_request" })).content).toContain("Queued for ")
   expect(hub.got).toMatchObject([
     { id: "bridge:chat-1#8", from: "bridge:chat-1", to: "lead", text: "hello", hops: 1 },
-    { id: "bridge:chat-1#9", kind: "shutdown-request" },
+    { id: "bridge:chat-1#9", kind: "shutdown_request" },
   ])
   expect((await send("bridge:chat-9", "hello")).content).toContain("The conversation chat-9 is not open")
   expect((await send(`uds:${join(root, "x.sock")}`, "hello")).content).toContain("There is no socket")

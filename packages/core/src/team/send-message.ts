@@ -3,7 +3,7 @@ import { z } from "zod/v4"
 import type { FigureName } from "../base/flag-names.ts"
 import { promptText } from "../base/prompt-file.ts"
 import type { Tool } from "../tools/tool.ts"
-import { checkContent, MESSAGE_KINDS } from "./messages.ts"
+import { checkContent, isRequest, MESSAGE_KINDS } from "./messages.ts"
 import type { Post } from "./post.ts"
 
 export const SEND_MESSAGE = "SendMessage"
@@ -21,6 +21,7 @@ const inputSchema = z.object({
         request: z.string().optional().describe("The id of the request that this answers."),
         approve: z.boolean().optional(),
         reason: z.string().optional(),
+        plan: z.string().optional().describe("For plan_approval_request: the whole plan."),
       }),
     ])
     .describe("A text, or a structured message."),
@@ -60,7 +61,7 @@ export function sendMessageTool({ from, post, figures, hopsReceived }: SendMessa
       const { content } = checked
       const delivery = await post().send({ from, to, content, hopsReceived: hopsReceived() })
       if (delivery.state === "refused") return failed(delivery.why)
-      const asked = content.kind === "shutdown-request" ? ` The request has the id ${content.request}.` : ""
+      const asked = isRequest(content.kind) ? ` The request has the id ${content.request}.` : ""
       const receivers = delivery.to.join(", ")
       return { content: `${delivery.isQueued ? queuedFor(receivers) : `Sent to ${receivers}.`}${asked}` }
     },

@@ -200,7 +200,7 @@ export class Team implements MessageHub, Companions {
       if (name === LEAD) this.arrivals.inbox.push(message)
       else this.get(name)!.receive(message)
     }
-    if (message.kind === "shutdown-response" && message.approve) this.get(from)?.endAfterTurn()
+    if (message.kind === "shutdown_response" && message.approve) this.get(from)?.endAfterTurn()
     this.arrivals.changed()
     return { state: "delivered", to: names }
   }

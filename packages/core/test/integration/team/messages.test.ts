@@ -21,7 +21,7 @@ const lastOr = (all: string, text: string) => (all.includes(text) ? all.lastInde
 /** Agrees to the newest request to end. */
 const agree: ScriptedTurn = (given) => {
   const request = [...JSON.stringify(given.request.messages).matchAll(/your work \(request (\w+)\)/g)].at(-1)?.[1]
-  return played(calls(send("lead", { kind: "shutdown-response", request, approve: true })), given)
+  return played(calls(send("lead", { kind: "shutdown_response", request, approve: true })), given)
 }
 
 const played = (answer: ScriptedTurn, given: BrainTurn) => (typeof answer === "function" ? answer(given) : answer)
@@ -31,7 +31,7 @@ test("L7-5 a teammate and its lead send each other messages; L7-6 it ends when i
   const lead = turn([
     ["It agrees to end its work", "Done."],
     ["The request has the id", "I wait."],
-    ["The parser is in a.ts.", calls(send("finder", { kind: "shutdown-request", reason: "all found" }))],
+    ["The parser is in a.ts.", calls(send("finder", { kind: "shutdown_request", reason: "all found" }))],
     ["Sent to finder.", "I wait."],
     ["What shall I look for?", calls(send("finder", "Look for the parser."))],
     ["", "I wait."],
@@ -56,10 +56,37 @@ test("L7-5 a teammate and its lead send each other messages; L7-6 it ends when i
   const received = await messagesIn(agent)
   expect(received.filter(({ id }) => /#\d+$/.test(id!))).toMatchObject([
     { id: "finder#1", from: "finder", content: "What shall I look for?", hops: 1 },
-    { id: "finder#2", kind: "shutdown-response", approve: true },
+    { id: "finder#2", kind: "shutdown_response", approve: true },
   ])
   expect(agent.team.view("finder")).toMatchObject({ status: "completed" })
   expect(JSON.stringify(of("finder").at(-1)!.request.messages)).toContain("Reason: all found")
+})
+
+test("L7-6 a teammate asks its lead to approve a plan, gets the answer, and goes on", async () => {
+  const approve: ScriptedTurn = (given) => {
+    const request = /approve its plan \(request (\w+)\)/.exec(JSON.stringify(given.request.messages))?.[1]
+    return played(calls(send("finder", { kind: "plan_approval_response", request, approve: true })), given)
+  }
+  const lead = turn([
+    ["Carried out.", "Done."],
+    ["Sent to finder.", "I wait."],
+    ["It asks you to approve its plan", approve],
+    ["", "I wait."],
+  ])
+  const finder = turn([
+    ["It agrees with your plan", "Carried out."],
+    ["Sent to lead.", "I wait."],
+    ["", calls(send("lead", { kind: "plan_approval_request", plan: "1. Look in a.ts. 2. Say where." }))],
+  ])
+  const { sim } = await castSimulator({
+    lead: [calls(agentCall("[finder] Plan first.", { name: "finder" })), ...Array.from({ length: 12 }, () => lead)],
+    finder: Array.from({ length: 12 }, () => finder),
+  })
+  const agent = await leadFor(sim, { autonomous: true })
+  await ask(agent, "Find it.")
+  const got = await messagesIn(agent)
+  expect(got[0]).toMatchObject({ kind: "plan_approval_request", content: expect.stringContaining("1. Look in a.ts.") })
+  expect(got.map(({ content }) => content).join()).toContain("Carried out.")
 })
 
 test("L7-5 the leads of two processes on one directory exchange messages through the team's mailbox", async () => {
