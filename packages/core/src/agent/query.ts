@@ -280,7 +280,12 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
     return `The answer is not complete. The first ${grouped(text.length)} characters of it are kept.`
   }
   try {
-    const sending = { limits, lifetime: chat.cacheLifetime, ...(signal ? { signal } : {}) }
+    const previous = chat.views.context.lastResponse?.message.id
+    const sending = {
+      ...{ limits, lifetime: chat.cacheLifetime },
+      ...(previous === undefined ? {} : { previous }),
+      ...(signal ? { signal } : {}),
+    }
     for await (const event of model.stream(request, sending)) {
       if (event.type === "retry") {
         streamed = ""

@@ -3,11 +3,12 @@
  * emits a report. An unexpected break is also a notice of one line; a drop that Strata decided on is not.
  */
 import type { Block } from "../messages/blocks.ts"
+import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { cachedText, type PromptItem } from "../model/cache/cached-text.ts"
 import { describeBreak } from "../model/cache/describe-break.ts"
 import { CacheForecast, type ForecastOptions } from "../model/cache/forecast.ts"
-import type { ModelResponse } from "../model/model.ts"
+import type { ProviderReason } from "../model/cache/provider-reason.ts"
 import type { Estimator } from "../tokens/estimate.ts"
 import type { ConversationRecord } from "./record.ts"
 
@@ -15,6 +16,12 @@ import type { ConversationRecord } from "./record.ts"
 interface Settled {
   readonly closed: number
   readonly revision: symbol
+}
+
+interface Answer {
+  readonly usage: Usage
+  readonly edits: readonly unknown[]
+  readonly missed: ProviderReason | undefined
 }
 
 export class CacheWatch {
@@ -60,10 +67,13 @@ export class CacheWatch {
     return closed + (changed < 0 ? open.length : changed)
   }
 
-  settled({ usage, context_management }: Pick<ModelResponse, "usage" | "context_management">): void {
+  /** `edits`: of the server, in its copy. `missed`: what the provider says about its cache. */
+  settled({ usage, edits, missed }: Answer): void {
     const { events, clock } = this.#record
-    const serverEdits = context_management?.applied_edits ?? []
-    const report = this.#forecast.settled(usage, { at: clock.now(), serverEdits })
+    const report = this.#forecast.settled(usage, {
+      ...{ at: clock.now(), serverEdits: edits },
+      ...(missed ? { provider: missed } : {}),
+    })
     if (!report) return
     events.emit("cache", report)
     if (report.verdict.kind === "break") events.emit("notice", { message: describeBreak(report.verdict) })

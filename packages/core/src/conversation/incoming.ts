@@ -39,6 +39,8 @@ export interface IncomingResponse {
   readonly usage?: Usage | null
   /** What the server cleared from its own copy of the request, if it was asked to. */
   readonly context_management?: { readonly applied_edits?: readonly unknown[] } | null
+  /** What the provider says about a lost cache, if it was asked. */
+  readonly diagnostics?: unknown
 }
 
 /** In the order they were given. */

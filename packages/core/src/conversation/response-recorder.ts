@@ -1,6 +1,7 @@
 /** Takes in the model's answer: the message, what the server did to the request, and what it cost. */
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Uuid } from "../messages/messages.ts"
+import { type ProviderReason, providerReason } from "../model/cache/provider-reason.ts"
 import { clearedByServer, clearedCalls } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOfUsage, tokenCounts } from "../tokens/price.ts"
@@ -28,6 +29,8 @@ export interface TakenResponse {
   readonly draft: ResponseDraft
   /** What the server cleared from its own copy of the request. */
   readonly edits: readonly unknown[]
+  /** Why its cache did not have the request, as the provider says. */
+  readonly missed: ProviderReason | undefined
 }
 
 export interface RecordedResponse {
@@ -46,11 +49,12 @@ export class ResponseRecorder {
   read(response: IncomingResponse): TakenResponse {
     const draft = responseDraft(response, this.#parts.model)
     const applied = response.context_management?.applied_edits
-    return { draft, edits: asPlainJson(Array.isArray(applied) ? applied : [], "context_management.applied_edits") }
+    const edits = asPlainJson(Array.isArray(applied) ? applied : [], "context_management.applied_edits")
+    return { draft, edits, missed: providerReason(response.diagnostics) }
   }
 
   /** `serverKeeps`: the first call whose result the server leaves alone where it clears the request that was answered. */
-  async take({ draft, edits }: TakenResponse, serverKeeps: string | undefined): Promise<RecordedResponse> {
+  async take({ draft, edits, missed }: TakenResponse, serverKeeps: string | undefined): Promise<RecordedResponse> {
     const { record, cache } = this.#parts
     const [entry] = await record.append([draft], { flush: true })
     await this.#recordServerEdits(edits, serverKeeps)
@@ -58,7 +62,7 @@ export class ResponseRecorder {
     flushed.catch(() => undefined) // awaited below: while the disk works, there is something to do
     this.#report(draft)
     const { usage } = draft.message
-    if (usage) cache.settled({ usage, context_management: { applied_edits: edits } })
+    if (usage) cache.settled({ usage, edits, missed })
     await flushed
     return { uuid: entry!.uuid, stopReason: draft.message.stop_reason ?? null }
   }

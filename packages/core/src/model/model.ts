@@ -46,6 +46,8 @@ export interface StreamOptions {
   readonly purpose?: RequestSource
   /** How long the model may take. What its own options say comes first. */
   readonly limits?: Partial<StreamLimits>
+  /** The id of the answer before. Where the provider can say why its cache lost what that request left, it is asked. */
+  readonly previous?: string
   /** Learns what each attempt costs, also one that ends early. */
   readonly attempts?: AttemptWatch
 }
@@ -99,4 +101,6 @@ export interface ModelResponse {
   readonly usage: Usage
   /** What the server cleared from its own copy of the request, where it was asked to. */
   readonly context_management?: { readonly applied_edits?: readonly unknown[] } | null
+  /** What the provider says about a lost cache, where it was asked. */
+  readonly diagnostics?: unknown
 }

@@ -26,6 +26,7 @@ import type { StreamLimits } from "../stream-limits.ts"
 import { type Piece, watchedStream } from "../watched-stream.ts"
 import { MessageCollector } from "./collect.ts"
 import { type Credentials, credentialsFrom, withoutVersion } from "./credentials.ts"
+import { Diagnosis } from "./diagnosed.ts"
 import { factsFrom } from "./learn.ts"
 import { watchLimits } from "./rate-limits.ts"
 import { watchBody } from "./watch-body.ts"
@@ -92,6 +93,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   const secrets: string[] = Object.values(credentials ?? {})
   let known = findModel(name, options.models)
   let client: Promise<SdkClient> | undefined
+  const diagnosis = new Diagnosis()
 
   function connect(): Promise<SdkClient> {
     client ??= options.client
@@ -175,7 +177,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       return known.facts
     },
 
-    stream(request: ModelRequest, { signal, limits, attempts: watch, ...caching }: StreamOptions = {}) {
+    stream(request: ModelRequest, { signal, limits, attempts: watch, previous, ...caching }: StreamOptions = {}) {
       const { asked, body: bare } = withoutBetas(request)
       const body = placeBreakpoints({ ...bare, model: sentModelName(request.model) }, caching)
       return withRetries({
@@ -185,7 +187,10 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
         attempts: watch,
         attempt: (attempts) =>
           fitOutput(body, {
-            attempt: (fitting) => attempt(fitting, { attempts, asked, signal, limits, watch }),
+            attempt: (fitting) =>
+              diagnosis.ask({ request: fitting, previous: known.known ? previous : undefined }, (sent) =>
+                attempt(sent, { attempts, asked, signal, limits, watch }),
+              ),
             watch,
           }),
       })

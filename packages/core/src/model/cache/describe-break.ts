@@ -1,5 +1,6 @@
 /** A cache break in one line for a person: what it cost, and why. */
 import { grouped } from "../../base/grouped.ts"
+import { agrees, type ProviderReason } from "./provider-reason.ts"
 import type { CacheCause, CacheVerdict } from "./verdict.ts"
 
 export type CacheBreakVerdict = Extract<CacheVerdict, { readonly kind: "break" | "less" }>
@@ -7,10 +8,23 @@ export type CacheBreakVerdict = Extract<CacheVerdict, { readonly kind: "break" |
 const MINUTE_MS = 60_000
 const LIFETIMES = { "5m": "5 minutes", "1h": "an hour" } as const
 
-export function describeBreak({ paidAnew, cause }: CacheBreakVerdict): string {
+export function describeBreak({ paidAnew, cause, provider }: CacheBreakVerdict): string {
   const { tokens, dollars } = paidAnew
   const cost = dollars === undefined ? "" : ` for $${dollars < 0.01 ? dollars.toFixed(4) : dollars.toFixed(2)} more`
-  return `The cache was lost: ${grouped(tokens)} tokens had to be sent again${cost}, because ${reason(cause)}.`
+  return `The cache was lost: ${grouped(tokens)} tokens had to be sent again${cost}, because ${reason(cause)}.${provider ? ` ${theirs(provider, cause)}` : ""}`
+}
+
+const CHANGED = {
+  model: "the model",
+  system: "the system prompt",
+  tools: "the tools",
+  messages: "the messages",
+} as const
+
+function theirs(provider: ProviderReason, cause: CacheCause): string {
+  const size = provider.tokens === undefined ? "" : `, ${grouped(provider.tokens)} tokens`
+  if (agrees(provider, cause)) return `The provider says so too${size}.`
+  return `The provider says that ${CHANGED[provider.changed]} changed${size}; compared once more, the requests show no such change here.`
 }
 
 function reason(cause: CacheCause): string {

@@ -8,6 +8,7 @@ import type { CachedResponse, CacheHistory } from "../../views/cache/cache-histo
 import { describeBreak } from "./describe-break.ts"
 import { CacheForecast, type ForecastOptions } from "./forecast.ts"
 import { KnownEntries } from "./known-entries.ts"
+import type { ProviderReason } from "./provider-reason.ts"
 
 const MODEL = "claude-opus-5" // 5 dollars a million in, 6.25 to write, 0.50 to read; at least 512 tokens
 const MINUTE = 60_000
@@ -27,6 +28,7 @@ interface SendOptions {
   readonly answeredAt?: number
   /** What the server reports to have cleared. */
   readonly serverEdits?: readonly object[]
+  readonly provider?: ProviderReason
 }
 
 /** A conversation that is sent again and again: each step says what is added, when, and what the API counts. */
@@ -57,9 +59,9 @@ class Talk {
   }
 
   send(minute: number, counted: Usage, options: SendOptions = {}) {
-    const { announced = [], answeredAt = minute, serverEdits = [] } = options
+    const { announced = [], answeredAt = minute, serverEdits = [], ...said } = options
     this.forecast.sent(this.request, { at: new Date(START + minute * MINUTE), announced })
-    return this.forecast.settled(counted, { at: new Date(START + answeredAt * MINUTE), serverEdits })!
+    return this.forecast.settled(counted, { at: new Date(START + answeredAt * MINUTE), serverEdits, ...said })!
   }
 }
 
@@ -164,6 +166,15 @@ describe("CACHE-4 the cause of a break", () => {
     })
     expect(describeBreak(verdict as never)).toBe(
       "The cache was lost: 30,000 tokens had to be sent again for $0.17 more, because message 3 changed (block 1, byte 23).",
+    )
+  })
+
+  test("CACHE-4 the provider's word: where it names another cause, the requests are compared once more, and both are said", () => {
+    const provider = { changed: "messages", tokens: 60_000 } as const
+    const lost = healthy().add(text("d")).send(3, usage(0, 65_000), { provider })
+    expect(lost.verdict).toMatchObject({ kind: "break", cause: { kind: "provider" }, provider })
+    expect(describeBreak(lost.verdict as never)).toContain(
+      "nothing had changed here. The provider says that the messages changed, 60,000 tokens; compared once more, the requests show no such change here.",
     )
   })
 

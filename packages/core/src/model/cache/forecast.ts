@@ -19,6 +19,7 @@ import type { PromptItem } from "./cached-text.ts"
 import { compareRequests, type RequestComparison } from "./compare-requests.ts"
 import { type Found, KnownEntries, LIFETIME_MS, type Lifetime } from "./known-entries.ts"
 import { type PromptPrefix, prefixOf, sameMessages } from "./prefix.ts"
+import { agrees, type ProviderReason } from "./provider-reason.ts"
 import { type CacheCause, type CacheVerdict, judge, type Prediction } from "./verdict.ts"
 
 export interface ForecastOptions {
@@ -56,6 +57,8 @@ export interface Settling {
   readonly at: Date
   /** What the server says it edited in its copy. */
   readonly serverEdits?: readonly unknown[]
+  /** What the provider says changed. */
+  readonly provider?: ProviderReason
 }
 
 /** A request that was answered. The content of one from before the conversation was opened again is not known. */
@@ -159,7 +162,7 @@ export class CacheForecast {
   }
 
   /** The response has arrived. `undefined` where no request was sent for it. */
-  settled(usage: Usage, { at, serverEdits = [] }: Settling): CacheReport | undefined {
+  settled(usage: Usage, { at, serverEdits = [], provider }: Settling): CacheReport | undefined {
     const pending = this.#pending
     if (!pending) return undefined
     this.#pending = undefined
@@ -179,7 +182,7 @@ export class CacheForecast {
     }
     const deletedSince = Math.max(0, deleted - (before?.deleted ?? 0))
     const editedByServer = edits !== (before?.serverEdits ?? NO_EDITS)
-    const verdict = judge({
+    const judged = judge({
       before,
       predicted: pending.prediction,
       counts,
@@ -189,6 +192,7 @@ export class CacheForecast {
       deleted: deletedSince,
       suspects: () => this.#suspect(pending, at),
     })
+    const verdict = provider ? this.#besideProvider(judged, { provider, before, after: pending.prefix }) : judged
     // keys represent what was sent: where the server holds something else, only its own counts are certain
     if (editedByServer || deletedSince > 0) this.#entries.clear()
     this.#follow(pending, answered)
@@ -241,6 +245,18 @@ export class CacheForecast {
   #compare({ prefix: before }: Answered, after: PromptPrefix): RequestComparison {
     const known = before && { same: this.#same, settings: [before.settings, after.settings] as const }
     return compareRequests(before?.request, after.request, known)
+  }
+
+  /** Where the provider names another cause, both requests are compared once more, block by block, without what was taken as known. */
+  #besideProvider(
+    verdict: CacheVerdict,
+    { provider, before, after }: { provider: ProviderReason; before: Answered | undefined; after: PromptPrefix },
+  ): CacheVerdict {
+    if (verdict.kind !== "break" && verdict.kind !== "less") return verdict
+    if (agrees(provider, verdict.cause)) return { ...verdict, provider }
+    const found = compareRequests(before?.prefix?.request, after.request)
+    const cause = found.kind === "changed" && agrees(provider, found) ? found : verdict.cause
+    return { ...verdict, cause, provider }
   }
 
   #expired({ start, lifetime }: Answered, now: number): CacheCause {

@@ -8,6 +8,7 @@ import { isBreak, type PaidAnew, paidAnew } from "../../views/cache/cache-break.
 import { type CacheChange, MEANT } from "../../views/cache/cache-causes.ts"
 import type { ChangedPlace } from "./compare-requests.ts"
 import type { Lifetime } from "./known-entries.ts"
+import type { ProviderReason } from "./provider-reason.ts"
 
 export type CacheCause =
   /** The entries had expired. */
@@ -43,6 +44,8 @@ export type CacheVerdict =
       readonly paidAnew: PaidAnew
       /** It was predicted. */
       readonly foreseen: boolean
+      /** What the provider says changed, where it was asked and saw a change. */
+      readonly provider?: ProviderReason
     }
 
 export interface Prediction {
