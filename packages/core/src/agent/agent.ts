@@ -10,6 +10,7 @@ import type { Content } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { isRateLimit, RateLimitedError } from "../model/errors.ts"
 import type { Model } from "../model/model.ts"
+import type { Slot } from "../model/one-slot.ts"
 import type { Purse } from "../model/spending/purse.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { OpenToolset, ToolServer } from "../tools/tool.ts"
@@ -62,6 +63,8 @@ interface AgentParts {
   readonly isAutonomous: boolean
   /** Keeps the server's cache warm in pauses. */
   readonly keeper: CacheKeeper | undefined
+  /** Where the model's server works on one request at a time. */
+  readonly slot: Slot | undefined
   readonly startedBy: "startup" | "clear"
   /** Aborts the queries and hooks that run when the agent closes. */
   readonly closing: AbortController
@@ -167,7 +170,8 @@ export class Agent implements AsyncDisposable {
   async *#alone(events: AsyncGenerator<QueryEvent, QueryEnd>): AsyncGenerator<QueryEvent, QueryEnd> {
     if (this.#isWorking) throw new BusyError()
     this.#isWorking = true
-    const { telemetry, model, keeper } = this.#parts
+    const { telemetry, model, keeper, slot } = this.#parts
+    const release = slot?.claim()
     const { name, provider } = model
     const trace = telemetry.query({ conversation: this.conversation.id, model: name, provider })
     let end = "aborted" // unless it says otherwise: the reader may leave at any event
@@ -181,6 +185,7 @@ export class Agent implements AsyncDisposable {
       }
     } finally {
       trace.ended(end)
+      release?.()
       await events.return({ reason: "aborted" })
       if (end === "aborted") keeper?.stop()
       this.#isWorking = false

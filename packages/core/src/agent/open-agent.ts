@@ -19,6 +19,7 @@ import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
 import { projectIdentity } from "../memory/project-identity.ts"
 import type { Model } from "../model/model.ts"
+import { oneSlotModel, Slot, slotsOf } from "../model/one-slot.ts"
 import { Meter } from "../model/spending/meter.ts"
 import { meteredModel, withoutMeter } from "../model/spending/metered-model.ts"
 import { Purse } from "../model/spending/purse.ts"
@@ -129,7 +130,10 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
   const purse = sub?.purse ?? new Purse()
   if (!sub) purse.limit = options.costLimit ?? Number.POSITIVE_INFINITY
   const meter = new Meter({ purse, clock, ids: options.ids ?? randomIds, source: sub ? "agent" : "main" })
-  const counted = (given: Model) => meteredModel(tracedModel(withoutMeter(given), tracing), meter)
+  const slots = slotsOf(ground.model, findModel(ground.model.name, settings.models).facts.slots)
+  const slot = !sub && slots === 1 ? new Slot() : undefined
+  const shared = (given: Model) => (slot ? oneSlotModel(withoutMeter(given), slot) : withoutMeter(given))
+  const counted = (given: Model) => meteredModel(tracedModel(shared(given), tracing), meter)
   const model = counted(ground.model)
   const summariser = ground.summariser && counted(ground.summariser)
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
@@ -316,6 +320,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     purse,
     costLimit: options.costLimit,
     isAutonomous: options.autonomous === true,
+    slot,
     keeper: keepsWarm ? new CacheKeeper({ conversation, model, clock }) : undefined,
     startedBy: options.startedBy ?? "startup",
     closing,

@@ -34,6 +34,7 @@ const modelOverride = z.strictObject({
   window: mayBeMissing(tokens),
   maxOutput: mayBeMissing(tokens),
   minCacheable: mayBeMissing(z.int().min(0)),
+  slots: mayBeMissing(z.int().min(1)),
   price: mayBeMissing(
     z.strictObject({
       input: z.number().min(0),

@@ -32,6 +32,8 @@ export interface ModelFacts {
   readonly longPrompt?: { readonly above: number; readonly price: Price }
   /** The server does not cache prefixes with fewer tokens than this. */
   readonly minCacheable: number
+  /** How many requests its server works on at a time. Absent: many. */
+  readonly slots?: number
   readonly accepts: ModelAccepts
 }
 

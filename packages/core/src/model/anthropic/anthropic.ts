@@ -20,6 +20,7 @@ import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError, MissingKeyError, ModelAbortedError, ModelError } from "../errors.ts"
 import { fitOutput } from "../fit-output.ts"
 import type { AttemptWatch, Model, ModelEvent, RateLimit, StreamOptions, WarmOptions, WarmResponse } from "../model.ts"
+import { isOnThisMachine } from "../one-slot.ts"
 import { asModelError, type ProviderFailure } from "../provider-failure.ts"
 import { type RetryOptions, withRetries } from "../retry.ts"
 import type { StreamLimits } from "../stream-limits.ts"
@@ -174,7 +175,8 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     provider: PROVIDER,
     address,
     get facts() {
-      return known.facts
+      // a model that no provider has, on this machine: most such servers have one slot
+      return !known.known && isOnThisMachine(baseURL) ? { slots: 1, ...known.facts } : known.facts
     },
 
     stream(request: ModelRequest, { signal, limits, attempts: watch, previous, ...caching }: StreamOptions = {}) {
