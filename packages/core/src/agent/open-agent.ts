@@ -90,7 +90,7 @@ export async function openAgentWith(
 ): Promise<Agent> {
   checkAgentOptions(options)
   const ground = await groundOf(options, settings, surroundings.sub)
-  const sampling = new ServerSampling(options.askPerson !== undefined)
+  const sampling = new ServerSampling({ canAsk: options.askPerson !== undefined, model: ground.model })
   const trustedSkills = new Map((settings.skills ?? []).map(({ path, text }) => [path, text]))
   const opened = await openTools(options.tools ?? [], { ...ground, sampling, trustedSkills })
   const toolset = withRecall(opened, {

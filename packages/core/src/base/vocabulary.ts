@@ -57,7 +57,7 @@ export type CacheLifetime = Exclude<CacheLifetimeSetting, "auto">
 
 /**
  * What a request to a model is for, in the order reports list them. `by-hand`: a compaction that a person asked for. `agent`: all requests
- * of a sub-agent, seen from its lead. `progress`: the line that says what a sub-agent is doing. `sampling`: of an MCP server.
+ * of a sub-agent, seen from its lead. `progress`: the line that says what a sub-agent is doing. `sampling`: of an MCP server. `search`: of the web.
  */
 export const REQUEST_SOURCES = [
   "main",
@@ -70,6 +70,7 @@ export const REQUEST_SOURCES = [
   "progress",
   "keep-warm",
   "sampling",
+  "search",
 ] as const
 
 export type RequestSource = (typeof REQUEST_SOURCES)[number]

@@ -8,7 +8,7 @@ import type { ModelRequest } from "../messages/request.ts"
 import { cachedText, type PromptItem } from "../model/cache/cached-text.ts"
 import { describeBreak } from "../model/cache/describe-break.ts"
 import { CacheForecast, type ForecastOptions } from "../model/cache/forecast.ts"
-import type { ProviderReason } from "../model/cache/provider-reason.ts"
+import type { ProviderReason } from "../model/cache/verdict.ts"
 import type { Estimator } from "../tokens/estimate.ts"
 import type { ConversationRecord } from "./record.ts"
 

@@ -1,7 +1,8 @@
 /** Takes in the model's answer: the message, what the server did to the request, and what it cost. */
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Uuid } from "../messages/messages.ts"
-import { type ProviderReason, providerReason } from "../model/cache/provider-reason.ts"
+import { providerReason } from "../model/cache/provider-reason.ts"
+import type { ProviderReason } from "../model/cache/verdict.ts"
 import { clearedByServer, clearedCalls } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOfUsage, tokenCounts } from "../tokens/price.ts"

@@ -8,6 +8,7 @@ import { projectDirectory } from "../journal/file/layout.ts"
 import { edit } from "./files/edit.ts"
 import { glob } from "./files/glob.ts"
 import { grep } from "./files/grep.ts"
+import { notebookEdit } from "./files/notebook-edit.ts"
 import { read } from "./files/read.ts"
 import { write } from "./files/write.ts"
 import { askUser } from "./session/ask-user.ts"
@@ -20,6 +21,7 @@ import { bashTool } from "./shell/bash.ts"
 import { type ShellOptions, ShellSession } from "./shell/shell-session.ts"
 import type { OpenToolset, Tool, ToolsetContext } from "./tool.ts"
 import { type WebFetchOptions, webFetchTool } from "./web/web-fetch.ts"
+import { webSearchTool } from "./web/web-search.ts"
 
 export const fileTools: readonly Tool[] = [read, write, edit, glob, grep]
 
@@ -57,8 +59,10 @@ export async function openCodingTools(
       notItsWork: [context.root],
       ...shellOptions,
     })
+    const { sampling } = context
+    const search = sampling?.search ? [webSearchTool((...asked) => sampling.search!(...asked))] : []
     return {
-      tools: [...fileTools, ...shell.tools, ...webTools(web), ...sessionTools({ skills })],
+      tools: [...fileTools, notebookEdit, ...shell.tools, ...webTools(web), ...search, ...sessionTools({ skills })],
       introductions: skills.length === 0 ? [] : [skillListing(skills)],
       problems: problems.map(({ path, why }) => escaped(`The skill ${path} cannot be used: ${why}`)),
       readable: skills.flatMap(({ directory, isOwn }) => (isOwn ? [directory] : [])),

@@ -77,6 +77,15 @@ export interface SampleModel {
   /** Whether a person can be asked for consent. */
   readonly canAsk: boolean
   ask(sample: Sample, signal: AbortSignal): Promise<SampledAnswer>
+  /** Searches the web, where the model's API can. Resolves with the blocks of its answer. */
+  search?(query: WebQuery, signal: AbortSignal): Promise<readonly Block[]>
+}
+
+export interface WebQuery {
+  readonly query: string
+  /** Only these domains, or none of these. */
+  readonly allowed?: readonly string[]
+  readonly blocked?: readonly string[]
 }
 
 export interface ToolsetContext {
@@ -88,7 +97,7 @@ export interface ToolsetContext {
   readonly results?: string
   /** Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** For servers that want to ask the model. */
+  /** For servers and tools that want to ask the model. */
   readonly sampling?: SampleModel
   /** The project's skills that a person trusted: what each file said, by its path. The others of a project are left out. */
   readonly trustedSkills?: ReadonlyMap<string, string>

@@ -11,7 +11,19 @@ const weather = named("weather")
 const program = join(import.meta.dirname, "../../test/mcp-server.ts")
 
 const CODING = [
-  ...["Read", "Write", "Edit", "Glob", "Grep", "Bash", "BashOutput", "KillShell", "WebFetch", "TodoWrite"],
+  ...[
+    "Read",
+    "Write",
+    "Edit",
+    "Glob",
+    "Grep",
+    "NotebookEdit",
+    "Bash",
+    "BashOutput",
+    "KillShell",
+    "WebFetch",
+    "TodoWrite",
+  ],
   ...["EnterPlanMode", "ExitPlanMode", "AskUser"],
 ]
 

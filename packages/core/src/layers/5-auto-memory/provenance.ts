@@ -87,7 +87,15 @@ function outsideOf(memory: Memory, { words, outside }: Evidence, before: Memory 
 }
 
 /** Results of these tools bring nothing from outside: they say what the agent did, or what the person answered. */
-const OWN: ReadonlySet<string> = new Set(["Write", "Edit", "TodoWrite", "AskUser", "ExitPlanMode", "KillShell"])
+const OWN: ReadonlySet<string> = new Set([
+  "Write",
+  "Edit",
+  "NotebookEdit",
+  "TodoWrite",
+  "AskUser",
+  "ExitPlanMode",
+  "KillShell",
+])
 
 /** What came from outside in these messages: results of tools, attached files and the like. */
 export function outsideIn(messages: readonly Message[]): readonly OutsideText[] {

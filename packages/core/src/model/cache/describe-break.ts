@@ -1,7 +1,7 @@
 /** A cache break in one line for a person: what it cost, and why. */
 import { grouped } from "../../base/grouped.ts"
-import { agrees, type ProviderReason } from "./provider-reason.ts"
-import type { CacheCause, CacheVerdict } from "./verdict.ts"
+import { agrees } from "./provider-reason.ts"
+import type { CacheCause, CacheVerdict, ProviderReason } from "./verdict.ts"
 
 export type CacheBreakVerdict = Extract<CacheVerdict, { readonly kind: "break" | "less" }>
 

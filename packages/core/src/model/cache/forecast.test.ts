@@ -8,7 +8,7 @@ import type { CachedResponse, CacheHistory } from "../../views/cache/cache-histo
 import { describeBreak } from "./describe-break.ts"
 import { CacheForecast, type ForecastOptions } from "./forecast.ts"
 import { KnownEntries } from "./known-entries.ts"
-import type { ProviderReason } from "./provider-reason.ts"
+import type { ProviderReason } from "./verdict.ts"
 
 const MODEL = "claude-opus-5" // 5 dollars a million in, 6.25 to write, 0.50 to read; at least 512 tokens
 const MINUTE = 60_000

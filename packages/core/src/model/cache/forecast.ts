@@ -19,8 +19,8 @@ import type { PromptItem } from "./cached-text.ts"
 import { compareRequests, type RequestComparison } from "./compare-requests.ts"
 import { type Found, KnownEntries, LIFETIME_MS, type Lifetime } from "./known-entries.ts"
 import { type PromptPrefix, prefixOf, sameMessages } from "./prefix.ts"
-import { agrees, type ProviderReason } from "./provider-reason.ts"
-import { type CacheCause, type CacheVerdict, judge, type Prediction } from "./verdict.ts"
+import { agrees } from "./provider-reason.ts"
+import { type CacheCause, type CacheVerdict, judge, type Prediction, type ProviderReason } from "./verdict.ts"
 
 export interface ForecastOptions {
   readonly factsOf: (model: string) => ModelFacts

@@ -1,10 +1,5 @@
 /** What the provider says about a lost cache, where it was asked, and whether that is what was found here. */
-import type { CacheCause } from "./verdict.ts"
-
-export interface ProviderReason {
-  readonly changed: "model" | "system" | "tools" | "messages"
-  readonly tokens?: number
-}
+import type { CacheCause, ProviderReason } from "./verdict.ts"
 
 const CHANGED: ReadonlyMap<unknown, ProviderReason["changed"]> = new Map([
   ["model_changed", "model"],

@@ -8,7 +8,6 @@ import { isBreak, type PaidAnew, paidAnew } from "../../views/cache/cache-break.
 import { type CacheChange, MEANT } from "../../views/cache/cache-causes.ts"
 import type { ChangedPlace } from "./compare-requests.ts"
 import type { Lifetime } from "./known-entries.ts"
-import type { ProviderReason } from "./provider-reason.ts"
 
 export type CacheCause =
   /** The entries had expired. */
@@ -24,6 +23,12 @@ export type CacheCause =
   | { readonly kind: "below-minimum"; readonly tokens: number; readonly minimum: number }
   /** Nothing here explains it. */
   | { readonly kind: "provider" }
+
+/** What the provider says changed since the request before. */
+export interface ProviderReason {
+  readonly changed: "model" | "system" | "tools" | "messages"
+  readonly tokens?: number
+}
 
 /** Causes of a drop that is not a break. */
 export type ExpectedDrop = CacheChange | "forgotten-thinking"

@@ -6,7 +6,19 @@ export const CALL_TOOL = "CallTool"
 
 /** The tools that come with the library. The model always sees them. */
 export const BUILT_IN: ReadonlySet<string> = new Set([
-  ...["Read", "Write", "Edit", "Glob", "Grep", "Bash", "BashOutput", "KillShell", "WebFetch"],
+  ...[
+    "Read",
+    "Write",
+    "Edit",
+    "Glob",
+    "Grep",
+    "NotebookEdit",
+    "Bash",
+    "BashOutput",
+    "KillShell",
+    "WebFetch",
+    "WebSearch",
+  ],
   ...[
     "TodoWrite",
     "Skill",

@@ -87,6 +87,7 @@ export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
   progress: "progress lines",
   "keep-warm": "keeping the cache warm",
   sampling: "requests of MCP servers",
+  search: "web searches",
   sidechain: "sub-agents",
 }
 
