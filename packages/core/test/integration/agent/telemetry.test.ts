@@ -262,11 +262,20 @@ test("TEL-1, L4-4, LOOP-9 a layer's span says what set it off, what it cost, and
   await agent.close()
   expect(entries.flatMap((entry) => ("boundary" in entry ? (entry.source ?? "none") : []))).toEqual(["main", "main"])
   const layers = spans.getFinishedSpans().filter(({ name }) => name === "strata.layer compaction")
-  const spent = { "strata.spent.requests": 1, "strata.spent.output_tokens": 10, "strata.spent.cache_read_tokens": 49_000 }
+  const spent = {
+    "strata.spent.requests": 1,
+    "strata.spent.output_tokens": 10,
+    "strata.spent.cache_read_tokens": 49_000,
+  }
   expect(layers.map(({ attributes }) => attributes)).toMatchObject([
     { "strata.trigger": "manual", "strata.source": "main", "strata.compaction.chained": false, ...spent },
     {
-      ...{ "strata.trigger": "reactive", "strata.compaction.chained": true, "strata.compaction.responses": 1, ...spent },
+      ...{
+        "strata.trigger": "reactive",
+        "strata.compaction.chained": true,
+        "strata.compaction.responses": 1,
+        ...spent,
+      },
       "strata.compaction.previous": layers[0]!.attributes["strata.compaction.id"],
     },
   ])
