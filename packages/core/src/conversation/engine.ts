@@ -23,7 +23,7 @@ import { contentOf, type Uuid } from "../messages/messages.ts"
 import type { Model } from "../model/model.ts"
 import type { Meter } from "../model/spending/meter.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
-import { findModel, type ModelLookup } from "../tokens/models.ts"
+import { findModel, type ModelLookup, windowBetas } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import type { DeferralPlan } from "../tools/deferred/declare.ts"
@@ -225,8 +225,9 @@ export class Engine {
     const { values } = this.parts.settings
     const known = this.#thresholds.get(name)
     if (known && known.learnt === learnt) return known.thresholds
-    const betas = name === this.parts.model ? this.parts.betas : []
-    const thresholds = thresholdsFor({ name, values, betas, learnt }, findModel(name, values.models))
+    const found = findModel(name, values.models)
+    const betas = name === this.parts.model ? this.parts.betas : windowBetas(name, found.facts)
+    const thresholds = thresholdsFor({ name, values, betas, learnt }, found)
     this.#thresholds.set(name, { learnt, thresholds })
     return thresholds
   }
