@@ -11,7 +11,7 @@ import type { CompactionOptions } from "../layers/4-compaction/options.ts"
 import { offline } from "../layers/4-compaction/routes/offline.ts"
 import { autoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ExtractMemories } from "../layers/5-auto-memory/extraction.ts"
-import { forkExtraction } from "../layers/5-auto-memory/fork-extraction.ts"
+import { extractionSpent, forkExtraction } from "../layers/5-auto-memory/fork-extraction.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
 import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import { dreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
@@ -76,6 +76,8 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     ...memoryLayer(memory, {
       access: accessOf(tools),
       extract: extractMemories ?? forkExtraction({ ...parent, ...(rest.mayRead ? { mayRead: rest.mayRead } : {}) }),
+      // a function of the application, and the offline model, cost nothing
+      ...(extractMemories || isOffline(model) ? {} : { expected: extractionSpent }),
       ...(confirmMemory ? { confirm: confirmMemory } : {}),
     }),
     ...(dreaming ? [dreamingLayer(dreaming, memory?.quota)] : []),
@@ -88,7 +90,7 @@ const notesParts = (memory: ProjectMemory | undefined, configDirectory: string |
   ...(memory && memory.mode !== "read-only" ? { daily: memory.daily } : {}),
 })
 
-type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "confirm">
+type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "expected" | "confirm">
 
 /** It comes after compaction: what it attaches must follow a boundary made for the same request. */
 function memoryLayer(memory: ProjectMemory | undefined, parts: MemoryParts): readonly Layer[] {

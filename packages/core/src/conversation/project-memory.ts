@@ -13,6 +13,7 @@ import type { MemoryMode, WorktreeMemory } from "../base/vocabulary.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
+import { type Waiting, waitingConversations } from "../layers/5-auto-memory/waiting.ts"
 import { type DailySpend, dailySpend } from "../layers/daily-limit.ts"
 import { Quota } from "../layers/quota.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
@@ -38,6 +39,8 @@ export interface ProjectMemory {
   /** The memory of the project that a worktree's own is kept apart from. Dreams are about this one. Absent where there is no other. */
   readonly shared?: Pick<ProjectMemory, "bank" | "files" | "directory">
   readonly daily: DailySpend
+  /** Conversations that were too short for an extraction. Absent for an agent's own memory. */
+  readonly waiting?: Waiting
   readonly quota: Quota
   /** The directory with its links followed, if the store keeps files. */
   readonly directory?: string
@@ -78,6 +81,7 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   return openMemory(options, {
     owner: "project",
     files: shared,
+    waiting: waitingConversations(shared, (address) => store.open(address, { access: "read" })),
     ...(await overlayFor(options, identity, shared)),
     ...(root === undefined ? {} : { past: { root, projects } }),
   })
@@ -132,11 +136,12 @@ interface MemoryParts {
   /** Takes over what the project's memory has learned since. */
   readonly follow?: () => Promise<void>
   readonly past?: Past
+  readonly waiting?: Waiting
 }
 
 async function openMemory(
   { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "root" | "owner">,
-  { owner, files, shared, follow, past }: MemoryParts,
+  { owner, files, shared, follow, past, waiting }: MemoryParts,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
   const open = async (opened: MemoryFiles) => {
@@ -149,6 +154,7 @@ async function openMemory(
   return {
     ...{ owner, mode, ...own, ...search, daily: dailySpend(shared ?? files), quota: new Quota() },
     ...(shared ? { shared: await open(shared) } : {}),
+    ...(waiting ? { waiting } : {}),
     recall: async (question) => {
       await follow?.().catch(() => undefined) // what is there can be searched as it is
       return search.recall(question)

@@ -86,6 +86,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
     open({ throughUuid: text(), path: text(), tokens: count, contextTokens: count, kept: maybe(text()) }),
   ],
   ["memory-extracted", open({ throughUuid: text(), written: texts, said: count, agentWrites: count })],
+  ["memory-rules-kept", open({ said: count, written: texts })],
   ["memory-looked-up", open({ about: texts, start: maybe(flag) })],
   ["memory-written", open({ by: text(), files: texts })],
   [

@@ -116,6 +116,14 @@ export type Decision =
       /** Why nothing was looked at. The messages count as extracted all the same. */
       readonly skipped?: "agent-wrote"
     }
+  /** The person's messages were looked at for lasting rules, without a model. */
+  | {
+      readonly subtype: "memory-rules-kept"
+      /** How many messages of the person were there. */
+      readonly said: number
+      readonly written: readonly string[]
+      readonly change?: string
+    }
   /** A failed extraction. What it did not look at is looked at next time. */
   | { readonly subtype: "memory-extraction-failed"; readonly message: string }
   /**

@@ -13,6 +13,8 @@ const MOST_LINE_CHARACTERS = 150
 
 export interface LoadedIndex {
   readonly text: string
+  /** All lines, also those that are not loaded. */
+  readonly lines: readonly string[]
   readonly isCut: boolean
 }
 
@@ -108,7 +110,7 @@ export function loadedIndex(text: string): LoadedIndex {
     .trimEnd()
   const lines = plain === "" ? [] : plain.split("\n")
   const bytes = Buffer.byteLength(plain)
-  if (lines.length <= MOST_INDEX_LINES && bytes <= MOST_INDEX_BYTES) return { text: plain, isCut: false }
+  if (lines.length <= MOST_INDEX_LINES && bytes <= MOST_INDEX_BYTES) return { text: plain, lines, isCut: false }
   const warning = `[${INDEX_FILE} is too long: it has ${grouped(lines.length)} lines and ${grouped(bytes)} bytes. Only the beginning is shown here, at most ${MOST_INDEX_LINES} lines and ${grouped(MOST_INDEX_BYTES)} bytes. The rest is in the file.]`
   const room = MOST_INDEX_BYTES - Buffer.byteLength(warning) - 1
   const shown: string[] = []
@@ -122,7 +124,7 @@ export function loadedIndex(text: string): LoadedIndex {
     shown.push(line)
     used += size
   }
-  return { text: [...shown, warning].join("\n"), isCut: true }
+  return { text: [...shown, warning].join("\n"), lines, isCut: true }
 }
 
 function firstBytes(text: string, most: number): string {

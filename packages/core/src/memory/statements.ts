@@ -3,6 +3,7 @@
  * the case may differ. Half a sentence can say the opposite, and an addition can be someone else's, so neither counts.
  */
 import { stemmer } from "stemmer"
+import { sentenceParts, sentencesIn } from "../views/record/sentences.ts"
 
 /** A sentence as it is compared. */
 export type Statement = readonly string[]
@@ -12,28 +13,21 @@ const FILLING: ReadonlySet<string> = new Set("a,an,the,please,bitte,ok,okay,so,a
 /** At the beginning of a sentence. */
 const OPENING =
   /^(?:(?:no|yes|actually)[,:]\s+|(?:and|so|ok(?:ay)?|please|from now on|in (?:the )?future|going forward|for the record|remember(?: that)?|note(?: that)?)\b[,:]?\s+)+/iu
-const ENDS = /(?<=[.!…]["'”’)\]*_]*)\s+(?=[^\p{Ll}])|(?<=[?]["'”’)\]*_]*)\s+|(?<=[。！？।؟۔])\s*|\n+/u
 const LIST_MARK = /^\s*(?:[-*+•]|\d+[.)])\s+/u
 const QUOTED = /^\s*(?:["“„«'‘].*["”“»'’][.!]?|`[^`]*`[.!]?)\s*$/su
 const LONGEST = 600 // characters; a longer sentence is pasted text
 
 /** The sentences of a text that say something. Questions, quotations and fragments say nothing. */
 export function statementsIn(text: string): readonly Statement[] {
-  return withIntroductions(text.split(ENDS))
+  return sentencesIn(text)
     .filter((sentence) => sentence.length <= LONGEST && !/[?？؟]\W*$/u.test(sentence) && !QUOTED.test(sentence))
     .map(wordsOf)
     .filter((words) => words.length >= 2 || /[^\p{ASCII}]{4,}/u.test(words.join("")))
 }
 
-/** What follows a colon at the end of a line belongs to it: `Never do this:` and a list. Only the whole of it is a statement. */
-function withIntroductions(sentences: readonly string[]): readonly string[] {
-  const at = sentences.findIndex((sentence) => /:["'”’*_`]*\s*$/u.test(sentence))
-  return at < 0 ? sentences : [...sentences.slice(0, at), sentences.slice(at).join("\n")]
-}
-
 /** Whether the text is made of these sentences, each whole. In any order: a text may repeat or leave out sentences. */
 export function isMadeOf(text: string, statements: readonly Statement[]): boolean {
-  const words = text.split(ENDS).flatMap(wordsOf)
+  const words = sentenceParts(text).flatMap(wordsOf)
   if (words.length === 0) return false
   const reached = new Set([0])
   for (let at = 0; at < words.length; at++) {
@@ -42,12 +36,6 @@ export function isMadeOf(text: string, statements: readonly Statement[]): boolea
       if (statement.every((word, offset) => words[at + offset] === word)) reached.add(at + statement.length)
   }
   return reached.has(words.length)
-}
-
-/** Whether every word of a title occurs in the text. */
-export function isMadeOfWords(title: string, text: string): boolean {
-  const known = new Set(text.split(ENDS).flatMap(wordsOf))
-  return wordsOf(title.replace(/[-_/]+/g, " ")).every((word) => known.has(word))
 }
 
 function wordsOf(sentence: string): readonly string[] {

@@ -20,7 +20,7 @@ function memory(file: string, body: string, more: Partial<RecallableMemory> = {}
 
 const passage = (conversation: string, message: string, coverage = 1): Found => ({
   ...{ source: conversation, uuid: message, coverage, kind: "user", isSaid: true, time: "2026-02-10T12:00:00.000Z" },
-  ...{ blocks: "0", start: 0, length: 10, at: 0, text: `text of ${message}`, score: 1, words: ["staging"] },
+  ...{ blocks: "0", start: 0, length: 10, at: 0, text: `text of ${message}`, score: 1, words: ["staging", "port"] },
 })
 
 const BANK = [

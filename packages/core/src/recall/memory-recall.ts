@@ -4,6 +4,7 @@
  */
 import type { Found, SearchAnswer } from "./choose.ts"
 import { MemorySearch, type SearchableMemory } from "./memory-search.ts"
+import { isExactName, questionTerms } from "./passage-terms.ts"
 import type { Question } from "./ranking.ts"
 
 const DEFAULT_LIMIT = 5
@@ -12,6 +13,18 @@ const MOST_PASSAGES = 2
 /** A passage was never meant to be kept, so it has to fit better than a memory: the share of the question that it covers. */
 const LEAST_PASSAGE_COVERAGE = 0.5
 const PASSAGES_LOOKED_AT = 20
+/** Words of the message that what is attached must have. One word is in common with anything; one exact name is enough. */
+const LEAST_WORDS = 2
+/** Of the message, for a memory that has one of its words only: a message can ask about several things. */
+const LEAST_MEMORY_COVERAGE = 0.3
+/** Said to keep a talk going. They tell nothing apart. */
+const SMALL_TALK = new Set(
+  (
+    "thank,thanks,great,good,nice,perfect,cool,awesome,continue,go,next,proceed,sure,fine,hello,hi,hey,bye,right,help,stop," +
+    "wait,work,works,try,let,looks,look,keep,start,danke,gut,weiter,bitte,super,merci,bien,continuez,gracias,bueno,sigue,vale," +
+    "спасибо,хорошо,дальше,привет,да,нет,好的,谢谢,继续,你好,続け,ありが,りがと,がとう,감사합니다,계속,네,شكرا,تابع,نعم,مرحبا"
+  ).split(","),
+)
 /** New memories that a message waits for, about 20 ms. The others are found from a later message on. */
 const MOST_INDEXED = 100
 const DAY = 86_400_000
@@ -64,11 +77,17 @@ export class MemoryRecall<M extends RecallableMemory> {
   }
 
   async recall({ limit = DEFAULT_LIMIT, exclude = {}, ...question }: RecallQuestion): Promise<readonly Recalled<M>[]> {
+    if (!isTelling(question.text)) return []
     const all = (await this.#options.bank?.all()) ?? []
     this.#search.update(all, MOST_INDEXED)
     const memories = this.#search
       .search({ ...question, mustFit: true, limit: Number.POSITIVE_INFINITY })
-      .filter(({ memory }) => !exclude.memories?.has(memory.file) && !isFrom(memory, exclude))
+      .filter(
+        ({ memory, words, coverage }) =>
+          (isAbout(words) || coverage >= LEAST_MEMORY_COVERAGE) &&
+          !exclude.memories?.has(memory.file) &&
+          !isFrom(memory, exclude),
+      )
       .slice(0, limit)
       .map(({ memory, words }) => ({
         kind: "memory" as const,
@@ -102,7 +121,9 @@ export class MemoryRecall<M extends RecallableMemory> {
       ...{ ...question, isSaid: true, limit: PASSAGES_LOOKED_AT },
       exclude: { sources: exclude.conversations, messages: exclude.messages },
     })
-    const fitting = isFitting ? found.filter(({ coverage }) => coverage >= LEAST_PASSAGE_COVERAGE) : []
+    const fitting = isFitting
+      ? found.filter(({ coverage, words }) => coverage >= LEAST_PASSAGE_COVERAGE && isAbout(words))
+      : []
     return [...Map.groupBy(fitting, ({ source }) => source).values()].slice(0, places).map(([passage]) => ({
       kind: "conversation",
       passage: passage!,
@@ -111,6 +132,14 @@ export class MemoryRecall<M extends RecallableMemory> {
     }))
   }
 }
+
+/** Small talk is about nothing: "thanks!", "continue". A pair of characters is no word yet, so scripts without spaces need more of them. */
+function isTelling(text: string): boolean {
+  return isAbout([...new Set(questionTerms(text).map(({ word }) => word))])
+}
+
+const isAbout = (words: readonly string[]) =>
+  words.filter((word) => !SMALL_TALK.has(word)).length >= LEAST_WORDS || words.some(isExactName)
 
 /** Messages that memories come from: a replaced fact must not return through its conversation, nor a chosen one twice. */
 function messagesOf(memories: readonly RecallableMemory[]): ReadonlySet<string> {

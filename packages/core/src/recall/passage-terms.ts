@@ -64,6 +64,10 @@ export function namesAsWritten(text: string): readonly string[] {
 const looksLikeName = (piece: string): boolean =>
   /\p{N}|\p{Ll}\p{Lu}|\p{Lu}{2}|[\p{L}\p{N}][_./:@#$\\]+[\p{L}\p{N}]/u.test(piece)
 
+/** A name that is in few texts: it has digits or signs inside. */
+export const isExactName = (word: string): boolean =>
+  /\p{N}.*\p{L}|\p{L}.*\p{N}|[\p{L}\p{N}][_./:@#$\\-]+[\p{L}\p{N}]/u.test(word)
+
 function* piecesIn(text: string): Generator<string> {
   for (const [piece] of text.matchAll(/[^\s"'`()<>[\]{},;|]+(?:'[a-z]+)?/g)) yield piece
 }

@@ -74,6 +74,41 @@ export const HELD_OUT: Sentences = {
       Please be concise in all your replies.
       Never again use tabs for indentation.
       Write every code comment in English, even if I write in German.
+      Always list the ingredients before the steps when I ask for a recipe.
+      I prefer reading on paper, so give me text that prints well.
+      In all of our chats, please call the project Heron.
+      Never book anything before nine in the morning for me.
+      When I ask how long something takes, answer in working days.
+      Please include the source file name with every snippet you show.
+      I'd rather get a rough answer quickly than a perfect one late.
+      Whenever we discuss my novel, stay away from spoilers for book two.
+      From now on, when I say "the client", I mean Nordwind.
+      You must always tell me when you are guessing.
+      Do not use abbreviations in your explanations.
+      I like it when you number the steps.
+      Every answer should start with a yes or a no if I ask a yes-or-no question.
+      Always double-check names of people before you write to them.
+      If I send a photo, describe it first.
+      Please stick to free tools in your recommendations.
+      I want you to correct my French every time I make a mistake.
+      Let's use metric from now on.
+      Next time, don't change files that I did not mention.
+      Remember that I can't eat dairy.
+      Unless I ask for more, three sentences are enough.
+      Stop telling me that something is a great question.
+      By default, sort tables by date.
+      Could you always put the price in brackets?
+      My answers from you should be short, I read them on my phone.
+      Avoid metaphors when you talk to me about statistics.
+      Never answer with only a link.
+      For legal questions, mention which country's law you assume.
+      I generally like tests that read like a story, so write yours that way.
+      Don't ever round money amounts in what you send me.
+      Keep commit messages below fifty characters.
+      When you are unsure about a date, say so.
+      I hate surprises, so tell me about side effects before you run a command.
+      Always ask before you use my credit card.
+      Please speak plainly to me, no marketing words in any text you write.
     `,
     de: `
       Antworte mir bitte immer auf Deutsch.
@@ -90,6 +125,12 @@ export const HELD_OUT: Sentences = {
       Gib bei jeder Empfehlung auch einen Nachteil an.
       Immer wenn ich einen Fehler einfüge, erkläre zuerst die Ursache.
       Künftig keine Anglizismen mehr, bitte.
+      Bitte antworte mir in Zukunft kürzer.
+      Frag mich immer, bevor du etwas löschst.
+      Ich mag es lieber, wenn du Beispiele nimmst.
+      Sag mir jedes Mal, welche Datei du geändert hast.
+      Du darfst nie direkt auf main pushen.
+      Von jetzt an bitte nur noch metrische Angaben.
     `,
     fr: `
       Réponds-moi toujours en français.
@@ -105,6 +146,11 @@ export const HELD_OUT: Sentences = {
       Chaque fois que je colle une erreur, commence par la cause probable.
       À l'avenir, évite les anglicismes.
       Merci de toujours commencer par un résumé.
+      Demande-moi toujours avant de supprimer quelque chose.
+      Dis-moi chaque fois quel fichier tu as changé.
+      Tu ne dois jamais pousser directement sur main.
+      Je préfère les exemples aux définitions.
+      Dorénavant, réponds plus court.
     `,
     es: `
       Responde siempre en español.
@@ -120,6 +166,11 @@ export const HELD_OUT: Sentences = {
       En el futuro, evita los anglicismos.
       Me gusta más que preguntes a que adivines.
       Siempre que te pida código, añade pruebas.
+      Pregúntame siempre antes de borrar algo.
+      Dime cada vez qué archivo has cambiado.
+      No debes subir nunca nada directamente a main.
+      Prefiero los ejemplos a las definiciones.
+      A partir de ahora responde más corto.
     `,
     ru: `
       Всегда отвечай мне по-русски.
@@ -134,6 +185,11 @@ export const HELD_OUT: Sentences = {
       Пожалуйста, в дальнейшем избегай англицизмов.
       Мне больше нравится, когда ты задаёшь вопросы, а не угадываешь.
       Отныне обращайся ко мне на «ты».
+      Всегда спрашивай меня, прежде чем что-то удалить.
+      Каждый раз говори, какой файл ты изменил.
+      Тебе нельзя никогда пушить прямо в main.
+      Я предпочитаю примеры, а не определения.
+      Впредь отвечай короче.
     `,
     zh: `
       请始终用中文回答我。
@@ -148,6 +204,11 @@ export const HELD_OUT: Sentences = {
       每次修改代码之后都要运行测试。
       写代码时请务必加上类型注解。
       以后叫我小林就行。
+      删除任何东西之前,请务必先问我。
+      每次都要告诉我你改了哪个文件。
+      你绝不能直接推送到主分支。
+      我更喜欢例子,而不是定义。
+      今后请回答得短一些。
     `,
     ja: `
       いつも日本語で答えてください。
@@ -162,6 +223,11 @@ export const HELD_OUT: Sentences = {
       以後は専門用語を避けてください。
       コードには常に型注釈を付けること。
       推測するより質問してくれるほうがいいです。
+      何かを削除する前に、必ず私に聞いてください。
+      毎回、どのファイルを変えたか教えてください。
+      決してmainに直接プッシュしないでください。
+      定義より例のほうが好きです。
+      これからはもっと短く答えてください。
     `,
     ko: `
       항상 한국어로 대답해 주세요.
@@ -176,6 +242,11 @@ export const HELD_OUT: Sentences = {
       앞으로 전문 용어는 피해 주세요.
       코드에는 반드시 타입을 붙여 주세요.
       지금부터 반말로 해.
+      무언가를 지우기 전에 항상 나에게 물어봐 줘.
+      매번 어떤 파일을 바꿨는지 알려 주세요.
+      절대 main에 바로 푸시하지 마세요.
+      저는 정의보다 예시를 선호해요.
+      앞으로는 더 짧게 대답해 줘.
     `,
     ar: `
       أجبني دائمًا باللغة العربية.
@@ -189,6 +260,11 @@ export const HELD_OUT: Sentences = {
       في كل مرة ألصق فيها خطأ، ابدأ بالسبب الأرجح.
       تجنب المصطلحات التقنية من اليوم فصاعدًا.
       كلما طلبت منك كودًا، أضف اختبارات.
+      اسألني دائمًا قبل أن تحذف شيئًا.
+      أخبرني في كل مرة أي ملف غيّرت.
+      لا تدفع مباشرة إلى main أبدًا.
+      أفضّل الأمثلة على التعريفات.
+      من الآن فصاعدًا أجب باختصار.
     `,
   },
   lookAlikes: {
@@ -244,7 +320,7 @@ export const HELD_OUT: Sentences = {
         The first rule in their contributing guide is "do not use tabs".
       `,
       reported: `
-        My boss told me to always copy him on emails.
+        My boss asked me to always copy him on emails.
         The teacher said we should never use Wikipedia.
         According to the docs, you must always call close().
         Our lawyer insists that we never talk about prices in writing.
@@ -285,7 +361,7 @@ export const HELD_OUT: Sentences = {
         Last year they made us avoid all meetings on Fridays.
         I never got around to reading it.
         You always gave me good answers last week.
-        We had to make sure nobody was in the building.
+        We had to make sure no one was in the building.
         I didn't want to use the other library back then.
       `,
       observation: `
@@ -303,6 +379,41 @@ export const HELD_OUT: Sentences = {
         We always deploy on Tuesdays, so the load is higher then.
         Users must be older than 18.
         The invoice has to be paid every month.
+        How do people make sure that they always wake up on time?
+        I'm writing a parser that must never throw, can you look at it?
+        My neighbour always parks in front of our gate.
+        Please make the second table wider and avoid line breaks in it.
+        She said that I should always carry cash in Japan.
+        I never liked the old logo.
+        If we always ship on Fridays, the weekend is at risk.
+        Write a letter that always stays polite, even in the last paragraph.
+        The contract says that the tenant must never sublet.
+        I prefer the blue cover over the green one.
+        Is it better to always commit lock files?
+        We never found the cause back then.
+        I want to avoid paying twice for the same ticket.
+        Show me every file that was changed last week.
+        Whenever I open the app, it asks me to log in again.
+        When I ask the server for a page, I get an empty answer.
+        Can you list all the rules of chess that beginners always forget?
+        Add a note that customers should always keep the receipt.
+        I'm always nervous before talks.
+        Use the template that I sent you for the invoice.
+        Don't merge the branch until Lena has looked at it.
+        I'd prefer a table for the comparison you make now.
+        The doctor recommended that I never skip breakfast.
+        It would be great if the button always stayed visible.
+        Maybe I should always write things down.
+        Explain why every prime greater than two is odd.
+        Keep the second verse as it is.
+        Every time I restart, the port is taken.
+        Summarise each chapter in one sentence.
+        I need you to write tests for the importer by tonight.
+        Never had a better pizza in my life.
+        You always know what to say.
+        From now on the office is closed on Mondays, what does that mean for us?
+        Our users prefer email.
+        Let me know if anything is unclear.
       `,
     },
     de: `
@@ -319,6 +430,12 @@ export const HELD_OUT: Sentences = {
       Schreib eine Funktion, die niemals null zurückgibt.
       Bitte achte in dieser Datei auf die Einrückung.
       Soll ich immer HTTPS verwenden?
+      Warum soll man Passwörter nie speichern?
+      Mein Nachbar parkt immer vor dem Tor.
+      Schreib einen Brief, der immer höflich bleibt.
+      Ich war noch nie in Oslo.
+      Im Vertrag steht, dass man nie untervermieten darf.
+      Immer wenn ich die App öffne, stürzt sie ab.
     `,
     fr: `
       Pourquoi le serveur ne répond-il jamais ?
@@ -333,6 +450,10 @@ export const HELD_OUT: Sentences = {
       Ce champ ne doit jamais être vide.
       Écris une fonction qui ne renvoie jamais null.
       Dois-je toujours utiliser HTTPS ?
+      Mon voisin se gare toujours devant la porte.
+      Je ne suis jamais allé à Oslo.
+      Le contrat dit qu'on ne peut jamais sous-louer.
+      Chaque fois que j'ouvre l'application, elle plante.
     `,
     es: `
       ¿Por qué el servidor nunca responde?
@@ -347,6 +468,10 @@ export const HELD_OUT: Sentences = {
       Este campo nunca debe estar vacío.
       Escribe una función que nunca devuelva null.
       ¿Debo usar siempre HTTPS?
+      Mi vecino siempre aparca delante de la puerta.
+      Nunca he estado en Oslo.
+      El contrato dice que nunca se puede subarrendar.
+      Cada vez que abro la aplicación, se cierra.
     `,
     ru: `
       Почему сервер никогда не отвечает?
@@ -360,6 +485,10 @@ export const HELD_OUT: Sentences = {
       Раньше мы никогда не писали тесты.
       Это поле никогда не бывает пустым.
       Напиши функцию, которая никогда не возвращает null.
+      Мой сосед всегда паркуется у ворот.
+      Я никогда не был в Осло.
+      В договоре написано, что никогда нельзя сдавать.
+      Каждый раз, когда я открываю приложение, оно падает.
     `,
     zh: `
       为什么服务器总是不响应?
@@ -373,6 +502,10 @@ export const HELD_OUT: Sentences = {
       以前我们从不写测试。
       这个字段必须不为空。
       写一个从不返回空值的函数。
+      我的邻居总是把车停在门口。
+      我从没去过奥斯陆。
+      合同上说永远不能转租。
+      每次我打开应用,它都会崩溃。
     `,
     ja: `
       なぜサーバーはいつも応答しないのですか?
@@ -386,6 +519,9 @@ export const HELD_OUT: Sentences = {
       以前はテストを決して書きませんでした。
       このフィールドは必ず空でない必要があります。
       決してnullを返さない関数を書いてください。
+      隣の人はいつも門の前に車を止めます。
+      オスロには一度も行ったことがありません。
+      アプリを開くたびに落ちます。
     `,
     ko: `
       왜 서버가 항상 응답하지 않나요?
@@ -399,6 +535,9 @@ export const HELD_OUT: Sentences = {
       예전에는 테스트를 절대 쓰지 않았어요.
       이 필드는 반드시 비어 있지 않아야 합니다.
       절대 null을 반환하지 않는 함수를 작성해 줘.
+      이웃은 항상 문 앞에 주차해요.
+      저는 오슬로에 절대 가 본 적이 없어요.
+      앱을 열 때마다 꺼져요.
     `,
     ar: `
       لماذا لا يستجيب الخادم أبدًا؟
@@ -412,6 +551,9 @@ export const HELD_OUT: Sentences = {
       سابقًا لم نكتب اختبارات أبدًا.
       هذا الحقل لا يكون فارغًا أبدًا.
       اكتب دالة لا تعيد قيمة فارغة أبدًا.
+      جاري يوقف سيارته دائمًا أمام الباب.
+      لم أزر أوسلو أبدًا.
+      في كل مرة أفتح التطبيق، يتوقف.
     `,
   },
   advice: `

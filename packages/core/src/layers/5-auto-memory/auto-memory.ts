@@ -5,13 +5,16 @@
 import { reasonOf } from "../../base/errors.ts"
 import type { DecisionDraft, Draft } from "../../journal/entries.ts"
 import type { Memory } from "../../memory/memory.ts"
-import type { Attachment, RecalledMemory } from "../../messages/attachments.ts"
-import { isRequest, type Uuid } from "../../messages/messages.ts"
+import { type Attachment, type RecalledMemory, renderAttachment } from "../../messages/attachments.ts"
+import { type Block, isToolResult, resultBlocks, textOf } from "../../messages/blocks.ts"
+import { contentOf, isRequest, type Message, type Uuid } from "../../messages/messages.ts"
 import type { MemoryRecall } from "../../recall/memory-recall.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { ExtractionQueue, type Extractor } from "./extraction-queue.ts"
 import { MemoryInView } from "./in-view.ts"
-import { recallFor } from "./recall.ts"
+import { RuleKeeper } from "./keep-rules.ts"
+import { plain, recallFor } from "./recall.ts"
+import { together } from "./report.ts"
 import { startOf } from "./start.ts"
 
 export interface AutoMemoryOptions extends Extractor {
@@ -32,7 +35,9 @@ export interface AutoMemory extends Layer {
 }
 
 export function autoMemory(options: AutoMemoryOptions): AutoMemory {
-  const extractions = new ExtractionQueue(options)
+  const refused: string[] = []
+  const rules = new RuleKeeper({ ...options, refused })
+  const extractions = new ExtractionQueue({ ...options, refused })
   const gone = async (memory: Memory) => (await options.gone?.(memory).catch(() => [])) ?? [] // a search that fails settles nothing
   const saved: Memory[] = []
   let known: MemoryInView | undefined
@@ -51,6 +56,11 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
     const attachments: Attachment[] = []
     const about: Uuid[] = []
     const start = inView.isStarted ? {} : { start: true as const }
+    let shownText: string | undefined
+    const shown = () => {
+      shownText ??= plain(views.context.rawMessages.map((message) => textIn(message)).join("\n"))
+      return shownText
+    }
     const attach = (attachment: Attachment) => {
       attachments.push(attachment)
       inView.add(attachment)
@@ -66,7 +76,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       inView.looked(message.uuid)
       about.push(message.uuid)
       const found = await recallFor({
-        ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate },
+        ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate, shown },
         earlier: views.words.messages.filter(({ uuid }) => uuid !== message.uuid).map(({ text }) => text),
         own: views.words.messages.map(({ uuid }) => uuid),
         limit: flags.figures["memory-recall-files"],
@@ -101,9 +111,24 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
 
     async afterQuery(context) {
       if (options.owner === "agent") return undefined
-      return context.flags.on["auto-memory"] ? extractions.afterQuery(context) : undefined
+      if (!context.flags.on["auto-memory"]) return undefined
+      // first, so that an extraction knows what is kept
+      const kept = await rules.afterQuery(context)
+      return together(kept, await extractions.afterQuery(context))
     },
   }
+}
+
+/** What a message shows: words, results of tools, attached files. */
+function textIn(message: Message): string {
+  if (message.type === "attachment")
+    return renderAttachment(message.attachment)
+      .map(({ text }) => text)
+      .join("\n")
+  if (message.type !== "user" && message.type !== "assistant") return ""
+  return contentOf(message)
+    .map((block) => (isToolResult(block) ? textOf(resultBlocks(block) as readonly Block[]) : textOf([block])))
+    .join("\n")
 }
 
 /** What was found, and for which messages it was searched. */

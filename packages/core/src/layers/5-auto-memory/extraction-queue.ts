@@ -6,20 +6,21 @@ import { messageOf, reasonOf } from "../../base/errors.ts"
 import type { MemoryMode } from "../../base/vocabulary.ts"
 import type { DecisionDraft } from "../../journal/entries.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
-import type { MemoryDraft } from "../../memory/memory.ts"
 import { MissingKeyError } from "../../model/errors.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { Word } from "../../views/record/words.ts"
-import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
+import { type BudgetAnswer, backgroundBudget, type Spent, spentOn } from "../background-budget.ts"
 import { type DailySpend, dollarsFor } from "../daily-limit.ts"
 import type { LayerContext, Outcome } from "../layer.ts"
 import { positionOf } from "../position.ts"
 import type { Quota } from "../quota.ts"
-import type { Extraction, ExtractMemories } from "./extraction.ts"
+import { dayOf, type Extraction, type ExtractMemories } from "./extraction.ts"
 import { type ConfirmMemory, type Kept, keepProposals } from "./keep.ts"
-import { outsideIn } from "./provenance.ts"
+import { isTyped, outsideIn, type SaidWord } from "./provenance.ts"
+import { reportOf } from "./report.ts"
+import type { Waiting, WaitingConversation } from "./waiting.ts"
 import { isWorthExtracting } from "./worth.ts"
 
 export interface Extractor {
@@ -32,9 +33,16 @@ export interface Extractor {
   readonly directory?: string
   /** Shows a write and asks, where the mode is `ask`. Missing where no one can be asked. */
   readonly confirm?: ConfirmMemory
+  /** What an extraction will cost, for the first one. Missing where it costs nothing. */
+  readonly expected?: (context: LayerContext) => Spent
+  /** Conversations that were too short for an extraction. */
+  readonly waiting?: Waiting
+  /** Texts that the person did not want to keep. */
+  readonly refused?: string[]
 }
 
-const NAMED_IN_MESSAGE = 3 // memories
+const MOST_EARLIER_TOKENS = 4_000 // of what was said in other conversations
+const MOST_EARLIER_CHARACTERS = 1_500 // of one message
 
 export class ExtractionQueue {
   readonly #options: Extractor
@@ -86,7 +94,7 @@ export class ExtractionQueue {
     this.#running = promise
     let outcome: Outcome | undefined
     try {
-      outcome = (await this.#isAffordable(context)) ? await this.#extract(context) : undefined
+      outcome = await this.#extractOrWait(context)
     } catch (error) {
       outcome = this.#failed(error, context)
     } finally {
@@ -95,11 +103,24 @@ export class ExtractionQueue {
     return outcome && { ...outcome, journaled: async () => end(), lost: end }
   }
 
-  async #isAffordable(context: LayerContext): Promise<boolean> {
+  /** Until it has been looked at, the conversation waits: then one that follows can do it, if this one ends before. */
+  async #extractOrWait(context: LayerContext): Promise<Outcome | undefined> {
+    const { waiting } = this.#options
+    const others = ((await waiting?.all()) ?? []).filter(({ id }) => id !== context.conversation)
+    const own = asWaiting(context)
+    if (own) await waiting?.note(own)
+    return (await this.#isAffordable(context, others)) ? this.#extract(context, others) : undefined
+  }
+
+  async #isAffordable(context: LayerContext, others: readonly WaitingConversation[]): Promise<boolean> {
     const { figures } = context.flags
-    const budget = backgroundBudget(context.views.ledger, { purpose: "memory", limit: figures["background-share"] })
+    const first = this.#options.expected?.(context)
+    const budget = backgroundBudget(context.views.ledger, {
+      ...{ purpose: "memory", limit: figures["background-share"], besides: others.map(({ spent }) => spent) },
+      ...(first ? { first } : {}),
+    })
     if (!budget.allowed) {
-      this.#report(context, waitsForShare(budget))
+      if (budget.taken > 0) this.#report(context, waitsForShare(budget)) // a short conversation just waits
       return false
     }
     const shortage = this.#options.quota?.shortage(context.now)
@@ -122,8 +143,8 @@ export class ExtractionQueue {
     context.progress({ phase: "message", message })
   }
 
-  async #extract(context: LayerContext): Promise<Outcome | undefined> {
-    const { bank, mode, confirm, daily } = this.#options
+  async #extract(context: LayerContext, others: readonly WaitingConversation[]): Promise<Outcome | undefined> {
+    const { bank, mode, confirm, daily, waiting, refused } = this.#options
     const { views, now } = context
     // taken at the same moment, before anything is awaited
     const stored = views.context.storedMessages()
@@ -134,14 +155,17 @@ export class ExtractionQueue {
     this.#tried = seen.said
     const isPersonsTurn = !(await bank.isCommandRunning())
     const [request, memories, index] = await Promise.all([context.request(), bank.all(), bank.index()])
-    const today = now.toISOString().slice(0, "YYYY-MM-DD".length)
+    const today = dayOf(now)
+    const estimate = (text: string) => Math.ceil(views.estimator.text(text))
+    const earlier = await saidEarlier(others, { waiting, estimate })
     const extraction = await this.#options.extract({
       ...{ words, memories, request, openCalls, today, directory: this.#options.directory },
+      earlier: earlier.words.map(({ text }) => text.slice(0, MOST_EARLIER_CHARACTERS).toWellFormed()),
       isContinued: views.memories.throughUuid !== undefined,
       index: index.text,
       textOf: (file) => bank.text(file),
       location: this.#options.directory ?? bank.location,
-      estimate: (text) => Math.ceil(views.estimator.text(text)),
+      estimate,
       room: context.thresholds.effective - context.size.tokens,
       maxTurns: context.flags.figures["memory-turns"],
       patience: limitsFrom(context.flags),
@@ -152,14 +176,17 @@ export class ExtractionQueue {
     if (extraction.ended !== "done" || throughUuid === undefined) return this.#unfinished(extraction, spent, context)
     const evidence = {
       conversation: context.conversation,
-      words: isPersonsTurn ? everything : [],
+      words: isPersonsTurn ? [...earlier.words, ...everything] : [],
       outside: outsideIn(stored),
     }
     try {
       const kept = await keepProposals(extraction, {
         ...{ bank, mode, evidence, memories, today, signal: context.signal },
         ...(confirm ? { confirm } : {}),
+        ...(refused ? { refused } : {}),
       })
+      const own = asWaiting(context)
+      await waiting?.looked([...earlier.taken, ...(own ? [{ ...own, said: seen.said }] : [])])
       this.#lastProblem = undefined
       return finished(kept, [...spent], { throughUuid, ...seen })
     } catch (error) {
@@ -209,27 +236,37 @@ interface Seen {
   readonly agentWrites: number
 }
 
-function finished({ change, memories, leftOut }: Kept, spent: readonly DecisionDraft[], seen: Seen): Outcome {
-  const written = memories.map(({ file }) => file!)
-  const facts = { written, ...seen, ...(change ? { change: change.id } : {}) }
-  const said = [
-    ...(memories.length > 0 ? [remembered(memories)] : []),
-    ...(leftOut.length > 0 ? [notKept(leftOut)] : []),
-  ]
-  return {
-    drafts: [...spent, { type: "strata", subtype: "memory-extracted", ...facts }],
-    counts: { "memories.written": written.length },
-    ...(said.length > 0 ? { message: said.join(" ") } : {}),
+function finished(kept: Kept, spent: readonly DecisionDraft[], seen: Seen): Outcome {
+  const written = kept.memories.map(({ file }) => file!)
+  const facts = { written, ...seen, ...(kept.change ? { change: kept.change.id } : {}) }
+  return { drafts: [...spent, { type: "strata", subtype: "memory-extracted", ...facts }], ...reportOf(kept) }
+}
+
+/** The conversation as one that waits. Sub-agents do not: what they heard is the agent's words. */
+function asWaiting({ journal, views }: LayerContext): WaitingConversation | undefined {
+  const { project, id, under } = journal.address
+  if (under !== undefined) return undefined
+  const spent = spentOn(views.ledger.lines.values())
+  return { project, id, from: views.memories.said, said: views.words.messages.length, spent }
+}
+
+/** What was said in conversations that wait, as far as there is room. Those that do not fit go on waiting. */
+async function saidEarlier(
+  others: readonly WaitingConversation[],
+  { waiting, estimate }: { readonly waiting: Waiting | undefined; readonly estimate: (text: string) => number },
+): Promise<{ readonly words: readonly SaidWord[]; readonly taken: readonly WaitingConversation[] }> {
+  const words: SaidWord[] = []
+  const taken: WaitingConversation[] = []
+  let room = MOST_EARLIER_TOKENS
+  for (const one of others) {
+    const said = ((await waiting?.wordsOf(one)) ?? []).filter(isTyped)
+    room -= said.reduce((sum, { text }) => sum + estimate(text.slice(0, MOST_EARLIER_CHARACTERS)), 0)
+    if (room < 0) break
+    words.push(...said.map((word) => ({ ...word, conversation: one.id })))
+    taken.push(one)
   }
+  return { words, taken }
 }
-
-function remembered(memories: readonly MemoryDraft[]): string {
-  const names = memories.slice(0, NAMED_IN_MESSAGE).map(({ name }) => name)
-  const more = memories.length - names.length
-  return `Remembered: ${names.join("; ")}${more > 0 ? ` and ${more} more` : ""}.`
-}
-
-const notKept = (leftOut: readonly string[]) => `Not remembered: ${leftOut.join("; ")}.`
 
 const asSpent = ({ id, model, usage }: ModelResponse): DecisionDraft => ({
   type: "strata",

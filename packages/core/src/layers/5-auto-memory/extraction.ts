@@ -12,6 +12,8 @@ export type ExtractMemories = (task: ExtractionTask) => Promise<Extraction>
 export interface ExtractionTask {
   /** What the person said since the last extraction, the oldest first. */
   readonly words: readonly Word[]
+  /** What they said in other conversations that no extraction looked at. */
+  readonly earlier: readonly string[]
   /** Whether an earlier part of the conversation was looked at before. */
   readonly isContinued: boolean
   /** All memories there are, also those that were superseded. */
@@ -49,6 +51,9 @@ export interface Extraction {
   /** What the person should know about it. */
   readonly problem?: unknown
 }
+
+/** YYYY-MM-DD. */
+export const dayOf = (now: Date): string => now.toISOString().slice(0, "YYYY-MM-DD".length)
 
 export const nothingFound = (ended: Extraction["ended"], rest: Partial<Extraction> = {}): Extraction => ({
   texts: new Map(),

@@ -6,6 +6,8 @@ import { StrataError } from "../../base/errors.ts"
 import { type ForkOutcome, type ForkParent, runFork } from "../../forks/fork.ts"
 import type { ToolUse } from "../../messages/blocks.ts"
 import type { PermissionQuestion, Tool } from "../../tools/tool.ts"
+import { forkSpent, type Spent } from "../background-budget.ts"
+import type { LayerContext } from "../layer.ts"
 import { readAnswer } from "./answer.ts"
 import { captureFiles, nameInside } from "./captured-files.ts"
 import { type Extraction, type ExtractionTask, type ExtractMemories, nothingFound } from "./extraction.ts"
@@ -22,6 +24,9 @@ export interface MemoryForkOptions extends Omit<ForkParent, "request" | "openCal
   /** Whether the conversation may read a file of the project without a question. Default: no file. */
   readonly mayRead?: (path: string) => boolean
 }
+
+/** What a fork that asks for memories will cost. */
+export const extractionSpent = ({ size, facts }: LayerContext): Spent => forkSpent(size.tokens, facts)
 
 /** A fork's answer could not be used. */
 export class MemoryAnswerError extends StrataError {
@@ -48,13 +53,13 @@ interface DirectedTask extends ExtractionTask {
 }
 
 async function directiveFor(task: ExtractionTask, writing: Writing): Promise<string> {
-  const { location, today, index, words, isContinued, maxTurns } = task
+  const { location, today, index, words, isContinued, maxTurns, earlier } = task
   const since = isContinued ? words[0]?.text : undefined
   return memoryPrompt({
     writing,
     location,
     today,
-    turns: maxTurns,
+    ...{ turns: maxTurns, earlier },
     memories: writing === "with-files" ? index : await shownMemories(task),
     ...(since === undefined ? {} : { since }),
   })

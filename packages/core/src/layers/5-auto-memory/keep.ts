@@ -7,8 +7,9 @@ import type { MemoryMode } from "../../base/vocabulary.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { fileNameFor } from "../../memory/file-names.ts"
 import { lessTrusted, refusalOf, trespassOf } from "../../memory/instruction-guard.ts"
-import { isPersons, type Memory, type MemoryChange, type MemoryDraft } from "../../memory/memory.ts"
-import { inTheirWords } from "../../memory/own-words.ts"
+import { isCurrent, isPersons, type Memory, type MemoryChange, type MemoryDraft } from "../../memory/memory.ts"
+import { inTheirWords, ownText, ruleIn } from "../../memory/own-words.ts"
+import { isMadeOf, statementsIn } from "../../memory/statements.ts"
 import { parseMemory } from "../../memory/topic-file.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { Extraction } from "./extraction.ts"
@@ -35,6 +36,8 @@ export interface Keeping {
   readonly memories: readonly Memory[]
   /** YYYY-MM-DD. */
   readonly today: string
+  /** Texts that the person did not want to keep. They are not asked about again; what they refuse now is added. */
+  readonly refused?: string[]
   /** A person who has not answered is not awaited once it is aborted. */
   readonly signal: AbortSignal
 }
@@ -67,16 +70,18 @@ export async function keepProposals({ texts, base }: Extraction, keeping: Keepin
 /** The memory with its source, or why it is left out. Nothing where it says what the file says already. */
 async function checkedDraft(
   { file, text }: { readonly file: string; readonly text: string },
-  { evidence, memories, today }: Keeping,
+  { evidence, memories, today, refused = [] }: Keeping,
 ): Promise<MemoryDraft | string | undefined> {
   const before = memories.find((memory) => memory.file === file)
   const facts = { created: before?.created ?? today, source: before?.source ?? ({ saidBy: "agent" } as const) }
   const claimed = await parseMemory({ file, text, facts })
   if (claimed.body.trim() === "") return `${file} has no text`
+  if (isMadeOf(ruleIn(claimed.body), refused.flatMap(statementsIn))) return undefined
   if (before && isSame(before, claimed)) return undefined
   const computed = sourceOf(claimed, evidence, before)
   // what only a tool said stays that; the person's own words make it theirs
   const source = before && !isPersons({ source: computed }) ? lessTrusted(computed, before.source) : computed
+  if (!before && isPersons({ source }) && isKnown(claimed, memories)) return undefined
   const why = refusalOf({ ...claimed, source })
   if (why !== undefined) return `${file}: ${why}`
   const memory = inTheirWords(await parseMemory({ file, text, facts: { ...facts, source } }), before)
@@ -95,6 +100,12 @@ async function checkedDraft(
     ...(supersedes ? { supersedes } : {}),
   }
 }
+
+/** Whether a memory of the person's says it already. */
+const isKnown = ({ body }: Memory, memories: readonly Memory[]): boolean =>
+  memories.some(
+    (memory) => isCurrent(memory) && isPersons(memory) && isMadeOf(ruleIn(body), statementsIn(ownText(memory))),
+  )
 
 /** The person was shown this text and said yes. */
 const withConsent = (draft: MemoryDraft): MemoryDraft =>
@@ -122,7 +133,9 @@ async function isWanted({ file, text, draft, base }: Candidate, keeping: Keeping
   })
   const answer = await unlessInterrupted(keeping.signal, asked)
   keeping.signal.throwIfAborted() // no answer: it is proposed again another time
-  return answer.state === "settled" && answer.value
+  const isYes = answer.state === "settled" && answer.value
+  if (!isYes) keeping.refused?.push(ruleIn(draft.body))
+  return isYes
 }
 
 const isSame = (a: Memory, b: Memory): boolean =>

@@ -29,13 +29,26 @@ export interface PromptInput {
   /** YYYY-MM-DD. */
   readonly today: string
   readonly turns: number
+  /** What the user said in earlier conversations that were too short to look at. */
+  readonly earlier?: readonly string[]
 }
 
-export function memoryPrompt({ writing, location, since, memories, today, turns }: PromptInput): string {
+export function memoryPrompt({ writing, location, since, memories, today, turns, earlier }: PromptInput): string {
   const how = filled(TEXTS[writing], { location, turns: String(turns) }).trimEnd()
   const none = memories.trim() === "" ? "(none yet)" : memories.trimEnd()
-  return filled(TEXTS.prompt, { range: rangeOf(since), how, today, memories: none }).trimEnd()
+  const values = { range: rangeOf(since), how, today, memories: none, earlier: earlierText(earlier) }
+  return filled(TEXTS.prompt, values).trimEnd()
 }
+
+/** Look at it too: it is not in the conversation above. */
+function earlierText(said: readonly string[] = []): string {
+  if (said.length === 0) return ""
+  const lines = said.map((text) => `- ${JSON.stringify(text)}`)
+  return `\n\nLook also at what the user said in earlier conversations, which are not above. Each line is one message:\n\n${EARLIER}\n${lines.join("\n")}\n${EARLIER_END}`
+}
+
+const EARLIER = "<said_earlier>"
+const EARLIER_END = "</said_earlier>"
 
 /** At the start of a conversation: for the memory of the project, or for an agent's own. */
 export function howToRemember(location: string, owner: "project" | "agent" = "project"): string {

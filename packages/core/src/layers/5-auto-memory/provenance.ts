@@ -17,10 +17,13 @@ import type { Word } from "../../views/record/words.ts"
 export interface Evidence {
   readonly conversation: string
   /** Everything the person said in the conversation. */
-  readonly words: readonly Word[]
+  readonly words: readonly SaidWord[]
   /** What came from outside and is in view. */
   readonly outside: readonly OutsideText[]
 }
+
+/** `conversation`: where it was said, if it was another one. */
+export type SaidWord = Word & { readonly conversation?: string }
 
 export interface OutsideText {
   /** Such as `Read README.md`. */
@@ -39,8 +42,8 @@ export function sourceOf(memory: Memory, evidence: Evidence, before?: Memory): P
   const { conversation } = evidence
   const earlier = before && isPersons(before) ? before : undefined
   if (earlier && isUnchanged(memory, earlier)) return earlier.source
-  const message = messageSaying(memory, evidence, earlier)
-  if (message !== undefined) return { saidBy: "user", conversation, message }
+  const said = messageSaying(memory, evidence, earlier)
+  if (said) return { saidBy: "user", conversation: said.conversation ?? conversation, message: said.uuid }
   const { isFromTool, outside } = outsideOf(memory, evidence, before)
   return { saidBy: isFromTool ? "tool" : "agent", conversation, ...(outside === "" ? {} : { outside }) }
 }
@@ -52,19 +55,19 @@ function isUnchanged({ body }: Memory, earlier: Memory): boolean {
 }
 
 /** The person's newest message that the rule needs, if all its sentences are the person's. */
-function messageSaying({ body }: Memory, { words }: Evidence, earlier: Memory | undefined): string | undefined {
+function messageSaying({ body }: Memory, { words }: Evidence, earlier: Memory | undefined): SaidWord | undefined {
   let said = earlier ? statementsIn(ownText(earlier)) : []
   const rule = ruleIn(body)
   if (isMadeOf(rule, said)) return undefined // sentences of theirs went, and they said nothing
-  for (const { uuid, text } of words.filter(isTyped)) {
-    said = [...said, ...statementsIn(typedLines(text).join("\n"))]
-    if (isMadeOf(rule, said)) return uuid
+  for (const word of words.filter(isTyped)) {
+    said = [...said, ...statementsIn(typedLines(word.text).join("\n"))]
+    if (isMadeOf(rule, said)) return word
   }
   return undefined
 }
 
 /** An answer can be one of the options that the agent wrote. A message that is too long to hold was pasted. A transcript is a file like any other. */
-const isTyped = ({ saidAt, isCut, isImported }: Word): boolean => saidAt !== "answer" && !isCut && !isImported
+export const isTyped = ({ saidAt, isCut, isImported }: Word): boolean => saidAt !== "answer" && !isCut && !isImported
 
 /** Which of the texts from outside the memory is closest to, and whether it only repeats one of them. */
 function outsideOf(memory: Memory, { words, outside }: Evidence, before: Memory | undefined) {

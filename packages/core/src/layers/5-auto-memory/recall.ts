@@ -20,6 +20,8 @@ export interface RecallInput {
   /** Uuids of all messages of the person here. A conversation that this one was copied from has them too. */
   readonly own: readonly string[]
   readonly inView: MemoryInView
+  /** What is said and shown in the conversation now. */
+  readonly shown: () => string
   readonly now: Date
   readonly limit: number
   /** Tokens of one memory. */
@@ -44,8 +46,17 @@ export async function recallFor(input: RecallInput): Promise<readonly Attachment
       conversations: new Set([conversation]),
     },
   })
-  return Promise.all(found.map((one) => attachmentOf(one, input)))
+  const fresh = found.filter((one) => !isShown(one, input))
+  return Promise.all(fresh.map((one) => attachmentOf(one, input)))
 }
+
+/** What the conversation has word for word, from a tool or from the person, is not shown again. */
+function isShown(found: Recalled<Memory>, { shown }: RecallInput): boolean {
+  const text = plain(found.kind === "memory" ? ownText(found.memory) : found.passage.text)
+  return text !== "" && shown().includes(text)
+}
+
+export const plain = (text: string) => text.replace(/\s+/gu, " ").trim()
 
 async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promise<Attachment> {
   const { words, ageDays } = found
@@ -53,7 +64,8 @@ async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promis
   const age = ageOfDays(ageDays)
   if (found.kind === "conversation") {
     const { source: conversation, uuid, kind, text } = found.passage
-    const source = kind === "user" ? "said by the user" : "said by the agent"
+    const who = kind === "user" ? "said by the user" : "said by the agent"
+    const source = `${who} on ${found.passage.time.slice(0, "YYYY-MM-DD".length)}`
     const path = passagePath(conversation, uuid)
     return { type: "memory", from: "conversation", path, content: fenced(cutTo(text, input)), age, source, why }
   }
@@ -65,7 +77,7 @@ async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promis
     path: memory.file,
     content: cutTo(`${title}\n\n${memory.body}`, input),
     age,
-    source: sourcePhrase(memory.source),
+    source: `${sourcePhrase(memory.source)}, ${memory.confirmed.slice(0, "YYYY-MM-DD".length)}`,
     ...(gone.length > 0 ? { gone } : {}),
     why,
   }

@@ -3,9 +3,7 @@ import { StrataError } from "../../base/errors.ts"
 import { findSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryDraft, Provenance } from "../../memory/memory.ts"
 import { titleOf } from "../../memory/own-words.ts"
-
-const ABOUT_THE_USER =
-  /^(?:I(?:['’]m| am| was| work| know| use| speak| live)\b|my name\b|call me\b|ich (?:bin|arbeite|heiße|kenne)\b)/i
+import { isAboutThePerson } from "../../views/record/about-the-person.ts"
 
 /** What the person asked to keep contains a secret, or nothing at all. */
 export class NotRememberedError extends StrataError {
@@ -26,7 +24,7 @@ export function rememberedDraft(text: string, source: Provenance): MemoryDraft {
   }
   return {
     ...titleOf(body),
-    type: ABOUT_THE_USER.test(body) ? "user" : "feedback",
+    type: isAboutThePerson(body) ? "user" : "feedback",
     source,
     basis: "said",
     body,

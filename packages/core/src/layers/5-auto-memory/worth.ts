@@ -1,25 +1,28 @@
-/** Whether enough was said for an extraction. Most messages only ask for work and leave nothing to keep, and a fork costs money. */
+/**
+ * Whether enough was said for an extraction. A message that only asks for work, or asks something, leaves nothing to keep. The form of its
+ * sentences decides: one that states something may matter later. What it may cost is decided elsewhere.
+ */
+import { isEnglishRequest } from "../../views/record/lasting-rules-english.ts"
+import { sentencesIn } from "../../views/record/sentences.ts"
+import { typedLines } from "../../views/record/typed-text.ts"
 import type { Word } from "../../views/record/words.ts"
 
-/** What people say about themselves, their team, a decision, a date, a place, or a mistake of the agent. */
-const TELLING = new RegExp(
-  [
-    String.raw`\bI(?:['’]m| am| was| work| know| use| like| want| need| prefer| hate)\b`,
-    String.raw`\b(?:my|our) (?:name|team|role|job|company|boss|customers?|users?|deadline|release|goal)\b`,
-    String.raw`\bwe (?:use|decided|agreed|chose|want|need|plan|have to|are going to|will|switched|moved)\b`,
-    String.raw`\b(?:ich (?:bin|arbeite|kenne|nutze|mag|will)|wir (?:nutzen|haben|wollen|planen)|merk dir|je suis|nous|yo soy|soy)\b`,
-    String.raw`\b(?:actually|instead|wrong|not what|no longer|any ?more|rather than|stop|call me|remember|note that|for the record)\b`,
-    String.raw`\b(?:deadline|due|release|freeze|until|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|next (?:week|month|quarter))\b`,
-    "https?://",
-    String.raw`\b\d{4}-\d{2}-\d{2}\b`,
-  ].join("|"),
-  "iu",
-)
 const LONG_MESSAGE = 1_500 // characters; who writes this much explains something
+const LEAST_WORDS = 4
+const LEAST_LETTERS = 6 // in scripts without spaces
+const QUESTION = /[?？؟]\W*$/u
 
 /** `most`: after so many messages an extraction runs, whatever they say. */
-export function isWorthExtracting(words: readonly Word[], most: number): boolean {
-  return words.length >= most || words.some(({ text, rules }) => rules.length > 0 || saysSomething(text))
+export function isWorthExtracting(words: readonly Pick<Word, "text">[], most: number): boolean {
+  return words.length >= most || words.some(({ text }) => text.length >= LONG_MESSAGE || statesSomething(text))
 }
 
-const saysSomething = (text: string) => text.length >= LONG_MESSAGE || TELLING.test(text)
+const statesSomething = (text: string) => sentencesIn(typedLines(text).join("\n")).some(isStatement)
+
+const isStatement = (sentence: string) =>
+  !QUESTION.test(sentence) && isLongEnough(sentence) && !isEnglishRequest(sentence.trim())
+
+const isLongEnough = (sentence: string) =>
+  sentence.trim().split(/\s+/u).length >= LEAST_WORDS ||
+  (sentence.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu)?.length ??
+    0) >= LEAST_LETTERS

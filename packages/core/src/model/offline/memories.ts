@@ -3,7 +3,8 @@
  * Each memory is a file with frontmatter and a line in the index. A memory already in the index is not written again.
  */
 
-import { standingSentences } from "./corrections.ts"
+import { isAboutThePerson } from "../../views/record/about-the-person.ts"
+import { lastingRules } from "../../views/record/lasting-rules.ts"
 import type { Demand } from "./demand.ts"
 import type { Facts } from "./facts.ts"
 import { readFileText } from "./file-text.ts"
@@ -20,16 +21,16 @@ interface Memory {
 }
 
 const INDEX = "MEMORY.md"
-const MOST_MEMORIES = 4 // per extraction
+const MOST_MEMORIES = 20 // per extraction
 const LONGEST_MEMORY = 600 // characters; a longer "sentence" is pasted text
 const LONGEST_HOOK = 100 // characters of an index line's hook
-const ABOUT_THE_USER = /\bI(?:['’]m| am| work| know| use)\b/
+const LONGEST_KNOWN = 30 // characters of a sentence that an index line has in any case
 const WHERE = /https?:\/\/\S+/
 const AS_TEXT = /^<memory file="/m // the form in which the prompt wants the files
 
 export function keepMemories(given: { request: ReadRequest; demand: Demand; facts: Facts }): NotesStep {
   const { request, demand, facts } = given
-  const memories = findMemories(facts)
+  const memories = findMemories(facts, demand.prompt)
   const folder = memoryFolder(demand.prompt)
   const toolbox = openToolbox(request)
   if (memories.length === 0) return { kind: "text", text: "Nothing to remember." }
@@ -62,11 +63,12 @@ function asText(memories: readonly Memory[], prompt: string): string {
   return fresh.map((memory) => `<memory file="${memory.file}">\n${render(memory)}</memory>`).join("\n\n")
 }
 
-/** What a summary quotes counts like what is still in view. */
-function findMemories(facts: Facts): Memory[] {
-  const sentences = [...quotedMessages(facts.earlier), ...facts.userMessages]
-    .flatMap(sentencesOf)
-    .filter((words) => words.length <= LONGEST_MEMORY)
+/** What a summary quotes counts like what is still in view, and so does what the prompt quotes. What is in the index is kept already. */
+function findMemories(facts: Facts, prompt: string): Memory[] {
+  const [, index = ""] = /<existing_memories>([\s\S]*?)<\/existing_memories>/.exec(prompt) ?? []
+  const sentences = [...saidEarlier(prompt), ...quotedMessages(facts.earlier), ...facts.userMessages]
+    .flatMap((text) => [...lastingRules(text), ...sentencesOf(text).filter((sentence) => !mayBeRule(sentence))])
+    .filter((words) => words.length <= LONGEST_MEMORY && !index.includes(headOf(words, LONGEST_KNOWN)))
   const memories = [...new Set(sentences)].flatMap((words): Memory[] => {
     const type = typeOf(words)
     return type === undefined ? [] : [{ type, words, file: `${type}-${slug(words)}.md` }]
@@ -74,10 +76,19 @@ function findMemories(facts: Facts): Memory[] {
   return memories.slice(-MOST_MEMORIES)
 }
 
+/** Only in its message can be seen whether a sentence is a rule. */
+const mayBeRule = (sentence: string) => lastingRules(sentence).length > 0
+
 function typeOf(sentence: string): Memory["type"] | undefined {
-  if (standingSentences(sentence).length > 0) return "feedback"
-  if (ABOUT_THE_USER.test(sentence)) return "user"
+  if (isAboutThePerson(sentence)) return "user"
+  if (mayBeRule(sentence)) return "feedback"
   return WHERE.test(sentence) ? "reference" : undefined
+}
+
+/** Messages of other conversations, one in each line. */
+function saidEarlier(prompt: string): readonly string[] {
+  const [, block = ""] = /\n<said_earlier>\n([\s\S]*?)\n<\/said_earlier>/.exec(prompt) ?? []
+  return [...block.matchAll(/^- (".*")$/gm)].map(([, text]) => JSON.parse(text!) as string)
 }
 
 /** Readable, and different for sentences that begin with the same words. */

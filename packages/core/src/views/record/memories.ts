@@ -13,6 +13,8 @@ export interface MemoriesKept {
   readonly written: string[]
   /** How many messages of the person were there then. */
   said: number
+  /** How many of them were looked at for rules. */
+  heardRules: number
   /** How often the agent wrote memories itself, and how often it had by then. */
   agentWrites: number
   seenWrites: number
@@ -25,7 +27,7 @@ export interface MemoriesKept {
 export const memories: Projection<MemoriesKept> = {
   name: "memories",
   scope: "path",
-  start: () => ({ written: [], said: 0, agentWrites: 0, seenWrites: 0, looked: [], isStarted: false }),
+  start: () => ({ written: [], said: 0, heardRules: 0, agentWrites: 0, seenWrites: 0, looked: [], isStarted: false }),
   apply(state, entry) {
     if (isBoundaryEntry(entry)) {
       state.looked = []
@@ -36,6 +38,9 @@ export const memories: Projection<MemoriesKept> = {
       state.throughUuid = entry.throughUuid
       state.said = entry.said
       state.seenWrites = entry.agentWrites
+      add(state, entry.written)
+    } else if (entry.subtype === "memory-rules-kept") {
+      state.heardRules = entry.said
       add(state, entry.written)
     } else if (entry.subtype === "memory-looked-up") {
       state.looked.push(...entry.about)

@@ -24,6 +24,7 @@ import {
 } from "./remembering.ts"
 
 const RULE = "Always use tabs, because our linter wants them. Look around."
+const FACT = "I am new to Rust, so I read the book. Look around."
 const bankOf = ({ cwd, dir }: { cwd: string; dir: string }) =>
   openBank({ files: fileStore({ root: dir }).memories!({ project: projectName(cwd) }) })
 
@@ -33,13 +34,13 @@ describe("extraction at the end of a query", () => {
     const agent = await open()
     const messages: string[] = []
     agent.conversation.on("layerActed", ({ message }) => message && messages.push(message))
-    await say(agent, RULE)
+    await say(agent, FACT)
     const [found, ...others] = await bankOf(where).all()
     expect(others).toEqual([])
-    expect(found).toMatchObject({ type: "feedback", basis: "said", created: "2026-11-15" })
+    expect(found).toMatchObject({ type: "user", basis: "said", created: "2026-11-15" })
     const said = agent.conversation.views.words.messages[0]!.uuid
     expect(found!.source).toEqual({ saidBy: "user", conversation: agent.conversation.id, message: said })
-    expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain(`](${found!.file}): Always use tabs`)
+    expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain(`](${found!.file}): I am new to Rust`)
     expect(messages).toContain(`Remembered: ${found!.name}.`)
     const [decision] = await decisions(agent, "memory-extracted")
     expect(decision).toMatchObject({ written: [found!.file], said: 1, change: "1" })
@@ -110,7 +111,7 @@ describe("extraction at the end of a query", () => {
       }),
     })
     const agent = await open()
-    await say(agent, RULE)
+    await say(agent, FACT)
     expect(forks).toHaveLength(5)
     expect(existsSync(join(where.cwd, "outside.md"))).toBe(false)
     expect(existsSync(join(where.dir, "settings.json"))).toBe(false)
@@ -160,9 +161,10 @@ describe("extraction at the end of a query", () => {
       },
     })
     const agent = await open()
-    await ask(agent, "Always use tabs.")
+    await ask(agent, "The team deploys on Fridays.")
     await asked.promise
-    for (const prompt of ["Never use unwrap.", "Always write tests.", "I am new to Rust."]) await ask(agent, prompt)
+    for (const prompt of ["Maria reviews every change.", "The board is public now.", "I am new to Rust."])
+      await ask(agent, prompt)
     release.resolve()
     await agent.conversation.settled()
     expect(most).toBe(1)
@@ -215,7 +217,7 @@ describe("extraction at the end of a query", () => {
     expect(all.find(({ file }) => file === "deploys.md")).toMatchObject({ supersededBy: "deploy-days.md" })
     expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).not.toContain("deploys.md")
     const second = await open()
-    await say(second, "When do we deploy?")
+    await say(second, "Which are our deploy days?")
     expect(textOfRequest(requests.at(-1)!)).toContain("We deploy on Tuesdays")
     expect(textOfRequest(requests.at(-1)!)).not.toContain("We deploy on Fridays")
   })
@@ -239,7 +241,7 @@ describe("extraction at the end of a query", () => {
                 input: {
                   file_path: join(memory, "tabs.md"),
                   old_string: "Use tabs.",
-                  new_string: "Always use tabs in Go.",
+                  new_string: "Our Go code has tabs only.",
                 },
               },
               {
@@ -267,9 +269,9 @@ describe("extraction at the end of a query", () => {
     })
     await bankOf(where).change({ by: "person", why: "start", puts: [{ file: "tabs.md", text: old }] })
     const agent = await open()
-    await say(agent, "Always use tabs in Go. We decided that the service is rewritten in Go.")
+    await say(agent, "Our Go code has tabs only. We decided that the service is rewritten in Go.")
     const text = readFileSync(join(memory, "tabs.md"), "utf8")
-    expect(text).toContain("Always use tabs in Go.")
+    expect(text).toContain("Our Go code has tabs only.")
     expect(text).toContain("Three, by hand.")
     const history = await bankOf(where).history()
     expect(history.filter(({ by }) => by === "extraction")).toHaveLength(1)
@@ -367,33 +369,67 @@ describe("BEY-9 clean memory", () => {
     const agent = await open()
     const messages: string[] = []
     agent.conversation.on("layerActed", ({ message }) => message && messages.push(message))
-    await say(agent, "Always use tabs. Read the file README.md.")
-    expect(filesIn(memory)).toEqual(["tabs.md"])
+    await say(agent, "Always use tabs. The team meets on Mondays. Read the file README.md.")
+    expect(filesIn(memory)).toEqual(["always-use-tabs.md"])
     expect(everythingIn(memory)).not.toContain("force-everything")
     expect(messages.join()).toMatch(/Not remembered: deploy\.md: it comes from a tool's output/)
   })
 })
 
 describe("L5-9 what it may cost", () => {
-  test("L5-9 the share of the spend stops it, and it says so once", async () => {
-    const { open, forks } = await stage()
-    const agent = await open({ settings: { figures: { "background-share": 0 } } })
+  test("L5-9 the share of the spend holds for the first extraction too; rules are kept all the same, at no cost", async () => {
+    const { open, forks, memory } = await stage()
+    const agent = await open({ settings: { figures: { "background-share": 5 } } })
     const said: string[] = []
     agent.conversation.on("compaction", (progress) => progress.phase === "message" && said.push(progress.message))
     await say(agent, RULE)
-    const first = forks.length
-    expect(first).toBeGreaterThan(0) // the first one is always allowed
-    await say(agent, "I am new to Rust. Explain lifetimes.")
+    await say(agent, FACT)
     await say(agent, "Never use unwrap.")
-    expect(forks).toHaveLength(first)
-    expect(said).toEqual([expect.stringMatching(/^Memories wait: background work has taken \d+% .* the limit is 0%/)])
+    expect(forks).toEqual([])
+    expect(await decisions(agent, "spent")).toEqual([])
+    expect(said).toEqual([])
+    expect(textsIn(memory)).toContain("Always use tabs, because our linter wants them.")
+    expect(textsIn(memory)).toContain("Never use unwrap.")
+    expect(filesIn(memory)).toHaveLength(2)
+  })
+
+  test("L5-9 short conversations are looked at together with a later one, once, and its memories say where they were said", async () => {
+    const { open, forks, memory, where } = await stage()
+    const short = await open({ settings: { figures: { "background-share": 5 } } })
+    await say(short, FACT)
+    expect(forks).toEqual([])
+    const said = short.conversation.views.words.messages[0]!.uuid
+    await short.close()
+    const later = await open()
+    await say(later, "The payment team owns this service and its lead approves releases.")
+    expect(textOfRequest(forks[0]!)).toContain("which are not above")
+    expect(textOfRequest(forks[0]!)).toContain("so I read the book")
+    const [found] = (await bankOf(where).all()).filter(({ body }) => body.includes("I am new to Rust"))
+    expect(found!.source).toEqual({ saidBy: "user", conversation: short.conversation.id, message: said })
+    expect(filesIn(memory)).toHaveLength(1)
+    const before = forks.length
+    await say(later, "Maria reviews every change of the importer.")
+    expect(forks.length).toBeGreaterThan(before)
+    expect(textOfRequest(forks.at(-1)!)).not.toContain("which are not above")
+  })
+
+  test("L5-9 many short conversations pay for one extraction together", async () => {
+    const { open, forks } = await stage()
+    for (let count = 0; count < 8 && forks.length === 0; count++) {
+      const agent = await open({ settings: { figures: { "background-share": 60 } } })
+      await say(agent, `The service number ${count} belongs to the payment team.`)
+      await agent.close()
+    }
+    expect(forks.length).toBeGreaterThan(0)
+    expect(textOfRequest(forks[0]!)).toContain("which are not above")
+    expect(textOfRequest(forks[0]!)).toContain("The service number 0 belongs to the payment team.")
   })
 
   test("L5-9 the daily limit counts all conversations of the project, and the next day is free again", async () => {
     const { open, forks, sim } = await stage()
     const figures = { "memory-daily-limit": 0.000001 }
     const first = await open({ settings: { figures } })
-    await say(first, RULE)
+    await say(first, FACT)
     const spent = forks.length
     expect(spent).toBeGreaterThan(0)
     const second = await open({ settings: { figures } })
@@ -405,7 +441,7 @@ describe("L5-9 what it may cost", () => {
       expect.stringMatching(/^No more memories today: .* \$0\.\d\d, and the limit is \$0\.000001 a day/),
     ])
     sim.clock.advance(86_400_000)
-    await say(second, "Never use unwrap.")
+    await say(second, "The team deploys on Fridays.")
     expect(forks.length).toBeGreaterThan(spent)
   })
 })

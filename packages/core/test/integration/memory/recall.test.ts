@@ -46,7 +46,7 @@ describe("what a conversation starts with", () => {
     await say(second, "Hello")
     const [start] = attached(requests.at(-1)!.messages)
     expect(start).toContain("Always use tabs, because our linter wants them.")
-    expect(start).toContain("said by the user, today")
+    expect(start).toContain("\n2026-11-15:\n- Always use tabs, because our linter wants them.")
     expect(JSON.stringify(requests.at(-1)!.system)).not.toContain("tabs")
   })
 
@@ -59,9 +59,32 @@ describe("what a conversation starts with", () => {
     const [start] = attached(requests.at(-1)!.messages)
     expect(start).toContain("Always use tabs.")
     expect(start).toMatch(/\[Service \d+\]\(service-\d+\.md\): Where the staging database runs/)
-    expect(start).toMatch(/\[\d+ more lines are in MEMORY\.md there\]/)
+    const shown = start!.match(/^- \[Service \d+\]/gm)!.length
+    expect(start).toContain(`[${60 - shown} more memories are not shown. MEMORY.md there lists all.]`)
     expect(start).not.toContain("xxxx")
     expect(agent.conversation.views.estimator.text(start!)).toBeLessThanOrEqual(1_500)
+  })
+
+  test("L5-5 twenty rules take at most 600 tokens, then who the person is, then the index; what is not shown is counted right", async () => {
+    const { open, requests, where } = await stage()
+    const rules = Array.from({ length: 20 }, (_, at) => ({
+      ...{ name: `Rule ${at}`, description: "d", type: "feedback" as const },
+      body: `When I ask about topic ${at}, always include its sources.`,
+    }))
+    const who = { name: "Who", description: "d", type: "user" as const, body: "I am a nurse in Oslo." }
+    const many = Array.from({ length: 240 }, (_, at) => ({ ...PORT, name: `Service ${at}` }))
+    await keep(where, who, ...many, ...rules)
+    const agent = await open({ ...QUIET, settings: { ...QUIET.settings, memory: "read-only" } })
+    await say(agent, "Hello")
+    const [start] = attached(requests.at(-1)!.messages)
+    const own = start!.slice(start!.indexOf("The user's rules"), start!.indexOf("Other memories"))
+    expect(
+      agent.conversation.views.estimator.text(own.slice(0, own.indexOf("What the user said"))),
+    ).toBeLessThanOrEqual(600)
+    for (const { body } of rules) expect(own).toContain(`\n- ${body}\n`)
+    expect(own.indexOf("2026-11-01:\n- I am a nurse in Oslo.")).toBeGreaterThan(own.lastIndexOf("always include"))
+    const shown = start!.match(/^- \[Service \d+\]/gm)!.length
+    expect(start).toContain(`[${240 - shown} more memories are not shown.`)
   })
 
   test("L5-11 a superseded rule is not among them", async () => {
@@ -97,6 +120,25 @@ describe("what a conversation starts with", () => {
 })
 
 describe("L5-7 memories that fit a message", () => {
+  test.each(["thanks!", "continue", "ok, go on please", "Great, thank you", "deploy", "weiter", "好的"])(
+    "L5-7 small talk recalls nothing: %s",
+    async (text) => {
+      const { open, requests, where } = await stage()
+      await keep(where, { ...PORT, body: "Thanks to the continue flag, deploy runs again. Great, weiter, 好的." })
+      const agent = await open(QUIET)
+      await say(agent, text)
+      expect(textOfRequest(requests.at(-1)!)).not.toContain("continue flag")
+    },
+  )
+
+  test("L5-7 what the conversation shows already is not attached", async () => {
+    const { open, requests, where } = await stage()
+    await keep(where, PORT)
+    const agent = await open(QUIET)
+    await say(agent, "Is it right that the log says: The staging database runs on port 5433.")
+    expect(textOfRequest(requests.at(-1)!)).not.toContain("A memory from")
+  })
+
   test("L5-7, BEY-5 attached with age and source, once per conversation, at the end; nothing where nothing fits", async () => {
     const { open, requests, where } = await stage()
     await keep(where, PORT)
@@ -109,7 +151,7 @@ describe("L5-7 memories that fit a message", () => {
     const last = requests.at(-1)!.messages.at(-1)!
     expect(attached([last])).toEqual([
       expect.stringMatching(
-        /A memory from 14 days ago \(file staging-database\.md\)\. Source: written by the user\.[\s\S]*port 5433/,
+        /A memory from 14 days ago \(file staging-database\.md\)\. Source: written by the user, 2026-11-01\.[\s\S]*port 5433/,
       ),
     ])
     await say(agent, "Is the staging database port open?")
@@ -270,7 +312,7 @@ test("L5-6 a conversation that closes during an extraction does not wait for it,
     },
   })
   const agent = await open({ id: "again" })
-  await ask(agent, "Always use tabs.")
+  await ask(agent, "I am new to Rust.")
   await asked.promise
   await agent.close()
   expect(existsSync(join(memory, "MEMORY.md"))).toBe(false)
@@ -278,7 +320,7 @@ test("L5-6 a conversation that closes during an extraction does not wait for it,
   const resumed = await open({ id: "again" })
   await say(resumed, "Show the diff.")
   expect(forks.length).toBeGreaterThan(1)
-  expect(everythingIn(memory)).toContain("Always use tabs.")
+  expect(everythingIn(memory)).toContain("I am new to Rust.")
 })
 
 describe("TEL-2 memories written and recalled are counted", () => {

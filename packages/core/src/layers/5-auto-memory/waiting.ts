@@ -1,0 +1,111 @@
+/**
+ * Conversations that were too short for an extraction of their own. The next conversation of the same memory looks at what was said in them
+ * too. Only their addresses are kept here; what was said is read from their journals.
+ */
+import { MemoryChangedError } from "../../base/errors.ts"
+import type { MemoryFiles } from "../../journal/memory-files.ts"
+import type { Journal, JournalAddress } from "../../journal/store.ts"
+import { Links } from "../../views/path.ts"
+import { type Word, words } from "../../views/record/words.ts"
+import type { Spent } from "../background-budget.ts"
+
+const FILE = ".waiting.json"
+const MOST_WAITING = 30
+const MOST_LOOKED = 100
+const MOST_ATTEMPTS = 50 // each failure means that another process succeeded
+
+export interface WaitingConversation extends Pick<JournalAddress, "project" | "id"> {
+  /** The first message of the person that was not looked at. */
+  readonly from: number
+  /** How many there were. */
+  readonly said: number
+  /** What it had cost. */
+  readonly spent: Spent
+}
+
+export interface Waiting {
+  all(): Promise<readonly WaitingConversation[]>
+  /** Notes a conversation, or renews what is noted. Of what others have looked at, nothing is noted again. */
+  note(one: WaitingConversation): Promise<void>
+  /** They were looked at, up to where they were noted. */
+  looked(some: readonly WaitingConversation[]): Promise<void>
+  /** What the person said in it and no one looked at. Nothing if its journal is gone. */
+  wordsOf(one: WaitingConversation): Promise<readonly Word[]>
+}
+
+interface Kept {
+  readonly waiting: readonly WaitingConversation[]
+  /** Up to which message others looked at a conversation. */
+  readonly looked: readonly { readonly id: string; readonly said: number }[]
+}
+
+type OpenJournal = (address: Pick<JournalAddress, "project" | "id">) => Promise<Journal>
+
+export function waitingConversations(files: Pick<MemoryFiles, "read" | "install">, open: OpenJournal): Waiting {
+  async function change(to: (kept: Kept) => Kept): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const before = await files.read(FILE)
+      const kept = keptIn(before)
+      const after = to(kept)
+      if (JSON.stringify(after) === JSON.stringify(kept)) return
+      try {
+        await files.install([{ path: FILE, text: `${JSON.stringify(after)}\n`, expected: before ?? null }])
+        return
+      } catch (error) {
+        if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
+      }
+    }
+  }
+  return {
+    all: async () => keptIn(await files.read(FILE)).waiting,
+    note: (one) =>
+      change(({ waiting, looked }) => {
+        const from = Math.max(one.from, looked.find(({ id }) => id === one.id)?.said ?? 0)
+        const others = waiting.filter(({ id }) => id !== one.id)
+        return { waiting: from < one.said ? [...others, { ...one, from }].slice(-MOST_WAITING) : others, looked }
+      }),
+    looked: (some) =>
+      change(({ waiting, looked }) => {
+        const ids = new Set(some.map(({ id }) => id))
+        const done = some.map(({ id, said }) => ({ id, said }))
+        const isLeft = ({ id, said }: WaitingConversation) => !done.some((one) => one.id === id && one.said >= said)
+        return {
+          waiting: waiting.filter(isLeft),
+          looked: [...looked.filter(({ id }) => !ids.has(id)), ...done].slice(-MOST_LOOKED),
+        }
+      }),
+    async wordsOf({ project, id, from, said }) {
+      const journal = await open({ project, id }).catch(() => undefined)
+      if (!journal) return []
+      try {
+        return (await wordsIn(journal)).slice(from, said)
+      } finally {
+        await journal.close()
+      }
+    },
+  }
+}
+
+async function wordsIn(journal: Journal): Promise<readonly Word[]> {
+  const links = new Links()
+  for await (const entry of journal.entries()) links.add(entry)
+  const places = links.placesOn(links.path())
+  let state = words.start()
+  for await (const entry of journal.entries()) if (places(entry) === "on-path") state = words.apply(state, entry)
+  return state.messages
+}
+
+/** A file that cannot be read counts as empty. It is replaced by the next note. */
+function keptIn(text: string | undefined): Kept {
+  try {
+    const { waiting = [], looked = [] } = JSON.parse(text ?? "{}") as Partial<Kept>
+    return { waiting: waiting.filter(isWaiting), looked: looked.filter(({ id, said }) => isText(id) && isCount(said)) }
+  } catch {
+    return { waiting: [], looked: [] }
+  }
+}
+
+const isWaiting = ({ project, id, from, said, spent }: WaitingConversation) =>
+  isText(project) && isText(id) && isCount(from) && isCount(said) && typeof spent?.weighed === "number"
+const isText = (value: unknown) => typeof value === "string"
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
