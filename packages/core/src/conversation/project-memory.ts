@@ -7,6 +7,7 @@ import { readdir } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import type { Clock } from "../base/clock.ts"
+import { projectName } from "../base/ids.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryMode, WorktreeMemory } from "../base/vocabulary.ts"
@@ -81,7 +82,11 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   return openMemory(options, {
     owner: "project",
     files: shared,
-    waiting: waitingConversations(shared, (address) => store.open(address, { access: "read" })),
+    waiting: waitingConversations(shared, async (address) => {
+      // a file says which conversations wait, and it must not lead to those of another owner
+      const own = [placeFor(projectName(cwd), owner), ...(await projects())]
+      return own.includes(address.project) ? store.open(address, { access: "read" }) : undefined
+    }),
     ...(await overlayFor(options, identity, shared)),
     ...(root === undefined ? {} : { past: { root, projects } }),
   })

@@ -26,6 +26,7 @@ const ROOM = 6_000 // tokens for what a conversation starts with
 
 const options = (root: string) => ({
   ...{ model: "claude-opus-5-5", cwd: root, dir: join(root, "home"), env: {}, system: "You help." },
+  memory: { owner: "a person" },
   settings: { figures: { "memory-start": ROOM, "background-share": 0 }, switches: { notes: false, dreaming: false } },
 })
 

@@ -39,7 +39,7 @@ interface Kept {
   readonly looked: readonly { readonly id: string; readonly said: number }[]
 }
 
-type OpenJournal = (address: Pick<JournalAddress, "project" | "id">) => Promise<Journal>
+type OpenJournal = (address: Pick<JournalAddress, "project" | "id">) => Promise<Journal | undefined>
 
 export function waitingConversations(files: Pick<MemoryFiles, "read" | "install">, open: OpenJournal): Waiting {
   async function change(to: (kept: Kept) => Kept): Promise<void> {
