@@ -66,7 +66,8 @@ test("L5-7 L5-8 why says what a conversation was offered, and what for", async (
 })
 
 describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
-  const RULE = "Always use tabs in the importer."
+  const RULE = "Always use tabs in the importer." // kept at once
+  const FACT = "I am new to the importer." // for an extraction
   const brain = extractiveBrain()
   const fork: ScriptedTurn = (asked) => brain.answer(asked)
   const turns = ["Understood.", ...Array.from({ length: 6 }, () => fork)]
@@ -74,9 +75,9 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   /** The stream of the fork's first request halts. */
   const halted = { faults: [{ nth: 2, fault: HALTING }], haltsAfter: 4 }
 
-  async function said(options: Partial<ChatOptions>) {
+  async function said(options: Partial<ChatOptions>, text = RULE) {
     const at = await startChat(open, { turns, ...options, env: { ...learning, ...options.env } })
-    at.terminal.type(RULE)
+    at.terminal.type(text)
     at.terminal.press("enter")
     await at.terminal.sees("Understood.")
     return at
@@ -89,27 +90,27 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   })
 
   test("L5-6 leaving waits for what is being written, and says so", async () => {
-    await using at = await said(halted)
+    await using at = await said(halted, FACT)
     await at.terminal.sees(RESTS)
     at.terminal.press("ctrl-d")
     await at.terminal.sees("Writing down what was learned.")
     at.bench.goOn()
     await at.terminal.sees("To continue")
-    expect(await memoryOf(at.bench)).toContain(RULE)
+    expect(await memoryOf(at.bench)).toContain(FACT)
   })
 
   test("L5-6 leaving at once writes nothing, and the conversation does it when it is continued", async () => {
-    await using at = await said(halted)
+    await using at = await said(halted, FACT)
     await at.terminal.sees(RESTS)
     at.terminal.press("ctrl-d")
     await at.terminal.sees("Writing down what was learned.")
     at.terminal.press("ctrl-d")
     await at.terminal.sees("To continue")
-    expect(await memoryOf(at.bench)).not.toContain(RULE)
+    expect(await memoryOf(at.bench)).not.toContain(FACT)
     at.bench.goOn()
     const { stdout } = await at.bench.strata(["run", "--continue", "Go on."], { env: learning }).ended
     expect(stdout).not.toBe("")
-    expect(await memoryOf(at.bench)).toContain(RULE)
+    expect(await memoryOf(at.bench)).toContain(FACT)
   })
 
   test("L5-8 in the mode ask the question comes in the background, with yes and no", async () => {

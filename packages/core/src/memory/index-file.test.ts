@@ -34,9 +34,9 @@ test("L5-5 a line is a link and a hook of at most 150 characters, and can be rea
 })
 
 test("L5-5 the index is cut at 200 lines or 25 KB, whichever comes first, and says so", () => {
-  expect(loadedIndex("a\nb\n")).toEqual({ text: "a\nb", isCut: false })
+  expect(loadedIndex("a\nb\n")).toEqual({ text: "a\nb", lines: ["a", "b"], isCut: false })
   const exact = Array.from({ length: MOST_INDEX_LINES }, (_, i) => `- ${i}`).join("\n")
-  expect(loadedIndex(`${exact}\n`)).toEqual({ text: exact, isCut: false })
+  expect(loadedIndex(`${exact}\n`)).toMatchObject({ text: exact, isCut: false })
   const long = loadedIndex(`${exact}\n- 200\n`)
   expect(long.isCut).toBe(true)
   expect(long.text.split("\n")).toHaveLength(MOST_INDEX_LINES)
