@@ -115,7 +115,7 @@ describe("strata demo", () => {
       report: { notUnderstood: {} },
     })
     const memory = join(dirname(journal!), "memory")
-    const kept = readdirSync(memory).filter((name) => name.startsWith("feedback-from-now-on"))
+    const kept = readdirSync(memory).filter((name) => name.startsWith("from-now-on"))
     expect(readFileSync(join(memory, kept[0]!), "utf8")).toContain("always write findings to docs/FINDINGS.md")
     expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain(kept[0])
   })

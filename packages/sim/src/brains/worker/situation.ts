@@ -64,8 +64,8 @@ const LISTED = new RegExp(`^(\\.{0,2}/?[\\w@+.-]+(?:/[\\w@+.-]+)*\\.(?:${EXTENSI
 const MENTIONED = new RegExp(`(?<![\\w/@.-])([\\w@+.-]*/[\\w@+./-]*\\.(?:${EXTENSIONS}))(?![\\w/-])`, "g")
 const TODO_LINE = /^\s*(?:[-*]|\d+\.)?\s*\[(pending|in_progress|completed| |x)\]\s*`?([^`\n]+?)`?\s*$/gim
 /** The user's rules in a notice about memories. Each is quoted between fences. */
-const REMEMBERED = /\bfrom earlier conversations\b[^\n]*:\n([\s\S]*)/i
-const FENCED = /^(`{3,})\n([\s\S]*?)\n\1$/gm
+const REMEMBERED = /\bfrom earlier conversations\b[^\n]*:\n([\s\S]*?)(?:\n\n|$)/i
+const RULE_LINE = /^- (.+)$/gm
 const NOT_THERE = /no such file|not found|does not exist|enoent|cannot find/i
 
 export function observe(request: BrainRequest): Situation {
@@ -103,7 +103,7 @@ export function observe(request: BrainRequest): Situation {
 
 function rememberedRules(moments: readonly Moment[]): string[] {
   const notices = wordsOf(moments, "notice").map((text) => REMEMBERED.exec(text)?.[1] ?? "")
-  return notices.flatMap((text) => [...text.matchAll(FENCED)].map(([, , body]) => body!))
+  return notices.flatMap((text) => [...text.matchAll(RULE_LINE)].map(([, rule]) => rule!))
 }
 
 function distinctRules(said: readonly string[]): Rule[] {
