@@ -193,7 +193,7 @@ describe("BEY-8 the worker and its user", () => {
     await earlier.say(`No, keep it in one place, please. ${wish}`)
     expect(readFileSync(file, "utf8")).toContain(`For: ${TASKS[0]}`)
 
-    const memory = `<system-reminder>\nThe user's rules and preferences, from earlier conversations, by date:\n2026-11-14:\n- ${wish}\n</system-reminder>`
+    const memory = `<system-reminder>\nThe user's rules and preferences, from earlier conversations:\n14 Nov: ${wish}\n</system-reminder>`
     const messages: BrainMessage[] = [{ role: "user", content: [{ type: "text", text: memory }] }]
     const later = converse({ brain, root: project.root, messages })
     await later.say(TASKS[1]!)

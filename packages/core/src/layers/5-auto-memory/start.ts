@@ -1,5 +1,5 @@
 /**
- * What a conversation starts with: how to keep more, the person's rules, then who they are, each in a line of their own words under its date.
+ * What a conversation starts with: how to keep more, the person's rules, then who they are, each in a line of their own words with its date.
  * Then the index of the other memories, and apart from them what the agent noted and no one confirmed. All of it stays within one budget,
  * and the last line says how many memories are not shown.
  */
@@ -42,11 +42,11 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
     const memories = own.filter((memory) => memory.type === type).slice(0, MOST_RULES)
     const lines = await Promise.all(memories.map((memory) => standingLine(memory, input)))
     const shown = fitting(
-      lines.map((text, at) => ({ file: memories[at]!.file, day: dayOf(memories[at]!), text })),
+      lines.map((text, at) => ({ file: memories[at]!.file, text })),
       room() - MARGIN,
       estimate,
     )
-    if (shown.length > 0) add([STANDING_TITLES[owner][type], ...byDay(shown)].join("\n"))
+    if (shown.length > 0) add([STANDING_TITLES[owner][type], ...shown.map(({ text }) => text)].join("\n"))
     files.push(...shown.map(({ file }) => file))
   }
   const lines = (await bank.index()).lines.filter((line) => isEntry(line) && !files.includes(linkedFile(line) ?? ""))
@@ -70,8 +70,8 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
 const STANDING_TITLES = {
   project: {
     feedback:
-      "The user's rules and preferences, from earlier conversations, by date. Follow them, unless the user says otherwise now:",
-    user: "What the user said about themselves, by date:",
+      "The user's rules and preferences, from earlier conversations. Follow them, unless the user says otherwise now:",
+    user: "What the user said about themselves:",
   },
   // an agent's memory can come with a repository, so nothing in it counts as the user's
   agent: {
@@ -92,7 +92,7 @@ const LONGEST = 500 // characters of a line
 /** A heading or an empty line is no memory. */
 const isEntry = (line: string) => line.trim() !== "" && !line.startsWith("#")
 
-async function standingLine(memory: Memory, { gone, owner }: StartInput): Promise<string> {
+async function standingLine(memory: Memory, { gone, owner, now }: StartInput): Promise<string> {
   const { file } = memory
   const text = owner === "agent" ? ruleIn(memory.body) : ownText(memory)
   const missing = await gone({ ...memory, body: text })
@@ -100,14 +100,17 @@ async function standingLine(memory: Memory, { gone, owner }: StartInput): Promis
     ...(owner === "agent" ? [inline(file)] : []),
     ...(missing.length > 0 ? [`may be out of date: the code no longer has ${missing.map(inline).join(", ")}`] : []),
   ]
-  return `- ${inline(onOneLine(text, file))}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}`
+  return `${dayOf(memory, now)}: ${inline(onOneLine(text, file))}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}`
 }
 
-const dayOf = ({ confirmed }: Memory) => confirmed.slice(0, "YYYY-MM-DD".length)
+const DAY = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" })
 
-/** A date is a third of a short rule, so what was said on one day has it once. */
-const byDay = (lines: readonly { readonly day: string; readonly text: string }[]): readonly string[] =>
-  [...Map.groupBy(lines, ({ day }) => day)].flatMap(([day, some]) => [`${day}:`, ...some.map(({ text }) => text)])
+/** Short, because it is a fourth of a short rule: the year is said where it is another. */
+function dayOf({ confirmed }: Memory, now: Date): string {
+  const day = DAY.format(new Date(confirmed))
+  const year = confirmed.slice(0, "YYYY".length)
+  return year === `${now.getUTCFullYear()}` ? day : `${day} ${year}`
+}
 
 /** Whole sentences only: half of one can say the opposite. */
 function onOneLine(text: string, file: string): string {
@@ -130,18 +133,16 @@ function firstOf<T>(all: readonly T[], fits: (first: readonly T[]) => boolean): 
 }
 
 /** The first of them that fit together. One that does not fit is passed over, so that a long one does not hide the others. */
-function fitting<T extends { readonly text: string; readonly day: string }>(
+function fitting<T extends { readonly text: string }>(
   parts: readonly T[],
   room: number,
   estimate: (text: string) => number,
 ): readonly T[] {
   let left = room
-  const days = new Set<string>()
-  return parts.filter(({ text, day }) => {
-    const tokens = estimate(days.has(day) ? text : `${day}:\n${text}`)
+  return parts.filter(({ text }) => {
+    const tokens = estimate(text)
     if (tokens > left) return false
     left -= tokens
-    days.add(day)
     return true
   })
 }

@@ -46,7 +46,7 @@ describe("what a conversation starts with", () => {
     await say(second, "Hello")
     const [start] = attached(requests.at(-1)!.messages)
     expect(start).toContain("Always use tabs, because our linter wants them.")
-    expect(start).toContain("\n2026-11-15:\n- Always use tabs, because our linter wants them.")
+    expect(start).toContain("\n15 Nov: Always use tabs, because our linter wants them.")
     expect(JSON.stringify(requests.at(-1)!.system)).not.toContain("tabs")
   })
 
@@ -81,8 +81,8 @@ describe("what a conversation starts with", () => {
     expect(
       agent.conversation.views.estimator.text(own.slice(0, own.indexOf("What the user said"))),
     ).toBeLessThanOrEqual(600)
-    for (const { body } of rules) expect(own).toContain(`\n- ${body}\n`)
-    expect(own.indexOf("2026-11-01:\n- I am a nurse in Oslo.")).toBeGreaterThan(own.lastIndexOf("always include"))
+    for (const { body } of rules) expect(own).toContain(`\n1 Nov: ${body}\n`)
+    expect(own.indexOf("\n1 Nov: I am a nurse in Oslo.")).toBeGreaterThan(own.lastIndexOf("always include"))
     const shown = start!.match(/^- \[Service \d+\]/gm)!.length
     expect(start).toContain(`[${240 - shown} more memories are not shown.`)
   })

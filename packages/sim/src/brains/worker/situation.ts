@@ -63,9 +63,9 @@ const EXTENSIONS = "ts|tsx|js|jsx|mjs|cjs|json|md|txt|py|go|rs|java|rb|c|h|cpp|c
 const LISTED = new RegExp(`^(\\.{0,2}/?[\\w@+.-]+(?:/[\\w@+.-]+)*\\.(?:${EXTENSIONS}))(?=$|[:\\s])`, "gm")
 const MENTIONED = new RegExp(`(?<![\\w/@.-])([\\w@+.-]*/[\\w@+./-]*\\.(?:${EXTENSIONS}))(?![\\w/-])`, "g")
 const TODO_LINE = /^\s*(?:[-*]|\d+\.)?\s*\[(pending|in_progress|completed| |x)\]\s*`?([^`\n]+?)`?\s*$/gim
-/** The user's rules in a notice about memories. Each is quoted between fences. */
+/** The user's rules in a notice about memories: a line each, with its date. */
 const REMEMBERED = /\bfrom earlier conversations\b[^\n]*:\n([\s\S]*?)(?:\n\n|$)/i
-const RULE_LINE = /^- (.+)$/gm
+const RULE_LINE = /^\d{1,2} [A-Z][a-z]+(?: \d{4})?: (.+)$/gm
 const NOT_THERE = /no such file|not found|does not exist|enoent|cannot find/i
 
 export function observe(request: BrainRequest): Situation {
