@@ -27,9 +27,9 @@ export function trespassOf(before: Memory | undefined, after: Memory | undefined
   return "it is a rule of the user, and the change is not in the user's words"
 }
 
-/** Whether a memory that no one confirmed would replace a rule of the person. */
+/** Whether a memory that no one confirmed would replace what the person said. */
 export const isOverreach = (successor: Memory, older: Memory): boolean =>
-  (isPersons(older) && isRule(older) && !isPersons(successor)) ||
+  (isPersons(older) && !isPersons(successor)) ||
   (successor.source.saidBy === "tool" && older.source.saidBy !== "tool")
 
 /** A sentence that begins like an order: an adverb, a modal, or a verb in the imperative. English and German. */

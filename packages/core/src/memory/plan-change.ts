@@ -2,11 +2,12 @@
 import { MemoryFileError, StrataError } from "../base/errors.ts"
 import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 import { checkedTopicFile, fileNameFor, INDEX_FILE } from "./file-names.ts"
-import { isOverreach, lessTrusted, refusalOf, trespassOf } from "./instruction-guard.ts"
+import { lessTrusted, refusalOf, trespassOf } from "./instruction-guard.ts"
 import { maskFile } from "./masked-file.ts"
 import type { Memory, MemoryDraft, MemoryProposal, MemoryRefusal, MemoryText, Provenance } from "./memory.ts"
 import { mergeTexts } from "./merge-texts.ts"
 import { dayOf, factsOf, type Snapshot } from "./snapshot.ts"
+import { isNamed, replaced, successorsOf } from "./supersession.ts"
 import { type FileFacts, parseMemory, renderMemory, usualBasis } from "./topic-file.ts"
 
 /** Memories that must not be stored. */
@@ -77,7 +78,7 @@ export async function planProposal(options: {
     written.push(memory)
   }
   if (refusals.length > 0) throw new MemoryRefusedError(refusals)
-  for (const memory of written) await markSuperseded(planning, memory)
+  await markSuperseded(planning, written)
   for (const file of proposal.removals ?? [])
     if (snapshot.texts.has(checkedTopicFile(file)) && !planning.edits.has(file)) planning.edits.set(file, null)
   const edits = await mergedWith({ edits: planning.edits, base: proposal.base, texts: snapshot.texts })
@@ -169,21 +170,23 @@ function factsFor({ snapshot, proposal, today }: Planning, file: string): FileFa
   return { created: today, source: proposal.source ?? { saidBy: proposal.by === "person" ? "user" : "agent" } }
 }
 
-/** Marks the older memories. They stay where they are, out of the index. */
-async function markSuperseded(planning: Planning, successor: Memory): Promise<void> {
-  for (const reference of successor.supersedes ?? []) {
-    const older = planning.snapshot.memories.find(
-      ({ file, name }) => file === reference || file === `${reference}.md` || name === reference,
-    )
-    if (older === undefined || older.file === successor.file || isOverreach(successor, older)) continue
-    await editMemory(planning, older.file, ({ supersedes, ...memory }) => {
-      const left = (supersedes ?? []).filter((file) => file !== successor.file)
-      return { ...memory, ...(left.length > 0 ? { supersedes: left } : {}), supersededBy: successor.file }
-    })
+/** Marks the older memories. They stay where they are, out of the index. A dream has found its own. */
+async function markSuperseded(planning: Planning, memories: readonly Memory[]): Promise<void> {
+  const { snapshot, proposal } = planning
+  const before = new Map(snapshot.memories.map((memory) => [memory.file, memory]))
+  const written = memories.map((memory) => ({ memory, before: proposal.by === "dream" ? memory : before.get(memory.file) }))
+  const removed = new Set(proposal.removals)
+  const others = snapshot.memories.filter(({ file }) => !removed.has(file))
+  const files = new Set(memories.map(({ file }) => file))
+  for (const [older, successor] of successorsOf(written, others)) {
+    const isExplicit = isNamed(before.get(older)!, memories.find(({ file }) => file === successor)!.supersedes)
+    if (files.has(older) && !isExplicit) continue // both are written now, so neither is the older one
+    await editMemory(planning, older, (memory) => replaced(memory, successor))
   }
-  if (!successor.supersededBy || !successor.supersedes?.includes(successor.supersededBy)) return
-  // the two name each other: the one written now is the newer one
-  await editMemory(planning, successor.file, ({ supersededBy: _, ...memory }) => memory)
+  for (const { file, supersedes, supersededBy } of memories)
+    if (supersededBy !== undefined && supersedes?.includes(supersededBy))
+      // the two name each other: the one written now is the newer one
+      await editMemory(planning, file, ({ supersededBy: _, ...memory }) => memory)
 }
 
 async function editMemory(planning: Planning, file: string, edit: (memory: Memory) => Memory): Promise<void> {

@@ -9,7 +9,8 @@ import { refusalOf, trespassOf } from "./instruction-guard.ts"
 import { maskFile } from "./masked-file.ts"
 import type { MemoryRefusal, MemoryToolEdits, Provenance } from "./memory.ts"
 import { inTheirWords } from "./own-words.ts"
-import { dayOf, type Snapshot } from "./snapshot.ts"
+import { dayOf, factsOf, type Snapshot } from "./snapshot.ts"
+import { replaced as marked, successorsOf, type Written } from "./supersession.ts"
 import { claimsOtherSource, parseMemory, renderMemory } from "./topic-file.ts"
 
 interface Recording {
@@ -27,6 +28,10 @@ export async function planHandEdits({ files, snapshot }: Recording): Promise<Pla
   const source = sourceOfEdit(doubt)
   const edits = new Map(paths.map((path) => [path, textOf(snapshot, path)]))
   const sources = new Map(paths.map((path) => [path, source]))
+  const written: Written[] = []
+  for (const memory of snapshot.memories.filter(({ file }) => edits.has(file)))
+    written.push({ memory, before: await recordedMemory({ files, snapshot }, memory.file) })
+  await markOlder(written, { snapshot, edits })
   const alongside = withoutLeftOvers(handEdits.announced)
   if (doubt !== undefined)
     return { by: "outside", why: `Changed by ${doubt}, or during it`, source, edits, sources, alongside }
@@ -62,6 +67,7 @@ export async function planToolEdits({
   const masked: { file: string; kind: string }[] = []
   const refused: MemoryRefusal[] = []
   const replaced: string[] = []
+  const accepted: Written[] = []
   const today = dayOf(now.toISOString())
   // another process may have recorded them already, without knowing their source
   for (const file of edits.files ?? unrecordedPaths(snapshot)) {
@@ -81,12 +87,27 @@ export async function planToolEdits({
       if (before) sources.set(file, before.source)
       continue
     }
+    accepted.push({ memory, before })
     if (await claimsOtherSource(text, edits.source)) replaced.push(file)
     sources.set(file, edits.source)
     texts.set(file, await renderMemory(memory, { text, facts: { ...facts, source: { saidBy: "tool" } } })) // so that the source is written
   }
+  await markOlder(accepted, { snapshot, edits: texts })
   const { by, why = "Written with the file tools", source } = edits
   return { by, why, source, edits: texts, sources, masked, refused, replaced }
+}
+
+/** What was written replaces what it contradicts. Files that changed together have no order. */
+async function markOlder(
+  written: readonly Written[],
+  { snapshot, edits }: { readonly snapshot: Snapshot; readonly edits: Map<string, string | null> },
+): Promise<void> {
+  const others = snapshot.memories.filter(({ file }) => !edits.has(file))
+  for (const [file, successor] of successorsOf(written, others)) {
+    const text = snapshot.texts.get(file)!
+    const facts = factsOf(snapshot, file)
+    edits.set(file, await renderMemory(marked(await parseMemory({ file, text, facts }), successor), { text, facts }))
+  }
 }
 
 /** The memory as the history has it. */

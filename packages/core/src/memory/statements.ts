@@ -13,7 +13,7 @@ const FILLING: ReadonlySet<string> = new Set("a,an,the,please,bitte,ok,okay,so,a
 /** At the beginning of a sentence. */
 const OPENING =
   /^(?:(?:no|yes|actually)[,:]\s+|(?:and|so|ok(?:ay)?|please|from now on|in (?:the )?future|going forward|for the record|remember(?: that)?|note(?: that)?)\b[,:]?\s+)+/iu
-const LIST_MARK = /^\s*(?:[-*+•]|\d+[.)])\s+/u
+export const LIST_MARK = /^\s*(?:[-*+•]|\d+[.)])\s+/u
 const QUOTED = /^\s*(?:["“„«'‘].*["”“»'’][.!]?|`[^`]*`[.!]?)\s*$/su
 const LONGEST = 600 // characters; a longer sentence is pasted text
 

@@ -1,14 +1,20 @@
-/** Each fact has one current memory: marks of supersession agree in both directions, form no circle, and no two current ones share a name. */
+/**
+ * Each fact has one current memory: marks of supersession agree in both directions, form no circle, and no two current ones say the same or
+ * contradict each other. A dream's own marks count only where the two memories may be about the same thing.
+ */
 import { isOverreach } from "../../memory/instruction-guard.ts"
 import { isCurrent, isPersons, isRule, type Memory } from "../../memory/memory.ts"
+import { relatedIn } from "../../memory/related.ts"
+import { mayReplace } from "../../memory/relation.ts"
 import { type CheckedMemories, compareAge } from "./checked-memories.ts"
 
 export function checkSupersession(memories: CheckedMemories): void {
   keepSuccessors(memories)
+  cleanMarks(memories)
   cleanReferences(memories)
   markOlder(memories)
   breakCircles(memories)
-  supersedeDuplicates(memories)
+  supersedeByBody(memories)
 }
 
 /** A memory that another one is superseded by cannot be removed: the older one would have no successor. */
@@ -25,6 +31,15 @@ function keepSuccessors(memories: CheckedMemories): void {
   }
 }
 
+/** A memory stays current if the dream says that something else took its place. */
+function cleanMarks(memories: CheckedMemories): void {
+  for (const { memory, before } of [...memories.items.values()]) {
+    const successor = memories.items.get(memory.supersededBy ?? "")?.memory
+    if (!successor || memory.supersededBy === before?.supersededBy || mayReplace(successor, memory)) continue
+    memories.set(memory.file, withoutMark(memory), `${memory.file}: still current, because ${successor.file} says something else.`)
+  }
+}
+
 /** `supersedes` names files that exist. What only a tool said supersedes nothing that someone else said, and only the person supersedes their rules. */
 function cleanReferences(memories: CheckedMemories): void {
   const byName = new Map([...memories.items.values()].map(({ memory }) => [memory.name, memory.file]))
@@ -33,7 +48,8 @@ function cleanReferences(memories: CheckedMemories): void {
     const files = memory.supersedes.flatMap((reference) => {
       const file = [reference, `${reference}.md`].find((one) => memories.items.has(one)) ?? byName.get(reference)
       const older = file === undefined ? undefined : memories.items.get(file)!.memory
-      return !older || older.file === memory.file || isOverreach(memory, older) ? [] : [older.file]
+      if (!older || older.file === memory.file || isOverreach(memory, older)) return []
+      return memories.before.get(memory.file)?.supersedes?.includes(older.file) || mayReplace(memory, older) ? [older.file] : []
     })
     const kept = [...new Set(files)]
     if (kept.join("\n") !== memory.supersedes.join("\n"))
@@ -84,43 +100,58 @@ function breakCircles(memories: CheckedMemories): void {
   }
 }
 
-function supersedeDuplicates(memories: CheckedMemories): void {
-  const groups = Map.groupBy([...memories.items.values()].map(({ memory }) => memory).filter(isCurrent), ({ name }) =>
-    normalName(name),
-  )
-  for (const group of groups.values()) {
-    if (group.length < 2) continue
-    const keeper = keeperOf(group)
-    const older = group.filter(({ file }) => file !== keeper.file)
-    const files = [...new Set([...(keeper.supersedes ?? []), ...older.map(({ file }) => file)])]
+/** What another memory says whole, and what a newer one says otherwise. Names do not count: bodies decide. */
+function supersedeByBody(memories: CheckedMemories): void {
+  const current = [...memories.items.values()].map(({ memory }) => memory).filter(isCurrent)
+  const successors = new Map<string, string>()
+  const isLeft = ({ file }: Memory) => !successors.has(file)
+  const found = relatedIn(current)
+  const ranked = [...current].sort(compareStanding)
+  for (const memory of ranked) {
+    const keeper = found
+      .covering(memory)
+      .filter((one) => isLeft(one) && !isOverreach(one, memory) && (compareStanding(one, memory) > 0 || !found.covering(one).includes(memory)))
+      .sort(compareStanding)
+      .at(-1)
+    if (keeper) successors.set(memory.file, keeper.file)
+  }
+  for (const memory of current.filter(isLeft)) {
+    const newest = found
+      .contradicting(memory)
+      .filter((one) => isLeft(one) && !isOverreach(one, memory) && isLater(one, memory))
+      .sort(compareAge)
+      .at(-1)
+    if (newest) successors.set(memory.file, newest.file)
+  }
+  for (const [file, successor] of successors) {
+    const { memory } = memories.items.get(file)!
+    const last = lastOf(successor, successors)
+    const keeper = memories.items.get(last)!.memory
+    memories.set(file, { ...memory, supersededBy: last }, `${file}: marked as superseded by ${last}.`)
     memories.set(
-      keeper.file,
-      superseding(keeper, files),
-      `${keeper.file}: the newest of ${group.length} memories with the name ${JSON.stringify(keeper.name)}.`,
+      last,
+      superseding(keeper, [...new Set([...(keeper.supersedes ?? []), file])]),
+      `${last}: ${found.isContradicted(memory, keeper) ? "newer than" : "says all of"} ${file}.`,
     )
-    for (const memory of older)
-      memories.set(
-        memory.file,
-        { ...memory, supersededBy: keeper.file },
-        `${memory.file}: marked as superseded by ${keeper.file}.`,
-      )
   }
 }
 
-/** The newest, but what a tool said replaces nothing else, and what no one confirmed replaces no rule of the person. */
-function keeperOf(group: readonly Memory[]): Memory {
-  const rules = group.filter((memory) => isRule(memory) && isPersons(memory))
-  const trusted = group.filter(({ source }) => source.saidBy !== "tool")
-  const best = [rules, trusted].find((some) => some.length > 0) ?? group
-  return [...best].sort(compareAge).at(-1)!
+function lastOf(file: string, successors: ReadonlyMap<string, string>): string {
+  let at = file
+  for (const seen = new Set<string>(); successors.has(at) && !seen.has(at); at = successors.get(at)!) seen.add(at)
+  return at
 }
 
-export const normalName = (name: string): string =>
-  name
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, " ")
-    .trim()
+/** On one day no one knows which came first, so both stay. */
+const isLater = (one: Memory, other: Memory): boolean =>
+  one.confirmed !== other.confirmed ? one.confirmed > other.confirmed : one.created > other.created
+
+/** Of memories that say the same: the person's rule, then what the person said, then what no tool said, then the newest. */
+function compareStanding(a: Memory, b: Memory): number {
+  const standing = (memory: Memory) =>
+    Number(isPersons(memory)) * 4 + Number(isPersons(memory) && isRule(memory)) * 2 + Number(memory.source.saidBy !== "tool")
+  return standing(a) - standing(b) || compareAge(a, b)
+}
 
 function superseding(memory: Memory, files: readonly string[]): Memory {
   const { supersedes: _, ...rest } = memory

@@ -1,0 +1,166 @@
+/**
+ * Whether two sentences say the same, or contradict each other: the same subject and the same attribute with another value. What is not
+ * certain is at most alike, and then both stay.
+ */
+import type { Fact, FactWord } from "./fact.ts"
+import { isQuality, MULTIPLE, ROLES, SHARED_STATES } from "./fact-words.ts"
+
+export type FactRelation =
+  | "same"
+  | "contradicts"
+  /** About the same subject, with values of one kind. Whether both can be true takes a reader. */
+  | "alike"
+  | "apart"
+
+export function compareFacts(a: Fact, b: Fact): FactRelation {
+  const [wordsOfA, wordsOfB] = [wordsOf(a), wordsOf(b)]
+  const onlyA = without(wordsOfA, wordsOfB)
+  const onlyB = without(wordsOfB, wordsOfA)
+  if (onlyA.length === 0 && onlyB.length === 0) return compareEqual(a, b)
+  if (a.isNegative !== b.isNegative || a.adds || b.adds) return "apart"
+  const slots: Slots = { a: { fact: a, words: onlyA }, b: { fact: b, words: onlyB } }
+  const hasCommon = onlyA.length < wordsOfA.length
+  if (hasCommon && isRejected(slots)) return "contradicts"
+  if (onlyA.length === 0 || onlyB.length === 0) return "apart"
+  if (!hasCommon) return isChoice(slots) ? "contradicts" : "apart"
+  if (isOtherHolder(slots)) return "contradicts"
+  if (!isSlot(slots.a) || !isSlot(slots.b)) return "apart"
+  if (isExclusive(slots)) return a.isPast || b.isPast ? ifCorrected(a, b) : "contradicts"
+  return kindOf(onlyA) !== undefined && kindOf(onlyA) === kindOf(onlyB) ? "alike" : "apart"
+}
+
+interface Side {
+  readonly fact: Fact
+  /** Those that the other side does not have. */
+  readonly words: readonly FactWord[]
+}
+interface Slots {
+  readonly a: Side
+  readonly b: Side
+}
+
+const wordsOf = ({ subject, predicate }: Fact): readonly FactWord[] => [...subject, ...predicate]
+
+/** The words of the first that the second lacks, counted with repetitions. */
+function without(words: readonly FactWord[], others: readonly FactWord[]): readonly FactWord[] {
+  const left = new Map<string, number>()
+  for (const { stem } of others) left.set(stem, (left.get(stem) ?? 0) + 1)
+  return words.filter(({ stem }) => {
+    const count = left.get(stem) ?? 0
+    if (count > 0) left.set(stem, count - 1)
+    return count === 0
+  })
+}
+
+/** The same words. Who does what to whom: words may move from one side of the verb to the other, but not change places. */
+function compareEqual(a: Fact, b: Fact): FactRelation {
+  if (wordsOf(a).length === 0 || a.isPast !== b.isPast) return "apart"
+  const moves = [without(a.subject, b.subject).length > 0, without(b.subject, a.subject).length > 0]
+  if (moves[0] && moves[1]) return "apart"
+  if (moves.includes(true) && (a.verb !== undefined || b.verb !== undefined)) return "apart"
+  return a.isNegative === b.isNegative ? "same" : "contradicts"
+}
+
+/** One side says in so many words that what the other has is not so. */
+function isRejected({ a, b }: Slots): boolean {
+  const rejects = ({ fact }: Side, other: Side) =>
+    fact.rejected.length > 0 && other.words.length > 0 && other.words.every(({ stem }) => fact.rejected.includes(stem)) && isSlot(other)
+  return rejects(a, b) || rejects(b, a)
+}
+
+/** "Ana leads the team", "Bo leads the team": one holds the post. */
+function isOtherHolder({ a, b }: Slots): boolean {
+  const isHolder = ({ fact, words }: Side) => fact.isAboutOnePerson && words.length === 1 && words[0] === fact.subject[0] && !fact.isPast
+  if (!isHolder(a) || !isHolder(b)) return false
+  const holds = (side: Side) => isPost(side) || ROLES.has(side.fact.verb ?? "")
+  return holds(a) && holds(b)
+}
+
+/** "Use tabs", "Use spaces": an order with nothing in it but one of several choices. */
+function isChoice({ a, b }: Slots): boolean {
+  const kind = kindOf(a.words)
+  return a.fact.shape === "order" && b.fact.shape === "order" && kind === kindOf(b.words) && kind !== undefined && isClosed(kind)
+}
+
+/** Whether the words stand together in what is said, and not in what it is said of. */
+function isSlot({ fact, words }: Side): boolean {
+  const { predicate, shape } = fact
+  const places = words.map((word) => predicate.indexOf(word))
+  if (places.includes(-1) || places.some((place, at) => at > 0 && place !== places[at - 1]! + 1)) return false
+  if (shape === "statement") return true
+  if (shape === "order") return places[0]! > 0 || fact.verb === undefined
+  return places[0]! > 0 && places.at(-1) === predicate.length - 1 // without a verb only the end is certain
+}
+
+/** The one kind of all these values. Units belong to their number. */
+function kindOf(words: readonly FactWord[]): string | undefined {
+  const kinds = new Set(words.map(({ kind }) => kind ?? "plain"))
+  if (kinds.has("number")) kinds.delete("unit")
+  return kinds.size === 1 ? [...kinds][0] : undefined
+}
+
+const MEASURED = new Set(["number", "date", "time", "month", "frequency"])
+const OPEN = new Set(["name", "plain", "address"])
+const isClosed = (kind: string): boolean => !MEASURED.has(kind) && !OPEN.has(kind)
+
+/** Whether only one of the two values can be true. */
+function isExclusive(slots: Slots): boolean {
+  const { a, b } = slots
+  const [kind, other] = [kindOf(a.words), kindOf(b.words)]
+  if (kind === undefined || other === undefined) return isNamedAttribute(slots)
+  const isOther = isQualified(a) || isQualified(b)
+  if (kind !== other) return !isOther && !isClosed(kind) && !isClosed(other) && isNamedAttribute(slots)
+  if (MEASURED.has(kind)) return true
+  if (isOther) return false
+  if (isClosed(kind)) return true
+  if (isNamedAttribute(slots) || isPurposeNamed(slots)) return true
+  if (kind === "plain") return isPart(a) && isPart(b) && a.fact.shape !== "order" && !isMultiple(a.fact) && !isMultiple(b.fact)
+  if (a.fact.corrects || b.fact.corrects) return true
+  if (isMultiple(a.fact) || isMultiple(b.fact)) return false
+  if (isPost(a) && isPost(b)) return true
+  const [first, second] = [a.words[0]!.preposition, b.words[0]!.preposition]
+  const hasBegun = a.fact.begins || b.fact.begins
+  return first !== undefined && second !== undefined && (first === second || hasBegun) && a.fact.shape === "statement"
+}
+
+/** The predicate has a value already: "30 seconds in production". What differs may only say when or where. */
+const isQualified = ({ fact, words }: Side): boolean =>
+  fact.predicate.some((word) => !words.includes(word) && word.kind !== undefined && word.kind !== "unit" && word.kind !== "name")
+
+/** "The port of the relay is …": the subject names the attribute, and what follows is its value. */
+function isNamedAttribute({ a, b }: Slots): boolean {
+  const isValue = ({ fact, words }: Side) =>
+    fact.shape === "statement" &&
+    fact.verb === undefined &&
+    fact.subject.length > 0 &&
+    fact.predicate.length === words.length &&
+    words.length <= 4 &&
+    !words[0]!.isOneOf &&
+    words.every(({ preposition }) => preposition === undefined) &&
+    !words.some(({ text, kind }) => kind === undefined && isQuality(text))
+  return isValue(a) && isValue(b)
+}
+
+/** "uses pnpm for installs": the purpose is named, and it is the same. */
+function isPurposeNamed({ a, b }: Slots): boolean {
+  const purpose = ({ fact, words }: Side) => {
+    const next = fact.predicate[fact.predicate.indexOf(words.at(-1)!) + 1]
+    return next?.preposition === "for" && fact.shape === "statement" ? next.stem : undefined
+  }
+  return purpose(a) !== undefined && purpose(a) === purpose(b) && kindOf(a.words) === "name"
+}
+
+/** The word after it is the thing: "the core package", "the edge package". */
+function isPart({ fact, words }: Side): boolean {
+  const next = fact.predicate[fact.predicate.indexOf(words.at(-1)!) + 1]
+  return words.length === 1 && next !== undefined && next.preposition === undefined && next.kind === undefined && !isQuality(words[0]!.text)
+}
+
+const isMultiple = ({ verb, predicate }: Fact): boolean =>
+  verb === undefined ? predicate.some(({ text }) => SHARED_STATES.has(text)) : MULTIPLE.has(verb)
+
+/** "is owned by Ana", "the owner is Bo". */
+const isPost = ({ fact: { verb, subject, predicate } }: Side): boolean =>
+  verb === undefined && [...subject, ...predicate].some(({ stem }) => ROLES.has(stem))
+
+const ifCorrected = (a: Fact, b: Fact): FactRelation => (a.corrects || b.corrects ? "contradicts" : "alike")

@@ -1,0 +1,192 @@
+/**
+ * Words that decide how a sentence is read as a fact: which of them carry no content, which are values of one kind, and which turn it round.
+ * They are data. A word that is missing makes a comparison less certain, and then both memories stay.
+ */
+
+const list = (text: string): ReadonlySet<string> => new Set(text.split(" "))
+
+/** Left out before anything is compared. Articles and pronouns; words that soften; words that ask. */
+export const FILLING = list(
+  "the this that these those there here it its my our your their his her we i they he she you user please just simply really very quite " +
+    "currently already still then so and well ok okay always should must may can shall will would " +
+    "der die das den dem des ein eine einen einem einer und auch bitte immer soll sollen muss müssen kann wird werden wir ich sie er es mein unser unsere " +
+    "le la les l un une des du de et nous je tu vous il elle toujours el los las una unos y yo nosotros siempre o os um uma uns e nós sempre " +
+    "lo gli uno io noi het een en wij ik altijd " +
+    "всегда и мы я 的 总是 始终 常に 必ず いつも 항상 반드시",
+)
+/** A preposition only says how two words belong together. `from`, `before`, `without` and the like say more and stay. */
+export const PREPOSITIONS = list(
+  "in on at of for by to with as into onto per via auf im am an bei von vom für zu zum zur mit um aus dans à au aux sur pour par avec chez " +
+    "en a al por para con no na em ao com nel nella di da su per op voor bij te met в на с для по",
+)
+export const ARTICLES_OF_A_CLASS = list("a an ein eine einen un une una uno um uma een")
+export const EVERY = list("every each jeden jede jedes chaque cada ogni elke")
+
+/** They stand for "is", also where they name the place. The value follows. */
+export const COPULAS = list(
+  "is are am be isn't aren't becomes ist sind lautet heißt heisst beträgt est sont es son está están é são è sono zijn heet bedraagt 是 は является",
+)
+export const PAST = list("was were had did wasn't weren't war waren hatte était étaient fue era eran foi eram era erano")
+/** With a preposition after them they say no more than "is": lives in, runs on. */
+export const PLACE_VERBS = list(
+  "run live sit reside stay listen locate host base situate happen occur hold place schedule take set liegt steht läuft wohnt sitzt befindet",
+)
+/** Something was one thing and is now another. */
+export const CHANGE_VERBS = list("move switch change migrate relocate transfer reschedule postpone rename raise lower increase decrease bump")
+
+/** More than one thing can be true with these at the same time. */
+export const MULTIPLE = list(
+  "use like love know speak support have include need require depend call talk read import export send contain accept provide work meet visit want " +
+    "plan play eat drink enjoy hate own lead manage maintain approve review handle connect sync integrate link relate test share subscribe follow " +
+    "help teach learn see watch mention compare pair cooperate collaborate complain ask report invite belong feature join attend serve power",
+)
+/** After "is", and with more than one at the same time. */
+export const SHARED_STATES = list(
+  "used called needed supported tested connected linked related shared required read known loved liked visited covered compatible similar mentioned reviewed " +
+    "tagged affected blocked inspired interested involved available built made full short afraid proud aware fond good bad keen",
+)
+/** One holds the post: the subject is the value. */
+export const ROLES = list("lead own head manage maintain chair coordinate run moderate captain")
+
+/** The verb of a statement, as the person who makes it writes it. Others are unknown. */
+export const VERBS = list(
+  "run live sit stay listen use like love know speak support have include need require depend call talk read send contain accept provide work " +
+    "want plan own lead manage maintain approve review handle connect sync head chair cost take last start begin end expire close open happen occur " +
+    "return default resolve redirect map store keep log publish write point go deploy ship belong report prefer weigh measure hold host serve " +
+    "move switch change migrate relocate time retry fail pass rotate retain allow limit bill pay charge receive get give produce build compile " +
+    "coordinate moderate mean equal say ask expect land arrive leave sleep eat drink commute drive ride study teach play train",
+)
+/** What an order begins with. */
+export const ORDERS = list(
+  "use run answer reply respond write keep push commit deploy put name prefer add indent format ask call make give send store save install build " +
+    "test open start stop include show explain speak talk address avoid do merge rebase squash review tag release log lint sign document wrap " +
+    "limit set create delete remove check verify quote comment export import return throw cache retry mock print translate summarise summarize " +
+    "verwende benutze nutze antworte schreib schreibe nimm utilise réponds usa use responda responde rispondi gebruik antwoord",
+)
+/** In an order they only carry the object: keep answers short, give short answers. */
+export const CARRIERS = list("use keep give make do provide let")
+
+export const NEGATIONS = list(
+  "not never no don't doesn't isn't aren't won't cannot can't without avoid stop nie niemals nicht kein keine keinen keinem keiner pas jamais aucun aucune " +
+    "nunca jamás não nao non mai niet nooit geen не никогда нельзя ¬",
+)
+/** In scripts without spaces. */
+export const NEGATION_RUNS = /不要|禁止|绝不|絕不|从不|從不|别|しないで|決して|하지 마|لا /gu
+
+/** It says that something before it was wrong, or is no longer so. */
+export const CORRECTION =
+  /\b(?:actually|correction|in fact|i meant|i was wrong|scratch that|instead|no longer|not any ?more|any ?more|tatsächlich|korrektur|stattdessen|nicht mehr|en fait|correction|en realidad|na verdade|in realtà|eigenlijk)\b|на самом деле|其实|實際上|実は|사실/iu
+/** It has begun at some time. */
+export const BEGINNING =
+  /\b(?:now|nowadays|from now on|these days|since|as of|starting|effective|going forward|by now|meanwhile|jetzt|inzwischen|seit|ab sofort|ab jetzt|künftig|désormais|maintenant|ahora|a partir de ahora|agora|ora|d'ora in poi|nu|vanaf nu)\b|теперь|отныне|现在|從現在起|从现在起|今後|이제|앞으로/iu
+export const ADDITION =
+  /\b(?:also|too|as well|additionally|another|besides|in addition|second|third|both|either|sometimes|occasionally|auch|zusätzlich|außerdem|manchmal|aussi|parfois|también|a veces|também|às vezes|anche|a volte|ook|soms)\b|也|또한/iu
+
+/** Before a sentence, and without meaning for it. */
+export const OPENINGS =
+  /^(?:(?:no|yes|ok|okay|well|oh|hey|so|and|but|update|correction|actually|in fact|fyi|note|nb|remember|reminder|heads[- ]up|by the way|btw|for the record|just so you know|as a reminder|as you know|it turns out|important|please|from now on|going forward|in (?:the )?future|i meant|sorry|nein|doch|übrigens|tatsächlich|ab jetzt|ab sofort|bitte)\b(?:\s+that\b)?[,:;.!]*\s+)+/iu
+
+/** Words for the same thing. */
+export const SAME_WORD: Readonly<Record<string, string>> = {
+  ...{ reply: "answer", respond: "answer", response: "answer", "e-mail": "email", mail: "email", begin: "start" },
+  ...{ repo: "repository", repos: "repository", db: "database", dbs: "database", prod: "production", docs: "documentation" },
+  ...{ config: "configuration", env: "environment", postgresql: "postgres", js: "javascript", ts: "typescript" },
+  ...{ owner: "own", owned: "own", leader: "lead", led: "lead", maintainer: "maintain", manager: "manage", due: "deadline" },
+  ...{ costs: "cost", price: "cost", k8s: "kubernetes", indentation: "indent", ran: "run", auth: "authentication" },
+  ...{ max: "maximum", min: "minimum", app: "application", apps: "application", kept: "keep", held: "hold", sent: "send" },
+  ...{ secs: "second", sec: "second", s: "second", mins: "minute", hrs: "hour", hr: "hour", h: "hour", msecs: "ms", millisecond: "ms", milliseconds: "ms" },
+  ...{ one: "1", two: "2", three: "3", four: "4", five: "5", six: "6", seven: "7", eight: "8", nine: "9", ten: "10", eleven: "11", twelve: "12" },
+  ...{ fifteen: "15", twenty: "20", thirty: "30", forty: "40", fifty: "50", sixty: "60", ninety: "90", hundred: "100" },
+  ...{ zwei: "2", drei: "3", vier: "4", fünf: "5", zehn: "10", noon: "12:00", midday: "12:00", midnight: "00:00" },
+}
+
+const WEEKDAYS: readonly string[] = [
+  "monday mondays mon montag montags lundi lunes segunda-feira lunedì maandag понедельник",
+  "tuesday tuesdays tue tues dienstag dienstags mardi martes terça-feira martedì dinsdag вторник",
+  "wednesday wednesdays wed mittwoch mittwochs mercredi miércoles quarta-feira mercoledì woensdag среда",
+  "thursday thursdays thu thurs donnerstag donnerstags jeudi jueves quinta-feira giovedì donderdag четверг",
+  "friday fridays fri freitag freitags vendredi viernes sexta-feira venerdì vrijdag пятница",
+  "saturday saturdays sat samstag samstags sonnabend samedi sábado sabato zaterdag суббота",
+  "sunday sundays sun sonntag sonntags dimanche domingo domenica zondag воскресенье",
+]
+const MONTHS =
+  "january february march april june july august september october november december januar februar märz mai juni juli oktober dezember"
+
+/** Each row is one kind, and each string in it is one value, in all its words. Two values of a kind exclude each other. */
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  weekday: WEEKDAYS,
+  month: MONTHS.split(" "),
+  frequency: ["daily", "hourly", "weekly", "monthly", "nightly", "yearly annually", "quarterly", "biweekly fortnightly", "täglich", "wöchentlich", "monatlich"],
+  language: [
+    ...["english englisch anglais inglés", "german deutsch allemand", "french français", "spanish español", "italian", "portuguese"],
+    ...["dutch", "russian", "chinese mandarin", "japanese", "korean", "arabic", "hindi", "polish", "turkish", "swedish", "danish"],
+    ...["norwegian", "finnish", "czech", "greek", "hebrew", "ukrainian", "vietnamese", "thai", "romanian", "hungarian"],
+  ],
+  colour: "red green blue yellow orange purple violet black white grey pink brown teal cyan magenta".split(" "),
+  length: ["short brief concise terse compact kurz knapp court corto", "long detailed verbose extensive thorough exhaustive lang ausführlich détaillé largo"],
+  indentation: ["tab tabs tabulator tabulatoren", "space spaces leerzeichen"],
+  quotes: ["single", "double"],
+  theme: ["dark", "light"],
+  packages: ["npm", "pnpm", "yarn", "bun"],
+  tests: ["vitest", "jest", "mocha", "jasmine", "ava", "pytest", "unittest"],
+  hosting: ["github", "gitlab", "bitbucket", "codeberg", "gitea"],
+  ci: ["jenkins", "circleci", "travis", "buildkite", "teamcity", "drone"],
+  editor: ["vim neovim", "emacs", "vscode", "sublime", "nano", "helix", "intellij"],
+  casing: ["camelcase", "snake_case snakecase", "kebab-case", "pascalcase"],
+  history: ["rebase rebasing", "squash squashing", "merge-commit"],
+  formality: ["formal formally", "informal informally casual casually"],
+  amount: ["low", "medium", "high"],
+  size: ["small little tiny", "large big huge"],
+  speed: ["slow slowly", "fast quick quickly"],
+  direction: ["ascending", "descending"],
+  reach: ["local locally", "remote remotely"],
+}
+
+export interface Value {
+  readonly kind: string
+  readonly value: string
+}
+export const VALUES: ReadonlyMap<string, Value> = new Map(
+  Object.entries(KINDS).flatMap(([kind, values]) =>
+    values.flatMap((words) => {
+      const [value] = words.split(" ")
+      return words.split(" ").map((word) => [word, { kind, value: value! }] as const)
+    }),
+  ),
+)
+
+/** The second turns the first round: disabled is not enabled. */
+export const OPPOSITES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{ disabled: "enabled", disable: "enable", off: "on", closed: "open", forbidden: "allowed", prohibited: "allowed", banned: "allowed" },
+    ...{ optional: "required", private: "public", down: "up", unavailable: "available", unsupported: "supported", offline: "online" },
+    ...{ inactive: "active", deactivated: "active", unpaid: "paid", incomplete: "complete", unstable: "stable", insecure: "secure" },
+    ...{ unlocked: "locked", asynchronous: "synchronous", unsigned: "signed", uncompressed: "compressed", impossible: "possible" },
+  }),
+)
+/** They turn a sentence round even next to "is", so they must not be taken for prepositions. */
+export const STATES = list("on off up down open enabled allowed required public available supported online active paid complete stable secure")
+
+/** They say what is meant only together with a name: "The port is 80." */
+export const GENERAL = list(
+  "it they port host owner deadline url address version timeout limit region database password branch email name status budget price size path token key " +
+    "server service app application project team repository build pipeline cluster queue job test release deploy deployment domain bucket table folder " +
+    "file user admin contact lead manager office room machine image theme language default environment setting value number type format licence",
+)
+/** In a name they tell nothing apart. */
+export const TITLES = list("note fact facts project info detail details misc general memory setting settings about the of")
+
+export const UNITS = list(
+  "ms second minute hour day week month year kb mb gb tb kib mib gib percent % px em rem dollar euro eur usd cent pound km m cm mm kg g request retry " +
+    "attempt replica worker thread core person people character line item row sekunde sekunden minuten stunden tage",
+)
+
+/** Adjectives that say how something is, and not which it is. Endings find most of them. */
+const QUALITIES = list(
+  "slow fast ready old new big small good bad hot cold late early full empty safe dead live free busy large huge tiny high low long short cheap clean dirty " +
+    "hard soft easy rare raw stale fresh loud quiet weird odd wrong right true false strict loose thin thick wide narrow heavy strong weak deep sharp flat sick " +
+    "fine sure rich poor young sad glad calm nice rude mine yours gone done important simple complex stable broken slower faster better worse legacy beta alone " +
+    "urgent critical dangerous fragile obsolete outdated clear unclear correct incorrect redundant tight overdue unique sound tired green",
+)
+export const isQuality = (word: string): boolean =>
+  QUALITIES.has(word) || /(?:ed|ing|ful|less|able|ible|ive|ous|ical|ish|ary|ent|ant|[^aeiou]y)$/.test(word)

@@ -1,0 +1,280 @@
+/**
+ * Reads a sentence as a fact: what it is about, what it says of it, and which of its words are values. No grammar is complete, so a fact also
+ * says how far the reading can be trusted: a comparison that is not certain leaves both sentences as they are.
+ */
+import { stemmer } from "stemmer"
+import {
+  ADDITION,
+  ARTICLES_OF_A_CLASS,
+  BEGINNING,
+  CARRIERS,
+  CHANGE_VERBS,
+  COPULAS,
+  CORRECTION,
+  EVERY,
+  FILLING,
+  NEGATION_RUNS,
+  NEGATIONS,
+  OPENINGS,
+  OPPOSITES,
+  ORDERS,
+  PAST,
+  PLACE_VERBS,
+  PREPOSITIONS,
+  SAME_WORD,
+  STATES,
+  UNITS,
+  VALUES,
+  VERBS,
+} from "./fact-words.ts"
+
+export interface FactWord {
+  /** What is compared. */
+  readonly stem: string
+  /** As it was written, in lower case. */
+  readonly text: string
+  /** What it is a value of, such as `number`, `weekday` or `name`. Absent: a plain word. */
+  readonly kind?: string
+  /** The preposition before it. */
+  readonly preposition?: string
+  /** It follows "a" or "an": one of a class, and not the only one. */
+  readonly isOneOf: boolean
+}
+
+export interface Fact {
+  /** Before the verb. Empty in an order. */
+  readonly subject: readonly FactWord[]
+  /** After the verb. All words, where no verb is known. */
+  readonly predicate: readonly FactWord[]
+  /** The verb in its base form, if it says more than "is". */
+  readonly verb?: string
+  readonly shape: "statement" | "order" | "unknown"
+  readonly isNegative: boolean
+  /** It tells of something that happened, and not of how things are. */
+  readonly isPast: boolean
+  /** It says that something else was wrong. */
+  readonly corrects: boolean
+  /** It says that this has begun, or that it changed. */
+  readonly begins: boolean
+  readonly adds: boolean
+  /** Words that the sentence says are not so: "instead of tabs". */
+  readonly rejected: readonly string[]
+  readonly isAboutOnePerson: boolean
+}
+
+const IRREGULAR = new Set(
+  "met went bought saw gave took wrote made found told said left came got sold built began broke spent paid lost won flew drove ate".split(" "),
+)
+/** Where they are all that a sentence is about. */
+const SPEAKERS: Readonly<Record<string, string>> = { i: "i", user: "i", we: "we", it: "it", they: "they", ich: "i", wir: "we" }
+const ADVERBS = new Set("always still also do does usually mostly only already".split(" "))
+const PRONOUNS = new Set("i we they you who it he she this that".split(" "))
+const MONTH = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+const DAY_MONTH = new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)?\\.?(?: of)? (${MONTH})\\b\\.?(?:,? (\\d{4}))?`, "gi")
+const MONTH_DAY = new RegExp(`\\b(${MONTH})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?![\\d:])(?:,? (\\d{4}))?`, "gi")
+const CLOCK = /\b(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm|a\.m\.?|p\.m\.?|uhr|o'clock)(?![\p{L}\p{N}])/giu
+const OFTEN: Readonly<Record<string, string>> = {
+  ...{ day: "daily", hour: "hourly", week: "weekly", month: "monthly", night: "nightly", year: "yearly", quarter: "quarterly" },
+}
+const SINCE =
+  /\b(?:since|as of|starting(?: from| on)?|effective|beginning|seit(?: dem)?|ab(?: dem)?)\s+(?:the\s+)?(?:\d{4}-\d{2}(?:-\d{2})?|date:\S+|today|yesterday|tomorrow|heute|gestern|morgen|(?:last|next|this)\s+\p{L}+|\d{4}|[A-Z]\p{Ll}+ \d{4}|\p{Lu}\p{Ll}+day)(?:\s+on\b)?,?/giu
+const TIMELY =
+  /\b(?:right now|by now|now|nowadays|from now on|these days|at the moment|at present|going forward|instead|any ?more|meanwhile|jetzt|inzwischen|ab sofort|ab jetzt|künftig|stattdessen|désormais|maintenant|ahora|agora|nu)\b[,]?/giu
+const REJECTED =
+  /(?:,\s*(?:and\s+)?not|\binstead of|\brather than|\bin place of|\b(?:an)?statt|\banstelle von|\bau lieu de|\ben lugar de|\bem vez de|\binvece di|\bin plaats van)\s+([^,.;]{1,60})/iu
+const PREFERRED = /\b(?:over|to)\s+([^,.;]{1,60})[.!]?$/iu
+const CHANGED_FROM = /\bfrom\s+([^,.;]{1,40}?)\s+(?=to\b)/iu
+const NO_LONGER = /\b(?:no longer|not any ?more|nicht mehr|ne plus|ya no|não mais|non più|niet meer)\b/giu
+const TOKEN =
+  /https?:\/\/\S+|[\p{L}\p{N}._+-]+@[\p{L}\p{N}.-]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[$€£]?[~./]?[\p{L}\p{N}_¬#]+(?:[./:'+-]+[\p{L}\p{N}_#]+)*%?|=/gu
+const GERMAN = /\b(?:der|die|das|ist|sind|und|nicht|wir|auf|mit|wird|eine?[nmr]?)\b/iu
+
+export function readFact(sentence: string): Fact {
+  const plain = sentence
+    .normalize("NFKC")
+    .replace(/\p{Cf}/gu, "")
+    .replaceAll("’", "'")
+    .replace(/[`*"“”„«»()[\]]/g, "")
+    .trim()
+  const corrects = CORRECTION.test(plain)
+  const opened = plain.replace(OPENINGS, "").replace(NO_LONGER, "¬")
+  const dated = opened
+    .replace(DAY_MONTH, (_, day, month, year = "") => dateWord(month, day, year))
+    .replace(MONTH_DAY, (_, month, day, year = "") => dateWord(month, day, year))
+    .replace(CLOCK, (_, hour, minute = "00", half) => clockWord(Number(hour), minute, half))
+    .replace(/\b(?:every|each) (day|hour|week|month|night|year|quarter)\b/gi, (_, unit: string) => OFTEN[unit.toLowerCase()]!)
+    .replace(NEGATION_RUNS, " ¬ ")
+  const since = dated.replace(SINCE, "")
+  const rejection = /^(?:\S+ )?prefers?\b/iu.test(since) ? (REJECTED.exec(since) ?? PREFERRED.exec(since)) : REJECTED.exec(since)
+  const kept = rejection ? since.replace(rejection[0], "") : since
+  const from = CHANGED_FROM.exec(kept)
+  const said = (from ? kept.replace(from[0], "") : kept).replace(TIMELY, "").replace(/^([^:]{2,60}):\s+(?=\S)/u, "$1 = ")
+  const reading = readWords(said)
+  const rejected = [rejection?.[1], from?.[1]].flatMap((text) =>
+    text === undefined ? [] : readWords(text).words.map(({ stem }) => stem),
+  )
+  return {
+    ...split(reading),
+    corrects,
+    begins: BEGINNING.test(plain) || reading.hasChanged || from !== null,
+    adds: ADDITION.test(plain),
+    rejected,
+  }
+}
+
+const dateWord = (month: string, day: string, year: string): string =>
+  `date:${month.slice(0, 3).toLowerCase()}-${Number(day)}${year === "" ? "" : `-${year}`} `
+
+function clockWord(hour: number, minute: string, half: string): string {
+  const isLate = /^p/i.test(half)
+  const hours = isLate ? (hour % 12) + 12 : /^a/i.test(half) ? hour % 12 : hour
+  return `${String(hours).padStart(2, "0")}:${minute}`
+}
+
+interface Reading {
+  readonly words: readonly FactWord[]
+  /** How many words are before the verb. Absent: no verb was found. */
+  readonly before?: number
+  readonly verb?: string
+  readonly isOrder: boolean
+  readonly isNegative: boolean
+  readonly isPast: boolean
+  readonly hasChanged: boolean
+  readonly isAboutOnePerson: boolean
+}
+
+function readWords(text: string): Reading {
+  const tokens = [...text.matchAll(TOKEN)].map(([token]) => token.replace(/'s$/u, "").replace(/[.:]+$/u, ""))
+  const isGerman = GERMAN.test(text)
+  const first = tokens.findIndex((token) => !isSkipped(token))
+  const isAddressed = first >= 0 && !tokens.slice(0, first).some(speakerOf)
+  const isOrder = isAddressed && ORDERS.has(tokens[first]!.toLowerCase()) && !isFiniteLater(tokens, first)
+  const at = isOrder ? { index: first, kind: "order" as const } : verbAt(tokens)
+  const words: FactWord[] = []
+  let [preposition, isOneOf, isNegative, hasChanged]: [string | undefined, boolean, boolean, boolean] = [undefined, false, false, false]
+  let before: number | undefined
+  let verb: string | undefined
+  let isPast = at?.kind === "past"
+  for (const [index, token] of tokens.entries()) {
+    const text = token.toLowerCase()
+    const isVerb = index === at?.index
+    if (isVerb) {
+      const speaker = tokens.slice(0, index).map(speakerOf).find(Boolean)
+      if (words.length === 0 && speaker !== undefined) words.push({ stem: speaker, text: speaker, isOneOf: false })
+      before = words.length
+      if (NEGATIONS.has(text)) isNegative = !isNegative
+      const base = baseOf(text)
+      const follows = tokens[index + 1]?.toLowerCase() ?? ""
+      if (at.kind === "copula" || at.kind === "past") continue
+      if (base !== undefined && CHANGE_VERBS.has(base)) hasChanged = true
+      else if (base !== undefined && PLACE_VERBS.has(base) && PREPOSITIONS.has(follows) && !isOrder) continue
+      else if (!(isOrder && CARRIERS.has(text))) {
+        verb = SAME_WORD[base ?? text] ?? base ?? text
+        words.push({ stem: `${verb}`, text, isOneOf: false })
+      }
+      isPast = at.kind === "told" && !hasChanged
+      continue
+    }
+    const isLowerCase = token === text || index === 0
+    if (NEGATIONS.has(text) && isLowerCase) isNegative = !isNegative
+    else if (ARTICLES_OF_A_CLASS.has(text)) isOneOf = true
+    else if (EVERY.has(text) || (FILLING.has(text) && isLowerCase)) continue
+    else if (PREPOSITIONS.has(text) && !isState(tokens, index)) preposition = text
+    else {
+      const opposite = OPPOSITES.get(text)
+      if (opposite !== undefined) isNegative = !isNegative
+      const base = before === words.length ? baseOf(text) : undefined
+      const isParticiple = before !== undefined && base !== undefined && /(?:ed|en|ld|un|t)$/u.test(text)
+      if (isParticiple && CHANGE_VERBS.has(base)) {
+        ;[hasChanged, isPast] = [true, false]
+        continue
+      }
+      if (isParticiple && PLACE_VERBS.has(base) && PREPOSITIONS.has(tokens[index + 1]?.toLowerCase() ?? "")) continue
+      words.push(wordFor(token, { preposition, isOneOf, isName: !isGerman && index !== 0, opposite }))
+      ;[preposition, isOneOf] = [undefined, false]
+    }
+  }
+  return {
+    ...{ words, isOrder, isNegative, isPast, hasChanged },
+    ...(before === undefined ? {} : { before }),
+    ...(verb === undefined ? {} : { verb }),
+    isAboutOnePerson: before === 1 && first === 0 && !PRONOUNS.has(tokens[0]!.toLowerCase()) && /^\p{Lu}\p{Ll}+$/u.test(tokens[0]!),
+  }
+}
+
+const speakerOf = (token: string): string | undefined => SPEAKERS[token.toLowerCase()]
+const isSkipped = (token: string): boolean => FILLING.has(token.toLowerCase()) || NEGATIONS.has(token.toLowerCase())
+
+/** "Use of tabs is forbidden" is no order. */
+const isFiniteLater = (tokens: readonly string[], first: number): boolean =>
+  ["of", "for"].includes(tokens[first + 1] ?? "") && tokens.some((token) => COPULAS.has(token))
+
+/** "is on", "turned off": it says how something is. */
+const isState = (tokens: readonly string[], index: number): boolean =>
+  STATES.has(tokens[index]!.toLowerCase()) && index === tokens.length - 1
+
+type VerbPlace = { readonly index: number; readonly kind: "copula" | "past" | "order" | "verb" | "told" }
+
+function verbAt(tokens: readonly string[]): VerbPlace | undefined {
+  const find = (fits: (token: string, index: number) => boolean) => tokens.findIndex((token, index) => index > 0 && fits(token, index))
+  const copula = find((token, index) => token === "=" || (COPULAS.has(token) && !(token === "am" && !/^i$/i.test(tokens[index - 1]!))))
+  const past = find((token) => PAST.has(token))
+  if (copula > 0 && (past < 0 || copula < past)) return { index: copula, kind: "copula" }
+  if (past > 0) return { index: past, kind: "past" }
+  const isPlural = (last: number) => {
+    const doer = tokens.slice(0, last + 1).findLast((token) => !NEGATIONS.has(token.toLowerCase()) && !ADVERBS.has(token.toLowerCase()))
+    const head = tokens.find((token) => !isSkipped(token)) // "backups of the importer run at three"
+    return doer !== undefined && (/[^s]s$/i.test(doer) || PRONOUNS.has(doer.toLowerCase()) || (last > 0 && /[^s]s$/i.test(head ?? "")))
+  }
+  const active = find((token, index) => {
+    const base = baseOf(token)
+    return base !== undefined && (token !== base ? /s$/u.test(token) : isPlural(index - 1))
+  })
+  const told = find((token) => IRREGULAR.has(token) || (/ed$/u.test(token) && token.length > 4))
+  if (active > 0 && (told < 0 || active < told)) return { index: active, kind: "verb" }
+  return told > 0 ? { index: told, kind: "told" } : undefined
+}
+
+function baseOf(text: string): string | undefined {
+  const forms = [text, text.replace(/s$/, ""), text.replace(/es$/, ""), text.replace(/ies$/, "y"), text.replace(/d$/, ""), text.replace(/ed$/, "")]
+  const doubled = text.replace(/(.)\1ed$/, "$1")
+  const known = [...forms, doubled, SAME_WORD[text] ?? ""].find((form) => VERBS.has(form) || CHANGE_VERBS.has(form) || PLACE_VERBS.has(form))
+  return known
+}
+
+interface WordFacts {
+  readonly preposition: string | undefined
+  readonly isOneOf: boolean
+  /** A capital letter makes it a name. */
+  readonly isName: boolean
+  readonly opposite: string | undefined
+}
+
+function wordFor(token: string, { preposition, isOneOf, isName, opposite }: WordFacts): FactWord {
+  const text = token.toLowerCase()
+  const canonical = opposite ?? SAME_WORD[text] ?? text
+  const known = VALUES.get(canonical)
+  const stem = known?.value ?? (/^[a-z]{4,}$/.test(canonical) ? stemmer(canonical) : canonical)
+  const kind = known?.kind ?? kindOf(canonical, stem) ?? (isName && /\p{Lu}/u.test(token) ? "name" : undefined)
+  return { stem: SAME_WORD[stem] ?? stem, text, isOneOf, ...(kind === undefined ? {} : { kind }), ...(preposition === undefined ? {} : { preposition }) }
+}
+
+function kindOf(text: string, stem: string): string | undefined {
+  if (/^date:|^\d{4}-\d{2}(?:-\d{2})?/.test(text)) return "date"
+  if (/^\d{1,2}:\d{2}$/.test(text)) return "time"
+  if (/^[$€£]?v?\d[\d.,]*(?:%|[a-z]{1,3})?$/.test(text)) return "number"
+  if (UNITS.has(stem) || UNITS.has(text)) return "unit"
+  if (/[/@]|\.[a-z]{2,}$/.test(text)) return "address"
+  return /^\p{L}.*[\d_]|^\p{L}+-\p{L}.*\d/u.test(text) ? "name" : undefined
+}
+
+type Parts = Pick<Fact, "subject" | "predicate" | "verb" | "shape" | "isNegative" | "isPast" | "isAboutOnePerson">
+
+function split({ words, before, verb, isOrder, isNegative, isPast, isAboutOnePerson }: Reading): Parts {
+  const shape = isOrder ? "order" : before === undefined ? "unknown" : "statement"
+  const cut = shape === "statement" ? before! : 0
+  return {
+    ...{ subject: words.slice(0, cut), predicate: words.slice(cut), shape, isNegative, isPast, isAboutOnePerson },
+    ...(verb === undefined ? {} : { verb }),
+  }
+}

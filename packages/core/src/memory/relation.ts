@@ -1,0 +1,123 @@
+/**
+ * What one memory is to another. The bodies decide, sentence by sentence; a name only tells apart what the bodies leave open. One module for
+ * everyone who has to know: extraction, the agent's own writes, a person's edits and dreams.
+ */
+import { compareFacts, type FactRelation } from "./compare-facts.ts"
+import { type Fact, readFact } from "./fact.ts"
+import { GENERAL, TITLES } from "./fact-words.ts"
+import type { Memory } from "./memory.ts"
+import { ruleIn } from "./own-words.ts"
+import { LIST_MARK } from "./statements.ts"
+
+/**
+ * What a memory is to another: `covered`: the other one says all of it. `outdated`: the other one says all of it, with another value at least
+ * once. `partly outdated`: it also says something that the other one does not. `alike`: a reader may find a contradiction.
+ */
+export type Relation = "covered" | "outdated" | "partly outdated" | "alike" | "apart"
+type Compared = Pick<Memory, "name" | "body" | "failed">
+
+const MOST_SENTENCES = 40 // a longer text is a document, not a memory
+
+export function relationOf(memory: Compared, other: Compared): Relation {
+  if (memory.failed !== other.failed) return "apart"
+  const [ours, theirs] = [contentOf(memory), contentOf(other)]
+  if (isToldApart(ours, theirs)) return "apart"
+  if (ours.text === theirs.text) return "covered"
+  if (ours.facts.length === 0 || theirs.facts.length === 0) return "apart"
+  const found = ours.facts.map((fact) => strongest(theirs.facts.map((one) => compareFacts(fact, one))))
+  const has = (relation: FactRelation) => found.includes(relation)
+  if (has("contradicts")) return has("apart") || has("alike") ? "partly outdated" : "outdated"
+  if (found.every((relation) => relation === "same")) return "covered"
+  return has("alike") ? "alike" : "apart"
+}
+
+/** "same" is stronger: what another sentence of the text repeats is not in doubt. */
+const STRENGTH: readonly FactRelation[] = ["same", "contradicts", "alike", "apart"]
+const strongest = (relations: readonly FactRelation[]): FactRelation =>
+  STRENGTH.find((relation) => relations.includes(relation)) ?? "apart"
+
+interface Content {
+  /** Without case, marks and spaces that say nothing. */
+  readonly text: string
+  readonly facts: readonly Fact[]
+  /** Stems of all words. */
+  readonly stems: ReadonlySet<string>
+  /** Stems of the name that the body lacks. */
+  readonly title: ReadonlySet<string>
+  /** The body alone does not say what it is about: "The port is 80." */
+  readonly isBare: boolean
+}
+
+const known = new WeakMap<Compared, Content>()
+
+function contentOf(memory: Compared): Content {
+  const before = known.get(memory)
+  if (before) return before
+  const body = ruleIn(memory.body)
+  const facts = factsIn(body)
+  const stems = new Set(facts.flatMap(stemsOf))
+  const name = readFact(memory.name)
+  const named = [...name.subject, ...name.predicate].filter(({ text }) => !TITLES.has(text))
+  const title = new Set(named.map(({ stem }) => stem).filter((stem) => !stems.has(stem)))
+  const content = { text: normal(body), facts, stems, title, isBare: facts.some(isBare) || facts.length === 0 }
+  known.set(memory, content)
+  return content
+}
+
+const stemsOf = ({ subject, predicate }: Fact): readonly string[] => [...subject, ...predicate].map(({ stem }) => stem)
+
+/** One general word, or none. */
+const isBare = ({ subject, shape }: Fact): boolean =>
+  shape === "statement" && subject.length <= 1 && subject.every(({ text }) => GENERAL.has(text.replace(/s$/, "")))
+
+/** Two bodies that say too little, with names that each say something else: "Relay" and "Gateway", and both "The port is 80." */
+function isToldApart(a: Content, b: Content): boolean {
+  if (!a.isBare && !b.isBare) return false
+  const lacks = (one: ReadonlySet<string>, other: ReadonlySet<string>) => [...one].some((stem) => !other.has(stem))
+  return lacks(a.title, b.title) && lacks(b.title, a.title)
+}
+
+function factsIn(body: string): readonly Fact[] {
+  if (/^(?:```|~~~)/m.test(body)) return []
+  const sentences = body
+    .split("\n")
+    .filter((line) => !line.startsWith("#"))
+    .join("\n")
+    .split(ENDS)
+    .map((sentence) => sentence.replace(LIST_MARK, "").trim())
+    .filter((sentence) => sentence !== "")
+  if (sentences.length > MOST_SENTENCES || sentences.some((sentence) => /[?？؟]\W*$/u.test(sentence))) return []
+  return sentences.map(readFact).filter((fact) => stemsOf(fact).length > 0)
+}
+
+const normal = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}]+/gu, " ")
+    .trim()
+
+export const stemsIn = (memory: Compared): ReadonlySet<string> => contentOf(memory).stems
+export const textKey = (memory: Compared): string => contentOf(memory).text
+
+/** The words that a related memory must have, every one of them. Nothing: any word may be the one that differs. */
+export function wordsInCommon(memory: Compared): readonly string[] {
+  const [first] = contentOf(memory).facts
+  return first === undefined || first.isAboutOnePerson ? [] : first.subject.map(({ stem }) => stem)
+}
+
+/** What a memory can be found by: its words, and the kinds of its values. */
+export const keysOf = (memory: Compared): readonly string[] => {
+  const { stems, facts } = contentOf(memory)
+  const kinds = facts.filter(({ shape }) => shape === "order").flatMap(({ predicate }) => predicate.map(({ kind }) => kind))
+  return [...stems, ...new Set(kinds.filter((kind) => kind !== undefined).map((kind) => `kind:${kind}`))]
+}
+
+const MERGED = 0.8 // share of a memory's words that a text made from it has
+
+/** Whether a reader may have found that the newer memory takes the older one's place. What is clearly about something else cannot. */
+export function mayReplace(newer: Compared, older: Compared): boolean {
+  if (relationOf(older, newer) !== "apart") return true
+  const [words, has] = [[...stemsIn(older)], stemsIn(newer)]
+  return words.length > 0 && words.filter((word) => has.has(word)).length >= words.length * MERGED
+}

@@ -1,0 +1,38 @@
+/**
+ * What a dream does to memories whose truth is known: how many true facts go out of view, how many repetitions are merged, and how many
+ * outdated values are marked. By rule, without a model.
+ *
+ *     npm run dream-marks [-- --seeds 5] [-- --size 1000] [-- --show]
+ */
+import { parseArgs } from "node:util"
+import { CHOSEN, CHOSEN_THINGS } from "./dream-marks/chosen.ts"
+import { HELD_OUT, HELD_OUT_THINGS } from "./dream-marks/held-out.ts"
+import { type DreamMarks, measureDream, noMarks } from "./dream-marks/measure.ts"
+
+const { values } = parseArgs({
+  options: { seeds: { type: "string" }, size: { type: "string" }, show: { type: "boolean" }, only: { type: "string" } },
+})
+const seeds = Number(values.seeds ?? 5)
+const size = Number(values.size ?? 1_000)
+const SETS = {
+  chosen: { material: { attributes: CHOSEN, things: CHOSEN_THINGS }, first: 1 },
+  "held out": { material: { attributes: HELD_OUT, things: HELD_OUT_THINGS }, first: 101 },
+}
+
+for (const [name, { material, first }] of Object.entries(SETS)) {
+  if (values.only !== undefined && values.only !== name) continue
+  const marks = noMarks()
+  for (let seed = first; seed < first + seeds; seed++) await measureDream(material, { seed, size, marks })
+  print(name, marks)
+}
+
+function print(name: string, marks: DreamMarks): void {
+  const share = ({ found, of }: { found: number; of: number }) => `${found} of ${of} (${((100 * found) / Math.max(1, of)).toFixed(1)}%)`
+  console.log(`${name}: ${marks.memories} memories in ${seeds} banks, ${Math.round(marks.milliseconds / seeds)} ms a dream`)
+  console.log(`  true facts out of view   ${marks.trueOutOfView}`)
+  console.log(`  repetitions merged       ${share(marks.repeated)}`)
+  console.log(`  rewordings merged        ${share(marks.reworded)}`)
+  console.log(`  outdated ones marked     ${share(marks.outdated)}`)
+  if (!values.show) return
+  for (const line of [...marks.mistakes.slice(0, 40), ...new Set(marks.missed)].slice(0, 80)) console.log(`    ${line}`)
+}
