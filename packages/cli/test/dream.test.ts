@@ -16,9 +16,11 @@ async function dreamBench() {
   const { name } = await projectIdentity(bench.project)
   const directory = join(bench.home, "projects", name, "memory")
   mkdirSync(directory, { recursive: true })
-  writeFileSync(join(directory, "port.md"), memory("Port", "The port is 80.", "2026-01-01"))
+  writeFileSync(join(directory, "port.md"), memory("Port", "The port is 8080.", "2026-01-01"))
   writeFileSync(join(directory, "server.md"), memory("Server", "The port is 8080.", "2026-03-01"))
-  return { bench, read: (file: string) => readFileSync(join(directory, file), "utf8") }
+  for (const [name, body] of Object.entries({ tide: "Ferries leave Bergen at noon.", oven: "Marta bakes rye bread.", owl: "Owls hoot." }))
+    writeFileSync(join(directory, `${name}.md`), memory(name, body, "2026-01-01"))
+  return { bench, directory, read: (file: string) => readFileSync(join(directory, file), "utf8") }
 }
 
 test("L6-5 L6-6 a dream now is one change that can be taken back; status and kill say what there is", async () => {

@@ -57,7 +57,7 @@ const answerOf = ({ accept, reject }: { accept: boolean; reject: boolean }): "ac
   accept ? "accept" : reject ? "reject" : undefined
 
 const WITHOUT_KEY =
-  "There is no API key, so no model is asked. Memories that say the same, or contradict each other word by word, are joined."
+  "There is no API key, so no model is asked. By rule, repetitions are merged and outdated memories are marked."
 
 /** Ctrl-C ends the dream, and the memory stays as it was. */
 async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal: Terminal): Promise<number> {

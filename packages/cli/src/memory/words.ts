@@ -30,18 +30,18 @@ const AUTHORS: Readonly<Record<MemoryAuthor, string>> = {
 export const authorWords = (by: MemoryAuthor): string => AUTHORS[by]
 
 /** `added a.md; removed b.md`. The index follows the memories, so it is named only where it changed alone. */
-export function editedWords({ files }: Pick<MemoryChange, "files">): string {
+export function editedWords({ files, refused = [] }: Pick<MemoryChange, "files" | "refused">): string {
   const memories = files.filter(({ path }) => path !== INDEX)
-  const kinds = Map.groupBy(memories.length > 0 ? memories : files, ({ before, after }) => {
+  const isAlone = memories.length === 0 && refused.length === 0
+  const kinds = Map.groupBy(isAlone ? files : memories, ({ before, after }) => {
     if (before === undefined) return "added"
     return after === undefined ? "removed" : "changed"
   })
-  return ["added", "changed", "removed"]
-    .flatMap((kind) => {
-      const paths = kinds.get(kind as "added")?.map(({ path }) => path)
-      return paths ? [`${kind} ${paths.join(", ")}`] : []
-    })
-    .join("; ")
+  const edited = ["added", "changed", "removed"].flatMap((kind) => {
+    const paths = kinds.get(kind as "added")?.map(({ path }) => path)
+    return paths ? [`${kind} ${paths.join(", ")}`] : []
+  })
+  return [...edited, ...refused.map(({ file, why }) => `refused ${file}, because ${why}`)].join("; ")
 }
 
 /** `2026-03-01 10:00` in UTC. */

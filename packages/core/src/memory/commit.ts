@@ -46,6 +46,7 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
   const changed: MemoryFileEdit[] = []
   const writes: MemoryFileChange[] = []
   const copies: string[] = []
+  const refused = new Set(plan.refused?.map(({ file }) => file))
   for (const [path, text] of [...edits].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const before = head.files[path]?.copy
     const onDisk = snapshot.texts.get(path) ?? null
@@ -56,7 +57,7 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
       const lost = path === INDEX_FILE ? undefined : await removedText({ files, before, onDisk })
       const archived = lost === undefined ? undefined : await archivePlace(files, { path, text: lost, writes })
       if (archived) writes.push({ path: archived, text: lost })
-      changed.push({ path, ...(before ? { before } : {}), ...(archived ? { archived } : {}) })
+      if (before || archived) changed.push({ path, ...(before ? { before } : {}), ...(archived ? { archived } : {}) })
       continue
     }
     const facts = factsOf(snapshot, path)
@@ -67,6 +68,7 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
     const lines = path === INDEX_FILE ? [...(head.files[path]?.lines ?? []), ...(plan.ownLines ?? [])] : []
     const own = lines.length > 0 ? { lines: [...new Set(lines)] } : {}
     recorded[path] = { hash: hashOf(text), copy: hashOf(copy), created, source, ...own }
+    if (refused.has(path) && before === hashOf(copy)) continue // it is as it was
     changed.push({ path, ...(before ? { before } : {}), after: hashOf(copy), source })
   }
   for (const [path, text] of plan.unarchived ?? []) writes.push({ path, text: undefined, expected: text })

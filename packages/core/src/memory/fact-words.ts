@@ -10,7 +10,7 @@ export const FILLING = list(
   "the this that these those there here it its my our your their his her we i they he she you user please just simply really very quite " +
     "currently already still then so and well ok okay always should must may can shall will would " +
     "der die das den dem des ein eine einen einem einer und auch bitte immer soll sollen muss müssen kann wird werden wir ich sie er es mein unser unsere " +
-    "le la les l un une des du de et nous je tu vous il elle toujours el los las una unos y yo nosotros siempre o os um uma uns e nós sempre " +
+    "le la les un une des du de et nous je tu vous il elle toujours el los las una unos yo nosotros siempre os um uma uns nós sempre " +
     "lo gli uno io noi het een en wij ik altijd " +
     "всегда и мы я 的 总是 始终 常に 必ず いつも 항상 반드시",
 )

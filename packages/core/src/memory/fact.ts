@@ -177,9 +177,9 @@ function readWords(text: string): Reading {
     }
     const isLowerCase = token === text || index === 0
     if (NEGATIONS.has(text) && isLowerCase) isNegative = !isNegative
-    else if (ARTICLES_OF_A_CLASS.has(text)) isOneOf = true
+    else if (ARTICLES_OF_A_CLASS.has(text) && isLowerCase && index + 1 !== at?.index && index + 1 < tokens.length) isOneOf = true
     else if (EVERY.has(text) || (FILLING.has(text) && isLowerCase)) continue
-    else if (PREPOSITIONS.has(text) && !isState(tokens, index)) preposition = text
+    else if (PREPOSITIONS.has(text) && isLowerCase && !isState(tokens, index)) preposition = text
     else {
       const opposite = OPPOSITES.get(text)
       if (opposite !== undefined) isNegative = !isNegative

@@ -1,12 +1,10 @@
 /** Dreams over a generated bank, by rule alone, and counts what left the view. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { fileStore, isCurrent } from "@strata/core/internal"
-import { systemClock } from "@strata/core/internal/base/clock"
-import { Dreaming } from "@strata/core/internal/layers/6-dreaming/dreaming"
-import { openBank } from "@strata/core/internal/memory/bank"
+import { isCurrent } from "@strata/core/internal"
+import { checkConsolidation } from "@strata/core/internal/layers/6-dreaming/check"
+import { parseMemory } from "@strata/core/internal/memory/topic-file"
 import { bankFor, type Material, type Planted } from "./generate.ts"
+
+const NOW = new Date("2026-05-01T00:00:00.000Z")
 
 export interface DreamMarks {
   memories: number
@@ -58,28 +56,18 @@ export async function measureDream(material: Material, { seed, size, marks }: { 
   }
 }
 
-/** The files that a dream takes out of view, and what takes their place. It asks no model. */
+/** The files that a dream takes out of view, and what takes their place: the part of a dream that asks no model. */
 async function dreamOver(planted: readonly Planted[]) {
-  const root = mkdtempSync(join(tmpdir(), "dream-marks-"))
-  try {
-    const project = join(root, "code")
-    mkdirSync(project)
-    const files = fileStore({ root: join(root, "home"), clock: systemClock }).memories!({ project: "code" })
-    const directory = files.directory!
-    mkdirSync(directory, { recursive: true })
-    for (const { file, text } of planted) writeFileSync(join(directory, file), text)
-    const bank = openBank({ files })
-    await bank.all()
-    const consolidate = async () => ({ ended: "done", why: "", responses: [] }) as const
-    const dreaming = new Dreaming({ ...{ bank, files, directory, project, consolidate }, clock: systemClock })
-    const figures = { isOn: true, gapHours: 0, rescanMinutes: 0, conversations: 0, maxTurns: 1, dailyLimit: 0 }
-    const start = performance.now()
-    const end = await dreaming.dream({ figures, force: true })
-    const milliseconds = performance.now() - start
-    if (end.state === "pending") await dreaming.accept()
-    const gone = (await bank.all()).filter((memory) => !isCurrent(memory))
-    return { superseded: new Map(gone.map(({ file, supersededBy }) => [file, supersededBy!])), milliseconds }
-  } finally {
-    rmSync(root, { recursive: true, force: true })
+  const base = new Map(planted.map(({ file, text }) => [file, text]))
+  const facts = { created: "2026-01-01", source: { saidBy: "agent" } } as const
+  const before = await Promise.all(planted.map(({ file, text }) => parseMemory({ file, text, facts })))
+  const start = process.cpuUsage()
+  const checked = await checkConsolidation({ base, before, changed: new Map(), now: NOW, projectHas: () => false })
+  const { user, system } = process.cpuUsage(start)
+  if (checked.state === "refused") throw new Error(checked.why)
+  const gone = checked.after.filter((memory) => !isCurrent(memory))
+  return {
+    superseded: new Map(gone.map(({ file, supersededBy }) => [file, supersededBy!])),
+    milliseconds: (user + system) / 1_000,
   }
 }

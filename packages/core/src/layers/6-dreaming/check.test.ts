@@ -180,7 +180,10 @@ describe("L5-13 a dream and the person's rules", () => {
 })
 
 describe("L5-11 L6-3 one current memory for each fact", () => {
-  test("L5-11 of several with one name the newest is current, and a tool's never wins over a person's", async () => {
+  const current = (checked: ReturnType<typeof clean>) =>
+    checked.after.filter(({ supersededBy }) => supersededBy === undefined).map(({ file }) => file)
+
+  test("L5-11 of several values the newest is current, and what only a tool said replaces nothing else", async () => {
     const { memory } = clean(
       await check({
         "a.md": memoryText("Port", "It is 80.", { confirmed: "2026-01-01" }),
@@ -188,10 +191,54 @@ describe("L5-11 L6-3 one current memory for each fact", () => {
         "c.md": memoryText("Port", "It is 9090.", { confirmed: "2026-04-01", source: TOOL }),
       }),
     )
-    expect(memory("b.md")).toMatchObject({ supersedes: ["a.md", "c.md"] })
-    expect(memory("b.md").supersededBy).toBeUndefined()
+    expect(memory("b.md")).toMatchObject({ supersedes: ["a.md"] })
     expect(memory("a.md").supersededBy).toBe("b.md")
-    expect(memory("c.md").supersededBy).toBe("b.md")
+    expect(memory("c.md").supersededBy).toBeUndefined()
+  })
+
+  test("L5-11 a name is not a thing: memories with one name and different bodies all stay", async () => {
+    const rules = ["Answer in German.", "Never push to main.", "Keep functions short.", "Ask before you delete a file."]
+    const base = Object.fromEntries(
+      rules.map((body, n) => [`r-${n}.md`, memoryText("Working style", body, { type: "feedback", source: USER, confirmed: `2026-01-0${n + 1}` })]),
+    )
+    const checked = clean(
+      await check({
+        ...base,
+        "place.md": memoryText("Server", "The Orion server is in Frankfurt.", { confirmed: "2026-01-01" }),
+        "restart.md": memoryText("Server", "The Orion server is restarted Sundays.", { confirmed: "2026-02-01" }),
+      }),
+    )
+    expect(current(checked)).toHaveLength(6)
+  })
+
+  test("L5-11 repetitions leave one memory, and on one day no one knows which value is newer", async () => {
+    const checked = clean(
+      await check({
+        "a.md": memoryText("Logo", "Marta draws the logo.", { confirmed: "2026-01-01", source: USER }),
+        "b.md": memoryText("Drawing", "Note: Marta draws the logo!", { confirmed: "2026-03-01" }),
+        "c.md": memoryText("Port", "The port of Orion is 80.", { confirmed: "2026-01-01", created: "2026-01-01" }),
+        "d.md": memoryText("Port", "The port of Orion is 81.", { confirmed: "2026-01-01", created: "2026-01-01" }),
+      }),
+    )
+    expect(current(checked), "the person's stays, although it is older").toEqual(["a.md", "c.md", "d.md"])
+  })
+
+  test("L5-13 a newer note of the agent never replaces what the person said; the person's newer word replaces the note", async () => {
+    const said = (confirmed: string) => memoryText("Office", "The office is in Ghent.", { confirmed, source: USER })
+    const noted = memoryText("Office", "The office is in Leuven.", { confirmed: "2026-02-01" })
+    expect(current(clean(await check({ "a.md": said("2026-01-01"), "b.md": noted })))).toEqual(["a.md", "b.md"])
+    expect(current(clean(await check({ "a.md": said("2026-03-01"), "b.md": noted })))).toEqual(["a.md"])
+  })
+
+  test("L6-3 a dream's own marks count only between memories that may be about one thing", async () => {
+    const base = {
+      "place.md": memoryText("Place", "The Orion server is in Frankfurt.", { confirmed: "2026-01-01" }),
+      "cook.md": memoryText("Cook", "Marta bakes bread on Sundays.", { confirmed: "2026-01-01" }),
+    }
+    const marked = memoryText("Cook", "Marta bakes bread on Sundays.", { confirmed: "2026-02-01", supersedes: ["place.md"] })
+    const pointed = memoryText("Place", "The Orion server is in Frankfurt.", { "superseded-by": "cook.md" })
+    for (const changed of [{ "cook.md": marked }, { "place.md": pointed }])
+      expect(current(clean(await check(base, changed)))).toHaveLength(2)
   })
 
   test("L5-11 marks agree in both directions, name files that exist, and form no circle", async () => {
@@ -262,19 +309,23 @@ describe("L6-3 pointers and the index", () => {
   })
 })
 
-test("L6-7 losses: removed, emptied and replaced by something else count; merged and superseded by the same do not", async () => {
+test("L6-7 losses: every memory that leaves the index counts, and so does one that is emptied", async () => {
   const before = await parsed({
     "a.md": memoryText("Alpha", "The harbour opens at seven every morning."),
     "b.md": memoryText("Beta", "The lantern needs special batteries."),
     "c.md": memoryText("Gamma", "Meadows flood after heavy rain."),
     "d.md": memoryText("Delta", "Orchards bloom early."),
     "e.md": memoryText("Epsilon", "Quarries close in winter."),
+    "f.md": memoryText("Zeta", "Quarries close in winter."),
+    "g.md": memoryText("Eta", "Gone before.", { "superseded-by": "a.md" }),
   })
   const after = await parsed({
     "a.md": memoryText("Alpha", "The harbour opens at seven every morning. The lantern needs special batteries."),
     "b.md": memoryText("Beta", "See alpha."),
     "c.md": memoryText("Gamma", "All is well."),
     "d.md": memoryText("Delta", "Orchards bloom early.", { "superseded-by": "a.md" }),
+    "f.md": memoryText("Zeta", "Quarries close in winter."),
+    "g.md": memoryText("Eta", "Gone before.", { "superseded-by": "a.md" }),
   })
-  expect(lossesOf(before, after)).toEqual({ files: ["c.md", "d.md", "e.md"], of: 5, needsConsent: true })
+  expect(lossesOf(before, after)).toEqual({ files: ["b.md", "c.md", "d.md", "e.md"], of: 6, needsConsent: true })
 })

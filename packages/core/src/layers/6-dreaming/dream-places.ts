@@ -11,6 +11,8 @@ export interface DreamPlaces {
   readonly status: string
   /** A change that waits for consent. */
   readonly pending: string
+  /** What the memory was like after the last dream. */
+  readonly consolidated: string
   /** Why a dream that was due did not start. */
   readonly skipped: string
   /** Names the dream that a person asked to end. */
@@ -24,6 +26,7 @@ export function dreamPlaces(memoryDirectory: string): DreamPlaces {
     scanned: join(directory, "scanned"),
     status: join(directory, "status.json"),
     pending: join(directory, "pending.json"),
+    consolidated: join(directory, "consolidated.json"),
     skipped: join(directory, "skipped.json"),
     stop: join(directory, "stop"),
   }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { changing, dreamProject, FIGURES, memoriesIn, memoryText } from "../../../test/dreams.ts"
+import { changing, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText, OTHERS } from "../../../test/dreams.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { LOCK_FILE } from "./consolidate-lock.ts"
 import type { DreamState } from "./dream-task.ts"
@@ -87,6 +87,8 @@ describe("L6-6 a dream is one change", () => {
     await at.dreaming(changing(() => ({}))).dream(order)
     const lock = join(at.directory, LOCK_FILE)
     const earlier = statSync(lock).mtime
+    at.write({ "fact-0.md": memoryText("Fact 0", "Number 0 is new since then.") })
+    await at.bank.all()
     const before = at.everything()
     at.clock.advance(30 * HOUR)
     const edit = changing(() => ({ "fact-1.md": undefined }))
@@ -172,23 +174,25 @@ describe("L6-7 consent and edits made meanwhile", () => {
     expect(await dreaming.review()).toBeUndefined()
   })
 
-  test("L6-7 a quarter is allowed, and so is emptying files only if another memory has the words", async () => {
+  test("L6-7 a quarter is allowed, and a file that is emptied counts", async () => {
     const at = eightMemories()
     const two = at.dreaming(changing(() => ({ "fact-0.md": undefined, "fact-1.md": undefined })))
     expect(await two.dream(order)).toMatchObject({ state: "installed" })
+    at.write({ "fact-7.md": memoryText("Fact 7", "Number 7 is new since then.") })
     const gutted = at.dreaming(
       changing(() => Object.fromEntries([2, 3].map((n) => [`fact-${n}.md`, memoryText(`Fact ${n}`, "All is well.")]))),
     )
     expect(await gutted.dream(order)).toMatchObject({ state: "pending" })
   })
 
-  test("L6-7 one memory that supersedes all others is no way around consent", async () => {
+  test("L6-7 one memory that claims to supersede all others has no effect if it says something else", async () => {
     const at = eightMemories()
     const supersedes = Array.from({ length: 8 }, (_, n) => `fact-${n}.md`)
     const dreaming = at.dreaming(
       changing(() => ({ "all.md": memoryText("Everything", "All is well.", { supersedes }) })),
     )
-    expect(await dreaming.dream(order)).toMatchObject({ state: "pending" })
+    await dreaming.dream(order)
+    expect((await at.bank.all()).filter(({ supersededBy }) => supersededBy !== undefined)).toEqual([])
   })
 
   test("L6-7 a hand edit in another file or line stays; one in the same line refuses the dream", async () => {
@@ -208,6 +212,7 @@ describe("L6-7 consent and edits made meanwhile", () => {
     expect(at.read("fact-5.md")).toContain("Mine now.")
 
     const mine = memoryText("Fact 1", "Number 1 is mine.")
+    at.write({ "fact-6.md": memoryText("Fact 6", "Number 6 is new since then.") })
     const refused = at.dreaming(async (task) => {
       at.write({ "fact-1.md": mine })
       return changing(() => ({ "fact-1.md": memoryText("Fact 1", "Number 1 is the dream's.") }))(task)
@@ -229,6 +234,38 @@ describe("L6-7 consent and edits made meanwhile", () => {
     )
     expect(await dreaming.dream(order)).toMatchObject({ state: "pending" })
     expect(await dreaming.accept()).toMatchObject({ state: "installed" })
+  })
+})
+
+describe("L6-1 nothing to do costs nothing", () => {
+  test("L6-1 without memories, after a dream, and with memories that share no word: no request and no write", async () => {
+    let asked = 0
+    const counting = async () => {
+      asked++
+      return { ended: "done", why: "Nothing to consolidate.", responses: [] } as const
+    }
+    const everythingAt = (at: ReturnType<typeof dreamProject>) => filesBelow(dirname(at.directory))
+    const empty = dreamProject(scratchDirectory())
+    expect(await empty.dreaming(counting).dream(order)).toMatchObject({ state: "nothing" })
+
+    const apart = dreamProject(scratchDirectory())
+    apart.write(OTHERS)
+    await apart.bank.all()
+    const before = everythingAt(apart)
+    expect(await apart.dreaming(counting).dream(order)).toMatchObject({ state: "nothing" })
+    expect(everythingAt(apart)).toEqual(before)
+    expect(asked).toBe(0)
+
+    const at = eightMemories()
+    await at.dreaming(counting).dream(order)
+    expect(asked).toBe(1)
+    const after = everythingAt(at)
+    expect(await at.dreaming(counting).dream(order)).toMatchObject({ state: "nothing", responses: [] })
+    expect(everythingAt(at)).toEqual(after)
+    expect(asked).toBe(1)
+    at.write({ "fact-1.md": memoryText("Fact 1", "Number 1 is known since summer.") })
+    await at.dreaming(counting).dream(order)
+    expect(asked).toBe(2)
   })
 })
 
@@ -302,6 +339,7 @@ describe("L6-5 a dream can be watched", () => {
     expect(spent).toBe(3)
     expect(await dreaming.dream({ figures: FIGURES })).toMatchObject({ state: "skipped", gate: "too-soon" })
     at.clock.advance(25 * HOUR)
+    at.write({ "fact-6.md": memoryText("Fact 6", "Number 6 is new since then.") })
     const open = { ...FIGURES, conversations: 0 }
     expect(await dreaming.dream({ figures: open })).toMatchObject({
       gate: "daily-limit",

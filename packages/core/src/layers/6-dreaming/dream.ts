@@ -16,12 +16,13 @@ import type { StreamLimits } from "../../model/stream-limits.ts"
 import { type Checked, checkConsolidation } from "./check.ts"
 import { acquireConsolidationLock, type ConsolidationLock } from "./consolidate-lock.ts"
 import type { Consolidate, Consolidation } from "./consolidation.ts"
-import { dreamPlaces } from "./dream-places.ts"
+import { type DreamPlaces, dreamPlaces } from "./dream-places.ts"
 import type { DreamTask } from "./dream-task.ts"
 import { installDream, proposalOf } from "./install.ts"
 import { lossesOf } from "./losses.ts"
 import { copyMemory, removeCopy } from "./memory-copy.ts"
 import { dropPending, keepPending } from "./pending.ts"
+import { noteConsolidated } from "./work.ts"
 
 const MOST_NAMED = 5 // in a sentence
 const MOST_WHY = 400 // characters of the model's reasons that enter the history
@@ -102,6 +103,7 @@ export async function runDream(work: DreamWork): Promise<DreamEnd> {
 }
 
 const ALREADY = { does: "is consolidating this memory already", command: "strata unlock" }
+export const NOTHING = "There was nothing to consolidate."
 const KILLED = "The dream was ended. The memory is as it was before."
 
 function leftOut(unread: readonly string[]): string {
@@ -207,11 +209,14 @@ async function settle(work: DreamWork, { checked, consolidation, base, before }:
   const { bank, task, directory, clock, asksFirst = false, atStep = () => {} } = work
   const { responses } = consolidation
   const { texts, after } = checked
-  const nothing: DreamEnd = { state: "nothing", responses, message: "There was nothing to consolidate." }
-  if (texts.size === 0) return nothing
+  const nothing: DreamEnd = { state: "nothing", responses, message: NOTHING }
+  const places = dreamPlaces(directory)
+  if (texts.size === 0) {
+    await noteLookedAt({ places, bank, base, changed: [] })
+    return nothing
+  }
   const proposal = proposalOf({ why: whyOf(consolidation), texts, base, after })
   const losses = lossesOf(before, after)
-  const places = dreamPlaces(directory)
   if (losses.needsConsent || asksFirst) {
     const reason = losses.needsConsent
       ? `${losses.files.length} of ${losses.of} memories would go, which is more than a quarter.`
@@ -234,13 +239,31 @@ async function settle(work: DreamWork, { checked, consolidation, base, before }:
       responses,
       message: `${installed.files.join(", ")} changed during the dream, so it was not installed. The memory is as you left it.`,
     }
+  await noteLookedAt({ places, bank, base, changed: [...texts.keys()] })
   await dropPending(places).catch(() => undefined) // it started from texts that are no longer there, and can still be rejected
   return { state: "installed", change: installed.change, responses, message: describeChange(installed.change) }
 }
 
+/** What was edited meanwhile is not in it, so the next dream looks at that. */
+async function noteLookedAt({ places, bank, base, changed }: Noting): Promise<void> {
+  const texts = new Map(base)
+  for (const file of changed) {
+    const text = await bank.text(file)
+    if (text === undefined) texts.delete(file)
+    else texts.set(file, text)
+  }
+  await noteConsolidated(places, texts).catch(() => undefined) // without it the next dream only looks again
+}
+
+interface Noting extends Pick<DreamWork, "bank"> {
+  readonly places: DreamPlaces
+  readonly base: ReadonlyMap<string, string>
+  readonly changed: readonly string[]
+}
+
 function whyOf({ why }: Consolidation): string {
   const text = why.replace(/\s+/g, " ").trim()
-  if (text === "" || /^nothing to consolidate/i.test(text)) return "Repaired by rule: names, marks and links."
+  if (text === "" || /^nothing to consolidate/i.test(text)) return "Repaired by rule: repetitions, outdated memories, marks and links."
   return text.length > MOST_WHY ? `${text.slice(0, MOST_WHY - 1)}…` : text
 }
 

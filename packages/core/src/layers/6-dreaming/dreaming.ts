@@ -11,12 +11,13 @@ import type { ModelResponse } from "../../model/model.ts"
 import type { StreamLimits } from "../../model/stream-limits.ts"
 import { readConsolidationLock } from "./consolidate-lock.ts"
 import type { Consolidate } from "./consolidation.ts"
-import { cannotStart, type DreamEnd, type DreamStep, runDream } from "./dream.ts"
+import { cannotStart, type DreamEnd, type DreamStep, NOTHING, runDream } from "./dream.ts"
 import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 import { type DreamState, DreamTask, type KillAnswer, killDream, readDreamState } from "./dream-task.ts"
 import { checkGates, type GateAnswer, type GateFigures, type GateName } from "./gates.ts"
 import { type Installed, installDream } from "./install.ts"
 import { diffOf, dropPending, type PendingDream, readPending, withCurrentBase } from "./pending.ts"
+import { hasWork } from "./work.ts"
 
 export interface DreamingOptions {
   readonly bank: MemoryBank
@@ -79,7 +80,7 @@ export type Dreamed =
   /** It did not start. */
   | {
       readonly state: "skipped"
-      readonly gate: GateName | Hold["gate"] | "running" | "unreviewed"
+      readonly gate: GateName | Hold["gate"] | "running" | "unreviewed" | "nothing-to-do"
       readonly message: string
       readonly responses: readonly []
     }
@@ -207,17 +208,24 @@ export class Dreaming {
   }
 
   async #obstacle({ figures, force = false, conversation, hold }: DreamOrder): Promise<Dreamed | undefined> {
-    if (force) return undefined
+    if (force) return (await this.#hasWork()) ? undefined : { state: "nothing", message: NOTHING, responses: [] }
     const gates = await checkGates(await this.#gatePlace(conversation), figures)
     if (!gates.open) return skipped(gates.gate, gates.reason)
     if (await readPending(this.#places))
       return skipped("unreviewed", "The last dream waits for your consent. See strata dream review.")
+    if (!(await this.#hasWork())) return skipped("nothing-to-do", NOTHING)
     const reason = hold ?? (await this.#usedUp(figures))
     if (!reason) return undefined
     const record: SkippedDream = { at: this.#options.clock.now().toISOString(), ...reason }
     // the reason is for a person who looks; a disk that is full is no reason to fail
     await writeWhole(this.#places.skipped, `${JSON.stringify(record)}\n`).catch(() => undefined)
     return skipped(reason.gate, reason.message)
+  }
+
+  async #hasWork(): Promise<boolean> {
+    const { directory, clock, bank, files, project } = this.#options
+    const { last } = await readConsolidationLock({ directory, clock })
+    return hasWork({ ...{ bank, files, project, last }, places: this.#places, now: clock.now() })
   }
 
   async #usedUp({ dailyLimit }: DreamFigures): Promise<{ gate: "daily-limit"; message: string } | undefined> {

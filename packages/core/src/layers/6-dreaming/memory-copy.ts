@@ -79,7 +79,7 @@ export async function copyMemory({ files, directory, since }: CopyOrder): Promis
 export const removeCopy = (directory: string): Promise<void> => rm(directory, { recursive: true, force: true })
 
 /** Daily logs are named by their day. */
-function isLogSince(path: string, since: Date | undefined): boolean {
+export function isLogSince(path: string, since: Date | undefined): boolean {
   const day = path.startsWith(LOGS) ? /(\d{4}-\d{2}-\d{2})\.md$/.exec(path)?.[1] : undefined
   return day !== undefined && (since === undefined || day >= since.toISOString().slice(0, day.length))
 }

@@ -1,6 +1,6 @@
 /**
- * Consolidates memory files when a request asks for it: reads them all, lets the newest of equal or contradicting memories supersede the
- * others, and says what it did. It remembers nothing between requests; what it has read is in the request.
+ * Consolidates memory files when a request asks for it: reads them all, lets the newest of equal memories supersede the others,
+ * and says what it did. Contradictions are found by rule afterwards. It remembers nothing between requests; what it has read is in the request.
  */
 import { readFileText } from "./file-text.ts"
 import type { AnswerBlock, Asking, ReadBlock, ReadRequest } from "./read-message.ts"
@@ -9,9 +9,6 @@ const DEMAND = /^Consolidate the memory directory (\S+?)\. /
 const LISTED = /^- (\S+\.md) \(/gm
 const IS_CUT = /^… and \d+ more\.$/m
 const MOST_CALLS = 100 // of one answer
-/** "The port is 80." and "The port is 8080." are about the same thing. */
-const STATEMENT = /^((?:The|Our) .{2,80}?) (?:is|are) (.+?)\.?$/gm
-
 /** Returns `undefined` if the request asks for something else. */
 export function dreamAnswer({ request, nextToolUseId }: Asking): readonly AnswerBlock[] | undefined {
   const prompt = firstText(request)
@@ -55,31 +52,15 @@ function memoryIn(file: string, shown: string): Memory | undefined {
   return { ...{ file, text, confirmed, supersedes }, body: body.trim(), isCurrent: value("superseded-by") === "" }
 }
 
-/** For the newest of each group, the memories it replaces. */
+/** For the newest of each group with one text, the memories it replaces. */
 function replacements(memories: readonly Memory[]): ReadonlyMap<Memory, readonly Memory[]> {
-  const groups = Map.groupBy(
-    memories.flatMap((memory) => keysOf(memory).map((key) => ({ key, memory }))),
-    ({ key }) => key,
-  )
-  const replaced = new Map<Memory, Memory[]>()
-  const gone = new Set<Memory>()
+  const groups = Map.groupBy(memories, ({ body }) => body.toLowerCase().replace(/\s+/g, " "))
+  const replaced = new Map<Memory, readonly Memory[]>()
   for (const group of groups.values()) {
-    const [newest, ...older] = [...new Set(group.map(({ memory }) => memory))]
-      .filter((memory) => !gone.has(memory))
-      .sort((a, b) => (a.confirmed + a.file < b.confirmed + b.file ? 1 : -1))
-    if (!newest || older.length === 0) continue
-    for (const memory of older) gone.add(memory)
-    const inherited = older.flatMap((memory) => replaced.get(memory) ?? [])
-    for (const memory of older) replaced.delete(memory)
-    replaced.set(newest, [...(replaced.get(newest) ?? []), ...older, ...inherited])
+    const [newest, ...older] = group.sort((a, b) => (a.confirmed + a.file < b.confirmed + b.file ? 1 : -1))
+    if (newest && older.length > 0) replaced.set(newest, older)
   }
   return replaced
-}
-
-/** What a memory is about: its words, and the subject of each statement. */
-function keysOf({ body }: Memory): readonly string[] {
-  const statements = [...body.matchAll(STATEMENT)].map(([, subject]) => `about ${subject!.toLowerCase()}`)
-  return [`text ${body.toLowerCase().replace(/\s+/g, " ")}`, ...statements]
 }
 
 function superseding({ text, supersedes }: Memory, older: readonly Memory[]): string {
@@ -91,7 +72,7 @@ function superseding({ text, supersedes }: Memory, older: readonly Memory[]): st
 function report(replaced: ReadonlyMap<Memory, readonly Memory[]>): string {
   const count = [...replaced.values()].reduce((sum, older) => sum + older.length, 0)
   if (count === 0) return "Nothing to consolidate."
-  return `${count} older memories said the same or were contradicted. Newer ones supersede them now.`
+  return `${count} older ${count === 1 ? "memory" : "memories"} said the same. Newer ones supersede them now.`
 }
 
 const firstText = ({ messages }: ReadRequest): string =>

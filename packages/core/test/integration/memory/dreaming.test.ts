@@ -7,7 +7,7 @@ import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
 import type { SimulatorOptions } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { DreamState } from "../../../src/layers/6-dreaming/dream-task.ts"
-import { FIGURES, memoryText } from "../../dreams.ts"
+import { FIGURES, memoryText, OTHERS as OTHER_MEMORIES } from "../../dreams.ts"
 import { agentFor, project } from "../agent/agents.ts"
 import { memoryIn, say } from "./remembering.ts"
 
@@ -18,13 +18,14 @@ interface Setup {
   readonly rateLimits?: SimulatorOptions["rateLimits"]
 }
 
-/** A project with two memories that contradict each other, and five earlier conversations. */
+/** A project with two memories that say the same, and five earlier conversations. */
 async function stage({ conversations = OTHERS, rateLimits = {} }: Setup = {}) {
   const where = project()
   const memory = memoryIn(where)
   mkdirSync(memory, { recursive: true })
-  writeFileSync(join(memory, "port.md"), memoryText("Port", "The port is 80.", { confirmed: "2026-01-01" }))
+  writeFileSync(join(memory, "port.md"), memoryText("Port", "The port is 8080.", { confirmed: "2026-01-01" }))
   writeFileSync(join(memory, "server.md"), memoryText("Server", "The port is 8080.", { confirmed: "2026-03-01" }))
+  for (const [file, text] of Object.entries(OTHER_MEMORIES)) writeFileSync(join(memory, file), text)
   for (const id of conversations) writeFileSync(join(dirname(memory), `${id}.jsonl`), "")
   const dreamRequests: string[] = []
   const sim = await simulator({
