@@ -18,7 +18,11 @@ async function dreamBench() {
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, "port.md"), memory("Port", "The port is 8080.", "2026-01-01"))
   writeFileSync(join(directory, "server.md"), memory("Server", "The port is 8080.", "2026-03-01"))
-  for (const [name, body] of Object.entries({ tide: "Ferries leave Bergen at noon.", oven: "Marta bakes rye bread.", owl: "Owls hoot." }))
+  for (const [name, body] of Object.entries({
+    tide: "Ferries leave Bergen at noon.",
+    oven: "Marta bakes rye bread.",
+    owl: "Owls hoot.",
+  }))
     writeFileSync(join(directory, `${name}.md`), memory(name, body, "2026-01-01"))
   return { bench, directory, read: (file: string) => readFileSync(join(directory, file), "utf8") }
 }

@@ -140,7 +140,11 @@ describe.each(TERMINALS)("dreams in the chat, in $name", ({ open }) => {
       `---\nname: ${name}\ndescription: ${body}\ntype: project\nconfirmed: ${confirmed}\n---\n\n${body}\n`
     writeFileSync(join(directory, "port.md"), memory("Port", "The port is 8080.", "2026-01-01"))
     writeFileSync(join(directory, "server.md"), memory("Server", "The port is 8080.", "2026-03-01"))
-    for (const [name, body] of Object.entries({ tide: "Ferries leave Bergen.", oven: "Marta bakes bread.", owl: "Owls hoot." }))
+    for (const [name, body] of Object.entries({
+      tide: "Ferries leave Bergen.",
+      oven: "Marta bakes bread.",
+      owl: "Owls hoot.",
+    }))
       writeFileSync(join(directory, `${name}.md`), memory(name, body, "2026-01-01"))
     const type = (text: string) => {
       at.terminal.type(text)

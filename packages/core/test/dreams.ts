@@ -24,9 +24,11 @@ export function memoryText(name: string, body: string, keys: Readonly<Record<str
 
 /** Memories that have nothing to do with each other. With them, one of two others is less than a quarter. */
 export const OTHERS: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries({ tide: "Ferries leave Bergen at noon.", oven: "Marta bakes rye bread.", owl: "Owls hoot near Lund." }).map(
-    ([name, body]) => [`${name}.md`, memoryText(name, body, { confirmed: "2026-01-01" })],
-  ),
+  Object.entries({
+    tide: "Ferries leave Bergen at noon.",
+    oven: "Marta bakes rye bread.",
+    owl: "Owls hoot near Lund.",
+  }).map(([name, body]) => [`${name}.md`, memoryText(name, body, { confirmed: "2026-01-01" })]),
 )
 
 /** Changes files of the copy; `undefined` empties one. */

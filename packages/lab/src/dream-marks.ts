@@ -27,8 +27,11 @@ for (const [name, { material, first }] of Object.entries(SETS)) {
 }
 
 function print(name: string, marks: DreamMarks): void {
-  const share = ({ found, of }: { found: number; of: number }) => `${found} of ${of} (${((100 * found) / Math.max(1, of)).toFixed(1)}%)`
-  console.log(`${name}: ${marks.memories} memories in ${seeds} banks, ${Math.round(marks.milliseconds / seeds)} ms of processor time for each`)
+  const share = ({ found, of }: { found: number; of: number }) =>
+    `${found} of ${of} (${((100 * found) / Math.max(1, of)).toFixed(1)}%)`
+  console.log(
+    `${name}: ${marks.memories} memories in ${seeds} banks, ${Math.round(marks.milliseconds / seeds)} ms of processor time for each`,
+  )
   console.log(`  true facts out of view   ${marks.trueOutOfView}`)
   console.log(`  repetitions merged       ${share(marks.repeated)}`)
   console.log(`  rewordings merged        ${share(marks.reworded)}`)

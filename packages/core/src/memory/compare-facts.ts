@@ -12,7 +12,8 @@ export type FactRelation =
   | "alike"
   | "apart"
 
-export function compareFacts(a: Fact, b: Fact): FactRelation {
+export function compareFacts(one: Fact, other: Fact): FactRelation {
+  const [a, b] = withoutSpeaker(one, other)
   const [wordsOfA, wordsOfB] = [wordsOf(a), wordsOf(b)]
   const onlyA = without(wordsOfA, wordsOfB)
   const onlyB = without(wordsOfB, wordsOfA)
@@ -39,6 +40,14 @@ interface Slots {
   readonly b: Side
 }
 
+/** "We keep the logs for a week" and "The logs are kept for a week": who says it is no part of it. */
+function withoutSpeaker(a: Fact, b: Fact): readonly [Fact, Fact] {
+  const isSaid = ({ subject, predicate }: Fact) =>
+    subject.length === 1 && subject[0]!.stem === "we" && predicate.length > 2
+  const open = (fact: Fact): Fact => (isSaid(fact) ? { ...fact, subject: [] } : fact)
+  return isSaid(a) !== isSaid(b) ? [open(a), open(b)] : [a, b]
+}
+
 const wordsOf = ({ subject, predicate }: Fact): readonly FactWord[] => [...subject, ...predicate]
 
 /** The words of the first that the second lacks, counted with repetitions. */
@@ -57,29 +66,44 @@ function compareEqual(a: Fact, b: Fact): FactRelation {
   if (wordsOf(a).length === 0 || a.isPast !== b.isPast) return "apart"
   const moves = [without(a.subject, b.subject).length > 0, without(b.subject, a.subject).length > 0]
   if (moves[0] && moves[1]) return "apart"
-  if (moves.includes(true) && (a.verb !== undefined || b.verb !== undefined)) return "apart"
+  const isSpeakers = a.subject.length === 0 || b.subject.length === 0
+  if (moves.includes(true) && !isSpeakers && [a, b].some(({ verb }) => verb !== undefined && verb !== "have"))
+    return "apart"
   return a.isNegative === b.isNegative ? "same" : "contradicts"
 }
 
 /** One side says in so many words that what the other has is not so. */
 function isRejected({ a, b }: Slots): boolean {
   const rejects = ({ fact }: Side, other: Side) =>
-    fact.rejected.length > 0 && other.words.length > 0 && other.words.every(({ stem }) => fact.rejected.includes(stem)) && isSlot(other)
+    fact.rejected.length > 0 &&
+    other.words.length > 0 &&
+    other.words.every(({ stem }) => fact.rejected.includes(stem)) &&
+    isSlot(other)
   return rejects(a, b) || rejects(b, a)
 }
 
 /** "Ana leads the team", "Bo leads the team": one holds the post. */
 function isOtherHolder({ a, b }: Slots): boolean {
-  const isHolder = ({ fact, words }: Side) => fact.isAboutOnePerson && words.length === 1 && words[0] === fact.subject[0] && !fact.isPast
+  const isHolder = ({ fact, words }: Side) => !fact.isPast && words.every((word) => fact.subject.includes(word))
   if (!isHolder(a) || !isHolder(b)) return false
-  const holds = (side: Side) => isPost(side) || ROLES.has(side.fact.verb ?? "")
+  const holds = ({ fact: { verb, isAboutOnePerson, predicate } }: Side) =>
+    verb === undefined ? isAboutOnePerson && predicate.some(isPostName) : ROLES.has(verb)
   return holds(a) && holds(b)
 }
+
+/** "the owner", but not "owned". */
+const isPostName = ({ stem, text }: FactWord): boolean => ROLES.has(stem) && !/ed$/.test(text)
 
 /** "Use tabs", "Use spaces": an order with nothing in it but one of several choices. */
 function isChoice({ a, b }: Slots): boolean {
   const kind = kindOf(a.words)
-  return a.fact.shape === "order" && b.fact.shape === "order" && kind === kindOf(b.words) && kind !== undefined && isClosed(kind)
+  return (
+    a.fact.shape === "order" &&
+    b.fact.shape === "order" &&
+    kind === kindOf(b.words) &&
+    kind !== undefined &&
+    isClosed(kind)
+  )
 }
 
 /** Whether the words stand together in what is said, and not in what it is said of. */
@@ -96,11 +120,13 @@ function isSlot({ fact, words }: Side): boolean {
 function kindOf(words: readonly FactWord[]): string | undefined {
   const kinds = new Set(words.map(({ kind }) => kind ?? "plain"))
   if (kinds.has("number")) kinds.delete("unit")
+  if (kinds.has("name")) kinds.delete("label")
   return kinds.size === 1 ? [...kinds][0] : undefined
 }
 
 const MEASURED = new Set(["number", "date", "time", "month", "frequency"])
-const OPEN = new Set(["name", "plain", "address"])
+const OPEN = new Set(["name", "plain", "address", "label"])
+const WHOSE = new Set(["of", "for", "about", "von", "für", "de", "di", "van", "voor"])
 const isClosed = (kind: string): boolean => !MEASURED.has(kind) && !OPEN.has(kind)
 
 /** Whether only one of the two values can be true. */
@@ -108,24 +134,51 @@ function isExclusive(slots: Slots): boolean {
   const { a, b } = slots
   const [kind, other] = [kindOf(a.words), kindOf(b.words)]
   if (kind === undefined || other === undefined) return isNamedAttribute(slots)
-  const isOther = isQualified(a) || isQualified(b)
-  if (kind !== other) return !isOther && !isClosed(kind) && !isClosed(other) && isNamedAttribute(slots)
-  if (MEASURED.has(kind)) return true
-  if (isOther) return false
-  if (isClosed(kind)) return true
+  if (isQualified(a) || isQualified(b)) return false
+  if (kind !== other) return !isClosed(kind) && !isClosed(other) && isNamedAttribute(slots)
+  if (!OPEN.has(kind)) return true
   if (isNamedAttribute(slots) || isPurposeNamed(slots)) return true
-  if (kind === "plain") return isPart(a) && isPart(b) && a.fact.shape !== "order" && !isMultiple(a.fact) && !isMultiple(b.fact)
-  if (a.fact.corrects || b.fact.corrects) return true
-  if (isMultiple(a.fact) || isMultiple(b.fact)) return false
-  if (isPost(a) && isPost(b)) return true
-  const [first, second] = [a.words[0]!.preposition, b.words[0]!.preposition]
+  if (isMultiple(a.fact) || isMultiple(b.fact) || isFollowed(a) || isFollowed(b)) return false
+  const isPlain = a.fact.verb === undefined && b.fact.verb === undefined
+  if (kind === "label") return isPlain
+  if (kind === "plain") return isPlain && isPart(a) && isPart(b)
+  if (a.fact.corrects || b.fact.corrects || (isPost(a) && isPost(b))) return true
+  const [first, second] = [prepositionOf(a), prepositionOf(b)]
   const hasBegun = a.fact.begins || b.fact.begins
-  return first !== undefined && second !== undefined && (first === second || hasBegun) && a.fact.shape === "statement"
+  return (
+    first !== undefined &&
+    second !== undefined &&
+    !WHOSE.has(first) &&
+    (first === second || hasBegun) &&
+    a.fact.shape === "statement"
+  )
 }
 
-/** The predicate has a value already: "30 seconds in production". What differs may only say when or where. */
-const isQualified = ({ fact, words }: Side): boolean =>
-  fact.predicate.some((word) => !words.includes(word) && word.kind !== undefined && word.kind !== "unit" && word.kind !== "name")
+/** Of the value, or of the words that introduce it: "in the region Oslo". After a verb that does something, "with" names one of many. */
+function prepositionOf({ fact: { predicate, verb }, words }: Side): string | undefined {
+  const before = predicate.slice(0, predicate.indexOf(words[0]!) + 1)
+  const led = before.slice(
+    before.findLastIndex(
+      ({ kind, preposition }, at) => at < before.length - 1 && kind !== undefined && preposition === undefined,
+    ) + 1,
+  )
+  const found = led.findLast(({ preposition }) => preposition !== undefined)?.preposition
+  return found === "with" && verb !== undefined ? undefined : found
+}
+
+/** A name after it may be the value, and this only whose it is. */
+const isFollowed = ({ fact: { predicate }, words }: Side): boolean =>
+  predicate.slice(predicate.indexOf(words.at(-1)!) + 1).some(({ kind }) => kind !== undefined && kind !== "unit")
+
+/** The predicate has another value: "30 seconds in production", "logs of team 2 for 90 days". What differs may only say when, where or whose. */
+function isQualified({ fact, words }: Side): boolean {
+  const isMeasured = MEASURED.has(kindOf(words) ?? "")
+  return fact.predicate.some(({ kind, ...word }) => {
+    if (kind === undefined || kind === "unit" || kind === "name" || words.some(({ stem }) => stem === word.stem))
+      return false
+    return !isMeasured || MEASURED.has(kind) || kind === "label"
+  })
+}
 
 /** "The port of the relay is …": the subject names the attribute, and what follows is its value. */
 function isNamedAttribute({ a, b }: Slots): boolean {
@@ -136,7 +189,7 @@ function isNamedAttribute({ a, b }: Slots): boolean {
     fact.predicate.length === words.length &&
     words.length <= 4 &&
     !words[0]!.isOneOf &&
-    words.every(({ preposition }) => preposition === undefined) &&
+    words.every(({ preposition }, at) => preposition === undefined || (at > 0 && preposition === "of")) &&
     !words.some(({ text, kind }) => kind === undefined && isQuality(text))
   return isValue(a) && isValue(b)
 }
@@ -145,7 +198,7 @@ function isNamedAttribute({ a, b }: Slots): boolean {
 function isPurposeNamed({ a, b }: Slots): boolean {
   const purpose = ({ fact, words }: Side) => {
     const next = fact.predicate[fact.predicate.indexOf(words.at(-1)!) + 1]
-    return next?.preposition === "for" && fact.shape === "statement" ? next.stem : undefined
+    return (next?.preposition === "for" || next?.preposition === "as") && fact.verb === "use" ? next.stem : undefined
   }
   return purpose(a) !== undefined && purpose(a) === purpose(b) && kindOf(a.words) === "name"
 }
@@ -153,7 +206,13 @@ function isPurposeNamed({ a, b }: Slots): boolean {
 /** The word after it is the thing: "the core package", "the edge package". */
 function isPart({ fact, words }: Side): boolean {
   const next = fact.predicate[fact.predicate.indexOf(words.at(-1)!) + 1]
-  return words.length === 1 && next !== undefined && next.preposition === undefined && next.kind === undefined && !isQuality(words[0]!.text)
+  return (
+    words.length === 1 &&
+    next !== undefined &&
+    next.preposition === undefined &&
+    next.kind === undefined &&
+    !isQuality(words[0]!.text)
+  )
 }
 
 const isMultiple = ({ verb, predicate }: Fact): boolean =>
@@ -162,5 +221,4 @@ const isMultiple = ({ verb, predicate }: Fact): boolean =>
 /** "is owned by Ana", "the owner is Bo". */
 const isPost = ({ fact: { verb, subject, predicate } }: Side): boolean =>
   verb === undefined && [...subject, ...predicate].some(({ stem }) => ROLES.has(stem))
-
 const ifCorrected = (a: Fact, b: Fact): FactRelation => (a.corrects || b.corrects ? "contradicts" : "alike")

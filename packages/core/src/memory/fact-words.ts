@@ -19,6 +19,10 @@ export const PREPOSITIONS = list(
   "in on at of for by to with as into onto per via auf im am an bei von vom für zu zum zur mit um aus dans à au aux sur pour par avec chez " +
     "en a al por para con no na em ao com nel nella di da su per op voor bij te met в на с для по",
 )
+/** They lead to a value like a preposition, and are compared like a word. */
+export const DIRECTIONS = list(
+  "from until till under before after since behind above below over aus bis unter vor nach depuis desde hasta até fino vanaf tot",
+)
 export const ARTICLES_OF_A_CLASS = list("a an ein eine einen un une una uno um uma een")
 export const EVERY = list("every each jeden jede jedes chaque cada ogni elke")
 
@@ -26,19 +30,23 @@ export const EVERY = list("every each jeden jede jedes chaque cada ogni elke")
 export const COPULAS = list(
   "is are am be isn't aren't becomes ist sind lautet heißt heisst beträgt est sont es son está están é são è sono zijn heet bedraagt 是 は является",
 )
-export const PAST = list("was were had did wasn't weren't war waren hatte était étaient fue era eran foi eram era erano")
+export const PAST = list(
+  "was were had did wasn't weren't war waren hatte était étaient fue era eran foi eram era erano",
+)
 /** With a preposition after them they say no more than "is": lives in, runs on. */
 export const PLACE_VERBS = list(
   "run live sit reside stay listen locate host base situate happen occur hold place schedule take set liegt steht läuft wohnt sitzt befindet",
 )
 /** Something was one thing and is now another. */
-export const CHANGE_VERBS = list("move switch change migrate relocate transfer reschedule postpone rename raise lower increase decrease bump")
+export const CHANGE_VERBS = list(
+  "move switch change migrate relocate transfer reschedule postpone rename raise lower increase decrease bump",
+)
 
 /** More than one thing can be true with these at the same time. */
 export const MULTIPLE = list(
   "use like love know speak support have include need require depend call talk read import export send contain accept provide work meet visit want " +
     "plan play eat drink enjoy hate own lead manage maintain approve review handle connect sync integrate link relate test share subscribe follow " +
-    "help teach learn see watch mention compare pair cooperate collaborate complain ask report invite belong feature join attend serve power",
+    "help teach learn see watch mention compare pair cooperate collaborate complain ask report invite belong feature join attend serve power fail pass cause throw produce",
 )
 /** After "is", and with more than one at the same time. */
 export const SHARED_STATES = list(
@@ -89,13 +97,60 @@ export const OPENINGS =
 /** Words for the same thing. */
 export const SAME_WORD: Readonly<Record<string, string>> = {
   ...{ reply: "answer", respond: "answer", response: "answer", "e-mail": "email", mail: "email", begin: "start" },
-  ...{ repo: "repository", repos: "repository", db: "database", dbs: "database", prod: "production", docs: "documentation" },
+  ...{
+    repo: "repository",
+    repos: "repository",
+    db: "database",
+    dbs: "database",
+    prod: "production",
+    docs: "documentation",
+  },
   ...{ config: "configuration", env: "environment", postgresql: "postgres", js: "javascript", ts: "typescript" },
-  ...{ owner: "own", owned: "own", leader: "lead", led: "lead", maintainer: "maintain", manager: "manage", due: "deadline" },
+  ...{
+    owner: "own",
+    owned: "own",
+    leader: "lead",
+    led: "lead",
+    maintainer: "maintain",
+    manager: "manage",
+    due: "deadline",
+  },
   ...{ costs: "cost", price: "cost", k8s: "kubernetes", indentation: "indent", ran: "run", auth: "authentication" },
-  ...{ max: "maximum", min: "minimum", app: "application", apps: "application", kept: "keep", held: "hold", sent: "send" },
-  ...{ secs: "second", sec: "second", s: "second", mins: "minute", hrs: "hour", hr: "hour", h: "hour", msecs: "ms", millisecond: "ms", milliseconds: "ms" },
-  ...{ one: "1", two: "2", three: "3", four: "4", five: "5", six: "6", seven: "7", eight: "8", nine: "9", ten: "10", eleven: "11", twelve: "12" },
+  ...{
+    max: "maximum",
+    min: "minimum",
+    app: "application",
+    apps: "application",
+    kept: "keep",
+    held: "hold",
+    sent: "send",
+  },
+  ...{
+    secs: "second",
+    sec: "second",
+    s: "second",
+    mins: "minute",
+    hrs: "hour",
+    hr: "hour",
+    h: "hour",
+    msecs: "ms",
+    millisecond: "ms",
+    milliseconds: "ms",
+  },
+  ...{
+    one: "1",
+    two: "2",
+    three: "3",
+    four: "4",
+    five: "5",
+    six: "6",
+    seven: "7",
+    eight: "8",
+    nine: "9",
+    ten: "10",
+    eleven: "11",
+    twelve: "12",
+  },
   ...{ fifteen: "15", twenty: "20", thirty: "30", forty: "40", fifty: "50", sixty: "60", ninety: "90", hundred: "100" },
   ...{ zwei: "2", drei: "3", vier: "4", fünf: "5", zehn: "10", noon: "12:00", midday: "12:00", midnight: "00:00" },
 }
@@ -116,14 +171,48 @@ const MONTHS =
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   weekday: WEEKDAYS,
   month: MONTHS.split(" "),
-  frequency: ["daily", "hourly", "weekly", "monthly", "nightly", "yearly annually", "quarterly", "biweekly fortnightly", "täglich", "wöchentlich", "monatlich"],
+  frequency: [
+    "daily",
+    "hourly",
+    "weekly",
+    "monthly",
+    "nightly",
+    "yearly annually",
+    "quarterly",
+    "biweekly fortnightly",
+    "täglich",
+    "wöchentlich",
+    "monatlich",
+  ],
   language: [
-    ...["english englisch anglais inglés", "german deutsch allemand", "french français", "spanish español", "italian", "portuguese"],
-    ...["dutch", "russian", "chinese mandarin", "japanese", "korean", "arabic", "hindi", "polish", "turkish", "swedish", "danish"],
+    ...[
+      "english englisch anglais inglés",
+      "german deutsch allemand",
+      "french français",
+      "spanish español",
+      "italian",
+      "portuguese",
+    ],
+    ...[
+      "dutch",
+      "russian",
+      "chinese mandarin",
+      "japanese",
+      "korean",
+      "arabic",
+      "hindi",
+      "polish",
+      "turkish",
+      "swedish",
+      "danish",
+    ],
     ...["norwegian", "finnish", "czech", "greek", "hebrew", "ukrainian", "vietnamese", "thai", "romanian", "hungarian"],
   ],
   colour: "red green blue yellow orange purple violet black white grey pink brown teal cyan magenta".split(" "),
-  length: ["short brief concise terse compact kurz knapp court corto", "long detailed verbose extensive thorough exhaustive lang ausführlich détaillé largo"],
+  length: [
+    "short brief concise terse compact kurz knapp court corto",
+    "long detailed verbose extensive thorough exhaustive lang ausführlich détaillé largo",
+  ],
   indentation: ["tab tabs tabulator tabulatoren", "space spaces leerzeichen"],
   quotes: ["single", "double"],
   theme: ["dark", "light"],
@@ -158,14 +247,44 @@ export const VALUES: ReadonlyMap<string, Value> = new Map(
 /** The second turns the first round: disabled is not enabled. */
 export const OPPOSITES: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    ...{ disabled: "enabled", disable: "enable", off: "on", closed: "open", forbidden: "allowed", prohibited: "allowed", banned: "allowed" },
-    ...{ optional: "required", private: "public", down: "up", unavailable: "available", unsupported: "supported", offline: "online" },
-    ...{ inactive: "active", deactivated: "active", unpaid: "paid", incomplete: "complete", unstable: "stable", insecure: "secure" },
-    ...{ unlocked: "locked", asynchronous: "synchronous", unsigned: "signed", uncompressed: "compressed", impossible: "possible" },
+    ...{
+      disabled: "enabled",
+      disable: "enable",
+      off: "on",
+      closed: "open",
+      forbidden: "allowed",
+      prohibited: "allowed",
+      banned: "allowed",
+    },
+    ...{
+      optional: "required",
+      private: "public",
+      down: "up",
+      unavailable: "available",
+      unsupported: "supported",
+      offline: "online",
+    },
+    ...{
+      inactive: "active",
+      deactivated: "active",
+      unpaid: "paid",
+      incomplete: "complete",
+      unstable: "stable",
+      insecure: "secure",
+    },
+    ...{
+      unlocked: "locked",
+      asynchronous: "synchronous",
+      unsigned: "signed",
+      uncompressed: "compressed",
+      impossible: "possible",
+    },
   }),
 )
 /** They turn a sentence round even next to "is", so they must not be taken for prepositions. */
-export const STATES = list("on off up down open enabled allowed required public available supported online active paid complete stable secure")
+export const STATES = list(
+  "on off up down open enabled allowed required public available supported online active paid complete stable secure",
+)
 
 /** They say what is meant only together with a name: "The port is 80." */
 export const GENERAL = list(
@@ -174,7 +293,9 @@ export const GENERAL = list(
     "file user admin contact lead manager office room machine image theme language default environment setting value number type format licence",
 )
 /** In a name they tell nothing apart. */
-export const TITLES = list("note fact facts project info detail details misc general memory setting settings about the of")
+export const TITLES = list(
+  "note fact facts project info detail details misc general memory setting settings about the of",
+)
 
 export const UNITS = list(
   "ms second minute hour day week month year kb mb gb tb kib mib gib percent % px em rem dollar euro eur usd cent pound km m cm mm kg g request retry " +

@@ -11,6 +11,7 @@ import {
   CHANGE_VERBS,
   COPULAS,
   CORRECTION,
+  DIRECTIONS,
   EVERY,
   FILLING,
   NEGATION_RUNS,
@@ -63,30 +64,50 @@ export interface Fact {
 }
 
 const IRREGULAR = new Set(
-  "met went bought saw gave took wrote made found told said left came got sold built began broke spent paid lost won flew drove ate".split(" "),
+  "met went bought saw gave took wrote made found told said left came got sold built began broke spent paid lost won flew drove ate".split(
+    " ",
+  ),
 )
 /** Where they are all that a sentence is about. */
-const SPEAKERS: Readonly<Record<string, string>> = { i: "i", user: "i", we: "we", it: "it", they: "they", ich: "i", wir: "we" }
+const SPEAKERS: Readonly<Record<string, string>> = {
+  i: "i",
+  user: "i",
+  we: "we",
+  it: "it",
+  they: "they",
+  ich: "i",
+  wir: "we",
+}
 const ADVERBS = new Set("always still also do does usually mostly only already".split(" "))
 const PRONOUNS = new Set("i we they you who it he she this that".split(" "))
-const MONTH = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+const MONTH =
+  "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 const DAY_MONTH = new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)?\\.?(?: of)? (${MONTH})\\b\\.?(?:,? (\\d{4}))?`, "gi")
 const MONTH_DAY = new RegExp(`\\b(${MONTH})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?![\\d:])(?:,? (\\d{4}))?`, "gi")
 const CLOCK = /\b(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm|a\.m\.?|p\.m\.?|uhr|o'clock)(?![\p{L}\p{N}])/giu
 const OFTEN: Readonly<Record<string, string>> = {
-  ...{ day: "daily", hour: "hourly", week: "weekly", month: "monthly", night: "nightly", year: "yearly", quarter: "quarterly" },
+  ...{
+    day: "daily",
+    hour: "hourly",
+    week: "weekly",
+    month: "monthly",
+    night: "nightly",
+    year: "yearly",
+    quarter: "quarterly",
+  },
 }
 const SINCE =
   /\b(?:since|as of|starting(?: from| on)?|effective|beginning|seit(?: dem)?|ab(?: dem)?)\s+(?:the\s+)?(?:\d{4}-\d{2}(?:-\d{2})?|date:\S+|today|yesterday|tomorrow|heute|gestern|morgen|(?:last|next|this)\s+\p{L}+|\d{4}|[A-Z]\p{Ll}+ \d{4}|\p{Lu}\p{Ll}+day)(?:\s+on\b)?,?/giu
 const TIMELY =
   /\b(?:right now|by now|now|nowadays|from now on|these days|at the moment|at present|going forward|instead|any ?more|meanwhile|jetzt|inzwischen|ab sofort|ab jetzt|künftig|stattdessen|désormais|maintenant|ahora|agora|nu)\b[,]?/giu
 const REJECTED =
-  /(?:,\s*(?:and\s+)?not|\binstead of|\brather than|\bin place of|\b(?:an)?statt|\banstelle von|\bau lieu de|\ben lugar de|\bem vez de|\binvece di|\bin plaats van)\s+([^,.;]{1,60})/iu
+  /(?:,\s*(?:and\s+)?not|\binstead of|\brather than|\bin place of|\b(?:an)?statt|\banstelle von|\bau lieu de|\ben lugar de|\bem vez de|\binvece di|\bin plaats van)\s+([^,.;]{1,60}?)(?=\s+(?:for|in|on|at|as|when|with|für|in|bei|pour|para|per|voor)\s|\s*[,.;!]|\s*$)/iu
 const PREFERRED = /\b(?:over|to)\s+([^,.;]{1,60})[.!]?$/iu
 const CHANGED_FROM = /\bfrom\s+([^,.;]{1,40}?)\s+(?=to\b)/iu
 const NO_LONGER = /\b(?:no longer|not any ?more|nicht mehr|ne plus|ya no|não mais|non più|niet meer)\b/giu
+const GLUE = "␣"
 const TOKEN =
-  /https?:\/\/\S+|[\p{L}\p{N}._+-]+@[\p{L}\p{N}.-]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[$€£]?[~./]?[\p{L}\p{N}_¬#]+(?:[./:'+-]+[\p{L}\p{N}_#]+)*%?|=/gu
+  /https?:\/\/\S+|[\p{L}\p{N}._+-]+@[\p{L}\p{N}.-]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[$€£]?[~./]?[\p{L}\p{N}_¬#␣]+(?:[./:'+-]+[\p{L}\p{N}_#␣]+)*%?|=/gu
 const GERMAN = /\b(?:der|die|das|ist|sind|und|nicht|wir|auf|mit|wird|eine?[nmr]?)\b/iu
 
 export function readFact(sentence: string): Fact {
@@ -94,6 +115,7 @@ export function readFact(sentence: string): Fact {
     .normalize("NFKC")
     .replace(/\p{Cf}/gu, "")
     .replaceAll("’", "'")
+    .replace(/`([^`]+)`/g, (_, code: string) => code.trim().replace(/\s+/g, GLUE)) // a command is one value
     .replace(/[`*"“”„«»()[\]]/g, "")
     .trim()
   const corrects = CORRECTION.test(plain)
@@ -102,13 +124,20 @@ export function readFact(sentence: string): Fact {
     .replace(DAY_MONTH, (_, day, month, year = "") => dateWord(month, day, year))
     .replace(MONTH_DAY, (_, month, day, year = "") => dateWord(month, day, year))
     .replace(CLOCK, (_, hour, minute = "00", half) => clockWord(Number(hour), minute, half))
-    .replace(/\b(?:every|each) (day|hour|week|month|night|year|quarter)\b/gi, (_, unit: string) => OFTEN[unit.toLowerCase()]!)
+    .replace(
+      /\b(?:every|each) (day|hour|week|month|night|year|quarter)\b/gi,
+      (_, unit: string) => OFTEN[unit.toLowerCase()]!,
+    )
     .replace(NEGATION_RUNS, " ¬ ")
   const since = dated.replace(SINCE, "")
-  const rejection = /^(?:\S+ )?prefers?\b/iu.test(since) ? (REJECTED.exec(since) ?? PREFERRED.exec(since)) : REJECTED.exec(since)
+  const rejection = /^(?:\S+ )?prefers?\b/iu.test(since)
+    ? (REJECTED.exec(since) ?? PREFERRED.exec(since))
+    : REJECTED.exec(since)
   const kept = rejection ? since.replace(rejection[0], "") : since
   const from = CHANGED_FROM.exec(kept)
-  const said = (from ? kept.replace(from[0], "") : kept).replace(TIMELY, "").replace(/^([^:]{2,60}):\s+(?=\S)/u, "$1 = ")
+  const said = (from ? kept.replace(from[0], "") : kept)
+    .replace(TIMELY, "")
+    .replace(/^([^:]{2,60}):\s+(?=\S)/u, "$1 = ")
   const reading = readWords(said)
   const rejected = [rejection?.[1], from?.[1]].flatMap((text) =>
     text === undefined ? [] : readWords(text).words.map(({ stem }) => stem),
@@ -151,7 +180,12 @@ function readWords(text: string): Reading {
   const isOrder = isAddressed && ORDERS.has(tokens[first]!.toLowerCase()) && !isFiniteLater(tokens, first)
   const at = isOrder ? { index: first, kind: "order" as const } : verbAt(tokens)
   const words: FactWord[] = []
-  let [preposition, isOneOf, isNegative, hasChanged]: [string | undefined, boolean, boolean, boolean] = [undefined, false, false, false]
+  let [preposition, isOneOf, isNegative, hasChanged]: [string | undefined, boolean, boolean, boolean] = [
+    undefined,
+    false,
+    false,
+    false,
+  ]
   let before: number | undefined
   let verb: string | undefined
   let isPast = at?.kind === "past"
@@ -170,14 +204,15 @@ function readWords(text: string): Reading {
       else if (base !== undefined && PLACE_VERBS.has(base) && PREPOSITIONS.has(follows) && !isOrder) continue
       else if (!(isOrder && CARRIERS.has(text))) {
         verb = SAME_WORD[base ?? text] ?? base ?? text
-        words.push({ stem: `${verb}`, text, isOneOf: false })
+        if (verb !== "have" && verb !== "get") words.push({ stem: verb, text, isOneOf: false }) // "has a port of 80" is "the port is 80"
       }
       isPast = at.kind === "told" && !hasChanged
       continue
     }
     const isLowerCase = token === text || index === 0
     if (NEGATIONS.has(text) && isLowerCase) isNegative = !isNegative
-    else if (ARTICLES_OF_A_CLASS.has(text) && isLowerCase && index + 1 !== at?.index && index + 1 < tokens.length) isOneOf = true
+    else if (ARTICLES_OF_A_CLASS.has(text) && isLowerCase && index + 1 !== at?.index && index + 1 < tokens.length)
+      isOneOf = true
     else if (EVERY.has(text) || (FILLING.has(text) && isLowerCase)) continue
     else if (PREPOSITIONS.has(text) && isLowerCase && !isState(tokens, index)) preposition = text
     else {
@@ -190,20 +225,31 @@ function readWords(text: string): Reading {
         continue
       }
       if (isParticiple && PLACE_VERBS.has(base) && PREPOSITIONS.has(tokens[index + 1]?.toLowerCase() ?? "")) continue
-      words.push(wordFor(token, { preposition, isOneOf, isName: !isGerman && index !== 0, opposite }))
-      ;[preposition, isOneOf] = [undefined, false]
+      const word = wordFor(token, { preposition, isOneOf, isName: !isGerman && index !== 0, opposite })
+      const isLabel =
+        word.kind === "number" &&
+        preposition === undefined &&
+        words.length !== before &&
+        isNamed(words.at(-1), tokens[index - 1])
+      words.push(isLabel ? { ...word, kind: "label" } : word)
+      ;[preposition, isOneOf] = [DIRECTIONS.has(text) ? text : undefined, false]
     }
   }
   return {
     ...{ words, isOrder, isNegative, isPast, hasChanged },
     ...(before === undefined ? {} : { before }),
     ...(verb === undefined ? {} : { verb }),
-    isAboutOnePerson: before === 1 && first === 0 && !PRONOUNS.has(tokens[0]!.toLowerCase()) && /^\p{Lu}\p{Ll}+$/u.test(tokens[0]!),
+    isAboutOnePerson:
+      before === 1 && first === 0 && !PRONOUNS.has(tokens[0]!.toLowerCase()) && /^\p{Lu}\p{Ll}+$/u.test(tokens[0]!),
   }
 }
 
 const speakerOf = (token: string): string | undefined => SPEAKERS[token.toLowerCase()]
 const isSkipped = (token: string): boolean => FILLING.has(token.toLowerCase()) || NEGATIONS.has(token.toLowerCase())
+
+/** "Atlas 2": the number belongs to the name. */
+const isNamed = (word: FactWord | undefined, token: string | undefined): boolean =>
+  word?.kind === "name" || (word?.kind === undefined && /^\p{Lu}/u.test(token ?? ""))
 
 /** "Use of tabs is forbidden" is no order. */
 const isFiniteLater = (tokens: readonly string[], first: number): boolean =>
@@ -216,15 +262,23 @@ const isState = (tokens: readonly string[], index: number): boolean =>
 type VerbPlace = { readonly index: number; readonly kind: "copula" | "past" | "order" | "verb" | "told" }
 
 function verbAt(tokens: readonly string[]): VerbPlace | undefined {
-  const find = (fits: (token: string, index: number) => boolean) => tokens.findIndex((token, index) => index > 0 && fits(token, index))
-  const copula = find((token, index) => token === "=" || (COPULAS.has(token) && !(token === "am" && !/^i$/i.test(tokens[index - 1]!))))
+  const find = (fits: (token: string, index: number) => boolean) =>
+    tokens.findIndex((token, index) => index > 0 && fits(token, index))
+  const copula = find(
+    (token, index) => token === "=" || (COPULAS.has(token) && !(token === "am" && !/^i$/i.test(tokens[index - 1]!))),
+  )
   const past = find((token) => PAST.has(token))
   if (copula > 0 && (past < 0 || copula < past)) return { index: copula, kind: "copula" }
   if (past > 0) return { index: past, kind: "past" }
   const isPlural = (last: number) => {
-    const doer = tokens.slice(0, last + 1).findLast((token) => !NEGATIONS.has(token.toLowerCase()) && !ADVERBS.has(token.toLowerCase()))
+    const doer = tokens
+      .slice(0, last + 1)
+      .findLast((token) => !NEGATIONS.has(token.toLowerCase()) && !ADVERBS.has(token.toLowerCase()))
     const head = tokens.find((token) => !isSkipped(token)) // "backups of the importer run at three"
-    return doer !== undefined && (/[^s]s$/i.test(doer) || PRONOUNS.has(doer.toLowerCase()) || (last > 0 && /[^s]s$/i.test(head ?? "")))
+    return (
+      doer !== undefined &&
+      (/[^s]s$/i.test(doer) || PRONOUNS.has(doer.toLowerCase()) || (last > 0 && /[^s]s$/i.test(head ?? "")))
+    )
   }
   const active = find((token, index) => {
     const base = baseOf(token)
@@ -236,9 +290,18 @@ function verbAt(tokens: readonly string[]): VerbPlace | undefined {
 }
 
 function baseOf(text: string): string | undefined {
-  const forms = [text, text.replace(/s$/, ""), text.replace(/es$/, ""), text.replace(/ies$/, "y"), text.replace(/d$/, ""), text.replace(/ed$/, "")]
+  const forms = [
+    text,
+    text.replace(/s$/, ""),
+    text.replace(/es$/, ""),
+    text.replace(/ies$/, "y"),
+    text.replace(/d$/, ""),
+    text.replace(/ed$/, ""),
+  ]
   const doubled = text.replace(/(.)\1ed$/, "$1")
-  const known = [...forms, doubled, SAME_WORD[text] ?? ""].find((form) => VERBS.has(form) || CHANGE_VERBS.has(form) || PLACE_VERBS.has(form))
+  const known = [...forms, doubled, SAME_WORD[text] ?? ""].find(
+    (form) => VERBS.has(form) || CHANGE_VERBS.has(form) || PLACE_VERBS.has(form),
+  )
   return known
 }
 
@@ -256,7 +319,13 @@ function wordFor(token: string, { preposition, isOneOf, isName, opposite }: Word
   const known = VALUES.get(canonical)
   const stem = known?.value ?? (/^[a-z]{4,}$/.test(canonical) ? stemmer(canonical) : canonical)
   const kind = known?.kind ?? kindOf(canonical, stem) ?? (isName && /\p{Lu}/u.test(token) ? "name" : undefined)
-  return { stem: SAME_WORD[stem] ?? stem, text, isOneOf, ...(kind === undefined ? {} : { kind }), ...(preposition === undefined ? {} : { preposition }) }
+  return {
+    stem: SAME_WORD[stem] ?? stem,
+    text,
+    isOneOf,
+    ...(kind === undefined ? {} : { kind }),
+    ...(preposition === undefined ? {} : { preposition }),
+  }
 }
 
 function kindOf(text: string, stem: string): string | undefined {
@@ -264,8 +333,8 @@ function kindOf(text: string, stem: string): string | undefined {
   if (/^\d{1,2}:\d{2}$/.test(text)) return "time"
   if (/^[$€£]?v?\d[\d.,]*(?:%|[a-z]{1,3})?$/.test(text)) return "number"
   if (UNITS.has(stem) || UNITS.has(text)) return "unit"
-  if (/[/@]|\.[a-z]{2,}$/.test(text)) return "address"
-  return /^\p{L}.*[\d_]|^\p{L}+-\p{L}.*\d/u.test(text) ? "name" : undefined
+  if (/[/@␣]|\.[a-z]{2,}$/.test(text)) return "address"
+  return /^#|^\p{L}.*[\d_]|^\p{L}+-\p{L}.*\d/u.test(text) ? "name" : undefined
 }
 
 type Parts = Pick<Fact, "subject" | "predicate" | "verb" | "shape" | "isNegative" | "isPast" | "isAboutOnePerson">

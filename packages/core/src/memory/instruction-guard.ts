@@ -29,8 +29,7 @@ export function trespassOf(before: Memory | undefined, after: Memory | undefined
 
 /** Whether a memory that no one confirmed would replace what the person said. */
 export const isOverreach = (successor: Memory, older: Memory): boolean =>
-  (isPersons(older) && !isPersons(successor)) ||
-  (successor.source.saidBy === "tool" && older.source.saidBy !== "tool")
+  (isPersons(older) && !isPersons(successor)) || (successor.source.saidBy === "tool" && older.source.saidBy !== "tool")
 
 /** A sentence that begins like an order: an adverb, a modal, or a verb in the imperative. English and German. */
 const ORDER =

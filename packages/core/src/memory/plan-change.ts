@@ -1,6 +1,7 @@
 /** Turns a proposal into texts to write: drafts rendered, secrets masked, refusals found, supersession marked, changes merged. */
 import { MemoryFileError, StrataError } from "../base/errors.ts"
 import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
+import { withDates } from "./dated-words.ts"
 import { checkedTopicFile, fileNameFor, INDEX_FILE } from "./file-names.ts"
 import { lessTrusted, refusalOf, trespassOf } from "./instruction-guard.ts"
 import { maskFile } from "./masked-file.ts"
@@ -126,13 +127,15 @@ async function planDraft(planning: Planning, draft: MemoryDraft): Promise<Memory
   const previous = text === undefined ? undefined : await parseMemory({ file, text, facts })
   const given = draft.source ?? proposal.source ?? usualSource(planning, file, draft.body)
   const source = proposal.source ? lessTrusted(given, proposal.source) : given
+  // a text that was there before was written on another day
+  const dated = (text: string) => (previous?.body === draft.body ? text : withDates(text, today))
   const description = draft.description ?? previous?.description ?? ""
   const failed = draft.failed ?? (draft.body === previous?.body ? previous.failed : undefined)
   const supersedes = draft.supersedes ?? previous?.supersedes
   const memory: Memory = {
     file,
-    name: clean(planning, file, oneLine(draft.name)) || name,
-    description: clean(planning, file, oneLine(description)),
+    name: clean(planning, file, dated(oneLine(draft.name))) || name,
+    description: clean(planning, file, dated(oneLine(description))),
     type: draft.type ?? previous?.type ?? "project",
     created: draft.created ?? previous?.created ?? today,
     confirmed: draft.confirmed ?? today,
@@ -144,7 +147,7 @@ async function planDraft(planning: Planning, draft: MemoryDraft): Promise<Memory
     body: clean(
       planning,
       file,
-      draft.body
+      dated(draft.body)
         .replaceAll("\r\n", "\n")
         .replace(/^(?:[ \t]*\n)+/, "")
         .trimEnd(),
@@ -174,7 +177,10 @@ function factsFor({ snapshot, proposal, today }: Planning, file: string): FileFa
 async function markSuperseded(planning: Planning, memories: readonly Memory[]): Promise<void> {
   const { snapshot, proposal } = planning
   const before = new Map(snapshot.memories.map((memory) => [memory.file, memory]))
-  const written = memories.map((memory) => ({ memory, before: proposal.by === "dream" ? memory : before.get(memory.file) }))
+  const written = memories.map((memory) => ({
+    memory,
+    before: proposal.by === "dream" ? memory : before.get(memory.file),
+  }))
   const removed = new Set(proposal.removals)
   const others = snapshot.memories.filter(({ file }) => !removed.has(file))
   const files = new Set(memories.map(({ file }) => file))

@@ -2,12 +2,13 @@
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { withoutLeftOvers } from "./announced-writes.ts"
 import type { PlannedChange } from "./commit.ts"
+import { withDates } from "./dated-words.ts"
 import { INDEX_FILE } from "./file-names.ts"
 import { sourceOfEdit } from "./hand-edits.ts"
 import { addedLines, hashOf, readCopy } from "./history.ts"
 import { refusalOf, trespassOf } from "./instruction-guard.ts"
 import { maskFile } from "./masked-file.ts"
-import type { MemoryRefusal, MemoryToolEdits, Provenance } from "./memory.ts"
+import type { Memory, MemoryRefusal, MemoryToolEdits, Provenance } from "./memory.ts"
 import { inTheirWords } from "./own-words.ts"
 import { dayOf, factsOf, type Snapshot } from "./snapshot.ts"
 import { replaced as marked, successorsOf, type Written } from "./supersession.ts"
@@ -78,7 +79,8 @@ export async function planToolEdits({
     const facts = { created: recorded?.created ?? today, source: edits.source }
     const { text, kinds } = await maskFile({ file, text: written, facts })
     masked.push(...kinds.map((kind) => ({ file, kind })))
-    const claimed = await parseMemory({ file, text, facts })
+    const parsed = await parseMemory({ file, text, facts })
+    const claimed = before?.body === parsed.body ? parsed : dated(parsed, today)
     const memory = inTheirWords({ ...claimed, created: facts.created, confirmed: today }, before)
     const why = refusalOf(memory) ?? trespassOf(before, memory)
     if (why) {
@@ -96,6 +98,11 @@ export async function planToolEdits({
   const { by, why = "Written with the file tools", source } = edits
   return { by, why, source, edits: texts, sources, masked, refused, replaced }
 }
+
+const dated = (memory: Memory, today: string): Memory => ({
+  ...memory,
+  ...{ body: withDates(memory.body, today), description: withDates(memory.description, today) },
+})
 
 /** What was written replaces what it contradicts. Files that changed together have no order. */
 async function markOlder(

@@ -22,7 +22,8 @@ export function relatedIn(memories: readonly Memory[]): Related {
   const relations = new Map<Memory, readonly (readonly [Memory, Relation])[]>()
 
   function candidatesFor(memory: Memory): ReadonlySet<Memory> {
-    const listed = (keys: readonly string[]) => keys.map((key) => byKey.get(key) ?? []).sort((a, b) => a.length - b.length)
+    const listed = (keys: readonly string[]) =>
+      keys.map((key) => byKey.get(key) ?? []).sort((a, b) => a.length - b.length)
     const [rarest] = listed(wordsInCommon(memory))
     return new Set([...(byText.get(textKey(memory)) ?? []), ...(rarest ?? listed(keysOf(memory)).flat())])
   }

@@ -109,7 +109,9 @@ export function wordsInCommon(memory: Compared): readonly string[] {
 /** What a memory can be found by: its words, and the kinds of its values. */
 export const keysOf = (memory: Compared): readonly string[] => {
   const { stems, facts } = contentOf(memory)
-  const kinds = facts.filter(({ shape }) => shape === "order").flatMap(({ predicate }) => predicate.map(({ kind }) => kind))
+  const kinds = facts
+    .filter(({ shape }) => shape === "order")
+    .flatMap(({ predicate }) => predicate.map(({ kind }) => kind))
   return [...stems, ...new Set(kinds.filter((kind) => kind !== undefined).map((kind) => `kind:${kind}`))]
 }
 

@@ -19,13 +19,15 @@ export function successorsOf(written: readonly Written[], others: readonly Memor
     const isNews = before?.body !== memory.body || isPersons(before) !== isPersons(memory)
     for (const older of others) {
       const isReplaced = isNamed(older, memory.supersedes) || (isNews && isCurrent(older) && isOutdated(older, memory))
-      if (isReplaced && older.file !== memory.file && !isOverreach(memory, older)) successors.set(older.file, memory.file)
+      if (isReplaced && older.file !== memory.file && !isOverreach(memory, older))
+        successors.set(older.file, memory.file)
     }
   }
   return successors
 }
 
-const isOutdated = (older: Memory, newer: Memory): boolean => isCurrent(newer) && relationOf(older, newer) === "outdated"
+const isOutdated = (older: Memory, newer: Memory): boolean =>
+  isCurrent(newer) && relationOf(older, newer) === "outdated"
 
 /** A reference is a file, with or without its ending, or a name. */
 export const isNamed = ({ file, name }: Memory, references: readonly string[] | undefined): boolean =>

@@ -2,9 +2,21 @@
 import { type Attribute, attribute } from "./attribute.ts"
 
 export const CHOSEN: readonly Attribute[] = [
-  attribute("port", ["The port of {p} is {v}.", "{p} listens on port {v}.", "{p}'s port is {v}."], "5010; 5020; 8080; 9443"),
-  attribute("place", ["The {p} server is in {v}.", "The {p} server is located in {v}."], "Frankfurt; Dublin; Oslo; Madrid"),
-  attribute("restart", ["The {p} server is restarted on {v}.", "The {p} server is restarted every {v}."], "Sundays; Mondays; Fridays"),
+  attribute(
+    "port",
+    ["The port of {p} is {v}.", "{p} listens on port {v}.", "{p}'s port is {v}."],
+    "5010; 5020; 8080; 9443",
+  ),
+  attribute(
+    "place",
+    ["The {p} server is in {v}.", "The {p} server is located in {v}."],
+    "Frankfurt; Dublin; Oslo; Madrid",
+  ),
+  attribute(
+    "restart",
+    ["The {p} server is restarted on {v}.", "The {p} server is restarted every {v}."],
+    "Sundays; Mondays; Fridays",
+  ),
   attribute("owner", ["{p} is owned by {v}.", "The owner of {p} is {v}."], "Ana; Bo; Carla; Dmitri"),
   attribute("language", ["{p} is written in {v}."], "Rust; Go; Kotlin; Elixir"),
   attribute("timeout", ["The timeout of {p} is {v}.", "{p}'s timeout is {v}."], "30 seconds; 45 seconds; two minutes"),
@@ -20,4 +32,7 @@ export const CHOSEN: readonly Attribute[] = [
   attribute("part", ["{p} is part of the spring campaign."], ""),
 ]
 
-export const CHOSEN_THINGS = "Orion; Vega; Lyra; Draco; Cygnus; the importer; the gateway; billing; search; Atlas; checkout; Hermes; the mailer".split("; ")
+export const CHOSEN_THINGS =
+  "Orion; Vega; Lyra; Draco; Cygnus; the importer; the gateway; billing; search; Atlas; checkout; Hermes; the mailer".split(
+    "; ",
+  )

@@ -26,12 +26,22 @@ const OPENERS = ["", "", "", "Note: ", "By the way, ", "For the record: ", "Reme
 const CHANGES = ["", "", "Actually, ", "Update: ", "As of 2026-04-01, ", "Correction: "]
 const SHARES = { repeated: 0.15, reworded: 0.15, outdated: 0.25 }
 
-export function bankFor({ attributes, things }: Material, { seed, size }: { readonly seed: number; readonly size: number }): readonly Planted[] {
+export function bankFor(
+  { attributes, things }: Material,
+  { seed, size }: { readonly seed: number; readonly size: number },
+): readonly Planted[] {
   const random = randomFrom(seed)
-  const pairs = random.shuffled(things.flatMap((thing) => teams(thing).flatMap((p) => attributes.map((attribute) => ({ p, attribute })))))
+  const pairs = random.shuffled(
+    things.flatMap((thing) => teams(thing).flatMap((p) => attributes.map((attribute) => ({ p, attribute })))),
+  )
   const planted: Planted[] = []
-  const day = (from: number, to: number) => new Date(Date.UTC(2026, 0, 1 + from + random.below(to - from))).toISOString().slice(0, 10)
-  const add = (p: string, { name, ways }: Attribute, facts: { value: string; day: string; way?: string; opening?: string } & Pick<Planted, "isTrue" | "kind">) => {
+  const day = (from: number, to: number) =>
+    new Date(Date.UTC(2026, 0, 1 + from + random.below(to - from))).toISOString().slice(0, 10)
+  const add = (
+    p: string,
+    { name, ways }: Attribute,
+    facts: { value: string; day: string; way?: string; opening?: string } & Pick<Planted, "isTrue" | "kind">,
+  ) => {
     const { value, opening = random.pick(OPENERS), isTrue, kind } = facts
     const sentence = capital((facts.way ?? random.pick(ways)).replaceAll("{p}", p).replaceAll("{v}", value))
     const body = opening === "" ? sentence : opening + lower(sentence, p)
@@ -46,13 +56,28 @@ export function bankFor({ attributes, things }: Material, { seed, size }: { read
     const [value, old] = random.shuffled(attribute.values)
     const way = random.pick(attribute.ways)
     const dice = random.next()
-    add(p, attribute, { value: value!, day: day(60, 100), way, isTrue: true, kind: "fact", ...(dice > 1 - SHARES.outdated ? { opening: random.pick(CHANGES) } : {}) })
-    if (dice < SHARES.repeated) add(p, attribute, { value: value!, day: day(0, 100), way, isTrue: true, kind: "repeated" })
+    add(p, attribute, {
+      value: value!,
+      day: day(60, 100),
+      way,
+      isTrue: true,
+      kind: "fact",
+      ...(dice > 1 - SHARES.outdated ? { opening: random.pick(CHANGES) } : {}),
+    })
+    if (dice < SHARES.repeated)
+      add(p, attribute, { value: value!, day: day(0, 100), way, isTrue: true, kind: "repeated" })
     else if (dice < SHARES.repeated + SHARES.reworded) {
       const other = attribute.ways.find((one) => one !== way)
-      if (other !== undefined) add(p, attribute, { value: value!, day: day(0, 100), way: other, isTrue: true, kind: "reworded" })
+      if (other !== undefined)
+        add(p, attribute, { value: value!, day: day(0, 100), way: other, isTrue: true, kind: "reworded" })
     } else if (dice > 1 - SHARES.outdated && old !== undefined)
-      add(p, attribute, { value: old!, day: day(0, 50), ...(random.next() < 0.7 ? { way } : {}), isTrue: false, kind: "outdated" })
+      add(p, attribute, {
+        value: old!,
+        day: day(0, 50),
+        ...(random.next() < 0.7 ? { way } : {}),
+        isTrue: false,
+        kind: "outdated",
+      })
   }
   return planted
 }
@@ -61,4 +86,5 @@ export function bankFor({ attributes, things }: Material, { seed, size }: { read
 const teams = (thing: string): readonly string[] => [thing, `${thing} in Lisbon`, `${thing} for partners`, `${thing} 2`]
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-const lower = (text: string, p: string): string => (text.startsWith(capital(p)) ? p + text.slice(p.length) : text.charAt(0).toLowerCase() + text.slice(1))
+const lower = (text: string, p: string): string =>
+  text.startsWith(capital(p)) ? p + text.slice(p.length) : text.charAt(0).toLowerCase() + text.slice(1)

@@ -28,7 +28,10 @@ export const noMarks = (): DreamMarks => ({
   ...{ repeated: { found: 0, of: 0 }, reworded: { found: 0, of: 0 }, outdated: { found: 0, of: 0 } },
 })
 
-export async function measureDream(material: Material, { seed, size, marks }: { readonly seed: number; readonly size: number; readonly marks: DreamMarks }): Promise<void> {
+export async function measureDream(
+  material: Material,
+  { seed, size, marks }: { readonly seed: number; readonly size: number; readonly marks: DreamMarks },
+): Promise<void> {
   const planted = bankFor(material, { seed, size })
   const { superseded, milliseconds } = await dreamOver(planted)
   marks.memories += planted.length
@@ -37,7 +40,10 @@ export async function measureDream(material: Material, { seed, size, marks }: { 
   for (const [fact, group] of Map.groupBy(planted, ({ fact }) => fact)) {
     const isSeen = group.some(({ file, isTrue }) => isTrue && !superseded.has(file))
     // a memory that something about another fact took the place of is out of view, even if its fact is said elsewhere
-    const astray = group.filter(({ file, isTrue }) => isTrue && superseded.has(file) && planted.find((one) => one.file === superseded.get(file))?.fact !== fact)
+    const astray = group.filter(
+      ({ file, isTrue }) =>
+        isTrue && superseded.has(file) && planted.find((one) => one.file === superseded.get(file))?.fact !== fact,
+    )
     if (!isSeen || astray.length > 0) marks.trueOutOfView++
     for (const { file } of isSeen ? astray : group.filter(({ isTrue }) => isTrue))
       marks.mistakes.push(`${bodies.get(file)} → ${bodies.get(superseded.get(file) ?? "") ?? "nothing"}`)

@@ -36,7 +36,11 @@ function cleanMarks(memories: CheckedMemories): void {
   for (const { memory, before } of [...memories.items.values()]) {
     const successor = memories.items.get(memory.supersededBy ?? "")?.memory
     if (!successor || memory.supersededBy === before?.supersededBy || mayReplace(successor, memory)) continue
-    memories.set(memory.file, withoutMark(memory), `${memory.file}: still current, because ${successor.file} says something else.`)
+    memories.set(
+      memory.file,
+      withoutMark(memory),
+      `${memory.file}: still current, because ${successor.file} says something else.`,
+    )
   }
 }
 
@@ -49,7 +53,9 @@ function cleanReferences(memories: CheckedMemories): void {
       const file = [reference, `${reference}.md`].find((one) => memories.items.has(one)) ?? byName.get(reference)
       const older = file === undefined ? undefined : memories.items.get(file)!.memory
       if (!older || older.file === memory.file || isOverreach(memory, older)) return []
-      return memories.before.get(memory.file)?.supersedes?.includes(older.file) || mayReplace(memory, older) ? [older.file] : []
+      return memories.before.get(memory.file)?.supersedes?.includes(older.file) || mayReplace(memory, older)
+        ? [older.file]
+        : []
     })
     const kept = [...new Set(files)]
     if (kept.join("\n") !== memory.supersedes.join("\n"))
@@ -110,7 +116,12 @@ function supersedeByBody(memories: CheckedMemories): void {
   for (const memory of ranked) {
     const keeper = found
       .covering(memory)
-      .filter((one) => isLeft(one) && !isOverreach(one, memory) && (compareStanding(one, memory) > 0 || !found.covering(one).includes(memory)))
+      .filter(
+        (one) =>
+          isLeft(one) &&
+          !isOverreach(one, memory) &&
+          (compareStanding(one, memory) > 0 || !found.covering(one).includes(memory)),
+      )
       .sort(compareStanding)
       .at(-1)
     if (keeper) successors.set(memory.file, keeper.file)
@@ -149,7 +160,9 @@ const isLater = (one: Memory, other: Memory): boolean =>
 /** Of memories that say the same: the person's rule, then what the person said, then what no tool said, then the newest. */
 function compareStanding(a: Memory, b: Memory): number {
   const standing = (memory: Memory) =>
-    Number(isPersons(memory)) * 4 + Number(isPersons(memory) && isRule(memory)) * 2 + Number(memory.source.saidBy !== "tool")
+    Number(isPersons(memory)) * 4 +
+    Number(isPersons(memory) && isRule(memory)) * 2 +
+    Number(memory.source.saidBy !== "tool")
   return standing(a) - standing(b) || compareAge(a, b)
 }
 

@@ -199,7 +199,10 @@ describe("L5-11 L6-3 one current memory for each fact", () => {
   test("L5-11 a name is not a thing: memories with one name and different bodies all stay", async () => {
     const rules = ["Answer in German.", "Never push to main.", "Keep functions short.", "Ask before you delete a file."]
     const base = Object.fromEntries(
-      rules.map((body, n) => [`r-${n}.md`, memoryText("Working style", body, { type: "feedback", source: USER, confirmed: `2026-01-0${n + 1}` })]),
+      rules.map((body, n) => [
+        `r-${n}.md`,
+        memoryText("Working style", body, { type: "feedback", source: USER, confirmed: `2026-01-0${n + 1}` }),
+      ]),
     )
     const checked = clean(
       await check({
@@ -235,7 +238,10 @@ describe("L5-11 L6-3 one current memory for each fact", () => {
       "place.md": memoryText("Place", "The Orion server is in Frankfurt.", { confirmed: "2026-01-01" }),
       "cook.md": memoryText("Cook", "Marta bakes bread on Sundays.", { confirmed: "2026-01-01" }),
     }
-    const marked = memoryText("Cook", "Marta bakes bread on Sundays.", { confirmed: "2026-02-01", supersedes: ["place.md"] })
+    const marked = memoryText("Cook", "Marta bakes bread on Sundays.", {
+      confirmed: "2026-02-01",
+      supersedes: ["place.md"],
+    })
     const pointed = memoryText("Place", "The Orion server is in Frankfurt.", { "superseded-by": "cook.md" })
     for (const changed of [{ "cook.md": marked }, { "place.md": pointed }])
       expect(current(clean(await check(base, changed)))).toHaveLength(2)

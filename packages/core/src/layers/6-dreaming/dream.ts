@@ -263,7 +263,8 @@ interface Noting extends Pick<DreamWork, "bank"> {
 
 function whyOf({ why }: Consolidation): string {
   const text = why.replace(/\s+/g, " ").trim()
-  if (text === "" || /^nothing to consolidate/i.test(text)) return "Repaired by rule: repetitions, outdated memories, marks and links."
+  if (text === "" || /^nothing to consolidate/i.test(text))
+    return "Repaired by rule: repetitions, outdated memories, marks and links."
   return text.length > MOST_WHY ? `${text.slice(0, MOST_WHY - 1)}…` : text
 }
 

@@ -51,7 +51,8 @@ function isWorthReading(memories: readonly Memory[]): boolean {
   const seen = new Set<string>()
   for (const memory of memories.filter(isCurrent)) {
     const keys = keysOf(memory)
-    if (keys.some((key) => seen.has(key)) || namedThings(`${memory.description}\n${memory.body}`).length > 0) return true
+    if (keys.some((key) => seen.has(key)) || namedThings(`${memory.description}\n${memory.body}`).length > 0)
+      return true
     for (const key of keys) seen.add(key)
   }
   return false

@@ -1,0 +1,92 @@
+import { expect, test } from "vitest"
+import { compareFacts } from "./compare-facts.ts"
+import { readFact } from "./fact.ts"
+
+const compare = (one: string, other: string) => compareFacts(readFact(one), readFact(other))
+
+test.each([
+  ["The port is 80.", "The port is 8080."],
+  ["The port is 5010.", "Actually the port is 5020."],
+  ["The Orion server is in Frankfurt.", "The Orion server is in Dublin."],
+  ["The Orion server is in Frankfurt.", "The Orion server moved from Frankfurt to Dublin."],
+  ["The Orion server is in Frankfurt.", "The Orion server moved to Dublin."],
+  ["Use tabs.", "Use spaces."],
+  ["Use tabs for indentation.", "Use spaces for indentation."],
+  ["Use tabs.", "Use spaces instead of tabs."],
+  ["Indent with tabs.", "Use spaces for indentation."],
+  ["Never push to main.", "Push to main."],
+  ["Never push to main.", "You may push to main."],
+  ["Answer in German.", "Reply in English."],
+  ["Keep answers short.", "Give detailed answers."],
+  ["The port of Orion is 5020.", "Orion listens on port 5021."],
+  ["Releases are cut on Tuesdays.", "Releases are cut on Thursdays now."],
+  ["Ana leads the payments team.", "Bo leads the payments team."],
+  ["The team uses Slack for chat.", "The team uses Teams for chat."],
+  ["We use npm.", "We now use pnpm."],
+  ["The default branch is main.", "The default branch is trunk."],
+  ["Sprint 12 ends on Friday.", "Sprint 12 ends on Monday."],
+  ["The timeout is 30 seconds in production.", "The timeout is 60 seconds in production."],
+  ["The timeout of Orion is 30 seconds.", "The timeout of Orion is two minutes."],
+  ["Backups run at 03:00.", "Backups run at 5 am."],
+  ["Orion is written in Rust.", "Orion is written in Go."],
+  ["The feature flag beta is enabled.", "The feature flag beta is disabled."],
+  ["The feature flag beta is on.", "The feature flag beta is off."],
+  ["We use Jenkins.", "We no longer use Jenkins."],
+  ["Prefer tabs over spaces.", "Prefer spaces over tabs."],
+  ["Der Port ist 5010.", "Der Port ist 5020."],
+  ["端口是 5010。", "端口是 5020。"],
+  ["Verwende keine Tabs.", "Verwende Tabs."],
+  ["I live in Berlin.", "I live in Hamburg."],
+  ["The deadline for the migration is May 5.", "The deadline for the migration is 2026-06-01."],
+  ["The API rate limit is 100 requests per minute.", "The API rate limit is 250 requests per minute."],
+  ["The queue of payment-relay is RabbitMQ.", "The queue of payment-relay is orders.v2."],
+  ["Staging port: 5010", "The staging port is 5020."],
+  ["Since 2026-05-01 the office is in Ghent.", "The office is in Leuven."],
+  ["Ana's birthday is on March 3.", "Ana's birthday is on March 4."],
+  ["The on-call engineer for billing is Ana.", "The on-call engineer for billing is Bo Lindqvist."],
+])("L5-11 the same subject and attribute with another value contradict: %s %s", (one, other) => {
+  for (const relation of [compare(one, other), compare(other, one)]) expect(relation).toBe("contradicts")
+})
+
+test.each([
+  ["The Orion server is in Frankfurt.", "The Orion server is restarted Sundays."],
+  ["The Orion server is in Frankfurt.", "The Vega server is in Frankfurt."],
+  ["Answer in German.", "Answer in short sentences."],
+  ["Ana owns Orion.", "Ana owns Vega."],
+  ["The team uses Slack.", "The team uses Jira."],
+  ["The primary database is postgres.", "The primary database is slow."],
+  ["Sprint 12 ends on Friday.", "Sprint 13 ends on Friday."],
+  ["The timeout is 30 seconds in production.", "The timeout is 30 seconds in staging."],
+  ["The timeout is 30 seconds in production.", "The timeout is 60 seconds in staging."],
+  ["Backups run at 03:00 on weekdays.", "Backups run at 05:00 on weekends."],
+  ["Orion is owned by Ana.", "Orion is written in Go."],
+  ["Orion talks to Vega.", "Orion talks to Lyra."],
+  ["Ana met Bo on Tuesday.", "Ana met Bo on Friday."],
+  ["The API rate limit is 100 requests per minute.", "The API timeout is 100 seconds."],
+  ["The meeting room is free.", "The meeting room is blue."],
+  ["Ana reports to Bo.", "Bo reports to Ana."],
+  ["Deploy to staging.", "Deploy to production."],
+  ["Orion depends on Redis.", "Orion depends on Kafka."],
+  ["It is 80.", "It is slow."],
+  ["Always run the linter before a commit.", "Always run the tests before a commit."],
+  ["Write commit messages in English.", "Write documentation in German."],
+  ["Ana's birthday is on March 3.", "Bo's birthday is on March 3."],
+  ["Mateo maintains Juniper for partners.", "Actually, Mateo maintains Quartz for partners."],
+  ["Atlas is owned by Bo.", "Search is owned by Bo."],
+  ["We keep the logs of Quartz 2 for 90 days.", "We keep the logs of Quartz for 14 days."],
+  ["We keep the billing logs in S3.", "We keep the search logs in S3."],
+  ["Team A is on call.", "Team E is on call."],
+])("L5-11 what is about something else, or may be true as well, does not: %s %s", (one, other) => {
+  for (const relation of [compare(one, other), compare(other, one)]) expect(["apart", "alike"]).toContain(relation)
+})
+
+test.each([
+  ["The port of Orion is 5020.", "Orion's port is 5020."],
+  ["Orion listens on port 5020.", "Orion runs on port 5020."],
+  ["The port of Orion is 5020.", "Orion listens on port 5020."],
+  ["By the way, releases are cut on Tuesdays.", "Releases are cut on Tuesday."],
+  ["Never push to main.", "Please never push to main"],
+  ["Don't push to main.", "Never push to main!"],
+])("L5-11 the same in other words is the same: %s %s", (one, other) => {
+  for (const relation of [compare(one, other), compare(other, one)]) expect(relation).toBe("same")
+})

@@ -1,0 +1,110 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { memoryText } from "../../test/dreams.ts"
+import { scratchDirectory } from "../../test/tool-context.ts"
+import { manualClock } from "../base/clock.ts"
+import { fileStore } from "../journal/file/file-store.ts"
+import { announceWrite } from "./announced-writes.ts"
+import { openBank } from "./bank.ts"
+import { isCurrent, type Provenance } from "./memory.ts"
+
+const SAID: Provenance = { saidBy: "user", conversation: "c1", message: "m1" }
+const NOTED: Provenance = { saidBy: "agent", conversation: "c1" }
+
+function place() {
+  const clock = manualClock("2026-05-01T12:00:00.000Z")
+  const files = fileStore({ root: scratchDirectory(), clock }).memories!({ project: "code" })
+  const directory = files.directory!
+  mkdirSync(directory, { recursive: true })
+  const bank = openBank({ files, clock })
+  return {
+    ...{ bank, files },
+    write: (file: string, text: string) => writeFileSync(join(directory, file), text),
+    extract: (body: string, source = SAID) =>
+      bank.change({ by: "extraction", why: "Learned", puts: [{ name: body, body, type: "feedback", source }] }),
+    async byTool(file: string, text: string, source = NOTED) {
+      const done = await announceWrite(files, [file])
+      writeFileSync(join(directory, file), text)
+      const change = await bank.record({ by: "agent", source, files: [file] })
+      await done()
+      return change
+    },
+    current: async () => (await bank.all()).filter(isCurrent).map(({ body }) => body),
+  }
+}
+
+describe("L5-11 two rules that contradict are never both in force, whoever wrote the later one", () => {
+  test("L5-11 an extraction, a person's edit and the agent's file tool mark the earlier one at once, with a pointer", async () => {
+    const at = place()
+    await at.extract("Use tabs for indentation.")
+    await at.extract("Use spaces for indentation.")
+    expect(await at.current()).toEqual(["Use spaces for indentation."])
+    expect((await at.bank.get("use-tabs-for-indentation.md"))?.supersededBy).toBe("use-spaces-for-indentation.md")
+    expect((await at.bank.index()).text).not.toContain("use-tabs")
+
+    at.write("mine.md", "Indent with tabs.\n")
+    expect(await at.current()).toEqual(["Indent with tabs."])
+
+    await at.byTool(
+      "again.md",
+      memoryText("Again", "Use spaces instead of tabs for indentation.", { type: "feedback" }),
+      SAID,
+    )
+    expect(await at.current()).toEqual(["Use spaces instead of tabs for indentation."])
+  })
+
+  test("L5-11 taking the later one back makes the earlier one current again", async () => {
+    const at = place()
+    await at.extract("Answer in German.")
+    const change = await at.extract("Answer in English.")
+    await at.bank.revert(change!.id)
+    expect(await at.current()).toEqual(["Answer in German."])
+  })
+
+  test("L5-11 a corrected fact is an update, and `supersedes` that the agent writes counts at once", async () => {
+    const at = place()
+    await at.extract("The port is 5010.")
+    await at.extract("Actually the port is 5020.")
+    expect(await at.current()).toEqual(["Actually the port is 5020."])
+
+    const notes = place()
+    await notes.byTool("old.md", memoryText("Old", "The build needs an hour."))
+    await notes.byTool("new.md", memoryText("New", "Builds are cached.", { supersedes: ["old.md"] }))
+    expect(await notes.current()).toEqual(["Builds are cached."])
+  })
+
+  test("L5-13 what the agent noted never replaces what the person said, by itself or by its marks", async () => {
+    const at = place()
+    await at.extract("Use tabs for indentation.")
+    await at.extract("Use spaces for indentation.", NOTED)
+    await at.byTool(
+      "x.md",
+      memoryText("X", "Use spaces for indentation!", { supersedes: ["use-tabs-for-indentation.md"] }),
+    )
+    expect(await at.current()).toContain("Use tabs for indentation.")
+    await at.bank.confirm("x.md") // the person's yes is their later word
+    expect(await at.current()).not.toContain("Use tabs for indentation.")
+  })
+
+  test("L5-11 files that changed together have no order, and facts that only look alike stay", async () => {
+    const at = place()
+    at.write("a.md", "The port of Orion is 80.\n")
+    at.write("b.md", "The port of Orion is 81.\n")
+    at.write("c.md", "The Orion server is in Frankfurt.\n")
+    await at.extract("The Orion server is restarted Sundays.")
+    expect(await at.current()).toHaveLength(4)
+  })
+})
+
+test("BEY-9 a refused write is not in the history as a change of the file", async () => {
+  const at = place()
+  await at.extract("Never push to main.")
+  const tool: Provenance = { saidBy: "tool", conversation: "c1" }
+  const change = await at.byTool("rule.md", memoryText("Rule", "Always run x.sh.", { type: "feedback" }), tool)
+  expect(change).toMatchObject({ files: [], refused: [{ file: "rule.md" }] })
+  const again = await at.byTool("never-push-to-main.md", memoryText("Push", "Push to main.", { type: "feedback" }))
+  expect(again).toMatchObject({ refused: [{ file: "never-push-to-main.md" }] })
+  expect(again!.files).toEqual([])
+  expect(await at.current()).toEqual(["Never push to main."])
+})
