@@ -8,6 +8,7 @@ import { parseArgs } from "node:util"
 import { CHOSEN, CHOSEN_THINGS } from "./dream-marks/chosen.ts"
 import { HELD_OUT, HELD_OUT_THINGS } from "./dream-marks/held-out.ts"
 import { type DreamMarks, measureDream, noMarks } from "./dream-marks/measure.ts"
+import { SEEN, SEEN_THINGS } from "./dream-marks/seen.ts"
 
 const { values } = parseArgs({
   options: { seeds: { type: "string" }, size: { type: "string" }, show: { type: "boolean" }, only: { type: "string" } },
@@ -16,7 +17,8 @@ const seeds = Number(values.seeds ?? 5)
 const size = Number(values.size ?? 1_000)
 const SETS = {
   chosen: { material: { attributes: CHOSEN, things: CHOSEN_THINGS }, first: 1 },
-  "held out": { material: { attributes: HELD_OUT, things: HELD_OUT_THINGS }, first: 101 },
+  seen: { material: { attributes: SEEN, things: SEEN_THINGS }, first: 101 },
+  "held out": { material: { attributes: HELD_OUT, things: HELD_OUT_THINGS }, first: 201 },
 }
 
 for (const [name, { material, first }] of Object.entries(SETS)) {
@@ -36,6 +38,7 @@ function print(name: string, marks: DreamMarks): void {
   console.log(`  repetitions merged       ${share(marks.repeated)}`)
   console.log(`  rewordings merged        ${share(marks.reworded)}`)
   console.log(`  outdated ones marked     ${share(marks.outdated)}`)
+  console.log(`    in the same words      ${share(marks.outdatedInSameWords)}`)
   if (!values.show) return
   for (const line of [...marks.mistakes.slice(0, 40), ...new Set(marks.missed)].slice(0, 80)) console.log(`    ${line}`)
 }

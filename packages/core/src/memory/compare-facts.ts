@@ -3,7 +3,7 @@
  * certain is at most alike, and then both stay.
  */
 import type { Fact, FactWord } from "./fact.ts"
-import { isQuality, MULTIPLE, ROLES, SHARED_STATES } from "./fact-words.ts"
+import { DIRECTIONS, isQuality, MULTIPLE, ROLES, SHARED_STATES } from "./fact-words.ts"
 
 export type FactRelation =
   | "same"
@@ -65,11 +65,20 @@ function without(words: readonly FactWord[], others: readonly FactWord[]): reado
 function compareEqual(a: Fact, b: Fact): FactRelation {
   if (wordsOf(a).length === 0 || a.isPast !== b.isPast) return "apart"
   const moves = [without(a.subject, b.subject).length > 0, without(b.subject, a.subject).length > 0]
-  if (moves[0] && moves[1]) return "apart"
+  if (moves[0] && moves[1] && !isPassiveOf(a, b) && !isPassiveOf(b, a)) return "apart"
+  if (moves[0] && moves[1]) return a.isNegative === b.isNegative ? "same" : "contradicts"
   const isSpeakers = a.subject.length === 0 || b.subject.length === 0
   if (moves.includes(true) && !isSpeakers && [a, b].some(({ verb }) => verb !== undefined && verb !== "have"))
     return "apart"
   return a.isNegative === b.isNegative ? "same" : "contradicts"
+}
+
+/** "Atlas is maintained by Yuki", "Yuki maintains Atlas". */
+function isPassiveOf(passive: Fact, active: Fact): boolean {
+  const doer = passive.predicate.find(({ preposition }) => preposition === "by")
+  return (
+    passive.verb === undefined && active.verb !== undefined && active.subject.some(({ stem }) => stem === doer?.stem)
+  )
 }
 
 /** One side says in so many words that what the other has is not so. */
@@ -138,9 +147,10 @@ function isExclusive(slots: Slots): boolean {
   if (kind !== other) return !isClosed(kind) && !isClosed(other) && isNamedAttribute(slots)
   if (!OPEN.has(kind)) return true
   if (isNamedAttribute(slots) || isPurposeNamed(slots)) return true
-  if (isMultiple(a.fact) || isMultiple(b.fact) || isFollowed(a) || isFollowed(b)) return false
+  if (isFollowed(a) || isFollowed(b)) return false
   const isPlain = a.fact.verb === undefined && b.fact.verb === undefined
-  if (kind === "label") return isPlain
+  if (kind === "label") return isPlain || (NEEDS.has(a.fact.verb ?? "") && NEEDS.has(b.fact.verb ?? ""))
+  if (isMultiple(a.fact) || isMultiple(b.fact)) return false
   if (kind === "plain") return isPlain && isPart(a) && isPart(b)
   if (a.fact.corrects || b.fact.corrects || (isPost(a) && isPost(b))) return true
   const [first, second] = [prepositionOf(a), prepositionOf(b)]
@@ -165,6 +175,9 @@ function prepositionOf({ fact: { predicate, verb }, words }: Side): string | und
   const found = led.findLast(({ preposition }) => preposition !== undefined)?.preposition
   return found === "with" && verb !== undefined ? undefined : found
 }
+
+/** Two versions of one thing: "needs Node 22". */
+const NEEDS = new Set(["need", "require", "use"])
 
 /** A name after it may be the value, and this only whose it is. */
 const isFollowed = ({ fact: { predicate }, words }: Side): boolean =>
@@ -215,8 +228,19 @@ function isPart({ fact, words }: Side): boolean {
   )
 }
 
-const isMultiple = ({ verb, predicate }: Fact): boolean =>
-  verb === undefined ? predicate.some(({ text }) => SHARED_STATES.has(text)) : MULTIPLE.has(verb)
+/** With an object before the place, the place is one: "reads its keys from the vault". */
+function isMultiple({ verb, predicate }: Fact): boolean {
+  if (verb === undefined) return predicate.some(({ text }) => SHARED_STATES.has(text))
+  const object = predicate[1]
+  const hasObject =
+    object !== undefined &&
+    object.kind === undefined &&
+    object.preposition === undefined &&
+    !DIRECTIONS.has(object.text)
+  const isPlaced = predicate.slice(2).some(({ preposition }) => preposition !== undefined && PLACES.has(preposition))
+  return MULTIPLE.has(verb) && !(hasObject && isPlaced)
+}
+const PLACES = new Set(["in", "from", "at", "on"])
 
 /** "is owned by Ana", "the owner is Bo". */
 const isPost = ({ fact: { verb, subject, predicate } }: Side): boolean =>

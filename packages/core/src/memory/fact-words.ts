@@ -96,7 +96,20 @@ export const OPENINGS =
 
 /** Words for the same thing. */
 export const SAME_WORD: Readonly<Record<string, string>> = {
-  ...{ reply: "answer", respond: "answer", response: "answer", "e-mail": "email", mail: "email", begin: "start" },
+  ...{
+    has: "have",
+    deployment: "deploy",
+    deployments: "deploy",
+    licence: "license",
+    licensed: "license",
+    licenced: "license",
+    reply: "answer",
+    respond: "answer",
+    response: "answer",
+    "e-mail": "email",
+    mail: "email",
+    begin: "start",
+  },
   ...{
     repo: "repository",
     repos: "repository",

@@ -108,7 +108,7 @@ const NO_LONGER = /\b(?:no longer|not any ?more|nicht mehr|ne plus|ya no|não ma
 const GLUE = "␣"
 const TOKEN =
   /https?:\/\/\S+|[\p{L}\p{N}._+-]+@[\p{L}\p{N}.-]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[$€£]?[~./]?[\p{L}\p{N}_¬#␣]+(?:[./:'+-]+[\p{L}\p{N}_#␣]+)*%?|=/gu
-const GERMAN = /\b(?:der|die|das|ist|sind|und|nicht|wir|auf|mit|wird|eine?[nmr]?)\b/iu
+const GERMAN = /\b(?:[Dd]er|[Dd]ie|[Dd]as|ist|sind|und|nicht|[Ww]ir|wird|eine[nmr]?)\b/u
 
 export function readFact(sentence: string): Fact {
   const plain = sentence
@@ -128,6 +128,7 @@ export function readFact(sentence: string): Fact {
       /\b(?:every|each) (day|hour|week|month|night|year|quarter)\b/gi,
       (_, unit: string) => OFTEN[unit.toLowerCase()]!,
     )
+    .replace(/\btakes? place\b/gi, "happens")
     .replace(NEGATION_RUNS, " ¬ ")
   const since = dated.replace(SINCE, "")
   const rejection = /^(?:\S+ )?prefers?\b/iu.test(since)
@@ -236,7 +237,7 @@ function readWords(text: string): Reading {
     }
   }
   return {
-    ...{ words, isOrder, isNegative, isPast, hasChanged },
+    ...{ words: words.map(asModifier), isOrder, isNegative, isPast, hasChanged },
     ...(before === undefined ? {} : { before }),
     ...(verb === undefined ? {} : { verb }),
     isAboutOnePerson:
@@ -247,13 +248,27 @@ function readWords(text: string): Reading {
 const speakerOf = (token: string): string | undefined => SPEAKERS[token.toLowerCase()]
 const isSkipped = (token: string): boolean => FILLING.has(token.toLowerCase()) || NEGATIONS.has(token.toLowerCase())
 
+/** "The weekly review": it says which, and not how often. */
+function asModifier(word: FactWord, at: number, words: readonly FactWord[]): FactWord {
+  const next = words[at + 1]
+  if (word.kind !== "frequency" || next === undefined || next.kind !== undefined || next.preposition !== undefined)
+    return word
+  const { kind: _, ...rest } = word
+  return rest
+}
+
 /** "Atlas 2": the number belongs to the name. */
 const isNamed = (word: FactWord | undefined, token: string | undefined): boolean =>
   word?.kind === "name" || (word?.kind === undefined && /^\p{Lu}/u.test(token ?? ""))
 
-/** "Use of tabs is forbidden" is no order. */
-const isFiniteLater = (tokens: readonly string[], first: number): boolean =>
-  ["of", "for"].includes(tokens[first + 1] ?? "") && tokens.some((token) => COPULAS.has(token))
+/** "Log retention is a week" is no order; "Use tabs where the file is old" is one. */
+const isFiniteLater = (tokens: readonly string[], first: number): boolean => {
+  const copula = tokens.findIndex((token, index) => index > first && COPULAS.has(token))
+  return copula > 0 && !tokens.slice(first, copula).some((token) => CONJUNCTIONS.has(token))
+}
+const CONJUNCTIONS = new Set(
+  "that which who when where if unless because while until what whatever before after as".split(" "),
+)
 
 /** "is on", "turned off": it says how something is. */
 const isState = (tokens: readonly string[], index: number): boolean =>
@@ -284,9 +299,13 @@ function verbAt(tokens: readonly string[]): VerbPlace | undefined {
     const base = baseOf(token)
     return base !== undefined && (token !== base ? /s$/u.test(token) : isPlural(index - 1))
   })
+  const spoken = /^(?:i|we|they|you)$/i.test(tokens[0] ?? "")
+    ? find((token) => !ADVERBS.has(token) && !NEGATIONS.has(token))
+    : -1
   const told = find((token) => IRREGULAR.has(token) || (/ed$/u.test(token) && token.length > 4))
   if (active > 0 && (told < 0 || active < told)) return { index: active, kind: "verb" }
-  return told > 0 ? { index: told, kind: "told" } : undefined
+  if (told > 0) return { index: told, kind: "told" }
+  return spoken > 0 ? { index: spoken, kind: "verb" } : undefined
 }
 
 function baseOf(text: string): string | undefined {
@@ -317,7 +336,13 @@ function wordFor(token: string, { preposition, isOneOf, isName, opposite }: Word
   const text = token.toLowerCase()
   const canonical = opposite ?? SAME_WORD[text] ?? text
   const known = VALUES.get(canonical)
-  const stem = known?.value ?? (/^[a-z]{4,}$/.test(canonical) ? stemmer(canonical) : canonical)
+  const stem =
+    known?.value ??
+    (UNITS.has(singular(canonical))
+      ? singular(canonical)
+      : /^[a-z]{4,}$/.test(canonical)
+        ? stemmer(canonical)
+        : canonical)
   const kind = known?.kind ?? kindOf(canonical, stem) ?? (isName && /\p{Lu}/u.test(token) ? "name" : undefined)
   return {
     stem: SAME_WORD[stem] ?? stem,
@@ -328,11 +353,13 @@ function wordFor(token: string, { preposition, isOneOf, isName, opposite }: Word
   }
 }
 
+const singular = (text: string): string => text.replace(/s$/, "")
+
 function kindOf(text: string, stem: string): string | undefined {
   if (/^date:|^\d{4}-\d{2}(?:-\d{2})?/.test(text)) return "date"
   if (/^\d{1,2}:\d{2}$/.test(text)) return "time"
   if (/^[$€£]?v?\d[\d.,]*(?:%|[a-z]{1,3})?$/.test(text)) return "number"
-  if (UNITS.has(stem) || UNITS.has(text)) return "unit"
+  if (UNITS.has(stem) || UNITS.has(singular(text))) return "unit"
   if (/[/@␣]|\.[a-z]{2,}$/.test(text)) return "address"
   return /^#|^\p{L}.*[\d_]|^\p{L}+-\p{L}.*\d/u.test(text) ? "name" : undefined
 }

@@ -13,6 +13,8 @@ export interface Planted {
   readonly value: string
   /** It has the value that is true now. */
   readonly isTrue: boolean
+  /** With another value it would be the same sentence. */
+  readonly way: string
   /** Why it was planted. */
   readonly kind: "fact" | "repeated" | "reworded" | "outdated"
 }
@@ -43,13 +45,14 @@ export function bankFor(
     facts: { value: string; day: string; way?: string; opening?: string } & Pick<Planted, "isTrue" | "kind">,
   ) => {
     const { value, opening = random.pick(OPENERS), isTrue, kind } = facts
-    const sentence = capital((facts.way ?? random.pick(ways)).replaceAll("{p}", p).replaceAll("{v}", value))
+    const way = facts.way ?? random.pick(ways)
+    const sentence = capital(way.replaceAll("{p}", p).replaceAll("{v}", value))
     const body = opening === "" ? sentence : opening + lower(sentence, p)
     const title = random.pick([p, name, `${name} of ${p}`, "Note", "Project facts"])
     const file = `m-${planted.length}.md`
     const dated = `created: ${facts.day}\nconfirmed: ${facts.day}\n`
     const text = `---\nname: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(body)}\ntype: project\n${dated}---\n\n${body}\n`
-    planted.push({ file, text, fact: `${p}/${name}`, value, isTrue, kind })
+    planted.push({ file, text, fact: `${p}/${name}`, value, way, isTrue, kind })
   }
   for (const { p, attribute } of pairs) {
     if (planted.length >= size) break

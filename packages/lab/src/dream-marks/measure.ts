@@ -13,6 +13,7 @@ export interface DreamMarks {
   repeated: Share
   reworded: Share
   outdated: Share
+  outdatedInSameWords: Share
   milliseconds: number
   /** Sentences about each mistake and each omission. */
   mistakes: string[]
@@ -26,6 +27,7 @@ interface Share {
 export const noMarks = (): DreamMarks => ({
   ...{ memories: 0, trueOutOfView: 0, milliseconds: 0, mistakes: [], missed: [] },
   ...{ repeated: { found: 0, of: 0 }, reworded: { found: 0, of: 0 }, outdated: { found: 0, of: 0 } },
+  outdatedInSameWords: { found: 0, of: 0 },
 })
 
 export async function measureDream(
@@ -54,9 +56,12 @@ export async function measureDream(
       marks[kind].found += Number(isMerged)
       if (!isMerged) marks.missed.push(`${kind}: ${group.map(({ file }) => bodies.get(file)).join(" | ")}`)
     }
-    for (const { file } of group.filter(({ isTrue }) => !isTrue)) {
-      marks.outdated.of++
-      marks.outdated.found += Number(superseded.has(file))
+    for (const { file, way } of group.filter(({ isTrue }) => !isTrue)) {
+      const isSame = group.some((one) => one.isTrue && one.way === way)
+      for (const share of isSame ? [marks.outdated, marks.outdatedInSameWords] : [marks.outdated]) {
+        share.of++
+        share.found += Number(superseded.has(file))
+      }
       if (!superseded.has(file)) marks.missed.push(`outdated: ${group.map((one) => bodies.get(one.file)).join(" | ")}`)
     }
   }
