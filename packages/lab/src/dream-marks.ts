@@ -9,7 +9,10 @@ import { CHOSEN, CHOSEN_THINGS } from "./dream-marks/chosen.ts"
 import { HELD_OUT, HELD_OUT_THINGS } from "./dream-marks/held-out.ts"
 import { type DreamMarks, measureDream, noMarks } from "./dream-marks/measure.ts"
 import { SEEN, SEEN_THINGS } from "./dream-marks/seen.ts"
+import { COMPONENTS_HELD_OUT, PROJECT_HELD_OUT } from "./memory-questions/kinds/project-held-out.ts"
 
+/** Sentences that were written to measure search. */
+const PHRASES = PROJECT_HELD_OUT.map(({ name, said, values }) => ({ name, ways: said, values }))
 const { values } = parseArgs({
   options: { seeds: { type: "string" }, size: { type: "string" }, show: { type: "boolean" }, only: { type: "string" } },
 })
@@ -18,6 +21,7 @@ const size = Number(values.size ?? 1_000)
 const SETS = {
   chosen: { material: { attributes: CHOSEN, things: CHOSEN_THINGS }, first: 1 },
   seen: { material: { attributes: SEEN, things: SEEN_THINGS }, first: 101 },
+  "other phrases": { material: { attributes: PHRASES, things: COMPONENTS_HELD_OUT.map(([name]) => name) }, first: 301 },
   "held out": { material: { attributes: HELD_OUT, things: HELD_OUT_THINGS }, first: 201 },
 }
 

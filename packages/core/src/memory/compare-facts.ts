@@ -120,6 +120,13 @@ function isSlot({ fact, words }: Side): boolean {
   const { predicate, shape } = fact
   const places = words.map((word) => predicate.indexOf(word))
   if (places.includes(-1) || places.some((place, at) => at > 0 && place !== places[at - 1]! + 1)) return false
+  // a preposition inside begins another phrase: "for Atlas to Oslo"
+  const isOne = words
+    .slice(1)
+    .every(
+      ({ preposition }) => preposition === undefined || (preposition === "of" && words.length === predicate.length),
+    )
+  if (!isOne || (WHOSE.has(words[0]!.preposition ?? "") && !MEASURED.has(kindOf(words) ?? ""))) return false
   if (shape === "statement") return true
   if (shape === "order") return places[0]! > 0 || fact.verb === undefined
   return places[0]! > 0 && places.at(-1) === predicate.length - 1 // without a verb only the end is certain
