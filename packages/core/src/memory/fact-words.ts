@@ -7,7 +7,7 @@ const list = (text: string): ReadonlySet<string> => new Set(text.split(" "))
 
 /** Left out before anything is compared. Articles and pronouns; words that soften; words that ask. */
 export const FILLING = list(
-  "the this that these those there here it its my our your their his her we i they he she you user please just simply really very quite " +
+  "the this that these those there here it its my our your their her we i they he she you user please just simply really very quite " +
     "currently already still then so and well ok okay always should must may can shall will would " +
     "der die das den dem des ein eine einen einem einer und auch bitte immer soll sollen muss müssen kann wird werden wir ich sie er es mein unser unsere " +
     "le la les un une des du de et nous je tu vous il elle toujours el los las una unos yo nosotros siempre os um uma uns nós sempre " +
@@ -21,7 +21,7 @@ export const PREPOSITIONS = list(
 )
 /** They lead to a value like a preposition, and are compared like a word. */
 export const DIRECTIONS = list(
-  "from until till under before after since behind above below over aus bis unter vor nach depuis desde hasta até fino vanaf tot",
+  "from until till under before after since above below over aus bis unter vor nach depuis desde hasta até fino vanaf tot",
 )
 export const ARTICLES_OF_A_CLASS = list("a an ein eine einen un une una uno um uma een")
 export const EVERY = list("every each jeden jede jedes chaque cada ogni elke")

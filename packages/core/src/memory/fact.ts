@@ -60,7 +60,7 @@ export interface Fact {
 }
 
 const IRREGULAR = new Set(
-  "met went bought saw gave took wrote made found told said left came got sold built began broke spent paid lost won flew drove ate".split(
+  "met went bought saw gave took wrote made found said left came got sold built began broke spent paid lost won flew drove ate".split(
     " ",
   ),
 )

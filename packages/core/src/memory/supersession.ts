@@ -1,5 +1,5 @@
 /**
- * Which memories a written one takes the place of, at once and whoever wrote it: those it names, and those that say something else about the
+ * Which memories a written one takes the place of, at once and for every author: those it names, and those that say something else about the
  * same subject and attribute. The older file stays, with a pointer. What no one confirmed replaces nothing that the person said.
  */
 import { isOverreach } from "./instruction-guard.ts"

@@ -2,67 +2,41 @@
 import { type Attribute, attribute } from "./attribute.ts"
 
 export const HELD_OUT: readonly Attribute[] = [
+  attribute("altitude", ["The altitude of {p} is {v}.", "{p}'s altitude is {v}."], "240 m; 1,310 m; 88 m"),
+  attribute("keeper", ["The key to {p} is kept by {v}.", "{v} keeps the key to {p}."], "Hanna; Idris; Paolo"),
   attribute(
-    "heap",
-    ["The heap size of {p} is {v}.", "{p}'s heap size is {v}.", "{p} has a heap size of {v}."],
-    "256 MB; 1 GB; 3 GB",
+    "delivery",
+    ["Paper for {p} is delivered on {v}.", "Paper for {p} arrives on {v}.", "We get paper for {p} on {v}."],
+    "Tuesdays; Fridays; Mondays",
+  ),
+  attribute("printer", ["{p} prints on {v}.", "The printer of {p} is {v}."], "Canon-7; Brother-2; HP-9"),
+  attribute("opening", ["{p} opens at {v}.", "The opening time of {p} is {v}."], "08:30; 9 am; 10:15"),
+  attribute("seats", ["{p} has {v} seats.", "There are {v} seats in {p}."], "12; 40; 65"),
+  attribute("insurer", ["{p} is insured with {v}.", "The insurer of {p} is {v}."], "Allianz; Zurich; Generali"),
+  attribute("wifi", ["The wifi of {p} is called {v}.", "{p}'s wifi is called {v}."], "blue-fox; guest-42; quiet-owl"),
+  attribute(
+    "inspection",
+    ["The next inspection of {p} is on {v}.", "{p} is inspected next on {v}."],
+    "2026-07-04; 2026-10-12; 2027-02-01",
   ),
   attribute(
-    "auditor",
-    ["The auditor of {p} is {v}.", "{p} is audited by {v}."],
-    "Zeynep; Olu; Marguerite; Stefan Brandt",
+    "supplier",
+    ["Coffee for {p} comes from {v}.", "We buy coffee for {p} from {v}."],
+    "Lavazza; Gringo; Bonanza",
   ),
+  attribute("heating", ["The heating in {p} is {v}.", "Heating in {p} is {v}."], "on; off"),
+  attribute("floor", ["{p} is on floor {v}.", "{p} is located on floor {v}."], "3; 5; 11"),
+  attribute("rent", ["The rent of {p} is {v} a month.", "{p} costs {v} a month."], "$900; $1,450; $2,100"),
   attribute(
-    "depot",
-    ["Parts for {p} are shipped to {v}.", "We ship parts for {p} to {v}."],
-    "Rotterdam; Gdansk; Porto; Trieste",
+    "parking",
+    ["Bikes of {p} are parked in {v}.", "We park the bikes of {p} in {v}."],
+    "Dock Street; Mill Lane; Abbey Yard",
   ),
-  attribute(
-    "smoke",
-    ["Smoke tests of {p} start at {v}.", "The smoke tests of {p} begin at {v}."],
-    "06:00; 7 pm; 22:45",
-  ),
-  attribute(
-    "quota",
-    ["The upload quota of {p} is {v}.", "{p} has an upload quota of {v}."],
-    "20 files; 55 files; 300 files",
-  ),
-  attribute("codename", ["The codename of {p} is {v}.", "{p}'s codename is {v}."], "Falcon; Heron; Puffin"),
-  attribute(
-    "cache",
-    ["The cache of {p} lives for {v}.", "Cached pages of {p} expire after {v}."],
-    "10 minutes; 2 hours; 45 seconds",
-  ),
-  attribute("engine", ["{p} is rendered with {v}.", "The renderer of {p} is {v}."], "Mustache; Handlebars; Liquid"),
-  attribute(
-    "window",
-    ["The maintenance window of {p} is on {v}.", "{p}'s maintenance window is {v}."],
-    "Saturdays; Wednesdays; Mondays",
-  ),
-  attribute(
-    "desk",
-    ["{v} answers support tickets for {p}.", "Support tickets for {p} are answered by {v}."],
-    "Amira; Kofi; Lena",
-  ),
-  attribute("fee", ["The setup fee for {p} is {v}.", "{p} costs {v} to set up."], "$90; $140; $35"),
-  attribute("currency", ["{p} is billed in {v}.", "Invoices for {p} are in {v}."], "euros; dollars; yen"),
-  attribute(
-    "archive",
-    ["Old files of {p} are archived in {v}.", "We archive old files of {p} in {v}."],
-    "Glacier; Backblaze; Wasabi",
-  ),
-  attribute("access", ["Guest access to {p} is {v}."], "enabled; disabled"),
-  attribute(
-    "entry",
-    ["The entry file of {p} is {v}.", "{p} starts from {v}."],
-    "src/boot.ts; lib/start.js; cmd/main.go",
-  ),
-  attribute("replicas", ["{p} runs with {v} replicas.", "The number of replicas of {p} is {v}."], "2; 4; seven"),
-  attribute("shard", ["{p} is part of the autumn rollout."], ""),
-  attribute("smell", ["{p} is hard to test."], ""),
+  attribute("charm", ["{p} smells of varnish."], ""),
+  attribute("noise", ["{p} is next to the railway."], ""),
 ]
 
 export const HELD_OUT_THINGS =
-  "Granite; the indexer; pricing; Marigold; the help centre; videoEncoder; order_book; Tundra; the wiki; Obsidian; referrals; the crawler; auth-proxy".split(
+  "Maple House; the annexe; Harbour Hall; the studio; Cedar; the reading room; Lantern; the workshop; Birch Court; the depot; Elm; the loft; Kiln".split(
     "; ",
   )
