@@ -76,6 +76,9 @@ test.each([
   ["We keep the logs of Quartz 2 for 90 days.", "We keep the logs of Quartz for 14 days."],
   ["We keep the billing logs in S3.", "We keep the search logs in S3."],
   ["Team A is on call.", "Team E is on call."],
+  ["Idris keeps the key to Cedar.", "Idris keeps the key to Elm."],
+  ["We ship parts for Obsidian to Gdansk.", "We ship parts for Marigold to Porto."],
+  ["About four.", "About five."],
 ])("L5-11 what is about something else, or may be true as well, does not: %s %s", (one, other) => {
   for (const relation of [compare(one, other), compare(other, one)]) expect(["apart", "alike"]).toContain(relation)
 })

@@ -129,7 +129,7 @@ function isSlot({ fact, words }: Side): boolean {
   if (!isOne || (WHOSE.has(words[0]!.preposition ?? "") && !MEASURED.has(kindOf(words) ?? ""))) return false
   if (shape === "statement") return true
   if (shape === "order") return places[0]! > 0 || fact.verb === undefined
-  return places[0]! > 0 && places.at(-1) === predicate.length - 1 // without a verb only the end is certain
+  return places[0]! > 1 && places.at(-1) === predicate.length - 1 // without a verb only the end of a longer sentence is certain
 }
 
 /** The one kind of all these values. Units belong to their number. */
@@ -161,24 +161,23 @@ function isExclusive(slots: Slots): boolean {
   if (kind === "plain") return isPlain && isPart(a) && isPart(b)
   if (a.fact.corrects || b.fact.corrects || (isPost(a) && isPost(b))) return true
   const [first, second] = [prepositionOf(a), prepositionOf(b)]
-  const hasBegun = a.fact.begins || b.fact.begins
-  return (
-    first !== undefined &&
-    second !== undefined &&
-    !WHOSE.has(first) &&
-    (first === second || hasBegun) &&
-    a.fact.shape === "statement"
-  )
+  if (first === undefined || second === undefined || a.fact.shape !== "statement") return false
+  return (first === second || a.fact.begins || b.fact.begins) && !isOneOfSeveral(a, first) && !isOneOfSeveral(b, second)
 }
+
+/** "Ana keeps the key to Elm": people do many things, and what follows an object may belong to it. */
+function isOneOfSeveral({ fact: { verb, predicate, isAboutOnePerson }, words }: Side, preposition: string): boolean {
+  if (verb === undefined) return false
+  const hasObject = predicate.indexOf(words[0]!) > 1 && predicate[1]!.preposition === undefined
+  return (isAboutOnePerson && !LIVES.has(verb)) || (hasObject && !PLACES.has(preposition))
+}
+const LIVES = new Set(["live", "work", "sit", "stay", "study", "report", "commute"])
 
 /** Of the value, or of the words that introduce it: "in the region Oslo". After a verb that does something, "with" names one of many. */
 function prepositionOf({ fact: { predicate, verb }, words }: Side): string | undefined {
   const before = predicate.slice(0, predicate.indexOf(words[0]!) + 1)
-  const led = before.slice(
-    before.findLastIndex(
-      ({ kind, preposition }, at) => at < before.length - 1 && kind !== undefined && preposition === undefined,
-    ) + 1,
-  )
+  const isOther = ({ kind, preposition }: FactWord) => kind !== undefined && preposition === undefined
+  const led = before.slice(before.slice(0, -1).findLastIndex(isOther) + 1)
   const found = led.findLast(({ preposition }) => preposition !== undefined)?.preposition
   return found === "with" && verb !== undefined ? undefined : found
 }

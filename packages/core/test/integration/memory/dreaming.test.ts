@@ -131,9 +131,10 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
   })
 
   test("L5-9 a dream waits while background work has taken its share of the conversation's cost", async () => {
-    const { sim, open, dreamRequests } = await stage()
+    const { sim, open, dreamRequests, memory } = await stage()
     const agent = await open({}, { "background-share": 0 })
     await agent.dream() // its cost counts
+    writeFileSync(join(memory, "late.md"), memoryText("Late", "The port is open."))
     const asked = dreamRequests.length
     sim.clock.advance(25 * 3_600_000)
     await say(agent, "Hello")
