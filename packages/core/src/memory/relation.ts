@@ -2,6 +2,8 @@
  * What one memory is to another. The bodies decide, sentence by sentence; a name only tells apart what the bodies leave open. One module for
  * everyone who has to know: extraction, the agent's own writes, a person's edits and dreams.
  */
+
+import { sentenceParts } from "../views/record/sentences.ts"
 import { compareFacts, type FactRelation } from "./compare-facts.ts"
 import { type Fact, readFact } from "./fact.ts"
 import { GENERAL, TITLES } from "./fact-words.ts"
@@ -79,11 +81,11 @@ function isToldApart(a: Content, b: Content): boolean {
 
 function factsIn(body: string): readonly Fact[] {
   if (/^(?:```|~~~)/m.test(body)) return []
-  const sentences = body
+  const text = body
     .split("\n")
     .filter((line) => !line.startsWith("#"))
     .join("\n")
-    .split(ENDS)
+  const sentences = sentenceParts(text)
     .map((sentence) => sentence.replace(LIST_MARK, "").trim())
     .filter((sentence) => sentence !== "")
   if (sentences.length > MOST_SENTENCES || sentences.some((sentence) => /[?？؟]\W*$/u.test(sentence))) return []

@@ -1,6 +1,6 @@
 /** The sentences of a text, verbatim. A full stop inside `v1.2` or after `Dr.` ends none; those of Chinese, Japanese, Hindi and Arabic always do. */
 
-const ENDS =
+export const ENDS =
   /(?<=[.!…]["'”’)\]*_]*)(?<!\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|etc|e\.g|i\.e)\.)\s+(?=[^\p{Ll}])|(?<=[?]["'”’)\]*_]*)\s+|(?<=[。！？।؟۔])\s*|\n+/u
 
 /** What follows a colon at the end of a line belongs to it: `Never do this:` and a list. Only the whole of it is a sentence. */

@@ -123,7 +123,7 @@ describe("L5-13 a hostile README", () => {
     const bank = bankOf(where)
     expect(await bank.confirm("style.md")).toMatchObject({ by: "person", why: "Confirmed by the user" })
     expect(await bank.confirm("style.md")).toBeUndefined()
-    expect(rulesIn(await nextStart(where))).toMatch(/\n\d{4}-\d\d-\d\d:\n- .*clean style/)
+    expect(rulesIn(await nextStart(where))).toMatch(/\n\d{1,2} [A-Z][a-z]+(?: \d{4})?: .*clean style/)
   })
 
   test("L5-13 the index belongs to Strata: the agent cannot write it, and a command's lines are not loaded", async () => {
