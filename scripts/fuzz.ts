@@ -29,6 +29,7 @@ const TESTS = [
   "packages/core/src/layers/2-microcompact/",
   "packages/core/src/layers/layers.test.ts",
   "packages/core/src/memory/plain-frontmatter.test.ts",
+  "packages/core/src/recall/followed-index.test.ts",
   "packages/core/src/memory/install-turmoil.test.ts",
   "packages/core/src/journal/file/mailbox-directory.test.ts",
   "packages/core/src/replay/clearing-pays.test.ts",

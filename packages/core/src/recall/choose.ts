@@ -26,7 +26,11 @@ export interface SearchAnswer {
 
 export const NOTHING_FOUND: SearchAnswer = { found: [], more: 0, isFitting: false }
 
-export type RankedText = RankedPassage & { readonly passage: Passage & { readonly source: string } }
+export interface RankedText extends RankedPassage, Pick<Passage, "text" | "uuid" | "blocks"> {
+  readonly source: string
+  /** Most are only compared. */
+  readonly passage: () => Passage & { readonly source: string }
+}
 
 const DEFAULT_LIMIT = 10
 /** What a name adds where it is written as in the question, and where only the case differs, beside the weight of its words. */
@@ -37,36 +41,52 @@ const LEAST_SHARE = 0.35
 /** Characters in which most of what matched should be. */
 const WINDOW = 300
 
+/** What was chosen of ranked passages, before its text is cut out. */
+export interface Choice extends Pick<Found, "source" | "score" | "coverage" | "words"> {
+  readonly ranked: RankedText
+  /** Where the passage has the question, or a name in it, word for word. */
+  readonly at: number | undefined
+}
+
+export type Choices = Omit<SearchAnswer, "found"> & { readonly chosen: readonly Choice[] }
+
 export function chooseFrom(texts: readonly RankedText[], question: Question, asked: LookedFor): SearchAnswer {
+  const { chosen, ...rest } = choicesFrom(texts, question, asked)
+  const found = chosen.map(({ ranked, at, ...choice }) => ({
+    ...{ ...ranked.passage(), ...choice },
+    at: at ?? centreOf(ranked.text, asked),
+  }))
+  return { ...rest, found }
+}
+
+export function choicesFrom(texts: readonly RankedText[], question: Question, asked: LookedFor): Choices {
   const total = asked.weights.reduce((sum, weight) => sum + weight, 0) || 1
   const scored = texts
-    .map((one) => {
-      const { bonus, at } = literally(one.passage.text, asked, total * PERSON_WEIGHT)
-      return { ...one, score: one.score + bonus, isLiteral: bonus > 0, at }
+    .map((ranked) => {
+      const { bonus, at } = literally(ranked.text, asked, total * PERSON_WEIGHT)
+      return { ranked, score: ranked.score + bonus, isLiteral: bonus > 0, at }
     })
     .sort((a, b) => b.score - a.score)
   const isExact = scored[0]?.isLiteral === true
   const { limit = DEFAULT_LIMIT, isDistinct = true } = question
   const seen = new Set<string>()
-  const found: Found[] = []
-  const chosen: { source: string; mask: number }[] = []
+  const chosen: Choice[] = []
+  const fitting: { source: string; mask: number }[] = []
   let more = 0
-  for (const { passage, at, score, mask } of scored) {
+  for (const { ranked, at, score } of scored) {
     const isClose = score >= LEAST_SHARE * scored[0]!.score
     // beside the very name, its parts are noise
     if (isExact && !isClose) break
-    const keys = [`${passage.source} ${passage.uuid} ${passage.blocks}`, ...(isDistinct ? [passage.text] : [])]
+    const { source, uuid, blocks, text, mask } = ranked
+    const keys = [`${source} ${uuid} ${blocks}`, ...(isDistinct ? [text] : [])]
     if (keys.some((key) => seen.has(key))) continue
     for (const key of keys) seen.add(key)
-    chosen.push({ source: passage.source, mask })
-    if (found.length < limit)
-      found.push({
-        ...{ ...passage, score, coverage: coverageOf(mask, asked), words: wordsIn(mask, asked) },
-        at: at ?? centreOf(passage.text, asked),
-      })
+    fitting.push({ source, mask })
+    if (chosen.length < limit)
+      chosen.push({ ranked, source, at, score, coverage: coverageOf(mask, asked), words: wordsIn(mask, asked) })
     else if (isClose) more++
   }
-  return { found, more, isFitting: isFitting(chosen, asked) }
+  return { chosen, more, isFitting: isFitting(fitting, asked) }
 }
 
 /** What the passage has word for word, and where the first of it is. */

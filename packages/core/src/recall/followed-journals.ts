@@ -3,27 +3,19 @@
  * version or gone, it is built again. If it cannot be written, it is kept in memory. While another process keeps it locked, an index in
  * memory takes its place.
  */
-import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from "node:fs"
+import { closeSync, fstatSync, mkdirSync, openSync, statSync } from "node:fs"
 import { open } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import { isSafeId } from "../base/ids.ts"
 import type { Entry } from "../journal/entries.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../journal/file/layout.ts"
 import { scanLines } from "../journal/file/scan.ts"
 import { decodeLine, peekLine } from "../journal/line.ts"
+import { isBusy, isDamage, isFromSqlite, removeDatabase } from "./index-file.ts"
+import { JournalLook } from "./journal-look.ts"
 
-const EXTENSION = ".jsonl"
-const LOCK_EXTENSION = ".lock"
 const BATCH = 100 // passages per transaction: about 20 ms, then others get their turn
 const SLICE_MS = 30 // of reading in the background, before a question may come first
-/** Journals that are looked at each time even if no one has them open: they were written last. */
-const RECENT = 16
-/** A write without a lock is noticed after this. No part of Strata writes so. */
-const ALL_AGAIN_MS = 60_000
-/** The times of a directory have steps. A change in the same step as the look before would not show. */
-const TIME_STEP_MS = 50
-
 /** A step from one state of a source to the next. A mark is any text by which the owner knows how far it has read. */
 export interface Extension<P> {
   readonly source: string
@@ -65,20 +57,12 @@ export interface FollowedJournalsOptions<P, I extends FollowingIndex<P>> {
 export interface CatchUp {
   /** Only these conversations. Default: all. */
   readonly only?: ReadonlySet<string>
+  /** Not these: the question leaves them out. They are read the next time. */
+  readonly except?: ReadonlySet<string>
   /** Asked between batches. What is not read by then is read the next time. */
   readonly isLate?: () => boolean
   /** If more bytes than this are new, they are read in the background, and the question goes to what is there. */
   readonly mostNew?: number
-}
-
-/** What was seen in the directory when all of it was looked through. */
-interface Look {
-  readonly index: unknown
-  /** The directory's own time: it changes when a file is added, removed or locked. */
-  readonly changed: bigint
-  readonly at: number
-  /** The journals that may grow without a change of the directory. */
-  readonly growing: readonly string[]
 }
 
 /** How far a journal has been read: to the end of the line that starts at `last` and holds the entry `uuid`. */
@@ -103,7 +87,10 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
   #isInMemory = false
   /** Asked while the file is locked. It is kept until the file is free again. */
   #standIn: I | undefined
-  #look: Look | undefined
+  readonly #look: JournalLook
+  /** The index that has all that was seen, apart from these conversations. */
+  #follower: I | undefined
+  readonly #unread = new Set<string>()
   /** Work in the background. Closing stops it. */
   #background: symbol | undefined
   /** One question after another: each may open the index again. */
@@ -111,6 +98,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
 
   constructor(options: FollowedJournalsOptions<P, I>) {
     this.#options = options
+    this.#look = new JournalLook(options.directory)
   }
 
   /** Reads what is new, then asks the index. */
@@ -145,6 +133,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
     this.#background = undefined
     this.#closeIndex()
     this.#closeStandIn()
+    this.#look.close()
   }
 
   /** Reads what is new in slices, so that a question never waits for all of it. */
@@ -226,55 +215,35 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
     return join(this.#options.directory, this.#options.name)
   }
 
-  async #catchUp(index: I, { only, isLate = () => false, mostNew }: CatchUp): Promise<void> {
-    const { journals, look } = this.#journals(index, only)
+  async #catchUp(index: I, { only, except, isLate = () => false, mostNew }: CatchUp): Promise<void> {
+    if (this.#follower !== index) {
+      this.#look.forget()
+      this.#unread.clear()
+      this.#follower = index
+    }
+    const { journals, isAll, gone } = only ? this.#look.only(only) : await this.#look.all(this.#unread)
     const marks = index.marks()
-    if (look) for (const conversation of marks.keys()) if (!journals.has(conversation)) index.remove(conversation)
+    const removed = isAll ? [...marks.keys()].filter((conversation) => !journals.has(conversation)) : gone
+    for (const conversation of removed) {
+      this.#unread.delete(conversation)
+      if (marks.has(conversation)) index.remove(conversation)
+    }
     const grown = [...journals].flatMap(([conversation, { bytes }]) => {
       const mark = marks.get(conversation)
+      if (mark?.startsWith(`{"bytes":${bytes},`)) return [] // to parse them all takes long
       const read = mark === undefined ? 0 : (JSON.parse(mark) as Mark).bytes
       return mark !== undefined && read === bytes ? [] : [{ conversation, mark, fresh: Math.abs(bytes - read) }]
     })
-    if (mostNew !== undefined && grown.reduce((sum, { fresh }) => sum + fresh, 0) > mostNew) {
-      this.#look = undefined
+    for (const { conversation } of grown) this.#unread.add(conversation)
+    const wanted = grown.filter(({ conversation }) => !except?.has(conversation))
+    if (mostNew !== undefined && wanted.reduce((sum, { fresh }) => sum + fresh, 0) > mostNew) {
       this.#updateInBackground().catch(() => undefined) // a question that waits for it reports what is wrong
       return
     }
-    let isComplete = true
-    for (const { conversation, mark } of grown)
-      isComplete = !isLate() && (await this.#read(index, { conversation, mark, isLate })) && isComplete
-    this.#look = isComplete ? (look ?? this.#look) : undefined
-  }
-
-  /**
-   * The conversations that may have grown and the sizes of their journals, the last written first. If the directory is as it was, only
-   * those that someone has open, and the ones written last, are looked at. `look`: all of them were.
-   */
-  #journals(index: I, only: ReadonlySet<string> | undefined): { journals: ReadonlyMap<string, Size>; look?: Look } {
-    if (only) return { journals: this.#sizes([...only]) }
-    const { directory } = this.#options
-    const changed = statSync(directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n
-    const [now, known] = [performance.now(), this.#look]
-    if (known?.index === index && known.changed === changed && now - known.at < ALL_AGAIN_MS)
-      return { journals: this.#sizes(known.growing) }
-    const names = changed === 0n ? [] : readdirSync(directory)
-    const journals = this.#sizes(names.flatMap((name) => idOf(name, EXTENSION)))
-    const growing = [...[...journals.keys()].slice(0, RECENT), ...names.flatMap((name) => idOf(name, LOCK_EXTENSION))]
-    const isSettled = Date.now() - Number(changed / 1_000_000n) > TIME_STEP_MS
-    const look = { index, changed: isSettled ? changed : -1n, at: now, growing: [...new Set(growing)] }
-    return { journals, look }
-  }
-
-  #sizes(ids: readonly string[]): ReadonlyMap<string, Size> {
-    const sizes = ids.filter(isSafeId).flatMap((id) => {
-      const file = statSync(this.#file(id), { throwIfNoEntry: false }) // it may be deleted since
-      return file?.isFile() ? [[id, { bytes: file.size, touched: file.mtimeMs }] as const] : []
-    })
-    return new Map(sizes.sort(([, a], [, b]) => b.touched - a.touched))
-  }
-
-  #file(conversation: string): string {
-    return join(this.#options.directory, conversation + EXTENSION)
+    for (const { conversation, mark } of wanted) {
+      if (isLate()) return
+      if (await this.#read(index, { conversation, mark, isLate })) this.#unread.delete(conversation)
+    }
   }
 
   /** Whether all of it was read. */
@@ -283,7 +252,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
     given: { readonly conversation: string; readonly mark: string | undefined; readonly isLate: () => boolean },
   ): Promise<boolean> {
     const { conversation, mark, isLate } = given
-    const handle = await open(this.#file(conversation)).catch(() => undefined)
+    const handle = await open(this.#look.file(conversation)).catch(() => undefined)
     if (!handle) return false
     try {
       const { size } = await handle.stat()
@@ -320,14 +289,6 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
   }
 }
 
-interface Size {
-  readonly bytes: number
-  readonly touched: number
-}
-
-const idOf = (name: string, extension: string): readonly string[] =>
-  name.endsWith(extension) ? [name.slice(0, -extension.length)] : []
-
 type Handle = Awaited<ReturnType<typeof open>>
 
 /** A journal only grows. If it was replaced, its last known entry is no longer in its place. */
@@ -337,25 +298,4 @@ async function isStillThere(handle: Handle, { bytes, last, uuid }: Mark): Promis
     return line.ended && line.offset + line.bytes.length + 1 === bytes && peekLine(line.bytes)?.uuid === uuid
   }
   return false
-}
-
-interface SqliteError extends Error {
-  readonly errcode: number
-}
-
-const isFromSqlite = (error: unknown): error is SqliteError =>
-  error instanceof Error && (error as { code?: unknown }).code === "ERR_SQLITE_ERROR"
-
-const DAMAGE = new Set([1, 11, 26]) // SQLITE_ERROR (a table is missing), SQLITE_CORRUPT, SQLITE_NOTADB
-
-/** The low byte is the error, the rest says more about it. */
-const isDamage = ({ errcode }: SqliteError) => DAMAGE.has(errcode & 0xff)
-
-const LOCKED = new Set([5, 6]) // SQLITE_BUSY, SQLITE_LOCKED
-
-const isBusy = (error: unknown) => isFromSqlite(error) && LOCKED.has(error.errcode & 0xff)
-
-/** Removes an index. The next question builds it again from the journals. */
-export function removeDatabase(path: string): void {
-  for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true })
 }

@@ -2,6 +2,7 @@
  * The SQLite file of an index. A file of another version is emptied, since an index can always be rebuilt from what it indexes.
  * Several processes may use one file: writing waits for the other.
  */
+import { rmSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 
 const BUSY_MILLISECONDS = 1_000 // how long to wait while another process writes: nothing else happens in this process meanwhile
@@ -51,6 +52,16 @@ export class IndexFile {
     return Number(this.statement("PRAGMA data_version").get()!.data_version)
   }
 
+  /** What another process writes meanwhile does not show. */
+  inOneState<T>(work: () => T): T {
+    this.#db.exec("BEGIN")
+    try {
+      return work()
+    } finally {
+      if (this.#db.isTransaction) this.#db.exec("COMMIT")
+    }
+  }
+
   inTransaction<T>(work: () => T): T {
     this.#db.exec("BEGIN IMMEDIATE")
     try {
@@ -86,3 +97,24 @@ export const isPlainTerm = (term: string) => /^[a-z0-9]+$/.test(term)
 
 /** SQLite splits text by its own, older Unicode tables. In hex, every term is one word to it. */
 export const tokenOf = (term: string) => (isPlainTerm(term) ? term : `u${Buffer.from(term).toString("hex")}`)
+
+interface SqliteError extends Error {
+  readonly errcode: number
+}
+
+export const isFromSqlite = (error: unknown): error is SqliteError =>
+  error instanceof Error && (error as { code?: unknown }).code === "ERR_SQLITE_ERROR"
+
+const DAMAGE = new Set([1, 11, 26]) // SQLITE_ERROR (a table is missing), SQLITE_CORRUPT, SQLITE_NOTADB
+
+/** The low byte is the error, the rest says more about it. */
+export const isDamage = ({ errcode }: SqliteError) => DAMAGE.has(errcode & 0xff)
+
+const LOCKED = new Set([5, 6]) // SQLITE_BUSY, SQLITE_LOCKED
+
+export const isBusy = (error: unknown) => isFromSqlite(error) && LOCKED.has(error.errcode & 0xff)
+
+/** Removes an index. The next question builds it again from what it indexes. */
+export function removeDatabase(path: string): void {
+  for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true })
+}

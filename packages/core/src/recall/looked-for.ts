@@ -34,6 +34,8 @@ export interface LookedFor {
   readonly words: readonly string[]
   /** By word. */
   readonly weights: readonly number[]
+  /** The weight of what covers all of it. */
+  readonly whole: number
   /** The rarest first. */
   readonly terms: readonly WantedTerm[]
   readonly names: readonly string[]
@@ -91,6 +93,12 @@ export function lookedFor(question: Question, vocabulary: Vocabulary, weights: W
   return {
     words: words.map(({ name }) => name),
     weights: words.map(({ weight }) => weight),
+    whole: sum(
+      words
+        .map(({ weight }) => weight)
+        .sort((a, b) => b - a)
+        .slice(0, ENOUGH_WORDS),
+    ),
     terms: [...own, ...others, ...around].sort((a, b) => b.weight - a.weight),
     names: namesAsWritten(text),
     ...{ text: text.trim(), time, isForAnswer: FOR_ANSWER.test(text) },
@@ -101,9 +109,10 @@ export function lookedFor(question: Question, vocabulary: Vocabulary, weights: W
 const rarity = (documents: number, count: number) => Math.log(1 + (count - documents + 0.5) / (documents + 0.5))
 
 /** The share of the question, weighed by how rare its words are. */
-export function coverageOf(mask: number, { weights }: LookedFor): number {
-  const whole = sum(weights.toSorted((a, b) => b - a).slice(0, ENOUGH_WORDS))
-  return whole === 0 ? 0 : Math.min(1, sum(weights.filter((_, at) => mask & (1 << at))) / whole)
+export function coverageOf(mask: number, { weights, whole }: LookedFor): number {
+  let covered = 0
+  for (const [at, weight] of weights.entries()) if (mask & (1 << at)) covered += weight
+  return whole === 0 ? 0 : Math.min(1, covered / whole)
 }
 
 export const wordsIn = (mask: number, { words }: LookedFor): readonly string[] =>

@@ -30,6 +30,8 @@ const MOST_INDEXED = 100
 const DAY = 86_400_000
 
 export interface MemoryRecallOptions<M extends RecallableMemory> {
+  /** A file for the index of memories. Default: in memory. */
+  readonly index?: string
   readonly bank?: { all(): Promise<readonly M[]> }
   readonly journals?: { search(question: Question): Promise<Pick<SearchAnswer, "found" | "isFitting">> }
 }
@@ -70,10 +72,11 @@ export type Recalled<M extends RecallableMemory> =
 /** Keeps the index of memories between two messages, so that a message costs what changed. */
 export class MemoryRecall<M extends RecallableMemory> {
   readonly #options: MemoryRecallOptions<M>
-  readonly #search = new MemorySearch<M>()
+  readonly #search: MemorySearch<M>
 
   constructor(options: MemoryRecallOptions<M>) {
     this.#options = options
+    this.#search = new MemorySearch<M>([], options.index)
   }
 
   async recall({ limit = DEFAULT_LIMIT, exclude = {}, ...question }: RecallQuestion): Promise<readonly Recalled<M>[]> {

@@ -2,8 +2,10 @@
  * Search in memories: title, description, body. A memory that another one replaced is never offered above it: what it matches counts for its
  * successor.
  */
+import { hash } from "node:crypto"
+import { KeptIndex } from "./kept-index.ts"
 import { type Passage, partsOf } from "./passage.ts"
-import { PassageIndex } from "./passage-index.ts"
+import type { PassageIndex } from "./passage-index.ts"
 import type { Question } from "./ranking.ts"
 
 /** What search needs to know about a memory. */
@@ -40,18 +42,24 @@ export interface MemoryQuestion extends Pick<Question, "text" | "context" | "now
 const TYPE_PRIOR: Readonly<Record<string, number>> = { feedback: 1.15, user: 1.1, project: 1, reference: 1 }
 const CONCLUDED_PRIOR = 0.9 // the agent's own conclusion, not seen or said
 const DEFAULT_LIMIT = 5
+/** Passages of memories. Replaced ones, and those that are in view already, are left out of them. */
+const MOST_LOOKED_AT = 100
 const SLICE = 20 // memories that are indexed at once in the background: about 5 ms
 
 export class MemorySearch<M extends SearchableMemory> {
-  readonly #index = new PassageIndex(":memory:")
+  readonly #kept: KeptIndex
   #memories: ReadonlyMap<string, M> = new Map()
   /** Files to index. */
-  readonly #waiting = new Set<string>()
+  #waiting: string[] = []
+  /** The index that has the memories, apart from those that wait. */
+  #filled: PassageIndex | undefined
   #later: NodeJS.Immediate | undefined
   #successors: ReadonlyMap<string, string> = new Map()
 
-  constructor(memories: readonly M[] = []) {
-    this.update(memories)
+  /** `path`: a file for the index, so that the next process has it. Default: in memory. */
+  constructor(memories: readonly M[] = [], path?: string) {
+    this.#kept = new KeptIndex(path)
+    if (memories.length > 0) this.update(memories) // with none, all that the file has would leave it
   }
 
   /**
@@ -60,28 +68,36 @@ export class MemorySearch<M extends SearchableMemory> {
    */
   update(memories: readonly M[], most = Number.POSITIVE_INFINITY): void {
     const before = this.#memories
-    this.#memories = new Map(memories.map((memory) => [memory.file, memory]))
-    if (memories.every((memory) => before.get(memory.file) === memory) && before.size === memories.length) return
-    this.#successors = successorsOf(memories)
-    for (const file of before.keys()) if (!this.#memories.has(file)) this.#index.remove(file)
-    const changed = memories.filter((memory) => !isSameText(memory, before.get(memory.file)))
-    for (const { file } of changed.toSorted((a, b) => compare(b.confirmed, a.confirmed))) this.#waiting.add(file)
-    this.#indexNext(most)
+    if (memories.length !== before.size || memories.some((memory) => before.get(memory.file) !== memory)) {
+      this.#memories = new Map(memories.map((memory) => [memory.file, memory]))
+      this.#successors = successorsOf(memories)
+      this.#filled = undefined
+    }
+    this.#kept.ask((index) => this.#fill(index, most))
     this.#indexLater()
   }
 
-  #indexNext(most: number): void {
-    const files = [...this.#waiting].slice(0, most)
-    for (const file of files) this.#waiting.delete(file)
-    const there = files.flatMap((file) => this.#memories.get(file) ?? [])
-    if (there.length > 0) this.#index.replace(new Map(there.map((memory) => [memory.file, passagesOf(memory)])))
+  #fill(index: PassageIndex, most: number): void {
+    if (this.#filled !== index) {
+      const known = index.marks()
+      for (const file of [...known.keys()]) if (!this.#memories.has(file)) index.remove(file)
+      const changed = [...this.#memories.values()].filter((memory) => known.get(memory.file) !== markOf(memory))
+      this.#waiting = changed.sort((a, b) => compare(b.confirmed, a.confirmed)).map(({ file }) => file)
+      this.#filled = index
+    }
+    const next = this.#waiting.splice(0, most).flatMap((file) => this.#memories.get(file) ?? [])
+    if (next.length === 0) return
+    index.replace(
+      new Map(next.map((memory) => [memory.file, passagesOf(memory)])),
+      new Map(next.map((memory) => [memory.file, markOf(memory)])),
+    )
   }
 
   #indexLater(): void {
-    if (this.#waiting.size === 0 || this.#later) return
+    if (this.#waiting.length === 0 || this.#later) return
     this.#later = setImmediate(() => {
       this.#later = undefined
-      this.#indexNext(SLICE)
+      this.#kept.ask((index) => this.#fill(index, SLICE))
       this.#indexLater()
     })
     this.#later.unref()
@@ -89,16 +105,21 @@ export class MemorySearch<M extends SearchableMemory> {
 
   search(asked: MemoryQuestion): readonly FoundMemory<M>[] {
     const { includeRetired = false, mustFit = false, limit = DEFAULT_LIMIT, ...question } = asked
-    const { found, isFitting } = this.#index.search({
-      ...question,
-      ...{ limit: Number.POSITIVE_INFINITY, isDistinct: false },
-      prior: (source) => priorOf(this.#memories.get(source)!),
+    const { chosen, isFitting } = this.#kept.ask((index) => {
+      if (this.#filled !== index) this.#fill(index, SLICE) // someone removed the file since
+      return index.choose({
+        ...question,
+        ...{ limit: MOST_LOOKED_AT, isDistinct: false },
+        // one that another process has indexed and this one has not read is not offered
+        prior: (source) => priorOf(this.#memories.get(source)),
+      })
     })
     const current = new Map<string, FoundMemory<M>>()
     const retired = new Map<string, FoundMemory<M>>()
     if (mustFit && !isFitting) return []
-    for (const { source, score, coverage, words } of found) {
-      const own = this.#memories.get(source)!
+    for (const { source, score, coverage, words } of chosen) {
+      const own = this.#memories.get(source)
+      if (!own) continue
       const memory = this.#currentOf(own)
       const rest = { score, coverage, words }
       if (memory && !current.has(memory.file)) current.set(memory.file, { memory, ...rest, isRetired: false })
@@ -117,7 +138,7 @@ export class MemorySearch<M extends SearchableMemory> {
 
   close(): void {
     clearImmediate(this.#later)
-    this.#index.close()
+    this.#kept.close()
   }
 
   /** The newest memory in a chain of replacements. None if it was deleted. */
@@ -151,14 +172,20 @@ function successorsOf(memories: readonly SearchableMemory[]): ReadonlyMap<string
   return successors
 }
 
-function isSameText(memory: SearchableMemory, before: SearchableMemory | undefined): boolean {
-  if (memory === before) return true
-  const fields = ["name", "description", "confirmed", "body"] as const
-  return before !== undefined && fields.every((field) => memory[field] === before[field])
+const marks = new WeakMap<SearchableMemory, string>()
+
+/** Differs where what is indexed differs. */
+function markOf(memory: SearchableMemory): string {
+  const known = marks.get(memory)
+  if (known !== undefined) return known
+  const { name, description, confirmed, body } = memory
+  const mark = hash("sha1", JSON.stringify([name, description, confirmed, body]), "base64")
+  marks.set(memory, mark)
+  return mark
 }
 
-const priorOf = ({ type, basis }: SearchableMemory) =>
-  (TYPE_PRIOR[type] ?? 1) * (basis === "concluded" ? CONCLUDED_PRIOR : 1)
+const priorOf = (memory: SearchableMemory | undefined) =>
+  memory ? (TYPE_PRIOR[memory.type] ?? 1) * (memory.basis === "concluded" ? CONCLUDED_PRIOR : 1) : 0
 
 /** A memory is what a person wants to keep, so it counts as theirs. */
 function passagesOf({ file, name, description, confirmed, body }: SearchableMemory): readonly Passage[] {

@@ -33,7 +33,7 @@ const TOOL_WEIGHT = 1
 export function weightOf({ kind, isSaid, blockLength }: Pick<PassageFacts, "kind" | "isSaid" | "blockLength">): number {
   if (!isSaid) return TOOL_WEIGHT
   const full = kind === "user" ? LONGEST_REQUEST : LONGEST_REPLY
-  return Math.max(LEAST_WEIGHT, PERSON_WEIGHT * Math.min(1, (full / blockLength) ** 0.75))
+  return blockLength <= full ? PERSON_WEIGHT : Math.max(LEAST_WEIGHT, PERSON_WEIGHT * (full / blockLength) ** 0.75)
 }
 
 export class PassageColumns {
@@ -46,6 +46,9 @@ export class PassageColumns {
   times = new Float64Array(FIRST_SIZE)
   said = new Uint8Array(FIRST_SIZE)
   questions = new Uint8Array(FIRST_SIZE)
+  /** The passages right before and after it in its source. 0: none. */
+  before = new Uint32Array(FIRST_SIZE)
+  after = new Uint32Array(FIRST_SIZE)
   /** The largest number of a passage. */
   largest = 0
   count = 0
@@ -54,6 +57,11 @@ export class PassageColumns {
   /** By session: terms of what was said, weighed. */
   readonly sessionLengths: number[] = []
   sessionTotal = 0
+  /** For one question at a time: the score of each passage, and the words of the question that it has. All are 0 between questions. */
+  scores = new Float32Array(FIRST_SIZE)
+  masks = new Int32Array(FIRST_SIZE)
+  /** By source: its last passage. */
+  readonly #last = new Map<number, number>()
   readonly #open = new Map<number, { session: number; time: number }>()
 
   add(id: number, facts: PassageFacts): void {
@@ -70,6 +78,10 @@ export class PassageColumns {
     this.times[id] = time
     this.said[id] = Number(isSaid)
     this.questions[id] = Number(isQuestion)
+    const last = this.#last.get(source) ?? 0
+    this.before[id] = last
+    if (last > 0) this.after[last] = id
+    this.#last.set(source, id)
     this.largest = Math.max(this.largest, id)
     this.count++
     this.total += length
@@ -104,5 +116,9 @@ export class PassageColumns {
     this.times = grown(new Float64Array(size), this.times)
     this.said = grown(new Uint8Array(size), this.said)
     this.questions = grown(new Uint8Array(size), this.questions)
+    this.before = grown(new Uint32Array(size), this.before)
+    this.after = grown(new Uint32Array(size), this.after)
+    this.scores = new Float32Array(size)
+    this.masks = new Int32Array(size)
   }
 }

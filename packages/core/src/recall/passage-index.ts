@@ -3,14 +3,16 @@
  * orders them. Names are found whole, by their parts and by their beginning. The index holds nothing that cannot be rebuilt. Adding costs
  * what is new.
  */
-import { chooseFrom, NOTHING_FOUND, type SearchAnswer } from "./choose.ts"
+import { type Choices, choicesFrom, chooseFrom, NOTHING_FOUND, type RankedText, type SearchAnswer } from "./choose.ts"
 import type { Extension, FollowingIndex } from "./followed-journals.ts"
-import { IndexFile, type IndexShape, isPlainTerm, tokenOf } from "./index-file.ts"
+import { IndexFile, type IndexShape, isPlainTerm } from "./index-file.ts"
 import { coverageOf, type LookedFor, lookedFor, type Vocabulary } from "./looked-for.ts"
 import { KINDS, type Passage } from "./passage.ts"
 import { PassageColumns } from "./passage-columns.ts"
+import { loadFacts, packAgain, packFacts } from "./passage-facts.ts"
 import { countedTerms } from "./passage-terms.ts"
 import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS } from "./ranking.ts"
+import { TermLists, tokensOf } from "./term-lists.ts"
 
 /** Passages whose texts are read and compared with the question. */
 const READ = 100
@@ -18,18 +20,12 @@ const READ = 100
 const MOST_LISTED = 50_000 // about 8 ms
 /** Terms that begin with, or contain, a word that no passage has. */
 const MOST_SIMILAR = 20
-/** To count a frequent term takes long, and a few passages more or less change nothing. So those counts are kept for a while. */
-const FREQUENT = 200 // passages
-const STALE_SHARE = 0.05
 /** Passages that are listed for the words of the context: they only help to choose. */
 const MOST_CONTEXT_LISTED = 5_000
-const LOADED = 20_000 // rows in one text
-/** A label, such as the title of a memory, says what the text is about. */
-const LABEL_COUNT = 2
 
 const SHAPE: IndexShape = {
-  version: 4,
-  tables: ["vocabulary", "words", "sources", "passages", "removals"],
+  version: 5,
+  tables: ["vocabulary", "words", "sources", "passages", "packs", "removals"],
   create: `
   CREATE TABLE passages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, turn INTEGER NOT NULL, uuid TEXT NOT NULL, blocks TEXT NOT NULL,
@@ -37,6 +33,7 @@ const SHAPE: IndexShape = {
     terms INTEGER NOT NULL, facts INTEGER NOT NULL, text TEXT NOT NULL);
   CREATE INDEX passages_by_source ON passages (source);
   CREATE TABLE sources (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, mark TEXT NOT NULL);
+  CREATE TABLE packs (last INTEGER PRIMARY KEY, facts BLOB NOT NULL);
   CREATE TABLE removals (count INTEGER NOT NULL);
   INSERT INTO removals VALUES (0);
   CREATE VIRTUAL TABLE words USING fts5 (body, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '_'");
@@ -57,11 +54,12 @@ export class PassageIndex implements FollowingIndex<Passage> {
   #removals = 0
   #marks: { readonly at: number; readonly all: Map<string, string> } | undefined
   #names = new Map<number, string>()
-  #frequent: { readonly at: number; readonly counts: Map<string, number> } = { at: 0, counts: new Map() }
+  readonly #terms: TermLists
 
   /** `path`: a file, or `:memory:`. */
   constructor(path: string) {
     this.#file = new IndexFile(path, SHAPE)
+    this.#terms = new TermLists(this.#file)
   }
 
   extend({ source, passages, from, to, isRestart = false }: Extension<Passage>): boolean {
@@ -72,19 +70,25 @@ export class PassageIndex implements FollowingIndex<Passage> {
       const id = known ? Number(known.id) : this.#addSource(source, to)
       this.#file.statement("UPDATE sources SET mark = ? WHERE id = ?").run(to, id)
       this.#insert(passages, id)
+      packFacts(this.#file)
       this.#marks?.all.set(source, to)
       return true
     })
   }
 
-  /** Takes these passages in place of the ones that the sources had. All or none. */
-  replace(sources: ReadonlyMap<string, readonly Passage[]>): void {
+  /** Takes these passages in place of the ones that the sources had. All or none. `marks`: by source. */
+  replace(sources: ReadonlyMap<string, readonly Passage[]>, marks: ReadonlyMap<string, string> = new Map()): void {
     this.#file.inTransaction(() => {
       for (const [source, passages] of sources) {
         const known = this.#sourceId(source)
+        const mark = marks.get(source) ?? ""
         if (known !== undefined) this.#removePassages(known)
-        this.#insert(passages, known ?? this.#addSource(source, ""))
+        const id = known ?? this.#addSource(source, mark)
+        this.#file.statement("UPDATE sources SET mark = ? WHERE id = ?").run(mark, id)
+        this.#insert(passages, id)
+        this.#marks?.all.set(source, mark)
       }
+      packFacts(this.#file)
     })
   }
 
@@ -110,9 +114,24 @@ export class PassageIndex implements FollowingIndex<Passage> {
 
   /** The passages that answer a question, the best first. */
   search(question: Question): SearchAnswer {
+    return this.#file.inOneState(() => {
+      const ranked = this.#ranked(question)
+      return ranked ? chooseFrom(ranked.texts, question, ranked.asked) : NOTHING_FOUND
+    })
+  }
+
+  /** Only which passages answer it, without them. */
+  choose(question: Question): Choices {
+    return this.#file.inOneState(() => {
+      const ranked = this.#ranked(question)
+      return ranked ? choicesFrom(ranked.texts, question, ranked.asked) : { chosen: [], more: 0, isFitting: false }
+    })
+  }
+
+  #ranked(question: Question): { readonly texts: readonly RankedText[]; readonly asked: LookedFor } | undefined {
     const columns = this.#upToDate()
     const only = question.source === undefined ? undefined : this.#sourceId(question.source)
-    if (columns.count === 0 || (question.source !== undefined && only === undefined)) return NOTHING_FOUND
+    if (columns.count === 0 || (question.source !== undefined && only === undefined)) return undefined
     const weights = { ...WEIGHTS, ...question.weights }
     const asked = lookedFor(question, this.#vocabulary(columns.count), weights)
     const fits = this.#filter(question, only)
@@ -126,8 +145,7 @@ export class PassageIndex implements FollowingIndex<Passage> {
             share: (mask) => coverageOf(mask, asked),
             prior: prior ? (id) => prior(this.#nameOf(columns.sources[id]!)) : () => 1,
           })
-    const read = ranked.slice(0, Math.max(READ, question.limit === Number.POSITIVE_INFINITY ? ranked.length : 0))
-    return chooseFrom(this.#withTexts(read, question), question, asked)
+    return { texts: this.#withTexts(ranked.slice(0, READ), question), asked }
   }
 
   /** What is around a passage that was found. */
@@ -159,45 +177,19 @@ export class PassageIndex implements FollowingIndex<Passage> {
     if (removals !== this.#removals) {
       this.#columns = new PassageColumns()
       this.#names.clear()
+      this.#terms.clear()
     }
     this.#removals = removals
-    for (let last = this.#columns.largest; ; last = this.#columns.largest) {
-      // one text with all of them: a row for each would take five times as long
-      const facts = this.#file.ids(
-        `SELECT group_concat(id || ',' || source || ',' || turn || ',' || facts || ',' || terms || ',' || length || ',' || ifnull(time, 'NaN')) AS ids
-        FROM (SELECT * FROM passages WHERE id > ? ORDER BY id LIMIT ${LOADED})`,
-        last,
-      )
-      for (let at = 0; at < facts.length; at += 7) {
-        const packed = facts[at + 3]!
-        this.#columns.add(facts[at]!, {
-          ...{ source: facts[at + 1]!, turn: facts[at + 2]!, length: facts[at + 4]!, blockLength: facts[at + 5]! },
-          ...{
-            kind: KINDS[packed >> 2]!,
-            isSaid: (packed & 2) > 0,
-            isQuestion: (packed & 1) > 0,
-            time: facts[at + 6]!,
-          },
-        })
-      }
-      if (facts.length === 0) break
-    }
+    const before = this.#columns.largest
+    loadFacts(this.#file, this.#columns)
+    if (before > 0) this.#terms.add(before, this.#columns.largest)
     return this.#columns
   }
 
   #vocabulary(count: number): Vocabulary {
-    if (Math.abs(count - this.#frequent.at) > STALE_SHARE * count) this.#frequent = { at: count, counts: new Map() }
-    const { counts } = this.#frequent
     return {
       count,
-      documentsWith: (term) => {
-        const known = counts.get(term)
-        if (known !== undefined) return known
-        const row = this.#file.statement("SELECT doc FROM vocabulary WHERE term = ?").get(tokenOf(term))
-        const documents = Number(row?.doc ?? 0)
-        if (documents >= FREQUENT) counts.set(term, documents)
-        return documents
-      },
+      documentsWith: (term) => this.#terms.documentsWith(term),
       similarTo: (term, isName) => this.#similar(term, isName),
     }
   }
@@ -223,23 +215,17 @@ export class PassageIndex implements FollowingIndex<Passage> {
     const lists: TermList[] = []
     let [listed, ofContext] = [0, 0]
     for (const [at, { term, weight, documents, isName, word }] of terms.entries()) {
-      const ids = (least: string) => this.#listed(least + tokenOf(term), only)
       if (word === undefined) {
         if (ofContext + documents > MOST_CONTEXT_LISTED) continue
         ofContext += documents
-        lists.push({ weight, word, isName, ids: ids(""), twice: [], often: [] })
+        lists.push({ weight, word, isName, ids: this.#terms.idsWith(term, only), twice: [], often: [] })
         continue
       }
       listed += documents
       if (at > 0 && listed > MOST_LISTED) continue
-      lists.push({ weight, word, isName, ids: ids(""), twice: ids(TWICE), often: ids(OFTEN) })
+      lists.push({ weight, word, isName, ...this.#terms.listsOf(term, only) })
     }
     return lists
-  }
-
-  #listed(token: string, only: number | undefined): readonly number[] {
-    const query = [token, ...(only === undefined ? [] : [sourceToken(only)])].map((each) => `"${each}"`).join(" AND ")
-    return this.#file.ids("SELECT group_concat(rowid) AS ids FROM words WHERE words MATCH ?", query)
   }
 
   /** A question without words, such as an emoji or an operator, is compared with the texts themselves. */
@@ -262,16 +248,23 @@ export class PassageIndex implements FollowingIndex<Passage> {
       (left.size === 0 || !left.has(sources[id]!))
   }
 
-  #withTexts(ranked: readonly RankedPassage[], { exclude }: Question) {
+  #withTexts(ranked: readonly RankedPassage[], { exclude }: Question): readonly RankedText[] {
     const rows = this.#file
-      .statement(`SELECT ${COLUMNS} FROM passages WHERE id IN (SELECT value FROM json_each(?))`)
-      .all(JSON.stringify(ranked.map(({ id }) => id)))
-    const byId = new Map(rows.map((row) => [Number(row.id), row]))
+      .statement("SELECT id, source, uuid, blocks, text FROM passages WHERE id IN (SELECT value FROM json_each(?))")
+      .all(JSON.stringify(ranked.map(({ id }) => id))) as unknown as readonly TextRow[]
+    const byId = new Map(rows.map((row) => [row.id, row]))
     return ranked.flatMap((one) => {
       const row = byId.get(one.id)
-      if (!row || exclude?.messages?.has(String(row.uuid))) return []
-      return [{ ...one, passage: { ...passageFrom(row), source: this.#nameOf(Number(row.source)) } }]
+      if (!row || exclude?.messages?.has(row.uuid)) return []
+      const source = this.#nameOf(row.source)
+      const { uuid, blocks, text } = row
+      const { id, score, mask } = one
+      return [{ id, score, mask, source, uuid, blocks, text, passage: () => ({ ...this.#passage(id), source }) }]
     })
+  }
+
+  #passage(id: number): Passage {
+    return passageFrom(this.#file.statement(`SELECT ${COLUMNS} FROM passages WHERE id = ?`).get(id)!)
   }
 
   #nameOf(source: number): string {
@@ -306,10 +299,9 @@ export class PassageIndex implements FollowingIndex<Passage> {
           "INSERT INTO passages (source, turn, uuid, blocks, kind, isSaid, label, time, start, length, terms, facts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .run(...values, start, length, terms, factsOf(kind, isSaid, text), text)
-      const body = tokensOf(counts, label)
       this.#file
         .statement("INSERT INTO words (rowid, body) VALUES (?, ?)")
-        .run(lastInsertRowid, `${sourceToken(source)} ${body.join(" ")}`)
+        .run(lastInsertRowid, tokensOf(counts, { label, source }).join(" "))
     }
   }
 
@@ -320,8 +312,12 @@ export class PassageIndex implements FollowingIndex<Passage> {
 
   #removePassages(source: number): void {
     this.#file.statement("UPDATE removals SET count = count + 1").run()
+    const stretch = this.#file
+      .statement("SELECT min(id) AS first, max(id) AS last FROM passages WHERE source = ?")
+      .get(source)
     this.#file.statement("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE source = ?)").run(source)
     this.#file.statement("DELETE FROM passages WHERE source = ?").run(source)
+    if (stretch?.first != null) packAgain(this.#file, { first: Number(stretch.first), last: Number(stretch.last) })
   }
 }
 
@@ -345,6 +341,11 @@ export function blockAround(
 const factsOf = (kind: Passage["kind"], isSaid: boolean, text: string): number =>
   4 * KINDS.indexOf(kind) + 2 * Number(isSaid) + Number(/[?？]/.test(text))
 
+interface TextRow extends Pick<Passage, "uuid" | "blocks" | "text"> {
+  readonly id: number
+  readonly source: number
+}
+
 const COLUMNS = "id, source, uuid, blocks, kind, isSaid, label, time, start, length, text"
 
 function passageFrom(row: Record<string, unknown>): Passage {
@@ -359,20 +360,4 @@ function passageFrom(row: Record<string, unknown>): Passage {
     length: Number(row.length),
     text: String(row.text),
   }
-}
-
-// no term has an underscore
-const TWICE = "2_"
-const OFTEN = "4_"
-const sourceToken = (id: number) => `s_${id}`
-
-/** Each term, and once more if it is there at least twice, or at least four times: the index lists passages, and no counts. */
-function tokensOf(counts: ReadonlyMap<string, number>, label: string | undefined): readonly string[] {
-  const all = new Map(counts)
-  if (label !== undefined)
-    for (const term of countedTerms(label).counts.keys()) all.set(term, (all.get(term) ?? 0) + LABEL_COUNT)
-  return [...all].flatMap(([term, count]) => {
-    const token = tokenOf(term)
-    return [token, ...(count > 1 ? [TWICE + token] : []), ...(count > 3 ? [OFTEN + token] : [])]
-  })
 }

@@ -6,6 +6,7 @@ import { termsOf } from "../base/terms.ts"
 
 const LONGEST_NAME = 80 // characters; longer ones are data, and the beginning names them
 const MOST_REMEMBERED = 50_000 // runs whose terms are remembered: tool results repeat the same words
+const MOST_REMEMBERED_ASKED = 5_000
 
 /** A question can be a pasted log. Only its beginning is looked up: each term costs a query. */
 const LONGEST_QUESTION = 20_000 // characters
@@ -43,12 +44,26 @@ export interface QuestionTerm {
 export function questionTerms(text: string): readonly QuestionTerm[] {
   const terms = new Map<string, QuestionTerm>()
   for (const piece of piecesIn(text.slice(0, LONGEST_QUESTION))) {
-    const isName = looksLikeName(piece)
-    for (const { stem, word } of termsOf(piece)) if (!terms.has(stem)) terms.set(stem, { term: stem, word, isName })
-    for (const name of namesIn(piece)) if (!terms.has(name)) terms.set(name, { term: name, word: name, isName: true })
+    for (const term of askedWith(piece)) if (!terms.has(term.term)) terms.set(term.term, term)
     if (terms.size >= MOST_LOOKED_UP) break
   }
   return [...terms.values()].slice(0, MOST_LOOKED_UP)
+}
+
+const rememberedAsked = new Map<string, readonly QuestionTerm[]>()
+
+/** The messages before a question are asked with it, so most of it was looked at before. */
+function askedWith(piece: string): readonly QuestionTerm[] {
+  const known = rememberedAsked.get(piece)
+  if (known) return known
+  const isName = looksLikeName(piece)
+  const terms = [
+    ...termsOf(piece).map(({ stem, word }) => ({ term: stem, word, isName })),
+    ...namesIn(piece).map((name) => ({ term: name, word: name, isName: true })),
+  ]
+  if (rememberedAsked.size >= MOST_REMEMBERED_ASKED) rememberedAsked.clear()
+  if (piece.length <= LONGEST_NAME) rememberedAsked.set(piece, terms)
+  return terms
 }
 
 /** The names in a question, as they are written. */

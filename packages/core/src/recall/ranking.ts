@@ -102,14 +102,26 @@ const MOST_STEPS = 300
 
 /** The best first. Of two that are equally good, the newer. */
 export function rankPassages(ranking: Ranking): readonly RankedPassage[] {
+  const { scores, masks } = ranking.columns
+  const touched: number[] = []
+  try {
+    return ranked(ranking, { ...scoresOf(ranking, touched), touched })
+  } finally {
+    for (const id of touched) {
+      scores[id] = 0
+      masks[id] = 0
+    }
+  }
+}
+
+function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): readonly RankedPassage[] {
   const { columns, time, weights, prior, fits } = ranking
-  const { own, masks, sessions, touched } = scoresOf(ranking)
   const sessionPart = (id: number) =>
     (weights.session * sessions[columns.sessions[id]!]! * columns.weights[id]!) / PERSON_WEIGHT
   const candidates = bestOf(touched.filter(fits), (id) => own[id]! + sessionPart(id))
   const all = new Set(candidates)
   for (const id of candidates) for (const near of besideOf(id, { columns, masks })) if (fits(near)) all.add(near)
-  const ranked: RankedPassage[] = []
+  const list: RankedPassage[] = []
   for (const id of all) {
     const near = columns.said[id] ? around(id, { columns, own, masks, weights }) : NOTHING
     const score =
@@ -117,9 +129,9 @@ export function rankPassages(ranking: Ranking): readonly RankedPassage[] {
       sessionPart(id) +
       (near.score * columns.weights[id]!) / PERSON_WEIGHT
     const factor = prior(id) * (time && isDuring(columns.times[id]!, time) ? weights.time : 1)
-    if (score * factor > 0) ranked.push({ id, score: score * factor, mask: masks[id]! | near.mask })
+    if (score * factor > 0) list.push({ id, score: score * factor, mask: masks[id]! | near.mask })
   }
-  return ranked.sort((a, b) => b.score - a.score || newerFirst(a.id, b.id, columns))
+  return list.sort((a, b) => b.score - a.score || newerFirst(a.id, b.id, columns))
 }
 
 interface Scores {
@@ -130,13 +142,11 @@ interface Scores {
   readonly touched: readonly number[]
 }
 
-/** BM25 of every passage and of every session that has a term. */
-function scoresOf({ columns, lists, weights, isForAnswer }: Ranking): Scores {
+/** BM25 of every passage and of every session that has a term. `touched`: gets the passages. */
+function scoresOf({ columns, lists, weights, isForAnswer }: Ranking, touched: number[]): Omit<Scores, "touched"> {
   const { k1, b, sessionB } = weights
-  const own = new Float32Array(columns.largest + 1)
-  const masks = new Int32Array(columns.largest + 1)
+  const { scores: own, masks } = columns
   const sessions = new Float32Array(columns.sessionLengths.length)
-  const touched: number[] = []
   const average = columns.total / columns.count || 1
   const sessionAverage = columns.sessionTotal / columns.sessionLengths.length || 1
   const saturated = (count: number, held: number) => (count * (k1 + 1)) / (count + held)
@@ -164,7 +174,7 @@ function scoresOf({ columns, lists, weights, isForAnswer }: Ranking): Scores {
       sessions[session]! += weight * PERSON_WEIGHT * saturated(count, held)
     }
   }
-  return { own, masks, sessions, touched }
+  return { own, masks, sessions }
 }
 
 function bestOf(ids: readonly number[], scoreOf: (id: number) => number): readonly number[] {
@@ -225,9 +235,10 @@ function besideOf(id: number, { columns, masks }: Pick<Around, "columns" | "mask
 
 /** What was said up to two turns before or after a passage. */
 function* saidFrom(id: number, step: number, columns: PassageColumns): Generator<{ at: number; turns: number }> {
-  const { sources, turns, sessions, said, largest } = columns
-  for (let at = id + step, steps = 0; at > 0 && at <= largest && steps < MOST_STEPS; at += step, steps++) {
-    if (sources[at] !== sources[id] || !said[at]) continue
+  const { turns, sessions, said } = columns
+  const next = step < 0 ? columns.before : columns.after
+  for (let at = next[id]!, steps = 0; at > 0 && steps < MOST_STEPS; at = next[at]!, steps++) {
+    if (!said[at]) continue
     const away = Math.abs(turns[at]! - turns[id]!)
     if (away > 2 || sessions[at] !== sessions[id]) return
     if (away > 0) yield { at, turns: away }

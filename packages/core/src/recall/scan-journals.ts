@@ -70,7 +70,11 @@ export async function scanJournals(journals: AsyncIterable<ScannedJournal>, ques
           ...{ columns, lists, fits, time: wanted.time, isForAnswer: wanted.isForAnswer, weights: WEIGHTS },
           ...{ share: (mask) => coverageOf(mask, wanted), prior: () => 1 },
         })
-  const texts = ranked.map((one) => ({ ...one, passage: passages[one.id - 1]! }))
+  const texts = ranked.map((one) => {
+    const passage = passages[one.id - 1]!
+    const { source, text, uuid, blocks } = passage
+    return { ...one, source, text, uuid, blocks, passage: () => passage }
+  })
   const answer = chooseFrom(texts, question, wanted)
   const inSource = Map.groupBy(passages, ({ source }) => source)
   const found = answer.found.map((one) => ({ ...one, around: blockAround(inSource.get(one.source)!, one) }))

@@ -1,0 +1,109 @@
+/**
+ * Which journals of a directory may have grown since the last look. While the system reports what changed, only that is looked at. So are
+ * journals that someone has open and the ones written last: another machine may write them.
+ */
+import { readdirSync, statSync } from "node:fs"
+import { sep } from "node:path"
+import { isSafeId } from "../base/ids.ts"
+import { FolderWatch } from "../journal/file/folder-watch.ts"
+
+const EXTENSION = ".jsonl"
+const LOCK_EXTENSION = ".lock"
+/** Journals that are looked at each time even if no one has them open: they were written last. */
+const RECENT = 16
+/** More that were written since are no longer a few. */
+const MOST_GROWING = 100
+/** A write that no one reported is noticed after this. */
+const ALL_AGAIN_MS = 60_000
+/** The times of a directory have steps. A change in the same step as the look before would not show. */
+const TIME_STEP_MS = 50
+
+export interface JournalSize {
+  readonly bytes: number
+  readonly touched: number
+}
+
+export interface LookedAt {
+  /** The journals that may have grown, the last written first. */
+  readonly journals: ReadonlyMap<string, JournalSize>
+  /** Whether these are all there are. */
+  readonly isAll: boolean
+  /** Journals that were there and are no more. */
+  readonly gone: readonly string[]
+}
+
+interface Look {
+  /** The directory's own time: it changes when a file is added, removed or locked. */
+  readonly changed: bigint
+  readonly at: number
+  /** The journals that may grow without a report. */
+  readonly growing: readonly string[]
+}
+
+export class JournalLook {
+  readonly #directory: string
+  readonly #watch: FolderWatch
+  #last: Look | undefined
+
+  constructor(directory: string) {
+    this.#directory = directory
+    this.#watch = new FolderWatch(directory)
+  }
+
+  /** Looks at everything the next time: what was seen was not read. */
+  forget(): void {
+    this.#last = undefined
+  }
+
+  close(): void {
+    this.forget()
+    this.#watch.close()
+  }
+
+  file(conversation: string): string {
+    return `${this.#directory}${sep}${conversation}${EXTENSION}`
+  }
+
+  /** The sizes of these journals. */
+  only(conversations: ReadonlySet<string>): LookedAt {
+    return { journals: this.#sizes([...conversations]), isAll: false, gone: [] }
+  }
+
+  /** `unread`: seen before, and to be looked at again. */
+  async all(unread: ReadonlySet<string>): Promise<LookedAt> {
+    const reported = await this.#watch.changed()
+    const changed = statSync(this.#directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n
+    const [now, last] = [performance.now(), this.#last]
+    const isSame = last?.changed === changed
+    // where the directory changed and no one reported it, others write who cannot be heard
+    if (last && now - last.at < ALL_AGAIN_MS && (isSame || (reported && reported.size > 0))) {
+      const names = [...(reported ?? [])]
+      const told = names.flatMap((name) => [...idOf(name, EXTENSION), ...idOf(name, LOCK_EXTENSION)])
+      const growing = [...new Set([...last.growing, ...told])]
+      if (growing.length <= MOST_GROWING) {
+        const looked = [...new Set([...growing, ...unread])]
+        const journals = this.#sizes(looked)
+        this.#last = { ...last, changed, growing: growing.filter((id) => journals.has(id)) }
+        return { journals, isAll: false, gone: looked.filter((id) => !journals.has(id)) }
+      }
+    }
+    const names = changed === 0n ? [] : readdirSync(this.#directory)
+    const journals = this.#sizes(names.flatMap((name) => idOf(name, EXTENSION)))
+    const locked = names.flatMap((name) => idOf(name, LOCK_EXTENSION))
+    const growing = [...new Set([...[...journals.keys()].slice(0, RECENT), ...locked])]
+    const isSettled = reported !== undefined || Date.now() - Number(changed / 1_000_000n) > TIME_STEP_MS
+    this.#last = { changed: isSettled ? changed : -1n, at: now, growing }
+    return { journals, isAll: true, gone: [] }
+  }
+
+  #sizes(ids: readonly string[]): ReadonlyMap<string, JournalSize> {
+    const sizes = ids.filter(isSafeId).flatMap((id) => {
+      const file = statSync(this.file(id), { throwIfNoEntry: false }) // it may be deleted since
+      return file?.isFile() ? [[id, { bytes: file.size, touched: file.mtimeMs }] as const] : []
+    })
+    return new Map(sizes.sort(([, a], [, b]) => b.touched - a.touched))
+  }
+}
+
+const idOf = (name: string, extension: string): readonly string[] =>
+  name.endsWith(extension) ? [name.slice(0, -extension.length)] : []

@@ -1,0 +1,122 @@
+/**
+ * Which passages have a term, as the index lists them: at least once, twice, four times. What was asked for is kept, and follows the index
+ * as it grows: a list is read once, and then costs what is new.
+ */
+import { type IndexFile, tokenOf } from "./index-file.ts"
+import { countedTerms } from "./passage-terms.ts"
+
+/** Numbers that are kept, 4 MB. */
+const MOST_KEPT = 500_000
+/** If more passages than this are new, their terms are not looked at one by one. */
+const MOST_ADDED = 200
+/** A label, such as the title of a memory, says what the text is about. */
+const LABEL_COUNT = 2
+
+interface Lists {
+  readonly ids: readonly number[]
+  /** Those that have it at least twice, and at least four times. */
+  readonly twice: readonly number[]
+  readonly often: readonly number[]
+}
+
+export class TermLists {
+  readonly #file: IndexFile
+  /** By token. */
+  readonly #kept = new Map<string, number[]>()
+  readonly #documents = new Map<string, number>()
+  #size = 0
+
+  constructor(file: IndexFile) {
+    this.#file = file
+  }
+
+  clear(): void {
+    this.#kept.clear()
+    this.#documents.clear()
+    this.#size = 0
+  }
+
+  /** Takes in the passages with these numbers, without the first. */
+  add(after: number, largest: number): void {
+    if (after === largest || this.#documents.size + this.#kept.size === 0) return
+    if (largest - after > MOST_ADDED) {
+      this.clear()
+      return
+    }
+    const rows = this.#file
+      .statement("SELECT id, source, label, text FROM passages WHERE id > ? AND id <= ? ORDER BY id")
+      .all(after, largest)
+    for (const { id, source, label, text } of rows) {
+      const { counts } = countedTerms(String(text))
+      const of = { source: Number(source), ...(label === null ? {} : { label: String(label) }) }
+      for (const token of tokensOf(counts, of)) {
+        this.#kept.get(token)?.push(Number(id))
+        const documents = this.#documents.get(token)
+        if (documents !== undefined) this.#documents.set(token, documents + 1)
+      }
+    }
+  }
+
+  documentsWith(term: string): number {
+    const token = tokenOf(term)
+    const known = this.#documents.get(token)
+    if (known !== undefined) return known
+    const row = this.#file.statement("SELECT doc FROM vocabulary WHERE term = ?").get(token)
+    const documents = Number(row?.doc ?? 0)
+    this.#documents.set(token, documents)
+    return documents
+  }
+
+  /** `only`: of this source. */
+  idsWith(term: string, only: number | undefined): readonly number[] {
+    return this.#listed(tokenOf(term), only)
+  }
+
+  listsOf(term: string, only: number | undefined): Lists {
+    const token = tokenOf(term)
+    const twice = this.#listed(TWICE + token, only)
+    return {
+      ids: this.#listed(token, only),
+      twice,
+      often: twice.length === 0 ? [] : this.#listed(OFTEN + token, only),
+    }
+  }
+
+  #listed(token: string, only: number | undefined): readonly number[] {
+    const match = "SELECT group_concat(rowid) AS ids FROM words WHERE words MATCH ?"
+    if (only !== undefined) return this.#file.ids(match, `"${token}" AND "${sourceToken(only)}"`)
+    const known = this.#kept.get(token)
+    if (known) return known
+    const ids = [...this.#file.ids(match, `"${token}"`)]
+    if (this.#size + ids.length > MOST_KEPT) {
+      this.#kept.clear()
+      this.#size = 0
+    }
+    this.#size += ids.length + 1
+    this.#kept.set(token, ids)
+    return ids
+  }
+}
+
+// no term has an underscore
+const TWICE = "2_"
+const OFTEN = "4_"
+const sourceToken = (id: number) => `s_${id}`
+
+/**
+ * What the index has of a passage: its source, each term, and the term once more if it is there at least twice, or at least four times: the
+ * index lists passages, and no counts.
+ */
+export function tokensOf(
+  counts: ReadonlyMap<string, number>,
+  { source, label }: { readonly source: number; readonly label?: string | undefined },
+): readonly string[] {
+  const all = new Map(counts)
+  if (label !== undefined)
+    for (const term of countedTerms(label).counts.keys()) all.set(term, (all.get(term) ?? 0) + LABEL_COUNT)
+  const tokens = [...all].flatMap(([term, count]) => {
+    const token = tokenOf(term)
+    return [token, ...(count > 1 ? [TWICE + token] : []), ...(count > 3 ? [OFTEN + token] : [])]
+  })
+  return [sourceToken(source), ...tokens]
+}
