@@ -2,7 +2,6 @@
  * The memory of a project, or of an agent, as a conversation uses it: the bank, the search, the sum of the day. The search is loaded with
  * the first question and never holds up a request for long.
  */
-import { readdirSync, statSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -19,7 +18,9 @@ import { type DailySpend, dailySpend } from "../layers/daily-limit.ts"
 import { Quota } from "../layers/quota.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
 import { claimsOf } from "../memory/claims.ts"
+import { SEARCH_INDEX } from "../memory/file-names.ts"
 import type { Memory } from "../memory/memory.ts"
+import { MemoryWatch } from "../memory/memory-watch.ts"
 import { following, mergeFinished, mergeOverlay, overlayOf } from "../memory/overlays.ts"
 import { type ProjectIdentity, projectIdentity } from "../memory/project-identity.ts"
 import type { JournalSearch } from "../recall/journal-search.ts"
@@ -151,15 +152,23 @@ async function openMemory(
   if (mode === "off") return undefined
   const open = async (opened: MemoryFiles) => {
     const directory = opened.directory === undefined ? undefined : await followed(opened.directory)
-    const bank = openBank({ files: opened, clock, readOnly: mode === "read-only" })
+    const watch = opened.directory === undefined ? undefined : new MemoryWatch(opened.directory)
+    if (watch) watches.push(watch)
+    const bank = openBank({ files: opened, clock, readOnly: mode === "read-only", ...(watch ? { watch } : {}) })
     return { files: opened, bank, ...(directory === undefined ? {} : { directory }) }
   }
+  const watches: MemoryWatch[] = []
   const own = await open(files)
-  const search = searchIn(own.bank, past)
+  const canKeep = owner === "project" && mode !== "read-only" && own.directory !== undefined
+  const search = searchIn(own.bank, { past, ...(canKeep ? { index: join(own.directory!, SEARCH_INDEX) } : {}) })
   return {
     ...{ owner, mode, ...own, ...search, daily: dailySpend(shared ?? files), quota: new Quota() },
     ...(shared ? { shared: await open(shared) } : {}),
     ...(waiting ? { waiting } : {}),
+    close: () => {
+      for (const watch of watches) watch.close()
+      search.close()
+    },
     recall: async (question) => {
       await follow?.().catch(() => undefined) // what is there can be searched as it is
       return search.recall(question)
@@ -186,9 +195,14 @@ interface OpenSearch {
   readonly journals: readonly JournalSearch[]
 }
 
-function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory, "recall" | "close"> {
+interface SearchPlaces {
+  readonly past: Past | undefined
+  /** The file for the index of memories. Default: in memory. */
+  readonly index?: string
+}
+
+function searchIn(bank: MemoryBank, { past, index }: SearchPlaces): Pick<ProjectMemory, "recall" | "close"> {
   let opened: Promise<OpenSearch> | undefined
-  const memories = remembered(bank)
   let others = false
   const open = async (): Promise<OpenSearch> => {
     const [{ MemoryRecall }, { JournalSearch }] = await Promise.all([
@@ -199,12 +213,13 @@ function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory,
     const journals = projects.map(
       (project) => new JournalSearch({ directory: projectDirectory(past!.root, project), mask: maskSecrets }),
     )
-    return { journals, recall: new MemoryRecall<Memory>({ bank: memories, journals: together(journals) }) }
+    const kept = index === undefined ? {} : { index }
+    return { journals, recall: new MemoryRecall<Memory>({ bank, journals: together(journals), ...kept }) }
   }
   return {
     async recall(question) {
       others ||= past ? await hasOthers(past, question) : false
-      if (!others && !(await memories.all()).length) return []
+      if (!others && !(await bank.all()).length) return []
       opened ??= open()
       return (await opened).recall.recall(question)
     },
@@ -216,34 +231,13 @@ function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory,
   }
 }
 
-/** The memories, read again once a file has changed. To read and check all of them costs far more than to look at their times. */
-function remembered(bank: MemoryBank): { all(): Promise<readonly Memory[]> } {
-  const { directory } = bank
-  if (directory === undefined) return bank
-  let known: { readonly seen: string; readonly memories: readonly Memory[] } | undefined
-  return {
-    async all() {
-      const seen = filesIn(directory)
-      if (known?.seen !== seen) known = { seen, memories: await bank.all() }
-      return known.memories
-    },
-  }
-}
-
-function filesIn(directory: string): string {
-  const names = statSync(directory, { throwIfNoEntry: false }) ? readdirSync(directory) : []
-  const facts = names.map((name) => {
-    const file = statSync(join(directory, name), { throwIfNoEntry: false })
-    return `${name} ${file?.ino} ${file?.size} ${file?.mtimeMs} ${file?.ctimeMs}`
-  })
-  return facts.join("\n")
-}
-
 /** Several indexes as one: the best of all. */
 const together = (journals: readonly JournalSearch[]) => ({
   async search(question: Question) {
     const answers = []
-    for (const index of journals) answers.push((await index.search(question, { mostNew: MOST_NEW_BYTES })).answer)
+    const except = question.exclude?.sources
+    for (const index of journals)
+      answers.push((await index.search(question, { mostNew: MOST_NEW_BYTES, ...(except ? { except } : {}) })).answer)
     const found = answers.filter(({ isFitting }) => isFitting).flatMap((answer) => answer.found)
     return { found: found.sort((a, b) => b.score - a.score).slice(0, question.limit), isFitting: found.length > 0 }
   },

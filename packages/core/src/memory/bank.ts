@@ -2,14 +2,16 @@
  * A memory bank: the memories of one place, changed as a whole, with a history. Edits made by hand are recorded as the person's
  * before anything else happens. No secret is written, and what a tool said never becomes a rule.
  */
+import { join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { MemoryChangedError, MemoryWriteError } from "../base/errors.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
+import { removeDatabase } from "../recall/index-file.ts"
 import { isCommandRunning, withoutLeftOvers } from "./announced-writes.ts"
 import { commit } from "./commit.ts"
 import { planErasure } from "./erase.ts"
-import { INDEX_FILE } from "./file-names.ts"
+import { INDEX_FILE, SEARCH_INDEX } from "./file-names.ts"
 import { loadChanges, MemoryHistoryError, readCopy } from "./history.ts"
 import { type LoadedIndex, loadedIndex, ownIndex, updateIndex } from "./index-file.ts"
 import {
@@ -20,10 +22,12 @@ import {
   type MemoryProposal,
   type MemoryToolEdits,
 } from "./memory.ts"
+import type { MemoryWatch } from "./memory-watch.ts"
 import { planProposal } from "./plan-change.ts"
 import { planHandEdits, planToolEdits } from "./plan-record.ts"
 import { planRevert } from "./plan-revert.ts"
 import { dayOf, type Snapshot, SnapshotReader } from "./snapshot.ts"
+import { foldersOfWorktrees } from "./worktree-folders.ts"
 
 const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
 
@@ -32,6 +36,8 @@ export interface BankOptions {
   readonly clock?: Clock
   /** Writes nothing, not even edits made by hand into the history. */
   readonly readOnly?: boolean
+  /** Says whether the files may have changed. Without it, each reading looks at all of them. The caller closes it. */
+  readonly watch?: MemoryWatch
 }
 
 export interface MemoryBank {
@@ -71,8 +77,8 @@ export interface MemoryBank {
   problems(): Promise<readonly string[]>
 }
 
-export function openBank({ files, clock = systemClock, readOnly = false }: BankOptions): MemoryBank {
-  const reader = new SnapshotReader(files)
+export function openBank({ files, clock = systemClock, readOnly = false, watch }: BankOptions): MemoryBank {
+  const reader = new SnapshotReader(files, { readOnly })
 
   /** Repeats work that another process overtook. */
   async function retried<T>(work: () => Promise<T>): Promise<T> {
@@ -86,15 +92,16 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
   }
 
   /** Records what was written past the bank, as one change for each origin. */
-  async function recordHandEdits(): Promise<void> {
+  async function recordHandEdits(): Promise<Snapshot> {
     for (;;) {
       const snapshot = await reader.read()
       const plan = await planHandEdits({ files, snapshot })
       const change = plan && (await commit({ files, reader, snapshot, plan, now: clock.now() }))
       if (change) continue
       const leftOver = withoutLeftOvers(snapshot.handEdits.announced)
-      if (leftOver.length > 0) await files.install(leftOver)
-      return
+      if (leftOver.length === 0) return snapshot
+      await files.install(leftOver)
+      return reader.read()
     }
   }
 
@@ -107,16 +114,23 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
   }
 
   /** A reader goes on where nothing can be written: edits made by hand are read from their files, and recorded later. */
-  async function recordIfPossible(): Promise<void> {
-    if (readOnly) return
-    await retried(recordHandEdits).catch((error: unknown) => {
+  async function settledNow(): Promise<Snapshot> {
+    if (readOnly) return reader.read()
+    return retried(recordHandEdits).catch((error: unknown) => {
       if (!(error instanceof MemoryWriteError)) throw error
+      return reader.read()
     })
   }
 
+  let last: Snapshot | undefined
+
   async function settled(): Promise<Snapshot> {
-    await recordIfPossible()
-    return reader.read()
+    if (!watch) return settledNow()
+    if ((await watch.isUnchanged()) && last) return last
+    await watch.follow(last?.texts.keys() ?? []) // before they are read, or a change in between would be missed
+    do last = await settledNow()
+    while (!(await watch.follow(last.texts.keys())))
+    return last
   }
 
   function mustBeWritable(): void {
@@ -162,7 +176,9 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
       const { texts, memories, loaded } = await settled()
       const text = texts.get(INDEX_FILE) ?? updateIndex({ text: undefined, memories })
       const lines = new Set(loaded.head.files[INDEX_FILE]?.lines)
-      return loadedIndex(maskSecrets(ownIndex({ text, memories, lines })))
+      const own = ownIndex({ text, memories, lines })
+      // a line that was made from its memory has no secret
+      return loadedIndex(lines.size === 0 ? own : maskSecrets(own))
     },
 
     change,
@@ -186,7 +202,7 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
     },
 
     async history() {
-      await recordIfPossible()
+      await settled()
       return (await loadChanges(files)).changes
     },
 
@@ -218,8 +234,10 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
       return retried(async () => {
         await recordFirst()
         const plan = await planErasure({ files, snapshot: await reader.read(), file, now: clock.now() })
-        if (plan) await files.install(plan.writes, { forGood: true })
-        return plan && { changes: plan.changes }
+        if (!plan) return undefined
+        await files.install(plan.writes, { forGood: true })
+        await removeSearchIndexes(files)
+        return { changes: plan.changes }
       })
     },
 
@@ -231,4 +249,11 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
       return [...problems, ...(await loadChanges(files)).problems, ...((await files.problems?.()) ?? [])]
     },
   }
+}
+
+/** They have the texts of memories, and are built again. */
+async function removeSearchIndexes(files: MemoryFiles): Promise<void> {
+  const { directory } = files
+  if (directory === undefined) return
+  for (const folder of ["", ...(await foldersOfWorktrees(files))]) removeDatabase(join(directory, folder, SEARCH_INDEX))
 }

@@ -6,6 +6,7 @@ import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
 import { ARCHIVE, INDEX_FILE } from "./file-names.ts"
 import { hashOf, loadChanges, type RecordedFile, readCopy, rewrittenHistory } from "./history.ts"
 import { linkedFile } from "./index-file.ts"
+import { READINGS } from "./kept-readings.ts"
 import type { MemoryChange, MemoryFileEdit } from "./memory.ts"
 import { movedInto, nestedFiles } from "./nested-files.ts"
 import { factsOf, type Snapshot, SnapshotReader } from "./snapshot.ts"
@@ -104,6 +105,7 @@ async function planHere(options: ErasureOptions): Promise<Erasure | undefined> {
       ...(isThere ? [{ path: file, text: undefined, expected: snapshot.texts.get(file)! }] : []),
       ...writes,
       ...(await archiveWrites(options, named)),
+      { path: READINGS, text: undefined },
       ...(await rewrittenHistory(files, {
         changes: [...rewritten, erased],
         head: { last, files: recorded, computed: true },

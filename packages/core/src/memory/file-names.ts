@@ -5,6 +5,8 @@ import { checkedMemoryPath } from "../journal/memory-files.ts"
 
 export const INDEX_FILE = "MEMORY.md"
 export const ARCHIVE = "archive"
+/** The index of memories for search, beside them. */
+export const SEARCH_INDEX = ".search.sqlite"
 const LOGS = "logs" // daily logs, which consolidation reads
 const MOST_SLUG_BYTES = 120
 

@@ -10,7 +10,7 @@ import type { MemoryChange, MemoryFileEdit, Provenance } from "./memory.ts"
 
 const CHANGES = ".history/changes"
 const TEXTS = ".history/texts"
-const HEAD = ".history/head.json"
+export const HEAD = ".history/head.json"
 const ID_DIGITS = 6
 
 /** What was recorded last about one file. */
@@ -52,8 +52,10 @@ export const readHeadText = async (files: MemoryFiles): Promise<string | null> =
     throw error
   })) ?? null
 
-export async function loadHead(files: MemoryFiles): Promise<LoadedHead> {
+/** `known`: as it was loaded last. It is the same value if nothing was recorded since. */
+export async function loadHead(files: MemoryFiles, known?: LoadedHead): Promise<LoadedHead> {
   const text = await readHeadText(files)
+  if (known && text !== null && known.text === text) return known
   if (text === null && (await files.list(CHANGES)).length === 0)
     return { head: { last: 0, files: {} }, text, problems: [] }
   const head = text === null ? undefined : unsealed<Head>(text)

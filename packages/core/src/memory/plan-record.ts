@@ -5,12 +5,12 @@ import type { PlannedChange } from "./commit.ts"
 import { withDates } from "./dated-words.ts"
 import { INDEX_FILE } from "./file-names.ts"
 import { sourceOfEdit } from "./hand-edits.ts"
-import { addedLines, hashOf, readCopy } from "./history.ts"
+import { addedLines, readCopy } from "./history.ts"
 import { refusalOf, trespassOf } from "./instruction-guard.ts"
 import { maskFile } from "./masked-file.ts"
 import type { Memory, MemoryRefusal, MemoryToolEdits, Provenance } from "./memory.ts"
 import { inTheirWords } from "./own-words.ts"
-import { dayOf, factsOf, type Snapshot } from "./snapshot.ts"
+import { dayOf, factsOf, hashIn, type Snapshot } from "./snapshot.ts"
 import { replaced as marked, successorsOf, type Written } from "./supersession.ts"
 import { claimsOtherSource, parseMemory, renderMemory } from "./topic-file.ts"
 
@@ -43,9 +43,10 @@ export async function planHandEdits({ files, snapshot }: Recording): Promise<Pla
 }
 
 /** Files whose text differs from what was recorded last. A file that cannot be read is left alone. */
-function unrecordedPaths({ loaded, texts, listings, closed }: Snapshot): readonly string[] {
+function unrecordedPaths(snapshot: Snapshot): readonly string[] {
+  const { loaded, texts, listings, closed } = snapshot
   const { files } = loaded.head
-  const written = [...texts].filter(([path, text]) => files[path]?.hash !== hashOf(text)).map(([path]) => path)
+  const written = [...texts.keys()].filter((path) => files[path]?.hash !== hashIn(snapshot, path))
   const isClosed = (path: string) => closed.some((folder) => path.startsWith(`${folder}/`))
   const removed = Object.keys(files).filter((path) => !listings.has(path) && !isClosed(path))
   return [...written, ...removed].sort()

@@ -1,10 +1,11 @@
 /** One consistent reading of a memory directory: no change by another process falls between two files of it. */
 import { plainReason, StrataError } from "../base/errors.ts"
-import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
+import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFileListing, MemoryFiles } from "../journal/memory-files.ts"
 import { INDEX_FILE, isTopicFile } from "./file-names.ts"
 import { type HandEdits, handEditsIn, sourceOfEdit } from "./hand-edits.ts"
 import { hashOf, type LoadedHead, loadHead, readHeadText } from "./history.ts"
+import { KeptReadings, type Reading } from "./kept-readings.ts"
 import type { Memory } from "./memory.ts"
 import { type FileFacts, parseMemory } from "./topic-file.ts"
 
@@ -15,6 +16,8 @@ export interface Snapshot {
   readonly loaded: LoadedHead
   /** The texts on disk: the memories and the index. */
   readonly texts: ReadonlyMap<string, string>
+  /** The hash of each text. */
+  readonly hashes: ReadonlyMap<string, string>
   readonly listings: ReadonlyMap<string, MemoryFileListing>
   readonly handEdits: HandEdits
   /** Folders that may not be looked into. */
@@ -35,56 +38,81 @@ interface ParsedFile {
 /** Keeps what it read, so that the next reading costs only what changed. */
 export class SnapshotReader {
   readonly #files: MemoryFiles
-  readonly #texts = new Map<string, { version: string; text: string }>()
+  readonly #kept: KeptReadings
   readonly #parsed = new Map<string, ParsedFile>()
+  #last: { readonly listed: string; readonly snapshot: Snapshot } | undefined
 
-  constructor(files: MemoryFiles) {
+  /** `readOnly`: does not keep what it read for later processes. */
+  constructor(files: MemoryFiles, { readOnly = true }: { readonly readOnly?: boolean } = {}) {
     this.#files = files
+    this.#kept = new KeptReadings(files, { readOnly })
   }
 
   async read(): Promise<Snapshot> {
     for (let reading = 1; ; reading++) {
-      const loaded = await loadHead(this.#files)
+      const loaded = await loadHead(this.#files, this.#last?.snapshot.loaded)
       const snapshot = await this.#readOnce(loaded)
-      if (reading >= MOST_READINGS || (await readHeadText(this.#files)) === loaded.text) return snapshot
+      if (reading >= MOST_READINGS || (await readHeadText(this.#files)) === loaded.text) {
+        await this.#kept.save(snapshot.texts)
+        return snapshot
+      }
     }
   }
 
   async #readOnce(loaded: LoadedHead): Promise<Snapshot> {
     const all = await this.#files.list()
-    const closed = all.filter(({ isClosed }) => isClosed).map(({ path }) => path)
     const listed = all.filter(({ path, isClosed }) => !isClosed && (isTopicFile(path) || path === INDEX_FILE))
-    const texts = new Map<string, string>()
+    const hasIndex = listed.some(({ path }) => path === INDEX_FILE)
+    const handEdits = await handEditsIn(this.#files, { head: loaded.head, hasIndex })
+    const seen = all.map(({ path, version }) => `${path} ${version}`).join("\n")
+    const isKnown = this.#last?.listed === seen && this.#last.snapshot.loaded === loaded
+    // what is announced decides about hand edits, and goes again
+    if (isKnown && sameEdits(this.#last!.snapshot.handEdits, handEdits)) return this.#last!.snapshot
+    const snapshot = await this.#readFiles({ loaded, all, listed, handEdits })
+    this.#last = { listed: seen, snapshot }
+    return snapshot
+  }
+
+  async #readFiles(from: {
+    readonly loaded: LoadedHead
+    readonly all: readonly MemoryFileListing[]
+    readonly listed: readonly MemoryFileListing[]
+    readonly handEdits: HandEdits
+  }): Promise<Snapshot> {
+    const { loaded, all, listed, handEdits } = from
+    const closed = all.filter(({ isClosed }) => isClosed).map(({ path }) => path)
+    const [texts, hashes] = [new Map<string, string>(), new Map<string, string>()]
     const problems = [
       ...loaded.problems,
       ...closed.map((path) => `The folder ${path} may not be read, so its memories are left out.`),
     ]
+    await this.#kept.load(listed.length)
     const read = await Promise.all(listed.map(async (listing) => [listing.path, await this.#textOf(listing)] as const))
-    for (const [path, text] of read) {
-      if ("problem" in text) problems.push(text.problem)
-      else if (text.text !== undefined) texts.set(path, text.text)
+    for (const [path, reading] of read) {
+      if (reading === undefined) continue
+      if ("problem" in reading) {
+        problems.push(reading.problem)
+        continue
+      }
+      texts.set(path, reading.text)
+      hashes.set(reading.text, reading.hash)
     }
     const listings = new Map(listed.map((listing) => [listing.path, listing]))
-    const handEdits = await handEditsIn(this.#files, { head: loaded.head, hasIndex: texts.has(INDEX_FILE) })
-    const parsed = await this.parse({ loaded, texts, listings, handEdits })
+    const parsed = await this.parse({ loaded, texts, hashes, listings, handEdits })
     for (const { memory, hasSecrets } of parsed)
       if (hasSecrets) problems.push(`${memory.file} has a secret in it. It is hidden from the model; remove it.`)
-    return { loaded, texts, listings, closed, handEdits, memories: parsed.map(({ memory }) => memory), problems }
+    const memories = parsed.map(({ memory }) => memory)
+    return { loaded, texts, hashes, listings, closed, handEdits, memories, problems }
   }
 
-  async #textOf({
-    path,
-    bytes,
-    version,
-  }: MemoryFileListing): Promise<{ text: string | undefined } | { problem: string }> {
-    const known = this.#texts.get(path)
-    if (known?.version === version) return known
+  async #textOf({ path, bytes, version }: MemoryFileListing): Promise<Reading | { problem: string } | undefined> {
+    const known = this.#kept.of(path, version)
+    if (known) return known
     if (bytes > MOST_MEMORY_BYTES)
       return { problem: `${path} has more than ${MOST_MEMORY_BYTES} bytes, so it is not read as a memory.` }
     try {
       const text = await this.#files.read(path)
-      if (text !== undefined) this.#texts.set(path, { version, text })
-      return { text }
+      return text === undefined ? undefined : this.#kept.add(path, { version, text })
     } catch (error) {
       if (!(error instanceof StrataError) && (error as NodeJS.ErrnoException).code === undefined) throw error
       return { problem: `${path} is not read as a memory: ${plainReason(error)}` }
@@ -97,23 +125,41 @@ export class SnapshotReader {
     for (const [file, text] of [...from.texts].sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (file === INDEX_FILE) continue
       const facts = factsOf(from, file)
-      const key = `${hashOf(text)} ${JSON.stringify(facts)}`
+      const key = `${hashIn(from, file)} ${JSON.stringify(facts)}`
       const known = this.#parsed.get(file)
-      const fresh = known?.key === key ? known : await parsedFile({ file, text, facts, key })
+      const fresh = known?.key === key ? known : await this.#parsedFile({ file, text, facts, key })
       this.#parsed.set(file, fresh)
       parsed.push(fresh)
     }
     return parsed
   }
+
+  async #parsedFile(from: { file: string; text: string; facts: FileFacts; key: string }): Promise<ParsedFile> {
+    const { file, text, key } = from
+    const memory = await parseMemory(from)
+    if (!this.#kept.hasSecrets(file, text)) return { key, hasSecrets: false, memory }
+    const [name, description, body] = [memory.name, memory.description, memory.body].map(maskSecrets)
+    return { key, hasSecrets: true, memory: { ...memory, name: name!, description: description!, body: body! } }
+  }
 }
 
-type Facts = Pick<Snapshot, "loaded" | "texts" | "listings" | "handEdits">
+const sameEdits = (a: HandEdits, b: HandEdits) =>
+  a.announced.length === 0 && b.announced.length === 0 && a.doubt(INDEX_FILE) === b.doubt(INDEX_FILE)
+
+type Facts = Pick<Snapshot, "loaded" | "texts" | "hashes" | "listings" | "handEdits">
+
+/** The hash of a file's text. */
+export function hashIn({ texts, hashes }: Pick<Snapshot, "texts" | "hashes">, file: string): string | undefined {
+  const text = texts.get(file)
+  return text === undefined ? undefined : (hashes.get(text) ?? hashOf(text))
+}
 
 /** What is known about a file apart from its text. What is not recorded yet is the person's, unless that is in doubt. */
-export function factsOf({ loaded, texts, listings, handEdits }: Facts, file: string): FileFacts {
+export function factsOf(from: Facts, file: string): FileFacts {
+  const { loaded, listings, handEdits } = from
   const recorded = loaded.head.files[file]
-  const text = texts.get(file)
-  if (recorded && (text === undefined || hashOf(text) === recorded.hash))
+  const hash = hashIn(from, file)
+  if (recorded && (hash === undefined || hash === recorded.hash))
     return { created: recorded.created, source: recorded.source }
   const created = recorded?.created ?? dayOf(listings.get(file)?.modified ?? "")
   return { created, source: sourceOfEdit(handEdits.doubt(file)) }
@@ -121,10 +167,3 @@ export function factsOf({ loaded, texts, listings, handEdits }: Facts, file: str
 
 /** The day of an ISO time. */
 export const dayOf = (time: string): string => time.slice(0, "2026-01-01".length)
-
-async function parsedFile(from: { file: string; text: string; facts: FileFacts; key: string }): Promise<ParsedFile> {
-  const memory = await parseMemory(from)
-  if (findSecrets(from.text).length === 0) return { key: from.key, hasSecrets: false, memory }
-  const [name, description, body] = [memory.name, memory.description, memory.body].map(maskSecrets)
-  return { key: from.key, hasSecrets: true, memory: { ...memory, name: name!, description: description!, body: body! } }
-}

@@ -1,4 +1,5 @@
 /** Finds secrets in a text, so that none is written to memory or carried on after what it was in has left the view. */
+import { hash } from "node:crypto"
 import { encodedSecrets } from "./encoded-secrets.ts"
 import { KNOWN_FORMS } from "./known-forms.ts"
 import { NAMED_SECRETS } from "./named-secrets.ts"
@@ -12,6 +13,14 @@ export interface FoundSecret {
 
 const RULES: readonly SecretRule[] = [...KNOWN_FORMS, ...NAMED_SECRETS]
 const WORDS_AFTER = 40 // characters that a rule may look at after the value
+
+/** Differs where other rules are in use: a text that was clean before may not be now. */
+export function secretRulesMark(): string {
+  const rules = RULES.map(
+    ({ kind, pattern, begins, needs, isSecret }) => `${kind} ${pattern} ${begins} ${needs} ${isSecret}`,
+  )
+  return hash("sha256", `${rules.join("\n")}${encodedSecrets}`, "hex").slice(0, 16)
+}
 
 /** The secrets in a text, first to last, without overlaps. */
 export const findSecrets = (text: string): readonly FoundSecret[] => findIn(text, 0)

@@ -16,6 +16,9 @@ const NAME_DIGITS = 8
 const nameOf = (token: string) => `.alive-${token.slice(0, NAME_DIGITS)}.sock`
 export const doorIn = (directory: string, token: string): string => join(directory, nameOf(token))
 
+/** The beginning of the token, from the name of a door. */
+export const doorDigits = (name: string): string | undefined => /^\.alive-([0-9a-f]{8})\.sock$/.exec(name)?.[1]
+
 /** Nothing where the disk or the OS has no such sockets. Other systems than Linux have no pid namespaces, and need none. */
 export async function openDoor(directory: string, token: string): Promise<Door | undefined> {
   if (process.platform !== "linux") return undefined

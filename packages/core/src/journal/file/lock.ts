@@ -10,7 +10,7 @@ import { link, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/p
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { FILE_MODE } from "./layout.ts"
-import { type Door, doorIn, openDoor } from "./lock-door.ts"
+import { type Door, doorAnswers, doorDigits, doorIn, openDoor } from "./lock-door.ts"
 import { judge, type LockOwner, thisProcess, type Verdict } from "./lock-owner.ts"
 
 /** `path`: of the lock. `verdict`: whether the holder lives, as far as it can be seen from here. */
@@ -136,6 +136,21 @@ export async function removeLeftovers(path: string, dead?: LockOwner): Promise<v
     await rm(file, { force: true })
   }
   for (const { token } of gone) await rm(doorIn(directory, token), { force: true })
+}
+
+/** Doors that killed processes left after they had removed their lock: no file names them, and no one answers. For a directory with one lock. */
+export async function removeDeadDoors(path: string): Promise<void> {
+  const directory = dirname(path)
+  const names = await readdir(directory).catch(() => [] as string[])
+  const doors = names.flatMap((name) => doorDigits(name) ?? [])
+  if (doors.length === 0) return
+  const holders = await Promise.all([path, `${path}.takeover`].map((lock) => ownerOf(lock)))
+  for (const digits of doors) {
+    const isNamed =
+      names.some((name) => name.endsWith(`.${digits}`)) || holders.some((one) => one?.token.startsWith(digits))
+    if (!isNamed && (await doorAnswers(directory, digits)) === "dead")
+      await rm(doorIn(directory, digits), { force: true })
+  }
 }
 
 /** A file without a token is unfinished: its process writes it now, or was killed. */

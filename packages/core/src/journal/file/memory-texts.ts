@@ -1,6 +1,7 @@
 /** Reading and writing single texts of a memory directory. No link inside it is followed, and nothing but plain text is read. */
 import { hash } from "node:crypto"
-import { lstat, mkdir, open, realpath, rename, rm, writeFile } from "node:fs/promises"
+import { closeSync, lstatSync, openSync, readFileSync } from "node:fs"
+import { lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, sep } from "node:path"
 import { MemoryFileError } from "../../base/errors.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
@@ -8,16 +9,17 @@ import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 const MOST_FILE_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
 
 export async function readWhole(directory: string, path: string): Promise<string | undefined> {
-  const facts = await factsWithoutLinks(directory, path)
+  const facts = factsWithoutLinks(directory, path)
   if (facts === undefined) return undefined
   if (!facts.isFile()) throw new MemoryFileError(path, "it is not a plain file") // opening a pipe would wait for ever
   if (facts.size > MOST_FILE_BYTES) throw new MemoryFileError(path, `it has more than ${MOST_FILE_BYTES} bytes`)
   try {
-    const handle = await open(join(directory, path), "r")
+    // a promise for each step would take ten times as long, and a memory has a few hundred bytes
+    const file = openSync(join(directory, path), "r")
     try {
-      return asText(path, await handle.readFile())
+      return asText(path, readFileSync(file))
     } finally {
-      await handle.close()
+      closeSync(file)
     }
   } catch (error) {
     if (isMissing(error)) return undefined
@@ -41,12 +43,12 @@ export function checkSize(path: string, text: string | undefined): void {
 }
 
 /** Of what is there; nothing if it is missing. Throws if it is a link, or in a folder that is one. */
-async function factsWithoutLinks(directory: string, path: string) {
+function factsWithoutLinks(directory: string, path: string) {
   let at = directory
-  let facts: Awaited<ReturnType<typeof lstat>> | undefined
+  let facts: ReturnType<typeof factsNow>
   for (const part of path.split("/")) {
     at = join(at, part)
-    facts = await factsOf(at)
+    facts = factsNow(at)
     if (facts === undefined) return undefined
     if (facts.isSymbolicLink()) throw new MemoryFileError(path, "it is a link, or in a folder that is one")
   }
@@ -54,17 +56,22 @@ async function factsWithoutLinks(directory: string, path: string) {
 }
 
 /** Of the thing itself, also if it is a link. */
-export const factsOf = (path: string) =>
-  lstat(path).catch((error: unknown) => {
+export const factsOf = async (path: string) => factsNow(path)
+
+function factsNow(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
     if (isMissing(error)) return undefined
     throw error
-  })
+  }
+}
 
 /** Makes the folders above a file. */
 export async function makeFolder(directory: string, path: string): Promise<string> {
   const target = join(directory, path)
   await mkdir(dirname(target), { recursive: true, mode: DIRECTORY_MODE })
-  await factsWithoutLinks(directory, path)
+  factsWithoutLinks(directory, path)
   return target
 }
 

@@ -1,0 +1,108 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, onTestFinished, test } from "vitest"
+import { temporaryRoot } from "../../test/journal-files.ts"
+import { manualClock } from "../base/clock.ts"
+import { fileStore } from "../journal/file/file-store.ts"
+import type { MemoryFiles } from "../journal/memory-files.ts"
+import { MemorySearch } from "../recall/memory-search.ts"
+import { openBank } from "./bank.ts"
+import { SEARCH_INDEX } from "./file-names.ts"
+import { READINGS } from "./kept-readings.ts"
+import { MemoryWatch } from "./memory-watch.ts"
+
+const clock = manualClock("2026-03-01T10:00:00.000Z")
+const MANY = 60
+const linux = test.runIf(process.platform === "linux") // elsewhere each reading looks at all files
+
+async function memoryOf(many: number) {
+  const { root, remove } = await temporaryRoot()
+  onTestFinished(remove)
+  const files = fileStore({ root, clock }).memories!({ project: "p" })
+  const puts = Array.from({ length: many }, (_, nth) => ({ name: `Fact ${nth}`, body: `Fact number ${nth}.` }))
+  await openBank({ files, clock }).change({ by: "agent", why: "test", source: { saidBy: "user" }, puts })
+  return { files, directory: files.directory! }
+}
+
+/** The same files, with a count of what is asked. */
+function counted(files: MemoryFiles) {
+  const asked = { lists: 0, reads: [] as string[] }
+  const counting: MemoryFiles = {
+    ...files,
+    list(under) {
+      asked.lists++
+      return files.list(under)
+    },
+    read(path) {
+      asked.reads.push(path)
+      return files.read(path)
+    },
+  }
+  return { counting, asked }
+}
+
+function watched(files: MemoryFiles) {
+  const watch = new MemoryWatch(files.directory!)
+  onTestFinished(() => watch.close())
+  return openBank({ files, clock, watch })
+}
+
+const bodyOf = async (bank: ReturnType<typeof openBank>, file: string) => (await bank.get(file))?.body
+
+linux(
+  "L5-11 while no file changes, nothing is looked at; an edit by hand shows at once, also in a folder",
+  async () => {
+    const { files, directory } = await memoryOf(3)
+    mkdirSync(join(directory, "deep"))
+    writeFileSync(join(directory, "deep/one.md"), "The heron sleeps.\n")
+    const { counting, asked } = counted(files)
+    const bank = watched(counting)
+    expect(await bank.all()).toHaveLength(4)
+    await bank.all() // takes in what the first one recorded
+    Object.assign(asked, { lists: 0, reads: [] })
+    expect(await bank.all()).toHaveLength(4)
+    expect((await bank.index()).text).toContain("Fact 1")
+    expect(asked).toEqual({ lists: 0, reads: [] })
+    writeFileSync(join(directory, "deep/one.md"), "The heron is awake.\n")
+    expect(await bodyOf(bank, "deep/one.md")).toBe("The heron is awake.")
+    writeFileSync(join(directory, "two.md"), "A new one.\n")
+    expect(await bodyOf(bank, "two.md")).toBe("A new one.")
+    const other = openBank({ files, clock })
+    await other.change({
+      by: "agent",
+      why: "test",
+      source: { saidBy: "user" },
+      puts: [{ name: "Three", body: "Of another." }],
+    })
+    expect(await bodyOf(bank, "three.md")).toBe("Of another.")
+  },
+)
+
+test("L5-11 a memory that is opened again reads only the files that changed since", async () => {
+  const { files, directory } = await memoryOf(MANY)
+  const before = await openBank({ files, clock }).all()
+  writeFileSync(join(directory, "fact-7.md"), "Another fact.\n")
+  const { counting, asked } = counted(files)
+  const memories = await openBank({ files: counting, clock, readOnly: true }).all()
+  expect(asked.reads.filter((path) => !path.startsWith("."))).toEqual(["MEMORY.md", "fact-7.md"])
+  expect(memories.find(({ file }) => file === "fact-7.md")?.body).toBe("Another fact.")
+  const others = (all: typeof before) => all.filter(({ file }) => file !== "fact-7.md")
+  expect(others(memories)).toEqual(others(before))
+})
+
+test("BEY-9 what is kept to open a memory faster has no secret, and nothing of an erased memory", async () => {
+  const { files, directory } = await memoryOf(MANY)
+  const secret = `ghp_${"a1B2c3D4".repeat(5).slice(0, 36)}`
+  writeFileSync(join(directory, "fact-8.md"), `The token is ${secret}\n`)
+  const bank = openBank({ files, clock })
+  const all = await bank.all()
+  const index = join(directory, SEARCH_INDEX)
+  const search = new MemorySearch(all, index)
+  const kept = readFileSync(join(directory, READINGS), "utf8")
+  expect(kept).toContain("Fact number 9.")
+  expect(kept).not.toContain(secret)
+  search.close()
+  await bank.erase("fact-9.md")
+  for (const path of [join(directory, READINGS), index, `${index}-wal`])
+    expect(existsSync(path) && readFileSync(path, "utf8").includes("Fact number 9."), path).toBe(false)
+})
