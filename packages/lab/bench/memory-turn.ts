@@ -1,23 +1,33 @@
-/** What memory adds to a turn, in processor time: a project with many memories and many past conversations. */
+/** What memory adds to `prepare`, in processor time: projects with no, some and many memories and past conversations. */
 
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
+import { openConversation } from "@strata/core"
 import type { MemoryDraft } from "@strata/core/internal"
 import { projectName, seededIds } from "@strata/core/internal/base/ids"
 import { localPerson } from "@strata/core/internal/base/owner"
-import { openProjectMemory } from "@strata/core/internal/conversation/project-memory"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { openBank } from "@strata/core/internal/memory/bank"
+import { JournalSearch } from "@strata/core/internal/recall/journal-search"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../../core/bench/measure.ts"
 import { makeDialogue } from "../src/memory-questions/dialogues.ts"
 
-const COUNT = isShort ? 100 : 1_000
+const COUNTS = isShort ? [0, 60] : [0, 60, 1_000]
 const TURNS_PER_JOURNAL = 20
 const TURNS = isShort ? 20 : 100
+const FIRSTS = 5
+/** Answered turns before the times count: the code is warm, and what was read in the background is read. */
+const WARM = 20
 
 const clock = { now: () => new Date("2026-01-10T00:00:00.000Z") }
 
-/** Processor time of some work, in milliseconds. */
+interface Project {
+  readonly root: string
+  readonly cwd: string
+}
+
+/** Of some work, in milliseconds. */
 async function processorTime(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()
   await work()
@@ -25,63 +35,82 @@ async function processorTime(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1_000
 }
 
+function dialogues(turns: number): { readonly said: readonly string[]; readonly questions: readonly string[] } {
+  const [said, questions]: [string[], string[]] = [[], []]
+  for (let seed = 1; said.length < turns || questions.length === 0; seed++) {
+    const dialogue = makeDialogue({ seed, about: seed % 2 ? "project" : "everyday", part: "held-out" })
+    said.push(...dialogue.turns.map(({ text }) => text))
+    questions.push(...dialogue.questions.map(({ text }) => text))
+  }
+  return { said, questions }
+}
+
+async function fill({ root, cwd }: Project, count: number, said: readonly string[]): Promise<void> {
+  mkdirSync(cwd, { recursive: true })
+  const store = fileStore({ root, flush: "never" })
+  const project = projectName(cwd)
+  const ids = seededIds("bench")
+  for (let at = 0; at < count; at++) {
+    const sessionId = `c${at}`
+    const journal = await store.open({ project, id: sessionId }, { access: "write", create: true })
+    const place = { type: "user", parentUuid: null, timestamp: clock.now().toISOString(), sessionId }
+    const entries = said
+      .slice(at * TURNS_PER_JOURNAL, (at + 1) * TURNS_PER_JOURNAL)
+      .map((content) => ({ ...place, uuid: ids.uuid(), message: { role: "user", content } }))
+    await journal.append(entries as unknown as Parameters<typeof journal.append>[0])
+    await journal.close()
+  }
+  if (count === 0) return
+  const puts = Array.from({ length: count }, (_, at): MemoryDraft => {
+    const body = said[at * 7]!
+    return { name: `Memory ${at}`, description: body.slice(0, 60), type: at % 20 ? "project" : "feedback", body }
+  })
+  const bank = openBank({ files: store.memories!({ project }), clock })
+  await bank.change({ by: "extraction", why: "bench", source: { saidBy: "user" }, puts })
+  const journals = new JournalSearch({ directory: projectDirectory(root, project) })
+  await journals.update()
+  journals.close()
+}
+
+/** The processor time of each `prepare` of a conversation. */
+async function prepared({ root, cwd }: Project, memory: "auto" | "off", questions: readonly string[]) {
+  const env = { ...process.env, STRATA_AUTO_MEMORY: "off" } // what is extracted after a turn is measured elsewhere
+  const owned = { memory: { owner: localPerson }, settings: { memory } } as const
+  const chat = await openConversation({ model: "claude-opus-5-5", dir: root, cwd, ...owned, env })
+  const times: number[] = []
+  for (const [at, question] of questions.entries()) {
+    await chat.add(question)
+    times.push(await processorTime(() => chat.prepare()))
+    const content = [{ type: "text", text: `Noted, ${at}.` }]
+    const answer = { id: `m${at}`, type: "message", role: "assistant", model: "claude-opus-5-5", content }
+    const usage = { input_tokens: 10, output_tokens: 5 }
+    await chat.record({ ...answer, stop_reason: "end_turn", usage } as unknown as Parameters<typeof chat.record>[0])
+  }
+  await chat.close()
+  return times
+}
+
+const median = (times: readonly number[]) => quantile(times, 0.5)
+
 export async function memoryTurnReport(): Promise<string> {
   return inTemporaryDirectory(async (directory) => {
-    const [root, cwd] = [join(directory, "store"), join(directory, "work")]
-    mkdirSync(cwd)
-    const store = fileStore({ root, flush: "never" })
-    const project = projectName(cwd)
-    const ids = seededIds("bench")
-    const said: string[] = []
-    const questions: string[] = []
-    for (let seed = 1; said.length < COUNT * TURNS_PER_JOURNAL; seed++) {
-      const dialogue = makeDialogue({ seed, about: seed % 2 ? "project" : "everyday", part: "held-out" })
-      said.push(...dialogue.turns.map(({ text }) => text))
-      questions.push(...dialogue.questions.map(({ text }) => text))
+    const { said, questions } = dialogues(Math.max(...COUNTS) * TURNS_PER_JOURNAL)
+    const asked = Array.from({ length: WARM + TURNS }, (_, at) => questions[(at * 7) % questions.length]!)
+    const lines = ["What memory adds to `prepare`, processor time, code loaded"]
+    for (const count of COUNTS) {
+      const project = { root: join(directory, `${count}`, "store"), cwd: join(directory, `${count}`, "work") }
+      await fill(project, count, said)
+      await prepared(project, "auto", asked.slice(0, WARM))
+      const [on, off] = [await prepared(project, "auto", asked), await prepared(project, "off", asked)]
+      const firsts = { auto: [] as number[], off: [] as number[] }
+      for (let nth = 0; nth < FIRSTS; nth++)
+        for (const memory of ["auto", "off"] as const)
+          firsts[memory].push((await prepared(project, memory, asked.slice(nth, nth + 1)))[0]!)
+      const later = on.slice(WARM)
+      lines.push(
+        `  ${count} memories and past conversations: ${milliseconds(median(firsts.auto) - median(firsts.off))} to the first, ${milliseconds(median(later) - median(off.slice(WARM)))} to a later one (p95 ${milliseconds(quantile(later, 0.95) - median(off.slice(WARM)))})`,
+      )
     }
-    for (let at = 0; at < COUNT; at++) {
-      const journal = await store.open({ project, id: `c${at}` }, { access: "write", create: true })
-      const texts = said.slice(at * TURNS_PER_JOURNAL, (at + 1) * TURNS_PER_JOURNAL)
-      const entries = texts.map((content) => ({
-        ...{
-          type: "user",
-          uuid: ids.uuid(),
-          parentUuid: null,
-          timestamp: clock.now().toISOString(),
-          sessionId: `c${at}`,
-        },
-        message: { role: "user", content },
-      }))
-      await journal.append(entries as unknown as Parameters<typeof journal.append>[0])
-      await journal.close()
-    }
-    const puts = Array.from({ length: COUNT }, (_, at): MemoryDraft => {
-      const body = said[at * 7]!
-      return { name: `Memory ${at}`, description: body.slice(0, 60), type: "project", body }
-    })
-    await openBank({ files: store.memories!({ project }), clock }).change({
-      by: "extraction",
-      why: "bench",
-      source: { saidBy: "user" },
-      puts,
-    })
-    const options = { store, owner: localPerson, cwd, mode: "auto", clock, root } as const
-    const ask = (memory: NonNullable<Awaited<ReturnType<typeof openProjectMemory>>>, at: number) =>
-      memory.recall({ text: questions[(at * 7) % questions.length]!, now: clock.now() })
-    const fresh = (await openProjectMemory(options))!
-    const first = await processorTime(() => ask(fresh, 0))
-    // the first one starts to index in the background
-    for (let at = 0; at < 400; at++) await new Promise((resolve) => setTimeout(resolve, 20)).then(() => undefined)
-    const times: number[] = []
-    for (let at = 1; at <= TURNS; at++) times.push(await processorTime(() => ask(fresh, at)))
-    fresh.close()
-    const again = (await openProjectMemory(options))!
-    const reopened = await processorTime(() => ask(again, 0))
-    again.close()
-    return [
-      `${COUNT} memories and ${COUNT} past conversations, processor time`,
-      `  the first message: ${milliseconds(first)}; with an index from before: ${milliseconds(reopened)}`,
-      `  a message: median ${milliseconds(quantile(times, 0.5))}, p95 ${milliseconds(quantile(times, 0.95))}`,
-    ].join("\n")
+    return lines.join("\n")
   })
 }

@@ -13,7 +13,7 @@ import { makeChat } from "./memory-questions/chats.ts"
 import { type Dialogue, makeDialogue, type QuestionKind } from "./memory-questions/dialogues.ts"
 import { type DoorOf, memorySearch, plainFts5, recallTool } from "./memory-questions/doors.ts"
 import { readLocomo } from "./memory-questions/locomo.ts"
-import { ANSWERABLE, makeCrowd, measure, plain, UNANSWERABLE } from "./memory-questions/measure.ts"
+import { ANSWERABLE, makeCrowd, measure, plain, saidOtherwise, UNANSWERABLE } from "./memory-questions/measure.ts"
 import { measureSupersession } from "./memory-questions/supersession.ts"
 
 const DATA = join(import.meta.dirname, "../../../../shared/data/memory")
@@ -58,6 +58,11 @@ async function report(title: string, dialogues: readonly Dialogue[]): Promise<vo
   for (const [name, weights] of isShort ? [] : Object.entries(WITHOUT))
     rows.push(await row(`memory search without ${name}`, dialogues, memorySearch(weights)))
   console.table(rows)
+  const { missed } = await measure(dialogues, memorySearch())
+  const otherwise = new Set(dialogues.flatMap(saidOtherwise))
+  console.log(
+    `  session not among 5: ${missed.length} questions, ${missed.filter((one) => otherwise.has(one)).length} of them among the ${otherwise.size} whose evidence has no telling word of theirs`,
+  )
   for (const kind of UNANSWERABLE) {
     const { count, unfitting } = await measure(dialogues, memorySearch(), [kind])
     if (count > 0)

@@ -137,7 +137,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
   }
 
   /** Reads what is new in slices, so that a question never waits for all of it. */
-  async #updateInBackground(): Promise<void> {
+  async #updateInBackground(which: Pick<CatchUp, "only">): Promise<void> {
     if (this.#background) return
     const own = Symbol("background")
     this.#background = own
@@ -148,7 +148,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
         if (performance.now() > end || this.#background !== own) isDone = false
         return !isDone
       }
-      await this.update({ isLate })
+      await this.update({ ...which, isLate })
       await setImmediate()
     }
     if (this.#background === own) this.#background = undefined
@@ -237,7 +237,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
     for (const { conversation } of grown) this.#unread.add(conversation)
     const wanted = grown.filter(({ conversation }) => !except?.has(conversation))
     if (mostNew !== undefined && wanted.reduce((sum, { fresh }) => sum + fresh, 0) > mostNew) {
-      this.#updateInBackground().catch(() => undefined) // a question that waits for it reports what is wrong
+      this.#updateInBackground(only ? { only } : {}).catch(() => undefined) // a question that waits for it reports what is wrong
       return
     }
     for (const { conversation, mark } of wanted) {

@@ -1,6 +1,7 @@
 /** Asks questions about dialogues and counts how often the evidence is among the first answers. */
 import { type Passage, PassageIndex } from "@strata/core/internal"
-import { type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
+import { countedTerms, questionTerms } from "@strata/core/internal/recall/passage-terms"
+import { type AskedQuestion, type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
 import { type Answer, type DoorOf, writtenAs } from "./doors.ts"
 import { plainBm25 } from "./plain-bm25.ts"
 
@@ -69,6 +70,20 @@ export const plain: DoorOf = async (dialogue) => {
   }
 }
 
+/** A word in more than this share of the turns tells none apart. */
+const COMMON = 0.02
+
+/** Questions whose evidence has none of their telling words. Its own words do not lead to it; those around it may. */
+export function saidOtherwise({ turns, questions }: Dialogue): readonly AskedQuestion[] {
+  const terms = turns.map(({ text }) => countedTerms(text).counts)
+  const isTelling = (term: string) => terms.filter((has) => has.has(term)).length < COMMON * turns.length
+  return questions.filter(
+    ({ kind, text, evidence }) =>
+      (ANSWERABLE as readonly QuestionKind[]).includes(kind) &&
+      !questionTerms(text).some(({ term }) => evidence.some((at) => terms[at]!.has(term)) && isTelling(term)),
+  )
+}
+
 /** Shares of the questions, from 0 to 1. */
 export interface Figures {
   readonly count: number
@@ -79,6 +94,8 @@ export interface Figures {
   readonly whole: number
   /** What is recalled by itself would be nothing. */
   readonly unfitting: number
+  /** Questions whose session is not among the first five. */
+  readonly missed: readonly AskedQuestion[]
 }
 
 export async function measure(
@@ -87,10 +104,12 @@ export async function measure(
   kinds: readonly QuestionKind[] = ANSWERABLE,
 ): Promise<Figures> {
   const totals = { turn5: 0, turn10: 0, session5: 0, whole: 0, unfitting: 0 }
+  const missed: AskedQuestion[] = []
   let count = 0
   for (const dialogue of dialogues) {
     const door = await open(dialogue)
-    for (const { kind, text: question, evidence } of dialogue.questions) {
+    for (const asked of dialogue.questions) {
+      const { kind, text: question, evidence } = asked
       if (!kinds.includes(kind)) continue
       const { answers, text, isFitting } = await door.search(question)
       const right = new Set(evidence.map((at) => `${dialogue.turns[at]!.session}`))
@@ -100,7 +119,9 @@ export async function measure(
       count++
       totals.turn5 += Number(answers.slice(0, 5).some(isEvidence))
       totals.turn10 += Number(hit !== undefined)
-      totals.session5 += Number(sessions.slice(0, 5).some((session) => right.has(session)))
+      const isNear = sessions.slice(0, 5).some((session) => right.has(session))
+      totals.session5 += Number(isNear)
+      if (!isNear) missed.push(asked)
       totals.unfitting += Number(!isFitting)
       if (hit) totals.whole += Number(text.includes(writtenAs(dialogue, dialogue.turns[hit.at!]!).trim()))
     }
@@ -108,7 +129,7 @@ export async function measure(
   }
   const { turn5, turn10, session5, whole, unfitting } = totals
   return {
-    count,
+    ...{ count, missed },
     turn5: turn5 / count,
     turn10: turn10 / count,
     session5: session5 / count,
