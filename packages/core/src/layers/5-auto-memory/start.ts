@@ -58,7 +58,7 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
     [`${INDEX_TITLES[owner]}${place}:`, lines.filter((line) => !isNote(line))],
     [`${NOTES_TITLE}${lines.every(isNote) ? place : ""}:`, lines.filter(isNote)],
   ] as const) {
-    const listed = firstOf(some, (first) => estimate([title, ...first].join("\n")) <= room() - NOTICE)
+    const listed = firstWithin(some, room() - NOTICE - estimate(title), estimate)
     if (listed.length > 0) add([title, ...listed].join("\n"))
     left -= listed.length
   }
@@ -122,14 +122,13 @@ function onOneLine(text: string, file: string): string {
 }
 
 /** As many from the beginning as fit. */
-function firstOf<T>(all: readonly T[], fits: (first: readonly T[]) => boolean): readonly T[] {
-  let [low, high] = [0, Math.min(all.length, MOST_INDEX_LINES)]
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (fits(all.slice(0, middle))) low = middle
-    else high = middle - 1
-  }
-  return all.slice(0, low)
+function firstWithin(lines: readonly string[], room: number, estimate: (text: string) => number): readonly string[] {
+  let left = room
+  const end = lines.findIndex((line, at) => {
+    left -= estimate(`${line}\n`)
+    return left < 0 || at === MOST_INDEX_LINES
+  })
+  return end < 0 ? lines : lines.slice(0, end)
 }
 
 /** The first of them that fit together. One that does not fit is passed over, so that a long one does not hide the others. */
