@@ -63,7 +63,7 @@ async function measureChats(): Promise<void> {
     const start = await startAfter(chat)
     told += chat.rules.length
     found += chat.rules.filter((rule) => start.includes(asSent(rule))).length
-    pinned += start.match(/\\n- (?!\[)/g)?.length ?? 0
+    pinned += start.match(/\\n\d{1,2} [A-Z][a-z]{2,3}(?: \d{4})?: /g)?.length ?? 0
   }
   console.log(`${CHATS} chats, ${part}: ${told} rules, as many sentences that look like them, pasted text`)
   console.log(`  found ${percent(found, told)}; ${percent(found, pinned)} of the ${pinned} pinned lines are rules`)
