@@ -143,6 +143,86 @@ describe("L4-29 the artifacts view: files", () => {
     }
   })
 
+  const inDirectory = (cwd: string) => ({
+    ...{ type: "strata", subtype: "session", uuid: "s", parentUuid: null, timestamp: "", model: "m", cwd },
+  })
+
+  test.each([
+    ["/repo", "/repo/session/a.ts"],
+    ["D:\\repo", "D:\\repo\\session\\a.ts"],
+  ])("L4-29 a directory that is entered twice is not added twice: %s", (cwd, path) => {
+    const { messages } = conversation()
+      .call("Bash", { command: "cd session && sed -i s/a/b/ a.ts" })
+      .result("")
+      .call("Bash", { command: "cd session && sed -i s/b/c/ a.ts" }) // every command starts in the conversation's directory
+      .result("")
+      .call("Bash", { command: "cd session/deep && rm x.ts" })
+      .result("")
+    for (const entries of [
+      [inDirectory(cwd), ...messages],
+      [...messages, inDirectory(cwd)],
+    ]) {
+      const { files } = project(artifacts, entries as Message[])
+      expect([...files.keys()][0]).toBe(path)
+      expect(files.get(path)).toMatchObject({ changes: 2 })
+      expect([...files.keys()][1]).toBe(path.replace("a.ts", cwd === "/repo" ? "deep/x.ts" : "deep\\x.ts"))
+    }
+  })
+
+  test("L4-29 a directory inside one of the same name is entered where its files are known", () => {
+    const { messages } = conversation()
+      .call("Read", { file_path: "/repo/lib/lib/a.py" })
+      .result("x")
+      .call("Bash", { command: "cd lib && ls" })
+      .result("")
+      .call("Bash", { command: "cd lib && sed -i s/a/b/ a.py" })
+      .result("")
+    const { files } = project(artifacts, [inDirectory("/repo"), ...messages] as Message[])
+    expect([...files.keys()]).toEqual(["/repo/lib/lib/a.py"])
+  })
+
+  test.each([
+    ["/usr/bin/bash: line 1: cd: website: No such file or directory\ndone"],
+    ["(eval):cd:1: no such file or directory: website\ndone"],
+  ])("L4-29 a cd that did not work is not followed: %s", (output) => {
+    const { messages } = conversation()
+      .call("Bash", { command: "cd website && rm a.js; sed -i s/a/b/ b.js" })
+      .result(output)
+    const { files } = project(artifacts, [inDirectory("/repo"), ...messages] as Message[])
+    expect([...files.keys()]).toEqual(["/repo/b.js"])
+  })
+
+  test("L4-29 a path of Windows has one name, however its slashes and its drive are written", () => {
+    const { messages } = conversation()
+      .call("Read", { file_path: "d:/repo/src/a.ts" })
+      .result("x")
+      .call("Bash", { command: "cd D:/repo && sed -i s/a/b/ src/a.ts" })
+      .result("")
+      .call("Edit", { file_path: "D:\\repo\\src\\a.ts" })
+      .result("ok")
+    for (const entries of [messages, [inDirectory("D:\\repo"), ...messages], [...messages, inDirectory("d:\\repo")]]) {
+      const { files } = project(artifacts, entries as Message[])
+      expect([...files.keys()]).toEqual(["D:\\repo\\src\\a.ts"])
+      expect(files.get("D:\\repo\\src\\a.ts")).toMatchObject({ reads: 1, changes: 2 })
+    }
+  })
+
+  test("L4-29 without a directory, a relative path and the whole one that ends with it are one file", () => {
+    const { files } = artifactsOf(
+      conversation()
+        .call("Bash", { command: "sed -i s/a/b/ src/a.ts" })
+        .result("")
+        .call("Read", { file_path: "/repo/src/a.ts" })
+        .result("x")
+        .call("Bash", { command: "sed -i s/a/b/ src/a.ts; touch README.md" })
+        .result("")
+        .call("Read", { file_path: "/repo/docs/README.md" })
+        .result("x"),
+    )
+    expect([...files.keys()]).toEqual(["/repo/src/a.ts", "README.md", "/repo/docs/README.md"])
+    expect(files.get("/repo/src/a.ts")).toMatchObject({ reads: 1, changes: 2 })
+  })
+
   test("a file that only the shell touched is marked, until a tool shows it", () => {
     const builder = conversation().call("Bash", { command: "go build -o /bin/tool ." }).result("")
     expect(fileIn(builder, "/bin/tool")).toMatchObject({ created: true, onlyByShell: true })

@@ -8,7 +8,7 @@ import type { Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import type { FileEffect } from "./file-effect.ts"
 import { callEffects, isShellTool } from "./file-effects.ts"
-import { isInside, resolvedPath } from "./file-paths.ts"
+import { endsWithPath, isInside, isRelative, resolvedPath } from "./file-paths.ts"
 import { runsTests } from "./test-runs.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./tool-calls.ts"
 
@@ -67,8 +67,9 @@ export const artifacts: Projection<Artifacts> = {
       const ended = { ...call, failed: call.failed || (exitCode ?? 0) !== 0 }
       if (isCommand) noteCommand(state, ended, exitCode)
       const { cwd, directory } = state
-      const done = callEffects(ended, { cwd, directory, ran: exitCode !== undefined })
-      for (const effect of done.effects) noteFile(state, effect, { uuid: call.uuid, isCommand })
+      const isKnown = (place: string) => [...state.files.keys()].some((path) => isInside(path, place))
+      const done = callEffects(ended, { cwd, directory, ran: exitCode !== undefined, isKnown })
+      for (const effect of done.effects) noteFile(state, named(effect, state), { uuid: call.uuid, isCommand })
       if (done.directory !== undefined) state.directory = done.directory
     }
     return state
@@ -88,6 +89,18 @@ function placeIn(state: Artifacts, cwd: string): void {
     state.files.delete(whole)
     state.files.set(whole, same ? joined(same, facts) : facts)
   }
+}
+
+/** Without a directory, a relative path is the known whole path that ends with it, and the other way round. The whole one stays. */
+function named(effect: FileEffect, { files, cwd }: Artifacts): FileEffect {
+  if (cwd !== undefined || files.has(effect.path)) return effect
+  const same = [...files.keys()].filter((path) => endsWithPath(path, effect.path) || endsWithPath(effect.path, path))
+  if (same.length !== 1) return effect
+  const [before] = same
+  if (!isRelative(before!)) return { ...effect, path: before! }
+  files.set(effect.path, files.get(before!)!)
+  files.delete(before!)
+  return effect
 }
 
 /** Two names of one file: what happened under the later one came last. */

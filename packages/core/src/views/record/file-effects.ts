@@ -1,6 +1,6 @@
 /** What a finished tool call did to files: a table of tools. What shell commands do is read from their text. */
 import type { FileEffect } from "./file-effect.ts"
-import { resolvedPath } from "./file-paths.ts"
+import { isRelative, resolvedPath } from "./file-paths.ts"
 import { shellEffects } from "./shell-effects.ts"
 import type { FinishedCall } from "./tool-calls.ts"
 
@@ -20,6 +20,8 @@ export interface CallPlace {
   readonly directory?: string | undefined
   /** The call failed, but its command ran: it has an exit code. */
   readonly ran?: boolean
+  /** Whether files in a directory are known. */
+  readonly isKnown?: (directory: string) => boolean
 }
 
 const pathIn = (input: Input): string | undefined => {
@@ -91,14 +93,14 @@ export const fileEffects = (call: FinishedCall, place: CallPlace = {}): readonly
   callEffects(call, place).effects
 
 /** A call that failed changed nothing, unless it is a command of which only the last step failed. */
-export function callEffects(call: FinishedCall, { cwd, directory = cwd, ran = false }: CallPlace = {}): CallEffects {
-  const done = called(call, { cwd, directory, ran })
+export function callEffects(call: FinishedCall, place: CallPlace = {}): CallEffects {
+  const done = called(call, { ...place, directory: place.directory ?? place.cwd })
   return call.changed ? { ...done, effects: withChanges(done.effects, call.changed) } : done
 }
 
-function called(call: FinishedCall, { cwd, directory, ran = false }: CallPlace): CallEffects {
-  if (isShellTool(call.tool))
-    return call.failed && !ran ? { effects: [], directory } : commandEffects(call, { cwd, directory })
+function called(call: FinishedCall, place: CallPlace): CallEffects {
+  const { cwd, directory, ran = false } = place
+  if (isShellTool(call.tool)) return call.failed && !ran ? { effects: [], directory } : commandEffects(call, place)
   const tool = call.tool.toLowerCase()
   // a call may use any name, also that of an inherited property
   const effects = call.failed || !Object.hasOwn(TOOLS, tool) ? [] : TOOLS[tool]!(call)
@@ -120,15 +122,19 @@ function withChanges(
   return [...agreed, ...changed.filter(({ path }) => !known.has(path))]
 }
 
-/** Without a directory a path stays as it was given. */
-const given = (path: string, cwd: string | undefined): string => (cwd === undefined ? path : resolvedPath(path, cwd))
+/** Without a directory a relative path stays as it was given. */
+const given = (path: string, cwd: string | undefined): string =>
+  cwd === undefined && isRelative(path) ? path : resolvedPath(path, cwd)
 
-function commandEffects(call: FinishedCall, { cwd, directory }: Pick<CallPlace, "cwd" | "directory">): CallEffects {
+function commandEffects(call: FinishedCall, { cwd, directory, isKnown }: CallPlace): CallEffects {
   const workdir = call.input.workdir ?? call.input.dir_path ?? call.input.cwd
   const from = typeof workdir === "string" && workdir !== "" ? resolvedPath(workdir, cwd) : directory
   const command = scriptIn(call.input)
   const patched = command.includes("*** Begin Patch") && !call.failed ? patchEffects(command) : []
-  const run = shellEffects({ command, directory: from, failed: call.failed })
+  const run = shellEffects({
+    ...{ command, directory: from, start: cwd, failed: call.failed, output: call.output },
+    ...(isKnown ? { isKnown } : {}),
+  })
   const reset = RESET.exec(call.output)?.[1]?.trim()
   const lasts = LASTING_SHELLS.has(call.tool)
   return {

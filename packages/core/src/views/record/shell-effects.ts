@@ -4,7 +4,7 @@
  */
 import { type Command, type ParsedScript, parse, type Redirection, type Statement, type SyntaxNode } from "unbash"
 import type { FileEffect } from "./file-effect.ts"
-import { isRelative, resolvedPath } from "./file-paths.ts"
+import { isInside, isRelative, resolvedPath } from "./file-paths.ts"
 import { expanded, expandedToOne } from "./shell-words.ts"
 import { writtenByCommand, writtenByScript } from "./written-by-command.ts"
 
@@ -44,10 +44,17 @@ export interface ShellRun {
   readonly directory: string | undefined
   /** It ended with an error: its last step is not counted, because that is the one that failed. */
   readonly failed?: boolean
+  /** What it printed: a `cd` that did not work says so. */
+  readonly output?: string
+  /** Where the agent's first shell started. */
+  readonly start?: string | undefined
+  /** Whether files in a directory are known. */
+  readonly isKnown?: (directory: string) => boolean
 }
 
-export function shellEffects({ command, directory, failed = false }: ShellRun): ShellEffects {
-  const shell: Shell = { directory, variables: new Map(), depth: 0 }
+export function shellEffects(run: ShellRun): ShellEffects {
+  const { command, directory, failed = false, output = "" } = run
+  const shell: Shell = { directory, variables: new Map(), depth: 0, run, complaints: complaintsIn(output) }
   const script = parsed(command)
   if (!script) return { effects: [], directory }
   const statements = failed ? withoutLastStep(script.commands) : script.commands
@@ -64,8 +71,22 @@ interface Shell {
   directory: string | undefined
   /** After a `cd` that the text does not explain. Relative paths mean nothing then. */
   isLost?: boolean
+  /** The last `cd` did not work, so what `&&` joins to it did not run. */
+  hasStayed?: boolean
   readonly variables: Map<string, string | undefined>
   readonly depth: number
+  readonly run: ShellRun
+  /** Lines in which the shell says that a `cd` did not work. */
+  readonly complaints: readonly string[]
+}
+
+const LONGEST_COMPLAINT = 1_000 // characters: longer lines are no message of a shell
+const COMPLAINT =
+  /\bcd: ?.*(?:no such file or directory|not a directory|permission denied|can't cd to|does not exist|too many arguments)/i
+
+function complaintsIn(output: string): readonly string[] {
+  if (!output.includes("cd:")) return []
+  return output.split("\n").filter((line) => line.length < LONGEST_COMPLAINT && COMPLAINT.test(line))
 }
 
 const inside = (shell: Shell): Shell => ({ ...shell, variables: new Map(shell.variables), depth: shell.depth + 1 })
@@ -89,7 +110,7 @@ function inNode(node: SyntaxNode, shell: Shell): readonly FileEffect[] {
     case "Command":
       return inCommand(node, shell)
     case "AndOr":
-      return node.commands.flatMap((command) => inNode(command, shell))
+      return inChain(node.commands, node.operators, shell)
     case "Pipeline":
       return node.commands.flatMap((command) => inNode(command, node.commands.length > 1 ? inside(shell) : shell))
     case "Redirected":
@@ -120,6 +141,19 @@ function inNode(node: SyntaxNode, shell: Shell): readonly FileEffect[] {
   }
 }
 
+/** Every branch counts, but not what `&&` joins to a `cd` that did not work. */
+function inChain(commands: readonly SyntaxNode[], operators: readonly string[], shell: Shell): readonly FileEffect[] {
+  let hasStopped = false
+  return commands.flatMap((command, at) => {
+    if (operators[at - 1] === "||") hasStopped = false
+    if (hasStopped) return []
+    shell.hasStayed = false
+    const effects = inNode(command, shell)
+    hasStopped = shell.hasStayed
+    return effects
+  })
+}
+
 function inCommand(node: Command, shell: Shell): readonly FileEffect[] {
   const { name, args } = node
   const written = node.redirects.flatMap((redirect) => redirected(redirect, shell, contentOf(node)))
@@ -146,8 +180,9 @@ function ran(words: readonly (string | undefined)[], node: Command, shell: Shell
   const name = programOf(first)
   if (name === "cd" || name === "pushd") {
     const target = args.length === 0 ? "~" : args.find((arg) => !arg?.startsWith("-"))
-    if (target !== undefined && !(shell.isLost && isRelative(target))) {
-      shell.directory = resolvedPath(target, shell.directory)
+    if (target !== undefined && shell.complaints.some((line) => line.includes(target))) shell.hasStayed = true
+    else if (target !== undefined && !(shell.isLost && isRelative(target))) {
+      shell.directory = entered(target, shell)
       shell.isLost = false
     } else shell.isLost = true
     return []
@@ -167,6 +202,19 @@ function ran(words: readonly (string | undefined)[], node: Command, shell: Shell
     return here(code.flatMap(writtenByScript))
   }
   return here(writtenByCommand(name, args))
+}
+
+/**
+ * Where a `cd` that worked leads. Some agents start every command in the conversation's directory and do not say so. A command that enters
+ * the same directory once more shows it: a directory inside one of the same name is rare, and then files in it are mostly known.
+ */
+function entered(target: string, { directory, run }: Shell): string {
+  const next = resolvedPath(target, directory)
+  const isFirst = directory === run.directory && directory !== run.start
+  if (!isFirst || directory === undefined || !isRelative(target) || run.isKnown?.(next)) return next
+  const fromStart = resolvedPath(target, run.start)
+  if (fromStart === directory || isInside(fromStart, directory)) return fromStart
+  return run.start === undefined && directory.replaceAll("\\", "/").endsWith(`/${fromStart}`) ? directory : next
 }
 
 /** The command that wrappers run: without them, their options and assignments, and the time of `timeout`. */
