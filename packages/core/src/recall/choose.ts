@@ -26,7 +26,7 @@ export interface SearchAnswer {
 
 export const NOTHING_FOUND: SearchAnswer = { found: [], more: 0, isFitting: false }
 
-export interface RankedText extends RankedPassage, Pick<Passage, "text" | "uuid" | "blocks"> {
+export interface RankedText extends RankedPassage, Pick<Passage, "text" | "uuid" | "blocks" | "isSaid"> {
   readonly source: string
   /** Most are only compared. */
   readonly passage: () => Passage & { readonly source: string }
@@ -54,7 +54,7 @@ export function chooseFrom(texts: readonly RankedText[], question: Question, ask
   const { chosen, ...rest } = choicesFrom(texts, question, asked)
   const found = chosen.map(({ ranked, at, ...choice }) => ({
     ...{ ...ranked.passage(), ...choice },
-    at: at ?? centreOf(ranked.text, asked),
+    at: at ?? inARow(ranked.text, asked).at ?? centreOf(ranked.text, asked),
   }))
   return { ...rest, found }
 }
@@ -64,7 +64,9 @@ export function choicesFrom(texts: readonly RankedText[], question: Question, as
   const scored = texts
     .map((ranked) => {
       const { bonus, at } = literally(ranked.text, asked, total * PERSON_WEIGHT)
-      return { ranked, score: ranked.score + bonus, isLiteral: bonus > 0, at }
+      // what was said is ranked by the turns around it already; a long result has no other way to the top
+      const row = ranked.isSaid ? 0 : inARow(ranked.text, asked).share * total * PERSON_WEIGHT
+      return { ranked, score: ranked.score + bonus + row, isLiteral: bonus > 0, at }
     })
     .sort((a, b) => b.score - a.score)
   const isExact = scored[0]?.isLiteral === true
@@ -89,58 +91,88 @@ export function choicesFrom(texts: readonly RankedText[], question: Question, as
   return { chosen, more, isFitting: isFitting(fitting, asked) }
 }
 
-/** What the passage has word for word, and where the first of it is. */
+/** What the passage has word for word, and where all of the question is. */
 function literally(text: string, { names, text: question, words }: LookedFor, total: number) {
   const lower = text.toLowerCase()
   const isWhole = question.length > 2 && question.length <= text.length
   const whole = isWhole ? lower.indexOf(question.toLowerCase()) : -1
-  let [bonus, at] = whole < 0 ? [0, undefined as number | undefined] : [total, whole]
+  let bonus = whole < 0 ? 0 : total
   const share = total / Math.max(1, names.length, words.length)
-  let longest = 0
   for (const name of names) {
-    const exact = text.indexOf(name)
-    const place = exact < 0 ? lower.indexOf(name.toLowerCase()) : exact
-    if (place < 0) continue
-    bonus += share * (exact < 0 ? OTHER_CASE : AS_WRITTEN)
-    if (whole >= 0 || name.length <= longest) continue
-    longest = name.length
-    at = place
+    const isExact = text.includes(name)
+    if (isExact || lower.includes(name.toLowerCase())) bonus += share * (isExact ? AS_WRITTEN : OTHER_CASE)
   }
-  return { bonus, at }
+  return { bonus, at: whole < 0 ? undefined : whole }
 }
 
-/** Where most of the question's words are close together. */
-export function centreOf(text: string, { terms, words, weights }: LookedFor): number {
+const WORD = /[\p{L}\p{N}_]+/gu
+const FEWEST_IN_A_ROW = 3 // words of the question that say something: fewer are side by side in many texts
+const LONGEST_QUESTION = 100 // words
+
+/**
+ * The longest stretch of the question that the passage has word for word: "the signing key of the mailer" is in the text that answers the
+ * question for it, and elsewhere only its words are. `share`: of the question's weight.
+ */
+function inARow(text: string, { text: question, words, weights }: LookedFor) {
+  const asked = question.toLowerCase().match(WORD)?.slice(0, LONGEST_QUESTION) ?? []
+  const weightOf = new Map(words.map((word, at) => [word, weights[at]!]))
+  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1
+  const nothing = { share: 0, at: undefined as number | undefined }
+  if (words.length < FEWEST_IN_A_ROW) return nothing
+  let before: number[] = []
+  let best = nothing
+  const starts: number[] = []
+  for (const { 0: word, index } of text.toLowerCase().matchAll(WORD)) {
+    const nth = starts.push(index) - 1
+    const lengths: number[] = []
+    for (const [at, wanted] of asked.entries()) if (wanted === word) lengths[at] = (before[at - 1] ?? 0) + 1
+    for (const [at, length = 0] of lengths.entries()) {
+      if (length < FEWEST_IN_A_ROW) continue
+      const telling = new Set(asked.slice(at - length + 1, at + 1).filter((each) => weightOf.has(each)))
+      if (telling.size < FEWEST_IN_A_ROW) continue
+      const share = [...telling].reduce((sum, each) => sum + weightOf.get(each)!, 0) / total
+      if (share > best.share) best = { share, at: Math.floor((starts[nth - length + 1]! + index + word.length) / 2) }
+    }
+    before = lengths
+  }
+  return best
+}
+
+/** Where most of the question's words and names are close together. */
+export function centreOf(text: string, { terms, words, weights, names }: LookedFor): number {
   const lower = text.toLowerCase()
   const beginnings = new Map<string, number>()
   for (const { term, word } of terms) {
     if (word === undefined) continue
     beginnings.set(sharedBeginning(term, words[word]!), weights[word]!)
   }
-  const places: { at: number; weight: number }[] = []
-  for (const [beginning, weight] of beginnings) {
-    for (
-      let at = lower.indexOf(beginning), count = 0;
-      at >= 0 && count < 8;
-      at = lower.indexOf(beginning, at + 1), count++
-    )
-      places.push({ at, weight })
-  }
+  const heaviest = Math.max(1, ...weights)
+  for (const name of names) beginnings.set(name.toLowerCase(), heaviest)
+  const places = [...beginnings].flatMap(([beginning, weight]) =>
+    placesOf(beginning, lower).map((at) => ({ at, weight, beginning })),
+  )
   places.sort((a, b) => a.at - b.at)
-  let [best, centre] = [0, 0]
+  let [best, narrowest, centre] = [0, 0, 0]
   for (const [from, { at: start }] of places.entries()) {
     let [sum, end] = [0, start]
-    const seen = new Set<number>()
-    for (const { at, weight } of places.slice(from)) {
-      if (at - start > WINDOW) break
-      if (seen.has(weight)) continue
-      seen.add(weight)
+    const seen = new Set<string>()
+    for (let next = from; next < places.length && places[next]!.at - start <= WINDOW; next++) {
+      const { at, weight, beginning } = places[next]!
+      if (seen.has(beginning)) continue
+      seen.add(beginning)
       sum += weight
       end = at
     }
-    if (sum > best) [best, centre] = [sum, Math.floor((start + end) / 2)]
+    if (sum > best || (sum === best && end - start < narrowest))
+      [best, narrowest, centre] = [sum, end - start, Math.floor((start + end) / 2)]
   }
   return centre
+}
+
+function placesOf(wanted: string, text: string): readonly number[] {
+  const places: number[] = []
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) places.push(at)
+  return places
 }
 
 /** The stem of a word may end in other letters than the word. */

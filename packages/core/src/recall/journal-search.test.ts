@@ -228,3 +228,32 @@ function withDatabase(file: string, sql: string): void {
   database.exec(sql)
   database.close()
 }
+
+test("BEY-1 a result that has the question's words in a row comes before what only shares some of them", async () => {
+  const { write, open } = await project()
+  const log = (middle: string) =>
+    ["queue drained in 12 ms\n".repeat(20), middle, "queue filled in 9 ms\n".repeat(20)].join("\n")
+  const talk = conversation()
+  for (const service of ["mailer", "billing archive", "gateway", "indexer"])
+    talk
+      .user(`What about the ${service}? The shard limit matters.`)
+      .say(`The ${service} is fine; its retention is fine too.`)
+      .call("Bash", { command: `./inspect ${service}` })
+      .result(log(`the shard limit of the ${service} is ${service.length}4711`))
+      .say(`That is all about the ${service}.`)
+  for (const nth of [1, 2, 3, 4, 5, 6])
+    talk.user(`The billing archive, ${nth}?`).say(`The billing archive, again: ${nth}.`)
+  await write("a", talk.messages)
+  const { answer } = await open().search({ text: "What is the shard limit of the billing archive?", now: NOW })
+  const best = answer.found.slice(0, 5).map(({ text }) => text)
+  expect(best.join("\n")).toContain("the shard limit of the billing archive is 154711")
+})
+
+test("BEY-1 a match is where its words are together, however often one of them occurs before", async () => {
+  const { write, open } = await project()
+  const text = `${"worker started\n".repeat(30)}the worker waits 90210 ms for its lease\n${"done\n".repeat(60)}`
+  await write("a", conversation().call("Bash", { command: "x" }).result(text).messages)
+  const { answer } = await open().search({ text: "how long does a worker wait for the lease", now: NOW })
+  const { text: found, at } = answer.found[0]!
+  expect(found.slice(Math.max(0, at - 100), at + 100)).toContain("90210")
+})

@@ -250,7 +250,7 @@ export class PassageIndex implements FollowingIndex<Passage> {
 
   #withTexts(ranked: readonly RankedPassage[], { exclude }: Question): readonly RankedText[] {
     const rows = this.#file
-      .statement("SELECT id, source, uuid, blocks, text FROM passages WHERE id IN (SELECT value FROM json_each(?))")
+      .statement("SELECT id, source, uuid, blocks, isSaid, text FROM passages WHERE id IN (SELECT value FROM json_each(?))")
       .all(JSON.stringify(ranked.map(({ id }) => id))) as unknown as readonly TextRow[]
     const byId = new Map(rows.map((row) => [row.id, row]))
     return ranked.flatMap((one) => {
@@ -258,8 +258,9 @@ export class PassageIndex implements FollowingIndex<Passage> {
       if (!row || exclude?.messages?.has(row.uuid)) return []
       const source = this.#nameOf(row.source)
       const { uuid, blocks, text } = row
-      const { id, score, mask } = one
-      return [{ id, score, mask, source, uuid, blocks, text, passage: () => ({ ...this.#passage(id), source }) }]
+      const { id } = one
+      const isSaid = row.isSaid === 1
+      return [{ ...one, source, uuid, blocks, isSaid, text, passage: () => ({ ...this.#passage(id), source }) }]
     })
   }
 
@@ -344,6 +345,8 @@ const factsOf = (kind: Passage["kind"], isSaid: boolean, text: string): number =
 interface TextRow extends Pick<Passage, "uuid" | "blocks" | "text"> {
   readonly id: number
   readonly source: number
+  /** 1: yes. */
+  readonly isSaid: number
 }
 
 const COLUMNS = "id, source, uuid, blocks, kind, isSaid, label, time, start, length, text"

@@ -72,8 +72,8 @@ export async function scanJournals(journals: AsyncIterable<ScannedJournal>, ques
         })
   const texts = ranked.map((one) => {
     const passage = passages[one.id - 1]!
-    const { source, text, uuid, blocks } = passage
-    return { ...one, source, text, uuid, blocks, passage: () => passage }
+    const { source, text, uuid, blocks, isSaid } = passage
+    return { ...one, source, text, uuid, blocks, isSaid, passage: () => passage }
   })
   const answer = chooseFrom(texts, question, wanted)
   const inSource = Map.groupBy(passages, ({ source }) => source)

@@ -39,5 +39,7 @@ const FEWEST_PARTS = 2 // of a relative path: many directories have a README.md
 export function endsWithPath(whole: string, relative: string): boolean {
   if (isRelative(whole) || !isRelative(relative)) return false
   const parts = relative.split(/[\\/]/)
-  return parts.length >= FEWEST_PARTS && parts[0] !== ".." && whole.replaceAll("\\", "/").endsWith(`/${parts.join("/")}`)
+  return (
+    parts.length >= FEWEST_PARTS && parts[0] !== ".." && whole.replaceAll("\\", "/").endsWith(`/${parts.join("/")}`)
+  )
 }
