@@ -236,7 +236,7 @@ test("BEY-1 a result that has the question's words in a row comes before what on
   const talk = conversation()
   for (const service of ["mailer", "billing archive", "gateway", "indexer"])
     talk
-      .user(`What about the ${service}? The shard limit matters.`)
+      .user(`What about the ${service}?`)
       .say(`The ${service} is fine; its retention is fine too.`)
       .call("Bash", { command: `./inspect ${service}` })
       .result(log(`the shard limit of the ${service} is ${service.length}4711`))

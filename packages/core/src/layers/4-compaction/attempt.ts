@@ -65,6 +65,7 @@ export async function attempt({ situation, routes, instructions, options }: Atte
   /** Summaries that the audit found wanting, repaired. The best of them is used where no other route gives a better one. */
   const held: ToWeigh[] = []
   for (const route of routes) {
+    if (auditor.hasAskedAgain && route.name === "direct") continue
     context.progress({ phase: "summarising", route: route.name })
     const outcome = await auditor.summary(route, instructions, async (wanted) => {
       const onProgress = inSteps((characters) =>

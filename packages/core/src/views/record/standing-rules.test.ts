@@ -138,3 +138,10 @@ describe("L4-29 what a person types can be a rule, a pasted document cannot", ()
     )
   })
 })
+
+test.each(["Why do you always run the tests twice?", "Must I avoid tabs here?", "为什么不要用制表符？"])(
+  "L4-29 a question is no standing rule: %s",
+  (question) => {
+    expect(standingRules(`${question} Never use tabs.`)).toEqual(["Never use tabs."])
+  },
+)

@@ -74,7 +74,11 @@ export function otherRules(text: string): number {
 const rulesOf = (text: string): readonly string[] =>
   sentences(text).filter((sentence) => sentence.length <= LONGEST_RULE && isRule(sentence))
 
+/** A question asks; it does not say how things are to be done. */
+const QUESTION = /[?？؟][\s"'”’)\]*]*$/
+
 function isRule(sentence: string): boolean {
+  if (QUESTION.test(sentence)) return false
   const typed = sentence.replaceAll("’", "'") // phones and word processors write don’t
   return latin.test(typed) || other.test(typed)
 }

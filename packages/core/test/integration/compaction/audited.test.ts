@@ -91,7 +91,7 @@ test("BEY-2 below the floor the model is asked once more, with what was found", 
   expect(await summaryIn(chat)).not.toContain("quantum")
 })
 
-test("BEY-2 where asking again does not help, the next routes are tried, at last the one without a model", async () => {
+test("BEY-2 where asking again does not help, no model is asked a third time: the route without one is taken", async () => {
   const offline: Route = {
     name: "offline",
     cut: async ({ cut }) => cut,
@@ -106,7 +106,7 @@ test("BEY-2 where asking again does not help, the next routes are tried, at last
   })
   await talk(chat)
   await chat.compact()
-  expect(model.asked()).toBe(4) // shared and direct, twice each
+  expect(model.asked()).toBe(2)
   expect(await compactedIn(chat)).toMatchObject({ route: "offline", audit: { fabrication: 0 } })
 })
 
@@ -150,4 +150,44 @@ test("BEY-2, FLG-1 switched off, a summary is taken as it is", async () => {
   await chat.compact()
   expect((await compactedIn(chat)).audit).toBeUndefined()
   expect(await summaryIn(chat)).toContain(LIES)
+})
+
+test("BEY-2 a summary that speaks of something else counts as failed, though the record has every fact", async () => {
+  const offline: Route = {
+    name: "offline",
+    cut: async ({ cut }) => cut,
+    summarise: async ({ cut }) => ({ kind: "summary", text: TRUTH, cut, isQuoted: true, responses: [] }),
+  }
+  const model = summariser({ window: WINDOW, summary: () => "Banana banana. It is sunny." })
+  const options = { window: WINDOW, store: memoryStore(), summariser: model }
+  const chat = await openCompacting({ ...options, compaction: { offline } })
+  await talk(chat)
+  await chat.compact()
+  expect(model.asked()).toBe(2)
+  expect(await compactedIn(chat)).toMatchObject({ route: "offline" })
+  const other = await openCompacting({ ...options, store: memoryStore() })
+  await talk(other)
+  await expect(other.compact()).rejects.toThrow(/says nothing about the conversation/)
+})
+
+const FACTS = ["QX-77120", "rotateLedgerKeys", "9f3c2ab", "48731", "src/drain/keys.ts", "ERR_DRAIN_7"]
+const KNOWN = [TRUTH, ...FACTS.map((fact) => `- The drain needs ${fact}.`)].join("\n")
+const PICTURE = { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } }
+
+test.each([
+  ["thinking", [{ type: "thinking", thinking: KNOWN, signature: "s" }], []],
+  ["sealed thinking", [{ type: "redacted_thinking", data: "x" }], []],
+  ["thinking that is left out", [{ type: "thinking", thinking: "", signature: "s" }], []],
+  ["a picture", [], [PICTURE]],
+  ["a document", [], [{ type: "document", source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" } }]],
+])("BEY-2 what the model knows from %s is not invented", async (_, thought, shown) => {
+  const model = summariser({ window: WINDOW, summary: () => KNOWN })
+  const chat = await openCompacting({ window: WINDOW, store: memoryStore(), summariser: model })
+  await chat.add({ role: "user", content: [{ type: "text", text: "Look." }, ...shown] } as never)
+  const content = [...thought, { type: "text", text: "I see." }]
+  await chat.record({ id: "msg_t", model: SUMMARISER, content, stop_reason: "end_turn", usage: { input_tokens: 9, output_tokens: 1 } } as never)
+  await talk(chat)
+  await chat.compact()
+  expect(model.asked()).toBe(1)
+  for (const fact of FACTS) expect(await summaryIn(chat)).toMatch(new RegExp(`needs ${fact.replace(".", "\\.")}`))
 })

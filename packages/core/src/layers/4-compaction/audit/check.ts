@@ -16,6 +16,7 @@ import { fillPrompt } from "../summarise/prompts.ts"
 import { type Audit, audit } from "./audit.ts"
 import { repaired } from "./repair.ts"
 import { type Source, sourceOf } from "./source.ts"
+import { speaksOf } from "./speaks-of.ts"
 
 type Summary = Extract<RouteOutcome, { kind: "summary" }>
 
@@ -23,9 +24,13 @@ export interface CheckedSummary extends Summary {
   readonly audit?: AuditFigures
   /** What was found, as an instruction for another attempt. Absent where the summary is good enough. */
   readonly findings?: string
+  /** It does not speak of the conversation, so it cannot be used. */
+  readonly saysNothing?: true
 }
 
 export interface Auditor {
+  /** A summary was asked for a second time. Another one would cost more than it helps. */
+  readonly hasAskedAgain: boolean
   /** A route's summary, checked and repaired; the better of two where the model was asked again. */
   summary(
     route: Pick<Route, "name">,
@@ -45,6 +50,7 @@ const APPENDIX_TO_SUMMARY = 0.5 // of the summary's budget, where that is small
 const MOST_LISTED = 20 // findings in the journal and in a request, of each kind
 const LONGEST_LISTED = 120 // characters of one
 
+const UNSAID = "It does not speak of this conversation. Say what the user asked for, what was done, and what comes next."
 const FINDINGS = promptText(new URL("./findings.md", import.meta.url)).trimEnd()
 
 /** Tokens that the audit may add to a summary. */
@@ -54,6 +60,9 @@ export const appendixRoom = ({ limits, figures }: Pick<Situation, "limits" | "fi
 export function auditorOf(situation: Situation): Auditor {
   const { context } = situation
   let source: Source | undefined
+  let hasAskedAgain = false
+  /** What the next route should do better: asking the same one again would read everything anew. */
+  let findings: string | undefined
 
   /** A summary that cannot be checked is taken as it is: the check must not cost a compaction that would succeed. */
   function check(summary: Summary): CheckedSummary {
@@ -68,24 +77,54 @@ export function auditorOf(situation: Situation): Auditor {
   }
 
   return {
-    async summary(route, instructions, ask) {
+    get hasAskedAgain() {
+      return hasAskedAgain
+    },
+
+    async summary(route, given, ask) {
+      const isModel = ASKS_MODEL.has(route.name)
+      const instructions = isModel && findings !== undefined ? [...given, findings] : given
+      hasAskedAgain ||= isModel && findings !== undefined
       const first = await ask(instructions)
       if (first.kind !== "summary") return first
       const checkedFirst = check(first)
-      if (!isWanting(checkedFirst) || !ASKS_MODEL.has(route.name) || context.signal.aborted) return checkedFirst
+      if (!isWanting(checkedFirst)) return checkedFirst
+      if (!isModel || hasAskedAgain || context.signal.aborted) return usable(checkedFirst, situation)
       context.progress({ phase: "message", message: "The summary does not match the conversation. Asking once more." })
+      findings = checkedFirst.findings
+      if (route.name === "shared" && missedCache(first)) return usable(checkedFirst, situation)
+      hasAskedAgain = true
       const second = await ask([...instructions, checkedFirst.findings!])
-      if (second.kind !== "summary") return checkedFirst
+      if (second.kind !== "summary") return usable(checkedFirst, situation)
       const checkedSecond = check(second)
-      return isBetter(checkedFirst, checkedSecond) ? checkedFirst : checkedSecond
+      return usable(isBetter(checkedFirst, checkedSecond) ? checkedFirst : checkedSecond, situation)
     },
   }
 }
 
+/** What says nothing counts as failed. A person who accepted it, and quotations as the last resort, are not asked. */
+function usable(checked: CheckedSummary, { order }: Situation): Exclude<RouteOutcome, Summary> | CheckedSummary {
+  if (!checked.saysNothing || order.written) return checked
+  const { responses } = checked
+  return { kind: "failed", why: "no_summary", message: "it says nothing about the conversation", responses }
+}
+
+const CACHED = 0.5 // of the input, at least: less was not read from the cache of the conversation
+
+function missedCache({ responses }: Summary): boolean {
+  const usage = responses.at(-1)?.usage
+  if (!usage) return false
+  const { input_tokens = 0, cache_read_input_tokens, cache_creation_input_tokens } = usage
+  const read = cache_read_input_tokens ?? 0
+  return read < CACHED * (input_tokens + read + (cache_creation_input_tokens ?? 0))
+}
+
 export const isWanting = ({ findings }: CheckedSummary): boolean => findings !== undefined
 
-/** The one that invents less; of two alike, the one that misses less. */
-export function isBetter({ audit: a }: CheckedSummary, { audit: b }: CheckedSummary): boolean {
+/** The one that says something; of two alike, the one that invents less, then the one that misses less. */
+export function isBetter(one: CheckedSummary, other: CheckedSummary): boolean {
+  if (one.saysNothing !== other.saysNothing) return other.saysNothing === true
+  const [{ audit: a }, { audit: b }] = [one, other]
   if (!a || !b) return b === undefined
   return a.fabrication === b.fabrication ? a.coverage > b.coverage : a.fabrication < b.fabrication
 }
@@ -106,7 +145,8 @@ function checked(situation: Situation, source: Source, summary: Summary): Checke
     estimate: (each) => views.estimator.text(each),
     room: appendixRoom(situation),
   })
-  const isGood = isGoodEnough(found, flags.figures)
+  const saysNothing = !summary.isQuoted && !speaksOf(text, source)
+  const isGood = !saysNothing && isGoodEnough(found, flags.figures)
   return {
     ...summary,
     text: better.text,
@@ -115,7 +155,8 @@ function checked(situation: Situation, source: Source, summary: Summary): Checke
       struck: better.struck.slice(0, MOST_LISTED).map((claim) => `${claim.class}: ${short(claim.text)}`),
       added: better.added.slice(0, MOST_LISTED).map((fact) => `${fact.class}: ${short(fact.text)}`),
     },
-    ...(isGood ? {} : { findings: findingsOf(found) }),
+    ...(isGood ? {} : { findings: findingsOf(found, saysNothing) }),
+    ...(saysNothing ? { saysNothing } : {}),
   }
 }
 
@@ -129,12 +170,13 @@ function isGoodEnough({ claims, facts, figures }: Audit, floors: Situation["cont
   return !invents && !misses
 }
 
-function findingsOf({ claims, facts }: Audit): string {
+function findingsOf({ claims, facts }: Audit, saysNothing: boolean): string {
   const unsupported = claims.filter(({ isSupported }) => !isSupported).map(({ text }) => text)
   const missing = facts.filter(({ isCovered }) => !isCovered).map(({ text }) => text)
   const findings = [
     ...listed("Claimed, but not in the conversation:", unsupported),
     ...listed("In the conversation, but missing:", missing),
+    ...(saysNothing ? [UNSAID] : []),
   ]
   return fillPrompt(FINDINGS, { findings: findings.join("\n") })
 }

@@ -1,6 +1,7 @@
 /**
  * Exact names in a summary: paths, identifiers, hashes and versions. Each must occur in the source. A path may be given from another
- * directory: its parts must then occur, and its end where no other directory precedes it.
+ * directory: its parts must then occur, and its end where no other directory precedes it. Where a part of the source cannot be read, a name
+ * that is not found is not refuted.
  */
 import type { Claim, Part } from "./claim.ts"
 import type { Name } from "./names-in.ts"
@@ -12,7 +13,7 @@ export function nameClaims(parts: readonly Part[], source: Source): readonly Cla
   return parts.flatMap((part) =>
     part.names.map((name): Claim => {
       const key = `${name.class} ${name.text}`
-      const isSupported = known.get(key) ?? isKnown(name, source)
+      const isSupported = known.get(key) ?? (isKnown(name, source) || source.isPartlyUnreadable)
       known.set(key, isSupported)
       return { class: name.class, text: name.text, at: part.at + name.at, isSupported, sentence: part }
     }),

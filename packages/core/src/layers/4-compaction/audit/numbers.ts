@@ -35,7 +35,7 @@ export function numberClaims(parts: readonly Part[], source: Source): readonly C
       const context = contextOf(part.text, index, end)
       const isCount = Number(value) <= COUNTED && !hasUnit && !/^0\d\d/.test(value)
       const isSupported =
-        (isCount || isKnown(value, source, context)) &&
+        (isCount || source.isPartlyUnreadable || isKnown(value, source, context)) &&
         (isLine(part.text, index) || !isOutdone({ value, own: own(), source, context, isCount }))
       if (isCount && isSupported) return []
       return [{ class: "numbers", text: found, at: part.at + index, isSupported, sentence: part }]

@@ -2,7 +2,7 @@
  * What a summary may draw on: the messages it replaces as the journal has them, what the model saw beside them, and the record. Built once
  * for a compaction, in one pass over the messages.
  */
-import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
+import { type Block, isMedia, isText, isThinking, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import { contentOf, isHuman, type Message, type Uuid } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
@@ -38,6 +38,8 @@ export interface Source {
   readonly sentences: readonly Sentence[]
   /** Where each number occurs: the positions among all words. */
   readonly numbers: ReadonlyMap<string, readonly number[]>
+  /** The model saw something that no one can read here: a picture, sealed thinking. A name that is not found may be from there. */
+  readonly isPartlyUnreadable: boolean
 }
 
 export interface Sentence {
@@ -59,6 +61,7 @@ export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput
   const turns: Turn[] = []
   const calls = new Map<string, string>()
   let before = ""
+  let isPartlyUnreadable = false
   const speak = (uuid: Uuid, text: string) => {
     if (text.trim() === "") return
     said.push(text)
@@ -83,10 +86,12 @@ export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput
       } else if (isToolResult(block)) {
         const output = typeof block.content === "string" ? block.content : textOf(resultBlocks(block))
         texts.push(output)
+        isPartlyUnreadable ||= resultBlocks(block).some(isUnreadable)
         const tool = block.is_error ? undefined : calls.get(block.tool_use_id)
         if (tool === ASKING.tool && ASKING.frame.test(output)) speak(message.uuid, output.replace(ASKING.frame, ""))
         else if (tool === PLANNING.tool && PLANNING.frame.test(output)) speak(message.uuid, "approved your plan")
-      }
+      } else if (isUnreadable(block)) isPartlyUnreadable = true
+      else texts.push(readableIn(block))
     }
     if (message.type === "user") for (const { text } of message.saidInResults ?? []) speak(message.uuid, text)
     if (isHuman(message)) speak(message.uuid, textOf(contentOf(message)))
@@ -102,7 +107,21 @@ export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput
       sentencesIn(text).map((each) => ({ text: each.text, tokens: tokensOf(each.text) })),
     ),
     numbers: numbersIn(tokens),
+    isPartlyUnreadable,
   }
+}
+
+/** Thinking that is sealed or left out, a picture, a document in bytes, and what a server encrypts in its results. */
+function isUnreadable(block: Block): boolean {
+  if (isThinking(block)) return block.type === "redacted_thinking" || block.thinking === ""
+  if (isMedia(block)) return block.source.type !== "text"
+  return !isText(block) && stringsIn(block).includes("encrypted_content")
+}
+
+/** What the model thought, what a server's tool returned, and documents in plain text. */
+function readableIn(block: Block): string {
+  if (isThinking(block)) return block.type === "thinking" ? block.thinking : ""
+  return stringsIn(block).join("\n")
 }
 
 /** An earlier summary and the record that followed it quote the user. A command carries what the user typed after it. */

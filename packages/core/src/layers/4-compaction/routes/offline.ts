@@ -25,7 +25,7 @@ export function offline(): Route {
       const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
       const text = await inSlices(summariseAbout(messages, order.instructions ?? "", budget))
       onProgress(text.length)
-      return { kind: "summary", text: `Summary:\n${text}`, cut, responses: [] }
+      return { kind: "summary", text: `Summary:\n${text}`, cut, isQuoted: true, responses: [] }
     },
   }
 }

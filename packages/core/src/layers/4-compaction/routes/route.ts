@@ -26,6 +26,8 @@ export type RouteOutcome =
       readonly cut: Cut
       /** Why a later route may do better. */
       readonly doubt?: string
+      /** No one wrote it: it is quoted from the conversation. */
+      readonly isQuoted?: true
       /** The answers that were paid for. */
       readonly responses: readonly ModelResponse[]
     }
