@@ -23,6 +23,7 @@ import { type Limits, limits } from "./record/limits.ts"
 import { type MemoriesKept, memories } from "./record/memories.ts"
 import { type Names, names } from "./record/names.ts"
 import { type NotesTaken, notes } from "./record/notes.ts"
+import { type Results, results } from "./record/results.ts"
 import { type UndoableDecisions, undoable } from "./record/undoable.ts"
 import { type Words, words } from "./record/words.ts"
 
@@ -30,6 +31,7 @@ export interface ViewStates {
   words: Words
   artifacts: Artifacts
   names: Names
+  results: Results
   frontier: Frontier
   ledger: Ledger
   archive: Archive
@@ -69,7 +71,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 26 // increase it whenever the shape or the rules of a state change
+const CHECKPOINT_VERSION = 27 // increase it whenever the shape or the rules of a state change
 
 const MOST_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
 const WAITING_LONG = 100 // entries: from here on it is worth a slice of work between turns
@@ -87,7 +89,7 @@ export class Views {
     this.estimator = createEstimator(options.family, from?.context.calibration)
     this.context = new ContextView(this.estimator, from?.context, options)
     this.#projections = {
-      ...{ words, artifacts, names, frontier, archive, compactions, notes, memories, agents, undoable, limits },
+      ...{ words, artifacts, names, results, frontier, archive, compactions, notes, memories, agents, undoable, limits },
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
@@ -95,6 +97,7 @@ export class Views {
       words: words.start(),
       artifacts: artifacts.start(),
       names: names.start(),
+      results: results.start(),
       frontier: frontier.start(),
       ledger: this.#projections.ledger.start(),
       archive: archive.start(),
@@ -117,6 +120,10 @@ export class Views {
   get names(): Names {
     this.#catchUp()
     return this.#states.names
+  }
+  get results(): Results {
+    this.#catchUp()
+    return this.#states.results
   }
   get frontier(): Frontier {
     return this.#states.frontier

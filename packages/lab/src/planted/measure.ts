@@ -1,6 +1,7 @@
 /** Plants the facts, lets work and compactions pass over them, and looks for each of them. */
 import Anthropic from "@anthropic-ai/sdk"
 import { type Conversation, type IncomingMessage, openConversation, recallTool } from "@strata/core"
+import { handleOf } from "@strata/core/internal"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
 import { KINDS, type PlantedFact, plantedFacts } from "./facts.ts"
@@ -152,7 +153,7 @@ async function handlesOf(chat: Conversation, facts: readonly PlantedFact[]): Pro
   for await (const entry of chat.entries()) {
     const written = JSON.stringify(entry)
     if (facts.some(({ id }) => written.includes(`"tool_use_id":"toolu_${id}"`)))
-      handles.push(entry.uuid.replaceAll("-", "").slice(0, 10))
+      handles.push(handleOf(entry.uuid))
   }
   return handles
 }

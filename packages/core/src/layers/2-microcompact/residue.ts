@@ -8,8 +8,8 @@ import { exactNamesIn } from "../../messages/exact-names.ts"
 import type { Message } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
 import { previewedText } from "../../views/context/render-decisions.ts"
+import { tellingIn } from "../../views/record/telling.ts"
 import type { Views } from "../../views/views.ts"
-import { tellingIn } from "../telling.ts"
 
 const LARGEST_SHARE = 1 / 4 // of the result: a residue must be much shorter than what it replaces
 const MORE_PER_TOKEN = 1 / 200 // of a long result: 10,000 tokens get 50 more, up to twice the usual

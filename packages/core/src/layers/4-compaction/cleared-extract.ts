@@ -8,8 +8,8 @@ import { handleFor } from "../../messages/handles.ts"
 import { inline } from "../../messages/inline.ts"
 import { contentOf } from "../../messages/messages.ts"
 import { previewedText } from "../../views/context/render-decisions.ts"
+import { tellingIn } from "../../views/record/telling.ts"
 import type { Views } from "../../views/views.ts"
-import { tellingIn } from "../telling.ts"
 
 const LEAST_SHARE = 12 // tokens for one result; less would hold no name
 const MOST_SHARE = 80 // tokens for one result, where there are few

@@ -179,13 +179,23 @@ test.each([
   ["sealed thinking", [{ type: "redacted_thinking", data: "x" }], []],
   ["thinking that is left out", [{ type: "thinking", thinking: "", signature: "s" }], []],
   ["a picture", [], [PICTURE]],
-  ["a document", [], [{ type: "document", source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" } }]],
+  [
+    "a document",
+    [],
+    [{ type: "document", source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" } }],
+  ],
 ])("BEY-2 what the model knows from %s is not invented", async (_, thought, shown) => {
   const model = summariser({ window: WINDOW, summary: () => KNOWN })
   const chat = await openCompacting({ window: WINDOW, store: memoryStore(), summariser: model })
   await chat.add({ role: "user", content: [{ type: "text", text: "Look." }, ...shown] } as never)
   const content = [...thought, { type: "text", text: "I see." }]
-  await chat.record({ id: "msg_t", model: SUMMARISER, content, stop_reason: "end_turn", usage: { input_tokens: 9, output_tokens: 1 } } as never)
+  await chat.record({
+    id: "msg_t",
+    model: SUMMARISER,
+    content,
+    stop_reason: "end_turn",
+    usage: { input_tokens: 9, output_tokens: 1 },
+  } as never)
   await talk(chat)
   await chat.compact()
   expect(model.asked()).toBe(1)

@@ -50,7 +50,8 @@ const APPENDIX_TO_SUMMARY = 0.5 // of the summary's budget, where that is small
 const MOST_LISTED = 20 // findings in the journal and in a request, of each kind
 const LONGEST_LISTED = 120 // characters of one
 
-const UNSAID = "It does not speak of this conversation. Say what the user asked for, what was done, and what comes next."
+const UNSAID =
+  "It does not speak of this conversation. Say what the user asked for, what was done, and what comes next."
 const FINDINGS = promptText(new URL("./findings.md", import.meta.url)).trimEnd()
 
 /** Tokens that the audit may add to a summary. */

@@ -2,7 +2,16 @@
  * What a summary may draw on: the messages it replaces as the journal has them, what the model saw beside them, and the record. Built once
  * for a compaction, in one pass over the messages.
  */
-import { type Block, isMedia, isText, isThinking, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
+import {
+  type Block,
+  isMedia,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  resultBlocks,
+  textOf,
+} from "../../../messages/blocks.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import { contentOf, isHuman, type Message, type Uuid } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"

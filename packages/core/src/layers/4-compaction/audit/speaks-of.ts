@@ -14,8 +14,7 @@ const ANYWHERE = contentWords(
 
 export function speaksOf(summary: string, { index }: Source): boolean {
   const own = new Map(tokensOf(summary).map((token) => [stem(token), token]))
-  for (const [word, token] of own)
-    if (ANYWHERE.has(word) || isStopWord(token) || /^\d+$/.test(token)) own.delete(word)
+  for (const [word, token] of own) if (ANYWHERE.has(word) || isStopWord(token) || /^\d+$/.test(token)) own.delete(word)
   const found = [...own].filter(([word, token]) => index.at(token).length > 0 || index.at(word).length > 0).length
   return own.size < FEWEST_WORDS || found >= Math.min(ENOUGH_WORDS, own.size * LEAST_SHARE)
 }

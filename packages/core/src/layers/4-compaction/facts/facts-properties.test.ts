@@ -8,6 +8,7 @@ import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { frontier } from "../../../views/record/frontier.ts"
 import { names } from "../../../views/record/names.ts"
+import { results } from "../../../views/record/results.ts"
 import { words } from "../../../views/record/words.ts"
 import { renderFacts } from "./facts.ts"
 
@@ -101,6 +102,7 @@ function viewsOf({ messages }: ReturnType<typeof conversationOf>) {
     words: project(words, messages),
     artifacts: project(artifacts, messages),
     names: project(names, messages),
+    results: project(results, messages),
     frontier: project(frontier, messages),
   }
 }

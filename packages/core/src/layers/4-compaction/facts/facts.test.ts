@@ -6,6 +6,7 @@ import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { frontier } from "../../../views/record/frontier.ts"
 import { names } from "../../../views/record/names.ts"
+import { results } from "../../../views/record/results.ts"
 import { words } from "../../../views/record/words.ts"
 import { type FactsOptions, renderFacts } from "./facts.ts"
 
@@ -14,6 +15,7 @@ const viewsOf = ({ messages }: ConversationBuilder) => ({
   words: project(words, messages),
   artifacts: project(artifacts, messages),
   names: project(names, messages),
+  results: project(results, messages),
   frontier: project(frontier, messages),
 })
 const factsOf = (builder: ConversationBuilder, options: Partial<FactsOptions> = {}) =>

@@ -11,6 +11,7 @@ import type { Views } from "../../../views/views.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import { languageOf } from "./language.ts"
 import { renderNames } from "./names.ts"
+import { renderResults } from "./results.ts"
 import { renderRules, renderWords } from "./users-words.ts"
 import { renderFailures, renderFiles, renderTests } from "./work-done.ts"
 
@@ -33,15 +34,24 @@ export interface FactsLimits {
   readonly plan: number
   /** The list of exact names. */
   readonly names: number
+  /** Tool results, one line each. */
+  readonly results: number
 }
 
-export const FACTS_LIMITS: FactsLimits = { words: 20_000, reads: 2_000, commands: 2_000, plan: 5_000, names: 2_000 }
+export const FACTS_LIMITS: FactsLimits = {
+  words: 20_000,
+  reads: 2_000,
+  commands: 2_000,
+  plan: 5_000,
+  names: 2_000,
+  results: 2_500,
+}
 
 const MOST_TODO_CHARACTERS = 500
 
 /** Empty where there is nothing to say. */
 export function renderFacts(
-  { words, artifacts, names, frontier }: Pick<Views, "words" | "artifacts" | "names" | "frontier">,
+  { words, artifacts, names, results, frontier }: Pick<Views, "words" | "artifacts" | "names" | "results" | "frontier">,
   { estimate, limits: given, kept = new Set() }: FactsOptions,
 ): string {
   const limits = { ...FACTS_LIMITS, ...given }
@@ -56,6 +66,7 @@ export function renderFacts(
     renderFiles({ artifacts, limit: limits.reads, estimate }),
     renderFailures(commands),
     renderTests(commands),
+    renderResults({ results, names, limit: limits.results, estimate, kept }),
   ]
   const shown = joined(sections)
   return joined([shown, renderNames({ names, limit: limits.names, estimate, kept, shown })]).toWellFormed() // half a surrogate pair would spoil the whole request

@@ -28,6 +28,8 @@ const MOST_SHOWN = 20_000 // names in the other facts
 // Chosen with `npm run compaction-marks`, on a conversation that rewrites whole files: it has far more names than room.
 const RECENCY = 1 // how much more the newest name counts than the oldest: as much as three uses instead of one
 const SAID = 2 // how much more a name counts that was said than one that was only typed
+const RARE_KIND = 2 // how much more a hash, a version, a ticket or a number of four digits counts: nothing else says what it says
+const SMALL_NUMBER = 4 // how much less a number of three digits counts: line numbers and times would fill the list
 const EXPRESSION = 3 // how much less `error.message` counts, typed or in a result: ordinary words, joined by code
 
 /** Empty where there is nothing to list. */
@@ -103,9 +105,19 @@ function ranked(
     score:
       bonus +
       (RECENCY * at) / names.size +
-      Math.log2((1 + use.uses) / Math.max(1, estimate(name))) -
+      Math.log2((1 + use.uses) / Math.max(1, estimate(name))) +
+      kindBonus(name, bonus > 0) -
       (isExpression(name) ? penalty : 0),
   }))
+}
+
+const SMALL = /^\d{1,3}(?:\.\d+)?(?:%|[a-z]{1,2})?$/i
+const RARE =
+  /^(?:(?=[^a-f]*[a-f])(?=\D*\d)[0-9a-f]{7,64}|v?\d+\.\d+\.\d[\w.-]*|[A-Z]{2,}-\d+|\d{4,}|\d{1,3}(?:,\d{3})+)$/
+
+function kindBonus(name: string, isSaid: boolean): number {
+  if (SMALL.test(name)) return isSaid ? 0 : -SMALL_NUMBER
+  return RARE.test(name) ? RARE_KIND : 0
 }
 
 const likeliestFirst = (a: RankedName, b: RankedName): number => b.score - a.score || b.at - a.at

@@ -30,6 +30,7 @@ export function direct(model: Model): Route {
           context: context.views.context,
           room: sizes.window * INPUT_SHARE - messages.reduce((sum, each) => sum + cutInput.tokensOf(each), 0),
         }),
+        media: model.name === context.model,
         kind: cut.kind,
         ...recordOf({ context, cut, figures }),
         instructions,

@@ -41,6 +41,8 @@ export interface DirectSummary {
   /** How many words to aim for. */
   readonly words?: number
   readonly estimator: Estimator
+  /** Whether the model takes pictures and documents as the conversation has them. */
+  readonly media?: boolean
   readonly signal: AbortSignal
   /** How long an answer may take. Default: the model's own. */
   readonly limits?: StreamLimits
@@ -102,7 +104,7 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
   const words = options.words === undefined ? mostWords : Math.min(options.words, mostWords ?? options.words)
   const wanted = { kind, instructions, words, record: options.record ?? false }
   const budget = roomIn({ window, output, estimator, messages: options.messages, prompt: summaryPrompt(wanted) })
-  const room = { ...budget, dropShare: options.dropShare }
+  const room = { ...budget, dropShare: options.dropShare, media: options.media ?? false }
   const asked = await summarise(caller, { wanted, room, messages: options.messages }).catch(broken)
   return { ...asked, responses }
 }

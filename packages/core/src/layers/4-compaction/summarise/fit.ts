@@ -2,7 +2,7 @@
  * Makes what a summariser reads fit its window. Messages that do not fit are divided into chunks of whole rounds. A single round that does
  * not fit is cut harder and harder. Summaries of parts that do not fit together are joined in groups.
  */
-import { type Block, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
+import { type Block, isMedia, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
 import { isSentToModel, type Message } from "../../../messages/messages.ts"
 import { type Round, rounds } from "../../../messages/rounds.ts"
@@ -16,6 +16,8 @@ export interface Room {
   readonly estimator: Estimator
   /** How much of one result or text may stay. Default: by the room. */
   readonly limits?: InputLimits
+  /** Whether the summariser takes pictures and documents as the conversation has them. */
+  readonly media?: boolean
   /** Share of the rounds that is dropped where a provider finds the request too long without saying by how much. */
   readonly dropShare?: number | undefined
 }
@@ -69,10 +71,16 @@ export function chunksOf(messages: readonly Message[], room: Room): readonly (re
   return chunks
 }
 
-/** The messages as a summariser reads them, within the room. */
+const MOST_MEDIA = 20 // in one request: beyond it the API takes only small pictures
+
+/** The messages as a summariser reads them, within the room: with what the model thought and was shown, where that fits. */
 export function fitted(messages: readonly Message[], room: Room): readonly FlatMessage[] {
-  const { budget, estimator } = room
+  const { budget, estimator, media = false } = room
   let limits = limitsIn(room)
+  for (const shown of media ? [{ thinking: true, media }, { thinking: true }] : [{ thinking: true }]) {
+    const all = summaryInput(messages, { limits, ...shown })
+    if (sizeOf(all, estimator) <= budget && mediaIn(all) <= MOST_MEDIA) return all
+  }
   let input = summaryInput(messages, { limits })
   while (sizeOf(input, estimator) > budget) {
     if (limits.result <= SMALLEST.result && limits.text <= SMALLEST.text) return asOneText(input, room)
@@ -84,6 +92,12 @@ export function fitted(messages: readonly Message[], room: Room): readonly FlatM
   }
   return input
 }
+
+const mediaIn = (messages: readonly FlatMessage[]): number =>
+  messages
+    .flatMap(({ content }) => content)
+    .flatMap((block) => (isToolResult(block) ? resultBlocks(block) : [block]))
+    .filter(isMedia).length
 
 /** The last resort, for a round of very many calls: one text, of which the beginning and the end stay. */
 function asOneText(messages: readonly FlatMessage[], { budget, estimator }: Room): readonly FlatMessage[] {

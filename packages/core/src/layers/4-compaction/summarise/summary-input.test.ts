@@ -46,6 +46,20 @@ describe("L4-10 what the summariser reads", () => {
     expect(input(builder)).toEqual(['user: "Summary:\\n1. A"', 'assistant: "ok"'])
   })
 
+  test("BEY-2 where it fits, thinking is text, and pictures are as they were, inside results too", () => {
+    const thinking: Block = { type: "thinking", thinking: "It must be 4711.", signature: "s" }
+    const { messages } = conversation()
+      .user([image, { type: "text", text: "look" }])
+      .respond([thinking, { type: "text", text: "b" }])
+      .call("Read", { file_path: "/a.png" })
+      .result([{ type: "text", text: "a page" }, image])
+    const sent = summaryInput(messages, { thinking: true, media: true })
+    expect(sent[0]!.content[0]).toEqual(image)
+    expect(JSON.stringify(sent)).toContain("[thinking] It must be 4711.")
+    expect(JSON.stringify(sent).split(JSON.stringify(image)).length - 1).toBe(2)
+    expect(JSON.stringify(sent)).not.toContain('"signature"')
+  })
+
   test("thinking goes, also where an answer was nothing else", () => {
     const thinking: Block = { type: "thinking", thinking: "hm", signature: "s" }
     const builder = conversation()

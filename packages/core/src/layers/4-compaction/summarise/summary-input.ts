@@ -30,6 +30,10 @@ export interface InputLimits {
 
 export interface SummaryInputOptions extends FlattenOptions {
   readonly limits?: InputLimits
+  /** What the model thought, as text. Default: left out. */
+  readonly thinking?: boolean
+  /** Pictures and documents as they are. Default: by name. */
+  readonly media?: boolean
 }
 
 /** About 5,000 and 20,000 tokens: enough to see what a file is about, and all of a long message. */
@@ -41,8 +45,10 @@ const LISTINGS = new Set(["skill_listing", "skill_discovery"])
 const SEALED_FIELDS = new Set(["encrypted_content", "encrypted_index", "encrypted_stdout", "cache_control"])
 
 export function summaryInput(messages: readonly Message[], options: SummaryInputOptions = {}): readonly FlatMessage[] {
-  const { limits = INPUT_LIMITS, ...flattening } = options
-  const readable = messages.filter((message) => !isListing(message)).map(withReadableBlocks)
+  const { limits = INPUT_LIMITS, thinking = false, media = false, ...flattening } = options
+  const readable = messages
+    .filter((message) => !isListing(message))
+    .map((message) => withReadableBlocks(message, { thinking, media }))
   const { messages: flat } = flatten(readable, flattening)
   return flat.map(({ role, content }) => ({ role, content: content.map((block) => shortened(block, limits)) }))
 }
@@ -53,17 +59,29 @@ function isListing(message: Message): boolean {
   return LISTINGS.has(attachment.type === "foreign" ? attachment.kind : attachment.type)
 }
 
-function withReadableBlocks(message: Message): Message {
+type Shown = Required<Pick<SummaryInputOptions, "thinking" | "media">>
+
+function withReadableBlocks(message: Message, shown: Shown): Message {
   if (message.type !== "user" && message.type !== "assistant") return message
-  const content = contentOf(message).filter((block) => !isThinking(block))
-  return { ...message, message: { ...message.message, content: content.map(readable) } } as Message
+  const content = contentOf(message).flatMap((block): readonly Block[] =>
+    isThinking(block) ? (shown.thinking ? thoughtOf(block) : []) : [readable(block, shown)],
+  )
+  return { ...message, message: { ...message.message, content } } as Message
 }
 
+/** A signature binds thinking to its place, so it is shown as text. */
+const thoughtOf = (block: Block): readonly TextBlock[] =>
+  block.type === "thinking" && block.thinking !== "" ? [asText(`[thinking] ${block.thinking}`)] : []
+
+/** Bytes that the request carries itself. A reference may need more than the request has. */
+const isCarried = (block: Block): boolean => isMedia(block) && block.source.type === "base64"
+
 /** Calls and results with the fields that every model takes, everything else as text. */
-function readable(block: Block): Block {
+function readable(block: Block, { media }: Shown): Block {
   if (isText(block)) return asText(block.text) // without citations
+  if (media && isCarried(block)) return block
   if (isToolUse(block)) return { type: "tool_use", id: block.id, name: block.name, input: block.input }
-  if (isToolResult(block)) return readableResult(block)
+  if (isToolResult(block)) return readableResult(block, media)
   const use = asServerUse(block)
   if (use) return asText(`[${use.name} ${JSON.stringify(use.input)}]`)
   const result = asServerResult(block)
@@ -75,12 +93,14 @@ function readable(block: Block): Block {
 
 const asText = (text: string): TextBlock => ({ type: "text", text })
 
-function readableResult(result: ToolResult): ToolResult {
+function readableResult(result: ToolResult, media: boolean): ToolResult {
   const texts = resultBlocks(result).map((block) =>
     isText(block) ? block.text : isMedia(block) ? `[${block.type}]` : readableJson(block),
   )
   const { type, tool_use_id, is_error } = result
-  return { type, tool_use_id, content: texts.join("\n"), ...(is_error === undefined ? {} : { is_error }) }
+  const pictures = media && !is_error ? resultBlocks(result).filter(isCarried) : []
+  const content = pictures.length > 0 ? [asText(texts.join("\n")), ...pictures] : texts.join("\n")
+  return { type, tool_use_id, content, ...(is_error === undefined ? {} : { is_error }) } as ToolResult
 }
 
 function readableJson(value: unknown): string {

@@ -2,10 +2,10 @@
  * What is exact in a tool result, in one line: the lines that report an error, and the names that tell most about it. It comes from a tool's
  * output, so every piece is quoted or free of anything that could end the line. Secrets are left out.
  */
-import { remembering } from "../base/remembering.ts"
-import { dropSecrets } from "../base/secrets/find-secrets.ts"
-import { type ExactName, exactNamesIn } from "../messages/exact-names.ts"
-import { inline, quoted } from "../messages/inline.ts"
+import { remembering } from "../../base/remembering.ts"
+import { dropSecrets } from "../../base/secrets/find-secrets.ts"
+import { type ExactName, exactNamesIn } from "../../messages/exact-names.ts"
+import { inline, quoted } from "../../messages/inline.ts"
 
 const ERRORS_SHARE = 1 / 2 // of the room: names get the other half
 const LONGEST_ERROR = 160 // characters of one line
@@ -31,6 +31,10 @@ const KIND_RANK: Readonly<Record<ExactName["kind"], number>> = {
   path: 3,
   identifier: 3,
 }
+
+const LAST = 4
+/** Line numbers, times and counts are in any output. */
+const isSmall = (name: string): boolean => /^\d{1,3}(?:\.\d+)?(?:%|[a-z]{1,2})?$/i.test(name)
 
 export interface TellingInput {
   readonly text: string
@@ -82,6 +86,6 @@ function errorLines(text: string): readonly string[] {
 const shortened = (line: string) => (line.length > LONGEST_ERROR ? `${line.slice(0, LONGEST_ERROR)}…` : line)
 
 function telling(names: readonly ExactName[], isUsedLater: (name: string) => boolean): readonly string[] {
-  const rank = ({ name, kind }: ExactName) => (isUsedLater(name) ? -1 : KIND_RANK[kind])
+  const rank = ({ name, kind }: ExactName) => (isUsedLater(name) ? -1 : isSmall(name) ? LAST : KIND_RANK[kind])
   return names.toSorted((a, b) => rank(a) - rank(b)).map(({ name }) => name)
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { SECRETS } from "../../test/memory/secret-samples.ts"
-import { createEstimator } from "../tokens/estimate.ts"
+import { SECRETS } from "../../../test/memory/secret-samples.ts"
+import { createEstimator } from "../../tokens/estimate.ts"
 import { tellingIn } from "./telling.ts"
 
 const { text: estimate } = createEstimator("claude-5")
