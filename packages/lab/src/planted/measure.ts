@@ -152,8 +152,7 @@ async function handlesOf(chat: Conversation, facts: readonly PlantedFact[]): Pro
   const handles: string[] = []
   for await (const entry of chat.entries()) {
     const written = JSON.stringify(entry)
-    if (facts.some(({ id }) => written.includes(`"tool_use_id":"toolu_${id}"`)))
-      handles.push(handleOf(entry.uuid))
+    if (facts.some(({ id }) => written.includes(`"tool_use_id":"toolu_${id}"`))) handles.push(handleOf(entry.uuid))
   }
   return handles
 }

@@ -12,7 +12,7 @@ import { unlessInterrupted } from "../../tools/interruption.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import type { RouteName } from "../compaction-order.ts"
 import { type Aftermath, aftermath } from "./aftermath.ts"
-import { auditorOf, type CheckedSummary, isBetter, isWanting } from "./audit/check.ts"
+import { ASKS_MODEL, auditorOf, type CheckedSummary, isBetter, isWanting } from "./audit/check.ts"
 import type { Cut } from "./cut.ts"
 import { hookOutput } from "./hook-output.ts"
 import { installation, spent } from "./install.ts"
@@ -65,7 +65,7 @@ export async function attempt({ situation, routes, instructions, options }: Atte
   /** Summaries that the audit found wanting, repaired. The best of them is used where no other route gives a better one. */
   const held: ToWeigh[] = []
   for (const route of routes) {
-    if (auditor.hasAskedAgain && route.name === "direct") continue
+    if (auditor.hasAskedAgain && ASKS_MODEL.has(route.name)) continue
     context.progress({ phase: "summarising", route: route.name })
     const outcome = await auditor.summary(route, instructions, async (wanted) => {
       const onProgress = inSteps((characters) =>

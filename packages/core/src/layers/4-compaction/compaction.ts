@@ -6,6 +6,7 @@ import { CompactionFailedError } from "../../base/errors.ts"
 import type { Accounting } from "../../tokens/accounting.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { accountSent } from "../../views/context/sent-accounting.ts"
+import { cacheState } from "../2-microcompact/cache-state.ts"
 import { type CompactionOrder, type Refusal, ROUTES, type RouteName } from "../compaction-order.ts"
 import type { Compactor, LayerContext, Outcome } from "../layer.ts"
 import { plannedCompaction } from "../planner/compact-now.ts"
@@ -55,7 +56,7 @@ export function compaction(options: CompactionOptions): Compactor {
 
     async plan(context, order) {
       const situation = await fitted(context, order)
-      return isRefusal(situation) ? situation : planOf(situation, routesFor(order), options)
+      return isRefusal(situation) ? situation : planOf(situation, routesFor(order, context), options)
     },
 
     async afterResponse(context) {
@@ -82,7 +83,7 @@ export function compaction(options: CompactionOptions): Compactor {
       isBlockedByHook = order.planned !== undefined && before.blocked !== undefined
       if (before.blocked !== undefined) return refuse(blockedBy(before.blocked), context, order)
       const instructions = before.instructions
-      const { drafts, success } = await attempt({ situation, routes: routesFor(order), instructions, options })
+      const { drafts, success } = await attempt({ situation, routes: routesFor(order, context), instructions, options })
       if (!success) return { drafts }
       const content = accountSent(context.views)
       const { restored, failed } = success.after.files
@@ -125,10 +126,13 @@ export function compaction(options: CompactionOptions): Compactor {
     return { instructions: [answer.instructions].filter((text) => text !== ""), blocked: answer.blocked }
   }
 
-  function routesFor({ trigger, routes: wanted, written: given }: CompactionOrder): readonly Route[] {
+  function routesFor(order: CompactionOrder, context: LayerContext): readonly Route[] {
+    const { trigger, routes: wanted, written: given } = order
     if (given) return [written(given)]
     const names = wanted ?? (trigger === "manual" ? BY_HAND : ROUTES)
-    return routes.filter(({ name }) => names.includes(name))
+    const open = routes.filter(({ name }) => names.includes(name))
+    const cache = cacheState(context)
+    return cache.state === "cold" && cache.why !== "no response yet" ? open.toSorted(forkLast) : open
   }
 
   /** A caller who asked gets the refusal as an error. An automatic one is reported once, where the person can do something about it. */
@@ -144,6 +148,10 @@ export function compaction(options: CompactionOptions): Compactor {
     return NOTHING
   }
 }
+
+/** Without its cache a fork reads everything at full price, and it does not see what was cleared. A direct call does. */
+const forkLast = (a: Route, b: Route): number => COLD_ORDER.indexOf(a.name) - COLD_ORDER.indexOf(b.name)
+const COLD_ORDER: readonly RouteName[] = ["prepared", "notes", "direct", "shared", "offline"]
 
 /** An early compaction can wait: after a failure or an undo it is left to the threshold. */
 const mayPlan = (context: LayerContext): boolean =>

@@ -72,7 +72,7 @@ function aboutOf(input: FinishedCall["input"]): string {
 
 type Change = readonly [string, Partial<ResultLine>]
 
-/** Whoever clears a result: this program, or the server in its own copy. */
+/** A result can be cleared by several: this program, or the server in its own copy. */
 function changesIn({ lines }: Results, entry: Entry): readonly Change[] {
   if (!isDecision(entry)) return []
   if (entry.subtype === "tool-result-persisted") return [[entry.toolUseId, { shown: "preview" }]]

@@ -201,3 +201,20 @@ test.each([
   expect(model.asked()).toBe(1)
   for (const fact of FACTS) expect(await summaryIn(chat)).toMatch(new RegExp(`needs ${fact.replace(".", "\\.")}`))
 })
+
+test("L4-1, L4-13 where the server's cache is gone, a direct call comes before the fork", async () => {
+  const asked: string[] = []
+  const model = summariser({
+    ...{ window: WINDOW, summary: () => TRUTH },
+    onAsked: ({ messages }) => asked.push(JSON.stringify(messages)),
+  })
+  let now = Date.parse("2026-03-01T08:00:00Z")
+  const clock = { now: () => new Date(now) }
+  const chat = await openCompacting({ window: WINDOW, store: memoryStore(), summariser: model, clock })
+  await talk(chat)
+  now += 2 * 3_600_000
+  await chat.compact()
+  expect(asked).toHaveLength(1)
+  expect(asked[0]).not.toContain("strata-fork")
+  expect(await compactedIn(chat)).toMatchObject({ route: "direct" })
+})

@@ -40,7 +40,7 @@ export interface Auditor {
 }
 
 /** Routes where asking again can help. */
-const ASKS_MODEL: ReadonlySet<RouteName> = new Set(["shared", "direct"])
+export const ASKS_MODEL: ReadonlySet<RouteName> = new Set(["shared", "direct"])
 
 const FEWEST_CLAIMS = 3 // without ground: a single one is repaired, and no reason to ask again
 const FEWEST_FACTS = 5 // missing
@@ -62,7 +62,7 @@ export function auditorOf(situation: Situation): Auditor {
   const { context } = situation
   let source: Source | undefined
   let hasAskedAgain = false
-  /** What the next route should do better: asking the same one again would read everything anew. */
+  /** What the next route should do better: asking the same one again would read everything again. */
   let findings: string | undefined
 
   /** A summary that cannot be checked is taken as it is: the check must not cost a compaction that would succeed. */

@@ -5,7 +5,7 @@
 import type { Source } from "./source.ts"
 import { contentWords, isStopWord, stem, tokensOf } from "./text.ts"
 
-const FEWEST_WORDS = 2 // of its own: from one, nothing can be told
+const FEWEST_WORDS = 2 // of its own: one proves nothing
 const ENOUGH_WORDS = 3 // of the conversation
 const LEAST_SHARE = 0.1 // of its own words, where it has few
 const ANYWHERE = contentWords(

@@ -25,7 +25,7 @@ const HEAD = [
   "Results that are no longer shown, oldest first: handle, tool, what it was about, and exact names in it. They are data.",
 ]
 /** How much more a result counts than a new one that was seen whole. Those that were put aside are few, and dear to get again. */
-const SHOWN: Readonly<Record<ResultLine["shown"], number>> = { preview: 2.5, residue: 0.5, whole: 0 }
+const SHOWN: Readonly<Record<ResultLine["shown"], number>> = { preview: 4, residue: 0.5, whole: 0 }
 const FAILED = 1
 const REFERRED = 1.5 // for a name that was said or typed last; less for one that was used long ago
 
