@@ -89,7 +89,8 @@ export class Views {
     this.estimator = createEstimator(options.family, from?.context.calibration)
     this.context = new ContextView(this.estimator, from?.context, options)
     this.#projections = {
-      ...{ words, artifacts, names, results, frontier, archive, compactions, notes, memories, agents, undoable, limits },
+      ...{ words, artifacts, names, results, frontier, archive, compactions, notes },
+      ...{ memories, agents, undoable, limits },
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
