@@ -1,7 +1,7 @@
 /** Plants the facts, lets work and compactions pass over them, and looks for each of them. */
 import Anthropic from "@anthropic-ai/sdk"
 import { type Conversation, type IncomingMessage, openConversation, recallTool } from "@strata/core"
-import { handleOf } from "@strata/core/internal"
+import { CompactionFailedError, handleOf } from "@strata/core/internal"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
 import { KINDS, type PlantedFact, plantedFacts } from "./facts.ts"
@@ -62,11 +62,12 @@ export function measurePlanted(options: PlantedOptions): Promise<PlantedFigures>
       for (const fact of interleaved(facts)) await take(chat, exchangeOf(fact), fact.id)
       const looked: Looked[] = []
       const most = Math.max(...options.after)
-      for (let done = 1, round = 0; done <= most; done++) {
+      for (let done = 0, round = 0; done < most; ) {
         for (let nth = 0; nth < WORK; nth++, round++) await take(chat, otherWork(round), `work-${round}`)
         clock.advance(PAUSE_MS)
         await chat.prepare()
-        await chat.compact()
+        if (!(await isCompacted(chat))) continue
+        done++
         if (options.after.includes(done)) looked.push(await look(chat, { facts, recall, compactions: done }))
       }
       return { ...options, looked, calls: brain.asked() / most }
@@ -115,6 +116,16 @@ async function answer(chat: Conversation, response: { id: string; content: reado
     usage,
   } as never)
 }
+
+/** A compaction that would make too little room is refused: then there is more work first. */
+const isCompacted = (chat: Conversation): Promise<boolean> =>
+  chat.compact().then(
+    () => true,
+    (error) => {
+      if (error instanceof CompactionFailedError) return false
+      throw error
+    },
+  )
 
 interface ToLook {
   readonly facts: readonly PlantedFact[]
