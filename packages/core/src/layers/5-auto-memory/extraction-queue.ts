@@ -181,7 +181,7 @@ export class ExtractionQueue {
     }
     try {
       const kept = await keepProposals(extraction, {
-        ...{ bank, mode, evidence, memories, today, signal: context.signal },
+        ...{ bank, mode, evidence, today, signal: context.signal },
         ...(confirm ? { confirm } : {}),
         ...(refused ? { refused } : {}),
       })

@@ -54,7 +54,7 @@ export class RuleKeeper {
       const memories = await bank.all()
       const evidence = { conversation, words, outside: [] }
       const kept = await keepProposals(await proposalsFor([...rules], memories, dayOf(now)), {
-        ...{ bank, mode, evidence, memories, today: dayOf(now), signal, refused },
+        ...{ bank, mode, evidence, today: dayOf(now), signal, refused },
         ...(confirm ? { confirm } : {}),
       })
       return keptRules(kept, said)

@@ -33,7 +33,6 @@ export interface Keeping {
   /** Missing where no one can be asked. */
   readonly confirm?: ConfirmMemory
   readonly evidence: Evidence
-  readonly memories: readonly Memory[]
   /** YYYY-MM-DD. */
   readonly today: string
   /** Texts that the person did not want to keep. They are not asked about again; what they refuse now is added. */
@@ -50,12 +49,26 @@ export interface Kept {
   readonly leftOut: readonly string[]
 }
 
-export async function keepProposals({ texts, base }: Extraction, keeping: Keeping): Promise<Kept> {
+/** The last one for each bank. */
+const turns = new WeakMap<MemoryBank, Promise<unknown>>()
+
+/** One at a time, each with what the one before wrote: what a person says is kept at once and is also in sight of an extraction. */
+export function keepProposals(extraction: Extraction, keeping: Keeping): Promise<Kept> {
+  const { bank } = keeping
+  const kept = (turns.get(bank) ?? Promise.resolve()).then(async () => keep(extraction, keeping, await bank.all()))
+  turns.set(
+    bank,
+    kept.catch(() => undefined),
+  )
+  return kept
+}
+
+async function keep({ texts, base }: Extraction, keeping: Keeping, memories: readonly Memory[]): Promise<Kept> {
   const leftOut: string[] = []
   const kept: MemoryDraft[] = []
   for (const [file, text] of texts) {
     if (base.get(file) === text) continue
-    const checked = await checkedDraft({ file, text }, keeping)
+    const checked = await checkedDraft({ file, text }, { ...keeping, memories })
     if (typeof checked === "string") leftOut.push(checked)
     else if (checked && (await isWanted({ file, text, draft: checked, base }, keeping, leftOut)))
       kept.push(keeping.mode === "ask" ? withConsent(checked) : checked)
@@ -70,7 +83,7 @@ export async function keepProposals({ texts, base }: Extraction, keeping: Keepin
 /** The memory with its source, or why it is left out. Nothing where it says what the file says already. */
 async function checkedDraft(
   { file, text }: { readonly file: string; readonly text: string },
-  { evidence, memories, today, refused = [] }: Keeping,
+  { evidence, memories, today, refused = [] }: Keeping & { readonly memories: readonly Memory[] },
 ): Promise<MemoryDraft | string | undefined> {
   const before = memories.find((memory) => memory.file === file)
   const facts = { created: before?.created ?? today, source: before?.source ?? ({ saidBy: "agent" } as const) }

@@ -1,0 +1,58 @@
+/** Rules that a person says in one conversation of the library, as the first request of the next one has them. */
+import { describe, expect, onTestFinished, test } from "vitest"
+import { manualClock } from "../../../src/base/clock.ts"
+import { openConversation } from "../../../src/conversation/open.ts"
+import { memoryStore } from "../../../src/journal/memory-store.ts"
+import { project } from "../agent/agents.ts"
+
+function person(store: ReturnType<typeof memoryStore> | undefined) {
+  const where = { ...project(), ...(store ? { store } : {}) }
+  /** Says one thing after the other, and does not wait for what is done in the background. Resolves with the first request. */
+  return async function says(id: string, ...texts: readonly string[]): Promise<string> {
+    const chat = await openConversation({
+      ...{ model: "claude-opus-4-6", id, env: {}, clock: manualClock(), ...where, memory: { owner: "ada" } },
+      settings: { flush: "never" },
+    })
+    onTestFinished(() => chat.close())
+    const requests: string[] = []
+    for (const [at, text] of texts.entries()) {
+      await chat.add(text)
+      requests.push(JSON.stringify((await chat.prepare()).messages.at(-1)))
+      await chat.record({ id: `msg_${id}_${at}`, content: [{ type: "text", text: "All right." }] })
+    }
+    await chat.settled()
+    await chat.close()
+    return requests[0]!
+  }
+}
+
+const datedLines = (request: string): readonly string[] =>
+  [...request.matchAll(/\\n\d+ \w{3}: (.*?)(?=\\n)/g)].map(([, line]) => line!).sort()
+
+describe.each([
+  ["files", undefined],
+  ["memory", memoryStore()],
+] as const)("L5-13 rules said in a row, in %s", (_, store) => {
+  test("each is one line of the next conversation, a later one stands in place of an earlier, and nothing else is there", async () => {
+    const says = person(store)
+    await says(
+      "monday",
+      "From now on, always answer in French.",
+      "I prefer tabs.",
+      "When I ask about SQL, include an index hint.",
+      "How can I make sure my chart renders?",
+      "I'm trying to fix the build.",
+    )
+    expect(datedLines(await says("tuesday", "thanks!"))).toEqual([
+      "From now on, always answer in French.",
+      "I prefer tabs.",
+      "When I ask about SQL, include an index hint.",
+    ])
+    await says("wednesday", "From now on, always answer in German.", "I prefer spaces.")
+    expect(datedLines(await says("thursday", "continue"))).toEqual([
+      "From now on, always answer in German.",
+      "I prefer spaces.",
+      "When I ask about SQL, include an index hint.",
+    ])
+  })
+})
