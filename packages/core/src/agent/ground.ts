@@ -1,6 +1,6 @@
 /** What everything else of an agent is built on: its directories, settings, models, store and memory. */
 import { realpath } from "node:fs/promises"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
 import { checkedId, projectName, randomIds } from "../base/ids.ts"
@@ -9,7 +9,7 @@ import { type Owner, ownerIn } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import type { EffectiveSettings, Settings } from "../base/settings.ts"
 import { type MemoryGround, memoryFor } from "../conversation/open.ts"
-import { openAgentMemory, type ProjectMemory } from "../conversation/project-memory.ts"
+import { followed, openAgentMemory, type ProjectMemory } from "../conversation/project-memory.ts"
 import { placeOfConversation } from "../conversation/whose.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, projectDirectory } from "../journal/file/layout.ts"
@@ -42,7 +42,8 @@ export interface Ground {
 export async function groundOf(options: AgentOptions, loaded: EffectiveSettings, sub?: SubAgentPlace): Promise<Ground> {
   const { clock = systemClock, env = process.env, client, summariser } = options
   const cwd = await projectAt(options.cwd ?? process.cwd())
-  const root = options.dir ?? defaultRoot(env)
+  // tools are judged by real paths, and nothing of the store may be reached by another name
+  const root = await followed(resolve(options.dir ?? defaultRoot(env)))
   const { values } = loaded
   const store = options.store ?? fileStore({ root, flush: values.flush, clock })
   const owner = ownerIn(options.memory)

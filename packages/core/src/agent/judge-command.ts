@@ -12,6 +12,7 @@ import {
   allowUnasked,
   ask,
   deny,
+  isAroundOthers,
   isInside,
   isKept,
   isReadable,
@@ -203,9 +204,9 @@ interface Allowance {
 function refusalOf(request: CommandRequest, { policy, rules }: Allowance): string | undefined {
   const { tool, facts, isReadOnly } = request
   const place = { ...placeOf(policy), strict: false }
-  const mayRead = ({ path }: FileUse) =>
+  const mayRead = ({ path, isTree }: FileUse) =>
     path !== undefined &&
-    (isReadable(path, policy) ||
+    ((isReadable(path, policy) && !(isTree && isAroundOthers(path, policy))) ||
       rules.some((rule) => rule.tool === "Read" && (rule.pattern === undefined || pathFits(rule.pattern, path, place))))
   const mayWrite = ({ path }: FileUse) =>
     path !== undefined &&

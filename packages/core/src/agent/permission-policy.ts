@@ -86,6 +86,10 @@ export function isReadable(path: string, { project, readable = [], memory, kept 
   return [...own, ...(isAmong(PROJECTS) ? [] : [project])].some((place) => isInside(path, place))
 }
 
+/** Whether tokens, and what others keep, are below a path, so that a search there would come to them. */
+export const isAroundOthers = (path: string, { kept }: PermissionPolicy): boolean =>
+  kept.some((directory) => [SIGN_INS, PROJECTS].some((folder) => isInside(join(directory, folder), path)))
+
 /**
  * The first file that decides which programs run, and that no rule names. A rule for a directory around it does not: who allows edits in
  * the project has not thought of `.git/hooks`.

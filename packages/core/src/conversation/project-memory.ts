@@ -179,7 +179,8 @@ async function openMemory(
   }
 }
 
-async function followed(directory: string): Promise<string> {
+/** A directory with its links followed. It need not exist. */
+export async function followed(directory: string): Promise<string> {
   const context = { directory: { get: () => directory, set: () => undefined }, env: { HOME: homedir() } }
   return (await resolveTarget(directory, context)).path
 }

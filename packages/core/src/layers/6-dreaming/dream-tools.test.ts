@@ -9,8 +9,8 @@ import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
 
 async function place(rules?: RulesOnReading) {
   const top = scratchDirectory()
-  const [copy, project, journals, outside] = ["copy", "project", "journals", "outside"].map((name) => {
-    mkdirSync(join(top, name))
+  const [copy, project, journals, outside] = ["copy", "project", "project/store/mine", "outside"].map((name) => {
+    mkdirSync(join(top, name), { recursive: true })
     return join(top, name)
   }) as [string, string, string, string]
   mkdirSync(join(copy, "logs"))
@@ -47,6 +47,31 @@ describe("L6-4 the tools of a dream", () => {
     expect((await call("Glob", { pattern: "*.ts", path: project })).text).toContain("code.ts")
     expect((await call("Bash", { command: `grep -c deploy ${journals}/c.jsonl` })).text).toContain("1")
     expect((await call("Bash", { command: "ls | head -3" })).text).toContain("a.md")
+    await close()
+  })
+
+  test("L5-14 it reads nothing of other owners, though the store is inside the project", async () => {
+    const { call, project, journals, close } = await place()
+    const others = join(project, "store", "theirs")
+    mkdirSync(others)
+    writeFileSync(join(others, "d.jsonl"), '{"text":"deploy the heron"}\n')
+    for (const [name, input] of [
+      ["Grep", { pattern: "deploy", path: project, output_mode: "content" }],
+      ["Grep", { pattern: "deploy", path: journals, output_mode: "content" }],
+      ["Glob", { pattern: "**/*.jsonl", path: project }],
+    ] as const) {
+      const { text } = await call(name, input)
+      expect(text).toContain("c.jsonl")
+      expect(text).not.toMatch(/heron|d\.jsonl/)
+    }
+    for (const [name, input] of [
+      ["Read", { file_path: join(others, "d.jsonl") }],
+      ["Grep", { pattern: "deploy", path: others }],
+      ["Bash", { command: `grep -r deploy ${project}` }],
+      ["Bash", { command: `head ${others}/d.jsonl` }],
+    ] as const)
+      expect(await call(name, input)).toMatchObject({ ok: false, text: expect.stringContaining("other owners") })
+    expect((await call("Bash", { command: `grep -r deploy ${journals}` })).text).toContain("deploy")
     await close()
   })
 

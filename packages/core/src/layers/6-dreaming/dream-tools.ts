@@ -1,5 +1,5 @@
 /** The tools of a dream: reading in three places, writing in the copy only. Everything else is refused. */
-import { join, relative, sep } from "node:path"
+import { dirname, join, relative, sep } from "node:path"
 import type { Clock } from "../../base/clock.ts"
 import { cloneSurroundings, withoutTools } from "../../forks/fork-state.ts"
 import type { Allows } from "../../forks/fork-tools.ts"
@@ -71,7 +71,13 @@ export async function openDreamTools(
   }
   return {
     tools: [...fileTools, bash],
-    context: cloneSurroundings(surroundings, new FileReads({ limits: READS })),
+    context: {
+      ...cloneSurroundings(surroundings, new FileReads({ limits: READS })),
+      judgeStep: ({ paths = [] }) =>
+        paths.some((path) => isOfOthers(path, reach))
+          ? { verdict: "deny", why: OF_OTHERS }
+          : { verdict: "allow", why: "it is in reach" },
+    },
     allows: (call, _tool, question) => judgeCall(call, question, reach),
     close: () => shell.close(),
   }
@@ -103,12 +109,23 @@ function judgeLooking(name: string, question: PermissionQuestion, reach: DreamRe
   const outside = paths.find((path) => !places.some((place) => isWithin(path, place)))
   if (paths.length === 0 || outside !== undefined)
     return `${outside ?? "it"} is outside the memory, the project and its transcripts.`
+  if (paths.some((path) => isOfOthers(path, reach))) return OF_OTHERS
   const isTranscript = (path: string) =>
     path.endsWith(".jsonl") && reach.journals.some((place) => isWithin(path, place))
   if (name === "Read" && paths.some(isTranscript))
     return "a transcript is never read whole. Search it with Grep, or with grep, head and tail."
   return reach.rules?.(name, question) ?? true
 }
+
+const OF_OTHERS = "what other owners and projects keep is not read."
+
+/** The store may be inside the project, and beside the transcripts of this owner are those of others. */
+const isOfOthers = (path: string, { copy, journals }: DreamReach): boolean =>
+  journals.some((place) => isWithin(path, dirname(place))) &&
+  ![copy, ...journals].some((place) => isWithin(path, place))
+
+const isAroundOthers = (path: string, { journals }: DreamReach): boolean =>
+  journals.some((place) => isWithin(dirname(place), path))
 
 function judgeWriting({ paths = [] }: PermissionQuestion, { copy }: DreamReach): true | string {
   const isMemory = (path: string) => {
@@ -129,5 +146,8 @@ function judgeShell(input: unknown, question: PermissionQuestion, reach: DreamRe
     transcripts: reach.journals,
   })
   if (verdict !== true) return `${verdict}.`
+  const reads = question.command.commands.flatMap(({ uses }) => uses.reads)
+  if (reads.some(({ path = "/", isTree }) => isOfOthers(path, reach) || (isTree && isAroundOthers(path, reach))))
+    return OF_OTHERS
   return reach.rules?.("Bash", question) ?? true
 }

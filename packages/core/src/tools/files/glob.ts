@@ -54,7 +54,7 @@ export const glob: Tool<GlobInput> = {
       signal: AbortSignal.any([context.signal, tooLong]),
     })
     context.signal.throwIfAborted()
-    const leftOut = new LeftOut(context)
+    const leftOut = new LeftOut(context, root.path)
     const shown = await newestFirst(found.filter((path) => !leftOut.has(path)))
     return { content: describeFound({ found: shown, input, context, leftOut, isPartial: tooLong.aborted }) }
   },

@@ -79,7 +79,7 @@ export function createGrep({
       }
       const mode = input.output_mode ?? "files"
       const mostLines = input.head_limit ?? DEFAULT_LINES
-      const leftOut = new LeftOut(context)
+      const leftOut = new LeftOut(context, root.path)
       const output = await runRipgrep({
         program: program ?? (await import("@vscode/ripgrep")).rgPath,
         args: [...argumentsFor(input), "--", root.path],

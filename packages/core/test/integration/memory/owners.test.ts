@@ -1,6 +1,6 @@
 /** Whose memory it is, seen from the doors of the library. The invariant has a property test of its own. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { judge } from "../../../src/agent/permissions.ts"
 import { manualClock } from "../../../src/base/clock.ts"
@@ -14,9 +14,14 @@ import { importConversations } from "../../../src/import/import-conversations.ts
 import { memoryStore } from "../../../src/journal/memory-store.ts"
 import { handleOf } from "../../../src/messages/handles.ts"
 import { agentMemoryFor } from "../../../src/team/definitions/agent-memory.ts"
+import { glob } from "../../../src/tools/files/glob.ts"
+import { grep } from "../../../src/tools/files/grep.ts"
+import { read } from "../../../src/tools/files/read.ts"
 import { recallTool } from "../../../src/tools/session/recall.ts"
+import { bashTool } from "../../../src/tools/shell/bash.ts"
+import { ShellSession } from "../../../src/tools/shell/shell-session.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
-import { agentFor, project } from "../agent/agents.ts"
+import { agentFor, ask, calls, project } from "../agent/agents.ts"
 import { memoryIn, say, stage } from "./remembering.ts"
 
 const FACT = "The staging server heron has the port 7071."
@@ -202,3 +207,42 @@ test("L5-14 the tools of an agent may read what its own conversation put aside, 
   expect(reading("tool-results", "other", "a.txt").verdict).toBe("ask")
   expect(reading("other.jsonl").verdict).toBe("ask")
 })
+
+describe.each([
+  ["by its path", (data: string) => data],
+  ["by a path that is not absolute", (data: string) => relative(process.cwd(), data)],
+  ["through a link", linkTo],
+] as const)("L5-14 a store inside the project, named %s", (_, named) => {
+  test.each([false, { owner: "eve" }] as const)("is not searched or read for %o", async (memory) => {
+    const { cwd } = project({ "notes.md": "The heron flies.\n" })
+    const data = join(cwd, "data")
+    mkdirSync(data)
+    const where = { cwd, dir: named(data) }
+    const journal = join(data, "projects", placeFor(projectName(cwd), "ada"), "monday.jsonl")
+    const script = [
+      "Noted.",
+      calls(
+        ["Grep", { pattern: "heron", output_mode: "content" }],
+        ["Glob", { pattern: "**/*.{md,jsonl}" }],
+        ["Bash", { command: "grep -rah heron ." }],
+        ["Bash", { command: "cat data/projects/*/monday.jsonl" }],
+        ["Read", { file_path: journal }],
+      ),
+      "Done.",
+    ]
+    const { sim, requests } = await stage({ where, script })
+    const tools = () => [read, grep, glob, bashTool(new ShellSession())]
+    await say(await agentFor(sim, where, { id: "monday", memory: { owner: "ada" }, tools: tools() }), FACT)
+    await ask(await agentFor(sim, where, { id: "tuesday", memory, tools: tools() }), "Look around.")
+    const results = JSON.stringify(requests.at(-1)!.messages.at(-1))
+    expect(results).not.toContain("7071")
+    expect(results).not.toContain("monday.jsonl\\n")
+    expect(results).toContain("The heron flies.")
+  })
+})
+
+function linkTo(data: string): string {
+  const link = `${data}-link`
+  symlinkSync(data, link)
+  return link
+}
