@@ -33,9 +33,16 @@ export function openCompacting({
     ...rest,
     model: SUMMARISER,
     layers: [...earlier, compaction({ parent, reads, timing, ...options })],
-    settings: { ...(window === undefined ? {} : { models: { [SUMMARISER]: { window } } }), ...rest.settings },
+    settings: {
+      ...(window === undefined ? {} : { models: { [SUMMARISER]: { window } } }),
+      ...rest.settings,
+      switches: { ...AT_ONCE, ...rest.settings?.switches },
+    },
   })
 }
+
+/** The request that needs a summary waits for it, so a test knows when the compaction comes. The tests of waiting do without. */
+export const AT_ONCE = { "compact-ahead": false }
 
 const surroundings: ToolSurroundings = {
   env: {},

@@ -33,7 +33,7 @@ export const SWITCHES = [
   flag("notes", true, "layer 3: notes are kept while the work goes on"),
   flag("compact-from-notes", true, "layer 4: the notes serve as the summary"),
   flag("compact-facts", true, "layer 4: facts from the journal follow the summary"),
-  flag("compact-ahead", false, "layer 4: the summary is prepared before it is needed"),
+  flag("compact-ahead", true, "layer 4: summaries are written in the background; only a full window waits for one"),
   flag("compact-reactive", true, "layer 4: a request refused as too long is compacted and sent again"),
   flag("compact-offline", true, "layer 4: without a model, the summary is quoted from the conversation"),
   flag("snip-tool", false, "the agent may propose to cut a range out of the view"),
@@ -157,7 +157,6 @@ export const FIGURES = [
     { value: 40, min: 0, max: 90, unit: "percent" },
     "of the threshold up to which files and skills are restored",
   ),
-  figure("compact-ahead-lead", tokens(40_000), "how long before the threshold a summary is prepared"),
   figure("names-limit", tokens(2_000), "size of the list of exact names after a compaction"),
   figure("restore-files", count(5), "files read again after a compaction"),
   figure("restore-file-limit", tokens(5_000), "size of one of them"),
@@ -202,7 +201,6 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
   notes: ["notes-first", "notes-growth", "notes-tool-calls", "notes-section-limit", "notes-limit"],
   "compact-from-notes": ["keep-least", "keep-most", "keep-messages", "notes-wait", "notes-wait-age"],
   "compact-facts": ["names-limit"],
-  "compact-ahead": ["compact-ahead-lead"],
   "compact-offline": ["offline-summary-limit"],
   "compact-audit": ["audit-coverage", "audit-fabrication"],
   "auto-memory": ["memory-turns", "memory-messages", "memory-start"],
@@ -215,6 +213,6 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
 /** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
 export const RETIRED: Readonly<Record<"switches" | "figures" | "hooks", readonly string[]>> = {
   switches: ["fold", "snip", "folding"],
-  figures: [],
+  figures: ["compact-ahead-lead"],
   hooks: [],
 }

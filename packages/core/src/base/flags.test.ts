@@ -90,12 +90,12 @@ describe("FLG-1 switches", () => {
 
   test("a provider gets the context of the question", async () => {
     const client = await clientSaying({
-      "compact-ahead": ({ model, targetingKey }) => model === "m" && targetingKey === "c1",
+      "snip-tool": ({ model, targetingKey }) => model === "m" && targetingKey === "c1",
     })
     const forModel = (model: string) =>
       createFlags({ settings: DEFAULT_SETTINGS, client, context: { targetingKey: "c1", model } }).read()
-    expect((await forModel("m")).on["compact-ahead"]).toBe(true)
-    expect((await forModel("other")).on["compact-ahead"]).toBe(false)
+    expect((await forModel("m")).on["snip-tool"]).toBe(true)
+    expect((await forModel("other")).on["snip-tool"]).toBe(false)
   })
 
   test("a provider is asked at each reading, so a switch can be turned while a conversation runs", async () => {

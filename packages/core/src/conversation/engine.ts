@@ -106,6 +106,7 @@ export class Engine {
   /** Calls are carried out one after another, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
   #isCatchingUp = false
+  #isUntouched = true
   /** By the name of the model. */
   readonly #thresholds = new Map<string, { readonly learnt: unknown; readonly thresholds: Thresholds }>()
   #closed = false
@@ -133,7 +134,10 @@ export class Engine {
       inFlight: record.journal.inFlight,
       refused: (attempt) => this.limits.refused(attempt),
     })
-    record.events.on("entry", ({ entry }) => parts.meter?.recorded(entry))
+    record.events.on("entry", ({ entry }) => {
+      parts.meter?.recorded(entry)
+      if (entry.type === "user" || entry.type === "assistant") this.#isUntouched = false
+    })
     const maxTokens = () => this.thresholds.maxOutput
     const window = () => this.thresholds.window
     this.prompt = new PromptKeeper({
@@ -264,6 +268,8 @@ export class Engine {
       compaction: { manual, auto: auto && this.layers.compacts },
       newUuid: () => this.record.ids.uuid(),
       request: () => this.preparer.forkRequest(),
+      isUntouched: this.#isUntouched,
+      meanwhile: (layer, work) => this.layers.begin(layer, work),
       signal,
       progress: (progress) => this.record.events.emit("compaction", progress),
     }

@@ -273,6 +273,8 @@ export interface CompactionFacts {
   readonly previous?: { readonly boundary: Uuid; readonly responses: number }
   /** Why the planner compacted before the window was full, in one sentence. */
   readonly planned?: string
+  /** The summary was written in the background, so no request waited for it. */
+  readonly prepared?: boolean
   /** How the summary was checked. Absent where it was not. */
   readonly audit?: AuditFigures
 }

@@ -49,6 +49,13 @@ export interface LayerContext {
   readonly newUuid: () => Uuid
   /** The request that forks start from: the conversation as it is now, on the cache of its last request. Building it changes nothing. */
   readonly request: () => Promise<ModelRequest>
+  /** Whether nothing was said since the conversation was opened. */
+  readonly isUntouched: boolean
+  /** Starts work of a layer in the background. What it decides is journaled when it is done. */
+  readonly meanwhile: (
+    layer: Pick<Layer, "name">,
+    work: (context: LayerContext) => Promise<Outcome | undefined>,
+  ) => void
   /** Aborted when the conversation closes, or when the caller gives up. */
   readonly signal: AbortSignal
   /** Reports how far a long task has come. */

@@ -101,13 +101,16 @@ export class LayerPipeline {
 
   /** Starts what the layers do in the background. What they decide is journaled when they are done. */
   inBackground(moment: "afterResponse" | "afterQuery"): void {
-    for (const layer of this.#having(moment)) {
-      const work = this.#guarded(layer, async (finish) => {
-        const context = this.#parts.context()
-        await this.#carryOut({ layer, outcome: await layer[moment]?.(context), seen: context.views, finish })
-      }).finally(() => this.#background.delete(work))
-      this.#background.add(work)
-    }
+    for (const layer of this.#having(moment)) this.begin(layer, async (context) => layer[moment]?.(context))
+  }
+
+  /** Starts work of a layer in the background. A failure is reported. */
+  begin(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): void {
+    const running = this.#guarded(layer, async (finish) => {
+      const context = this.#parts.context()
+      await this.#carryOut({ layer, outcome: await work(context), seen: context.views, finish })
+    }).finally(() => this.#background.delete(running))
+    this.#background.add(running)
   }
 
   /** Runs work of a layer that someone asked for. What it decides is journaled when it is done. A failure reaches the caller. */

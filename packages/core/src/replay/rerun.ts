@@ -356,6 +356,8 @@ class Rerun {
           messages: context.messages().messages,
         }),
       signal: new AbortController().signal,
+      isUntouched: false,
+      meanwhile: () => undefined,
       progress: () => undefined,
     }
   }

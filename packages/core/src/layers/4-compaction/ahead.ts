@@ -1,117 +1,162 @@
 /**
- * A summary ahead of time: near the threshold, or shortly before the planner compacts, a fork writes it while the user goes on.
- * Messages that came since are kept after it. It is dropped if the messages it covers have changed.
+ * Summaries ahead of time: one is written in the background while the work goes on, and is installed when it is there. Messages that came
+ * since are kept after it. It is dropped if the messages it covers have changed.
  */
-
-import type { Draft } from "../../journal/entries.ts"
+import type { Clock } from "../../base/clock.ts"
 import type { Uuid } from "../../messages/messages.ts"
-import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
-import type { LayerContext } from "../layer.ts"
-import { compactsNow, compactsSoon, costsMoney } from "../planner/compact-now.ts"
+import type { CompactionOrder, CompactionProgress } from "../compaction-order.ts"
+import type { LayerContext, Outcome } from "../layer.ts"
+import { compactsSoon, costsMoney } from "../planner/compact-now.ts"
 import { outlookOf } from "../planner/outlook.ts"
 import { positionOf } from "../position.ts"
-import { cutAfter } from "./cut.ts"
-import { compactionFigures } from "./figures.ts"
-import { spent } from "./install.ts"
+import type { Chosen } from "./attempt.ts"
+import type { CheckedSummary } from "./audit/check.ts"
+import { type Cut, cutAfter } from "./cut.ts"
+import { largestLead, leadFor, paceOf } from "./pace.ts"
 import type { Route } from "./routes/route.ts"
-import { askFork, type ForkSurroundings, readAnswer } from "./routes/shared.ts"
+import type { Situation } from "./situation.ts"
 
-interface Prepared {
-  readonly text: string
+/** A summary that is ready. */
+export interface Prepared {
+  readonly route: Route
+  readonly outcome: CheckedSummary
   /** It covers everything from the boundary up to this message. */
   readonly through: Uuid
   readonly boundary: Uuid | undefined
 }
 
+/** What the work in the background comes to. */
+export interface Writing extends Outcome {
+  readonly prepared?: Prepared | undefined
+}
+
 export interface Ahead {
-  /** Starts when it is time; resolves with what it cost. */
-  prepare(context: LayerContext, instructions: readonly string[]): Promise<readonly Draft[]>
-  readonly route: Route
-  forget(): void
+  readonly isRunning: boolean
+  /** How long a summary probably takes, with some caution. */
+  readonly seconds: number
+  start(context: LayerContext, write: (context: LayerContext) => Promise<Writing>): void
+  /** Waits for the one that is being written. An abort drops it. */
+  finished(context: LayerContext): Promise<void>
+  ready(): Prepared | undefined
+  /** Ends the one that is being written. What it has cost is counted. */
+  stop(): void
+  /** Drops it, written or not. Returns whether there was one. */
+  forget(): boolean
 }
 
-const LARGEST_LEAD = 0.25 // of the threshold: in a small window the usual lead would be nearly all of the window
+const USUAL_SECONDS = 60 // of a summary, until one was measured here: recorded ones took 10 to 88
+const CAUTION = 1.5 // times the time that the last one took
+const LAYER = { name: "compaction" } as const
 
-/** Early enough that the summary is ready when it is needed (`npm run ahead-of-time`). */
-function isNear({ flags, fill, thresholds: { autoCompact } }: LayerContext): boolean {
-  const lead = Math.min(flags.figures["compact-ahead-lead"], autoCompact * LARGEST_LEAD)
-  return fill.used >= autoCompact - lead
-}
-
-/** Whether the planner compacts within a few requests. After a failure it leaves that to the threshold. */
-function isPlanned(context: LayerContext): boolean {
-  const { planner } = context.flags
-  if (planner === "off" || !costsMoney(context) || context.views.compactions.failures > 0) return false
-  return compactsSoon(compactsNow(outlookOf(context), planner))
-}
-
-export function ahead(parent: ForkSurroundings): Ahead {
+export function ahead(clock: Clock): Ahead {
   let prepared: Prepared | undefined
-  /** The boundary after which the planner had one written. It is paid once, also if it came to nothing. */
-  let plannedAfter: { readonly boundary: Uuid | undefined } | undefined
-  let running: Promise<readonly ModelResponse[]> | undefined
-
-  async function write(context: LayerContext, instructions: readonly string[]): Promise<readonly ModelResponse[]> {
-    const messages = context.views.context.storedMessages()
-    const { throughUuid, openCalls } = positionOf(messages)
-    const boundary = context.views.compactions.last?.boundary
-    const cut = throughUuid === undefined ? undefined : cutAfter(messages, throughUuid)
-    if (!cut?.summarised.some(({ type }) => type === "assistant")) return []
-    const figures = compactionFigures(context)
-    const input = {
-      context,
-      cut,
-      figures,
-      instructions,
-      onProgress: () => undefined,
-      openCalls,
-      trigger: "auto" as const,
-    }
-    const answer = readAnswer(await askFork(parent, input), cut)
-    if (answer.kind === "summary") prepared = { text: answer.text, through: throughUuid!, boundary }
-    return answer.kind === "passed" ? [] : answer.responses
-  }
-
-  /** The cut it covers, if that is still unchanged. */
-  const cutOf = ({ views }: LayerContext) =>
-    prepared && prepared.boundary === views.compactions.last?.boundary
-      ? cutAfter(views.context.storedMessages(), prepared.through)
-      : undefined
-
-  function isTime(context: LayerContext): boolean {
-    if (isNear(context)) return true
-    const boundary = context.views.compactions.last?.boundary
-    if ((plannedAfter && plannedAfter.boundary === boundary) || !isPlanned(context)) return false
-    plannedAfter = { boundary }
-    return true
-  }
+  let running: { readonly done: Promise<void>; readonly stop: AbortController } | undefined
+  let measured: number | undefined
+  let waiting = 0
 
   return {
-    async prepare(context, instructions) {
-      const { on } = context.flags
-      if (!on["compact-ahead"] || running || cutOf(context) || !isTime(context)) return []
-      running = write(context, instructions).finally(() => {
-        running = undefined
-      })
-      return spent(await running, "auto")
+    get isRunning() {
+      return running !== undefined
     },
-
+    get seconds() {
+      return measured === undefined ? USUAL_SECONDS : measured * CAUTION
+    },
+    ready: () => prepared,
+    stop: () => running?.stop.abort(),
     forget() {
+      const had = prepared !== undefined || running !== undefined
+      running?.stop.abort()
       prepared = undefined
+      return had
     },
 
-    route: {
-      name: "prepared",
-      mustReachThreshold: true,
-      cut: async ({ context }) => cutOf(context),
-      async summarise({ context }) {
-        // it is already running: starting again would take longer
-        if (running) await unlessInterrupted(context.signal, Promise.allSettled([running]))
-        const cut = cutOf(context)
-        if (!prepared || !cut) return { kind: "passed", message: "no summary was prepared" }
-        return { kind: "summary", text: prepared.text, cut, responses: [] }
-      },
+    start(context, write) {
+      const { promise: done, resolve } = Promise.withResolvers<void>()
+      const own = { done, stop: new AbortController() }
+      const began = clock.now().getTime()
+      const end = () => {
+        if (running === own) running = undefined
+        resolve()
+      }
+      running = own
+      context.meanwhile(LAYER, async (now) => {
+        try {
+          const { prepared: found, ...outcome } = await write({
+            ...now,
+            signal: AbortSignal.any([now.signal, own.stop.signal]),
+            progress: (step) => (waiting > 0 || isForThePerson(step)) && now.progress(step),
+          })
+          const seconds = (clock.now().getTime() - began) / 1_000
+          if (found && !own.stop.signal.aborted) prepared = found
+          if (found && seconds > 0) measured = seconds
+          if (outcome.drafts.length === 0) end()
+          return { ...outcome, journaled: async () => end(), lost: end }
+        } catch (error) {
+          end()
+          throw error
+        }
+      })
+    },
+
+    async finished({ signal }) {
+      if (!running) return
+      const { done, stop } = running
+      waiting++
+      try {
+        const waited = await unlessInterrupted(signal, done)
+        if (waited.state === "interrupted") stop.abort()
+      } finally {
+        waiting--
+      }
     },
   }
 }
+
+/** Work in the background shows what it found, not how far it has come. */
+const isForThePerson = ({ phase }: CompactionProgress): boolean => phase === "message" || phase === "failed"
+
+/**
+ * What it covers: a fork has read everything up to now but calls that are open; the other routes only what is not kept. The cut is safe
+ * there.
+ */
+export function preparedFrom({ cutInput: { messages }, context }: Situation, chosen: Chosen): Prepared {
+  const { route, summary: text, cut, audit } = chosen
+  const firstKept = messages.findIndex(({ uuid }) => uuid === cut.kept[0]?.uuid)
+  const last = firstKept < 0 ? messages.at(-1)!.uuid : messages[firstKept - 1]!.uuid
+  return {
+    route: { ...route, mustReachThreshold: true },
+    outcome: { kind: "summary", text, cut, responses: [], ...(audit ? { audit } : {}) },
+    through: route.name === "shared" ? (positionOf(messages).throughUuid ?? last) : last,
+    boundary: context.views.compactions.last?.boundary,
+  }
+}
+
+/** Where it cuts now. `undefined`: what it covers has changed. */
+export function cutFor({ context, cutInput }: Situation, { boundary, through }: Prepared): Cut | undefined {
+  return boundary === context.views.compactions.last?.boundary ? cutAfter(cutInput, through) : undefined
+}
+
+/** Why one should be written now, so that it is there when it is due. The person's pauses are used: then it may be earlier. */
+export function dueSoon(context: LayerContext, { seconds, isPause }: DueSoon): CompactionOrder | undefined {
+  const { fill, thresholds, flags, views } = context
+  const pace = paceOf(views.context)
+  const lead = isPause ? largestLead(thresholds) : leadFor(pace, { seconds, autoCompact: thresholds.autoCompact })
+  if (fill.used >= thresholds.autoCompact - lead) return { trigger: "auto" }
+  if (flags.planner === "off" || !costsMoney(context)) return undefined
+  const turns = seconds / pace.secondsPerTurn
+  const isSoon = compactsSoon(outlookOf(context), {
+    mode: flags.planner,
+    turns: isPause ? Math.max(turns, PAUSE_TURNS) : turns,
+  })
+  return isSoon ? { trigger: "auto", planned: SOON } : undefined
+}
+
+export interface DueSoon {
+  readonly seconds: number
+  /** The person has an answer: what is written now delays no one. */
+  readonly isPause: boolean
+}
+
+const PAUSE_TURNS = 5 // that a compaction may be away, for its summary to be written in a pause
+const SOON = "The planner is about to compact." // never installed: the reason is given when it is due

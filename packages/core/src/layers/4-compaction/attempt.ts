@@ -31,6 +31,8 @@ export interface AttemptParts {
   /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
   readonly options: CompactionOptions
+  /** Takes only a summary that leaves no doubt. Else it has failed. */
+  readonly isStrict?: boolean
 }
 
 export interface Attempt {
@@ -55,7 +57,16 @@ interface Failure {
   readonly message: string
 }
 
-export async function attempt({ situation, routes, instructions, options }: AttemptParts): Promise<Attempt> {
+export async function attempt(parts: AttemptParts): Promise<Attempt> {
+  const chosen = await choose(parts)
+  return isChosen(chosen) ? install(parts.situation, chosen) : chosen
+}
+
+export const isChosen = (found: Chosen | Attempt): found is Chosen => "after" in found
+
+/** The first summary that is worth installing, or the best of the others. Nothing is installed yet. */
+export async function choose(parts: AttemptParts): Promise<Chosen | Attempt> {
+  const { situation, routes, instructions, options, isStrict = false } = parts
   const { context } = situation
   const paid: ModelResponse[] = []
   const auditor = auditorOf(situation)
@@ -87,8 +98,8 @@ export async function attempt({ situation, routes, instructions, options }: Atte
     const weighed =
       outcome.kind === "summary" ? await weigh(situation, { route, outcome, options }).catch(asFailure) : outcome
     if (context.signal.aborted) return givenUp(situation, paid)
-    if ("after" in weighed && (weighed.doubt === undefined || route === routes.at(-1)))
-      return install(situation, { ...weighed, route, paid, options })
+    if ("after" in weighed && (weighed.doubt === undefined || (route === routes.at(-1) && !isStrict)))
+      return { ...weighed, route, paid, options }
     if ("after" in weighed) inReserve ??= { ...weighed, route }
     else failure = weighed
     context.progress({
@@ -96,11 +107,12 @@ export async function attempt({ situation, routes, instructions, options }: Atte
       message: `Not compacted ${ROUTE_WORDS[route.name]}: ${"after" in weighed ? weighed.doubt : weighed.message}`,
     })
   }
-  if (inReserve) return install(situation, { ...inReserve, paid, options })
+  if (isStrict) return { drafts: spent(paid, situation.order.trigger) }
+  if (inReserve) return { ...inReserve, paid, options }
   for (const each of held.toSorted(betterFirst)) {
     const weighed = await weigh(situation, each).catch(asFailure)
     if (context.signal.aborted) return givenUp(situation, paid)
-    if ("after" in weighed) return install(situation, { ...weighed, route: each.route, paid, options })
+    if ("after" in weighed) return { ...weighed, route: each.route, paid, options }
     failure = weighed
   }
   if (context.signal.aborted) return givenUp(situation, paid)
@@ -194,13 +206,16 @@ function mostAfter({ context, figures, limits }: Situation, { mustReachThreshold
   return mustReachThreshold ? Math.min(worthIt, limits.autoCompact - 1) : worthIt
 }
 
-interface ToInstall extends Weighed {
+/** A summary that is worth installing, and what was paid on the way to it. */
+export interface Chosen extends Weighed {
   readonly route: Route
   readonly paid: readonly ModelResponse[]
   readonly options: CompactionOptions
+  /** It was written in the background. */
+  readonly isPrepared?: boolean
 }
 
-async function install(situation: Situation, toInstall: ToInstall): Promise<Attempt> {
+export async function install(situation: Situation, toInstall: Chosen): Promise<Attempt> {
   const { context, order, limits } = situation
   const { route, paid, options } = toInstall
   const reviewed = await review(situation, toInstall)
@@ -234,6 +249,7 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
       trigger: order.trigger,
       ...figures,
       threshold: limits.autoCompact,
+      ...(toInstall.isPrepared ? { prepared: true } : {}),
       ...(order.planned === undefined ? {} : { planned: order.planned }),
       ...(last ? { previous: { boundary: last.boundary, responses } } : {}),
     },
@@ -242,7 +258,7 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
 }
 
 /** What a person makes of the summary. It must still be worth it. `undefined` where they cancel. */
-async function review(situation: Situation, written: ToInstall): Promise<Weighed | Failure | undefined> {
+async function review(situation: Situation, written: Chosen): Promise<Weighed | Failure | undefined> {
   const { order } = situation
   const { route, options, cut, summary } = written
   if (!order.review) return written
@@ -270,7 +286,6 @@ const quotedSentence = (isPaid: boolean): string =>
 
 /** How each route is named to a person. */
 export const ROUTE_WORDS: Readonly<Record<Route["name"], string>> = {
-  prepared: "prepared ahead of time",
   notes: "from the notes",
   shared: "by the model, from its cache",
   direct: "by the model",

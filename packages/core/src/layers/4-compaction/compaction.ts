@@ -3,6 +3,8 @@
  * a compaction that is worth it is journaled, all at once. A failure leaves the conversation as it was.
  */
 import { CompactionFailedError } from "../../base/errors.ts"
+import { grouped } from "../../base/grouped.ts"
+import type { Uuid } from "../../messages/messages.ts"
 import type { Accounting } from "../../tokens/accounting.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { accountSent } from "../../views/context/sent-accounting.ts"
@@ -10,8 +12,9 @@ import { cacheState } from "../2-microcompact/cache-state.ts"
 import { type CompactionOrder, type Refusal, ROUTES, type RouteName } from "../compaction-order.ts"
 import type { Compactor, LayerContext, Outcome } from "../layer.ts"
 import { plannedCompaction } from "../planner/compact-now.ts"
-import { ahead } from "./ahead.ts"
-import { attempt, type Success } from "./attempt.ts"
+import { ahead, cutFor, dueSoon, preparedFrom, type Writing } from "./ahead.ts"
+import { type Attempt, attempt, type Chosen, choose, install, isChosen, type Success, weigh } from "./attempt.ts"
+import { spent } from "./install.ts"
 import { madeToFit } from "./made-to-fit.ts"
 import { type CompactionOptions, realTime } from "./options.ts"
 import { planOf } from "./plan.ts"
@@ -20,7 +23,7 @@ import { fromNotes } from "./routes/from-notes.ts"
 import type { Route } from "./routes/route.ts"
 import { shared } from "./routes/shared.ts"
 import { written } from "./routes/written.ts"
-import { assess, isRefusal, waitsAfterUndo, waitsForContent } from "./situation.ts"
+import { assess, isRefusal, type Situation, waitsAfterUndo, waitsForContent } from "./situation.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
 const BY_HAND: readonly RouteName[] = ["shared", "direct", "offline"] // from notes only if asked for
@@ -28,9 +31,9 @@ const NOTHING: Outcome = { drafts: [] }
 
 export function compaction(options: CompactionOptions): Compactor {
   const { reads, hooks, timing = realTime } = options
-  const prepared = options.parent && ahead(options.parent)
+  /** Only where a model writes: notes and quotations are there at once. */
+  const background = options.parent && ahead(options.parent.toolContext.clock)
   const routes = [
-    prepared?.route,
     options.notes && fromNotes({ source: options.notes, wait: timing.wait }),
     options.parent && shared(options.parent),
     options.parent && direct(options.summariser ?? options.parent.model),
@@ -40,16 +43,24 @@ export function compaction(options: CompactionOptions): Compactor {
   let isBlockedByHook = false
   /** Refusals that were reported to the person already. */
   const reported = new Set<string>()
+  /** The notes that could not serve, by how far they go. They are not tried again until they go further. */
+  let failedNotes: Uuid | undefined
+  /** Prepared summaries that could not be installed, since this boundary. */
+  let unfit: { readonly boundary: Uuid | undefined; readonly count: number } | undefined
 
   return {
     name: "compaction",
 
     async beforeRequest(context) {
-      const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
-      if (isFull) return waitsForContent(context) ? undefined : compact(context, { trigger: "auto" })
-      const planned = mayPlan(context) && !isBlockedByHook ? plannedCompaction(context) : undefined
-      if (planned === undefined || waitsForContent(context, planned)) return undefined
-      return compact(context, { trigger: "auto", planned })
+      const order = dueNow(context)
+      if (!order) return undefined
+      const isForced = context.fill.state === "blocked"
+      if (context.isUntouched && !isForced) return announced(context, order)
+      if (!isAhead(context)) return compact(context, order)
+      if (isForced) await waitFor(context)
+      const made = await atOnce(context, order)
+      if (made || context.signal.aborted) return made
+      return isForced ? compact(context, order) : later(context, order)
     },
 
     compact,
@@ -59,14 +70,12 @@ export function compaction(options: CompactionOptions): Compactor {
       return isRefusal(situation) ? situation : planOf(situation, routesFor(order, context), options)
     },
 
-    async afterResponse(context) {
-      if (!prepared || !context.compaction.auto || waitsAfterUndo(context)) return undefined
-      return { drafts: await prepared.prepare(context, options.guidance?.() ?? []) }
-    },
+    afterResponse: async (context) => prepareSoon(context, false),
+    afterQuery: async (context) => prepareSoon(context, true),
 
     /** Files that were restored are no longer in view. A read that is in view again was forgotten: the file is read once more. */
     undone() {
-      prepared?.forget()
+      background?.forget()
       for (const [path, { toolUseId }] of [...(reads?.entries() ?? [])])
         if (toolUseId === undefined) reads?.forget(path)
     },
@@ -76,27 +85,154 @@ export function compaction(options: CompactionOptions): Compactor {
     if (order.overflowed && !context.flags.on["compact-reactive"]) return refuse(SWITCHED_OFF, context, order)
     const situation = await fitted(context, order)
     if (isRefusal(situation)) return refuse(situation, context, order)
+    if (order.overflowed) await waitFor(context)
+    const made = order.trigger === "auto" && !order.routes ? await fromPrepared(situation) : undefined
+    if (made) return made
+    background?.stop()
     context.progress({ phase: "preparing" })
     const stop = timing.every(ALIVE_MS, aliveFrom(context))
     try {
-      const before = await askHooks(context, order)
-      isBlockedByHook = order.planned !== undefined && before.blocked !== undefined
-      if (before.blocked !== undefined) return refuse(blockedBy(before.blocked), context, order)
-      const instructions = before.instructions
-      const { drafts, success } = await attempt({ situation, routes: routesFor(order, context), instructions, options })
-      if (!success) return { drafts }
-      const content = accountSent(context.views)
-      const { restored, failed } = success.after.files
-      const counts = { "files.restored": restored, "files.failed": failed }
-      return { drafts, counts, journaled: (now) => installed(now, { ...success, trigger: order.trigger, content }) }
+      const { blocked, instructions } = await allowed(context, order)
+      if (blocked) return blocked
+      return outcomeOf(situation, await attempt({ situation, routes: routesFor(order, context), instructions, options }))
     } finally {
       stop()
     }
   }
 
+  function isAhead({ flags }: LayerContext): boolean {
+    return background !== undefined && flags.on["compact-ahead"]
+  }
+
+  /** Why a compaction is due, if it is. */
+  function dueNow(context: LayerContext): CompactionOrder | undefined {
+    const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
+    if (isFull) return waitsForContent(context) ? undefined : { trigger: "auto" }
+    const planned = mayPlan(context) && !isBlockedByHook ? plannedCompaction(context) : undefined
+    if (planned === undefined || waitsForContent(context, planned)) return undefined
+    return { trigger: "auto", planned }
+  }
+
+  /** Nothing was said since the conversation was opened: it may only be looked at. */
+  function announced(context: LayerContext, { planned }: CompactionOrder): undefined {
+    const why =
+      planned ??
+      `It has ${grouped(context.size.tokens)} tokens, and ${grouped(context.thresholds.autoCompact)} are the threshold.`
+    if (!reported.has(ANNOUNCED)) context.progress({ phase: "message", message: `${ANNOUNCED} ${why}` })
+    reported.add(ANNOUNCED)
+  }
+
+  /** Without asking a model: with a summary that is ready, or from the notes. */
+  async function atOnce(context: LayerContext, order: CompactionOrder): Promise<Outcome | undefined> {
+    const through = context.views.notes.throughUuid
+    const notes = routes.filter(({ name }) => name === "notes" && through !== failedNotes)
+    if (!background?.ready() && notes.length === 0) return undefined
+    const situation = await fitted(context, order)
+    if (isRefusal(situation)) return undefined
+    const made = await fromPrepared(situation)
+    if (made || notes.length === 0) return made
+    // they are there with the next request
+    if (options.notes?.running()) return undefined
+    const chosen = await choose({ situation, routes: notes, instructions: [], options, isStrict: true })
+    if (!isChosen(chosen)) {
+      if (!context.signal.aborted) failedNotes = through
+      return undefined
+    }
+    const { blocked } = await allowed(context, order)
+    return blocked ?? outcomeOf(situation, await install(situation, chosen))
+  }
+
+  async function fromPrepared(situation: Situation): Promise<Outcome | undefined> {
+    const ready = background?.ready()
+    if (!ready) return undefined
+    const { route } = ready
+    const cut = cutFor(situation, ready)
+    const weighed = cut && (await weigh(situation, { route, outcome: { ...ready.outcome, cut }, options }))
+    if (situation.context.signal.aborted) return undefined
+    if (!weighed || !("after" in weighed)) {
+      background?.forget()
+      const boundary = situation.context.views.compactions.last?.boundary
+      if (weighed) unfit = { boundary, count: 1 + (unfit?.boundary === boundary ? unfit!.count : 0) }
+      return undefined
+    }
+    return outcomeOf(situation, await install(situation, { ...weighed, route, paid: [], options, isPrepared: true }))
+  }
+
+  /** A summary is written in the background, and the request goes out as it is. */
+  function later(context: LayerContext, order: CompactionOrder): undefined {
+    const { last } = context.views.compactions
+    if (unfit && unfit.boundary === last?.boundary && unfit.count >= MOST_UNFIT) return
+    if (!background!.isRunning) background!.start(context, (now) => write(now, order, { isAhead: false }))
+  }
+
+  /** Waits for the summary that is being written, and shows that it does. */
+  async function waitFor(context: LayerContext): Promise<void> {
+    if (!background?.isRunning) return
+    context.progress({ phase: "preparing" })
+    const stop = timing.every(ALIVE_MS, aliveFrom(context))
+    await background.finished(context).finally(stop)
+  }
+
+  async function prepareSoon(context: LayerContext, isPause: boolean): Promise<undefined> {
+    if (!background || !isAhead(context) || background.isRunning || background.ready()) return undefined
+    if (!mayPlan(context) || isBlockedByHook) return undefined
+    const order = dueSoon(context, { seconds: background.seconds, isPause })
+    if (!order || (await notesServe(context, order))) return undefined
+    if (!background.isRunning) background.start(context, (now) => write(now, order, { isAhead: true }))
+    return undefined
+  }
+
+  /** Whether the notes would do, as far as that is known without checking them. */
+  async function notesServe(context: LayerContext, order: CompactionOrder): Promise<boolean> {
+    const route = routes.find(({ name }) => name === "notes")
+    const through = context.views.notes.throughUuid
+    if (!route || (through !== undefined && through === failedNotes)) return false
+    if (options.notes?.running()) return true
+    const situation = assess({ ...context, progress: () => undefined }, order, { isAhead: true })
+    if (isRefusal(situation)) return false
+    const cut = await route.cut({ ...situation, instructions: [], onProgress: () => undefined })
+    if (!cut) return false
+    const outcome = { kind: "summary" as const, text: "", cut, responses: [] }
+    const weighed = await weigh(situation, { route, outcome, options })
+    return "after" in weighed && weighed.doubt === undefined
+  }
+
+  /** Writes a summary for later. */
+  async function write(
+    context: LayerContext,
+    order: CompactionOrder,
+    how: { readonly isAhead: boolean },
+  ): Promise<Writing> {
+    const situation = await fitted(context, order, how)
+    if (isRefusal(situation)) return how.isAhead ? NOTHING : refuse(situation, context, order)
+    const { blocked, instructions } = await allowed(context, order)
+    if (blocked) return blocked
+    const asked = routesFor(order, context).filter(({ name }) => name !== "notes")
+    const chosen = await choose({ situation, routes: asked, instructions, options })
+    if (!isChosen(chosen)) return { drafts: chosen.drafts }
+    const prepared = preparedFrom(situation, chosen)
+    if (!context.signal.aborted) context.progress({ phase: "message", message: readySentence(chosen) })
+    return { drafts: spent(chosen.paid, order.trigger), prepared }
+  }
+
+  /** What the person and hooks want of a summary. `blocked`: a hook keeps it from being made. */
+  async function allowed(context: LayerContext, order: CompactionOrder) {
+    const { instructions, blocked } = await askHooks(context, order)
+    isBlockedByHook = order.planned !== undefined && blocked !== undefined
+    return { instructions, blocked: blocked === undefined ? undefined : refuse(blockedBy(blocked), context, order) }
+  }
+
+  function outcomeOf({ context, order }: Situation, { drafts, success }: Attempt): Outcome {
+    if (!success) return { drafts }
+    const content = accountSent(context.views)
+    const { restored, failed } = success.after.files
+    const counts = { "files.restored": restored, "files.failed": failed }
+    return { drafts, counts, journaled: (now) => installed(now, { ...success, trigger: order.trigger, content }) }
+  }
+
   /** What it starts from, made to fit before anyone is asked. */
-  async function fitted(context: LayerContext, order: CompactionOrder) {
-    const situation = assess(context, order)
+  async function fitted(context: LayerContext, order: CompactionOrder, how?: { readonly isAhead: boolean }) {
+    const situation = assess(context, order, how)
     return isRefusal(situation) ? situation : madeToFit(situation, options)
   }
 
@@ -105,7 +241,7 @@ export function compaction(options: CompactionOptions): Compactor {
     context: LayerContext,
     { after, summary, trigger, facts, content }: Installed,
   ): Promise<void> {
-    prepared?.forget()
+    background?.forget()
     for (const [path] of [...(reads?.entries() ?? [])]) reads?.forget(path)
     for (const [path, read] of after.reads) reads?.set(path, read)
     context.progress({ phase: "done", ...facts, content })
@@ -151,11 +287,17 @@ export function compaction(options: CompactionOptions): Compactor {
 
 /** Without its cache a fork reads everything at full price, and it does not see what was cleared. A direct call does. */
 const forkLast = (a: Route, b: Route): number => COLD_ORDER.indexOf(a.name) - COLD_ORDER.indexOf(b.name)
-const COLD_ORDER: readonly RouteName[] = ["prepared", "notes", "direct", "shared", "offline"]
+const COLD_ORDER: readonly RouteName[] = ["notes", "direct", "shared", "offline"]
 
 /** An early compaction can wait: after a failure or an undo it is left to the threshold. */
 const mayPlan = (context: LayerContext): boolean =>
   context.compaction.auto && context.views.compactions.failures === 0 && !waitsAfterUndo(context)
+
+const MOST_UNFIT = 2 // between two boundaries: then the conversation grows too fast, and a full window waits
+const ANNOUNCED = "This conversation is due for a compaction. It begins with your next message."
+
+const readySentence = ({ cut }: Chosen): string =>
+  `The next compaction is prepared: ${grouped(cut.summarised.length)} messages are summarised. Esc drops it.`
 
 /** A compaction that is in the journal. */
 interface Installed extends Success, Pick<CompactionOrder, "trigger"> {

@@ -124,9 +124,20 @@ describe("what is kept", () => {
 
   test("L4-28 a prepared summary is used only where nothing is parted", () => {
     const { messages } = working(3)
-    expect(cutAfter(messages, messages[2]!.uuid)!.kept).toEqual(messages.slice(3))
-    expect(cutAfter(messages, messages[1]!.uuid)).toBeUndefined()
-    expect(cutAfter(messages, "gone")).toBeUndefined()
+    const input = { messages, tokensOf: () => 10, figures }
+    expect(cutAfter(input, messages[2]!.uuid)!.kept).toEqual(messages.slice(3))
+    expect(cutAfter(input, messages[1]!.uuid)).toBeUndefined()
+    expect(cutAfter(input, "gone")).toBeUndefined()
+  })
+
+  test("L4-28 with a prepared summary, the newest exchanges that it covers are kept too, as far as they fit", () => {
+    const { messages } = working(3)
+    const newest = { budget: 20, tokensOf: () => 0 }
+    const input = { messages, tokensOf: () => 10, figures, newest }
+    expect(cutAfter(input, messages[4]!.uuid)!.kept).toEqual(messages.slice(3))
+    expect(cutAfter({ ...input, newest: { ...newest, budget: 19 } }, messages[4]!.uuid)!.kept).toEqual(
+      messages.slice(5),
+    )
   })
 })
 
@@ -169,7 +180,7 @@ describe("L4-7 property", () => {
           cutAfterNotes(input, uuid),
           cutRange(messages, { kind: "from", uuid }),
           cutRange(messages, { kind: "up-to", uuid }),
-          cutAfter(messages, uuid),
+          cutAfter(input, uuid),
         ].filter((cut) => cut !== undefined)
         for (const { summarised, kept, kind } of cuts) {
           const behind = bonds(kept)

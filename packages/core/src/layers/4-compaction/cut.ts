@@ -111,11 +111,14 @@ export function cutAfterNotes(input: CutInput, through: Uuid | undefined): Cut |
   return from <= unread ? cutAt(messages, from, "all") : { ...cutAt(messages, unread, "all"), shortens: true }
 }
 
-/** A prepared summary covers everything up to a message. All that came since is kept. */
-export function cutAfter(messages: readonly Message[], through: Uuid): Cut | undefined {
-  const covered = messages.findIndex(({ uuid }) => uuid === through)
-  if (covered < 0) return undefined
-  return safeCuts(messages)[covered + 1] ? cutAt(messages, covered + 1, "all") : undefined
+/** A prepared summary covers everything up to a message. All that came since is kept, and of what it covers the newest exchanges. */
+export function cutAfter({ messages, tokensOf, newest }: CutInput, through: Uuid): Cut | undefined {
+  const start = messages.findIndex(({ uuid }) => uuid === through) + 1
+  if (start === 0 || !safeCuts(messages)[start]) return undefined
+  // whole: what came since may not be shortened, because the summary does not cover it
+  const from = newest ? newestFrom(messages, { budget: newest.budget, tokensOf, start }) : start
+  const cut = cutAt(messages, from, "all")
+  return holdsAnswer(cut) ? cut : cutAt(messages, start, "all")
 }
 
 const cutAt = (messages: readonly Message[], at: number, kind: Cut["kind"]): Cut => {

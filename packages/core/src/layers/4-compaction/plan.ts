@@ -14,7 +14,7 @@ import type { Route, RouteInput } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
 
 /** Routes that cost nothing: the plan takes their real summary. */
-const FREE: ReadonlySet<RouteName> = new Set(["prepared", "notes", "offline"])
+const FREE: ReadonlySet<RouteName> = new Set(["notes", "offline"])
 
 interface OpenRoute {
   readonly route: Route | undefined

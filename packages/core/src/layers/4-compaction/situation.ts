@@ -24,13 +24,19 @@ const PLANNED_NEW_CONTENT = 20_000 // tokens of it, where the planner compacts l
 /** Where nothing more fits, or a request was refused: less than this is not worth another one. */
 export const LEAST_NEW_SHARE = 0.1
 
-export function assess(context: LayerContext, order: CompactionOrder): Situation | Refusal {
+/** `isAhead`: it is not due yet, so what is new by then is not known. */
+export function assess(
+  context: LayerContext,
+  order: CompactionOrder,
+  { isAhead = false }: { readonly isAhead?: boolean } = {},
+): Situation | Refusal {
   const limits = order.target ?? context.thresholds
   const usual = compactionFigures({ flags: context.flags, thresholds: limits })
   const room = { prompt: context.views.context.promptTokens, autoCompact: limits.autoCompact }
   const figures = order.planned === undefined ? usual : plannedFigures(usual, room)
   const situation = situationWith({ context, order, limits }, figures)
-  return refusalOf(situation, situation.cut) ?? situation
+  const refusal = refusalOf(situation, situation.cut)
+  return refusal && !(isAhead && refusal.why === "too-soon") ? refusal : situation
 }
 
 /** Where these figures would cut. */

@@ -30,8 +30,6 @@ const MORE_REQUESTS = 2 // for reading them
 const LEAST_GAIN = 20_000 // tokens: for less the conversation is not interrupted
 const LEAST_RESPONSES = 5 // since the last boundary: where nothing is cached, the rule alone would compact with nearly every request
 
-const SOON = 0.85 // of what is due: the rest takes a few requests, and a summary is written in about one
-
 /** How many times its price the rent must reach. */
 const PATIENCE: Readonly<Record<Exclude<PlannerMode, "off">, number>> = { money: 0.75, balanced: 1, fidelity: 4 }
 
@@ -55,9 +53,17 @@ export function compactsNow(
   return { compacts: isWorthIt && rent >= due, rent, price, due, isWorthIt }
 }
 
-/** Whether a compaction comes within a few requests, so that its summary can be written meanwhile. */
-export function compactsSoon({ rent, due, isWorthIt }: Pick<CompactionChoice, "rent" | "due" | "isWorthIt">): boolean {
-  return isWorthIt && due > 0 && rent >= SOON * due
+export interface Soon {
+  readonly mode: Exclude<PlannerMode, "off">
+  /** Requests until then. */
+  readonly turns: number
+}
+
+/** Whether a compaction is due within so many requests, so that its summary can be written meanwhile. */
+export function compactsSoon(outlook: Outlook, { mode, turns }: Soon): boolean {
+  const { rent, due, isWorthIt } = compactsNow(outlook, mode)
+  const perTurn = outlook.prices.read * Math.max(0, outlook.context - outlook.left)
+  return isWorthIt && due > 0 && rent + Math.max(1, turns) * perTurn >= due
 }
 
 /** Why the conversation is compacted now although the window is not full. `undefined`: it is not. */

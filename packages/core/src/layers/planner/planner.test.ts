@@ -41,11 +41,13 @@ describe("BEY-4 the planner compacts", () => {
   })
 })
 
-test("BEY-4 a compaction is near at 85% of what is due, in every mode, and never for little", () => {
+test("BEY-4 a compaction is near if so many requests make it due, in every mode, and never for little", () => {
   for (const mode of ["money", "balanced", "fidelity"] as const) {
     const { due } = compactsNow(outlook(), mode)
-    expect(compactsSoon(compactsNow(outlook({ rent: 0.84 * due }), mode))).toBe(false)
-    expect(compactsSoon(compactsNow(outlook({ rent: 0.86 * due }), mode))).toBe(true)
-    expect(compactsSoon(compactsNow(outlook({ rent: due, context: 69_000 }), mode))).toBe(false)
+    const perTurn = PRICES.read * (outlook().context - outlook().left)
+    const rent = due - 5 * perTurn
+    expect(compactsSoon(outlook({ rent }), { mode, turns: 4.9 })).toBe(false)
+    expect(compactsSoon(outlook({ rent }), { mode, turns: 5.1 })).toBe(true)
+    expect(compactsSoon(outlook({ rent: due, context: 69_000 }), { mode, turns: 5 })).toBe(false)
   }
 })

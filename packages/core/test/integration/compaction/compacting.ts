@@ -11,6 +11,7 @@ import type { QueryEvent } from "../../../src/agent/query-events.ts"
 import { FORK_MARKER } from "../../../src/forks/fork-marker.ts"
 import type { DecisionEntry, Entry } from "../../../src/journal/entries.ts"
 import type { CompactionProgress } from "../../../src/layers/compaction-order.ts"
+import { AT_ONCE } from "../../compacting.ts"
 import { layeredAgent } from "../layers/conversations.ts"
 
 export interface Seen {
@@ -76,7 +77,7 @@ export const compactingAgent = (
     settings: {
       models: { [options.name ?? "claude-opus-5-5"]: { window } },
       ...settings,
-      switches: { "auto-memory": false, ...settings.switches }, // it would take turns out of the script
+      switches: { ...AT_ONCE, "auto-memory": false, ...settings.switches }, // memory would take turns out of the script
     },
   })
 

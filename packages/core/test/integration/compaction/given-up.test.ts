@@ -101,8 +101,8 @@ describe("giving up", () => {
     const never = summariser({ window: WINDOW })
     const hanging = { ...never, stream: () => silence }
     const chat = await open({ summariser: hanging, settings: { switches: { "compact-ahead": true } } })
-    await talk(chat, 90_000)
-    chat.on("compaction", (progress) => "route" in progress && progress.route === "prepared" && stopping.abort())
+    await talk(chat, 98_000)
+    chat.on("compaction", ({ phase }) => phase === "preparing" && stopping.abort())
     await expect(chat.prepare(stopping)).rejects.toThrow(stopping.signal.reason)
     expect(chat.views.compactions).toMatchObject({ count: 0, failures: 0 })
   })

@@ -152,7 +152,7 @@ export const COMPACTION_SWITCHES: Probes = {
     changed: [],
   },
   "compact-reactive": { observe: refusedOnce, usual: "answer", changed: "error" },
-  "compact-ahead": { observe: (settings) => ahead(settings), usual: [0, 0], changed: [0, 1] },
+  "compact-ahead": { observe: (settings) => ahead(settings), usual: [0, 1], changed: [0, 0] },
   "compact-audit": {
     observe: byHand({ see: ({ of }) => of("summary").length > 1, brain: { summary: () => INVENTED } }),
     usual: true,
@@ -271,12 +271,6 @@ export const COMPACTION_FIGURES: Probes = {
     turned: 100,
     usual: 8,
     changed: 2,
-  },
-  "compact-ahead-lead": {
-    observe: (settings) => ahead({ ...settings, switches: { "compact-ahead": true } }),
-    turned: 1_000,
-    usual: [0, 1],
-    changed: [0, 0],
   },
   "audit-coverage": {
     observe: named,

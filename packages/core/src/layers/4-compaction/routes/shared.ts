@@ -10,6 +10,7 @@ import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { PromptTooLongError } from "../../../model/errors.ts"
 import { limitsFrom } from "../../../model/stream-limits.ts"
 import type { CompactionOrder } from "../../compaction-order.ts"
+import { positionOf } from "../../position.ts"
 import { clearedExtract } from "../cleared-extract.ts"
 import type { Cut } from "../cut.ts"
 import { sourceOf } from "../install.ts"
@@ -70,18 +71,16 @@ export function recordOf({ context, cut, figures }: Omit<PromptInput, "instructi
 
 interface ForkInput extends PromptInput, Pick<RouteInput, "onProgress"> {
   readonly trigger: CompactionOrder["trigger"]
-  /** Calls that run right now. */
-  readonly openCalls?: readonly string[]
 }
 
-export async function askFork(
-  parent: ForkSurroundings,
-  { onProgress, openCalls = [], trigger, ...input }: ForkInput,
-): Promise<ForkOutcome> {
+async function askFork(parent: ForkSurroundings, { onProgress, trigger, ...input }: ForkInput): Promise<ForkOutcome> {
   const { context } = input
   let characters = 0
+  // in the background, calls may still run; both are taken at the same moment
+  const { openCalls } = positionOf(context.views.context.storedMessages())
+  const request = context.request()
   return runFork(
-    { ...parent, request: await context.request(), openCalls },
+    { ...parent, request: await request, openCalls },
     {
       purpose: sourceOf(trigger),
       directive: promptFor(input),
@@ -97,7 +96,7 @@ export async function askFork(
   )
 }
 
-export function readAnswer(outcome: ForkOutcome, cut: Cut): RouteOutcome {
+function readAnswer(outcome: ForkOutcome, cut: Cut): RouteOutcome {
   const { ended, responses } = outcome
   const failed = (why: "aborted" | "prompt_too_long" | "api_error" | "no_summary", message: string) =>
     ({ kind: "failed", why, message, responses }) as const

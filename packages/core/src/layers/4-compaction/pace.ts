@@ -1,0 +1,57 @@
+/** How fast a conversation grows while it is worked on, so that a summary can be begun in time. */
+import { usageTotal } from "../../tokens/context-size.ts"
+import type { ContextView } from "../../views/context/context.ts"
+
+export interface Pace {
+  readonly tokensPerSecond: number
+  readonly secondsPerTurn: number
+  /** Tokens of the largest of the latest steps. */
+  readonly largestStep: number
+}
+
+const RECENT = 11 // responses: the growth of the last ten turns
+const LONGEST_TURN = 60 // seconds: a longer gap is a pause of the person, and the work after it is as fast as before
+const USUAL_TURN = 10 // seconds, where no two responses have been seen
+
+export function paceOf(context: Pick<ContextView, "recentResponses">): Pace {
+  return paceIn(
+    context
+      .recentResponses(RECENT)
+      .map(({ timestamp, message }) => ({ at: Date.parse(timestamp) / 1_000, tokens: usageTotal(message.usage!) }))
+      .toReversed(),
+  )
+}
+
+/** Sizes of the context, oldest first. `at`: in seconds. */
+export function paceIn(sizes: readonly { readonly at: number; readonly tokens: number }[]): Pace {
+  const responses = sizes.slice(-RECENT)
+  const steps = responses.slice(1).map(({ at, tokens }, i) => ({
+    seconds: Math.min(LONGEST_TURN, Math.max(0, at - responses[i]!.at)),
+    tokens: Math.max(0, tokens - responses[i]!.tokens),
+  }))
+  const seconds = sum(steps.map((step) => step.seconds))
+  const secondsPerTurn = seconds > 0 ? seconds / steps.length : USUAL_TURN
+  const tokensPerTurn = steps.length > 0 ? sum(steps.map((step) => step.tokens)) / steps.length : 0
+  return {
+    secondsPerTurn,
+    tokensPerSecond: tokensPerTurn / secondsPerTurn,
+    largestStep: Math.max(0, ...steps.map((step) => step.tokens)),
+  }
+}
+
+const LEAST_LEAD = 0.2 // of the threshold: a single step can be large
+const LARGEST_LEAD = 0.4 // of it: earlier, too much would have come after the summary
+const STEPS_OF_CAUTION = 2 // the largest of the latest ones: work comes in bursts (`npm run ahead-of-time`)
+
+type Limits = { readonly autoCompact: number }
+
+export const largestLead = ({ autoCompact }: Limits): number => autoCompact * LARGEST_LEAD
+
+/** Tokens before the threshold at which a summary begins that takes so many seconds. */
+export const leadFor = (pace: Pace, { seconds, ...limits }: Limits & { readonly seconds: number }): number =>
+  Math.min(
+    largestLead(limits),
+    limits.autoCompact * LEAST_LEAD + pace.tokensPerSecond * seconds + STEPS_OF_CAUTION * pace.largestStep,
+  )
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

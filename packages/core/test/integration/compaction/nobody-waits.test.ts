@@ -1,0 +1,116 @@
+/** L4-28: with default settings no request waits for a summary, unless the window itself is full. */
+import { describe, expect, test } from "vitest"
+import { memoryStore } from "../../../src/journal/memory-store.ts"
+import { ask, project } from "../agent/agents.ts"
+import { rounds } from "../layers/conversations.ts"
+import { compactingAgent, compactingSimulator, decisionsOf, entriesOf, phasesIn } from "./compacting.ts"
+
+const AHEAD = { switches: { notes: false, "compact-ahead": true, "clear-by-api": false, "clear-by-size": false } }
+const WRITTEN = {
+  content: [{ type: "text" as const, text: "<summary>\nThe words were read, and more are to come.\n</summary>" }],
+}
+
+/** A summariser that is done after so many further requests of the conversation. */
+async function slowly(turns: number, { count = 45, words = 2_000 } = {}) {
+  const waiting: { readonly until: number; readonly resolve: () => void }[] = []
+  const asked: number[] = []
+  const work = () => made.of("work").length
+  const made = await compactingSimulator(rounds(count, words), {
+    summary: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      asked.push(work())
+      waiting.push({ until: work() + turns, resolve })
+      await promise
+      return WRITTEN
+    },
+  })
+  const release = () => {
+    for (const { until, resolve } of waiting) if (work() >= until) resolve()
+  }
+  const releaseAll = () => {
+    for (const { resolve } of waiting) resolve()
+  }
+  return { ...made, asked, release, releaseAll, isPending: () => asked.length > 0 }
+}
+
+describe("L4-28 nobody waits", () => {
+  test.each([1, 3, 6])("for a summary of %i turns at the threshold: requests go out meanwhile", async (turns) => {
+    const { sim, release, of } = await slowly(turns)
+    const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })
+    const shown: string[] = []
+    agent.conversation.on("compaction", ({ phase }) => shown.push(phase))
+    const { events, end } = await ask(agent, "Go.", { watch: release })
+    expect(end.reason).toBe("answer")
+    const made = await decisionsOf(agent, "compacted")
+    expect(made.length).toBeGreaterThan(0)
+    expect(made.every(({ prepared }) => prepared)).toBe(true)
+    expect(shown).not.toContain("preparing") // which is shown to someone who waits
+    expect(of("summary").length).toBeLessThanOrEqual(made.length + 1)
+    expect(phasesIn(events, "message").filter((each) => each.includes("is prepared")).length).toBeGreaterThan(0)
+    expect(sim.log.every(({ status }) => status === 200)).toBe(true)
+  })
+
+  test("for a planner's summary of 13 turns: what came meanwhile is kept word for word", async () => {
+    const { sim, release, asked } = await slowly(13, { count: 40, words: 6_000 })
+    const agent = await compactingAgent(sim, { settings: AHEAD, window: 1_000_000 })
+    await ask(agent, "Go.", { watch: release })
+    const [first] = await decisionsOf(agent, "compacted")
+    expect(first).toMatchObject({ prepared: true, planned: expect.stringContaining("need not be sent again") })
+    const entries = await entriesOf(agent)
+    const boundary = entries.findIndex(({ type }) => type === "system")
+    const answers = entries.slice(0, boundary).filter(({ type }) => type === "assistant")
+    const since = answers.slice(asked[0]!)
+    expect(since.length).toBeGreaterThanOrEqual(12)
+    for (const { uuid } of since) expect(first!.kept).toContain(uuid)
+  })
+
+  test("unless nothing more fits: then the request waits for the summary that is being written", async () => {
+    const { sim, releaseAll, of } = await slowly(1_000)
+    const agent = await compactingAgent(sim, { settings: AHEAD, window: 60_000 })
+    let requests = 0
+    agent.conversation.on("compaction", ({ phase }) => {
+      if (phase !== "preparing") return
+      requests ||= of("summary").length
+      releaseAll()
+    })
+    const { end } = await ask(agent, "Go.", { maxTurns: 30 })
+    expect(end.reason).not.toBe("error")
+    expect(requests).toBe(1) // the one that was under way, no second one
+    expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ prepared: true })
+  })
+
+  test("closed while a summary is written: nothing hangs, nothing is lost, and the same bytes come after a resume", async () => {
+    const { sim, isPending, of } = await slowly(1_000)
+    const place = { ...project(), id: "closed", store: memoryStore(), settings: AHEAD, window: 200_000 }
+    const agent = await compactingAgent(sim, { ...place, settings: { ...AHEAD, autoCompactTokens: 20_000 } })
+    await ask(agent, "Go.", { maxTurns: 10 })
+    expect(isPending()).toBe(true)
+    expect(of("summary")).toHaveLength(1)
+    const sent = JSON.stringify(await agent.conversation.prepare())
+    await agent.close()
+    const resumed = await compactingAgent(sim, { ...place, mustExist: true })
+    expect(resumed.conversation.views.compactions).toMatchObject({ count: 0, failures: 0 })
+    expect(JSON.stringify(await resumed.conversation.prepare())).toBe(sent)
+  })
+
+  test("a conversation that was only opened is not compacted: it says what is due, and your message begins it", async () => {
+    const { sim, of } = await compactingSimulator(rounds(14, 2_000))
+    const place = { ...project(), id: "opened", store: memoryStore(), window: 200_000 }
+    const first = await compactingAgent(sim, { ...place, settings: { ...AHEAD, disableAutoCompact: true } })
+    await ask(first, "Go.", { maxTurns: 12 })
+    await first.close()
+    const settings = { switches: { ...AHEAD.switches, "compact-ahead": false }, autoCompactTokens: 20_000 }
+    const agent = await compactingAgent(sim, { ...place, settings, mustExist: true })
+    const said: string[] = []
+    agent.conversation.on("compaction", (step) => step.phase === "message" && said.push(step.message))
+    await agent.conversation.prepare()
+    await agent.conversation.prepare()
+    expect(of("summary")).toEqual([])
+    expect(agent.conversation.views.compactions.count).toBe(0)
+    expect(said).toEqual([
+      expect.stringMatching(/^This conversation is due for a compaction\. .*20,000 are the threshold/),
+    ])
+    await ask(agent, "Go on.", { maxTurns: 1 })
+    expect(agent.conversation.views.compactions.count).toBe(1)
+  })
+})
