@@ -76,6 +76,10 @@ export function waits(points: readonly Point[], { seconds, fullAt }: Waits): rea
   return [...found.values()]
 }
 
+/** Whether the recording has the times of the work, not that of an export. */
+const hasTimes = (points: readonly Point[]): boolean =>
+  points.filter(({ at }, i) => i > 0 && at - points[i - 1]!.at >= 1).length >= points.length / 2
+
 if (import.meta.main) {
   if (!existsSync(BESIDE_THE_REPOSITORY)) {
     console.log("There are no recorded conversations here, so nothing was measured.")
@@ -84,6 +88,7 @@ if (import.meta.main) {
   const recorded = recordedConversations()
     .filter(({ messages }) => messages.every(({ timestamp }) => Date.parse(timestamp) > 0))
     .flatMap(({ messages }) => stretches(messages))
+    .filter((points) => points.length > 1 && hasTimes(points))
   for (const { name, at: fullAt } of FULL)
     for (const seconds of SUMMARISERS) {
       const waited = recorded.flatMap((points) => waits(points, { seconds, fullAt })).toSorted((a, b) => a - b)
