@@ -31,11 +31,8 @@ export interface Spent {
 
 type MemoryWork = Extract<Purpose, "notes" | "memory">
 
-/** Dreams take from the same part as extractions. */
+/** Notes are part of compaction: they replace its summary. Dreams take from the same part as extractions. */
 const KINDS: Readonly<Record<MemoryWork, readonly Purpose[]>> = { notes: ["notes"], memory: ["memory", "dream"] }
-const MEMORY_WORK: ReadonlySet<Purpose> = new Set(Object.values(KINDS).flat())
-/** Notes are due with every few requests. Without a part of its own, an extraction at the end of a query would find nothing left. */
-const NOTES_PART = 0.8
 const REQUESTS_OF_A_PIECE = 2 // most forks read or write in one answer, and end with the next
 const CAUTION = 2 // a piece may cost twice the mean: contexts grow, and the cache is cold after a compaction
 /** Prices of a usual model, relative to plain input. They weigh the tokens where no price is known. */
@@ -49,16 +46,15 @@ export function backgroundBudget(
   const own = all.filter((line) => KINDS[purpose].includes(line.purpose))
   if (limit >= 100 || (own.length === 0 && !first)) return { allowed: true }
   const sums = { whole: spentOn(all), own: spentOn(own), first: first ?? NOTHING }
-  const background = spentOn(all.filter((line) => MEMORY_WORK.has(line.purpose)))
   const isPriced = [sums.whole, sums.first, ...besides].every(({ dollars }) => dollars !== undefined)
   const of = ({ dollars, weighed }: Spent) => (isPriced ? dollars! : weighed)
   const whole = besides.reduce((sum, each) => sum + of(each), of(sums.whole))
   const requests = own.reduce((sum, line) => sum + line.requests, 0)
   const usual = (CAUTION * REQUESTS_OF_A_PIECE * of(sums.own)) / Math.max(1, requests)
   const piece = own.length === 0 ? of(sums.first) : usual
-  const next = percentOf(of(background) + piece, whole + piece)
-  if (next <= (purpose === "notes" ? NOTES_PART * limit : limit)) return { allowed: true }
-  return { allowed: false, taken: percentOf(of(background), whole), next, limit }
+  const next = percentOf(of(sums.own) + piece, whole + piece)
+  if (next <= limit) return { allowed: true }
+  return { allowed: false, taken: percentOf(of(sums.own), whole), next, limit }
 }
 
 const NOTHING: Spent = { dollars: 0, weighed: 0 }

@@ -13,6 +13,8 @@ import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
 import { dollarsFor } from "../daily-limit.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
+import { compactsSoon, costsMoney } from "../planner/compact-now.ts"
+import { outlookOf } from "../planner/outlook.ts"
 import { type Position, positionOf } from "../position.ts"
 import { keptName, notesOfBranch } from "./branch-notes.ts"
 import { type Extraction, extractNotes } from "./extraction.ts"
@@ -37,9 +39,22 @@ export interface RunningExtraction {
 }
 
 interface Figures extends NotesFigures {
-  /** Percent of the conversation's spend. */
+  /** Percent of the conversation's spend. At 100 there is no limit. */
   readonly share: number
   readonly limits: NotesLimits
+}
+
+const NOTES_SHARE = 8 // percent: they are part of compaction, and what they cost is saved where they replace a summary
+const FAR_GROWTH = 4 // times the usual growth, while a compaction is far
+const NEAR = 0.75 // of the threshold
+const NEAR_TURNS = 10 // until the planner compacts: an update takes a few of them
+
+/** Notes must be fresh by then: they replace the summary, and no one waits for it. */
+function isCompactionNear(context: LayerContext): boolean {
+  const { fill, thresholds, flags } = context
+  if (fill.used >= NEAR * thresholds.autoCompact) return true
+  if (flags.planner === "off" || !costsMoney(context)) return false
+  return compactsSoon(outlookOf(context), { mode: flags.planner, turns: NEAR_TURNS })
 }
 
 export function sessionMemory(options: Extractor): SessionMemory {
@@ -62,8 +77,11 @@ export function sessionMemory(options: Extractor): SessionMemory {
       ...context.views.notes,
       size: context.views.notes.contextTokens,
     }
+    // far from a compaction, notes would be written again before anyone reads them
+    const isSeldom = figures.share < 100 && sizeAtLast !== undefined && !isCompactionNear(context)
+    const growth = isSeldom ? FAR_GROWTH * figures.growth : figures.growth
     const work = () => workSince(context.views.context.rawMessages, throughUuid)
-    return isTimeForNotes({ size, sizeAtLast, figures, work })
+    return isTimeForNotes({ size, sizeAtLast, figures: { ...figures, growth }, work })
   }
 
   function isAffordable(context: LayerContext, { share }: Figures): boolean {
@@ -152,7 +170,7 @@ async function notesAsSummary(context: LayerContext, configDirectory: string | u
 }
 
 const waitsFor = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
-  `The notes wait: they have taken ${Math.round(taken)}% of the conversation's cost so far. Another update would make it ${Math.round(next)}%, and the limit is ${limit}% (background-share), a fifth of it for memories.`
+  `The notes wait: they have taken ${Math.round(taken)}% of the conversation's cost so far. Another update would make it ${Math.round(next)}%, and the limit is ${limit}%.`
 
 const waitsForTomorrow = (spent: number, limit: number) =>
   `No more notes today: memory work of this project has cost $${spent.toFixed(2)}, and the limit is $${limit} a day (memory-daily-limit).`
@@ -162,7 +180,7 @@ function figuresFrom({ figures }: Flags): Figures {
     first: figures["notes-first"],
     growth: figures["notes-growth"],
     toolCalls: figures["notes-tool-calls"],
-    share: figures["background-share"],
+    share: Math.max(NOTES_SHARE, figures["background-share"]),
     limits: { section: figures["notes-section-limit"], total: figures["notes-limit"] },
   }
 }

@@ -142,7 +142,7 @@ describe("layer 3 from end to end", () => {
     const said = events.flatMap((event) =>
       event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
     )
-    expect(said).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*the limit is 5%/)])
+    expect(said).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*the limit is 8%/)])
   })
 
   test("L5-9 notes count into the daily limit of memory work; it stops them, and they say so once", async () => {
