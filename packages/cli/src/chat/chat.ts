@@ -291,7 +291,11 @@ export class Chat implements CommandTarget {
   /** Stops the command that the person runs, or else the agent. */
   interrupt(): void {
     this.#preparing?.abort()
-    if (!this.#shell.stop()) this.#work.interrupt()
+    if (this.#shell.stop()) return
+    const { isBusy } = this.#work
+    this.#work.interrupt()
+    if (!isBusy && this.agent.conversation.dropPrepared())
+      this.notice("The prepared summary was dropped. Another is written when a compaction is due.")
   }
 
   /** Takes an input: remembers it for the up key and carries it out. */

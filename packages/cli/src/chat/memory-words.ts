@@ -13,6 +13,8 @@ export interface CompactionState {
   /** The size at which the planner will probably compact before that. */
   readonly plannedAt?: number | undefined
   readonly mayByHand: boolean
+  /** How far the summary of the next compaction is. */
+  readonly prepared?: "not-begun" | "being-written" | "ready"
 }
 
 export type NotesState =
@@ -27,9 +29,16 @@ export type NotesState =
       readonly after?: number
     }
 
+const PREPARED: Readonly<Record<NonNullable<CompactionState["prepared"]>, readonly string[]>> = {
+  "not-begun": [],
+  "being-written": ["Its summary is being written while you work. Esc drops it."],
+  ready: ["Its summary is ready. Esc drops it."],
+}
+
 export function compactionWords(state: CompactionState): string {
   const done = state.count === 0 ? [] : [`Compacted ${counted(state.count, "time")}.`]
-  return [...done, automaticWords(state)].join(" ")
+  const { prepared = "not-begun" } = state
+  return [...done, automaticWords(state), ...PREPARED[prepared]].join(" ")
 }
 
 function automaticWords({ failures, mostFailures, at, plannedAt, mayByHand }: CompactionState): string {

@@ -48,6 +48,7 @@ export function compactionStateOf({ conversation: chat }: Agent): CompactionStat
   const { autoCompact, limit } = chat.thresholds
   return {
     count,
+    prepared: chat.preparedCompaction,
     failures,
     mostFailures: figureOf(chat, "compact-failures"),
     at: limit === autoCompact ? autoCompact : undefined,

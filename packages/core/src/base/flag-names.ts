@@ -93,7 +93,7 @@ export const FIGURES = [
   figure(
     "background-share",
     { value: 5, min: 0, max: 100, unit: "percent" },
-    "of the conversation's spend that notes and memories may take",
+    "of the conversation's spend that memories may take",
   ),
   figure(
     "memory-daily-limit",

@@ -12,7 +12,7 @@ import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
 import type { CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
-import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
+import type { Layer, LayerContext, Outcome, PreparedState } from "../layers/layer.ts"
 import { type PlannerReport, plannerReport } from "../layers/planner/report.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, type ToolResult } from "../messages/blocks.ts"
@@ -143,6 +143,16 @@ export class Conversation implements AsyncDisposable {
   /** @internal What the planner thinks now. */
   planner(): PlannerReport {
     return plannerReport(this.#engine.context())
+  }
+
+  /** Whether the summary of the next compaction is being written in the background, or is ready. */
+  get preparedCompaction(): PreparedState {
+    return this.#engine.layers.prepared
+  }
+
+  /** Drops that summary. What it has cost stays counted. Returns whether there was one. */
+  dropPrepared(): boolean {
+    return this.#engine.layers.dropPrepared()
   }
 
   on<K extends keyof ConversationEvents>(name: K, listener: (event: ConversationEvents[K]) => void): () => void {

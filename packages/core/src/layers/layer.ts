@@ -97,12 +97,19 @@ export interface Layer {
   requestExtras?(context: LayerContext, sender: Sender): RequestExtras | undefined
 }
 
+/** How far the next compaction has been prepared. */
+export type PreparedState = "not-begun" | "being-written" | "ready"
+
 /** A layer that can replace the conversation by a summary. */
 export interface Compactor extends Layer {
   /** What `compact` would do, as a value that can be printed. It changes nothing. */
   plan(context: LayerContext, order: CompactionOrder): Promise<CompactionPlan | Refusal>
   /** Compacts because someone asked for it. It throws where it refuses. */
   compact(context: LayerContext, order: CompactionOrder): Promise<Outcome>
+  /** Whether the summary of the next compaction is being written, or is ready. */
+  prepared?(): PreparedState
+  /** Drops that summary. Returns whether there was one. */
+  drop?(): boolean
   /** A compaction was undone: what the layer remembers about it no longer holds. */
   undone?(): void
 }

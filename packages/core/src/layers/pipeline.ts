@@ -19,6 +19,7 @@ import {
   type LayerContext,
   type LayerName,
   type Outcome,
+  type PreparedState,
   type Sender,
 } from "./layer.ts"
 import { mayAct } from "./request-source.ts"
@@ -145,6 +146,15 @@ export class LayerPipeline {
 
   async planCompaction(order: CompactionOrder, signal?: AbortSignal): Promise<CompactionPlan | Refusal | undefined> {
     return this.#compactor?.plan(this.#parts.context(signal), order)
+  }
+
+  /** How far the next compaction has been prepared. */
+  get prepared(): PreparedState {
+    return this.#compactor?.prepared?.() ?? "not-begun"
+  }
+
+  dropPrepared(): boolean {
+    return this.#compactor?.drop?.() ?? false
   }
 
   /** A compaction was undone. */

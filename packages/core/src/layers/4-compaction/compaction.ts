@@ -73,6 +73,9 @@ export function compaction(options: CompactionOptions): Compactor {
     afterResponse: async (context) => prepareSoon(context, false),
     afterQuery: async (context) => prepareSoon(context, true),
 
+    prepared: () => (background?.ready() ? "ready" : background?.isRunning ? "being-written" : "not-begun"),
+    drop: () => background?.forget() ?? false,
+
     /** Files that were restored are no longer in view. A read that is in view again was forgotten: the file is read once more. */
     undone() {
       background?.forget()
@@ -297,7 +300,7 @@ const MOST_UNFIT = 2 // between two boundaries: then the conversation grows too 
 const ANNOUNCED = "This conversation is due for a compaction. It begins with your next message."
 
 const readySentence = ({ cut }: Chosen): string =>
-  `The next compaction is prepared: ${grouped(cut.summarised.length)} messages are summarised. Esc drops it.`
+  `The next compaction is prepared: ${grouped(cut.summarised.length)} messages are summarised. It is installed when it is due.`
 
 /** A compaction that is in the journal. */
 interface Installed extends Success, Pick<CompactionOrder, "trigger"> {
