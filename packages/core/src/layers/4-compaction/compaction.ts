@@ -4,6 +4,7 @@
  */
 import { CompactionFailedError } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
+import { inSlices } from "../../base/in-slices.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import type { Accounting } from "../../tokens/accounting.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
@@ -235,6 +236,7 @@ export function compaction(options: CompactionOptions): Compactor {
 
   /** What it starts from, made to fit before anyone is asked. */
   async function fitted(context: LayerContext, order: CompactionOrder, how?: { readonly isAhead: boolean }) {
+    await inSlices(context.views.catchUpSteps(), { signal: context.signal }) // what the record shows is read below
     const situation = assess(context, order, how)
     return isRefusal(situation) ? situation : madeToFit(situation, options)
   }

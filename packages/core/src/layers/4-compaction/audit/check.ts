@@ -3,6 +3,7 @@
  * what was found. If that does not help, the next route is taken, and the best repaired summary is held in case none is better.
  */
 import { reasonOf } from "../../../base/errors.ts"
+import { inSlices, type Steps } from "../../../base/in-slices.ts"
 import { promptText } from "../../../base/prompt-file.ts"
 import type { AuditFigures } from "../../../journal/entries.ts"
 import { textOf } from "../../../messages/blocks.ts"
@@ -15,7 +16,7 @@ import type { Situation } from "../situation.ts"
 import { fillPrompt } from "../summarise/prompts.ts"
 import { type Audit, audit } from "./audit.ts"
 import { repaired } from "./repair.ts"
-import { type Source, sourceOf } from "./source.ts"
+import { type Source, sourceSteps } from "./source.ts"
 import { speaksOf } from "./speaks-of.ts"
 
 type Summary = Extract<RouteOutcome, { kind: "summary" }>
@@ -66,10 +67,10 @@ export function auditorOf(situation: Situation): Auditor {
   let findings: string | undefined
 
   /** A summary that cannot be checked is taken as it is: the check must not cost a compaction that would succeed. */
-  function check(summary: Summary): CheckedSummary {
+  async function check(summary: Summary): Promise<CheckedSummary> {
     if (!context.flags.on["compact-audit"]) return summary
     try {
-      source ??= sourceFor(situation)
+      source ??= await inSlices(sourceFor(situation))
       return checked(situation, source, summary)
     } catch (error) {
       context.progress({ phase: "message", message: `The summary could not be checked: ${reasonOf(error)}` })
@@ -88,7 +89,7 @@ export function auditorOf(situation: Situation): Auditor {
       hasAskedAgain ||= isModel && findings !== undefined
       const first = await ask(instructions)
       if (first.kind !== "summary") return first
-      const checkedFirst = check(first)
+      const checkedFirst = await check(first)
       if (!isWanting(checkedFirst)) return checkedFirst
       if (!isModel || hasAskedAgain || context.signal.aborted) return usable(checkedFirst, situation)
       context.progress({ phase: "message", message: "The summary does not match the conversation. Asking once more." })
@@ -97,7 +98,7 @@ export function auditorOf(situation: Situation): Auditor {
       hasAskedAgain = true
       const second = await ask([...instructions, checkedFirst.findings!])
       if (second.kind !== "summary") return usable(checkedFirst, situation)
-      const checkedSecond = check(second)
+      const checkedSecond = await check(second)
       return usable(isBetter(checkedFirst, checkedSecond) ? checkedFirst : checkedSecond, situation)
     },
   }
@@ -188,11 +189,11 @@ function listed(title: string, texts: readonly string[]): readonly string[] {
 }
 
 /** Everything the model had before it, and what the record knows about earlier messages. */
-function sourceFor({ context: { views, journal }, order }: Situation): Source {
+function sourceFor({ context: { views, journal }, order }: Situation): Steps<Source> {
   const { prompt, session } = views.context
   const messages = views.context.journaledMessages()
   const here = new Set(messages.map(({ uuid }) => uuid))
-  return sourceOf({
+  return sourceSteps({
     messages,
     saidBefore: views.words.messages.filter(({ uuid }) => !here.has(uuid)).map(({ text }) => text),
     beside: [

@@ -2,6 +2,7 @@
  * What a summary may draw on: the messages it replaces as the journal has them, what the model saw beside them, and the record. Built once
  * for a compaction, in one pass over the messages.
  */
+import { atOnce, type Steps } from "../../../base/in-slices.ts"
 import {
   type Block,
   isMedia,
@@ -16,7 +17,7 @@ import { handleOf } from "../../../messages/handles.ts"
 import { contentOf, isHuman, type Message, type Uuid } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { phrase, sentencesIn, tokensOf } from "./text.ts"
-import { indexOfTokens, type TokenIndex } from "./token-index.ts"
+import { indexSteps, TOKENS_PER_STEP, type TokenIndex } from "./token-index.ts"
 
 export interface SourceInput {
   /** The messages since the last boundary, as the journal has them: nothing in them is cleared. */
@@ -63,7 +64,10 @@ const PLANNING = { tool: "ExitPlanMode", frame: /^(?:User has approved your plan
 const LONGEST_BEFORE = 6_000 // characters: a yes answers the end of what was said before it
 const MOST_POSITIONS = 400 // of one number: a line number that is everywhere says nothing
 
-export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput): Source {
+export const sourceOf = (input: SourceInput): Source => atOnce(sourceSteps(input))
+
+/** The same in steps, because a long conversation takes a second. */
+export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceInput): Steps<Source> {
   const texts: string[] = [...beside]
   const said: string[] = [...saidBefore]
   const prose: string[] = [...saidBefore]
@@ -79,6 +83,7 @@ export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput
     before = ""
   }
   for (const message of messages) {
+    yield
     texts.push(handleOf(message.uuid)) // a summary that was cut refers to messages by their handles
     for (const block of sentBlocks(message)) {
       if (isText(block)) {
@@ -106,19 +111,31 @@ export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput
     if (isHuman(message)) speak(message.uuid, textOf(contentOf(message)))
     else if (isRecord(message)) said.push(textOf(sentBlocks(message)))
   }
-  const tokens = texts.concat(saidBefore).flatMap(tokensOf)
+  const all = texts.concat(saidBefore)
+  const tokens = (yield* eachOf(all, tokensOf)).flat()
   return {
-    raw: texts.concat(saidBefore).join("\n").toLowerCase(),
-    index: indexOfTokens(tokens),
-    said: said.map((text) => phrase(tokensOf(text))).join("\n"),
+    raw: (yield* eachOf(all, (text) => text.toLowerCase())).join("\n"),
+    index: yield* indexSteps(tokens),
+    said: (yield* eachOf(said, (text) => phrase(tokensOf(text)))).join("\n"),
     turns,
-    sentences: prose.flatMap((text) =>
-      sentencesIn(text).map((each) => ({ text: each.text, tokens: tokensOf(each.text) })),
-    ),
-    numbers: numbersIn(tokens),
+    sentences: (yield* eachOf(prose, sentencesOf)).flat(),
+    numbers: yield* numbersIn(tokens),
     isPartlyUnreadable,
   }
 }
+
+/** A step for each text. */
+function* eachOf<T>(texts: readonly string[], read: (text: string) => T): Steps<T[]> {
+  const found: T[] = []
+  for (const text of texts) {
+    found.push(read(text))
+    yield
+  }
+  return found
+}
+
+const sentencesOf = (text: string): readonly Sentence[] =>
+  sentencesIn(text).map((each) => ({ text: each.text, tokens: tokensOf(each.text) }))
 
 /** Thinking that is sealed or left out, a picture, a document in bytes, and what a server encrypts in its results. */
 function isUnreadable(block: Block): boolean {
@@ -140,9 +157,10 @@ function isRecord(message: Message): boolean {
   return message.isCompactSummary === true || textOf(contentOf(message)).includes("<command-args>")
 }
 
-function numbersIn(tokens: readonly string[]): Map<string, number[]> {
+function* numbersIn(tokens: readonly string[]): Steps<Map<string, number[]>> {
   const numbers = new Map<string, number[]>()
   for (const [at, token] of tokens.entries()) {
+    if (at % TOKENS_PER_STEP === 0) yield
     const digit = token.charCodeAt(0)
     if (digit < 48 || digit > 57) continue
     const number = NUMBER.exec(token)?.[1]

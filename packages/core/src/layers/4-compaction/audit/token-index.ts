@@ -1,4 +1,5 @@
 /** Where each word of a long text occurs. Built in one pass, so that a phrase is found without reading the text again. */
+import { atOnce, type Steps } from "../../../base/in-slices.ts"
 
 export interface TokenIndex {
   readonly tokens: readonly string[]
@@ -14,11 +15,17 @@ const NOWHERE = new Int32Array(0)
 /** How often the length of a phrase is compared before the search ends. Only a text that repeats itself for pages needs so much. */
 const MOST_COMPARED = 200
 
-export function indexOfTokens(tokens: readonly string[]): TokenIndex {
+/** A step takes about a millisecond. */
+export const TOKENS_PER_STEP = 10_000
+
+export const indexOfTokens = (tokens: readonly string[]): TokenIndex => atOnce(indexSteps(tokens))
+
+export function* indexSteps(tokens: readonly string[]): Steps<TokenIndex> {
   const ids = new Map<string, number>()
   const counts: number[] = []
   const idAt = new Int32Array(tokens.length)
   for (let place = 0; place < tokens.length; place++) {
+    if (place % TOKENS_PER_STEP === 0) yield
     const token = tokens[place]!
     let id = ids.get(token)
     if (id === undefined) {
@@ -33,7 +40,10 @@ export function indexOfTokens(tokens: readonly string[]): TokenIndex {
   for (let id = 0; id < counts.length; id++) starts[id + 1] = starts[id]! + counts[id]!
   const next = starts.slice()
   const places = new Int32Array(tokens.length)
-  for (let place = 0; place < tokens.length; place++) places[next[idAt[place]!]!++] = place
+  for (let place = 0; place < tokens.length; place++) {
+    if (place % TOKENS_PER_STEP === 0) yield
+    places[next[idAt[place]!]!++] = place
+  }
 
   function at(token: string): Int32Array {
     const id = ids.get(token)
