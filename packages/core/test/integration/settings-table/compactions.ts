@@ -23,8 +23,9 @@ import type { Probes } from "./table.ts"
 /** A window that is full after the rounds of `work`. */
 const SMALL: SettingsInput = {
   models: { [PLAIN]: { window: 60_000, accepts: { contextManagement: false } } },
-  switches: { notes: false, "clear-by-size": false },
+  switches: { notes: false, "clear-by-size": false, "compact-ahead": false },
 }
+const { "compact-ahead": _, ...USUAL } = SMALL.switches!
 
 interface Compacting extends SceneOptions {
   readonly work?: Parameters<typeof work>[1]
@@ -118,7 +119,7 @@ const refusedOnce = async (settings: SettingsInput) => {
 
 /** Summaries asked for before the threshold, at a fill below it. */
 const ahead = async (settings: SettingsInput) => {
-  const opened = await scene(settings, { base: SMALL })
+  const opened = await scene(settings, { base: { ...SMALL, switches: USUAL } })
   await work(opened.chat, { rounds: 4, tokens: 3_300, tool: "Look" })
   await ask(opened, "Go on.")
   await opened.chat.settled()
