@@ -29,7 +29,7 @@ function makeProject(): string {
 }
 
 test("BEY-4 the planner live costs what the replay of its journal says, within 3%", async () => {
-  const work = { window: WINDOW, seed: 5, resultSize: 16_000, turns: 12, project: makeProject() }
+  const work = { window: WINDOW, seed: 5, resultSize: 16_000, turns: 12, project: makeProject(), ahead: false }
   const { agent, simulator, close } = await openSoakWorkshop(work)
   try {
     for (const [index, minutes] of PAUSES.entries()) {

@@ -41,6 +41,8 @@ const FIRST_TOKEN_MS = 2_000 // about what a large model takes until its first t
 const MS_PER_CHARACTER = 4 // about 60 tokens a second
 
 export interface WorkshopOptions {
+  /** Summaries are written in the background. Default true. A replay makes each compaction with the request that needs it. */
+  readonly ahead?: boolean
   readonly window: number
   readonly seed: number
   /** Characters of a tool result, roughly. */
@@ -62,7 +64,7 @@ export interface SoakWorkshop {
 }
 
 export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWorkshop> {
-  const { window, seed, resultSize, turns = TURNS_PER_TASK, project = REPOSITORY } = options
+  const { window, seed, ahead = true, resultSize, turns = TURNS_PER_TASK, project = REPOSITORY } = options
   const scratch = makeScratch(project)
   const models = { [MODEL]: { window } }
   const clock = frozenClock()
@@ -95,7 +97,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
       title,
       memory: { owner: localPerson },
       mode: "bypass", // the copy is deleted afterwards
-      settings: { models, switches: { dreaming: dreams } },
+      settings: { models, switches: { dreaming: dreams, "compact-ahead": ahead } },
       clock: { now: () => new Date(clock.now()) },
       env: { PATH: process.env.PATH },
     })
