@@ -98,7 +98,10 @@ export function compaction(options: CompactionOptions): Compactor {
     try {
       const { blocked, instructions } = await allowed(context, order)
       if (blocked) return blocked
-      return outcomeOf(situation, await attempt({ situation, routes: routesFor(order, context), instructions, options }))
+      return outcomeOf(
+        situation,
+        await attempt({ situation, routes: routesFor(order, context), instructions, options }),
+      )
     } finally {
       stop()
     }
