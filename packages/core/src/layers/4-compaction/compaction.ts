@@ -24,7 +24,7 @@ import { fromNotes } from "./routes/from-notes.ts"
 import type { Route } from "./routes/route.ts"
 import { shared } from "./routes/shared.ts"
 import { written } from "./routes/written.ts"
-import { assess, isRefusal, type Situation, waitsAfterUndo, waitsForContent } from "./situation.ts"
+import { assess, isRefusal, type Situation, situationWith, waitsAfterUndo, waitsForContent } from "./situation.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
 const BY_HAND: readonly RouteName[] = ["shared", "direct", "offline"] // from notes only if asked for
@@ -167,9 +167,13 @@ export function compaction(options: CompactionOptions): Compactor {
 
   /** A summary is written in the background, and the request goes out as it is. */
   function later(context: LayerContext, order: CompactionOrder): undefined {
-    const { last } = context.views.compactions
-    if (unfit && unfit.boundary === last?.boundary && unfit.count >= MOST_UNFIT) return
+    if (growsTooFast(context)) return
     if (!background!.isRunning) background!.start(context, (now) => write(now, order, { isAhead: false }))
+  }
+
+  /** Summaries since the last boundary could not be installed. Another would be paid for nothing. */
+  function growsTooFast({ views }: LayerContext): boolean {
+    return unfit !== undefined && unfit.boundary === views.compactions.last?.boundary && unfit.count >= MOST_UNFIT
   }
 
   /** Waits for the summary that is being written, and shows that it does. */
@@ -182,7 +186,7 @@ export function compaction(options: CompactionOptions): Compactor {
 
   async function prepareSoon(context: LayerContext, isPause: boolean): Promise<undefined> {
     if (!background || !isAhead(context) || background.isRunning || background.ready()) return undefined
-    if (!mayPlan(context) || isBlockedByHook) return undefined
+    if (!mayPlan(context) || isBlockedByHook || growsTooFast(context)) return undefined
     const order = dueSoon(context, { seconds: background.seconds, isPause })
     if (!order || (await notesServe(context, order))) return undefined
     if (!background.isRunning) background.start(context, (now) => write(now, order, { isAhead: true }))
@@ -215,9 +219,12 @@ export function compaction(options: CompactionOptions): Compactor {
     const { blocked, instructions } = await allowed(context, order)
     if (blocked) return blocked
     const asked = routesFor(order, context).filter(({ name }) => name !== "notes")
-    const chosen = await choose({ situation, routes: asked, instructions, options })
+    // it covers all there is: what is kept beside it is decided when it is installed
+    const { figures } = situation
+    const whole = situationWith(situation, { ...figures, newest: { ...figures.newest, budget: 0 } })
+    const chosen = await choose({ situation: whole, routes: asked, instructions, options })
     if (!isChosen(chosen)) return { drafts: chosen.drafts }
-    const prepared = preparedFrom(situation, chosen)
+    const prepared = preparedFrom(whole, chosen)
     if (!context.signal.aborted) context.progress({ phase: "message", message: readySentence(chosen) })
     return { drafts: spent(chosen.paid, order.trigger), prepared }
   }
