@@ -49,10 +49,12 @@ test("JRN-3 L6-2 it finds the locks of the memory and of a dream, and leaves tho
   await using _ = bench
   const own = await acquireLock(lock, "now")
   if (own.state !== "acquired") throw new Error("the lock is held")
-  for (const name of [".lock", ".consolidate-lock.guard"]) writeFileSync(join(memory, name), JSON.stringify(GONE))
+  for (const file of ["a.md", "b.md"]) writeFileSync(join(memory, file), "The server is in Frankfurt.\n") // something to do
+  writeFileSync(join(memory, ".consolidate-lock.guard"), JSON.stringify(GONE))
   const dream = await bench.here(["dream"])
   expect(dream).toMatchObject({ code: 1, stderr: expect.stringContaining("strata unlock") })
   expect(dream.stderr).toContain("Process 7 on gone is consolidating this memory already")
+  writeFileSync(join(memory, ".lock"), JSON.stringify(GONE))
   const { code, stdout } = await bench.here(["unlock", "--yes"])
   expect(code).toBe(0)
   expect(stdout).toContain("A change of the memory: process 7 on gone")

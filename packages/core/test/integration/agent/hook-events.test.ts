@@ -131,6 +131,7 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
     "InstructionsLoaded compact",
     "SessionEnd",
     "InstructionsLoaded session_start",
+    "InstructionsLoaded session_start", // those of lib: their message was kept
     "SessionStart resume",
     "SessionEnd",
     "InstructionsLoaded session_start",

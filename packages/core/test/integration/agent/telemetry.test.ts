@@ -144,7 +144,7 @@ test("TEL-2, LOOP-9, L4-33 requests name their source and their context; what ha
     [{ type: "tool_use", id: "toolu_agent", name: "Agent", input: starting }],
     say("Nothing found."), // the sub-agent
     say("Done."),
-    say(SUMMARY),
+    say("<summary>\n1. Primary Request and Intent: Read two files, then look around.\n</summary>"),
     reading("c.txt", "d.txt", "e.txt"),
     say("Read."),
     say("Again."),
@@ -252,7 +252,11 @@ test("TEL-1, L4-4, LOOP-9 a layer's span says what set it off, what it cost, and
   }
   const agent = await openAgent({
     ...{ model, clock, cwd: scratchDirectory(), dir: scratchDirectory(), env: {}, store: memoryStore(), tools: [] },
-    settings: { planner: "off", memory: "off", switches: { notes: false, "compact-audit": false } },
+    settings: {
+      planner: "off",
+      memory: "off",
+      switches: { notes: false, "compact-audit": false, "compact-ahead": false },
+    },
   })
   await agent.ask(`Read this. ${"Some words. ".repeat(5_000)}`)
   await agent.conversation.compact()

@@ -221,7 +221,7 @@ describe("a coordinator with agents in the background", () => {
     const report = `${"A finding worth a line of its own. ".repeat(1_500)}The end.`
     const { sim } = await castSimulator({
       lead: [calls(agentCall("[talker] Read everything.")), "Read."],
-      talker: [...Array.from({ length: 60 }, (_, at) => saying(8_000 - 2 * at)), report],
+      talker: [...Array.from({ length: 60 }, (_, at) => saying(8_400 - 2 * at)), report],
     })
     const agent = await leadFor(sim, { settings: { models: SMALL.models } })
     let before = 0
