@@ -86,6 +86,8 @@ export interface ConversationParts {
   readonly refusals: readonly string[]
 }
 
+const IDLE_MS = 3_600_000 // no cache lives longer
+
 export class Engine {
   readonly parts: ConversationParts
   readonly record: ConversationRecord
@@ -236,6 +238,12 @@ export class Engine {
     return thresholds
   }
 
+  /** Long enough that whoever opens it may only want to look. Sooner, it goes on as if it had never been closed. */
+  #wasIdle(): boolean {
+    const last = this.views.context.lastResponse
+    return last !== undefined && this.record.clock.now().getTime() - Date.parse(last.timestamp) >= IDLE_MS
+  }
+
   get isOff(): boolean {
     return this.parts.settings.values.off
   }
@@ -268,7 +276,7 @@ export class Engine {
       compaction: { manual, auto: auto && this.layers.compacts },
       newUuid: () => this.record.ids.uuid(),
       request: () => this.preparer.forkRequest(),
-      isUntouched: this.#isUntouched,
+      isOnlyOpened: this.#isUntouched && this.#wasIdle(),
       meanwhile: (layer, work) => this.layers.begin(layer, work),
       signal,
       progress: (progress) => this.record.events.emit("compaction", progress),

@@ -49,8 +49,8 @@ export interface LayerContext {
   readonly newUuid: () => Uuid
   /** The request that forks start from: the conversation as it is now, on the cache of its last request. Building it changes nothing. */
   readonly request: () => Promise<ModelRequest>
-  /** Whether nothing was said since the conversation was opened. */
-  readonly isUntouched: boolean
+  /** Whether it had been idle for long, and nothing was said since it was opened. */
+  readonly isOnlyOpened: boolean
   /** Starts work of a layer in the background. What it decides is journaled when it is done. */
   readonly meanwhile: (
     layer: Pick<Layer, "name">,

@@ -356,7 +356,7 @@ class Rerun {
           messages: context.messages().messages,
         }),
       signal: new AbortController().signal,
-      isUntouched: false,
+      isOnlyOpened: false,
       meanwhile: () => undefined,
       progress: () => undefined,
     }

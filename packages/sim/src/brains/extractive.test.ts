@@ -316,21 +316,21 @@ describe("BEY-8 extractive notes, memories, progress", () => {
   test("BEY-8 memories are the user's standing rules, one file each, with an index that is read first", () => {
     const memoryPrompt =
       "Save what is worth remembering as memory files with frontmatter in /home/me/memory/ (index: MEMORY.md)."
-    const first = ask(memoryPrompt, CONVERSATION, { tools: TEST_TOOLS })!
+    const rule = "Always run the linter before you commit."
+    const before = CONVERSATION.slice(0, -1)
+    const first = ask(memoryPrompt, [...before, says(rule)], { tools: TEST_TOOLS })!
     expect(first.content).toMatchObject([{ name: "Read", input: { file_path: "/home/me/memory/MEMORY.md" } }])
     const [read] = first.content
     const messages: BrainMessage[] = [
-      ...CONVERSATION.slice(0, -1),
-      says(USER_MESSAGES[2]!, memoryPrompt),
+      ...before,
+      says(rule, memoryPrompt),
       { role: "assistant", content: first.content as BrainMessage["content"] },
       { role: "user", content: [result(read?.type === "tool_use" ? read.id : "", "No such file", true)] },
     ]
     const second = extractiveAnswer(makeTurn({ ...requestOf(messages), tools: TEST_TOOLS }))!
     const inputs = second.content.map((block) => ("input" in block ? (block.input as Record<string, string>) : {}))
     expect(inputs.at(-1)!.file_path).toBe("/home/me/memory/MEMORY.md")
-    expect(
-      inputs.some(({ content = "" }) => content.includes("type: feedback") && content.includes(USER_MESSAGES[1]!)),
-    ).toBe(true)
+    expect(inputs.some(({ content = "" }) => content.includes("type: feedback") && content.includes(rule))).toBe(true)
   })
 
   test("BEY-8 a progress line names the last action", () => {

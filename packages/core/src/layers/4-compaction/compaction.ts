@@ -56,7 +56,7 @@ export function compaction(options: CompactionOptions): Compactor {
       const order = dueNow(context)
       if (!order) return undefined
       const isForced = context.fill.state === "blocked"
-      if (context.isUntouched && !isForced) return announced(context, order)
+      if (context.isOnlyOpened && !isForced) return announced(context, order)
       if (!isAhead(context)) return compact(context, order)
       if (isForced) await waitFor(context)
       const made = await atOnce(context, order)

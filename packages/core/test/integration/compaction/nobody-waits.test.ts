@@ -1,5 +1,6 @@
 /** L4-28: with default settings no request waits for a summary, unless the window itself is full. */
 import { describe, expect, test } from "vitest"
+import { manualClock } from "../../../src/base/clock.ts"
 import { memoryStore } from "../../../src/journal/memory-store.ts"
 import { ask, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
@@ -95,11 +96,14 @@ describe("L4-28 nobody waits", () => {
 
   test("a conversation that was only opened is not compacted: it says what is due, and your message begins it", async () => {
     const { sim, of } = await compactingSimulator(rounds(14, 2_000))
-    const place = { ...project(), id: "opened", store: memoryStore(), window: 200_000 }
+    const clock = manualClock()
+    const place = { ...project(), id: "opened", store: memoryStore(), window: 200_000, clock }
     const first = await compactingAgent(sim, { ...place, settings: { ...AHEAD, disableAutoCompact: true } })
     await ask(first, "Go.", { maxTurns: 12 })
     await first.close()
-    const settings = { switches: { ...AHEAD.switches, "compact-ahead": false }, autoCompactTokens: 20_000 }
+    clock.advance(2 * 3_600_000)
+    const switches = { ...AHEAD.switches, "compact-ahead": false, "clear-by-time": false }
+    const settings = { switches, autoCompactTokens: 20_000 }
     const agent = await compactingAgent(sim, { ...place, settings, mustExist: true })
     const said: string[] = []
     agent.conversation.on("compaction", (step) => step.phase === "message" && said.push(step.message))
