@@ -238,7 +238,7 @@ export class Engine {
     return thresholds
   }
 
-  /** Long enough that whoever opens it may only want to look. Sooner, it goes on as if it had never been closed. */
+  /** Long enough that it may have been opened only to look at it. Sooner, it goes on as if it had never been closed. */
   #wasIdle(): boolean {
     const last = this.views.context.lastResponse
     return last !== undefined && this.record.clock.now().getTime() - Date.parse(last.timestamp) >= IDLE_MS

@@ -250,7 +250,9 @@ export class PassageIndex implements FollowingIndex<Passage> {
 
   #withTexts(ranked: readonly RankedPassage[], { exclude }: Question): readonly RankedText[] {
     const rows = this.#file
-      .statement("SELECT id, source, uuid, blocks, isSaid, text FROM passages WHERE id IN (SELECT value FROM json_each(?))")
+      .statement(
+        "SELECT id, source, uuid, blocks, isSaid, text FROM passages WHERE id IN (SELECT value FROM json_each(?))",
+      )
       .all(JSON.stringify(ranked.map(({ id }) => id))) as unknown as readonly TextRow[]
     const byId = new Map(rows.map((row) => [row.id, row]))
     return ranked.flatMap((one) => {
