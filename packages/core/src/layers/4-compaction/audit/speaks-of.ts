@@ -15,6 +15,15 @@ const ANYWHERE = contentWords(
 export function speaksOf(summary: string, { index }: Source): boolean {
   const own = new Map(tokensOf(summary).map((token) => [stem(token), token]))
   for (const [word, token] of own) if (ANYWHERE.has(word) || isStopWord(token) || /^\d+$/.test(token)) own.delete(word)
-  const found = [...own].filter(([word, token]) => index.at(token).length > 0 || index.at(word).length > 0).length
-  return own.size < FEWEST_WORDS || found >= Math.min(ENOUGH_WORDS, own.size * LEAST_SHARE)
+  if (own.size < FEWEST_WORDS) return true
+  const enough = Math.min(ENOUGH_WORDS, own.size * LEAST_SHARE)
+  const found = new Set<string>()
+  for (const [word, token] of own) if (index.at(token).length > 0) found.add(word)
+  // the same word with another ending: only where that can still decide
+  if (found.size < enough)
+    for (const token of index.words()) {
+      const word = stem(token)
+      if (own.has(word) && found.add(word).size >= enough) break
+    }
+  return found.size >= enough
 }

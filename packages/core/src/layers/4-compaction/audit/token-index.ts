@@ -3,6 +3,8 @@ import { atOnce, type Steps } from "../../../base/in-slices.ts"
 
 export interface TokenIndex {
   readonly tokens: readonly string[]
+  /** Each word once. */
+  words(): Iterable<string>
   /** Positions of a word, in order. */
   at(token: string): Int32Array
   /** Where these words occur in a row: the first places, up to `most`. */
@@ -75,5 +77,5 @@ export function* indexSteps(tokens: readonly string[]): Steps<TokenIndex> {
 
   const has = (wanted: readonly string[]): boolean => wanted.length === 0 || placesOf(wanted, 1).length > 0
 
-  return { tokens, at, placesOf, has }
+  return { tokens, words: () => ids.keys(), at, placesOf, has }
 }
