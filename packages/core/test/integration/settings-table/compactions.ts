@@ -3,6 +3,8 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { SettingsInput } from "../../../src/base/settings.ts"
 import type { Attachment } from "../../../src/messages/attachments.ts"
+import { type Block, isToolResult } from "../../../src/messages/blocks.ts"
+import type { ModelRequest } from "../../../src/messages/request.ts"
 import { PromptTooLongError } from "../../../src/model/errors.ts"
 import { fileTools } from "../../../src/tools/coding-tools.ts"
 import {
@@ -66,10 +68,15 @@ const byHand =
 const routes = async ({ chat }: Opened) => (await decisions(chat, "compacted")).map(({ route }) => route)
 const thousands = (length: number) => Math.round(length / 1_000)
 const LONG_SUMMARY = `<summary>\n${[1, 2, 3, 4, 5, 6].map((at) => `${at}. Section ${at}:\n${words(900)}\n`).join("\n")}</summary>`
-/** Claims about files that no one has seen. */
-const INVENTED = `<summary>\n1. Files:\n${Array.from({ length: 30 }, (_, at) => `- src/invented-${at}/file${at}.ts was rewritten, port ${9000 + at}`).join("\n")}\n</summary>`
+/** Claims about files that no one has seen, beside what was asked for. */
+const INVENTED = `<summary>\n1. Primary Request and Intent:\nRepair the parser, several words at a time.\n2. Files:\n${Array.from({ length: 30 }, (_, at) => `- src/invented-${at}/file${at}.ts was rewritten, port ${9000 + at}`).join("\n")}\n</summary>`
 /** Every request for a summary is refused, without a figure. */
 const TOO_LONG = { summary: () => new PromptTooLongError({}, { provider: "test" }) }
+const keptResults = (sent: string) =>
+  (JSON.parse(sent) as ModelRequest["messages"])
+    .flatMap(({ content }) => content as Block[])
+    .filter(isToolResult)
+    .map(({ content }) => content as string)
 const lastAsked = ({ of }: Opened) => JSON.stringify(of("summary").at(-1))
 
 /** Many requests of the user in a full window, compacted without a model. Thousands of characters: of the summary, and of all that is sent. */
@@ -94,9 +101,12 @@ const talk = async (settings: SettingsInput) => {
   return { summary: thousands(JSON.stringify(summary ?? "").length), sent: thousands(textOf(sent).length) }
 }
 
-/** How often a summary is asked for that says nothing of what was talked about, where nothing else says it. */
+/** How often a summary is asked for that names none of the files and ports, where nothing else does. */
 const named = async (settings: SettingsInput) => {
-  const { chat, of } = await scene(settings, { base: { switches: { "compact-facts": false } } })
+  const { chat, of } = await scene(settings, {
+    base: { switches: { "compact-facts": false } },
+    brain: { summary: () => "<summary>\n1. Primary Request and Intent:\nModules were changed to listen.\n</summary>" },
+  })
   for (let at = 0; at < 12; at++) {
     await chat.add(
       `Please change src/module-${at}.ts so that it listens on port ${4000 + at}. Never touch src/legacy-${at}.ts.`,
@@ -179,12 +189,14 @@ const restored = (see: Compacting["see"]) => async (settings: SettingsInput) => 
   await opened.chat.add("And?")
   return see(opened, textOf(await opened.chat.prepare()))
 }
+const attachments = (chat: Opened["chat"], type: Attachment["type"]) =>
+  chat.views.context
+    .storedMessages()
+    .filter((message) => message.type === "attachment" && message.attachment.type === type)
 const attached =
   (type: Attachment["type"]) =>
   ({ chat }: Opened) =>
-    chat.views.context
-      .storedMessages()
-      .filter((message) => message.type === "attachment" && message.attachment.type === type).length
+    attachments(chat, type).length
 
 /** Two skills in use, compacted by hand. */
 const skills = (see: Compacting["see"]) => async (settings: SettingsInput) => {
@@ -196,7 +208,7 @@ const skills = (see: Compacting["see"]) => async (settings: SettingsInput) => {
       content: `${name}
 ${words(2_000)}`,
     })
-  await work(opened.chat, { rounds: 8, tokens: 2_000, tool: "Look" })
+  await work(opened.chat, { rounds: 20, tokens: 2_000, tool: "Look" })
   await opened.chat.compact()
   return see(opened, textOf(await opened.chat.prepare()))
 }
@@ -206,7 +218,7 @@ const extract = async (settings: SettingsInput) => {
   const opened = await scene(settings, {
     base: { models: { [PLAIN]: { accepts: { cacheEditing: true, contextManagement: false } } } },
   })
-  await opened.chat.add("Go.")
+  await opened.chat.add("Repair the parser.")
   await round(opened.chat, "Bash", [
     `Error: cannot find module in src/load-tables.ts:314
 ${words(800)}`,
@@ -229,12 +241,16 @@ export const COMPACTION_FIGURES: Probes = {
     changed: 1, // the result that the model has not read
   },
   "summary-budget": {
-    observe: byHand({ see: (_, sent) => thousands(sent.length), brain: { summary: () => LONG_SUMMARY } }),
+    observe: byHand({
+      see: (_, sent) => thousands(sent.length),
+      brain: { summary: () => LONG_SUMMARY },
+      work: { rounds: 20 },
+    }),
     turned: 20_000,
-    usual: 31,
-    changed: 50,
+    usual: 38,
+    changed: 57,
   },
-  "compact-progress": { observe: byHand({ see: count }), turned: 90, usual: 1, changed: says("saves too little") },
+  "compact-progress": { observe: byHand({ see: count }), turned: 90, usual: 1, changed: says("not make enough room") },
   "summary-retries": {
     observe: byHand({ see: ({ of }) => of("summary").length, brain: { summary: () => "" } }),
     turned: 0,
@@ -276,20 +292,20 @@ export const COMPACTION_FIGURES: Probes = {
   "audit-coverage": {
     observe: named,
     turned: 0,
-    usual: 4,
+    usual: 2,
     changed: 1,
   },
   "audit-fabrication": {
     observe: byHand({ see: ({ of }) => of("summary").length, brain: { summary: () => INVENTED } }),
     turned: 100,
-    usual: 4,
+    usual: 2,
     changed: 1,
   },
   "keep-result-limit": {
-    observe: byHand({ see: (_, sent) => thousands(sent.length) }),
+    observe: byHand({ see: (_, sent) => Math.round(keptResults(sent)[0]!.length / 100) }),
     turned: 300,
-    usual: 12,
-    changed: 3,
+    usual: 21, // with the sentence that says what is left out
+    changed: 4,
   },
   "compact-to": { observe: async (settings) => (await talk(settings)).sent, turned: 10, usual: 29, changed: 13 },
   "names-limit": {
@@ -300,10 +316,10 @@ export const COMPACTION_FIGURES: Probes = {
   },
   "restore-files": { observe: restoredFiles, turned: 2, usual: 5, changed: 2 },
   "restore-file-limit": {
-    observe: restored((_, sent) => thousands(sent.length)),
+    observe: restored(({ chat }) => thousands(JSON.stringify(attachments(chat, "file")[0]).length)),
     turned: 1_000,
-    usual: 83,
-    changed: 24,
+    usual: 20,
+    changed: 4,
   },
   "restore-limit": { observe: restoredFiles, turned: 6_000, usual: 5, changed: 2 },
   "restore-share": { observe: restoredFiles, turned: 0, usual: 5, changed: 0 },

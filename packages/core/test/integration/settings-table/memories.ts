@@ -105,9 +105,10 @@ const MEMORY: SceneOptions = { onDisk: true, base: { memory: "auto", switches: {
 
 /** Requests for memories after these messages. */
 const extracted =
-  (messages: readonly string[], options: SceneOptions = MEMORY) =>
+  (messages: readonly string[], { done, ...options }: SceneOptions & { done?: Parameters<typeof work>[1] } = MEMORY) =>
   async (settings: SettingsInput) => {
     const opened = await scene(settings, options)
+    if (done) await work(opened.chat, done)
     for (const message of messages) {
       await ask(opened, message)
       await opened.chat.settled()
@@ -150,7 +151,9 @@ const dreamed =
     const cwd = scratchDirectory()
     const directory = memoryDirectory(join(cwd, "home"), projectName(cwd))
     mkdirSync(directory, { recursive: true })
-    writeFileSync(join(directory, "port.md"), memoryText("Port", "The port is 80."))
+    // a word in common: only a reader can tell whether one is out of date
+    writeFileSync(join(directory, "port.md"), memoryText("Port", "The gateway listens on port 80."))
+    writeFileSync(join(directory, "host.md"), memoryText("Host", "Bergen hosts our gateway."))
     const base: SettingsInput = { memory: "auto", switches: { "auto-memory": false }, figures: ALL }
     const opened = await scene(settings, { onDisk: true, base, cwd, tools: fileTools })
     const now = opened.clock.now()
@@ -197,6 +200,7 @@ export const MEMORY_FIGURES: Probes = {
     observe: extracted([...TELLING, ...TELLING, ...TELLING], {
       ...MEMORY,
       base: { memory: "auto", switches: { dreaming: false } },
+      done: { rounds: 20, tokens: 2_000, tool: "Look" }, // it has cost enough for one extraction
     }),
     turned: 100,
     usual: 1,
