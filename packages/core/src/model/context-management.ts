@@ -4,8 +4,8 @@
  */
 import type { RequestExtras } from "../messages/request.ts"
 
-const CLEAR_TOOL_USES = "clear_tool_uses_20250919"
-const CLEAR_THINKING = "clear_thinking_20251015"
+export const CLEAR_TOOL_USES = "clear_tool_uses_20250919"
+export const CLEAR_THINKING = "clear_thinking_20251015"
 const BETA = "context-management-2025-06-27"
 
 /** How many of the newest calls the server keeps where a request does not say it. */

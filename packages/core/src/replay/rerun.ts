@@ -165,6 +165,7 @@ class Rerun {
 
   async #add(entry: Entry, response: number | undefined): Promise<void> {
     this.#now = new Date(entry.timestamp)
+    if (entry.type !== "assistant") this.#decide(this.#sent.reported()) // it belongs to the response, so nothing comes between
     this.#apply(this.#inPlace(response === undefined ? entry : this.#asReplayed(entry, response)))
     this.#files.take(entry)
     this.#saidAgain.take(entry)

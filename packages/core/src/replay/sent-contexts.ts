@@ -5,7 +5,7 @@
 import type { Draft } from "../journal/entries.ts"
 import type { Sender } from "../layers/layer.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
-import { callsKeptBy } from "../model/context-management.ts"
+import { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import type { Views } from "../views/views.ts"
 import type { Sent } from "./bill.ts"
@@ -13,7 +13,7 @@ import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
 import type { RecordedRequest } from "./recorded-steps.ts"
 import { SentMessages } from "./sent-messages.ts"
-import { ServerCopy, type ServerEdit, type ServerMemory } from "./server-copy.ts"
+import { ServerCopy, type ServerEdit, type ServerMemory, tokensOf } from "./server-copy.ts"
 
 export interface SentContextsParts {
   readonly recording: MeasuredRecording
@@ -38,12 +38,15 @@ export class SentContexts {
 
   /** A request of the conversation, and what the server newly clears for it. */
   conversation(request: RecordedRequest): { readonly sent: Sent; readonly edit: ServerEdit } {
-    const { sent, edit, context_management } = this.#edited(request, "conversation")
+    const { sent, edit, taken, context_management } = this.#edited(request, "conversation")
     const isEdited = sent.messages.some(({ items }) => items.some(({ isCleared }) => isCleared))
     const keptFrom = this.#parts.views.context.serverKept.firstOf(callsKeptBy({ context_management }))
-    this.#unreported = isEdited
-      ? { type: "strata", subtype: "server-edited", edits: [], ...(keptFrom ? { keptFrom } : {}) }
-      : undefined
+    // without the tokens, the smaller count would teach that estimates are too large
+    const edits = [{ type: isEdited ? CLEAR_TOOL_USES : CLEAR_THINKING, cleared_input_tokens: taken }]
+    this.#unreported =
+      taken > 0
+        ? { type: "strata", subtype: "server-edited", edits, ...(isEdited && keptFrom ? { keptFrom } : {}) }
+        : undefined
     return { sent, edit }
   }
 
@@ -66,6 +69,7 @@ export class SentContexts {
     const shown = withoutForgottenThinking(views.context.messages().messages, facts())
     const whole = shown.map((message) => this.#messages.of(message))
     const { messages, edit } = this.#server.edit(whole, { edits: context_management?.edits ?? [], prompt })
-    return { sent: { messages, prompt }, edit, context_management }
+    const taken = tokensOf(whole) - tokensOf(messages)
+    return { sent: { messages, prompt }, edit, taken, context_management }
   }
 }

@@ -127,5 +127,5 @@ function withoutThinking(messages: readonly SentMessage[], kept: number): readon
   )
 }
 
-const tokensOf = (messages: readonly SentMessage[]) =>
+export const tokensOf = (messages: readonly SentMessage[]) =>
   messages.reduce((sum, { items }) => items.reduce((all, { tokens }) => all + tokens, sum), 0)
