@@ -327,18 +327,31 @@ test("LOOP-4: an interrupt in the middle of a command ends it, and every call is
 
 /** Enough for a summary to be worth it. */
 const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
-test("L5-1 what the task taught is in the memory when the program has ended", async () => {
-  const turns: ScriptedTurn[] = ["Noted."]
-  await using bench = await workbench({ turns })
+test("L5-1 the rule in a task is in the memory when the program has ended, without another request", async () => {
+  await using bench = await workbench({ turns: ["Noted."] })
   const { name } = await projectIdentity(bench.project)
-  const file = join(bench.home, "projects", name, "memory", "package-manager.md")
-  const content =
-    "---\nname: Package manager\ndescription: Which one is used\ntype: feedback\n---\n\nAlways use pnpm.\n"
-  turns.push(calls({ Write: { file_path: file, content } }), "Done.")
   const env = { ...NO_NOTES, STRATA_AUTO_MEMORY: "1" }
   const { code, stdout } = await bench.here(["run", "Always use pnpm here, never npm."], { env })
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Noted.\n" })
-  expect(readFileSync(file, "utf8")).toContain("Always use pnpm.")
+  const memory = join(bench.home, "projects", name, "memory")
+  const topics = readdirSync(memory).filter((file) => file.endsWith(".md") && file !== "MEMORY.md")
+  expect(topics).toHaveLength(1)
+  expect(readFileSync(join(memory, topics[0]!), "utf8")).toContain("Always use pnpm here, never npm.")
+  expect(bench.sim.log).toHaveLength(1)
+})
+
+test("L5-1 what the task taught is in the memory when the program has ended, where an extraction may be paid", async () => {
+  const turns: ScriptedTurn[] = ["Noted."]
+  await using bench = await workbench({ turns })
+  const { name } = await projectIdentity(bench.project)
+  const file = join(bench.home, "projects", name, "memory", "release-day.md")
+  const content =
+    "---\nname: Release day\ndescription: When releases go out\ntype: project\n---\n\nReleases go out on Tuesdays.\n"
+  turns.push(calls({ Write: { file_path: file, content } }), "Done.")
+  const env = { ...NO_NOTES, STRATA_AUTO_MEMORY: "1", STRATA_BACKGROUND_SHARE: "100" }
+  const { code, stdout } = await bench.here(["run", "Our releases go out on Tuesdays."], { env })
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "Noted.\n" })
+  expect(readFileSync(file, "utf8")).toContain("Releases go out on Tuesdays.")
 })
 
 const READS: readonly ScriptedTurn[] = [calls({ Bash: { command: "cat log.txt" } }), "I have read it."]
