@@ -92,8 +92,27 @@ test.skipIf(!mayRun)(
       expect(code).toBe(1)
       expect(text).toMatch(/Nothing was sent. Set STRATA_HOME to another directory|permission denied/)
       expect(text).not.toMatch(RAW)
-      expect((await run(bench, ["dream"], env)).text).toContain("The dream could not start (permission denied, EACCES")
     }
+  },
+)
+
+test.skipIf(!mayRun)(
+  "BEY-9 L6-5 a dream that has something to do says why it cannot start where nothing can be written",
+  { timeout: 240_000 },
+  async () => {
+    await using bench = await place()
+    expect((await run(bench, ["run", "Hi."])).code).toBe(0)
+    const memory = memoryOf(bench)
+    mkdirSync(memory, { recursive: true })
+    const files = ["a", "b"].map((name) => join(memory, `${name}.md`))
+    for (const file of files) writeFileSync(file, "# Uses pnpm\n\nThe project uses pnpm.\n")
+    await give(memory)
+    for (const directory of [memory, join(memory, ".."), bench.home]) close(directory)
+    const { code, text } = await run(bench, ["dream"])
+    expect(text).toContain("The dream could not start (permission denied, EACCES")
+    expect(text).not.toMatch(RAW)
+    expect(code).toBe(1)
+    for (const file of files) expect(readFileSync(file, "utf8")).toContain("uses pnpm")
   },
 )
 
