@@ -1,4 +1,5 @@
 /** Compacting in the chat, in a real terminal, over HTTP against the simulator. One terminal is enough: keys are tried in all of them elsewhere. */
+import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
@@ -8,6 +9,12 @@ import { calls, HALTING } from "./workbench.ts"
 const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
 const READ = calls({ Bash: { command: "cat log.txt" } })
 const SUMMARY = `<summary>\n${"Ports 8080 and 9090 were looked at. ".repeat(60)}\n</summary>`
+const MESSAGES: ScriptedTurn = ({ request }) => `${request.messages.length} messages`
+/** Goes on reading. A summary never comes. */
+const READS_ON: ScriptedTurn = ({ request, nextToolUseId }) =>
+  JSON.stringify(request.messages.at(-1)).includes("<summary>")
+    ? new Promise(() => {})
+    : { content: [{ type: "tool_use", id: nextToolUseId(), name: "Bash", input: { command: "cat log.txt" } }] }
 const HALF_A_SUMMARY = 50 // events with 24 characters each
 /** Their forks would take turns of the script. */
 const WITHOUT_NOTES = { args: ["--mode", "bypass"], env: { STRATA_NOTES: "0" }, files: LONG }
@@ -93,16 +100,12 @@ describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) 
     await terminal.sees("Those were the ports.")
   })
 
-  test("L4-14 Esc cancels a compaction, manual and automatic, and nothing has changed", async () => {
+  test("L4-14 Esc cancels a compaction by hand, and nothing has changed", async () => {
     await using at = await started({
       ...WITHOUT_NOTES,
-      turns: [READ, "I have read it.", SUMMARY, READ, SUMMARY, ({ request }) => `${request.messages.length} messages`],
-      faults: [
-        { nth: 3, fault: HALTING },
-        { nth: 5, fault: HALTING },
-      ],
+      turns: [READ, "I have read it.", SUMMARY, MESSAGES],
+      faults: [{ nth: 3, fault: HALTING }],
       haltsAfter: HALF_A_SUMMARY,
-      env: { STRATA_NOTES: "0", STRATA_AUTOCOMPACT_TOKENS: "20000" },
     })
     const { terminal } = at
     terminal.type("Read the log")
@@ -115,11 +118,54 @@ describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) 
     terminal.press("escape")
     await terminal.sees("Cancelled. Nothing was changed.")
     await terminal.sees(RESTS)
-    terminal.type("Read it again")
+    terminal.type("And now?")
     terminal.press("enter")
-    await terminal.sees("Compacting: writing a summary")
+    await terminal.sees("5 messages") // the task, the call, its result, the answer, the question
+    expect(terminal.screen()).not.toContain("aborted")
+    expect(terminal.screen()).not.toContain("≡ Compacted")
+  })
+
+  test.each([
+    ["that the request waits for", { STRATA_COMPACT_AHEAD: "0", STRATA_AUTOCOMPACT_TOKENS: "20000" }],
+    ["that a full window waits for", { STRATA_CONTEXT_WINDOW: "60000" }],
+  ])("L4-14 Esc cancels an automatic compaction %s, and nothing has changed", async (_which, env) => {
+    await using at = await started({
+      ...WITHOUT_NOTES,
+      turns: Array.from({ length: 12 }, () => READS_ON),
+      env: { ...WITHOUT_NOTES.env, ...env },
+    })
+    const { terminal } = at
+    terminal.type("Read the log")
+    terminal.press("enter")
+    await terminal.sees("Compacting:")
     terminal.press("escape")
     await terminal.sees("Interrupted. Everything so far is kept.")
+    await terminal.sees(RESTS)
+    expect(terminal.screen()).not.toContain("aborted")
+    expect(terminal.screen()).not.toContain("≡ Compacted")
+  })
+
+  test("L4-14 Esc drops a summary that is written in the background while the agent rests", async () => {
+    await using at = await started({
+      ...WITHOUT_NOTES,
+      turns: [READ, "I have read it.", SUMMARY, MESSAGES],
+      faults: [{ nth: 3, fault: HALTING }],
+      haltsAfter: HALF_A_SUMMARY,
+      env: { ...WITHOUT_NOTES.env, STRATA_AUTOCOMPACT_TOKENS: "20000" },
+    })
+    const { terminal } = at
+    terminal.type("Read the log")
+    terminal.press("enter")
+    await terminal.sees("I have read it.")
+    await terminal.sees(RESTS)
+    terminal.type("/context")
+    terminal.press("enter")
+    await terminal.sees(/Its\s+summary\s+is\s+being\s+written\s+while\s+you\s+work/)
+    terminal.press("escape")
+    await terminal.sees("The prepared summary was dropped.")
+    terminal.type("And now?")
+    terminal.press("enter")
+    await terminal.sees("5 messages")
     expect(terminal.screen()).not.toContain("aborted")
     expect(terminal.screen()).not.toContain("≡ Compacted")
   })

@@ -94,6 +94,7 @@ export function ahead(clock: Clock): Ahead {
           return { ...outcome, journaled: async () => end(), lost: end }
         } catch (error) {
           end()
+          if (own.stop.signal.aborted) return undefined // dropped on purpose: that is no failure
           throw error
         }
       })
