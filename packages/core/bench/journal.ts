@@ -8,6 +8,8 @@ import { execFileSync } from "node:child_process"
 import { stat } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { type Draft, type FlushMode, fileStore, openConversation, seededIds } from "@strata/core/internal"
+import { projectName } from "@strata/core/internal/base/ids"
+import { placeFor } from "@strata/core/internal/base/owner"
 import { inTemporaryDirectory, isShort, milliseconds, timed } from "./measure.ts"
 
 const MEGABYTE = 1_000_000
@@ -113,7 +115,8 @@ else {
     const openings: Opening[] = []
     for (const bytes of LENGTHS) {
       const id = await writeLong(directory, bytes)
-      const size = await stat(`${directory}/projects/${directory.replaceAll(/[^A-Za-z0-9]/g, "-")}/${id}.jsonl`)
+      const place = placeFor(projectName(directory), undefined)
+      const size = await stat(`${directory}/projects/${place}/${id}.jsonl`)
       const output = execFileSync(process.execPath, [fileURLToPath(import.meta.url), "open", directory, id], {
         encoding: "utf8",
       })

@@ -2,7 +2,8 @@
 import type { BreakCause, BreakTotal, LedgerSummary, Memory, Purpose } from "@strata/core/internal"
 import type { SoakWatch } from "./watch.ts"
 
-const MOST_SHARE = 5 // percent of the spend: the default of background-share
+/** Percent of the spend: the default of background-share, and what notes may cost as part of compaction. */
+const MOST_SHARES = { memory: 5, notes: 8 } as const
 const MEMORY_WORK = ["notes", "memory"] as const satisfies readonly Purpose[]
 /** Breaks with a cause other than memory: the context was made smaller, or the person was away for longer than the cache lives. */
 const OTHER_CAUSES: ReadonlySet<BreakCause> = new Set(["compaction", "clearing", "hour-over", "five-minutes-over"])
@@ -11,7 +12,11 @@ export interface MemoryFigures {
   readonly conversations: number
   /** Of all conversations. */
   readonly dollars: number
-  readonly byPurpose: readonly { readonly purpose: Purpose; readonly dollars: number; readonly percent: number }[]
+  readonly byPurpose: readonly {
+    readonly purpose: (typeof MEMORY_WORK)[number]
+    readonly dollars: number
+    readonly percent: number
+  }[]
   readonly percent: number
   /** Memories at the end, without those that were superseded. */
   readonly kept: number
@@ -47,12 +52,13 @@ export function memoryFigures({ watch, memories, ledgers, history }: MemorySourc
   }
 }
 
-export function memoryProblems({ percent, kept, recalled, breaks }: MemoryFigures) {
+export function memoryProblems({ byPurpose, kept, recalled, breaks }: MemoryFigures) {
   const unexplained = Object.entries(breaks).filter(([cause]) => !OTHER_CAUSES.has(cause as BreakCause))
   return [
-    ...(percent > MOST_SHARE
-      ? [`notes and memories took ${percent.toFixed(1)}% of the spend, more than ${MOST_SHARE}%`]
-      : []),
+    ...byPurpose.flatMap(({ purpose, percent }) => {
+      const most = MOST_SHARES[purpose]
+      return percent > most ? [`${purpose} took ${percent.toFixed(1)}% of the spend, more than ${most}%`] : []
+    }),
     ...unexplained.map(
       ([cause, count]) => `the cache broke ${count} times without a compaction, a clearing or a pause: ${cause}`,
     ),
