@@ -159,7 +159,7 @@ export function compaction(options: CompactionOptions): Compactor {
     if (!weighed || !("after" in weighed)) {
       background?.forget()
       const boundary = situation.context.views.compactions.last?.boundary
-      if (weighed) unfit = { boundary, count: 1 + (unfit?.boundary === boundary ? unfit!.count : 0) }
+      if (weighed) unfit = { boundary, count: 1 + (unfit && unfit.boundary === boundary ? unfit.count : 0) }
       return undefined
     }
     return outcomeOf(situation, await install(situation, { ...weighed, route, paid: [], options, isPrepared: true }))
