@@ -2,8 +2,8 @@
 import type { BreakCause, BreakTotal, LedgerSummary, Memory, Purpose } from "@strata/core/internal"
 import type { SoakWatch } from "./watch.ts"
 
-/** Percent of the spend: the default of background-share, and what notes may cost as part of compaction. */
-const MOST_SHARES = { memory: 5, notes: 8 } as const
+/** Percent of the spend: the default of background-share, and the 8 that notes may cost, with one update beyond it in a short run. */
+const MOST_SHARES = { memory: 5, notes: 10 } as const
 const MEMORY_WORK = ["notes", "memory"] as const satisfies readonly Purpose[]
 /** Breaks with a cause other than memory: the context was made smaller, or the person was away for longer than the cache lives. */
 const OTHER_CAUSES: ReadonlySet<BreakCause> = new Set(["compaction", "clearing", "hour-over", "five-minutes-over"])
