@@ -14,7 +14,7 @@ async function says({ home, project }: Workbench, id: string, text: string, owne
   await chat.settled()
 }
 
-test("L5-14 the program finds its own and nothing that belongs to an owner or to no one, unless that is named", async () => {
+test("L5-12 the program finds its own and nothing that belongs to an owner or to no one, unless that is named", async () => {
   const requests: string[] = []
   await using bench = await workbench({
     turns: Array.from({ length: 4 }, () => ({ request }) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { isSafeId, projectName } from "./ids.ts"
 import { isLocal, localPerson, MEMORY_OPTION, OWNER_OPTION, placeFor } from "./owner.ts"
 
-describe("L5-14 whose it is", () => {
+describe("L5-12 whose it is", () => {
   test("two owners, or two projects, never share a place; the local person's is the project's name as before", () => {
     const texts = fc.oneof(fc.string({ unit: "binary", minLength: 1 }), fc.string({ minLength: 1, maxLength: 400 }))
     const projects = texts.map(projectName)

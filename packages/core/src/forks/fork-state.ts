@@ -8,13 +8,14 @@ import { FileReads } from "../tools/files/read-state.ts"
 import type { ReadState, SharedToolContext, Tool } from "../tools/tool.ts"
 
 /** The part of a conversation's tool context that a fork copies. */
-export type ToolSurroundings = Pick<SharedToolContext, "clock" | "env" | "directory" | "todos" | "plan">
+export type ToolSurroundings = Pick<SharedToolContext, "clock" | "env" | "directory" | "todos" | "plan" | "confinement">
 
 export function cloneSurroundings(parent: ToolSurroundings, reads: ReadState): SharedToolContext {
   let isPlanning = parent.plan.isActive()
   return {
     clock: parent.clock,
     env: parent.env,
+    ...(parent.confinement ? { confinement: parent.confinement } : {}),
     reads: cloneReads(reads),
     directory: variable(parent.directory.get()),
     todos: variable(parent.todos.get()),

@@ -223,7 +223,7 @@ test("L7-5 conversations reach each other through their sockets, only their lead
   expect((await sender({ bridge, from: "finder" })("bridge:chat-2", "hi")).content).toContain("Only the lead reaches")
 })
 
-test("L7-5, L5-14 only conversations of one owner reach each other, also where two owners use one id", async () => {
+test("L7-5, L5-12 only conversations of one owner reach each other, also where two owners use one id", async () => {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
   const opened = async (circle: string | undefined) => {

@@ -134,7 +134,7 @@ async function inWorld(root: string, store: Store | undefined) {
   return { take, dir }
 }
 
-test("invariant 10, L5-14: nothing of one owner is in a request, index, dream, history, error or listing of another", async () => {
+test("invariant 10, L5-12: nothing of one owner is in a request, index, dream, history, error or listing of another", async () => {
   let looks = 0
   await fc.assert(
     fc.asyncProperty(worlds, async ({ owners, onDisk, steps }) => {
@@ -163,7 +163,7 @@ test("invariant 10, L5-14: nothing of one owner is in a request, index, dream, h
   expect(looks).toBeGreaterThan(5)
 })
 
-test("invariant 10, L5-14: what one owner said and had kept is there for that owner, in the same world", async () => {
+test("invariant 10, L5-12: what one owner said and had kept is there for that owner, in the same world", async () => {
   for (const store of [undefined, memoryStore()]) {
     const { root, remove } = await temporaryRoot()
     try {

@@ -2,7 +2,7 @@ import { lastingRules } from "@strata/core/internal/views/record/lasting-rules"
 import { expect, test } from "vitest"
 import { makeRuleChat } from "./chats.ts"
 
-test("L5-2 of the rules in chats of held-out sentences at least 90% are found, and at least 90% of what is found are rules", () => {
+test("L5-14 of the rules in chats of held-out sentences at least 90% are found, and at least 90% of what is found are rules", () => {
   let [told, found, all] = [0, 0, 0]
   for (let seed = 9_001; seed < 9_021; seed++) {
     const { messages, rules } = makeRuleChat({ seed, part: "held-out" })

@@ -5,9 +5,10 @@ import { scratchDirectory } from "../../../test/tool-context.ts"
 import { systemClock } from "../../base/clock.ts"
 import { runForkCalls } from "../../forks/fork-tools.ts"
 import type { ToolUse } from "../../messages/blocks.ts"
+import { type Confinement, defaultConfinement } from "../../tools/shell/confinement.ts"
 import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
 
-async function place(rules?: RulesOnReading) {
+async function place(rules?: RulesOnReading, confinement?: () => Confinement) {
   const top = scratchDirectory()
   const [copy, project, journals, outside] = ["copy", "project", "project/store/mine", "outside"].map((name) => {
     mkdirSync(join(top, name), { recursive: true })
@@ -22,7 +23,7 @@ async function place(rules?: RulesOnReading) {
   symlinkSync(outside, join(copy, "link"))
   const opened = await openDreamTools(
     { copy, project, journals: [journals], rules },
-    { clock: systemClock, env: { PATH: process.env.PATH } },
+    { clock: systemClock, env: { PATH: process.env.PATH }, confinement },
   )
   async function call(name: string, input: object): Promise<{ ok: boolean; text: string }> {
     const use = { type: "tool_use", id: `toolu_${name}`, name, input } as ToolUse
@@ -50,7 +51,18 @@ describe("L6-4 the tools of a dream", () => {
     await close()
   })
 
-  test("L5-14 it reads nothing of other owners, though the store is inside the project", async () => {
+  test("PERM-8 its commands run in the sandbox that the person set", async () => {
+    let asked = 0
+    const { call, close } = await place(undefined, () => {
+      asked++
+      return defaultConfinement({})
+    })
+    expect((await call("Bash", { command: "ls" })).text).toContain("a.md")
+    expect(asked).toBeGreaterThan(0)
+    await close()
+  })
+
+  test("L5-12 it reads nothing of other owners, though the store is inside the project", async () => {
     const { call, project, journals, close } = await place()
     const others = join(project, "store", "theirs")
     mkdirSync(others)

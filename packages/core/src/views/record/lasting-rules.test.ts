@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { isAboutThePerson } from "./about-the-person.ts"
 import { lastingRules } from "./lasting-rules.ts"
 
-describe("L5-2 lasting rules: addressed to the agent, about how to work from now on", () => {
+describe("L5-14 lasting rules: addressed to the agent, about how to work from now on", () => {
   test.each([
     "Always use tabs, because our linter wants them.",
     "When I ask about a medicine, include its side effects.",

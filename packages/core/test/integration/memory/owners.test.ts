@@ -55,7 +55,7 @@ const sent = async (chat: Conversation) => serialiseRequest(await chat.prepare()
 describe.each([
   ["files", undefined],
   ["memory", memoryStore()],
-] as const)("L5-14 two users of one server, in %s", (_, store) => {
+] as const)("L5-12 two users of one server, in %s", (_, store) => {
   test("without an owner, nothing of one conversation reaches another, and each finds its own", async () => {
     const { open, says } = server(store)
     const said = await says("customer-1", FACT)
@@ -102,7 +102,7 @@ describe.each([
   })
 })
 
-test("L5-14 an owner in files has a directory of its own for all it keeps, and none of its names is in a path", async () => {
+test("L5-12 an owner in files has a directory of its own for all it keeps, and none of its names is in a path", async () => {
   const { says, where } = server()
   await says("monday", FACT, { owner: "ada@example.org" })
   await says("monday", QUESTION, { owner: "../../eve" })
@@ -116,13 +116,13 @@ test("L5-14 an owner in files has a directory of its own for all it keeps, and n
   expect(existsSync(join(where.dir, "projects", placeFor(name, undefined), "memory"))).toBe(false)
 })
 
-test("L5-14 an owner that is missing is refused where it is given", async () => {
+test("L5-12 an owner that is missing is refused where it is given", async () => {
   const { open } = server()
   for (const owner of ["", " ", undefined, 7])
     await expect(open("x", { owner } as never)).rejects.toThrow(InvalidOptionError)
 })
 
-test("L5-14 an imported transcript belongs to whom it was imported for", async () => {
+test("L5-12 an imported transcript belongs to whom it was imported for", async () => {
   const { where, open } = server()
   mkdirSync(where.cwd, { recursive: true })
   const file = join(where.cwd, "session.jsonl")
@@ -144,7 +144,7 @@ test("L5-14 an imported transcript belongs to whom it was imported for", async (
   expect(await found()).not.toContain("7071")
 })
 
-test("L5-14 an agent's own memory is its owner's in every scope, and there is none without an owner", async () => {
+test("L5-12 an agent's own memory is its owner's in every scope, and there is none without an owner", async () => {
   const { where } = server()
   const settings = { values: { off: false, memory: "auto" }, origins: {} } as never
   const choose = (scope: "user" | "local" | "project", owner: string | typeof localPerson | undefined) =>
@@ -178,7 +178,7 @@ test("L5-7 a copy of a conversation does not recall the words that both have, an
   expect(await sent(asked.chat)).toContain("closed on Mondays")
 })
 
-test("L5-14 an agent without an owner says so where something is to be kept, and keeps nothing", async () => {
+test("L5-12 an agent without an owner says so where something is to be kept, and keeps nothing", async () => {
   const { sim, where, requests } = await stage()
   const agent = await agentFor(sim, where, { memory: false, settings: { memory: "auto" } })
   expect(agent.problems).toContainEqual(expect.stringContaining("this one has no owner"))
@@ -189,7 +189,7 @@ test("L5-14 an agent without an owner says so where something is to be kept, and
   expect(existsSync(memoryIn(where))).toBe(false)
 })
 
-test("L5-14 the tools of an agent may read what its own conversation put aside, and ask for what others did", async () => {
+test("L5-12 the tools of an agent may read what its own conversation put aside, and ask for what others did", async () => {
   const { sim, where } = await stage()
   const agent = await agentFor(sim, { ...where, dir: join(where.cwd, "data") }, { id: "mine", memory: false })
   expect(agent.problems).toEqual([])
@@ -212,7 +212,7 @@ describe.each([
   ["by its path", (data: string) => data],
   ["by a path that is not absolute", (data: string) => relative(process.cwd(), data)],
   ["through a link", linkTo],
-] as const)("L5-14 a store inside the project, named %s", (_, named) => {
+] as const)("L5-12 a store inside the project, named %s", (_, named) => {
   test.each([false, { owner: "eve" }] as const)("is not searched or read for %o", async (memory) => {
     const { cwd } = project({ "notes.md": "The heron flies.\n" })
     const data = join(cwd, "data")

@@ -65,7 +65,7 @@ describe("what a conversation starts with", () => {
     expect(agent.conversation.views.estimator.text(start!)).toBeLessThanOrEqual(1_500)
   })
 
-  test("L5-5 twenty rules take at most 600 tokens, then who the person is, then the index; what is not shown is counted right", async () => {
+  test("L5-5, L5-14 twenty rules take at most 600 tokens, then who the person is, then the index; what is not shown is counted right", async () => {
     const { open, requests, where } = await stage()
     const rules = Array.from({ length: 20 }, (_, at) => ({
       ...{ name: `Rule ${at}`, description: "d", type: "feedback" as const },
