@@ -333,7 +333,6 @@ export const MEMORY = describe({
         ["revert ID", "show a change and take it back"],
         ["search WORDS…", "find memories and passages of past conversations"],
         ["why [CONVERSATION]", "which memories the newest (or this) conversation was offered, and what for"],
-        ["merge", "bring what worktrees keep apart (worktreeMemory) into the project's memory"],
       ],
     },
   ],

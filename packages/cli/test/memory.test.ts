@@ -3,8 +3,7 @@ import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
-import { localPerson, openProjectMemory, projectIdentity, systemClock } from "@strata/core/internal"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { projectIdentity, systemClock } from "@strata/core/internal"
 import { memoryDirectory } from "@strata/core/internal/journal/file/memory-directory"
 import { openBank } from "@strata/core/internal/memory/bank"
 import { expect, test } from "vitest"
@@ -190,36 +189,6 @@ test("BEY-9 --erase removes a memory everywhere: file, index, archive, history a
   expect(at.read("tabs.md")).toBe(TABS)
   expect((await at.memory([])).stdout).toContain("2 memories in")
   expect((await at.memory(["forget", "--erase", "gate", "--yes"])).code).toBe(2)
-})
-
-test("L5-10 merge brings what a worktree keeps apart into the project's memory, and a worktree shows its own", async () => {
-  using at = await memoryPlace({ "tabs.md": TABS })
-  const git = (...args: string[]) =>
-    execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", ...args], { cwd: at.project })
-  git("commit", "-q", "--allow-empty", "-m", "first")
-  git("worktree", "add", "-q", "../tree", "-b", "side")
-  const tree = join(at.project, "../tree")
-  const env = { STRATA_WORKTREE_MEMORY: "overlay" }
-  expect((await at.memory(["merge"])).stdout).toMatch(/^No worktree has learned anything/)
-  const store = fileStore({ root: at.env.STRATA_HOME! })
-  const own = await openProjectMemory({
-    ...{ store, owner: localPerson, cwd: tree, mode: "auto", worktreeMemory: "overlay", clock: systemClock },
-  })
-  await own!.bank.change({
-    by: "agent",
-    why: "Learned",
-    puts: [{ file: "grpc.md", name: "gRPC", body: "It is used." }],
-  })
-  own!.close()
-  expect((await at.memory([], { cwd: tree, env })).stdout).toContain("2 memories in")
-  expect((await at.memory([])).stdout).toContain("1 memory in")
-  const merged = await at.memory(["merge"], { cwd: tree, env })
-  expect(merged).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/Merged from the worktree tree-\w+: added grpc\.md\./),
-  })
-  expect((await at.memory([])).stdout).toContain("2 memories in")
-  expect((await at.memory(["history"])).stdout).toContain("a merge")
 })
 
 test("L5-8 edits a memory in the person's editor, as a change of theirs", async () => {

@@ -39,7 +39,6 @@ export async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptio
   const memory = await openProjectMemory({
     ...{ store: fileStore({ root }), owner: localPerson, cwd, root, clock: systemClock },
     mode: values.off ? "off" : values.memory,
-    worktreeMemory: values.worktreeMemory,
     code: repositoryRoot(cwd),
   })
   const connection = connectionFrom(env)

@@ -1,12 +1,10 @@
-/** Commands that change memory: `edit`, `forget`, `revert` and `merge`. Each is one change of the person, and can be taken back, except an erasure. */
+/** Commands that change memory: `edit`, `forget` and `revert`. Each is one change of the person, and can be taken back, except an erasure. */
 import type { MemoryBank, MemoryChange } from "@strata/core/internal"
 import { systemClock } from "@strata/core/internal/base/clock"
 import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { eraseDreamTraces } from "@strata/core/internal/layers/6-dreaming/traces"
-import { mergeAll } from "@strata/core/internal/memory/overlays"
 import { removeJournalIndex } from "@strata/core/internal/recall/journal-search"
 import { type Call, UsageError } from "../command.ts"
-import { during } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable } from "../display/visible.ts"
 import { askForWord } from "../trust/question.ts"
@@ -14,7 +12,7 @@ import { editMemory } from "./edit.ts"
 import { namedMemory } from "./named.ts"
 import { changeWords, diffLines } from "./page.ts"
 import type { MemoryPlace } from "./place.ts"
-import { authorWords, editedWords, INDEX, minuteOf } from "./words.ts"
+import { authorWords, INDEX, minuteOf } from "./words.ts"
 
 const DONE = 0
 const NOT_DONE = 1
@@ -53,28 +51,14 @@ export async function forget(name: string, { bank, terminal }: Changing): Promis
   return DONE
 }
 
-/** Merges what worktrees keep apart into the project's memory. */
-export async function merge({ files, shared, bank, identity }: MemoryPlace, terminal: Terminal): Promise<number> {
-  const merged = await during(terminal, "Merging what worktrees learned", () => mergeAll({ files, clock: systemClock }))
-  if (merged.length === 0) terminal.print("No worktree has learned anything that the project's memory does not have.\n")
-  for (const { name, change, conflicts } of merged) {
-    terminal.print(`Merged from the worktree ${printable(name)}: ${printable(editedWords(change))}.\n`)
-    for (const file of conflicts)
-      terminal.print(`${printable(file)} was changed on both sides. Both texts are kept in ${shared.location}\n`)
-    if (bank !== shared) terminal.print(`In ${printable(identity.directory)}: `)
-    terminal.print(takeBack(change))
-  }
-  return DONE
-}
-
 interface Erasing extends Pick<Changing, "terminal"> {
   readonly place: MemoryPlace
   readonly isSure: boolean
 }
 
-/** For a secret that someone typed. Also finds memories that were forgotten before, and reaches every worktree. */
+/** For a secret that someone typed. Also finds memories that were forgotten before. */
 export async function erase(name: string, { place, terminal, isSure }: Erasing) {
-  const { bank, shared, root, projects } = place
+  const { bank, root, projects } = place
   const file = await erasable(bank, name)
   if (!isSure && !isAtTerminal())
     throw new UsageError(`strata memory forget --erase asks at a terminal. In scripts, add --yes`)
@@ -85,15 +69,14 @@ export async function erase(name: string, { place, terminal, isSure }: Erasing) 
   }
   const { source } = (await bank.get(file)) ?? {}
   const isClean =
-    shared.directory === undefined ||
-    (await eraseDreamTraces(file, { directory: shared.directory, clock: systemClock }))
+    bank.directory === undefined || (await eraseDreamTraces(file, { directory: bank.directory, clock: systemClock }))
   if (!isClean) {
     terminal.complain(
       "A dream is running, and its copy has this memory in it. Nothing was changed. End it first: strata dream kill\n",
     )
     return NOT_DONE
   }
-  await shared.erase(file)
+  await bank.erase(file)
   for (const project of projects) {
     removeJournalIndex(projectDirectory(root, project))
   }

@@ -7,7 +7,7 @@ import { MEMORY } from "../descriptions.ts"
 import { during } from "../display/progress.ts"
 import { visibleJson } from "../display/visible.ts"
 import { nearestTo } from "../suggestion.ts"
-import { changeOf, edit, erase, forget, merge, revert, showChange } from "./changes.ts"
+import { changeOf, edit, erase, forget, revert, showChange } from "./changes.ts"
 import { namedMemory } from "./named.ts"
 import { historyPage, inOrder, listPage, memoryPage } from "./page.ts"
 import { openMemoryPlace } from "./place.ts"
@@ -29,12 +29,11 @@ const ACTIONS = {
   revert: [1, 1, "ID"],
   search: [1, Number.POSITIVE_INFINITY, "WORDS…"],
   why: [0, 1, "[CONVERSATION]"],
-  merge: [0, 0, ""],
 } as const satisfies Record<string, readonly [least: number, most: number, value: string]>
 
 type Action = keyof typeof ACTIONS
 
-const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert", "merge"])
+const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert"])
 /** An agent's command could run these in the person's name. */
 const PERSONS: ReadonlySet<Action> = new Set(["edit", "forget", "confirm", "review", "revert"])
 
@@ -100,8 +99,6 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
       return review({ bank, terminal, stdin })
     case "revert":
       return revert(given[0]!, { bank, terminal, isSure: values.yes })
-    case "merge":
-      return merge(place, terminal)
   }
 }
 

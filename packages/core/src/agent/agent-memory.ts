@@ -180,16 +180,15 @@ export class AgentMemory {
    */
   async duringCommand<T>(run: () => Promise<T>, isOpenEnded: boolean): Promise<T> {
     if (!this.#memory || this.#mode === "read-only") return this.#watched(run, isOpenEnded)
-    const places = [this.#memory, ...(this.#memory.shared ? [this.#memory.shared] : [])]
-    const settle = () => Promise.all(places.map(({ bank }) => bank.all()))
-    await settle() // edits made by hand until now are the person's
-    const announced = await Promise.all(places.map(({ files }) => announceWrite(files)))
-    if (isOpenEnded) this.#openEnded.push(...announced)
+    const { bank, files } = this.#memory
+    await bank.all() // edits made by hand until now are the person's
+    const done = await announceWrite(files)
+    if (isOpenEnded) this.#openEnded.push(done)
     try {
       return await run()
     } finally {
-      await settle()
-      if (!isOpenEnded) await Promise.all(announced.map((done) => done()))
+      await bank.all()
+      if (!isOpenEnded) await done()
     }
   }
 
@@ -209,7 +208,6 @@ export class AgentMemory {
   async close(): Promise<void> {
     if (this.#openEnded.length === 0) return
     await this.#memory?.bank.all()
-    await this.#memory?.shared?.bank.all()
     for (const done of this.#openEnded.splice(0)) await done()
   }
 

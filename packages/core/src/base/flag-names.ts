@@ -211,7 +211,8 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
 }
 
 /** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
-export const RETIRED: Readonly<Record<"switches" | "figures" | "hooks", readonly string[]>> = {
+export const RETIRED: Readonly<Record<"settings" | "switches" | "figures" | "hooks", readonly string[]>> = {
+  settings: ["worktreeMemory"],
   switches: ["fold", "snip", "folding"],
   figures: ["compact-ahead-lead"],
   hooks: [],

@@ -4,14 +4,7 @@
  */
 import { FIGURES, type FigureName } from "./flag-names.ts"
 import type { Settings } from "./settings-schema.ts"
-import {
-  MEMORY_MODES,
-  type MemoryMode,
-  type PermissionMode,
-  SANDBOX_MODES,
-  type SandboxMode,
-  type WorktreeMemory,
-} from "./vocabulary.ts"
+import { MEMORY_MODES, type MemoryMode, type PermissionMode, SANDBOX_MODES, type SandboxMode } from "./vocabulary.ts"
 
 type Verdict = "restricts" | "harmless" | "needs trust"
 
@@ -19,7 +12,6 @@ type Verdict = "restricts" | "harmless" | "needs trust"
 export interface PersonSettings {
   readonly mode: PermissionMode
   readonly memory: MemoryMode
-  readonly worktreeMemory: WorktreeMemory
   readonly sandbox: SandboxMode
   /** Whether they set a model's price. */
   readonly hasPrices: boolean
@@ -28,12 +20,10 @@ export interface PersonSettings {
 export const personSettings = ({
   permissions,
   memory = "auto",
-  worktreeMemory = "shared",
   sandbox = "unasked",
   models = {},
 }: Partial<Settings>): PersonSettings => ({
   memory,
-  worktreeMemory,
   sandbox,
   mode: permissions?.mode ?? "ask",
   hasPrices: Object.values(models).some(({ price }) => price !== undefined),
@@ -100,9 +90,6 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
   // a repository must not switch on what the person has restricted
   memory: (mode, person) =>
     MEMORY_MODES.indexOf(mode) >= MEMORY_MODES.indexOf(person.memory) ? "restricts" : "needs trust",
-  // what was learned on a branch must not reach the shared memory early, if the person keeps it apart
-  worktreeMemory: (place, person) =>
-    place === "overlay" || person.worktreeMemory === "shared" ? "restricts" : "needs trust",
   permissions: { inside: PERMISSIONS },
   sandbox: (mode, person) =>
     SANDBOX_MODES.indexOf(mode) >= SANDBOX_MODES.indexOf(person.sandbox) ? "restricts" : "needs trust",

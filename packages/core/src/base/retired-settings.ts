@@ -3,14 +3,17 @@ import { RETIRED } from "./flag-names.ts"
 
 export function withoutRetired(given: unknown): unknown {
   if (!isRecord(given)) return given
-  const kept = { ...given }
-  for (const [group, names] of Object.entries(RETIRED)) {
+  const { settings, ...groups } = RETIRED
+  const kept = without(settings, given)
+  for (const [group, names] of Object.entries(groups)) {
     const values = kept[group]
-    if (isRecord(values))
-      kept[group] = Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)))
+    if (isRecord(values)) kept[group] = without(names, values)
   }
   return kept
 }
+
+const without = (names: readonly string[], values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)))
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -10,7 +10,6 @@ import {
   PERMISSION_RULE,
   PLANNER_MODES,
   SANDBOX_MODES,
-  WORKTREE_MEMORIES,
 } from "./vocabulary.ts"
 
 /** A key that may be missing. Its type excludes `undefined`, because `combineSettings` drops such values before it checks the rest. */
@@ -141,8 +140,6 @@ export const settingsSchema = z.strictObject({
   clearableTools: z.array(z.string()),
   /** What is kept across conversations: `auto`, `ask` before each write, `read-only`, or `off`. */
   memory: z.enum(MEMORY_MODES),
-  /** Linked git worktrees write into the `shared` memory of the project, or into an `overlay` that is merged back. */
-  worktreeMemory: z.enum(WORKTREE_MEMORIES),
   permissions,
   /** Which commands run in the system's sandbox: `off`, those that no one allowed (`unasked`), or `all`. */
   sandbox: z.enum(SANDBOX_MODES),

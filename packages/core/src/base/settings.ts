@@ -47,7 +47,6 @@ export const DEFAULT_SETTINGS: Settings = {
   toolResultLimits: {},
   clearableTools: [],
   memory: "auto",
-  worktreeMemory: "shared",
   permissions: {},
   sandbox: "unasked",
   hooks: {},
@@ -290,7 +289,6 @@ export const ENVIRONMENT: readonly EnvironmentName[] = [
   { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: asSwitch },
   { key: "memory", names: ["STRATA_MEMORY"], read: asText },
   { key: "sandbox", names: ["STRATA_SANDBOX"], read: asText },
-  { key: "worktreeMemory", names: ["STRATA_WORKTREE_MEMORY"], read: asText },
 ]
 
 /** One layer for each variable, so that an error names the variable. */

@@ -151,16 +151,6 @@ describe("PERM-3 what a project's settings may decide", () => {
   })
 
   test.each([
-    [undefined, "overlay", "overlay"],
-    ["overlay", "shared", "overlay"],
-    ["shared", "overlay", "overlay"],
-  ] as const)("L5-10 a project may only keep worktrees apart: %s and %s give %s", async (own, asked, effective) => {
-    if (own) person({ worktreeMemory: own })
-    project({ worktreeMemory: asked })
-    expect((await load()).values.worktreeMemory).toBe(effective)
-  })
-
-  test.each([
     [undefined, "off", "unasked"],
     [undefined, "all", "all"],
     ["off", "unasked", "unasked"],

@@ -34,11 +34,6 @@ export const MEMORY_MODES = ["auto", "ask", "read-only", "off"] as const
 
 export type MemoryMode = (typeof MEMORY_MODES)[number]
 
-/** Where a linked git worktree keeps what it learns: in the project's memory, or apart until its branch is merged. */
-export const WORKTREE_MEMORIES = ["shared", "overlay"] as const
-
-export type WorktreeMemory = (typeof WORKTREE_MEMORIES)[number]
-
 /** Whether money decides when to clear and compact: not at all, alone, together with what is lost, or only where it is much. */
 export const PLANNER_MODES = ["off", "money", "balanced", "fidelity"] as const
 

@@ -95,7 +95,7 @@ type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" |
 /** It comes after compaction: what it attaches must follow a boundary made for the same request. */
 function memoryLayer(memory: ProjectMemory | undefined, parts: MemoryParts): readonly Layer[] {
   if (!memory) return []
-  const { recall, mode, directory, files: _, shared: __, ...rest } = memory
+  const { recall, mode, directory, files: _, ...rest } = memory
   const isReadOnly = mode === "read-only"
   const access = directory === undefined ? "none" : isReadOnly && parts.access === "write" ? "read" : parts.access
   return [

@@ -251,8 +251,7 @@ export async function memoryFor(
   const owner = ownerIn(options.memory)
   if (owner === undefined) return undefined
   const mode = values.off ? "off" : values.memory
-  const { worktreeMemory } = values
-  return openProjectMemory({ store, owner, mode, worktreeMemory, ...rest, ...(options.store ? {} : { root }) })
+  return openProjectMemory({ store, owner, mode, ...rest, ...(options.store ? {} : { root }) })
 }
 
 const alreadyBegun = (id: string) =>

@@ -27,8 +27,7 @@ export interface ProjectDreams {
 /** Nothing where the memory may not be written, or where the store keeps no files: a dream works on a copy of them. */
 export function projectDreams(dreams: ProjectDreams): Dreaming | undefined {
   const { memory, project, model, clock, env, rules, confinement } = dreams
-  const { daily, mode } = memory
-  const { bank, files, directory } = memory.shared ?? memory // a worktree's own memory is merged before it is dreamed about
+  const { daily, mode, bank, files, directory } = memory
   if (directory === undefined || mode === "read-only") return undefined
   return new Dreaming({
     ...{ bank, files, directory, project, clock, asksFirst: mode === "ask" },

@@ -9,7 +9,7 @@ import type { Clock } from "../base/clock.ts"
 import { projectName } from "../base/ids.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
-import type { MemoryMode, WorktreeMemory } from "../base/vocabulary.ts"
+import type { MemoryMode } from "../base/vocabulary.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
@@ -21,8 +21,7 @@ import { claimsOf } from "../memory/claims.ts"
 import { SEARCH_INDEX } from "../memory/file-names.ts"
 import type { Memory } from "../memory/memory.ts"
 import { MemoryWatch } from "../memory/memory-watch.ts"
-import { following, mergeFinished, mergeOverlay, overlayOf } from "../memory/overlays.ts"
-import { type ProjectIdentity, projectIdentity } from "../memory/project-identity.ts"
+import { projectIdentity } from "../memory/project-identity.ts"
 import type { JournalSearch } from "../recall/journal-search.ts"
 import type { MemoryRecall, Recalled, RecallQuestion } from "../recall/memory-recall.ts"
 import type { Question } from "../recall/ranking.ts"
@@ -38,8 +37,6 @@ export interface ProjectMemory {
   readonly mode: Exclude<MemoryMode, "off">
   readonly bank: MemoryBank
   readonly files: MemoryFiles
-  /** The memory of the project that a worktree's own is kept apart from. Dreams are about this one. Absent where there is no other. */
-  readonly shared?: Pick<ProjectMemory, "bank" | "files" | "directory">
   readonly daily: DailySpend
   /** Conversations that were too short for an extraction. Absent for an agent's own memory. */
   readonly waiting?: Waiting
@@ -60,8 +57,6 @@ export interface ProjectMemoryOptions {
   readonly owner: Owner
   readonly cwd: string
   readonly mode: MemoryMode
-  /** Where a linked worktree keeps what it learns. Default: `shared`. */
-  readonly worktreeMemory?: WorktreeMemory
   readonly clock: Clock
   /** The root of the code that memories name things of. Default: `cwd`. */
   readonly code?: string
@@ -79,42 +74,17 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   // what is not noted is not found from other worktrees, and nothing else is lost
   if (ground && mode !== "read-only") await noteDirectory(ground).catch(() => undefined)
   const projects = async () => (ground ? projectDirectories(ground) : [])
-  const shared = store.memories({ project: placeFor(identity.name, owner) })
+  const files = store.memories({ project: placeFor(identity.name, owner) })
   return openMemory(options, {
     owner: "project",
-    files: shared,
-    waiting: waitingConversations(shared, async (address) => {
+    files,
+    waiting: waitingConversations(files, async (address) => {
       // a file says which conversations wait, and it must not lead to those of another owner
       const own = [placeFor(projectName(cwd), owner), ...(await projects())]
       return own.includes(address.project) ? store.open(address, { access: "read" }) : undefined
     }),
-    ...(await overlayFor(options, identity, shared)),
     ...(root === undefined ? {} : { past: { root, projects } }),
   })
-}
-
-/**
- * Merges what finished worktrees left, and finds the memory of this worktree if it has one of its own. A memory that cannot be merged now
- * stays where it is, and the next conversation tries again.
- */
-async function overlayFor(
-  { mode, clock, worktreeMemory }: ProjectMemoryOptions,
-  { worktree }: ProjectIdentity,
-  files: MemoryFiles,
-): Promise<Pick<MemoryParts, "files" | "shared" | "follow"> | undefined> {
-  if (mode !== "read-only") await mergeFinished({ files, clock }).catch(() => undefined)
-  if (!worktree) return undefined
-  const overlay = overlayOf(files, worktree)
-  const isThere = (await files.list(overlay.folder)).length > 0
-  if (worktreeMemory !== "overlay") {
-    const wasApart = isThere && mode !== "read-only"
-    if (wasApart) await mergeOverlay({ files, overlay, clock }).catch(() => undefined)
-    return undefined
-  }
-  if (mode === "read-only") return isThere ? { files: overlay.files } : undefined
-  const follow = following({ files, overlay, clock, worktree })
-  await follow()
-  return { files: overlay.files, shared: files, follow }
 }
 
 export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "root" | "owner"> {
@@ -137,41 +107,27 @@ export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promi
 interface MemoryParts {
   readonly owner: ProjectMemory["owner"]
   readonly files: MemoryFiles
-  /** The project's files, if `files` are a worktree's own. */
-  readonly shared?: MemoryFiles
-  /** Takes over what the project's memory has learned since. */
-  readonly follow?: () => Promise<void>
   readonly past?: Past
   readonly waiting?: Waiting
 }
 
 async function openMemory(
   { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "root" | "owner">,
-  { owner, files, shared, follow, past, waiting }: MemoryParts,
+  { owner, files, past, waiting }: MemoryParts,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
-  const open = async (opened: MemoryFiles) => {
-    const directory = opened.directory === undefined ? undefined : await followed(opened.directory)
-    const watch = opened.directory === undefined ? undefined : new MemoryWatch(opened.directory)
-    if (watch) watches.push(watch)
-    const bank = openBank({ files: opened, clock, readOnly: mode === "read-only", ...(watch ? { watch } : {}) })
-    return { files: opened, bank, ...(directory === undefined ? {} : { directory }) }
-  }
-  const watches: MemoryWatch[] = []
-  const own = await open(files)
-  const canKeep = owner === "project" && mode !== "read-only" && own.directory !== undefined
-  const search = searchIn(own.bank, { past, ...(canKeep ? { index: join(own.directory!, SEARCH_INDEX) } : {}) })
+  const directory = files.directory === undefined ? undefined : await followed(files.directory)
+  const watch = files.directory === undefined ? undefined : new MemoryWatch(files.directory)
+  const bank = openBank({ files, clock, readOnly: mode === "read-only", ...(watch ? { watch } : {}) })
+  const canKeep = owner === "project" && mode !== "read-only" && directory !== undefined
+  const search = searchIn(bank, { past, ...(canKeep ? { index: join(directory, SEARCH_INDEX) } : {}) })
   return {
-    ...{ owner, mode, ...own, ...search, daily: dailySpend(shared ?? files), quota: new Quota() },
-    ...(shared ? { shared: await open(shared) } : {}),
+    ...{ owner, mode, files, bank, recall: search.recall, daily: dailySpend(files), quota: new Quota() },
+    ...(directory === undefined ? {} : { directory }),
     ...(waiting ? { waiting } : {}),
     close: () => {
-      for (const watch of watches) watch.close()
+      watch?.close()
       search.close()
-    },
-    recall: async (question) => {
-      await follow?.().catch(() => undefined) // what is there can be searched as it is
-      return search.recall(question)
     },
     journals: async () => (past ? (await past.projects()).map((project) => projectDirectory(past.root, project)) : []),
     gone: async (memory) =>

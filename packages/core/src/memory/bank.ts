@@ -27,7 +27,6 @@ import { planProposal } from "./plan-change.ts"
 import { planHandEdits, planToolEdits } from "./plan-record.ts"
 import { planRevert } from "./plan-revert.ts"
 import { dayOf, type Snapshot, SnapshotReader } from "./snapshot.ts"
-import { foldersOfWorktrees } from "./worktree-folders.ts"
 
 const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
 
@@ -236,7 +235,7 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
         const plan = await planErasure({ files, snapshot: await reader.read(), file, now: clock.now() })
         if (!plan) return undefined
         await files.install(plan.writes, { forGood: true })
-        await removeSearchIndexes(files)
+        removeSearchIndex(files)
         return { changes: plan.changes }
       })
     },
@@ -251,9 +250,7 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
   }
 }
 
-/** They have the texts of memories, and are built again. */
-async function removeSearchIndexes(files: MemoryFiles): Promise<void> {
-  const { directory } = files
-  if (directory === undefined) return
-  for (const folder of ["", ...(await foldersOfWorktrees(files))]) removeDatabase(join(directory, folder, SEARCH_INDEX))
+/** It has the texts of memories, and is built again. */
+function removeSearchIndex({ directory }: MemoryFiles): void {
+  if (directory !== undefined) removeDatabase(join(directory, SEARCH_INDEX))
 }

@@ -8,10 +8,8 @@ import { hashOf, loadChanges, type RecordedFile, readCopy, rewrittenHistory } fr
 import { linkedFile } from "./index-file.ts"
 import { READINGS } from "./kept-readings.ts"
 import type { MemoryChange, MemoryFileEdit } from "./memory.ts"
-import { movedInto, nestedFiles } from "./nested-files.ts"
-import { factsOf, type Snapshot, SnapshotReader } from "./snapshot.ts"
+import { factsOf, type Snapshot } from "./snapshot.ts"
 import { parseMemory, renderMemory } from "./topic-file.ts"
-import { BASE, foldersOfWorktrees } from "./worktree-folders.ts"
 
 const ERASED = "A memory was erased for good" // names no file: a name can hold what had to go
 
@@ -28,32 +26,8 @@ interface ErasureOptions {
   readonly now: Date
 }
 
-/** Erases it in the project's memory and in every worktree's own. Nothing if neither the files nor a history know it. */
+/** Nothing if neither the files nor the history know it. */
 export async function planErasure(options: ErasureOptions): Promise<Erasure | undefined> {
-  const { files, file } = options
-  const plans = [await planHere(options)]
-  for (const folder of await foldersOfWorktrees(files)) {
-    const inside = nestedFiles(files, folder)
-    const snapshot = await new SnapshotReader(inside).read()
-    const plan = await planHere({ ...options, files: inside, snapshot })
-    const base = nestedFiles(inside, BASE)
-    const copies = (await base.list()).map(async ({ path }) => {
-      const text = (await base.read(path)) ?? ""
-      return { path, text: path === file ? undefined : await withoutReferences(options, path, text), expected: text }
-    })
-    const changed = (await Promise.all(copies)).filter(({ text, expected }) => text !== expected)
-    if (plan) plans.push({ ...plan, writes: movedInto(folder, plan.writes) })
-    plans.push({ changes: 0, writes: movedInto(`${folder}/${BASE}`, changed) })
-  }
-  const found = plans.filter((plan) => plan !== undefined)
-  if (plans[0] === undefined && found.every(({ writes }) => writes.length === 0)) return undefined
-  return {
-    changes: found.reduce((sum, { changes }) => sum + changes, 0),
-    writes: found.flatMap(({ writes }) => writes),
-  }
-}
-
-async function planHere(options: ErasureOptions): Promise<Erasure | undefined> {
   const { files, snapshot, file, now } = options
   const { changes } = await loadChanges(files)
   const named = changes.filter((change) => change.files.some(({ path }) => path === file))

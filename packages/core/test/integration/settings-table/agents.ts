@@ -170,7 +170,6 @@ export const AGENT_SETTINGS: Probes = {
   cacheLifetime: { provenBy: "packages/core/test/integration/model/cache-lifetime.test.ts" },
   flush: { provenBy: "packages/core/src/journal/file/file-journal.test.ts" },
   sandbox: { provenBy: "packages/core/src/agent/unasked-calls.test.ts" },
-  worktreeMemory: { provenBy: "packages/core/test/integration/memory/worktree-memory.test.ts" },
   exportContent: { provenBy: "packages/core/test/integration/agent/telemetry.test.ts" },
   mcpServers: { provenBy: "packages/core/src/tools/toolsets.test.ts" },
 }
