@@ -59,7 +59,7 @@ export async function listConversations(options: ListOptions = {}): Promise<read
 export function memoryStore(): Store {
   let pending: Promise<Store> | undefined
   const load = () => {
-    pending ??= import("./journal/memory-store.ts").then(({ memoryStore: create }) => create())
+    pending ??= import("./journal/in-memory/store.ts").then(({ memoryStore: create }) => create())
     return pending
   }
   return {

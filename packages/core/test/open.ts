@@ -7,7 +7,7 @@ import type { Conversation } from "../src/conversation/conversation.ts"
 import { openConversation } from "../src/conversation/open.ts"
 import type { ConversationOptions } from "../src/conversation/options.ts"
 import type { Entry } from "../src/journal/entries.ts"
-import { memoryStore } from "../src/journal/memory-store.ts"
+import { memoryStore } from "../src/journal/in-memory/store.ts"
 import type { Store } from "../src/journal/store.ts"
 
 /** Settings for a model with cache editing, which no public model has. */

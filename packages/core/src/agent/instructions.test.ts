@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { memoryStore } from "../journal/memory-store.ts"
+import { memoryStore } from "../journal/in-memory/store.ts"
 import { offlineModel } from "../model/offline/offline-model.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { type InstructionOptions, loadInstructions } from "./instructions.ts"

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
 import { SettingsError } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { memoryStore } from "../journal/memory-store.ts"
+import { memoryStore } from "../journal/in-memory/store.ts"
 import { openAgent } from "./open-agent.ts"
 
 const cwd = mkdtempSync(join(tmpdir(), "strata-options-"))

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import { type Clock, manualClock } from "../base/clock.ts"
-import { memoryStore } from "../journal/memory-store.ts"
+import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Store } from "../journal/store.ts"
 import { cacheLifetimes } from "../layers/planner/lifetime.ts"
 import type { Conversation } from "./conversation.ts"

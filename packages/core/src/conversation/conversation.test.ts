@@ -16,7 +16,7 @@ import {
 } from "../base/errors.ts"
 import type { Draft } from "../journal/entries.ts"
 import { fileStore } from "../journal/file/file-store.ts"
-import { memoryStore } from "../journal/memory-store.ts"
+import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { FlatMessage } from "../messages/flatten.ts"

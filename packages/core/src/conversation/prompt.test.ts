@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
 import { projectName } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { memoryStore } from "../journal/memory-store.ts"
+import { memoryStore } from "../journal/in-memory/store.ts"
 import { serialiseRequest } from "../views/context/request.ts"
 
 const HALF = "\ud83d"

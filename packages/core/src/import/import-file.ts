@@ -1,9 +1,9 @@
 /** Imports a transcript of another program: recognises its format and reads it, or says why it cannot. */
 import { ImportError } from "../base/errors.ts"
 import { repairsOf, usable } from "../messages/usable.ts"
-import { claudeCode } from "./claude-code.ts"
-import { codex } from "./codex.ts"
-import { copilot } from "./copilot.ts"
+import { claudeCode } from "./claude-code/claude-code.ts"
+import { codex } from "./codex/codex.ts"
+import { copilot } from "./copilot/copilot.ts"
 import { firstFields, parseFields, withoutByteOrderMark } from "./foreign-json.ts"
 import { foreignThinkingDropped } from "./foreign-thinking.ts"
 import { gemini } from "./gemini.ts"
@@ -11,7 +11,7 @@ import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
 import { openCode } from "./opencode.ts"
 import { openHands } from "./openhands.ts"
 import { pi } from "./pi.ts"
-import { sweAgent } from "./swe-agent.ts"
+import { sweAgent } from "./swe-agent/swe-agent.ts"
 
 const IMPORTERS: readonly Importer[] = [claudeCode, codex, pi, openHands, openCode, sweAgent, copilot, gemini]
 

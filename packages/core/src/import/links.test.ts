@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { Message, Uuid } from "../messages/messages.ts"
-import { claudeCode } from "./claude-code.ts"
+import { claudeCode } from "./claude-code/claude-code.ts"
 import { settleLinks } from "./links.ts"
 import { mainPath } from "./main-path.ts"
 

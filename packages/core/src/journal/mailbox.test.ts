@@ -3,8 +3,8 @@ import { temporaryRoot } from "../../test/journal-files.ts"
 import { InvalidIdError, MailboxFullError, MailboxMessageError, MemberNameTakenError } from "../base/errors.ts"
 import { memoryStore as rootStore } from "../front-door.ts"
 import { fileStore } from "./file/file-store.ts"
+import { memoryStore } from "./in-memory/store.ts"
 import type { Mailbox, MailboxDraft } from "./mailbox.ts"
-import { memoryStore } from "./memory-store.ts"
 
 // the contract of the port: every store passes it
 

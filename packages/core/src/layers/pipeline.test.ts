@@ -3,7 +3,7 @@ import { entriesOf, openTestConversation } from "../../test/open.ts"
 import type { RequestSource } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { Draft } from "../journal/entries.ts"
-import { memoryStore } from "../journal/memory-store.ts"
+import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Store } from "../journal/store.ts"
 import { isCompactor, type Layer, type Outcome } from "./layer.ts"
 

@@ -7,7 +7,7 @@ import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { fileStore } from "../journal/file/file-store.ts"
-import { memoryStore } from "../journal/memory-store.ts"
+import { memoryStore } from "../journal/in-memory/store.ts"
 import { openBank } from "./bank.ts"
 import { MemoryConflictError } from "./plan-change.ts"
 

@@ -1,7 +1,7 @@
 /** The journal that the layers of a replay see: in memory, with paths as long as those on a disk. They are in what the model is sent. */
 import { basename, dirname } from "node:path"
 import type { Entry } from "../journal/entries.ts"
-import { memoryStore } from "../journal/memory-store.ts"
+import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Journal } from "../journal/store.ts"
 import type { Step } from "./recorded-steps.ts"
 

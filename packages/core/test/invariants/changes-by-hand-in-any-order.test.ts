@@ -9,7 +9,7 @@ import {
 } from "../../src/base/errors.ts"
 import { seededIds } from "../../src/base/ids.ts"
 import type { Conversation } from "../../src/conversation/conversation.ts"
-import { memoryStore } from "../../src/journal/memory-store.ts"
+import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { Store } from "../../src/journal/store.ts"
 import { toBlocks } from "../../src/messages/blocks.ts"
 import { stringifyExact } from "../../src/messages/exact-json.ts"

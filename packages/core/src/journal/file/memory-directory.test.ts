@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../../test/journal-files.ts"
 import { systemClock } from "../../base/clock.ts"
 import { MemoryChangedError, MemoryFileError } from "../../base/errors.ts"
-import { memoryStore } from "../memory-store.ts"
+import { memoryStore } from "../in-memory/store.ts"
 import { fileStore } from "./file-store.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
-import { memoryStore } from "../../journal/memory-store.ts"
+import { memoryStore } from "../../journal/in-memory/store.ts"
 import { CLEARED_MARKER } from "../../views/context/render-decisions.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { openAgent } from "../../agent/open-agent.ts"
 import { openConversation } from "../../conversation/open.ts"
-import { memoryStore } from "../../journal/memory-store.ts"
+import { memoryStore } from "../../journal/in-memory/store.ts"
 import { type RecallTool, recallTool } from "./recall.ts"
 import type { RecallFound, RecallMatches, RecallSource } from "./recall-source.ts"
 import { type Rerank, reranking } from "./rerank.ts"

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import type { DecisionOf } from "../../../src/journal/entries.ts"
-import { memoryStore } from "../../../src/journal/memory-store.ts"
+import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import type { Route } from "../../../src/layers/4-compaction/routes/route.ts"
 import type { CompactionProgress } from "../../../src/layers/compaction-order.ts"
 import { textOf } from "../../../src/messages/blocks.ts"

@@ -1,7 +1,7 @@
 /** L4-28: with default settings no request waits for a summary, unless the window itself is full. */
 import { describe, expect, test } from "vitest"
 import { manualClock } from "../../../src/base/clock.ts"
-import { memoryStore } from "../../../src/journal/memory-store.ts"
+import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { ask, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, entriesOf, phasesIn } from "./compacting.ts"

@@ -1,6 +1,6 @@
 /** BEY-4: the planner compacts early, live, with the real SDK against the simulator over HTTP. */
 import { describe, expect, test } from "vitest"
-import { memoryStore } from "../../../src/journal/memory-store.ts"
+import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, entriesOf, MODELS_ONLY, NO_NOTES } from "./compacting.ts"

@@ -10,7 +10,7 @@ import { projectName } from "../../../src/base/ids.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { writeImported } from "../../../src/import/into-journal.ts"
 import { mainPath } from "../../../src/import/main-path.ts"
-import { memoryStore } from "../../../src/journal/memory-store.ts"
+import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { textOf, toBlocks } from "../../../src/messages/blocks.ts"
 import { openCompacting } from "../../compacting.ts"
 import {

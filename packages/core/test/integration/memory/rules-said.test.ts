@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest"
 import { manualClock } from "../../../src/base/clock.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
-import { memoryStore } from "../../../src/journal/memory-store.ts"
+import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { project } from "../agent/agents.ts"
 
 function person(store: ReturnType<typeof memoryStore> | undefined) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { openCompacting } from "../../../../test/compacting.ts"
 import { SUMMARISER, summariser } from "../../../../test/summariser.ts"
-import { memoryStore } from "../../../journal/memory-store.ts"
+import { memoryStore } from "../../../journal/in-memory/store.ts"
 import { toBlocks } from "../../../messages/blocks.ts"
 import type { ModelRequest } from "../../../messages/request.ts"
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { InputQueue } from "./claude-code-queue.ts"
+import { InputQueue } from "./queue.ts"
 
 test("JRN-6 input that is removed without a name is the person's, also while a report of a task waits before it", () => {
   const queue = new InputQueue()

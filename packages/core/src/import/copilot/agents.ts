@@ -1,10 +1,10 @@
 /** The sub-agents of a Copilot session. The call that started one names it; its events carry the id of that call. */
-import { isSafeId, uuidFrom } from "../base/ids.ts"
-import { isToolUse } from "../messages/blocks.ts"
-import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
-import { Chain } from "./chain.ts"
-import { type Fields, textAt } from "./foreign-json.ts"
-import type { ImportedAgent } from "./importer.ts"
+import { isSafeId, uuidFrom } from "../../base/ids.ts"
+import { isToolUse } from "../../messages/blocks.ts"
+import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
+import { Chain } from "../chain.ts"
+import { type Fields, textAt } from "../foreign-json.ts"
+import type { ImportedAgent } from "../importer.ts"
 
 const MOST_CHARACTERS = 200 // of a description or a summary
 

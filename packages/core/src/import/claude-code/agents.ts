@@ -2,12 +2,12 @@
  * The sub-agents in a Claude Code transcript. Their messages are in files of their own, in lines marked as a sidechain, or in progress
  * reports; the first of these that is there counts. The conversation says which call started each and how it ended.
  */
-import { isSafeId, uuidFrom } from "../base/ids.ts"
-import type { AgentEnding, AgentKind } from "../journal/entries.ts"
-import { isToolResult, textOf } from "../messages/blocks.ts"
-import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
-import { asFields, type Fields, fieldsAt, isTrue, listAt, parseFields, recordsAt, textAt } from "./foreign-json.ts"
-import type { ForeignFile, ImportedAgent, ImportReport } from "./importer.ts"
+import { isSafeId, uuidFrom } from "../../base/ids.ts"
+import type { AgentEnding, AgentKind } from "../../journal/entries.ts"
+import { isToolResult, textOf } from "../../messages/blocks.ts"
+import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
+import { asFields, type Fields, fieldsAt, isTrue, listAt, parseFields, recordsAt, textAt } from "../foreign-json.ts"
+import type { ForeignFile, ImportedAgent, ImportReport } from "../importer.ts"
 
 /** The tool's earlier and present name. */
 const AGENT_TOOLS: ReadonlySet<string> = new Set(["Task", "Agent"])

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest"
-import { MORE_ARE_HERE, moreFiles, realMore } from "../../test/real-transcripts.ts"
-import { flatten } from "../messages/flatten.ts"
-import { isHuman, spokenText } from "../messages/messages.ts"
-import { ledger } from "../views/ledger/ledger.ts"
-import { project } from "../views/projection.ts"
-import { words } from "../views/record/words.ts"
+import { MORE_ARE_HERE, moreFiles, realMore } from "../../../test/real-transcripts.ts"
+import { flatten } from "../../messages/flatten.ts"
+import { isHuman, spokenText } from "../../messages/messages.ts"
+import { ledger } from "../../views/ledger/ledger.ts"
+import { project } from "../../views/projection.ts"
+import { words } from "../../views/record/words.ts"
+import { importTranscript } from "../import-file.ts"
+import { placedEntries } from "../imported-entries.ts"
 import { copilot } from "./copilot.ts"
-import { importTranscript } from "./import-file.ts"
-import { placedEntries } from "./imported-entries.ts"
 
 let count = 0
 const event = (type: string, data: object) => ({

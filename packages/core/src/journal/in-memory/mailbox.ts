@@ -1,8 +1,8 @@
 /** A mailbox without a disk, for tests and experiments. */
-import { InvalidIdError, MailboxFullError, MemberNameTakenError } from "../base/errors.ts"
-import { checkedId } from "../base/ids.ts"
-import type { FoundMember, Mailbox, MailboxCursor, MailboxMessage, TeamMember } from "./mailbox.ts"
-import { checkedDraft } from "./mailbox-line.ts"
+import { InvalidIdError, MailboxFullError, MemberNameTakenError } from "../../base/errors.ts"
+import { checkedId } from "../../base/ids.ts"
+import type { FoundMember, Mailbox, MailboxCursor, MailboxMessage, TeamMember } from "../mailbox.ts"
+import { checkedDraft } from "../mailbox-line.ts"
 
 interface Seat {
   readonly member: TeamMember

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { isHuman, spokenText } from "../messages/messages.ts"
-import { project } from "../views/projection.ts"
-import { artifacts, fateOf } from "../views/record/artifacts.ts"
-import { importTranscript } from "./import-file.ts"
+import { isHuman, spokenText } from "../../messages/messages.ts"
+import { project } from "../../views/projection.ts"
+import { artifacts, fateOf } from "../../views/record/artifacts.ts"
+import { importTranscript } from "../import-file.ts"
 
 const state = (open: string) => `\n(Open file: ${open})\n(Current directory: /repo)\nbash-$`
 const window = (file: string) => `[File: ${file} (3 lines total)]\n1:x${state(file)}`

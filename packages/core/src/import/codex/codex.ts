@@ -5,12 +5,11 @@
  * A rollout does not name responses, but a `token_count` event ends each one. Everything the model produced since the last
  * such event is one response. Its parts share one API message id, so that parallel calls stay together.
  */
-import { isSafeId, uuidFrom } from "../base/ids.ts"
-import { type Block, isText, textOf } from "../messages/blocks.ts"
-import { isHuman, type Uuid } from "../messages/messages.ts"
-import { Chain, type Origin } from "./chain.ts"
-import { type Item, itemFrom } from "./codex-items.ts"
-import { textBlock, usageFromOpenAi } from "./foreign-blocks.ts"
+import { isSafeId, uuidFrom } from "../../base/ids.ts"
+import { type Block, isText, textOf } from "../../messages/blocks.ts"
+import { isHuman, type Uuid } from "../../messages/messages.ts"
+import { Chain, type Origin } from "../chain.ts"
+import { textBlock, usageFromOpenAi } from "../foreign-blocks.ts"
 import {
   type Fields,
   fieldsAt,
@@ -21,9 +20,10 @@ import {
   present,
   recordsAt,
   textAt,
-} from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "./importer.ts"
-import { Tally } from "./tally.ts"
+} from "../foreign-json.ts"
+import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
+import { Tally } from "../tally.ts"
+import { type Item, itemFrom } from "./items.ts"
 
 const FORMAT = "codex"
 const LINES_TO_RECOGNISE = 5

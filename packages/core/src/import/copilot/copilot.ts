@@ -2,12 +2,11 @@
  * Sessions of the Copilot CLI (`events.jsonl`): one JSON line per event with `type`, `data` and `id`. The messages of the person and of the
  * model and the ends of tool calls are the conversation; events with a `parentToolCallId` belong to a sub-agent.
  */
-import { isSafeId, uuidFrom } from "../base/ids.ts"
-import type { Block } from "../messages/blocks.ts"
-import type { SaidInResult } from "../messages/messages.ts"
-import { Chain, type Origin } from "./chain.ts"
-import { CopilotAgents } from "./copilot-agents.ts"
-import { mediaBlock, textBlock, thinkingBlock, toolResult, toolUse } from "./foreign-blocks.ts"
+import { isSafeId, uuidFrom } from "../../base/ids.ts"
+import type { Block } from "../../messages/blocks.ts"
+import type { SaidInResult } from "../../messages/messages.ts"
+import { Chain, type Origin } from "../chain.ts"
+import { mediaBlock, textBlock, thinkingBlock, toolResult, toolUse } from "../foreign-blocks.ts"
 import {
   asFields,
   type Fields,
@@ -18,9 +17,10 @@ import {
   present,
   recordsAt,
   textAt,
-} from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "./importer.ts"
-import { Tally } from "./tally.ts"
+} from "../foreign-json.ts"
+import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
+import { Tally } from "../tally.ts"
+import { CopilotAgents } from "./agents.ts"
 
 const FORMAT = "copilot"
 const LINES_TO_RECOGNISE = 5

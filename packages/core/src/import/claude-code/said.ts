@@ -2,10 +2,10 @@
  * What the person said inside tool results of Claude Code: with the refusal of a call, and as answers to questions. The program frames
  * both in its own words. They are a class of their own, because a tool could print the same frame.
  */
-import type { Block } from "../messages/blocks.ts"
-import { isToolResult } from "../messages/blocks.ts"
-import type { SaidInResult } from "../messages/messages.ts"
-import { asFields, type Fields, fieldsAt, recordsAt, textAt, textsAt } from "./foreign-json.ts"
+import type { Block } from "../../messages/blocks.ts"
+import { isToolResult } from "../../messages/blocks.ts"
+import type { SaidInResult } from "../../messages/messages.ts"
+import { asFields, type Fields, fieldsAt, recordsAt, textAt, textsAt } from "../foreign-json.ts"
 
 const REFUSED =
   /^(?:The user doesn't want to proceed with this tool use\.|Permission for this tool use was denied\.)[^\n]*\bsaid:\n([\s\S]*)$/

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { renderAttachment } from "../messages/attachments.ts"
-import { flatten } from "../messages/flatten.ts"
-import { isHuman, spokenText } from "../messages/messages.ts"
+import { renderAttachment } from "../../messages/attachments.ts"
+import { flatten } from "../../messages/flatten.ts"
+import { isHuman, spokenText } from "../../messages/messages.ts"
+import { mainPath } from "../main-path.ts"
+import { attachmentFrom } from "./attachments.ts"
 import { claudeCode } from "./claude-code.ts"
-import { attachmentFrom } from "./claude-code-attachments.ts"
-import { BOOKKEEPING } from "./claude-code-kinds.ts"
-import { mainPath } from "./main-path.ts"
+import { BOOKKEEPING } from "./kinds.ts"
 
 const AT = "2026-01-01T00:00:00.000Z"
 

@@ -2,11 +2,11 @@
  * Converts attachments of Claude Code. A known kind becomes one of ours, or `foreign` with the text that the model was sent.
  * Unknown kinds and shapes are kept whole and counted as not understood.
  */
-import type { Attachment, Listed, Todo } from "../messages/attachments.ts"
-import { type Block, textOf, toBlocks } from "../messages/blocks.ts"
-import { SILENT_ATTACHMENTS } from "./claude-code-kinds.ts"
-import { blocksFromApi } from "./foreign-blocks.ts"
-import { asFields, type Fields, fieldsAt, numberAt, recordsAt, textAt, textsAt } from "./foreign-json.ts"
+import type { Attachment, Listed, Todo } from "../../messages/attachments.ts"
+import { type Block, textOf, toBlocks } from "../../messages/blocks.ts"
+import { blocksFromApi } from "../foreign-blocks.ts"
+import { asFields, type Fields, fieldsAt, numberAt, recordsAt, textAt, textsAt } from "../foreign-json.ts"
+import { SILENT_ATTACHMENTS } from "./kinds.ts"
 
 export interface ReadAttachment {
   readonly kind: string

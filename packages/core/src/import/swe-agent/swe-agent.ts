@@ -3,10 +3,10 @@
  * with measurements. In older versions the model wrote commands in its text, and user messages answered them. The report
  * counts the entries of the history, the steps and the other fields.
  */
-import { uuidFrom } from "../base/ids.ts"
-import { type Block, textOf } from "../messages/blocks.ts"
-import { Chain, type Origin } from "./chain.ts"
-import { blocksFromOpenAi, thinkingBlock, toolResult, toolUse } from "./foreign-blocks.ts"
+import { uuidFrom } from "../../base/ids.ts"
+import { type Block, textOf } from "../../messages/blocks.ts"
+import { Chain, type Origin } from "../chain.ts"
+import { blocksFromOpenAi, thinkingBlock, toolResult, toolUse } from "../foreign-blocks.ts"
 import {
   type Fields,
   fieldsAt,
@@ -18,11 +18,11 @@ import {
   recordsAt,
   textAt,
   textsAt,
-} from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "./importer.ts"
-import { readDocument } from "./json-document.ts"
-import { ChangedFiles } from "./swe-agent-files.ts"
-import { Tally } from "./tally.ts"
+} from "../foreign-json.ts"
+import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
+import { readDocument } from "../json-document.ts"
+import { Tally } from "../tally.ts"
+import { ChangedFiles } from "./files.ts"
 
 const FORMAT = "swe-agent"
 const ROLES = new Set(["system", "user", "assistant", "tool"])

@@ -4,14 +4,14 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { openTestConversation } from "../../test/open.ts"
-import { projectName } from "../base/ids.ts"
-import { localPerson } from "../base/owner.ts"
-import type { Entry } from "../journal/entries.ts"
-import { memoryStore } from "../journal/memory-store.ts"
-import type { Store } from "../journal/store.ts"
-import { undelivered } from "../views/record/agents.ts"
-import { importConversations } from "./import-conversations.ts"
+import { openTestConversation } from "../../../test/open.ts"
+import { projectName } from "../../base/ids.ts"
+import { localPerson } from "../../base/owner.ts"
+import type { Entry } from "../../journal/entries.ts"
+import { memoryStore } from "../../journal/in-memory/store.ts"
+import type { Store } from "../../journal/store.ts"
+import { undelivered } from "../../views/record/agents.ts"
+import { importConversations } from "../import-conversations.ts"
 
 let place: string
 beforeEach(() => {
@@ -277,7 +277,7 @@ describe("JRN-6 L7-4 sub-agents of Claude Code", () => {
     expect(outcome.agents!.map(({ id }) => id)).toEqual(["a9"])
   })
 
-  const RECORDINGS = join(import.meta.dirname, "../../../../../shared/data")
+  const RECORDINGS = join(import.meta.dirname, "../../../../../../shared/data")
   const WITH_AGENTS = [
     ["transcripts/entireio-cli/43-2b48f6b6e6-0.jsonl", 2],
     ["transcripts/oh-my-posh/02-54bffa0c17-1.jsonl", 2],

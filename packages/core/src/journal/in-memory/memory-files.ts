@@ -1,6 +1,6 @@
 /** Memory files without a disk, for tests and experiments. */
-import { MemoryChangedError } from "../base/errors.ts"
-import { checkedMemoryPath, type MemoryFiles } from "./memory-files.ts"
+import { MemoryChangedError } from "../../base/errors.ts"
+import { checkedMemoryPath, type MemoryFiles } from "../memory-files.ts"
 
 interface Kept {
   readonly text: string

@@ -1,8 +1,8 @@
 /** Classifies an item of OpenAI's Responses API by its role in a conversation. */
-import type { Attachment } from "../messages/attachments.ts"
-import type { Block } from "../messages/blocks.ts"
-import { blocksFromOpenAi, thinkingBlock, toolResult, toolUse } from "./foreign-blocks.ts"
-import { type Fields, fieldsAt, textAt, textsAt } from "./foreign-json.ts"
+import type { Attachment } from "../../messages/attachments.ts"
+import type { Block } from "../../messages/blocks.ts"
+import { blocksFromOpenAi, thinkingBlock, toolResult, toolUse } from "../foreign-blocks.ts"
+import { type Fields, fieldsAt, textAt, textsAt } from "../foreign-json.ts"
 
 export type Item =
   /** Sent to the model. */

@@ -3,7 +3,7 @@
  * a turn with it, `popAll` returns it to the person, `remove` inserts it into the running turn. Some versions record inserted
  * input nowhere else, so these lines are its only source.
  */
-import { type Fields, textAt } from "./foreign-json.ts"
+import { type Fields, textAt } from "../foreign-json.ts"
 
 /** A report of a task stays in the queue while input that came later is inserted. */
 const NOTICE = /^\s*(?:<(?:agent|task)-notification>|\{"task_id":")/

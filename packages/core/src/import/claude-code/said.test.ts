@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import type { Message } from "../messages/messages.ts"
-import { project } from "../views/projection.ts"
-import { words } from "../views/record/words.ts"
+import type { Message } from "../../messages/messages.ts"
+import { project } from "../../views/projection.ts"
+import { words } from "../../views/record/words.ts"
+import { mainPath } from "../main-path.ts"
 import { claudeCode } from "./claude-code.ts"
-import { mainPath } from "./main-path.ts"
 
 const REFUSED =
   "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "

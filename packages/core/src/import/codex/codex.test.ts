@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { flatten } from "../messages/flatten.ts"
-import { isHuman, type Message, sinceLastBoundary } from "../messages/messages.ts"
+import { flatten } from "../../messages/flatten.ts"
+import { isHuman, type Message, sinceLastBoundary } from "../../messages/messages.ts"
 import { codex } from "./codex.ts"
 
 type Line = readonly [type: string, payload: object]
