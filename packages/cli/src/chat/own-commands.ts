@@ -5,8 +5,8 @@
 import type { ServerPrompt, ToolServer } from "@strata/core/internal"
 import { type AgentFile, homeAgentFiles } from "@strata/core/internal/base/agent-files"
 import { escaped } from "@strata/core/internal/base/escaped-text"
+import { readMarkdown } from "@strata/core/internal/base/markdown-file"
 import type { EffectiveSettings } from "@strata/core/internal/base/settings"
-import { readMarkdown } from "@strata/core/internal/team/definitions/frontmatter"
 import { firstLine } from "../display/text.ts"
 
 export interface OwnCommand {

@@ -2,8 +2,10 @@
  * Instruction files: `AGENTS.md`, `CLAUDE.md` and rules directories. Those above the working directory are loaded at the start. Those
  * below it are loaded when a tool touches a file near them, and again when they change. `@path` imports are followed.
  */
+
 import { readdir } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path"
+import { readMarkdown } from "../base/markdown-file.ts"
 import { factsOf, realPath } from "../base/path-facts.ts"
 import { cutToLimit, InstructionSource, MOST_CHARACTERS, type Owner, type SourceOptions } from "./instruction-source.ts"
 import { isInside } from "./permissions.ts"
@@ -152,17 +154,12 @@ interface SplitText {
 }
 
 async function splitFrontmatter(text: string): Promise<SplitText> {
-  const match = /^---\r?\n([\s\S]*?)\r?\n---\r?\n?/.exec(text)
-  if (!match) return { body: text, paths: undefined }
-  const { parse } = await import("yaml")
-  try {
-    const { paths } = (parse(match[1]!) ?? {}) as { paths?: unknown }
-    // a comma inside braces belongs to the glob
-    const list = typeof paths === "string" ? paths.split(/,(?![^{}]*\})/).map((path) => path.trim()) : paths
-    return { body: text.slice(match[0].length), paths: Array.isArray(list) ? list.map(String) : undefined }
-  } catch {
-    return { body: text, paths: undefined } // not YAML, so it is part of the text
-  }
+  const { values, body } = await readMarkdown(text)
+  if (!values) return { body: text, paths: undefined }
+  const paths = values.get("paths")
+  // a comma inside braces belongs to the glob
+  const list = typeof paths === "string" ? paths.split(/,(?![^{}]*\})/).map((path) => path.trim()) : paths
+  return { body, paths: Array.isArray(list) ? list.map(String) : undefined }
 }
 
 interface ImportStep extends Loading {

@@ -1,8 +1,8 @@
 /** Reads one agent definition from the text of a file. What would change its behaviour and is not supported here is reported. */
 import type { AgentFile } from "../../base/agent-files.ts"
+import { readMarkdown } from "../../base/markdown-file.ts"
 import { cut } from "../../memory/topic-file.ts"
 import { type AgentDefinition, isAgentName, MEMORY_SCOPES, NAME_RULE } from "./definition.ts"
-import { readMarkdown } from "./frontmatter.ts"
 import { type ToolLists, toolNames } from "./tool-names.ts"
 
 export type Parsed =

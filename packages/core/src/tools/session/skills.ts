@@ -2,9 +2,11 @@
  * Skills: directories with a `SKILL.md` that explains how to do something. They are listed by name and description, and read when used.
  * A link out of a skill's directory is refused. A whole skill may be a link, to a place that is allowed.
  */
+
 import { readdir, realpath } from "node:fs/promises"
 import { basename, join, sep } from "node:path"
 import { reasonOf } from "../../base/errors.ts"
+import { readMarkdown } from "../../base/markdown-file.ts"
 import { factsOf, realPath } from "../../base/path-facts.ts"
 import { readPlainFile } from "../../base/plain-file.ts"
 import { MOST_SKILL_BYTES, MOST_SKILLS, SKILL_FILE } from "../../base/skill-files.ts"
@@ -67,7 +69,7 @@ export function skillListing(skills: readonly Skill[]): Attachment {
 
 /** The current instructions from disk, without the frontmatter. */
 export async function readSkill({ path, directory }: Skill): Promise<string> {
-  return split(await readInside(path, directory)).body.trim()
+  return (await readMarkdown(await readInside(path, directory))).body
 }
 
 async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillProblem)[]> {
@@ -117,6 +119,7 @@ async function skillAt(
     const text = await readInside(path, directory)
     if (trusted && trusted.get(path) !== text) return [] // it was named where the settings were loaded
     const { name = basename(given), description = "" } = await describe(text)
+    if (!/[\p{L}\p{N}]/u.test(name)) throw new Error(`its name is "${name}"; write a word that you can type`)
     return [{ name, description, directory, path, isOwn }]
   } catch (error) {
     return isMissing(error) ? [] : [{ path: file, why: reasonOf(error) }]
@@ -130,22 +133,14 @@ async function readInside(file: string, directory: string): Promise<string> {
 }
 
 async function describe(text: string): Promise<{ readonly name?: string; readonly description?: string }> {
-  const { frontmatter } = split(text)
-  if (frontmatter === undefined) return {}
-  const { parse } = await import("yaml")
-  const given: unknown = parse(frontmatter)
-  const { name, description } = (given ?? {}) as { name?: unknown; description?: unknown }
+  const { values } = await readMarkdown(text)
+  const [name, description] = [values?.get("name"), values?.get("description")]
   return {
     ...(typeof name === "string" && name.trim() !== "" ? { name: name.trim().slice(0, NAME_CHARACTERS) } : {}),
     ...(typeof description === "string"
       ? { description: clip(description.replace(/\s+/g, " ").trim(), DESCRIPTION_CHARACTERS) }
       : {}),
   }
-}
-
-function split(text: string): { readonly frontmatter?: string; readonly body: string } {
-  const match = /^\uFEFF?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/.exec(text)
-  return match ? { frontmatter: match[1] ?? "", body: text.slice(match[0].length) } : { body: text }
 }
 
 const isPresent = (file: string): boolean => factsOf(file) !== undefined
