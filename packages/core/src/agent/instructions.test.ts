@@ -59,12 +59,15 @@ describe("instruction files at the start", () => {
     expect(found).toEqual(["for all projects", "short", "of the project", "rule a", "rule http"])
   })
 
-  test("NEST-1 path-scoped rules wait for a file that fits", async () => {
-    put("project/.claude/rules/sql.md", '---\npaths: ["**/*.sql"]\n---\nupper case')
-    expect(await contents()).toEqual([])
-    expect(await contentsFor("project/app/x.sql")).toEqual(["upper case"])
-    expect(await contentsFor("project/app/x.ts")).toEqual([])
-  })
+  test.each(['["**/*.sql"]', "**/*.sql", "\n  - **/*.sql"])(
+    "NEST-1 rules for paths wait for a file that fits: %j",
+    async (paths) => {
+      put("project/.claude/rules/sql.md", `---\npaths: ${paths}\n---\nupper case`) // the stars alone are not YAML
+      expect(await contents()).toEqual([])
+      expect(await contentsFor("project/app/x.sql")).toEqual(["upper case"])
+      expect(await contentsFor("project/app/x.ts")).toEqual([])
+    },
+  )
 })
 
 describe("NEST-1 instructions near a touched file", () => {
