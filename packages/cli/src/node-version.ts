@@ -3,13 +3,11 @@
  * syntax that Node 12 knows.
  */
 
-/** Also in `engines` of every published package. */
-export const OLDEST_NODE = "22.18"
+/** Also in `engines` of every published package. The first that parses `await using`, which our examples begin with. */
+export const OLDEST_NODE = 24
 
 /** A sentence for the person if `version` is too old, else `undefined`. */
 export function nodeProblem(version: string): string | undefined {
-  const [needMajor, needMinor] = OLDEST_NODE.split(".").map(Number) as [number, number]
-  const [major, minor] = version.split(".").map(Number) as [number, number]
-  if (major > needMajor || (major === needMajor && minor >= needMinor)) return undefined
+  if (Number(version.split(".")[0]) >= OLDEST_NODE) return undefined
   return `strata needs Node ${OLDEST_NODE} or newer, and this is Node ${version}. You can get one from https://nodejs.org.`
 }
