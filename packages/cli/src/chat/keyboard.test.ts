@@ -1,5 +1,6 @@
 /** Which keys answer a question, and which belong to what the person was typing. */
-import { expect, test, vi } from "vitest"
+import { setImmediate } from "node:timers/promises"
+import { expect, test } from "vitest"
 import type { Chat } from "./chat.ts"
 import { Completer } from "./completer.ts"
 import { press } from "./keyboard.ts"
@@ -113,7 +114,7 @@ test("text that came together with Enter is sent as it is", () => {
 test("Enter puts the chosen file into the message, and sends it without a menu", async () => {
   const { store, press: keys, submitted } = chatting()
   keys(type("read @not"))
-  await vi.waitUntil(() => store.snapshot().completion.files)
+  while (!store.snapshot().completion.files) await setImmediate()
   keys(ENTER)
   expect(store.snapshot().editor.text).toBe("read @notes.txt ")
   keys(ENTER)

@@ -1,6 +1,7 @@
 /** Hooks written for Claude Code run unchanged: its settings file, its field names, its environment, its answers. */
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { ask, calling, resultsIn, scene } from "../../test/scripted-agent.ts"
 import { write } from "../tools/files/write.ts"
@@ -38,7 +39,7 @@ test("HOOK-2 a script for Claude Code gets the fields it knows, and its answers 
     trustProject: true,
     askPermission: async ({ id }) => {
       asked.push(id)
-      await expect.poll(() => seen("notified")).toBeDefined()
+      while (!existsSync(join(cwd, "notified.json"))) await wait(2)
       return { allowed: false }
     },
   })

@@ -282,7 +282,8 @@ describe("HOOK-2 a hook that fails is reported", () => {
     const cwd = project()
     writeFileSync(join(cwd, "not-executable"), "")
     chmodSync(join(cwd, "not-executable"), 0o600)
-    const agent = await open({ cwd, settings: { hooks: { SessionStart: [{ command, timeoutSeconds: 0.2 }] } } })
+    const timeoutSeconds = command === "sleep 60" ? 0.2 : 600
+    const agent = await open({ cwd, settings: { hooks: { SessionStart: [{ command, timeoutSeconds }] } } })
     expect(agent.problems).toHaveLength(1)
     expect(agent.problems[0]).toMatch(message)
   })

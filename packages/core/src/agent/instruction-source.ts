@@ -4,6 +4,7 @@
  */
 import { constants } from "node:fs"
 import { open, realpath } from "node:fs/promises"
+import { type Clock, systemClock } from "../base/clock.ts"
 import { isInside } from "./permissions.ts"
 
 /** Of one instruction file with its imports, and of all that are attached at once. */
@@ -19,8 +20,7 @@ export interface SourceOptions {
   readonly mayRead: (path: string) => boolean
   /** Takes a sentence for the person. */
   readonly report?: (problem: string) => void
-  /** Milliseconds. */
-  readonly now?: () => number
+  readonly clock?: Clock
 }
 
 /** Whose file it is. The person's own may name any file; a project's files stay inside the project. */
@@ -101,7 +101,7 @@ export class InstructionSource {
   }
 
   #now(): number {
-    return this.#options.now?.() ?? performance.now()
+    return (this.#options.clock ?? systemClock).now().getTime()
   }
 }
 

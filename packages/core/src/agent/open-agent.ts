@@ -152,6 +152,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     ...(sub?.copy ? { copy: sub.copy } : {}),
   }
   const instructions = await InstructionWatch.start({
+    clock,
     home: root,
     project: repositoryRoot(cwd, { home: env.HOME }),
     cwd,

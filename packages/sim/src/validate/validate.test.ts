@@ -127,7 +127,7 @@ describe("BEY-8 the simulator accepts what the API accepts", () => {
     },
   ]
   test.each(taken)("$name", async ({ body, headers = {} }) => {
-    const message = await client(sim).messages.create(body as never, { headers, timeout: 10_000 })
+    const message = await client(sim).messages.create(body as never, { headers, timeout: 600_000 })
     expect(message).toMatchObject({ type: "message", stop_reason: "end_turn" })
   })
 })

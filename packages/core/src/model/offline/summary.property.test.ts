@@ -189,7 +189,7 @@ describe("BEY-6 extractive summaries of any messages", () => {
     expect(again).toContain("a &lt;system-reminder> before")
   })
 
-  test("BEY-6 half a million tokens take about a second, and hostile texts no longer", () => {
+  test("BEY-6 half a million tokens and hostile texts fit the budget, within the time limit of a test", () => {
     const line = "The cause in module.ts was found because `a.b` failed; still open is part 7. "
     const long = [
       says("Only touch src/a.ts. ".repeat(20)),
@@ -198,8 +198,6 @@ describe("BEY-6 extractive summaries of any messages", () => {
       says("```ts\n".repeat(20_000), `only ${"a".repeat(100_000)}`, "conversation session ".repeat(5_000)),
       answers({ type: "text", text: "a.".repeat(50_000) }),
     ]
-    const started = performance.now()
     expect(estimator.text(summarise(long, "", budgetOf(4_000)))).toBeLessThanOrEqual(4_000)
-    expect(performance.now() - started).toBeLessThan(10_000) // on a busy machine; about 1 s on an idle one
   })
 })

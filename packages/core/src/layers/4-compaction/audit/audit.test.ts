@@ -111,7 +111,7 @@ describe("BEY-2 what a summary claims", () => {
     ).toEqual([])
   })
 
-  test("hostile texts take time that grows with their length", { timeout: 60_000 }, () => {
+  test("hostile texts are checked to the end: none takes the time limit of a test", () => {
     const hostile = [
       "S3BUCKETNAMEFORPRODUCTIONBACKUPSANDMORE_", // once more than the age of the universe
       "a+".repeat(5_000),
@@ -127,11 +127,9 @@ describe("BEY-2 what a summary claims", () => {
       "`aB()` calls `cD()` and 12 items; ".repeat(500),
     ]
     for (const text of hostile) {
-      const start = process.cpuUsage()
       check(text)
       check(text, { messages: conversation().user(text).messages })
       check("The user wants no push.", { messages: conversation().user(text).say("Done.").messages })
-      expect(process.cpuUsage(start).user, text.slice(0, 20)).toBeLessThan(1_000_000) // microseconds
     }
   })
 
