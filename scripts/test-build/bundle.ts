@@ -2,7 +2,7 @@
  * Bundles the packages for the processes that tests start. Node then loads a few files instead of seven hundred, which is most of what a
  * start costs.
  *
- * - `cli/dist/main.js`, `cli/dist/sim.js`: the two commands, with their libraries inside
+ * - `cli/dist/main.js`, `cli/dist/sim.js`: the two commands, with their libraries inside; `several-commands.js`: see its source
  * - `core/`, `sim/`: the packages as a user imports them; libraries are resolved as usual, since a user shares some of them with us
  */
 import { cpSync, readFileSync, writeFileSync } from "node:fs"
@@ -33,7 +33,11 @@ export async function bundlePackages(root: string, output: string): Promise<void
   await Promise.all([
     build({
       ...shared,
-      entryPoints: { main: source("cli/src/main.ts"), sim: source("sim/src/main.ts") },
+      entryPoints: {
+        main: source("cli/src/main.ts"),
+        sim: source("sim/src/main.ts"),
+        "several-commands": source("cli/test/several-commands.ts"),
+      },
       outdir: join(output, "cli", "dist"),
       external: NOT_BUNDLED,
       alias: { yaml: join(root, "node_modules/yaml/browser/index.js") }, // its ES modules: for Node it names CommonJS ones

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import {
+  chmodSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -49,6 +50,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
 async function write(directory: string): Promise<void> {
   mkdirSync(PLACE, { recursive: true })
   const unfinished = mkdtempSync(join(PLACE, "unfinished-"))
+  chmodSync(unfinished, 0o755) // tests run the program as another user
   await bundlePackages(ROOT, unfinished)
   try {
     renameSync(unfinished, directory)
@@ -64,7 +66,11 @@ async function write(directory: string): Promise<void> {
 
 /** Of everything that goes into the bundle, and of how it is made. */
 function fingerprint(): string {
-  const sources = ["packages/{core,sim,cli}/{package.json,src/**/*.{ts,tsx,md}}", "scripts/{build,test-build}/*.ts"]
+  const sources = [
+    "packages/{core,sim,cli}/{package.json,src/**/*.{ts,tsx,md}}",
+    "packages/cli/test/{several-commands,strata-here}.ts",
+    "scripts/{build,test-build}/*.ts",
+  ]
   const files = globSync([...sources, "package-lock.json"], { cwd: ROOT }).filter((file) => !file.includes(".test."))
   const hash = createHash("sha256")
   for (const file of files.toSorted())
