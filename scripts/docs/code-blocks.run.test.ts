@@ -1,5 +1,6 @@
 /**
- * Every code block of every page runs, against the simulator, and shows what the comment before it says.
+ * Every code block runs, against the simulator, and shows what the comment before it says: in `npm test` those of the pages that people
+ * read first, in `npm run test:all` those of every page.
  * `DOCS_PAGE=recipes npx vitest run scripts/docs` runs the blocks of the pages whose path contains that text.
  */
 import { spawnSync } from "node:child_process"
@@ -7,6 +8,7 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path"
 import { loadSettings } from "@strata/core/internal"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
+import { size } from "../../packages/core/test/size.ts"
 import { type CodeBlock, codeBlocks } from "./code-blocks.ts"
 import { installPackages, layOut, programFile, type Ran, runCommands, runPrograms } from "./run-block.ts"
 
@@ -17,7 +19,11 @@ const pages = globSync(["*.md", "docs/*.md", "packages/*/README.md"], { cwd: roo
   .filter((page) => page.includes(process.env.DOCS_PAGE ?? ""))
   .toSorted()
 const blocks = pages.flatMap((page) => codeBlocks(page, readFileSync(join(root, page), "utf8")))
-const runnable = blocks.filter(({ language, plan }) => plan.kind === "run" && language !== "json")
+const FIRST_PAGES = ["README.md", "docs/getting-started.md"]
+const runPages = process.env.DOCS_PAGE ? pages : size(FIRST_PAGES, pages)
+const runnable = blocks.filter(
+  ({ page, language, plan }) => runPages.includes(page) && plan.kind === "run" && language !== "json",
+)
 const nameOf = ({ page, line }: CodeBlock) => `${page}:${line}`
 
 describe("code blocks of the documentation", () => {
@@ -97,7 +103,9 @@ describe("code blocks of the documentation", () => {
   })
 
   test("a block that runs says what it must show", () => {
-    const silent = runnable.filter(({ plan }) => plan.kind === "run" && plan.prints.length === 0 && !plan.cached)
+    const silent = blocks.filter(
+      ({ language, plan }) => language !== "json" && plan.kind === "run" && plan.prints.length === 0 && !plan.cached,
+    )
     expect(silent.map(nameOf)).toEqual([])
   })
 

@@ -1,8 +1,10 @@
-/** The commands as processes: what they print, what they complain about, how they end. */
+/** The commands: what they print, what they complain about, how they end. As processes where it is about the process. */
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { keepLimit } from "../../core/src/journal/file/limits-file.ts"
+import { size } from "../../core/test/size.ts"
+import { strataHere } from "./strata-here.ts"
 import { emptyPlace, type Place, strata } from "./strata-process.ts"
 
 const RECORDINGS = join(import.meta.dirname, "..", "..", "..", "..", "shared", "data", "transcripts")
@@ -14,11 +16,12 @@ beforeAll(() => {
   place = emptyPlace()
 })
 afterAll(() => place.remove())
-const run = (...args: string[]) => strata(args, place)
+const run = (...args: string[]) => strataHere(args, place)
+const start = (...args: string[]) => strata(args, place)
 
 describe("strata", () => {
   it("explains itself without arguments, with --help and with help", async () => {
-    const [bare, option, word] = await Promise.all([run(), run("--help"), run("help")])
+    const [bare, option, word] = await Promise.all([start(), run("--help"), run("help")])
     expect(bare).toMatchObject({ code: 0, stderr: "" })
     expect(bare.stdout).toContain("strata COMMAND [options]")
     expect(option).toEqual(bare)
@@ -43,11 +46,11 @@ describe("strata", () => {
     [["inspect", "nothing.jsonl"], "The file nothing.jsonl does not exist.\n"],
     [["inspect", "."], ". is a directory. Name the files in it, such as ./*.jsonl.\n"],
   ])("answers %j with a sentence and exit code 2", async (args, sentence) => {
-    expect(await run(...args)).toEqual({ code: 2, stdout: "", stderr: sentence })
+    expect(await (args[0] === "dance" ? start : run)(...args)).toEqual({ code: 2, stdout: "", stderr: sentence })
   })
 
   it("says its version", async () => {
-    expect((await run("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect((await start("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
   it("colours only where it is asked to, and never against --no-color", async () => {
@@ -58,8 +61,8 @@ describe("strata", () => {
   })
 
   it("hands the simulator its arguments", async () => {
-    expect(await run("sim", "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--brain") })
-    expect(await run("sim", "--port", "none")).toMatchObject({
+    expect(await start("sim", "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--brain") })
+    expect(await start("sim", "--port", "none")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--port must be"),
     })
@@ -72,7 +75,7 @@ describe("strata config", () => {
     mkdirSync(place.env.STRATA_HOME!, { recursive: true })
     writeFileSync(join(place.env.STRATA_HOME!, "settings.json"), '{ "autoCompactPercent": 70, "flush": "never" }')
     writeFileSync(join(place.cwd, ".strata", "settings.json"), '{ "autoCompactPercent": 80 }')
-    const { code, stdout } = await strata(["config"], { ...place, env: { ...place.env, STRATA_NOTES: "0" } })
+    const { code, stdout } = await strataHere(["config"], { ...place, env: { ...place.env, STRATA_NOTES: "0" } })
     expect(code).toBe(0)
     expect(stdout).toMatch(/autoCompactPercent +80 +project file/)
     expect(stdout).toMatch(/flush +never +user file/)
@@ -84,7 +87,7 @@ describe("strata config", () => {
 
   it("a long variable takes no room from what is said beside it", async () => {
     const env = { ...place.env, STRATA_MESSAGE_RESULTS_LIMIT: "5000" }
-    const [usual, { stdout }] = await Promise.all([run("config"), strata(["config"], { ...place, env })])
+    const [usual, { stdout }] = await Promise.all([run("config"), strataHere(["config"], { ...place, env })])
     expect(stdout.split("\n").length).toBeLessThan(1.4 * usual.stdout.split("\n").length)
     for (const line of stdout.split("\n").filter((text) => !text.includes(place.cwd)))
       expect([...line].length, line).toBeLessThanOrEqual(80)
@@ -140,7 +143,7 @@ describe.skipIf(!hasRecordings)("strata inspect", () => {
     : []
 
   it("reads every recording, in 80 columns", async () => {
-    const { code, stdout, stderr } = await run("inspect", ...recordings)
+    const { code, stdout, stderr } = await start("inspect", ...size(recordings.slice(0, 5), recordings)) // of four programs
     expect({ code, stderr: stderr.replaceAll(/^Reading .*\n/gm, "") }).toEqual({ code: 0, stderr: "" }) // a slow machine shows progress
     expect(stdout).toMatch(/^\d+ conversations$/m)
     for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(80)
@@ -172,7 +175,7 @@ describe.skipIf(!hasRecordings)("strata inspect", () => {
 
   it("looks at the other files where one cannot be read", async () => {
     writeFileSync(join(place.cwd, "poem.jsonl"), "not a transcript")
-    const { code, stdout, stderr } = await run("inspect", "poem.jsonl", recordings[0]!)
+    const { code, stdout, stderr } = await start("inspect", "poem.jsonl", recordings[0]!)
     expect(code).toBe(1)
     expect(stderr).toContain("poem.jsonl was not imported")
     expect(stdout).toContain("Where the context went")

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { importTranscript } from "../src/import/import-file.ts"
 import type { ForeignFile, ImportedConversation } from "../src/import/importer.ts"
+import { everyNth, size } from "./size.ts"
 
 const DIRECTORY = new URL("../../../../shared/data/transcripts/", import.meta.url)
 
@@ -21,7 +22,7 @@ export function importReal(name: string): readonly ImportedConversation[] {
   return conversations
 }
 
-export const CLAUDE_CODE_FILES = [
+const ALL_CLAUDE_CODE_FILES = [
   "claude-code-log/37f83ec9-sonnet4.jsonl",
   "claude-code-log/9e953218-sonnet45.jsonl",
   "claude-code-log/a7da6a22-deep-manifest.jsonl",
@@ -34,9 +35,13 @@ export const CLAUDE_CODE_FILES = [
   "oh-my-posh/02-54bffa0c17-1.jsonl",
   "oh-my-posh/6d-449f3da816-0.jsonl",
 ]
-export const CODEX_FILES = ["agentv-codex/0b-9f2ac6f3aa-1.jsonl", "agentv-codex/1f-4427577930-0.jsonl"]
-export const PI_FILES = ["pi-mono/before-compaction.jsonl", "pi-mono/large-session.jsonl"]
-export const SWE_AGENT_FILES = ["swe-agent/marshmallow-1867.traj", "swe-agent/pydicom-1458.traj"]
+export const CLAUDE_CODE_FILES = size(
+  ["claude-code-log/9e953218-sonnet45.jsonl", "entireio-cli/98-78b713483d-0.jsonl"],
+  ALL_CLAUDE_CODE_FILES,
+)
+export const CODEX_FILES = everyNth(["agentv-codex/0b-9f2ac6f3aa-1.jsonl", "agentv-codex/1f-4427577930-0.jsonl"], 2)
+export const PI_FILES = everyNth(["pi-mono/large-session.jsonl", "pi-mono/before-compaction.jsonl"], 2)
+export const SWE_AGENT_FILES = everyNth(["swe-agent/pydicom-1458.traj", "swe-agent/marshmallow-1867.traj"], 2)
 export const OPENHANDS_FILES = ["openhands/multi_swe_bench_example_output.jsonl"]
 
 const MORE = new URL("../../../../shared/data/more/", import.meta.url)

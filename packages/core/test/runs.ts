@@ -1,7 +1,8 @@
 /** How many random conversations test an invariant. Few, since `npm test` must stay fast: `npm run fuzz -- 20000` sets more, with a new seed. */
 import type { Parameters } from "fast-check"
+import { size } from "./size.ts"
 
-export const RUNS = Number(process.env.FUZZ_RUNS ?? 50)
+export const RUNS = Number(process.env.FUZZ_RUNS ?? size(15, 50))
 export const isFuzzing = process.env.FUZZ_RUNS !== undefined
 const SEED = process.env.FUZZ_SEED
 

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "vitest"
+import { size } from "../../size.ts"
 import { ask } from "../agent/agents.ts"
 import { saying } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES } from "./compacting.ts"
 
-const REQUESTS = 300
+const REQUESTS = size(150, 300)
 
 describe("L4-31, L4-32 the size after an automatic compaction", () => {
-  test("in a window of 64,000 the context falls to half its threshold or less each time, and 300 requests do not thrash", {
-    timeout: 120_000,
-  }, async () => {
+  test(`in a window of 64,000 the context falls to half its threshold or less each time, and ${REQUESTS} requests do not thrash`, async () => {
     const { sim, of } = await compactingSimulator([
       ...Array.from({ length: REQUESTS - 1 }, (_, n) => saying(400 + 2 * n)), // never the same call twice
       "Done.",

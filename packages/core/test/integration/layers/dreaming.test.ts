@@ -5,10 +5,11 @@ import { consolidateWithModel } from "../../../src/layers/6-dreaming/consolidate
 import { linkedFile } from "../../../src/memory/index-file.ts"
 import { isCurrent } from "../../../src/memory/memory.ts"
 import { dreamProject, FIGURES, memoriesIn, memoryText, OTHERS } from "../../dreams.ts"
+import { size } from "../../size.ts"
 import { scratchDirectory } from "../../tool-context.ts"
 import { modelAt } from "../model/model.ts"
 
-const MEMORIES = process.env.FUZZ_RUNS ? 1_000 : 300
+const MEMORIES = process.env.FUZZ_RUNS ? 1_000 : size(60, 300)
 const order = { figures: FIGURES, force: true }
 const day = (n: number) => `2026-0${1 + (n % 4)}-${String(1 + (n % 28)).padStart(2, "0")}`
 

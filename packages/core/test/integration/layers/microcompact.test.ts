@@ -7,6 +7,7 @@ import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { summarise } from "../../../src/views/ledger/ledger.ts"
 import { fuzz, RUNS } from "../../runs.ts"
+import { everyNth, size } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { cleared, MINUTE, resultsIn, rounds, saying, thriftyAgent } from "./conversations.ts"
 
@@ -167,7 +168,7 @@ describe("layer 2 from end to end", () => {
     expect(String(again!.result.content)).toContain("what was noted")
   })
 
-  test.each(["claude-opus-5", "claude-opus-5-5"])(
+  test.each(everyNth(["claude-opus-5-5", "claude-opus-5"], 2))(
     "L2-5 at 180,000 tokens the server clears for %s, and what it reports is recorded",
     async (name) => {
       const { sim, requests } = await watched(rounds(45, 8_000))
@@ -217,7 +218,7 @@ describe("layer 2 from end to end", () => {
   test("L2-10 over a long warm stretch, clearing by size costs less than doing nothing", async () => {
     const spent = async (bySize: boolean) => {
       const settings = { switches: { "clear-by-api": false, "clear-by-size": bySize }, autoCompactTokens: 150_000 }
-      const { sim } = await watched(rounds(45, 8_000))
+      const { sim } = await watched(rounds(size(36, 45), 8_000))
       const agent = await thriftyAgent(sim, { name: "claude-opus-5", settings })
       expect((await ask(agent, "go")).end.reason).toBe("answer")
       return summarise(agent.conversation.views.ledger).dollars
