@@ -9,9 +9,9 @@ export default defineConfig({
     globalSetup: ["scripts/test-build/setup.ts"],
     // for processes that tests start: each would otherwise compile the same files again
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, ".test-build", "compile-cache") },
-    // generous: a loaded machine is slow, a deadlock is for ever
-    testTimeout: 180_000,
-    hookTimeout: 60_000,
+    // the same for all: a loaded machine is slow, a deadlock is for ever
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     maxWorkers: 3, // of two cores: many tests wait for a process they started
     // tests keep to their own files and close what they open, so workers can be shared: half the time
     isolate: false,

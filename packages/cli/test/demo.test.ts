@@ -4,6 +4,7 @@ import { once } from "node:events"
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { size } from "../../core/test/size.ts"
 import { strataHere } from "./strata-here.ts"
 import { type Ended, emptyPlace, MAIN, type Place, runProcess } from "./strata-process.ts"
 
@@ -11,6 +12,7 @@ const hasPseudoTerminal = spawnSync("script", ["--version"]).status === 0
 if (!hasPseudoTerminal) console.warn('There is no "script" command here: the live picture is not tested in a terminal.')
 
 const FILES = 120 // of what the demo works on
+const SEEDS = size(["2"], ["2", "3", "4"])
 const LAYERS = ["results put aside", "results cleared", "compaction"]
 
 let place: Place
@@ -71,7 +73,7 @@ describe("strata demo", () => {
   it("L5-7 goes through several windows: results put aside and cleared, notes, compactions, one bill; then a second conversation knows what the first one learned; in plain lines where there is no terminal, and cleans up", async () => {
     const acted = new Set<string>()
     // notes are taken beside the work, so the course is not the same every time: one run in many has no use for one of the layers
-    for (const seed of ["2", "3", "4"]) {
+    for (const seed of SEEDS) {
       const { code, stdout, stderr } = await runDemo("--seed", seed)
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
       expect(stdout).not.toContain("\u001b")
@@ -102,7 +104,7 @@ describe("strata demo", () => {
           acted.add(layer)
       if (acted.size === LAYERS.length) break
     }
-    expect([...acted].toSorted()).toEqual(LAYERS.toSorted())
+    expect([...acted].toSorted()).toEqual(size(expect.arrayContaining(["compaction"]), LAYERS.toSorted()))
   })
 
   it("keeps the journal where that is asked for, ready to be inspected, and the memories as files", async () => {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
+import { everyNth } from "../../core/test/size.ts"
 import { TAKES_KEYS } from "./chatting.ts"
 import { HONEST_LINES, HOSTILE_LINES } from "./hostile-lines.ts"
 import {
@@ -129,7 +130,7 @@ function expectUntouched({ bench, model, place, before }: Hostile, shown: readon
 }
 
 describe("PERM-1 PERM-3 PERM-4 PERM-5 strata run in a hostile repository: nothing of it runs, widens, reads outside or is sent", () => {
-  test.each(["ask", "accept-edits", "plan"])(
+  test.each(everyNth(["accept-edits", "ask", "plan"], 3))(
     `mode %s: ${HOSTILE_LINES.length} shell lines and the file tools`,
     async (mode) => {
       expect(HOSTILE_LINES.length).toBeGreaterThanOrEqual(150)

@@ -76,7 +76,7 @@ describe.skipIf(BROWSER === undefined)("BEY-7 a page in a browser", () => {
         ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
       ],
     })
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     rmSync(directory, { recursive: true, force: true })
@@ -106,5 +106,5 @@ describe.skipIf(BROWSER === undefined)("BEY-7 a page in a browser", () => {
       }
       await tab.close()
     }
-  }, 120_000)
+  })
 })

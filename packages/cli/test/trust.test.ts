@@ -28,7 +28,7 @@ const rewrite = ({ project }: Workbench, settings: object) =>
 describe.concurrent("PERM-3 strata run in a hostile repository", () => {
   test.each([[[]], [["--mode", "plan"]]])("runs and widens nothing, and says what it left out: %j", async (args) => {
     await using bench = await hostile()
-    const { code, stdout, stderr } = await bench.strata(["run", "Work.", ...args]).ended
+    const { code, stdout, stderr } = await bench.here(["run", "Work.", ...args])
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Done.\n" })
     expect(ran(bench)).toEqual([])
     expect(isWidened(bench)).toBe(false)
@@ -87,7 +87,7 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
 
   test("strata trust is kept for exactly these contents; one changed byte asks again", async () => {
     await using bench = await hostile()
-    const shown = await bench.strata(["trust", "--yes"]).ended
+    const shown = await bench.here(["trust", "--yes"])
     expect(shown.code).toBe(0)
     expect(shown.stdout).toContain("│ echo hook >> ran.txt")
     expect(shown.stdout).toContain("with TOKEN=(hidden)")

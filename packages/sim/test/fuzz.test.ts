@@ -5,7 +5,7 @@ import { hello, post, simulator } from "./simulator.ts"
 /** Set `SIM_FUZZ=100000` for a long run. */
 const COUNT = Number(process.env.SIM_FUZZ ?? 800)
 
-test(`BEY-8 ${COUNT} random bodies never crash it and never get a 500`, { timeout: 60_000 + COUNT * 10 }, async () => {
+test(`BEY-8 ${COUNT} random bodies never crash it and never get a 500`, async () => {
   const { sent, statuses, broken } = await fuzz({ count: COUNT, seed: 1 })
   expect(broken.slice(0, 3)).toEqual([])
   expect(sent).toBe(COUNT)

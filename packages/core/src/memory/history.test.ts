@@ -100,7 +100,7 @@ function runWriter(args: readonly string[]): Promise<NodeJS.Signals | null> {
   })
 }
 
-test("BEY-9 two processes change the same memory at once, and nothing is lost", { timeout: 120_000 }, async () => {
+test("BEY-9 two processes change the same memory at once, and nothing is lost", async () => {
   const { bank, directory } = await bankOnDisk()
   await Promise.all(["left", "right"].map((name) => runWriter([directory, name, "8"])))
   const all = await bank.all()
@@ -202,9 +202,7 @@ test("L5-8 a bank opened for reading writes nothing", async () => {
   expect(await reader.history()).toHaveLength(1)
 })
 
-test("BEY-9 a bank whose writer is killed again and again has each change completely or not at all", {
-  timeout: 240_000,
-}, async () => {
+test("BEY-9 a bank whose writer is killed again and again has each change completely or not at all", async () => {
   const { bank, directory } = await bankOnDisk()
   for (const stopAt of fc.sample(fc.nat(25), { numRuns: 6, seed: 3 })) {
     expect(await runWriter([directory, `stops at ${stopAt}`, "10", String(stopAt)])).toBe("SIGKILL")

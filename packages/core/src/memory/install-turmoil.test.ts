@@ -11,6 +11,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { memoryText } from "../../test/dreams.ts"
 import { DREAMT, isRemoved } from "../../test/memory/turmoil-texts.ts"
+import { size } from "../../test/size.ts"
 import { scratchDirectory } from "../../test/tool-context.ts"
 import { systemClock } from "../base/clock.ts"
 import { memoryDirectory } from "../journal/file/memory-directory.ts"
@@ -18,7 +19,7 @@ import { openBank } from "./bank.ts"
 import { INDEX_FILE } from "./file-names.ts"
 
 const WRITER = fileURLToPath(new URL("../../test/memory/turmoil-writer.ts", import.meta.url))
-const RUNS = Math.min(Number(process.env.FUZZ_RUNS ?? 12), 1_000)
+const RUNS = Math.min(Number(process.env.FUZZ_RUNS ?? size(4, 12)), 1_000)
 const AT_ONCE = 2
 const FILES = Array.from({ length: 10 }, (_, at) => `m${at}.md`)
 const LONGEST_MS = 60 // a change of these files takes about that
@@ -44,9 +45,7 @@ const turmoil: fc.Arbitrary<Turmoil> = fc.record({
   at: fc.nat(60),
 })
 
-test(`BEY-9 L6-6 ${RUNS} changes under kills, edits and full disks lose nothing, and say what is true`, {
-  timeout: 86_400_000,
-}, async () => {
+test(`BEY-9 L6-6 ${RUNS} changes under kills, edits and full disks lose nothing, and say what is true`, async () => {
   const seed = Number(process.env.FUZZ_SEED ?? 24)
   const all = fc.sample(turmoil, { numRuns: RUNS, seed })
   const ends: string[] = []

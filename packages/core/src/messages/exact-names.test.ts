@@ -172,7 +172,7 @@ test("L4-30 every name is in its text, and the answer depends on the text alone"
   )
 })
 
-test("L4-30 the time is linear in the text: ten texts of a megabyte of hostile input", { timeout: 300_000 }, () => {
+test("L4-30 the time is linear in the text: ten texts of a megabyte of hostile input", () => {
   const LENGTH = 1_000_000
   for (const piece of ["a", "「", `"'`, "a.", "1,", "/a", "\\n", "http://", "_-", "=====>"]) {
     const text = piece.repeat(LENGTH / piece.length)

@@ -11,6 +11,7 @@ import { placeBreakpoints } from "../../src/model/cache/breakpoints.ts"
 import { CacheForecast, type CacheReport } from "../../src/model/cache/forecast.ts"
 import { findModel } from "../../src/tokens/models.ts"
 import { isBreak } from "../../src/views/cache/cache-break.ts"
+import { size } from "../size.ts"
 import { ask, modelAt, play } from "./model/model.ts"
 
 type Message = ModelRequest["messages"][number]
@@ -160,7 +161,7 @@ test("CACHE-7 property: the cache reads and writes what was predicted, for any c
           })
       }
     }),
-    { numRuns: 200 },
+    { numRuns: size(50, 200) },
   )
 })
 
@@ -183,7 +184,7 @@ test("CACHE-7 property: in a growing conversation read(n) = read(n−1) + writte
         expect(report.verdict.kind).toBe(turn === 0 ? "first" : "as-predicted")
       }
     }),
-    { numRuns: 50 },
+    { numRuns: size(15, 50) },
   )
 })
 

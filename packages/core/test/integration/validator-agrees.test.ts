@@ -10,8 +10,9 @@ import type { ModelRequest } from "../../src/messages/request.ts"
 import { validateRequest } from "../../src/messages/validate/validator.ts"
 import { findModel } from "../../src/tokens/models.ts"
 import { mutatedRequests, VALID_REQUESTS } from "../request-mutations.ts"
+import { size } from "../size.ts"
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100), seed: Number(process.env.FUZZ_SEED ?? 1) }
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(40, 100)), seed: Number(process.env.FUZZ_SEED ?? 1) }
 let sim: Simulator
 
 beforeAll(async () => {

@@ -169,4 +169,4 @@ test("BEY-1, BEY-3, BEY-13, L2-13 property: changes by hand in any order keep ev
     }),
     FEW,
   )
-}, 300_000)
+})

@@ -65,5 +65,4 @@ test.each([
       await remove()
     }
   },
-  600_000,
 )

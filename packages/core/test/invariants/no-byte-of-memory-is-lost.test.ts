@@ -52,9 +52,7 @@ const dream = fc.record({
 
 class Stopped extends Error {}
 
-test("L6-7 no byte of memory is lost: all of it is in the files after a dream, or in the archive", {
-  timeout: process.env.FUZZ_RUNS ? 86_400_000 : 600_000,
-}, async () => {
+test("L6-7 no byte of memory is lost: all of it is in the files after a dream, or in the archive", async () => {
   await fc.assert(
     fc.asyncProperty(texts, fc.array(dream, { minLength: 1, maxLength: 3 }), async (start, dreams) => {
       const root = mkdtempSync(join(tmpdir(), "strata-dreams-"))
@@ -120,9 +118,7 @@ async function killedAfter(milliseconds: number, { root, seed }: { root: string;
   expect({ code, signal }).toEqual({ code: null, signal: "SIGKILL" })
 }
 
-test("L6-7 L6-5 no byte of memory is lost when the process is killed at a random moment, again and again", {
-  timeout: process.env.FUZZ_RUNS ? 86_400_000 : 600_000,
-}, async () => {
+test("L6-7 L6-5 no byte of memory is lost when the process is killed at a random moment, again and again", async () => {
   const kill = fc.record({
     after: fc.integer({ min: 0, max: LONGEST_LIFE_MS }),
     seed: fc.integer({ min: 1, max: 1e6 }),

@@ -19,6 +19,7 @@ import { findModel } from "../../src/tokens/models.ts"
 import { filesBelow } from "../dreams.ts"
 import { temporaryRoot } from "../journal-files.ts"
 import { fuzz, isFuzzing, RUNS } from "../runs.ts"
+import { size } from "../size.ts"
 
 const MODEL = "claude-opus-4-6"
 const SHARED_ID = "main"
@@ -158,7 +159,7 @@ test("invariant 10, L5-12: nothing of one owner is in a request, index, dream, h
         await remove()
       }
     }),
-    { ...fuzz, numRuns: isFuzzing ? RUNS : 6 },
+    { ...fuzz, numRuns: isFuzzing ? RUNS : size(2, 6) },
   )
   expect(looks).toBeGreaterThan(5)
 })

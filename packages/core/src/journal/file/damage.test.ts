@@ -7,6 +7,7 @@ import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { ADDRESS, openJournal, pathsIn, temporaryRoot, textsOf, userEntry } from "../../../test/journal-files.ts"
 import { openTestConversation } from "../../../test/open.ts"
+import { size as scaled } from "../../../test/size.ts"
 import { seededIds } from "../../base/ids.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import type { Draft, Entry } from "../entries.ts"
@@ -236,7 +237,7 @@ describe("JRN-9 a damaged compaction", () => {
     const { location } = await compacted()
     const path = pathOf(location, ".checkpoint")
     const whole = await readFile(path)
-    for (let at = 0; at < whole.length; at += 61) {
+    for (let at = 0; at < whole.length; at += scaled(307, 61)) {
       const bytes = Buffer.from(whole)
       bytes[at] = bytes[at]! ^ (1 << (at % 8))
       await writeFile(path, bytes)
@@ -249,6 +250,9 @@ describe("JRN-9 a damaged compaction", () => {
     }
   })
 })
+
+const LINES = scaled(5_000, 50_000)
+const LONG = scaled(20_000_000, 100_000_000)
 
 describe("JRN-9 a journal that is damaged as a whole", () => {
   async function written(count: number): Promise<readonly Entry[]> {
@@ -264,15 +268,13 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
     return entries
   }
 
-  test("50,000 damaged lines are set aside once, and the report is bounded", {
-    timeout: 120_000,
-  }, async () => {
+  test(`${LINES} damaged lines are set aside once, and the report is bounded`, async () => {
     await written(2)
     const { journal: path, setAside } = pathsIn(root)
-    await appendFile(path, "this is no entry\n".repeat(50_000))
+    await appendFile(path, "this is no entry\n".repeat(LINES))
     const journal = await openJournal(root)
     expect(journal.opening.damagedLines).toHaveLength(100)
-    expect(journal.opening.damagedCount).toBe(50_000)
+    expect(journal.opening.damagedCount).toBe(LINES)
     expect(await textsOf(journal)).toEqual(["text 0", "text 1"])
     await journal.close()
     const { size } = await stat(setAside)
@@ -323,15 +325,15 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
     expect((await stat(setAside)).size).toBeLessThan(1_000)
   })
 
-  test("a line of 100 MB without an end is set aside whole", { timeout: 120_000 }, async () => {
+  test(`a line of ${LONG / 1_000_000} MB without an end is set aside whole`, async () => {
     await written(2)
     const { journal: path, setAside } = pathsIn(root)
-    await appendFile(path, Buffer.alloc(100_000_000, "x"))
+    await appendFile(path, Buffer.alloc(LONG, "x"))
     const journal = await openJournal(root)
-    expect(journal.opening.tornBytes).toBe(100_000_000)
+    expect(journal.opening.tornBytes).toBe(LONG)
     expect(await textsOf(journal)).toEqual(["text 0", "text 1"])
     await journal.close()
-    expect((await stat(setAside)).size).toBeGreaterThan(133_000_000)
+    expect((await stat(setAside)).size).toBeGreaterThan(1.33 * LONG)
   })
 
   test("two writers that ignored the lock: every line of both is read", async () => {

@@ -98,7 +98,7 @@ describe("BEY-7 the policies", () => {
         expect(found[name]!.totals.dollars!).toBeGreaterThanOrEqual(found.optimum!.totals.dollars!)
     })
     await fc.assert(property, { numRuns: 3, seed: 17, endOnFailure: true })
-  }, 30_000)
+  })
 
   test("a summary costs the output of a summary, not the messages that a policy copies after it", async () => {
     const work = many(14).reduce(

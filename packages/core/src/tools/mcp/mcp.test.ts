@@ -1,14 +1,15 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { Readable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { createMcpHandler } from "@modelcontextprotocol/server"
-import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { createTestServer } from "../../../test/mcp-server.ts"
 import { allEnded, isRunning, pidsIn } from "../../../test/processes.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
@@ -35,6 +36,19 @@ async function connect(configs: Record<string, McpServerConfig>, options: Connec
   onTestFinished(() => servers.close())
   const tool = (name: string) => servers.tools.find((candidate) => candidate.name === name)!
   return { servers, tool, seen }
+}
+
+/** One server for all tests that only talk to it: each start of a process costs more than the test. */
+let shared: ReturnType<typeof connectMcpServers> | undefined
+const PROJECT = realpathSync(mkdtempSync(join(tmpdir(), "strata-mcp-")))
+afterAll(async () => {
+  await (await shared)?.close()
+  rmSync(PROJECT, { recursive: true })
+})
+async function talking() {
+  shared ??= connectMcpServers({ t: { ...stdio(), timeoutMs: 150_000 } }, { graceMs: 50, cwd: PROJECT })
+  const { tools } = await shared
+  return { tool: (name: string) => tools.find((candidate) => candidate.name === name)! }
 }
 
 const variable = (name: string) => `\${${name}}`
@@ -156,7 +170,7 @@ describe("MCP servers", () => {
   })
 
   it("LOOP-3: answer with blocks, and their errors are error results", async () => {
-    const { tool } = await connect({ t: stdio() })
+    const { tool } = await talking()
     expect(await call(tool("mcp__t__echo"), { text: "hi" })).toEqual({ content: [{ type: "text", text: "echo: hi" }] })
     expect(await call(tool("mcp__t__fail"), {})).toEqual({
       content: [{ type: "text", text: "no such thing" }],
@@ -328,7 +342,7 @@ describe("an MCP session over HTTP that the server lost", () => {
 
 describe("what an MCP server asks for", () => {
   const asked = async (askPerson?: ToolContext["askPerson"]) => {
-    const { tool } = await connect({ t: stdio() })
+    const { tool } = await talking()
     return textIn(await call(tool("mcp__t__elicit"), {}, testContext(askPerson ? { askPerson } : {})))
   }
 
@@ -357,10 +371,9 @@ describe("what an MCP server asks for", () => {
   })
 
   it("is the project for its roots, and never the model", async () => {
-    const cwd = realpathSync(scratchDirectory())
-    const { tool } = await connect({ t: stdio() }, { cwd })
+    const { tool } = await talking()
     expect(JSON.parse(textIn(await call(tool("mcp__t__roots"), {})))).toEqual([
-      { uri: pathToFileURL(cwd).href, name: basename(cwd) },
+      { uri: pathToFileURL(PROJECT).href, name: basename(PROJECT) },
     ])
     expect(textIn(await call(tool("mcp__t__sample"), {}))).toContain("Strata does not let servers use its model")
   })
@@ -368,7 +381,7 @@ describe("what an MCP server asks for", () => {
 
 describe("MCP calls", () => {
   it("LOOP-3: show progress, and an abort reaches the server", async () => {
-    const { tool } = await connect({ t: stdio() })
+    const { tool } = await talking()
     const log = join(scratchDirectory(), "log")
     const abort = new AbortController()
     const context = testContext({ signal: abort.signal, progress: () => abort.abort() })
@@ -382,7 +395,7 @@ describe("MCP calls", () => {
   })
 
   it("LOOP-3: end at their timeout", async () => {
-    const { tool } = await connect({ t: { ...stdio(), timeoutMs: 150_000 } })
+    const { tool } = await talking()
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     onTestFinished(() => void vi.useRealTimers())
     const shown = Promise.withResolvers<string>() // the server is at work
@@ -576,7 +589,6 @@ describe("a hostile MCP server", () => {
       )
       expect(servers.status()).toMatchObject([{ state: "connected" }])
     },
-    60_000,
   )
 
   it('LOOP-3: an answer to the request "3" is none to the request 3', async () => {
@@ -585,9 +597,9 @@ describe("a hostile MCP server", () => {
   })
 
   it("PERM-4 what it calls read-only asks, also in plan mode, unless the person trusts its word", async () => {
-    const program = { command: process.execPath, args: [join(import.meta.dirname, "../../../test/mcp-server.ts")] }
+    const { url } = await serveHttp()
     const asked = async (trustReadOnlyHint: boolean, mode: "ask" | "plan", allow: readonly string[] = []) => {
-      const { tool } = await connect({ t: { ...program, trustReadOnlyHint } })
+      const { tool } = await connect({ t: { url, trustReadOnlyHint } })
       const echo = tool("mcp__t__echo")
       const question = await echo.question!({ text: "a" }, testContext())
       const policy = { mode, allow, ask: [], deny: [], project: "/", kept: [], readable: [] }

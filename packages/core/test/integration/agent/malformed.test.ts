@@ -4,9 +4,10 @@ import { expect, test } from "vitest"
 import { malformedBrain } from "../../../../sim/src/brains/malformed.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { fuzz } from "../../runs.ts"
+import { size } from "../../size.ts"
 import { agentFor, ask, project } from "./agents.ts"
 
-const CONVERSATIONS = Math.max(15, Math.round(fuzz.numRuns! / 25)) // about twenty requests over HTTP each
+const CONVERSATIONS = Math.max(size(5, 15), Math.round(fuzz.numRuns! / 25)) // about twenty requests over HTTP each
 
 test("LOOP-3, invariant 1: after any answer of a model the next request is valid", async () => {
   const refused: string[] = []
@@ -28,4 +29,4 @@ test("LOOP-3, invariant 1: after any answer of a model the next request is valid
   )
   expect(refused).toEqual([])
   expect([...ends.keys()].sort()).toEqual(expect.arrayContaining(["answer"]))
-}, 600_000)
+})

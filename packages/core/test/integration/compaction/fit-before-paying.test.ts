@@ -2,6 +2,7 @@
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import type { Agent } from "../../../src/agent/agent.ts"
+import { size } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { saying } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf } from "./compacting.ts"
@@ -35,7 +36,7 @@ function noticesOf({ conversation }: Agent): readonly string[] {
 }
 
 describe("L4-34 /compact", () => {
-  const cases = [5_000, 20_000, 60_000, 150_000].flatMap((tokens) => [
+  const cases = size([5_000, 60_000], [5_000, 20_000, 60_000, 150_000]).flatMap((tokens) => [
     { tokens, withFiles: false },
     { tokens, withFiles: true },
   ])

@@ -5,10 +5,11 @@ import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { textOf, toBlocks } from "../../../src/messages/blocks.ts"
 import { openCompacting } from "../../compacting.ts"
 import { fuzz } from "../../runs.ts"
+import { size } from "../../size.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 
 const RUNS = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 8) } // `npm run fuzz -- 8000` tries a thousand conversations
-const COMPACTIONS = 20
+const COMPACTIONS = size(5, 20)
 const WINDOW = 32_000 // small, so messages are dropped and only the rules are pinned
 
 /** Each has its own number, so no two are alike. */
@@ -55,7 +56,7 @@ const conversations: fc.Arbitrary<readonly Said[]> = fc
     }),
   )
 
-test("L4-29 rules in several languages: each is verbatim in the request after each of twenty compactions", async () => {
+test(`L4-29 rules in several languages: each is verbatim in the request after each of ${COMPACTIONS} compactions`, async () => {
   let planted = 0
   await fc.assert(
     fc.asyncProperty(conversations, async (said) => {

@@ -5,8 +5,9 @@ import { expect, test } from "vitest"
 import { PromptCache } from "../../../../sim/src/cache/prompt-cache.ts"
 import type { Block } from "../../../src/messages/blocks.ts"
 import { CacheModel, type PromptItem } from "../../../src/replay/cache-model.ts"
+import { size } from "../../size.ts"
 
-const RUNS = 300
+const RUNS = size(60, 300)
 
 interface Step {
   readonly model: string

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { size } from "../../../../test/size.ts"
 import { settingsIn } from "./git-settings.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 150)
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(40, 150))
 let directory = ""
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "strata-git-settings-"))

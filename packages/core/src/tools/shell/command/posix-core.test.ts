@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../../test/size.ts"
 import { scratchDirectory } from "../../../../test/tool-context.ts"
 import { isInPosixCore } from "./posix-core.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 25)
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(8, 25))
 
 const DOLLAR = "$"
 
@@ -129,7 +130,7 @@ describe("PERM-4 a script for another shell than bash is read only as far as all
       }),
       { numRuns: RUNS, ...(process.env.FUZZ_SEED ? { seed: Number(process.env.FUZZ_SEED) } : {}) },
     )
-  }, 86_400_000)
+  })
 })
 
 const SHELLS = [["bash"], ["dash"], ["busybox", "sh"], ["zsh", "-f"], ["ksh"], ["mksh"], ["yash"]]
