@@ -4,6 +4,7 @@ import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import { startSimulator, workerBrain } from "@strata/sim"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { size } from "../packages/core/test/size.ts"
 import { ask } from "./own-loop.ts"
 import { readOnlyRunner, readOnlyTools } from "./read-only-tools.ts"
 
@@ -52,6 +53,8 @@ test("the example's tools stay inside their directory", async () => {
   await expect(run("Read", { file_path: "/etc/hostname" })).rejects.toThrow("is outside")
 })
 
+const QUESTIONS = size(7, 12)
+
 test("the same loop works in a small window: results are put aside and cleared, and the conversation is compacted", async () => {
   const agent = {
     client: new Anthropic({ apiKey: "none", baseURL: simulator.url }),
@@ -61,13 +64,13 @@ test("the same loop works in a small window: results are put aside and cleared, 
     run: readOnlyRunner(root),
   }
   let chat: Awaited<ReturnType<typeof ask>> | undefined
-  for (let question = 1; question <= 12; question++) {
+  for (let question = 1; question <= QUESTIONS; question++) {
     chat = await ask(agent, `Question ${question}: what is here?`, {
       dir,
       id: "small-window",
       settings: { models: { [agent.model]: { window: 40_000 } } },
     })
-    if (question < 12) await chat.close()
+    if (question < QUESTIONS) await chat.close()
   }
   expect(chat!.views.compactions.count).toBeGreaterThan(0)
   expect(chat!.views.compactions.failures).toBe(0)

@@ -2,6 +2,7 @@
 import { execFile, execFileSync, spawn, spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify, stripVTControlCharacters } from "node:util"
+import { everyNth } from "../../core/test/size.ts"
 
 const USUAL_COLUMNS = 80
 const ROWS = 30
@@ -52,10 +53,13 @@ export const hasPseudoTerminal = spawnSync("python3", ["--version"]).status === 
 export const TERMINALS: readonly {
   readonly name: string
   readonly open: (program: TerminalProgram) => TestTerminal
-}[] = [
-  ...(spawnSync("tmux", ["-V"]).status === 0 ? [{ name: "tmux", open: openTmux }] : []),
-  ...(hasPseudoTerminal ? [{ name: "a pseudo terminal", open: openPty }] : []),
-]
+}[] = everyNth(
+  [
+    ...(hasPseudoTerminal ? [{ name: "a pseudo terminal", open: openPty }] : []),
+    ...(spawnSync("tmux", ["-V"]).status === 0 ? [{ name: "tmux", open: openTmux }] : []),
+  ],
+  2,
+)
 
 /** Only the variables given: what the machine has set must not change what is seen. */
 function inEnvironment(env: TerminalProgram["env"], term: string): readonly string[] {

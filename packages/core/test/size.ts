@@ -2,7 +2,8 @@
  * How large a test is: small in `npm test`, whole in `npm run test:all`, which runs only the files that import this one. A test is the
  * same at both sizes: fewer kills, fewer random cases, smaller windows, a sample of the recordings.
  */
-const isWhole = process.env.TEST_SIZE === "whole"
+/** Whether this is `npm run test:all`. For what has only one size, such as a statistic over all recordings. */
+export const isWhole = process.env.TEST_SIZE === "whole"
 
 export const size = <T>(small: T, whole: T): T => (isWhole ? whole : small)
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
+import { size } from "../../test/size.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { openBank } from "./bank.ts"
@@ -85,7 +86,7 @@ test("BEY-9 after any sequence of changes, every earlier text can be read, and t
       for (let id = history.length; id > 0; id--) await bank.revert(String(id))
       expect(await texts()).toEqual(new Map())
     }),
-    { numRuns: 60 },
+    { numRuns: size(20, 60) },
   )
 })
 
@@ -204,7 +205,7 @@ test("L5-8 a bank opened for reading writes nothing", async () => {
 
 test("BEY-9 a bank whose writer is killed again and again has each change completely or not at all", async () => {
   const { bank, directory } = await bankOnDisk()
-  for (const stopAt of fc.sample(fc.nat(25), { numRuns: 6, seed: 3 })) {
+  for (const stopAt of fc.sample(fc.nat(25), { numRuns: size(3, 6), seed: 3 })) {
     expect(await runWriter([directory, `stops at ${stopAt}`, "10", String(stopAt)])).toBe("SIGKILL")
     const history = await bank.history()
     expect(history.map(({ id, by }) => `${id} ${by}`)).toEqual(history.map((_, i) => `${i + 1} agent`))

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { handleOf } from "@strata/core/internal"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../core/test/builders.ts"
+import { isWhole } from "../../../core/test/size.ts"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "../recordings.ts"
 import { compareCompactions } from "./compare.ts"
 import { cutsOf } from "./cuts.ts"
@@ -160,7 +161,7 @@ describe("the marks", () => {
     },
   )
 
-  test.skipIf(!existsSync(BESIDE_THE_REPOSITORY))(
+  test.runIf(isWhole && existsSync(BESIDE_THE_REPOSITORY))(
     "L4-29 in a recording of pi: the user's messages, rules and files are in the next request after two compactions",
     async () => {
       const recording = recordedConversations(join(BESIDE_THE_REPOSITORY, "pi-mono")).find(({ name }) =>

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
+import { everyNth } from "../../../core/test/size.ts"
 import { measurePlanted, plantedReport } from "./measure.ts"
 
-test.each(["balanced", "off"] as const)(
+test.each(everyNth(["balanced", "off"] as const, 2))(
   "BEY-1, BEY-2 after a compaction every planted fact is in view or one search away: planner %s",
   async (planner) => {
     const figures = await measurePlanted({ planner, after: [1] })

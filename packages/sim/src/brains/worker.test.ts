@@ -47,7 +47,7 @@ describe("BEY-8 a long run of the worker", () => {
     const brain = workerBrain({ seed: 7, turns: 60, trouble: 0.25 })
     conversation = converse({ brain, root: project.root })
     for (let round = 0; round < 4; round++) await conversation.say(`${TASKS[round % TASKS.length]} Round ${round}.`)
-  }, 60_000) // it runs real commands, which takes longer than the default on a busy machine
+  })
   afterAll(() => project[Symbol.dispose]())
 
   test("BEY-8 the worker takes many steps and ends each of its turns with an answer", () => {

@@ -5,6 +5,7 @@ import { stripVTControlCharacters } from "node:util"
 import fc from "fast-check"
 import { render, renderToString } from "ink"
 import { expect, test } from "vitest"
+import { size } from "../../../../core/test/size.ts"
 import { widthOf } from "../../display/text.ts"
 import { editorWith } from "../editor.ts"
 import { historyOf } from "../input-history.ts"
@@ -190,7 +191,7 @@ test("PERM-5 property: whatever the texts hold, the screen's own sequences are t
           /(?!\n)[\p{Cc}\p{Bidi_Control}]/u,
         )
     }),
-    { numRuns: 10 },
+    { numRuns: size(3, 10) },
   )
 })
 
