@@ -14,8 +14,8 @@ afterEach(async () => {
   await Promise.all(sessions.splice(0).map((session) => session.close()))
 })
 
-/** Moves the clock until the command ends, or for so many minutes. A small step leaves a process time to start. */
-async function runFor(command: string, { minutes = 60, stepMs = 1_000, unasked = true } = {}) {
+/** Moves the clock until the command ends, or for so many minutes: once it has printed what it begins with. */
+async function runFor(command: string, { minutes = 60, stepMs = 1_000, unasked = true, begins = "" } = {}) {
   const directory = scratchDirectory()
   execFileSync("mkfifo", [join(directory, "fifo")])
   writeFileSync(join(directory, "log"), "one\n")
@@ -29,6 +29,7 @@ async function runFor(command: string, { minutes = 60, stepMs = 1_000, unasked =
   const done = call(bashTool(session), { command }, context).then((result) => {
     text = textIn(result)
   })
+  while (!context.shown.join("").includes(begins)) await wait(1)
   const seconds = () => (clock.now().getTime() - start) / 1_000
   while (text === undefined && seconds() < 60 * minutes) {
     clock.advance(stepMs)
@@ -47,7 +48,7 @@ for (const command of ["cat fifo", "tail -f log", "cat log; grep x fifo | wc -l"
   })
 
 test("PERM-8 what was printed before is kept", async () => {
-  expect((await runFor("tail -f log")).text).toMatch(/\none$/)
+  expect((await runFor("tail -f log", { begins: "one" })).text).toMatch(/\none$/)
 })
 
 test("PERM-8 a command that works, or sleeps for a time, goes on", async () => {

@@ -2,9 +2,10 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { SettingsInput } from "../../../src/base/settings.ts"
+import type { ModelRequest } from "../../../src/messages/request.ts"
 import { PromptTooLongError } from "../../../src/model/errors.ts"
 import { openTeamAgent } from "../../../src/team/open-team.ts"
-import type { Tool } from "../../../src/tools/tool.ts"
+import type { Tool, ToolContext } from "../../../src/tools/tool.ts"
 import { scratchDirectory } from "../../tool-context.ts"
 import {
   ask,
@@ -18,6 +19,7 @@ import {
   says,
   scene,
   toClose,
+  words,
   work,
 } from "./scenes.ts"
 import type { Probes } from "./table.ts"
@@ -87,23 +89,44 @@ const instructions = async (settings: SettingsInput) => {
   return Math.round(JSON.stringify(await chat.prepare()).length / 1_000)
 }
 
-/** The answer to a call of the lead. */
-const leadCalls = (name: string, input: object) => async (settings: SettingsInput) => {
-  const cwd = scratchDirectory()
-  const requests: Opened["requests"] = []
-  const all = merged(QUIET, settings)
-  const brain = { work: (_: unknown, nth: number) => (nth === 0 ? calling(name, input) : "Done.") }
-  const agent = toClose(
-    await openTeamAgent({
-      ...{ model: modelNamed(PLAIN, { settings: all, brain, requests }), cwd, dir: join(cwd, "home"), env: {} },
-      ...{ tools: [], mode: "bypass", settings: all },
-    }),
-  )
-  const answers: string[] = []
-  for await (const event of agent.query("Go."))
-    if (event.type === "tool-result") answers.push(JSON.stringify(event.result.content))
-  return answers.join()
-}
+/** The answers to what the lead calls in its first turn. An agent calls a tool so many times and answers with `said`. */
+const leadCalls =
+  (name: string, input: object, { times = 1, agentCalls = 0, said = "Done." } = {}) =>
+  async (settings: SettingsInput) => {
+    const cwd = scratchDirectory()
+    const requests: Opened["requests"] = []
+    const all = merged(QUIET, settings)
+    const first = Array.from({ length: times }, () => calling(name, input)).flat()
+    const brain = {
+      work: ({ messages }: ModelRequest, nth: number) => {
+        if (nth === 0) return first
+        if (!JSON.stringify(messages[0]).includes("Look around.")) return "Done."
+        return messages.length < 2 * agentCalls ? calling("Echo", { nth }) : said
+      },
+    }
+    const agent = toClose(
+      await openTeamAgent({
+        ...{ model: modelNamed(PLAIN, { settings: all, brain, requests }), cwd, dir: join(cwd, "home"), env: {} },
+        ...{ tools: [echo], mode: "bypass", settings: all },
+      }),
+    )
+    const answers: string[] = []
+    for await (const event of agent.query("Go."))
+      if (event.type === "tool-result") answers.push(JSON.stringify(event.result.content))
+    return answers.join()
+  }
+
+/** What a tool is told about the commands that it may run. */
+const confinement =
+  (see: (told: ReturnType<NonNullable<ToolContext["confinement"]>>) => string) => async (settings: SettingsInput) => {
+    const look: Tool = { ...echo, name: "Look", execute: (_, context) => `told: ${see(context.confinement!())}` }
+    const opened = await scene(settings, {
+      tools: [look],
+      brain: { work: (_, nth) => (nth < 1 ? calling("Look", {}) : "Done.") as never },
+    })
+    await ask(opened, "Go.")
+    return JSON.stringify(opened.requests.at(-1)).match(/told: (\w+)/)?.[1]
+  }
 
 /** The last request for a summary where the conversation's cache cannot be shared. */
 const summariser = async (settings: SettingsInput) => {
@@ -166,12 +189,7 @@ export const AGENT_SETTINGS: Probes = {
     changed: true,
   },
   memory: { observe: remembers, turned: "off", usual: "kept", changed: says("off") },
-  planner: { provenBy: "packages/core/test/integration/compaction/planned.test.ts" },
-  cacheLifetime: { provenBy: "packages/core/test/integration/model/cache-lifetime.test.ts" },
-  flush: { provenBy: "packages/core/src/journal/file/file-journal.test.ts" },
-  sandbox: { provenBy: "packages/core/src/agent/unasked-calls.test.ts" },
-  exportContent: { provenBy: "packages/core/test/integration/agent/telemetry.test.ts" },
-  mcpServers: { provenBy: "packages/core/src/tools/toolsets.test.ts" },
+  sandbox: { observe: confinement(({ sandbox }) => sandbox), turned: "all", usual: "unasked", changed: "all" },
 }
 
 export const AGENT_SWITCHES: Probes = {
@@ -212,18 +230,10 @@ export const AGENT_FIGURES: Probes = {
     changed: says("agents-per-conversation"),
   },
   "command-wait": {
-    observe: async (settings) => {
-      const look: Tool = { ...echo, name: "Look", execute: (_, context) => `${context.confinement?.().waitMs} ms` }
-      const opened = await scene(settings, {
-        tools: [look],
-        brain: { work: (_, nth) => (nth < 1 ? calling("Look", {}) : "Done.") as never },
-      })
-      await ask(opened, "Go.")
-      return JSON.stringify(opened.requests.at(-1)).match(/\d+ ms/)?.[0]
-    },
+    observe: confinement(({ waitMs }) => String(waitMs)),
     turned: 3,
-    usual: "10000 ms",
-    changed: "3000 ms",
+    usual: "10000",
+    changed: "3000",
   },
   "refusals-in-a-row": {
     observe: async (settings) => {
@@ -239,11 +249,29 @@ export const AGENT_FIGURES: Probes = {
     usual: ["refusal 3 in a row"],
     changed: ["refusal 2 in a row", "refusal 3 in a row"],
   },
-  "agents-at-once": { provenBy: "packages/core/test/integration/team/agents.test.ts" },
-  "agent-turns": { provenBy: "packages/core/test/integration/team/agents.test.ts" },
-  "agent-result-limit": { provenBy: "packages/core/test/integration/team/coordinator.test.ts" },
-  "agent-messages-waiting": { provenBy: "packages/core/src/team/send-message.test.ts" },
-  "agent-message-hops": { provenBy: "packages/core/test/integration/team/runaways.test.ts" },
-  "agent-progress": { provenBy: "packages/core/test/integration/team/progress.test.ts" },
-  "agent-team-wait": { provenBy: "packages/core/test/integration/team/messages.test.ts" },
+  "agents-at-once": {
+    observe: leadCalls("Agent", { description: "some work", prompt: "Look around." }, { times: 2 }),
+    turned: 1,
+    usual: says(/^(?!.*agents-at-once)/),
+    changed: says("agents-at-once"),
+  },
+  "agent-turns": {
+    observe: leadCalls("Agent", { description: "some work", prompt: "Look around." }, { agentCalls: 5 }),
+    turned: 3,
+    usual: says(/Done\./),
+    changed: says("It used all of its 3 requests"),
+  },
+  "agent-result-limit": {
+    observe: async (settings) => {
+      const answer = await leadCalls(
+        "Agent",
+        { description: "some work", prompt: "Look around." },
+        { said: words(3_000) },
+      )(settings)
+      return answer.length > 10_000
+    },
+    turned: 500,
+    usual: true,
+    changed: false,
+  },
 }

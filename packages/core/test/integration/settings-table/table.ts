@@ -4,23 +4,20 @@ import { join } from "node:path"
 import { SWITCHES } from "../../../src/base/flag-names.ts"
 import type { SettingsInput } from "../../../src/base/settings.ts"
 
-export const ROOT = join(import.meta.dirname, "../../../../..")
+const ROOT = join(import.meta.dirname, "../../../../..")
 const DOCS = readFileSync(join(ROOT, "docs/settings.md"), "utf8")
 
 /** Opens something with these settings and says what can be seen of them from outside. */
 export type Observe = (settings: SettingsInput) => Promise<unknown>
 
-export type Probe =
-  | {
-      readonly observe: Observe
-      /** Switches need no value: they are turned over. */
-      readonly turned?: unknown
-      /** What is seen by default, and after the row was turned. */
-      readonly usual: unknown
-      readonly changed: unknown
-    }
-  /** The test file that turns this row, for rows that need processes or real time. */
-  | { readonly provenBy: string }
+export interface Probe {
+  readonly observe: Observe
+  /** Switches need no value: they are turned over. */
+  readonly turned?: unknown
+  /** What is seen by default, and after the row was turned. */
+  readonly usual: unknown
+  readonly changed: unknown
+}
 
 export type Probes = Readonly<Record<string, Probe>>
 
