@@ -1,10 +1,8 @@
 /**
- * A process that indexes a project as soon as its input ends, and says how many passages the index then has.
+ * A process that indexes a project as soon as its input ends. What another process is writing at that time is left to that one.
  *
  *     node index-worker.ts ROOT PROJECT
  */
-import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { projectDirectory } from "../src/journal/file/layout.ts"
 import { JournalSearch } from "../src/recall/journal-search.ts"
 
@@ -15,6 +13,4 @@ process.stdin.resume().on("end", async () => {
   await index.search({ text: "word0x0", now: new Date() })
   await index.update()
   index.close()
-  const db = new DatabaseSync(join(projectDirectory(root, project), "search.sqlite"))
-  console.log(`${db.prepare("SELECT count(*) AS count FROM passages").get()!.count} passages`)
 })

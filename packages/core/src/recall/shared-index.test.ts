@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
@@ -107,10 +108,13 @@ test("BEY-5 two processes that index one large project at once: each passage onc
   }
   const workers = await Promise.all([1, 2].map(() => running("index-worker.ts", root, PROJECT)))
   for (const worker of workers) worker.stdin!.end()
-  const outputs = await Promise.all(workers.map(async (worker) => String((await once(worker.stdout!, "data"))[0])))
-  expect(outputs.map((line) => line.trim())).toEqual(["2400 passages", "2400 passages"])
+  const ended = await Promise.all(workers.map(async (worker) => (await once(worker, "exit"))[0]))
+  expect(ended).toEqual([0, 0])
   const index = new JournalSearch({ directory: projectDirectory(root, PROJECT) })
   onTestFinished(() => index.close())
+  await index.update() // what each left to the other
+  using db = new DatabaseSync(join(projectDirectory(root, PROJECT), "search.sqlite"))
+  expect(db.prepare("SELECT count(*) AS count FROM passages").get()).toEqual({ count: 2400 })
   const now = new Date("2026-03-10T12:00:00Z")
   for (const word of ["word0x0", "word5x399", "word3x200"])
     expect(

@@ -1,4 +1,5 @@
 /** The AI SDK's Anthropic provider against the simulator, through `aiSdkModel`. */
+import { setImmediate as nextTurn } from "node:timers/promises"
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { describe, expect, test } from "vitest"
 import type { BrainTurn } from "../../../../sim/src/brain.ts"
@@ -203,8 +204,12 @@ describe("LOOP-4 stopping a model of the AI SDK", () => {
   })
 
   test("before the answer begins", async () => {
-    const sim = await simulator({ faults: [{ fault: { kind: "timeout" } }] })
-    const { error, retries } = await play(modelAt(sim), ask(), { signal: AbortSignal.timeout(50) })
+    const sim = await simulator({ faults: [{ fault: { kind: "no-answer" } }] })
+    const stop = new AbortController()
+    const playing = play(modelAt(sim), ask(), { signal: stop.signal })
+    while (sim.held === 0) await nextTurn()
+    stop.abort()
+    const { error, retries } = await playing
     expect(error).toBeInstanceOf(ModelAbortedError)
     expect(retries).toEqual([])
   })

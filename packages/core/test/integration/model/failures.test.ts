@@ -1,7 +1,8 @@
 /** LOOP-5: one test per way the API fails. Temporary failures are retried visibly, permanent ones are not. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { describe, expect, test } from "vitest"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import type { Fault, FaultRule } from "../../../../sim/src/faults.ts"
 import { scripted, simulator } from "../../../../sim/test/simulator.ts"
 import {
@@ -52,8 +53,13 @@ describe("LOOP-5 temporary failures are retried", () => {
   })
 
   test("a client's own timeout", async () => {
-    const sim = await failing({ fault: { kind: "timeout" }, times: 1 })
-    const { retries, text } = await play(modelAt(sim, { timeoutMs: 200 }))
+    const sim = await failing({ fault: { kind: "no-answer" }, times: 1 })
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    onTestFinished(() => void vi.useRealTimers())
+    const playing = play(modelAt(sim, { timeoutMs: 200_000 }))
+    while (sim.held === 0) await nextTurn()
+    vi.advanceTimersByTime(200_000)
+    const { retries, text } = await playing
     expect(retries[0]?.reason).toBe("connection lost: Request timed out.")
     expect(text).toBe(LONG_TEXT)
   })
@@ -170,9 +176,12 @@ describe("LOOP-4 stopping", () => {
   })
 
   test("before the answer begins", async () => {
-    const sim = await failing({ fault: { kind: "timeout" } })
-    const signal = AbortSignal.timeout(50)
-    const { error, retries } = await play(modelAt(sim), ask(), { signal })
+    const sim = await failing({ fault: { kind: "no-answer" } })
+    const stop = new AbortController()
+    const playing = play(modelAt(sim), ask(), { signal: stop.signal })
+    while (sim.held === 0) await nextTurn()
+    stop.abort()
+    const { error, retries } = await playing
     expect(error).toBeInstanceOf(ModelAbortedError)
     expect(retries).toEqual([])
   })
