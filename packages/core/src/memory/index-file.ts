@@ -23,10 +23,12 @@ export function indexLine({ file, name, description, failed }: Memory): string {
   const label = name.replace(/[[\]\\]/g, "\\$&")
   const target = /[\s()<>]/.test(file) ? `<${file.replace(/[<>]/g, "")}>` : file
   const link = `- [${cut(label, 60)}](${target})`
-  const room = MOST_LINE_CHARACTERS - [...link].length - 2
+  const room = MOST_LINE_CHARACTERS - charactersIn(link) - 2
   const hook = `${failed ? "(did not work) " : ""}${description}`.replace(/\s+/g, " ").trim()
   return hook === "" || room < 10 ? link : `${link}: ${cut(hook, room)}`
 }
+
+const charactersIn = (text: string) => (/[\ud800-\udfff]/.test(text) ? [...text].length : text.length)
 
 export interface IndexUpdate {
   /** The index as it is. */

@@ -9,8 +9,9 @@ const KEYS: ReadonlySet<string> = new Set([
 const PAIR = /^( {2})?([a-z-]+): (\S.*)$/
 const OPENING = /^(source|supersedes):$/
 const ITEM = /^ {2}- (\S.*)$/
-/** Characters that end a line or vanish somewhere, which parsers treat in different ways. */
-const ODD = /[\p{Cc}\u0085\u2028\u2029\uFEFF]/u
+/** Characters that end a line or vanish somewhere, which parsers treat in different ways. A line feed ends a line everywhere. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones
+const ODD = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\uFEFF]/
 const PLAIN = /^[\p{L}\p{N}(/_][^\n]*$/u
 const SPECIAL = /^(?:true|false|null|0[xo][\da-f]+)$/i
 
@@ -18,6 +19,7 @@ type Value = string | true | readonly string[] | Readonly<Record<string, string>
 
 /** `undefined`: this needs a parser. */
 export function readPlainFrontmatter(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (ODD.test(text)) return undefined
   const values: Record<string, Value> = {}
   let open: { readonly key: string; readonly pairs: Record<string, string>; readonly items: string[] } | undefined
   const put = (key: string, value: Value): boolean => {
@@ -35,8 +37,8 @@ export function readPlainFrontmatter(text: string): Readonly<Record<string, unkn
   }
   for (const line of text.split("\n")) {
     const [, indent, key, written] = PAIR.exec(line) ?? []
+    const opening = key === undefined ? OPENING.exec(line)?.[1] : undefined
     const item = key === undefined ? ITEM.exec(line)?.[1] : undefined
-    const opening = OPENING.exec(line)?.[1]
     if (opening !== undefined) {
       if (!close()) return undefined
       open = { key: opening, pairs: {}, items: [] }
@@ -59,7 +61,7 @@ export function readPlainFrontmatter(text: string): Readonly<Record<string, unkn
 
 /** A string on one line, or nothing where only a parser knows. */
 function scalarOf(written: string): string | undefined {
-  if (ODD.test(written) || written !== written.trimEnd()) return undefined
+  if (written !== written.trimEnd()) return undefined
   if (written.startsWith('"')) return doubleQuoted(written)
   if (written.startsWith("'"))
     return /^'(?:[^']|'')*'$/.test(written) ? written.slice(1, -1).replaceAll("''", "'") : undefined

@@ -198,6 +198,7 @@ function firstSentence(body: string): string {
 
 /** At most this many characters, never half of one. */
 export function cut(text: string, most: number): string {
+  if (text.length <= most) return text
   const characters = [...text]
   return characters.length <= most
     ? text

@@ -70,7 +70,7 @@ export function choicesFrom(texts: readonly RankedText[], question: Question, as
     })
     .sort((a, b) => b.score - a.score)
   const isExact = scored[0]?.isLiteral === true
-  const { limit = DEFAULT_LIMIT, isDistinct = true } = question
+  const { limit = DEFAULT_LIMIT, isDistinct = true, isOnePerSource = false } = question
   const seen = new Set<string>()
   const chosen: Choice[] = []
   const fitting: { source: string; mask: number }[] = []
@@ -80,7 +80,7 @@ export function choicesFrom(texts: readonly RankedText[], question: Question, as
     // beside the very name, its parts are noise
     if (isExact && !isClose) break
     const { source, uuid, blocks, text, mask } = ranked
-    const keys = [`${source} ${uuid} ${blocks}`, ...(isDistinct ? [text] : [])]
+    const keys = [isOnePerSource ? source : `${source} ${uuid} ${blocks}`, ...(isDistinct ? [text] : [])]
     if (keys.some((key) => seen.has(key))) continue
     for (const key of keys) seen.add(key)
     fitting.push({ source, mask })

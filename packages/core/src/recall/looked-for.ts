@@ -111,7 +111,7 @@ const rarity = (documents: number, count: number) => Math.log(1 + (count - docum
 /** The share of the question, weighed by how rare its words are. */
 export function coverageOf(mask: number, { weights, whole }: LookedFor): number {
   let covered = 0
-  for (const [at, weight] of weights.entries()) if (mask & (1 << at)) covered += weight
+  for (let at = 0; at < weights.length; at++) if (mask & (1 << at)) covered += weights[at]! // asked for every candidate
   return whole === 0 ? 0 : Math.min(1, covered / whole)
 }
 

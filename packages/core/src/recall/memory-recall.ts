@@ -12,7 +12,7 @@ const DEFAULT_LIMIT = 5
 const MOST_PASSAGES = 2
 /** A passage was never meant to be kept, so it has to fit better than a memory: the share of the question that it covers. */
 const LEAST_PASSAGE_COVERAGE = 0.5
-const PASSAGES_LOOKED_AT = 20
+const PASSAGES_LOOKED_AT = 2 * MOST_PASSAGES
 /** Words of the message that what is attached must have. One word is in common with anything; one exact name is enough. */
 const LEAST_WORDS = 2
 /** Of the message, for a memory that has one of its words only: a message can ask about several things. */
@@ -98,9 +98,8 @@ export class MemoryRecall<M extends RecallableMemory> {
         words,
         ageDays: daysSince(memory.confirmed, question.now),
       }))
-    const { retired } = this.#search
-    const chosen = new Set(memories.map(({ memory }) => memory.file))
-    const known = messagesOf(all.filter(({ file }) => retired.has(file) || chosen.has(file)))
+    const retired = [...this.#search.retired].flatMap((file) => this.#search.get(file) ?? [])
+    const known = messagesOf([...retired, ...memories.map(({ memory }) => memory)])
     const passages = await this.#passages(question, Math.min(MOST_PASSAGES, limit - memories.length), {
       conversations: exclude.conversations ?? new Set(),
       messages: new Set([...known, ...(exclude.messages ?? [])]),
@@ -122,6 +121,7 @@ export class MemoryRecall<M extends RecallableMemory> {
     if (!journals || places <= 0) return []
     const { found, isFitting } = await journals.search({
       ...{ ...question, isSaid: true, limit: PASSAGES_LOOKED_AT },
+      ...{ isOnePerSource: true, leastCoverage: LEAST_PASSAGE_COVERAGE },
       exclude: { sources: exclude.conversations, messages: exclude.messages },
     })
     const fitting = isFitting

@@ -48,6 +48,8 @@ const SLICE = 20 // memories that are indexed at once in the background: about 5
 
 export class MemorySearch<M extends SearchableMemory> {
   readonly #kept: KeptIndex
+  /** As they were given: the same list again has nothing new. */
+  #given: readonly M[] | undefined
   #memories: ReadonlyMap<string, M> = new Map()
   /** Files to index. */
   #waiting: string[] = []
@@ -68,7 +70,11 @@ export class MemorySearch<M extends SearchableMemory> {
    */
   update(memories: readonly M[], most = Number.POSITIVE_INFINITY): void {
     const before = this.#memories
-    if (memories.length !== before.size || memories.some((memory) => before.get(memory.file) !== memory)) {
+    const isSame =
+      memories === this.#given ||
+      (memories.length === before.size && memories.every((memory) => before.get(memory.file) === memory))
+    this.#given = memories
+    if (!isSame) {
       this.#memories = new Map(memories.map((memory) => [memory.file, memory]))
       this.#successors = successorsOf(memories)
       this.#filled = undefined
@@ -132,8 +138,12 @@ export class MemorySearch<M extends SearchableMemory> {
   }
 
   /** The files of the memories that others replaced. */
-  get retired(): ReadonlySet<string> {
-    return new Set(this.#successors.keys())
+  get retired(): Iterable<string> {
+    return this.#successors.keys()
+  }
+
+  get(file: string): M | undefined {
+    return this.#memories.get(file)
   }
 
   close(): void {

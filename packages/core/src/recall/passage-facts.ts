@@ -7,9 +7,9 @@ import { KINDS } from "./passage.ts"
 import type { PassageColumns } from "./passage-columns.ts"
 
 /** Passages in one pack. The ones after the last pack are read one by one. */
-const PACKED = 1_024
+const PACKED = 256
 /** To pack an index that had none, a few at a time: about 20 ms. */
-const MOST_PACKS_AT_ONCE = 8
+const MOST_PACKS_AT_ONCE = 32
 const FIELDS = 7
 const ROWS = "SELECT id, source, turn, facts, terms, length, time FROM passages WHERE id > ? AND id <= ? ORDER BY id"
 

@@ -20,6 +20,8 @@ const READ = 100
 const MOST_LISTED = 50_000 // about 8 ms
 /** Terms that begin with, or contain, a word that no passage has. */
 const MOST_SIMILAR = 20
+/** Passages whose texts are kept for the next question: about 1 MB. */
+const MOST_KEPT_ROWS = 2_000
 /** Passages that are listed for the words of the context: they only help to choose. */
 const MOST_CONTEXT_LISTED = 5_000
 
@@ -54,6 +56,8 @@ export class PassageIndex implements FollowingIndex<Passage> {
   #removals = 0
   #marks: { readonly at: number; readonly all: Map<string, string> } | undefined
   #names = new Map<number, string>()
+  /** By passage. What a conversation asks about, it asks about again. */
+  readonly #rows = new Map<number, TextRow>()
   readonly #terms: TermLists
 
   /** `path`: a file, or `:memory:`. */
@@ -141,7 +145,7 @@ export class PassageIndex implements FollowingIndex<Passage> {
         ? this.#literal(asked.text, fits)
         : rankPassages({
             ...{ columns, weights, fits, isForAnswer: asked.isForAnswer },
-            ...{ time: asked.time, lists: this.#lists(asked, only) },
+            ...{ time: asked.time, lists: this.#lists(asked, only), leastShare: question.leastCoverage ?? 0 },
             share: (mask) => coverageOf(mask, asked),
             prior: prior ? (id) => prior(this.#nameOf(columns.sources[id]!)) : () => 1,
           })
@@ -177,6 +181,7 @@ export class PassageIndex implements FollowingIndex<Passage> {
     if (removals !== this.#removals) {
       this.#columns = new PassageColumns()
       this.#names.clear()
+      this.#rows.clear()
       this.#terms.clear()
     }
     this.#removals = removals
@@ -249,14 +254,9 @@ export class PassageIndex implements FollowingIndex<Passage> {
   }
 
   #withTexts(ranked: readonly RankedPassage[], { exclude }: Question): readonly RankedText[] {
-    const rows = this.#file
-      .statement(
-        "SELECT id, source, uuid, blocks, isSaid, text FROM passages WHERE id IN (SELECT value FROM json_each(?))",
-      )
-      .all(JSON.stringify(ranked.map(({ id }) => id))) as unknown as readonly TextRow[]
-    const byId = new Map(rows.map((row) => [row.id, row]))
+    this.#keepRows(ranked.map(({ id }) => id))
     return ranked.flatMap((one) => {
-      const row = byId.get(one.id)
+      const row = this.#rows.get(one.id)
       if (!row || exclude?.messages?.has(row.uuid)) return []
       const source = this.#nameOf(row.source)
       const { uuid, blocks, text } = row
@@ -264,6 +264,18 @@ export class PassageIndex implements FollowingIndex<Passage> {
       const isSaid = row.isSaid === 1
       return [{ ...one, source, uuid, blocks, isSaid, text, passage: () => ({ ...this.#passage(id), source }) }]
     })
+  }
+
+  #keepRows(wanted: readonly number[]): void {
+    if (this.#rows.size > MOST_KEPT_ROWS) this.#rows.clear()
+    const ids = wanted.filter((id) => !this.#rows.has(id))
+    if (ids.length === 0) return
+    const rows = this.#file
+      .statement(
+        "SELECT id, source, uuid, blocks, isSaid, text FROM passages WHERE id IN (SELECT value FROM json_each(?))",
+      )
+      .all(JSON.stringify(ids)) as unknown as readonly TextRow[]
+    for (const row of rows) this.#rows.set(row.id, row)
   }
 
   #passage(id: number): Passage {

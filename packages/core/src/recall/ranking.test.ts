@@ -165,3 +165,26 @@ test("BEY-5 a search answers with what shares a word, and says that it does not 
   expect(answer.found.map(({ text }) => text)).toEqual(["the cat sleeps"])
   expect(answer.isFitting).toBe(false)
 })
+
+test("BEY-5 a question can ask for what covers it, and for the best of each conversation", () => {
+  const index = indexOf("a", ["The staging port is 7071.", "The staging port was 7070 before.", "Lunch at noon."])
+  adding(index, "b", ["The staging server is grey.", "Lunch at one."])
+  const text = "Which port has staging?"
+  const asked = { text, now: NOW, isOnePerSource: true }
+  expect(index.search(asked).found.map(({ source }) => source)).toEqual(["a", "b"])
+  const covering = index.search({ ...asked, leastCoverage: 0.9 }).found
+  expect(covering.map(({ source, coverage }) => [source, coverage])).toEqual([["a", 1]])
+})
+
+test("BEY-5 of many candidates, the best are kept whatever their order is", () => {
+  const counts = Array.from({ length: 1_500 }, (_, at) => (at * 7_919) % 1_500)
+  const texts = counts.map(
+    (count) => `${count % 3 === 0 ? "relay " : ""}relay${" word".repeat(count % 40)} end${count}`,
+  )
+  const index = new PassageIndex(":memory:")
+  onTestFinished(() => index.close())
+  index.replace(new Map(texts.map((text, at) => [`s${at}`, [said(text, at)]])))
+  const best = index.search({ text: "relay", now: NOW, limit: 10 }).found
+  expect(best).toHaveLength(10)
+  expect(best.every(({ text }) => text.startsWith("relay relay end"))).toBe(true)
+})

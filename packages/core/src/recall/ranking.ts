@@ -18,11 +18,15 @@ export interface Question {
   readonly kind?: Passage["kind"]
   readonly since?: Date
   readonly until?: Date
+  /** The share of the question that a passage and the turns around it must have. Default: none. */
+  readonly leastCoverage?: number
   /** Only this source. Default: all. */
   readonly source?: string
   readonly exclude?: { readonly sources?: ReadonlySet<string>; readonly messages?: ReadonlySet<string> }
   /** A factor for what a source has, for what its owner knows about it. Default: 1. */
   readonly prior?: (source: string) => number
+  /** Lists the best of each source only. Default: false. */
+  readonly isOnePerSource?: boolean
   /** Lists equal texts of different blocks once. Default: true. */
   readonly isDistinct?: boolean
   /** Weights other than the default ones, to measure what each is worth. */
@@ -85,6 +89,8 @@ export interface Ranking {
   readonly fits: (id: number) => boolean
   /** The share of the question that words have. */
   readonly share: (mask: number) => number
+  /** What a passage and the turns around it must have of it. */
+  readonly leastShare: number
   /** A factor for a passage. */
   readonly prior: (id: number) => number
 }
@@ -115,21 +121,23 @@ export function rankPassages(ranking: Ranking): readonly RankedPassage[] {
 }
 
 function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): readonly RankedPassage[] {
-  const { columns, time, weights, prior, fits } = ranking
+  const { columns, time, weights, prior, fits, share, leastShare } = ranking
   const sessionPart = (id: number) =>
     (weights.session * sessions[columns.sessions[id]!]! * columns.weights[id]!) / PERSON_WEIGHT
-  const candidates = bestOf(touched.filter(fits), (id) => own[id]! + sessionPart(id))
+  const candidates = bestOf(touched, { fits, scoreOf: (id) => own[id]! + sessionPart(id) })
   const all = new Set(candidates)
   for (const id of candidates) for (const near of besideOf(id, { columns, masks })) if (fits(near)) all.add(near)
   const list: RankedPassage[] = []
   for (const id of all) {
     const near = columns.said[id] ? around(id, { columns, own, masks, weights }) : NOTHING
+    const mask = masks[id]! | near.mask
+    if (leastShare > 0 && share(mask) < leastShare) continue
     const score =
-      own[id]! * (1 + weights.together * ranking.share(masks[id]!)) +
+      own[id]! * (1 + weights.together * share(masks[id]!)) +
       sessionPart(id) +
       (near.score * columns.weights[id]!) / PERSON_WEIGHT
     const factor = prior(id) * (time && isDuring(columns.times[id]!, time) ? weights.time : 1)
-    if (score * factor > 0) list.push({ id, score: score * factor, mask: masks[id]! | near.mask })
+    if (score * factor > 0) list.push({ id, score: score * factor, mask })
   }
   return list.sort((a, b) => b.score - a.score || newerFirst(a.id, b.id, columns))
 }
@@ -145,53 +153,90 @@ interface Scores {
 /** BM25 of every passage and of every session that has a term. `touched`: gets the passages. */
 function scoresOf({ columns, lists, weights, isForAnswer }: Ranking, touched: number[]): Omit<Scores, "touched"> {
   const { k1, b, sessionB } = weights
-  const { scores: own, masks } = columns
+  const { scores: own, masks, kinds, lengths, said, weights: saidWeights, sessions: sessionOf, largest } = columns
   const sessions = new Float32Array(columns.sessionLengths.length)
   const average = columns.total / columns.count || 1
   const sessionAverage = columns.sessionTotal / columns.sessionLengths.length || 1
   const saturated = (count: number, held: number) => (count * (k1 + 1)) / (count + held)
+  // of the term that is added
+  const inSession = new Float64Array(sessions.length)
+  const counted: number[] = []
+  function add(id: number, { from, to, weight, isName }: Repetitions): void {
+    const held = k1 * (1 - b + (b * lengths[id]!) / average)
+    const who = isName || (isForAnswer && kinds[id] === "assistant") ? PERSON_WEIGHT : saidWeights[id]!
+    own[id]! += weight * who * (saturated(to, held) - (from === 0 ? 0 : saturated(from, held)))
+    if (said[id] === 0) return
+    const session = sessionOf[id]!
+    if (inSession[session] === 0) counted.push(session)
+    inSession[session]! += ((to - from) * saidWeights[id]!) / PERSON_WEIGHT
+  }
   for (const { weight, word, isName, ids, twice, often } of lists) {
     const bit = word === undefined ? 0 : 1 << word
-    const inSession = new Map<number, number>()
-    const add = (id: number, from: number, to: number) => {
-      const said = isName || (isForAnswer && columns.kinds[id] === "assistant") ? PERSON_WEIGHT : columns.weights[id]!
-      const held = k1 * (1 - b + (b * columns.lengths[id]!) / average)
-      own[id]! += weight * said * (saturated(to, held) - (from === 0 ? 0 : saturated(from, held)))
-      if (!columns.said[id]) return
-      const session = columns.sessions[id]!
-      inSession.set(session, (inSession.get(session) ?? 0) + ((to - from) * columns.weights[id]!) / PERSON_WEIGHT)
-    }
+    const [once, again, more] = [
+      { from: 0, to: 1, weight, isName },
+      { from: 1, to: 2, weight, isName },
+      { from: 2, to: 4, weight, isName },
+    ]
     for (const id of ids) {
-      if (id > columns.largest) continue
+      if (id > largest) continue
       if (own[id] === 0) touched.push(id)
       masks[id]! |= bit
-      add(id, 0, 1)
+      add(id, once)
     }
-    for (const id of twice) if (id <= columns.largest) add(id, 1, 2)
-    for (const id of often) if (id <= columns.largest) add(id, 2, 4)
-    for (const [session, count] of inSession) {
+    for (const id of twice) if (id <= largest) add(id, again)
+    for (const id of often) if (id <= largest) add(id, more)
+    for (const session of counted) {
       const held = k1 * (1 - sessionB + (sessionB * columns.sessionLengths[session]!) / sessionAverage)
-      sessions[session]! += weight * PERSON_WEIGHT * saturated(count, held)
+      sessions[session]! += weight * PERSON_WEIGHT * saturated(inSession[session]!, held)
+      inSession[session] = 0
     }
+    counted.length = 0
   }
   return { own, masks, sessions }
 }
 
-function bestOf(ids: readonly number[], scoreOf: (id: number) => number): readonly number[] {
-  let best: { readonly id: number; readonly score: number }[] = []
-  let floor = Number.NEGATIVE_INFINITY
-  const prune = () => {
-    best = best.sort((a, b) => b.score - a.score || b.id - a.id).slice(0, CANDIDATES)
-    if (best.length === CANDIDATES) floor = best.at(-1)!.score
+interface Repetitions {
+  readonly from: number
+  readonly to: number
+  readonly weight: number
+  readonly isName: boolean
+}
+
+/** The best candidates, in a heap with the worst of them on top: most passages are compared with that one only. */
+function bestOf(
+  ids: readonly number[],
+  { fits, scoreOf }: { readonly fits: (id: number) => boolean; readonly scoreOf: (id: number) => number },
+): readonly number[] {
+  const [heap, scores] = [new Float64Array(CANDIDATES), new Float64Array(CANDIDATES)]
+  let size = 0
+  const isWorse = (score: number, id: number, at: number) =>
+    score < scores[at]! || (score === scores[at] && id < heap[at]!)
+  const put = (at: number, id: number, score: number) => {
+    heap[at] = id
+    scores[at] = score
   }
   for (const id of ids) {
     const score = scoreOf(id)
-    if (score < floor) continue
-    best.push({ id, score })
-    if (best.length >= 4 * CANDIDATES) prune()
+    if ((size === CANDIDATES && isWorse(score, id, 0)) || !fits(id)) continue
+    let at = size
+    if (size < CANDIDATES) {
+      size++
+      for (let up = (at - 1) >> 1; at > 0 && isWorse(score, id, up); up = (at - 1) >> 1) {
+        put(at, heap[up]!, scores[up]!)
+        at = up
+      }
+    } else {
+      at = 0
+      for (let down = 1; down < CANDIDATES; down = 2 * at + 1) {
+        if (down + 1 < CANDIDATES && isWorse(scores[down + 1]!, heap[down + 1]!, down)) down++
+        if (isWorse(score, id, down)) break
+        put(at, heap[down]!, scores[down]!)
+        at = down
+      }
+    }
+    put(at, id, score)
   }
-  prune()
-  return best.map(({ id }) => id)
+  return [...heap.subarray(0, size)]
 }
 
 const NOTHING = { score: 0, mask: 0 }
@@ -206,42 +251,53 @@ interface Around {
 /** What the turns around a passage have. Of a long one, its best part counts. */
 function around(id: number, { columns, own, masks, weights }: Around) {
   let [score, mask] = [0, 0]
-  for (const step of [-1, 1]) {
-    const best = [0, 0]
-    let asks = false
-    for (const { at, turns } of saidFrom(id, step, columns)) {
+  for (const step of BOTH_WAYS) {
+    let [first, second, asks] = [0, 0, false]
+    forSaidFrom(id, { step, columns }, (at, turns) => {
       // what is long says little about what is beside it
-      best[turns - 1] = Math.max(best[turns - 1]!, (own[at]! * columns.weights[at]!) / PERSON_WEIGHT)
+      const part = (own[at]! * columns.weights[at]!) / PERSON_WEIGHT
+      if (turns === 2) second = Math.max(second, part)
+      else {
+        first = Math.max(first, part)
+        asks ||= columns.questions[at] === 1
+      }
       mask |= masks[at]!
-      if (turns === 1 && columns.questions[at]) asks = true
-    }
+    })
     const [near, far] = step < 0 ? weights.before : weights.after
-    score += best[0]! * (step < 0 && asks ? weights.reply : near) + best[1]! * far
+    score += first * (step < 0 && asks ? weights.reply : near) + second * far
   }
   return { score, mask }
 }
 
 /** The turns right beside a passage that says enough to make them worth reading: two words of the question, or it asks and they answer. */
 function besideOf(id: number, { columns, masks }: Pick<Around, "columns" | "masks">): readonly number[] {
-  if (!columns.said[id]) return []
-  const isTelling = bitsIn(masks[id]!) > 1
   const beside: number[] = []
-  for (const step of [-1, 1]) {
+  if (!columns.said[id]) return beside
+  const isTelling = bitsIn(masks[id]!) > 1
+  for (const step of BOTH_WAYS) {
     if (!isTelling && !(step > 0 && columns.questions[id])) continue
-    for (const { at, turns } of saidFrom(id, step, columns)) if (turns === 1) beside.push(at)
+    forSaidFrom(id, { step, columns }, (at, turns) => {
+      if (turns === 1) beside.push(at)
+    })
   }
   return beside
 }
 
-/** What was said up to two turns before or after a passage. */
-function* saidFrom(id: number, step: number, columns: PassageColumns): Generator<{ at: number; turns: number }> {
+const BOTH_WAYS = [-1, 1] as const
+
+/** What was said one and two turns before or after a passage. */
+function forSaidFrom(
+  id: number,
+  { step, columns }: { readonly step: -1 | 1; readonly columns: PassageColumns },
+  visit: (at: number, turns: number) => void,
+): void {
   const { turns, sessions, said } = columns
   const next = step < 0 ? columns.before : columns.after
   for (let at = next[id]!, steps = 0; at > 0 && steps < MOST_STEPS; at = next[at]!, steps++) {
     if (!said[at]) continue
     const away = Math.abs(turns[at]! - turns[id]!)
     if (away > 2 || sessions[at] !== sessions[id]) return
-    if (away > 0) yield { at, turns: away }
+    if (away > 0) visit(at, away)
   }
 }
 

@@ -68,7 +68,7 @@ export async function scanJournals(journals: AsyncIterable<ScannedJournal>, ques
           .map((id) => ({ id, score: 1, mask: 0 }))
       : rankPassages({
           ...{ columns, lists, fits, time: wanted.time, isForAnswer: wanted.isForAnswer, weights: WEIGHTS },
-          ...{ share: (mask) => coverageOf(mask, wanted), prior: () => 1 },
+          ...{ share: (mask) => coverageOf(mask, wanted), leastShare: question.leastCoverage ?? 0, prior: () => 1 },
         })
   const texts = ranked.map((one) => {
     const passage = passages[one.id - 1]!

@@ -56,11 +56,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
     const attachments: Attachment[] = []
     const about: Uuid[] = []
     const start = inView.isStarted ? {} : { start: true as const }
-    let shownText: string | undefined
-    const shown = () => {
-      shownText ??= plain(views.context.rawMessages.map((message) => textIn(message)).join("\n"))
-      return shownText
-    }
+    const shows = (text: string) => views.context.rawMessages.some((message) => plainTextIn(message).includes(text))
     const attach = (attachment: Attachment) => {
       attachments.push(attachment)
       inView.add(attachment)
@@ -76,7 +72,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       inView.looked(message.uuid)
       about.push(message.uuid)
       const found = await recallFor({
-        ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate, shown },
+        ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate, shows },
         earlier: views.words.messages.filter(({ uuid }) => uuid !== message.uuid).map(({ text }) => text),
         own: views.words.messages.map(({ uuid }) => uuid),
         limit: flags.figures["memory-recall-files"],
@@ -117,6 +113,17 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       return together(kept, await extractions.afterQuery(context))
     },
   }
+}
+
+const plainTexts = new WeakMap<Message, string>()
+
+/** Read once: a turn costs what is new. */
+function plainTextIn(message: Message): string {
+  const known = plainTexts.get(message)
+  if (known !== undefined) return known
+  const text = plain(textIn(message))
+  plainTexts.set(message, text)
+  return text
 }
 
 /** What a message shows: words, results of tools, attached files. */

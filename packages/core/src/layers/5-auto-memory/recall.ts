@@ -20,8 +20,8 @@ export interface RecallInput {
   /** Uuids of all messages of the person here. A conversation that this one was copied from has them too. */
   readonly own: readonly string[]
   readonly inView: MemoryInView
-  /** What is said and shown in the conversation now. */
-  readonly shown: () => string
+  /** Whether a message of the conversation has this text in it. Spaces count once. */
+  readonly shows: (text: string) => boolean
   readonly now: Date
   readonly limit: number
   /** Tokens of one memory. */
@@ -51,9 +51,9 @@ export async function recallFor(input: RecallInput): Promise<readonly Attachment
 }
 
 /** What the conversation has word for word, from a tool or from the person, is not shown again. */
-function isShown(found: Recalled<Memory>, { shown }: RecallInput): boolean {
+function isShown(found: Recalled<Memory>, { shows }: RecallInput): boolean {
   const text = plain(found.kind === "memory" ? ownText(found.memory) : found.passage.text)
-  return text !== "" && shown().includes(text)
+  return text !== "" && shows(text)
 }
 
 export const plain = (text: string) => text.replace(/\s+/gu, " ").trim()

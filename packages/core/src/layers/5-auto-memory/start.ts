@@ -49,14 +49,19 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
     if (shown.length > 0) add([STANDING_TITLES[owner][type], ...shown.map(({ text }) => text)].join("\n"))
     files.push(...shown.map(({ file }) => file))
   }
-  const lines = (await bank.index()).lines.filter((line) => isEntry(line) && !files.includes(linkedFile(line) ?? ""))
+  const lines = (await bank.index()).lines
+    .filter(isEntry)
+    .map((line) => ({ line, file: linkedFile(line) ?? "" }))
+    .filter(({ file }) => !files.includes(file))
   const notes = new Set(owner === "agent" ? [] : all.filter((memory) => !isPersons(memory)).map(({ file }) => file))
-  const isNote = (line: string) => notes.has(linkedFile(line) ?? "")
+  const [noted, known] = [true, false].map((isNote) =>
+    lines.filter(({ file }) => notes.has(file) === isNote).map(({ line }) => line),
+  ) as [string[], string[]]
   const place = access === "none" ? "" : `. Read a file in ${location} when it matters`
   let left = lines.length
   for (const [title, some] of [
-    [`${INDEX_TITLES[owner]}${place}:`, lines.filter((line) => !isNote(line))],
-    [`${NOTES_TITLE}${lines.every(isNote) ? place : ""}:`, lines.filter(isNote)],
+    [`${INDEX_TITLES[owner]}${place}:`, known],
+    [`${NOTES_TITLE}${known.length === 0 ? place : ""}:`, noted],
   ] as const) {
     const listed = firstWithin(some, room() - NOTICE - estimate(title), estimate)
     if (listed.length > 0) add([title, ...listed].join("\n"))
