@@ -6,7 +6,9 @@
  */
 import { parseArgs } from "node:util"
 import { CHOSEN, CHOSEN_THINGS } from "./dream-marks/chosen.ts"
+import { FINAL, FINAL_THINGS } from "./dream-marks/final.ts"
 import { HELD_OUT, HELD_OUT_THINGS } from "./dream-marks/held-out.ts"
+import { LAST, LAST_THINGS } from "./dream-marks/last.ts"
 import { type DreamMarks, measureDream, noMarks } from "./dream-marks/measure.ts"
 import { SEEN, SEEN_THINGS } from "./dream-marks/seen.ts"
 import { COMPONENTS_HELD_OUT, PROJECT_HELD_OUT } from "./memory-questions/kinds/project-held-out.ts"
@@ -23,6 +25,8 @@ const SETS = {
   seen: { material: { attributes: SEEN, things: SEEN_THINGS }, first: 101 },
   "other phrases": { material: { attributes: PHRASES, things: COMPONENTS_HELD_OUT.map(([name]) => name) }, first: 301 },
   "held out": { material: { attributes: HELD_OUT, things: HELD_OUT_THINGS }, first: 201 },
+  last: { material: { attributes: LAST, things: LAST_THINGS }, first: 401 },
+  final: { material: { attributes: FINAL, things: FINAL_THINGS }, first: 501 },
 }
 
 for (const [name, { material, first }] of Object.entries(SETS)) {
@@ -42,7 +46,9 @@ function print(name: string, marks: DreamMarks): void {
   console.log(`  repetitions merged       ${share(marks.repeated)}`)
   console.log(`  rewordings merged        ${share(marks.reworded)}`)
   console.log(`  outdated ones marked     ${share(marks.outdated)}`)
+  console.log(`    of these, in view       ${marks.inDoubt}`)
   console.log(`    in the same words      ${share(marks.outdatedInSameWords)}`)
+  console.log(`  true facts in doubt      ${marks.trueInDoubt}, by another fact ${marks.trueInDoubtAstray}`)
   if (!values.show) return
   for (const line of [...marks.mistakes.slice(0, 40), ...new Set(marks.missed)].slice(0, 80)) console.log(`    ${line}`)
 }

@@ -110,7 +110,20 @@ export interface MemoryPage {
 }
 
 export function memoryPage({ memory, location, claims }: MemoryPage, { style, columns, now }: Look): readonly string[] {
-  const { file, name, description, type, created, confirmed, source, failed, supersedes, supersededBy, body } = memory
+  const {
+    file,
+    name,
+    description,
+    type,
+    created,
+    confirmed,
+    source,
+    failed,
+    supersedes,
+    supersededBy,
+    doubtedBy,
+    body,
+  } = memory
   const gone = claims.filter(({ state }) => state === "gone").map(({ text }) => text)
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["about", description],
@@ -124,6 +137,7 @@ export function memoryPage({ memory, location, claims }: MemoryPage, { style, co
     ["out of date", gone.length === 0 ? undefined : `the code no longer has ${gone.join(", ")}`],
     ["replaces", supersedes?.join(", ")],
     ["replaced by", supersededBy],
+    ["in doubt", doubtedBy && `${doubtedBy} is later and may say otherwise`],
     ["file", `${location}/${file}`],
   ]
   return [

@@ -124,7 +124,7 @@ async function withIndex(options: { reader: SnapshotReader; snapshot: Snapshot; 
 
 const isRenewed = (before: Memory | undefined, after: Memory): boolean =>
   before !== undefined &&
-  (before.name !== after.name || before.description !== after.description || before.failed !== after.failed)
+  (["name", "description", "failed", "doubtedBy"] as const).some((key) => before[key] !== after[key])
 
 /** A free place in the archive, or the one that already has this text. */
 async function archivePlace(

@@ -79,6 +79,11 @@ test.each([
   ["Idris keeps the key to Cedar.", "Idris keeps the key to Elm."],
   ["We ship parts for Obsidian to Gdansk.", "We ship parts for Marigold to Porto."],
   ["About four.", "About five."],
+  ["The server of Atlas is slow.", "The server of Atlas is old."],
+  ["Thunder runs next on 2026-06-21.", "Echo runs next on 2026-06-21."],
+  ["Kaito rides Echo in races.", "Actually, Kaito rides Bramble in races."],
+  ["The path leads to the mill.", "The road leads to the mill."],
+  ["Orion manages sessions.", "Vega manages sessions."],
 ])("L5-11 what is about something else, or may be true as well, does not: %s %s", (one, other) => {
   for (const relation of [compare(one, other), compare(other, one)]) expect(["apart", "alike"]).toContain(relation)
 })
@@ -92,4 +97,35 @@ test.each([
   ["Don't push to main.", "Never push to main!"],
 ])("L5-11 the same in other words is the same: %s %s", (one, other) => {
   for (const relation of [compare(one, other), compare(other, one)]) expect(relation).toBe("same")
+})
+
+test.each([
+  ["The trailer of Echo is the double.", "The trailer of Echo is the old Ifor."],
+  ["The grey gelding travels in the old Ifor.", "The grey gelding travels in the blue trailer."],
+  ["Monsoon reads its orders from Kafka.", "Monsoon reads its orders from the nightly batch."],
+  ["We deploy edge-proxy to Falkenstein.", "We deploy edge-proxy to eu-north-1."],
+  ["Amira answers support tickets for the crawler.", "Kofi answers support tickets for the crawler."],
+  ["The auditor of the wiki is Olu.", "The wiki is audited by Stefan Brandt."],
+])("L5-11 what may be outdated is in doubt, and does not contradict: %s %s", (one, other) => {
+  for (const relation of [compare(one, other), compare(other, one)]) expect(relation).toBe("doubtful")
+})
+
+test.each([
+  ["The auditor of the wiki is Olu.", "The wiki is audited by Olu."],
+  ["The trainer of Echo is Bram.", "Bram trains Echo."],
+  ["The opening time of the loft is 9 am.", "The loft opens at 09:00."],
+  ["The licence of the crawler is Apache-2.0.", "The crawler is licensed under Apache-2.0."],
+  ["Old files of Basalt are archived in Wasabi.", "We archive old files of Basalt in Wasabi."],
+])("L5-11 a noun and the verb it comes from say the same: %s %s", (one, other) => {
+  for (const relation of [compare(one, other), compare(other, one)]) expect(relation).toBe("same")
+})
+
+test.each([
+  ["The trainer of Ana is Bo.", "Ana trains Bo."],
+  ["The opening time of the loft is 9 am.", "The closing time of the loft is 9 am."],
+  ["The server of Atlas is Vega.", "Atlas serves Vega."],
+  ["The opening time of the loft is 9 am.", "The loft does not open at 9 am."],
+  ["Vega stores its logs in S3.", "Orion stores its logs in S3."],
+])("L5-11 who does it to whom, and what is said of what, is not the same: %s %s", (one, other) => {
+  for (const relation of [compare(one, other), compare(other, one)]) expect(["apart", "alike"]).toContain(relation)
 })

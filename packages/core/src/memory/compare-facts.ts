@@ -3,16 +3,26 @@
  * certain is at most alike, and then both stay.
  */
 import type { Fact, FactWord } from "./fact.ts"
-import { DIRECTIONS, isQuality, MULTIPLE, ROLES, SHARED_STATES } from "./fact-words.ts"
+import { DIRECTIONS, DUTIES, isQuality, MULTIPLE, ROLES, SHARED_STATES } from "./fact-words.ts"
+import { rewordingOf } from "./reworded-facts.ts"
 
 export type FactRelation =
   | "same"
   | "contradicts"
+  /** About the same subject and attribute, with another value. Both could still be true. */
+  | "doubtful"
   /** About the same subject, with values of one kind. Whether both can be true takes a reader. */
   | "alike"
   | "apart"
 
 export function compareFacts(one: Fact, other: Fact): FactRelation {
+  const relation = compareWords(one, other)
+  if (relation !== "apart") return relation
+  const rewording = rewordingOf(one, other)
+  return rewording === "same" ? "same" : rewording === "another value" ? "doubtful" : "apart"
+}
+
+function compareWords(one: Fact, other: Fact): FactRelation {
   const [a, b] = withoutSpeaker(one, other)
   const [wordsOfA, wordsOfB] = [wordsOf(a), wordsOf(b)]
   const onlyA = without(wordsOfA, wordsOfB)
@@ -25,8 +35,10 @@ export function compareFacts(one: Fact, other: Fact): FactRelation {
   if (onlyA.length === 0 || onlyB.length === 0) return "apart"
   if (!hasCommon) return isChoice(slots) ? "contradicts" : "apart"
   if (isOtherHolder(slots)) return "contradicts"
+  if (isOtherDuty(slots)) return "doubtful"
   if (!isSlot(slots.a) || !isSlot(slots.b)) return "apart"
   if (isExclusive(slots)) return a.isPast || b.isPast ? ifCorrected(a, b) : "contradicts"
+  if (isDoubtful(slots)) return "doubtful"
   return kindOf(onlyA) !== undefined && kindOf(onlyA) === kindOf(onlyB) ? "alike" : "apart"
 }
 
@@ -95,9 +107,26 @@ function isRejected({ a, b }: Slots): boolean {
 function isOtherHolder({ a, b }: Slots): boolean {
   const isHolder = ({ fact, words }: Side) => !fact.isPast && words.every((word) => fact.subject.includes(word))
   if (!isHolder(a) || !isHolder(b)) return false
-  const holds = ({ fact: { verb, isAboutOnePerson, predicate } }: Side) =>
-    verb === undefined ? isAboutOnePerson && predicate.some(isPostName) : ROLES.has(verb)
+  const holds = ({ fact }: Side) =>
+    fact.verb === undefined
+      ? fact.isAboutOnePerson && fact.predicate.some(isPostName)
+      : ROLES.has(fact.verb) && hasOneObject(fact)
   return holds(a) && holds(b)
+}
+
+/** "leads the payments team": of several things, or on the way to somewhere, more than one can be first. */
+function hasOneObject({ predicate: [, ...rest] }: Fact): boolean {
+  const end = rest.findIndex(({ preposition }) => preposition !== undefined)
+  const object = end < 0 ? rest : rest.slice(0, end)
+  const isHead = ({ kind, text }: FactWord) => kind === "name" || kind === "label" || !/[^s]s$/.test(text)
+  return object.length > 0 && isHead(object.at(-1)!) && rest.every(({ kind }) => !MEASURED.has(kind ?? ""))
+}
+
+/** "Ana answers tickets for Atlas", "Bo answers tickets for Atlas": often one does, and sometimes both do. */
+function isOtherDuty({ a, b }: Slots): boolean {
+  const isDoer = ({ fact: { subject, verb, isAboutOnePerson, isPast }, words }: Side) =>
+    isAboutOnePerson && !isPast && DUTIES.has(verb ?? "") && words.length === subject.length && words[0] === subject[0]
+  return isDoer(a) && isDoer(b)
 }
 
 /** "the owner", but not "owned". */
@@ -159,11 +188,47 @@ function isExclusive(slots: Slots): boolean {
   if (kind === "label") return isPlain || (NEEDS.has(a.fact.verb ?? "") && NEEDS.has(b.fact.verb ?? ""))
   if (isMultiple(a.fact) || isMultiple(b.fact)) return false
   if (kind === "plain") return isPlain && isPart(a) && isPart(b)
-  if (a.fact.corrects || b.fact.corrects || (isPost(a) && isPost(b))) return true
+  if (isPost(a) && isPost(b)) return true
+  if ((a.fact.corrects || b.fact.corrects) && isSingle(a) && isSingle(b)) return true
   const [first, second] = [prepositionOf(a), prepositionOf(b)]
   if (first === undefined || second === undefined || a.fact.shape !== "statement") return false
   return (first === second || a.fact.begins || b.fact.begins) && !isOneOfSeveral(a, first) && !isOneOfSeveral(b, second)
 }
+
+const LONGEST_VALUE = 5 // words
+
+/** The two differ only in what they end with, and the same words lead to it: "reads its orders from Kafka", "from the nightly batch". */
+function isDoubtful({ a, b }: Slots): boolean {
+  const isTold = ({ fact }: Side) => fact.isPast && fact.verb !== undefined // an event can happen again
+  if (isTold(a) || isTold(b) || a.fact.isPast !== b.fact.isPast || !isLastSaid(a) || !isLastSaid(b)) return false
+  const [first, second] = [a.words[0]!.preposition, b.words[0]!.preposition]
+  return first === second && (first !== undefined || (isLed(a) && isLed(b)))
+}
+
+/** The value is what the sentence ends with, and nothing else in it is one. */
+function isLastSaid({ fact, words }: Side): boolean {
+  const { predicate, shape, verb, isAboutOnePerson } = fact
+  const [start, end] = [predicate.indexOf(words[0]!), predicate.indexOf(words.at(-1)!) + 1]
+  const isOther = ({ kind }: FactWord, at: number) => at < start && MEASURED.has(kind ?? "") && !isOfName(fact, at)
+  return (
+    shape !== "order" &&
+    end === predicate.length &&
+    words.length <= LONGEST_VALUE &&
+    !words[0]!.isOneOf &&
+    !isMultiple(fact) &&
+    !(isAboutOnePerson && verb !== undefined && !LIVES.has(verb)) &&
+    !predicate.some(isOther)
+  )
+}
+
+/** Words before the value say what it is: "reads its orders from", or "the trailer of Echo is". */
+const isLed = ({ fact: { subject, predicate }, words }: Side): boolean =>
+  predicate[0] !== words[0] ||
+  (subject.some(({ preposition }) => preposition === "of") && !words.every(({ text }) => isQuality(text)))
+
+/** What it says is not one of the many things that someone does: "Actually, Ana rides Echo" corrects nothing about Bramble. */
+const isSingle = ({ fact: { verb, isAboutOnePerson }, words }: Side): boolean =>
+  verb === undefined || (words[0]!.preposition !== undefined && (!isAboutOnePerson || LIVES.has(verb)))
 
 /** "Ana keeps the key to Elm": people do many things, and what follows an object may belong to it. */
 function isOneOfSeveral({ fact: { verb, predicate, isAboutOnePerson }, words }: Side, preposition: string): boolean {
@@ -192,11 +257,21 @@ const isFollowed = ({ fact: { predicate }, words }: Side): boolean =>
 /** The predicate has another value: "30 seconds in production", "logs of team 2 for 90 days". What differs may only say when, where or whose. */
 function isQualified({ fact, words }: Side): boolean {
   const isMeasured = MEASURED.has(kindOf(words) ?? "")
-  return fact.predicate.some(({ kind, ...word }) => {
+  return fact.predicate.some(({ kind, ...word }, at) => {
+    if (isOfName(fact, at)) return false
     if (kind === undefined || kind === "unit" || kind === "name" || words.some(({ stem }) => stem === word.stem))
       return false
     return !isMeasured || MEASURED.has(kind) || kind === "label"
   })
+}
+
+/** "of the wiki 2": the number belongs to what it is about. */
+function isOfName({ predicate, verb }: Fact, at: number): boolean {
+  const [before, word, next] = [predicate[at - 1], predicate[at]!, predicate[at + 1]]
+  if (word.preposition !== undefined || (word.kind !== "number" && word.kind !== "label") || next?.kind === "unit")
+    return false
+  const isVerb = at === 1 && verb !== undefined
+  return before !== undefined && !isVerb && predicate.slice(0, at).some(({ preposition }) => preposition !== undefined)
 }
 
 /** "The port of the relay is …": the subject names the attribute, and what follows is its value. */

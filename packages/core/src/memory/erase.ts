@@ -113,7 +113,7 @@ async function withoutReferences({ snapshot, file }: ErasureOptions, path: strin
   if (!text.includes(stem) && (erased === undefined || !text.includes(erased.name))) return text
   const names = new Set([file, stem, ...(erased ? [erased.name] : [])])
   const facts = factsOf(snapshot, path)
-  const { supersedes, supersededBy, ...memory } = await parseMemory({ file: path, text, facts })
+  const { supersedes, supersededBy, doubtedBy, ...memory } = await parseMemory({ file: path, text, facts })
   const left = supersedes?.filter((reference) => !names.has(reference)) ?? []
   const isOrphan = supersededBy !== undefined && names.has(supersededBy)
   const next = snapshot.memories.find((one) => one.file === erased?.supersededBy)?.file
@@ -122,6 +122,7 @@ async function withoutReferences({ snapshot, file }: ErasureOptions, path: strin
     ...memory,
     ...(left.length > 0 ? { supersedes: left } : {}),
     ...(successor === undefined || successor === path ? {} : { supersededBy: successor }),
+    ...(doubtedBy === undefined || names.has(doubtedBy) ? {} : { doubtedBy }),
   }
   return renderMemory(cleaned, { text, facts })
 }

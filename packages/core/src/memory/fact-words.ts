@@ -54,7 +54,12 @@ export const SHARED_STATES = list(
     "tagged affected blocked inspired interested involved available built made full short afraid proud aware fond good bad keen",
 )
 /** One holds the post: the subject is the value. */
-export const ROLES = list("lead own head manage maintain chair coordinate run moderate captain")
+export const ROLES = list("lead own head manage maintain chair coordinate moderate captain")
+
+/** What one person usually does for something. */
+const DUTY_VERBS =
+  "answer train water feed clean sign organise organize edit cook guard supervise coach treat moderate approve handle host translate drive deliver repair"
+export const DUTIES = list(DUTY_VERBS)
 
 /** The verb of a statement, as the person who makes it writes it. Others are unknown. */
 export const VERBS = list(
@@ -62,7 +67,8 @@ export const VERBS = list(
     "want plan own lead manage maintain approve review handle connect sync head chair cost take last start begin end expire close open happen occur " +
     "return default resolve redirect map store keep log publish write point go deploy ship belong report prefer weigh measure hold host serve " +
     "move switch change migrate relocate time retry fail pass rotate retain allow limit bill pay charge receive get give produce build compile " +
-    "coordinate moderate mean equal say ask expect land arrive leave sleep eat drink commute drive ride study teach play train",
+    "coordinate moderate mean equal say ask expect land arrive leave sleep eat drink commute drive ride study teach play train " +
+    DUTY_VERBS,
 )
 /** What an order begins with. */
 export const ORDERS = list(

@@ -75,6 +75,9 @@ const SPEAKERS: Readonly<Record<string, string>> = {
   wir: "we",
 }
 const ADVERBS = new Set("always still also do does usually mostly only already".split(" "))
+const MODALS = new Set("may can must should shall will would".split(" "))
+/** After "is" they only say that a name follows. */
+const NAMED = new Set("called named titled labelled labeled dubbed".split(" "))
 const PRONOUNS = new Set("i we they you who it he she this that".split(" "))
 const TOKEN =
   /https?:\/\/\S+|[\p{L}\p{N}._+-]+@[\p{L}\p{N}.-]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[$€£]?[~./]?[\p{L}\p{N}_¬#␣]+(?:[./:'+-]+[\p{L}\p{N}_#␣]+)*%?|=/gu
@@ -134,7 +137,7 @@ function readWords(text: string): Reading {
       else if (base !== undefined && PLACE_VERBS.has(base) && PREPOSITIONS.has(follows) && !isOrder) continue
       else if (!(isOrder && CARRIERS.has(text))) {
         verb = SAME_WORD[base ?? text] ?? base ?? text
-        if (verb !== "have" && verb !== "get") words.push({ stem: verb, text, isOneOf: false }) // "has a port of 80" is "the port is 80"
+        if (verb !== "have" && verb !== "get") words.push({ stem: stemOf(verb), text, isOneOf: false }) // "has a port of 80" is "the port is 80"
       }
       isPast = at.kind === "told" && !hasChanged
       continue
@@ -146,6 +149,9 @@ function readWords(text: string): Reading {
     else if (EVERY.has(text) || (FILLING.has(text) && isLowerCase)) continue
     else if (PREPOSITIONS.has(text) && isLowerCase && !isState(tokens, index)) preposition = text
     else {
+      const isNaming =
+        NAMED.has(text) && before === words.length && !PREPOSITIONS.has(tokens[index + 1]?.toLowerCase() ?? "")
+      if (isNaming && verb === undefined && index + 1 < tokens.length) continue
       const opposite = OPPOSITES.get(text)
       if (opposite !== undefined) isNegative = !isNegative
       const base = before === words.length ? baseOf(text) : undefined
@@ -155,7 +161,13 @@ function readWords(text: string): Reading {
         continue
       }
       if (isParticiple && PLACE_VERBS.has(base) && PREPOSITIONS.has(tokens[index + 1]?.toLowerCase() ?? "")) continue
-      const word = wordFor(token, { preposition, isOneOf, isName: !isGerman && index !== 0, opposite })
+      // "Birch Court", "Green Valley": two capitals are a name, also where a word means something by itself
+      const beside = [
+        preposition === undefined && words.at(-1)?.kind === "name" ? tokens[index - 1] : "",
+        tokens[index + 1],
+      ]
+      const isNext = index > 0 && beside.some((one) => isCapital(one ?? ""))
+      const word = wordFor(token, { preposition, isOneOf, isName: !isGerman && index !== 0, opposite, isNext })
       const isLabel =
         word.kind === "number" &&
         preposition === undefined &&
@@ -170,7 +182,11 @@ function readWords(text: string): Reading {
     ...(before === undefined ? {} : { before }),
     ...(verb === undefined ? {} : { verb }),
     isAboutOnePerson:
-      before === 1 && first === 0 && !PRONOUNS.has(tokens[0]!.toLowerCase()) && /^\p{Lu}\p{Ll}+$/u.test(tokens[0]!),
+      before === 1 &&
+      first === 0 &&
+      !tokens.includes("its") &&
+      !PRONOUNS.has(tokens[0]!.toLowerCase()) &&
+      /^\p{Lu}\p{Ll}+$/u.test(tokens[0]!),
   }
 }
 
@@ -226,7 +242,8 @@ function verbAt(tokens: readonly string[]): VerbPlace | undefined {
   }
   const active = find((token, index) => {
     const base = baseOf(token)
-    return base !== undefined && (token !== base ? /s$/u.test(token) : isPlural(index - 1))
+    const isLed = MODALS.has(tokens[index - 1]!.toLowerCase()) // "may use"
+    return base !== undefined && (token !== base ? /s$/u.test(token) : isLed || isPlural(index - 1))
   })
   const spoken = /^(?:i|we|they|you)$/i.test(tokens[0] ?? "")
     ? find((token) => !ADVERBS.has(token) && !NEGATIONS.has(token))
@@ -259,19 +276,19 @@ interface WordFacts {
   /** A capital letter makes it a name. */
   readonly isName: boolean
   readonly opposite: string | undefined
+  /** It is beside another capital. */
+  readonly isNext: boolean
 }
 
-function wordFor(token: string, { preposition, isOneOf, isName, opposite }: WordFacts): FactWord {
+const isCapital = (token: string): boolean => /^\p{Lu}/u.test(token)
+const CAPITAL_KINDS = new Set(["weekday", "month"])
+
+function wordFor(token: string, { preposition, isOneOf, isName, opposite, isNext }: WordFacts): FactWord {
   const text = token.toLowerCase()
   const canonical = opposite ?? SAME_WORD[text] ?? text
-  const known = VALUES.get(canonical)
-  const stem =
-    known?.value ??
-    (UNITS.has(singular(canonical))
-      ? singular(canonical)
-      : /^[a-z]{4,}$/.test(canonical)
-        ? stemmer(canonical)
-        : canonical)
+  const value = VALUES.get(canonical)
+  const known = isNext && isName && isCapital(token) && !CAPITAL_KINDS.has(value?.kind ?? "") ? undefined : value
+  const stem = known?.value ?? (UNITS.has(singular(canonical)) ? singular(canonical) : stemOf(canonical))
   const kind = known?.kind ?? kindOf(canonical, stem) ?? (isName && /\p{Lu}/u.test(token) ? "name" : undefined)
   return {
     stem: SAME_WORD[stem] ?? stem,
@@ -282,6 +299,7 @@ function wordFor(token: string, { preposition, isOneOf, isName, opposite }: Word
   }
 }
 
+const stemOf = (word: string): string => (/^[a-z]{4,}$/.test(word) ? stemmer(word) : word)
 const singular = (text: string): string => text.replace(/s$/, "")
 
 function kindOf(text: string, stem: string): string | undefined {

@@ -19,12 +19,15 @@ export interface LoadedIndex {
 }
 
 /** The line for one memory. */
-export function indexLine({ file, name, description, failed }: Memory): string {
+export function indexLine({ file, name, description, failed, doubtedBy }: Memory): string {
   const label = name.replace(/[[\]\\]/g, "\\$&")
   const target = /[\s()<>]/.test(file) ? `<${file.replace(/[<>]/g, "")}>` : file
   const link = `- [${cut(label, 60)}](${target})`
   const room = MOST_LINE_CHARACTERS - charactersIn(link) - 2
-  const hook = `${failed ? "(did not work) " : ""}${description}`.replace(/\s+/g, " ").trim()
+  const hook =
+    `${failed ? "(did not work) " : ""}${doubtedBy === undefined ? "" : "(a later one may say otherwise) "}${description}`
+      .replace(/\s+/g, " ")
+      .trim()
   return hook === "" || room < 10 ? link : `${link}: ${cut(hook, room)}`
 }
 

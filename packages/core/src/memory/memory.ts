@@ -43,11 +43,13 @@ export interface Memory {
   readonly supersedes?: readonly string[]
   /** The file of the memory that replaces this one. Set: the memory is no longer current. */
   readonly supersededBy?: string
+  /** The file of a later memory that may say otherwise. Both are current. */
+  readonly doubtedBy?: string
   readonly body: string
 }
 
 /** A memory to write. What is left out keeps its value, or gets its default in a new file. */
-export interface MemoryDraft extends Partial<Omit<Memory, "name" | "body" | "supersededBy">> {
+export interface MemoryDraft extends Partial<Omit<Memory, "name" | "body" | "supersededBy" | "doubtedBy">> {
   readonly name: string
   readonly body: string
 }

@@ -3,7 +3,7 @@
  * module reads, the parser reads the same way.
  */
 const KEYS: ReadonlySet<string> = new Set([
-  ...["name", "description", "type", "created", "confirmed", "basis", "failed", "superseded-by"],
+  ...["name", "description", "type", "created", "confirmed", "basis", "failed", "superseded-by", "doubted-by"],
   ...["said-by", "conversation", "message", "outside", "confirmed-by"],
 ])
 const PAIR = /^( {2})?([a-z-]+): (\S.*)$/

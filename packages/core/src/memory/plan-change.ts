@@ -8,7 +8,7 @@ import { maskFile } from "./masked-file.ts"
 import type { Memory, MemoryDraft, MemoryProposal, MemoryRefusal, MemoryText, Provenance } from "./memory.ts"
 import { mergeTexts } from "./merge-texts.ts"
 import { dayOf, factsOf, type Snapshot } from "./snapshot.ts"
-import { isNamed, replaced, successorsOf } from "./supersession.ts"
+import { doubtersOf, isNamed, replaced, successorsOf, withoutContradicted } from "./supersession.ts"
 import { type FileFacts, parseMemory, renderMemory, usualBasis } from "./topic-file.ts"
 
 /** Memories that must not be stored. */
@@ -144,6 +144,7 @@ async function planDraft(planning: Planning, draft: MemoryDraft): Promise<Memory
     ...(failed ? { failed } : {}),
     ...(supersedes && supersedes.length > 0 ? { supersedes } : {}),
     ...(previous?.supersededBy === undefined ? {} : { supersededBy: previous.supersededBy }),
+    ...(previous?.doubtedBy === undefined || previous.body !== draft.body ? {} : { doubtedBy: previous.doubtedBy }),
     body: clean(
       planning,
       file,
@@ -173,7 +174,7 @@ function factsFor({ snapshot, proposal, today }: Planning, file: string): FileFa
   return { created: today, source: proposal.source ?? { saidBy: proposal.by === "person" ? "user" : "agent" } }
 }
 
-/** Marks the older memories. They stay where they are, out of the index. A dream has found its own. */
+/** Marks the older memories: those that are replaced, out of the index, and those in doubt. A dream has found its own. */
 async function markSuperseded(planning: Planning, memories: readonly Memory[]): Promise<void> {
   const { snapshot, proposal } = planning
   const before = new Map(snapshot.memories.map((memory) => [memory.file, memory]))
@@ -189,6 +190,15 @@ async function markSuperseded(planning: Planning, memories: readonly Memory[]): 
     if (files.has(older) && !isExplicit) continue // both are written now, so neither is the older one
     await editMemory(planning, older, (memory) => replaced(memory, successor))
   }
+  for (const [older, later] of doubtersOf(written, others))
+    if (!files.has(older)) {
+      const newer = memories.find(({ file }) => file === later)!
+      await editMemory(
+        planning,
+        older,
+        (memory) => withoutContradicted(memory, newer) ?? { ...memory, doubtedBy: later },
+      )
+    }
   for (const { file, supersedes, supersededBy } of memories)
     if (supersededBy !== undefined && supersedes?.includes(supersededBy))
       // the two name each other: the one written now is the newer one

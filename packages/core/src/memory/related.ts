@@ -7,6 +7,8 @@ export interface Related {
   covering(memory: Memory): readonly Memory[]
   /** Memories that say something else about the same. */
   contradicting(memory: Memory): readonly Memory[]
+  /** Memories that may say something else about the same, or about a part of it. */
+  doubting(memory: Memory): readonly Memory[]
   isContradicted(memory: Memory, other: Memory): boolean
 }
 
@@ -44,6 +46,7 @@ export function relatedIn(memories: readonly Memory[]): Related {
   return {
     covering: (memory) => having(memory, "covered"),
     contradicting: (memory) => having(memory, "outdated"),
+    doubting: (memory) => [...having(memory, "doubtful"), ...having(memory, "partly outdated")],
     isContradicted: (memory, other) => relationOf(memory, other) === "outdated",
   }
 }

@@ -9,13 +9,15 @@ import { type Fact, readFact } from "./fact.ts"
 import { GENERAL, TITLES } from "./fact-words.ts"
 import type { Memory } from "./memory.ts"
 import { ruleIn } from "./own-words.ts"
+import { isHead, rootOfStem } from "./reworded-facts.ts"
 import { LIST_MARK } from "./statements.ts"
 
 /**
  * What a memory is to another: `covered`: the other one says all of it. `outdated`: the other one says all of it, with another value at least
- * once. `partly outdated`: it also says something that the other one does not. `alike`: a reader may find a contradiction.
+ * once. `partly outdated`: it also says something that the other one does not. `doubtful`: the other one has another value, and both could
+ * be true. `alike`: a reader may find a contradiction.
  */
-export type Relation = "covered" | "outdated" | "partly outdated" | "alike" | "apart"
+export type Relation = "covered" | "outdated" | "partly outdated" | "doubtful" | "alike" | "apart"
 type Compared = Pick<Memory, "name" | "body" | "failed">
 
 const MOST_SENTENCES = 40 // a longer text is a document, not a memory
@@ -28,13 +30,13 @@ export function relationOf(memory: Compared, other: Compared): Relation {
   if (ours.facts.length === 0 || theirs.facts.length === 0) return "apart"
   const found = ours.facts.map((fact) => strongest(theirs.facts.map((one) => compareFacts(fact, one))))
   const has = (relation: FactRelation) => found.includes(relation)
-  if (has("contradicts")) return has("apart") || has("alike") ? "partly outdated" : "outdated"
+  if (has("contradicts")) return has("apart") || has("alike") || has("doubtful") ? "partly outdated" : "outdated"
   if (found.every((relation) => relation === "same")) return "covered"
-  return has("alike") ? "alike" : "apart"
+  return has("doubtful") ? "doubtful" : has("alike") ? "alike" : "apart"
 }
 
 /** "same" is stronger: what another sentence of the text repeats is not in doubt. */
-const STRENGTH: readonly FactRelation[] = ["same", "contradicts", "alike", "apart"]
+const STRENGTH: readonly FactRelation[] = ["same", "contradicts", "doubtful", "alike", "apart"]
 const strongest = (relations: readonly FactRelation[]): FactRelation =>
   STRENGTH.find((relation) => relations.includes(relation)) ?? "apart"
 
@@ -79,7 +81,10 @@ function isToldApart(a: Content, b: Content): boolean {
   return lacks(a.title, b.title) && lacks(b.title, a.title)
 }
 
-function factsIn(body: string): readonly Fact[] {
+const factsIn = (body: string): readonly Fact[] => sentencesIn(body).map(({ fact }) => fact)
+
+/** The sentences that say something. None where one of them asks, or where the text is more than a memory. */
+function sentencesIn(body: string): readonly { readonly sentence: string; readonly fact: Fact }[] {
   if (/^(?:```|~~~)/m.test(body)) return []
   const text = body
     .split("\n")
@@ -89,7 +94,18 @@ function factsIn(body: string): readonly Fact[] {
     .map((sentence) => sentence.replace(LIST_MARK, "").trim())
     .filter((sentence) => sentence !== "")
   if (sentences.length > MOST_SENTENCES || sentences.some((sentence) => /[?？؟]\W*$/u.test(sentence))) return []
-  return sentences.map(readFact).filter((fact) => stemsOf(fact).length > 0)
+  return sentences
+    .map((sentence) => ({ sentence, fact: readFact(sentence) }))
+    .filter(({ fact }) => stemsOf(fact).length > 0)
+}
+
+/** The sentences of a memory that another one says otherwise, as they are written. */
+export function contradictedIn(memory: Compared, other: Compared): readonly string[] {
+  const { facts } = contentOf(other)
+  const isContradicted = (fact: Fact) => strongest(facts.map((one) => compareFacts(fact, one))) === "contradicts"
+  return sentencesIn(ruleIn(memory.body))
+    .filter(({ fact }) => isContradicted(fact))
+    .map(({ sentence }) => sentence)
 }
 
 const normal = (text: string): string =>
@@ -105,7 +121,9 @@ export const textKey = (memory: Compared): string => contentOf(memory).text
 /** The words that a related memory must have, every one of them. Nothing: any word may be the one that differs. */
 export function wordsInCommon(memory: Compared): readonly string[] {
   const [first] = contentOf(memory).facts
-  return first === undefined || first.isAboutOnePerson ? [] : first.subject.map(({ stem }) => stem)
+  return first === undefined || first.isAboutOnePerson
+    ? []
+    : first.subject.map(({ stem }) => rootOfStem(stem)).filter((root) => !isHead(root))
 }
 
 /** What a memory can be found by: its words, and the kinds of its values. */
@@ -114,7 +132,10 @@ export const keysOf = (memory: Compared): readonly string[] => {
   const kinds = facts
     .filter(({ shape }) => shape === "order")
     .flatMap(({ predicate }) => predicate.map(({ kind }) => kind))
-  return [...stems, ...new Set(kinds.filter((kind) => kind !== undefined).map((kind) => `kind:${kind}`))]
+  return [
+    ...new Set([...stems, ...[...stems].map(rootOfStem)]),
+    ...new Set(kinds.filter((kind) => kind !== undefined).map((kind) => `kind:${kind}`)),
+  ]
 }
 
 const MERGED = 0.8 // share of a memory's words that a text made from it has

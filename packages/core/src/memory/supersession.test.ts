@@ -108,3 +108,49 @@ test("BEY-9 a refused write is not in the history as a change of the file", asyn
   expect(again!.files).toEqual([])
   expect(await at.current()).toEqual(["Never push to main."])
 })
+
+describe("L5-11 what may be outdated stays in view and says so", () => {
+  test("L5-11 a later fact that may say otherwise is named in the older one, until it is gone", async () => {
+    const at = place()
+    at.write("old.md", memoryText("Old", "We deploy edge-proxy to Falkenstein.", { confirmed: "2026-01-03" }))
+    await at.bank.all()
+    await at.bank.change({
+      ...{ by: "extraction", why: "Learned", source: SAID },
+      puts: [{ file: "new.md", name: "New", body: "We deploy edge-proxy to eu-north-1." }],
+    })
+    expect(await at.bank.get("old.md")).toMatchObject({ doubtedBy: "new.md" })
+    expect(await at.current()).toHaveLength(2)
+    expect((await at.bank.index()).text).toContain("(old.md): (a later one may say otherwise)")
+    await at.bank.erase("new.md")
+    expect((await at.bank.get("old.md"))?.doubtedBy).toBeUndefined()
+  })
+
+  test("L5-11 what the agent noted casts no doubt on what the person said", async () => {
+    const at = place()
+    at.write("old.md", memoryText("Old", "We deploy edge-proxy to Falkenstein.", { confirmed: "2026-01-03" }))
+    await at.bank.all()
+    await at.extract("We deploy edge-proxy to eu-north-1.", NOTED)
+    expect((await at.bank.get("old.md"))?.doubtedBy).toBeUndefined()
+  })
+
+  test("L5-11 on the day of the older one too: the one that is written now is the later one", async () => {
+    const at = place()
+    await at.extract("Use tabs for indentation. Answer in German.")
+    await at.extract("Use spaces for indentation.")
+    expect((await at.current()).sort()).toEqual(["Answer in German.", "Use spaces for indentation."])
+  })
+
+  test("L5-11 a rule loses the sentence that a later rule contradicts, and keeps the others", async () => {
+    const at = place()
+    at.write(
+      "style.md",
+      memoryText("Style", "Use tabs for indentation. Answer in German.", { type: "feedback", confirmed: "2026-01-03" }),
+    )
+    await at.bank.all()
+    const change = await at.extract("Use spaces for indentation.")
+    expect((await at.current()).sort()).toEqual(["Answer in German.", "Use spaces for indentation."])
+    expect(await at.bank.get("style.md")).toMatchObject({ source: { saidBy: "user" } })
+    await at.bank.revert(change!.id)
+    expect(await at.current()).toEqual(["Use tabs for indentation. Answer in German."])
+  })
+})

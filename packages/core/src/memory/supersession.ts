@@ -3,8 +3,8 @@
  * same subject and attribute. The older file stays, with a pointer. What no one confirmed replaces nothing that the person said.
  */
 import { isOverreach } from "./instruction-guard.ts"
-import { isCurrent, isPersons, type Memory } from "./memory.ts"
-import { relationOf } from "./relation.ts"
+import { isCurrent, isPersons, isRule, type Memory } from "./memory.ts"
+import { contradictedIn, type Relation, relationOf } from "./relation.ts"
 
 export interface Written {
   readonly memory: Memory
@@ -26,6 +26,42 @@ export function successorsOf(written: readonly Written[], others: readonly Memor
   return successors
 }
 
+/** By older file, the file of the memory that may say otherwise. Both stay current. */
+export function doubtersOf(written: readonly Written[], others: readonly Memory[]): ReadonlyMap<string, string> {
+  const doubters = new Map<string, string>()
+  for (const { memory, before } of written) {
+    if (before?.body === memory.body || !isCurrent(memory)) continue
+    for (const older of others)
+      if (isCurrent(older) && older.file !== memory.file && isDoubted(older, memory))
+        doubters.set(older.file, memory.file)
+  }
+  return doubters
+}
+
+/**
+ * A rule that a later one contradicts in part, without that part: of two rules about the same only one is in force. The history has the
+ * whole. Nothing: no part of it is contradicted, or nothing would be left.
+ */
+export function withoutContradicted(rule: Memory, later: Memory): Memory | undefined {
+  if (!isRule(rule) || !isDoubted(rule, later) || relationOf(rule, later) !== "partly outdated") return undefined
+  const outdated = contradictedIn(rule, later)
+  const without = (text: string) =>
+    outdated
+      .reduce((left, sentence) => left.replace(sentence, () => ""), text)
+      .replace(/^[ \t]*(?:[-*+•]|\d+[.)])?[ \t]*$\n?/gmu, "")
+      .replace(/ {2,}/g, " ")
+      .trim()
+  const body = without(rule.body)
+  if (body === "" || body === rule.body || outdated.some((sentence) => body.includes(sentence))) return undefined
+  const named = (text: string) => without(text) || body.split("\n")[0]!
+  return { ...rule, body, name: named(rule.name), description: named(rule.description) }
+}
+
+/** What no one confirmed casts no doubt on what the person said. */
+export const isDoubted = (older: Memory, later: Memory): boolean =>
+  later.confirmed >= older.confirmed && !isOverreach(later, older) && DOUBTS.has(relationOf(older, later))
+const DOUBTS: ReadonlySet<Relation> = new Set(["doubtful", "partly outdated"])
+
 const isOutdated = (older: Memory, newer: Memory): boolean =>
   isCurrent(newer) && relationOf(older, newer) === "outdated"
 
@@ -34,7 +70,7 @@ export const isNamed = ({ file, name }: Memory, references: readonly string[] | 
   references?.some((reference) => file === reference || file === `${reference}.md` || name === reference) ?? false
 
 /** The older memory with its pointer. It no longer claims to replace its successor. */
-export function replaced({ supersedes, ...memory }: Memory, successor: string): Memory {
+export function replaced({ supersedes, doubtedBy: _, ...memory }: Memory, successor: string): Memory {
   const left = (supersedes ?? []).filter((file) => file !== successor)
   return { ...memory, ...(left.length > 0 ? { supersedes: left } : {}), supersededBy: successor }
 }

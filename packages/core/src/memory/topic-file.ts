@@ -32,6 +32,7 @@ export async function parseMemory({
   const created = readTime(values.created) ?? facts.created
   const supersedes = fileList(values.supersedes)
   const supersededBy = fileList(values["superseded-by"])[0]
+  const doubtedBy = fileList(values["doubted-by"])[0]
   return {
     file,
     name: oneLine(values.name) || firstHeading(body) || basename(file, ".md"),
@@ -44,6 +45,7 @@ export async function parseMemory({
     ...(values.failed === true ? { failed: true as const } : {}),
     ...(supersedes.length > 0 ? { supersedes } : {}),
     ...(supersededBy === undefined ? {} : { supersededBy }),
+    ...(doubtedBy === undefined ? {} : { doubtedBy }),
     body,
   }
 }
@@ -141,6 +143,7 @@ function fieldsOf(memory: Memory): Readonly<Record<string, unknown>> {
     failed: memory.failed,
     supersedes: memory.supersedes,
     "superseded-by": memory.supersededBy,
+    "doubted-by": memory.doubtedBy,
   }
 }
 

@@ -103,3 +103,17 @@ test("BEY-5 what comes from an excluded conversation or message is no memory to 
   expect(await recall("the port of staging", { exclude: { conversations: new Set(["here"]) } })).toEqual(["other.md"])
   expect(await recall("the port of staging", { exclude: { messages: new Set(["m2"]) } })).toEqual(["mine.md"])
 })
+
+test("L5-7 a memory that a later one may say otherwise about comes with that one, as long as it is current", async () => {
+  const old = memory("old.md", "We ship parts for Basalt to Porto.", { confirmed: "2026-01-02", doubtedBy: "new.md" })
+  const later = memory("new.md", "Parts go to Gdansk.", { confirmed: "2026-02-02" })
+  const doubts = async (memories: readonly RecallableMemory[]) => {
+    const recall = new MemoryRecall({ bank: { all: async () => memories } })
+    onTestFinished(() => recall.close())
+    const found = await recall.recall({ text: "Where do we ship parts for Basalt?", now: NOW })
+    return found.flatMap((one) => (one.kind === "memory" && one.memory.file === "old.md" ? [one.doubtedBy?.file] : []))
+  }
+  expect(await doubts([old, later])).toEqual(["new.md"])
+  expect(await doubts([old])).toEqual([undefined])
+  expect(await doubts([old, { ...later, supersededBy: "newest.md" }])).toEqual([undefined])
+})

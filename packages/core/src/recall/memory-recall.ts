@@ -3,6 +3,7 @@
  * nothing fits. The caller attaches the choice and excludes it from then on.
  */
 import type { Found, SearchAnswer } from "./choose.ts"
+import { doubtOf } from "./doubt.ts"
 import { MemorySearch, type SearchableMemory } from "./memory-search.ts"
 import { isExactName, questionTerms } from "./passage-terms.ts"
 import type { Question } from "./ranking.ts"
@@ -66,7 +67,12 @@ interface Choice {
 }
 
 export type Recalled<M extends RecallableMemory> =
-  | (Choice & { readonly kind: "memory"; readonly memory: M })
+  | (Choice & {
+      readonly kind: "memory"
+      readonly memory: M
+      /** A later memory that may say otherwise. */
+      readonly doubtedBy?: M
+    })
   | (Choice & { readonly kind: "conversation"; readonly passage: Found })
 
 /** Keeps the index of memories between two messages, so that a message costs what changed. */
@@ -92,12 +98,13 @@ export class MemoryRecall<M extends RecallableMemory> {
           !isFrom(memory, exclude),
       )
       .slice(0, limit)
-      .map(({ memory, words }) => ({
-        kind: "memory" as const,
-        memory,
-        words,
-        ageDays: daysSince(memory.confirmed, question.now),
-      }))
+      .map(({ memory, words }) => {
+        const doubtedBy = doubtOf(memory, (file) => this.#search.get(file))
+        return {
+          ...{ kind: "memory" as const, memory, words, ageDays: daysSince(memory.confirmed, question.now) },
+          ...(doubtedBy ? { doubtedBy } : {}),
+        }
+      })
     const retired = [...this.#search.retired].flatMap((file) => this.#search.get(file) ?? [])
     const known = messagesOf([...retired, ...memories.map(({ memory }) => memory)])
     const passages = await this.#passages(question, Math.min(MOST_PASSAGES, limit - memories.length), {

@@ -19,6 +19,7 @@ export interface SearchableMemory {
   readonly basis?: string
   readonly supersedes?: readonly string[]
   readonly supersededBy?: string
+  readonly doubtedBy?: string
   readonly body: string
 }
 

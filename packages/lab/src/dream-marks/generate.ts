@@ -47,7 +47,7 @@ export function bankFor(
     const { value, opening = random.pick(OPENERS), isTrue, kind } = facts
     const way = facts.way ?? random.pick(ways)
     const sentence = capital(way.replaceAll("{p}", p).replaceAll("{v}", value))
-    const body = opening === "" ? sentence : opening + lower(sentence, p)
+    const body = opening === "" ? sentence : opening + lower(sentence, way.startsWith("{v}") ? value : p)
     const title = random.pick([p, name, `${name} of ${p}`, "Note", "Project facts"])
     const file = `m-${planted.length}.md`
     const dated = `created: ${facts.day}\nconfirmed: ${facts.day}\n`

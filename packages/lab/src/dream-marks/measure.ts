@@ -14,6 +14,11 @@ export interface DreamMarks {
   reworded: Share
   outdated: Share
   outdatedInSameWords: Share
+  /** Of the outdated ones that are marked: those that stay in view, with a note that a later one may say otherwise. */
+  inDoubt: number
+  /** True facts with such a note, and those where it names something about another fact. */
+  trueInDoubt: number
+  trueInDoubtAstray: number
   milliseconds: number
   /** Sentences about each mistake and each omission. */
   mistakes: string[]
@@ -25,7 +30,16 @@ interface Share {
 }
 
 export const noMarks = (): DreamMarks => ({
-  ...{ memories: 0, trueOutOfView: 0, milliseconds: 0, mistakes: [], missed: [] },
+  ...{
+    inDoubt: 0,
+    trueInDoubt: 0,
+    trueInDoubtAstray: 0,
+    memories: 0,
+    trueOutOfView: 0,
+    milliseconds: 0,
+    mistakes: [],
+    missed: [],
+  },
   ...{ repeated: { found: 0, of: 0 }, reworded: { found: 0, of: 0 }, outdated: { found: 0, of: 0 } },
   outdatedInSameWords: { found: 0, of: 0 },
 })
@@ -35,7 +49,7 @@ export async function measureDream(
   { seed, size, marks }: { readonly seed: number; readonly size: number; readonly marks: DreamMarks },
 ): Promise<void> {
   const planted = bankFor(material, { seed, size })
-  const { superseded, milliseconds } = await dreamOver(planted)
+  const { superseded, doubted, milliseconds } = await dreamOver(planted)
   marks.memories += planted.length
   marks.milliseconds += milliseconds
   const bodies = new Map(planted.map(({ file, text }) => [file, text.split("---\n\n")[1]!.trim()]))
@@ -49,6 +63,12 @@ export async function measureDream(
     if (!isSeen || astray.length > 0) marks.trueOutOfView++
     for (const { file } of isSeen ? astray : group.filter(({ isTrue }) => isTrue))
       marks.mistakes.push(`${bodies.get(file)} → ${bodies.get(superseded.get(file) ?? "") ?? "nothing"}`)
+    for (const { file } of group.filter((one) => one.isTrue && doubted.has(one.file))) {
+      marks.trueInDoubt++
+      if (planted.find((one) => one.file === doubted.get(file))?.fact === fact) continue
+      marks.trueInDoubtAstray++
+      marks.mistakes.push(`in doubt: ${bodies.get(file)} → ${bodies.get(doubted.get(file)!)}`)
+    }
     for (const kind of ["repeated", "reworded"] as const) {
       if (!group.some((one) => one.kind === kind)) continue
       marks[kind].of++
@@ -60,9 +80,11 @@ export async function measureDream(
       const isSame = group.some((one) => one.isTrue && one.way === way)
       for (const share of isSame ? [marks.outdated, marks.outdatedInSameWords] : [marks.outdated]) {
         share.of++
-        share.found += Number(superseded.has(file))
+        share.found += Number(superseded.has(file) || doubted.has(file))
       }
-      if (!superseded.has(file)) marks.missed.push(`outdated: ${group.map((one) => bodies.get(one.file)).join(" | ")}`)
+      marks.inDoubt += Number(doubted.has(file))
+      if (!superseded.has(file) && !doubted.has(file))
+        marks.missed.push(`outdated: ${group.map((one) => bodies.get(one.file)).join(" | ")}`)
     }
   }
 }
@@ -77,7 +99,9 @@ async function dreamOver(planted: readonly Planted[]) {
   const { user, system } = process.cpuUsage(start)
   if (checked.state === "refused") throw new Error(checked.why)
   const gone = checked.after.filter((memory) => !isCurrent(memory))
+  const inDoubt = checked.after.filter((memory) => isCurrent(memory) && memory.doubtedBy !== undefined)
   return {
+    doubted: new Map(inDoubt.map(({ file, doubtedBy }) => [file, doubtedBy!])),
     superseded: new Map(gone.map(({ file, supersededBy }) => [file, supersededBy!])),
     milliseconds: (user + system) / 1_000,
   }

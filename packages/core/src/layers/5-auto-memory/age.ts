@@ -1,5 +1,6 @@
 /** How old a memory is and who said it, in words. The words are journaled, so no later request depends on a clock. */
-import type { Provenance } from "../../memory/memory.ts"
+import type { Memory, Provenance } from "../../memory/memory.ts"
+import { inline } from "../../messages/inline.ts"
 
 const DAY = 86_400_000
 
@@ -14,6 +15,10 @@ export function ageOfDays(days: number): string {
   if (days < 60) return `${days} days ago`
   return days < 730 ? `${Math.floor(days / 30)} months ago` : `${Math.floor(days / 365)} years ago`
 }
+
+/** Of a later memory that may say otherwise. */
+export const doubtPhrase = ({ file, confirmed }: Pick<Memory, "file" | "confirmed">): string =>
+  `a later memory may say otherwise: ${inline(file)}, ${confirmed.slice(0, "YYYY-MM-DD".length)}`
 
 /** For the model. Names of files and pages outside stay out: they can be chosen to read like an instruction. */
 export function sourcePhrase({ saidBy, conversation, outside, confirmed }: Provenance): string {

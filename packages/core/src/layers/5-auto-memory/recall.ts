@@ -6,7 +6,7 @@ import { type Attachment, fenced } from "../../messages/attachments.ts"
 import { textOf } from "../../messages/blocks.ts"
 import { contentOf, type UserMessage } from "../../messages/messages.ts"
 import type { MemoryRecall, Recalled } from "../../recall/memory-recall.ts"
-import { ageOfDays, sourcePhrase } from "./age.ts"
+import { ageOfDays, doubtPhrase, sourcePhrase } from "./age.ts"
 import { type MemoryInView, passagePath } from "./in-view.ts"
 
 const CONTEXT_MESSAGES = 5 // of the person, before the one that is answered
@@ -65,7 +65,7 @@ async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promis
   if (found.kind === "conversation") {
     const { source: conversation, uuid, kind, text } = found.passage
     const who = kind === "user" ? "said by the user" : "said by the agent"
-    const source = `${who} on ${found.passage.time.slice(0, "YYYY-MM-DD".length)}`
+    const source = `${who} on ${day(found.passage.time)}`
     const path = passagePath(conversation, uuid)
     return { type: "memory", from: "conversation", path, content: fenced(cutTo(text, input)), age, source, why }
   }
@@ -77,11 +77,13 @@ async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promis
     path: memory.file,
     content: cutTo(`${title}\n\n${memory.body}`, input),
     age,
-    source: `${sourcePhrase(memory.source)}, ${memory.confirmed.slice(0, "YYYY-MM-DD".length)}`,
+    source: `${sourcePhrase(memory.source)}, ${day(memory.confirmed)}${found.doubtedBy ? `; ${doubtPhrase(found.doubtedBy)}` : ""}`,
     ...(gone.length > 0 ? { gone } : {}),
     why,
   }
 }
+
+const day = (time: string) => time.slice(0, "YYYY-MM-DD".length)
 
 function cutTo(text: string, { mostTokens, estimate }: RecallInput): string {
   if (estimate(text) <= mostTokens) return text

@@ -10,7 +10,9 @@ import { isCurrent, isPersons, isRule, type Memory } from "../../memory/memory.t
 import { ownText, ruleIn } from "../../memory/own-words.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { inline } from "../../messages/inline.ts"
+import { doubtOf } from "../../recall/doubt.ts"
 import { sentenceParts } from "../../views/record/sentences.ts"
+import { doubtPhrase } from "./age.ts"
 import { howToRemember } from "./prompt.ts"
 
 export interface StartInput {
@@ -40,7 +42,7 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
   const files: string[] = []
   for (const type of ["feedback", "user"] as const) {
     const memories = own.filter((memory) => memory.type === type).slice(0, MOST_RULES)
-    const lines = await Promise.all(memories.map((memory) => standingLine(memory, input)))
+    const lines = await Promise.all(memories.map((memory) => standingLine(memory, { ...input, all })))
     const shown = fitting(
       lines.map((text, at) => ({ file: memories[at]!.file, text })),
       room() - MARGIN,
@@ -97,13 +99,18 @@ const LONGEST = 500 // characters of a line
 /** A heading or an empty line is no memory. */
 const isEntry = (line: string) => line.trim() !== "" && !line.startsWith("#")
 
-async function standingLine(memory: Memory, { gone, owner, now }: StartInput): Promise<string> {
+async function standingLine(
+  memory: Memory,
+  { gone, owner, now, all }: StartInput & { readonly all: readonly Memory[] },
+): Promise<string> {
   const { file } = memory
   const text = owner === "agent" ? ruleIn(memory.body) : ownText(memory)
   const missing = await gone({ ...memory, body: text })
+  const later = doubtOf(memory, (named) => all.find((one) => one.file === named))
   const facts = [
     ...(owner === "agent" ? [inline(file)] : []),
     ...(missing.length > 0 ? [`may be out of date: the code no longer has ${missing.map(inline).join(", ")}`] : []),
+    ...(later ? [doubtPhrase(later)] : []),
   ]
   return `${dayOf(memory, now)}: ${inline(onOneLine(text, file))}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}`
 }

@@ -4,8 +4,9 @@
  */
 import { isOverreach } from "../../memory/instruction-guard.ts"
 import { isCurrent, isPersons, isRule, type Memory } from "../../memory/memory.ts"
-import { relatedIn } from "../../memory/related.ts"
+import { type Related, relatedIn } from "../../memory/related.ts"
 import { mayReplace } from "../../memory/relation.ts"
+import { isDoubted } from "../../memory/supersession.ts"
 import { type CheckedMemories, compareAge } from "./checked-memories.ts"
 
 export function checkSupersession(memories: CheckedMemories): void {
@@ -14,7 +15,15 @@ export function checkSupersession(memories: CheckedMemories): void {
   cleanReferences(memories)
   markOlder(memories)
   breakCircles(memories)
-  supersedeByBody(memories)
+  const current = [...memories.items.values()].map(({ memory }) => memory).filter(isCurrent)
+  const found = relatedIn(current)
+  supersedeByBody(memories, { current, found })
+  markDoubted(memories, { current, found })
+}
+
+interface Compared {
+  readonly current: readonly Memory[]
+  readonly found: Related
 }
 
 /** A memory that another one is superseded by cannot be removed: the older one would have no successor. */
@@ -107,11 +116,9 @@ function breakCircles(memories: CheckedMemories): void {
 }
 
 /** What another memory says whole, and what a newer one says otherwise. Names do not count: bodies decide. */
-function supersedeByBody(memories: CheckedMemories): void {
-  const current = [...memories.items.values()].map(({ memory }) => memory).filter(isCurrent)
+function supersedeByBody(memories: CheckedMemories, { current, found }: Compared): void {
   const successors = new Map<string, string>()
   const isLeft = ({ file }: Memory) => !successors.has(file)
-  const found = relatedIn(current)
   const ranked = [...current].sort(compareStanding)
   for (const memory of ranked) {
     const keeper = found
@@ -144,6 +151,25 @@ function supersedeByBody(memories: CheckedMemories): void {
       superseding(keeper, [...new Set([...(keeper.supersedes ?? []), file])]),
       `${last}: ${found.isContradicted(memory, keeper) ? "newer than" : "says all of"} ${file}.`,
     )
+  }
+}
+
+/** Where a later memory may say otherwise, the older one stays and says so. A mark that is no longer right goes. */
+function markDoubted(memories: CheckedMemories, { current, found }: Compared): void {
+  const isLeft = ({ file }: Memory) => isCurrent(memories.items.get(file)!.memory)
+  for (const compared of current) {
+    const { doubtedBy, ...memory } = memories.items.get(compared.file)!.memory
+    const doubting = isLeft(compared)
+      ? found.doubting(compared).filter((one) => isLeft(one) && isDoubted(compared, one))
+      : []
+    // on one day, only who wrote the mark knew which came first
+    const later = doubting
+      .filter((one) => one.file === doubtedBy || isLater(one, compared))
+      .sort(compareAge)
+      .at(-1)?.file
+    if (later === doubtedBy) continue
+    if (later === undefined) memories.set(memory.file, memory, `${memory.file}: nothing current says otherwise.`)
+    else memories.set(memory.file, { ...memory, doubtedBy: later }, `${memory.file}: ${later} may say otherwise.`)
   }
 }
 

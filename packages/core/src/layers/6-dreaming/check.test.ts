@@ -335,3 +335,28 @@ test("L6-7 losses: every memory that leaves the index counts, and so does one th
   })
   expect(lossesOf(before, after)).toEqual({ files: ["b.md", "c.md", "d.md", "e.md"], of: 6, needsConsent: true })
 })
+
+describe("BEY-9 what may be outdated stays in view and says so", () => {
+  const written = (body: string, confirmed: string, more: Readonly<Record<string, unknown>> = {}) =>
+    memoryText("Note", body, { created: confirmed, confirmed, ...more })
+  const ships = (to: string) => `We ship parts for Basalt to ${to}.`
+
+  test("BEY-9 the older one names the later one, and is no loss", async () => {
+    const base = { "a.md": written(ships("Porto"), "2026-01-02"), "b.md": written(ships("Gdansk"), "2026-03-02") }
+    const checked = clean(await check(base))
+    expect(checked.memory("a.md")).toMatchObject({ doubtedBy: "b.md" })
+    expect(checked.memory("a.md").supersededBy).toBeUndefined()
+    expect(checked.memory("b.md").doubtedBy).toBeUndefined()
+  })
+
+  test("BEY-9 on one day neither is marked, and a mark that is no longer right goes", async () => {
+    const day = "2026-03-02"
+    const same = { "a.md": written(ships("Porto"), day), "b.md": written(ships("Gdansk"), day) }
+    expect(clean(await check(same)).after.map(({ doubtedBy }) => doubtedBy)).toEqual([undefined, undefined])
+    const stale = {
+      "a.md": written(ships("Porto"), day, { "doubted-by": "b.md" }),
+      "b.md": written("Lunch is at noon.", day),
+    }
+    expect(clean(await check(stale)).memory("a.md").doubtedBy).toBeUndefined()
+  })
+})

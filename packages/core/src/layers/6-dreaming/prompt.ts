@@ -48,6 +48,7 @@ function lineFor(memory: Memory): string {
     `confirmed ${memory.confirmed.slice(0, "2026-01-01".length)}`,
     ...(memory.failed ? ["did not work"] : []),
     ...(isCurrent(memory) ? [] : [`superseded by ${memory.supersededBy}`]),
+    ...(memory.doubtedBy === undefined ? [] : [`${memory.doubtedBy} may say otherwise`]),
   ]
   return `- ${memory.file} (${facts.join(", ")}): ${oneLine(memory.description || memory.name)}`
 }
