@@ -6,6 +6,7 @@
 import { isRuleElsewhere } from "./lasting-rules-elsewhere.ts"
 import { englishRule, isEnglishRequest, type RuleLikeness } from "./lasting-rules-english.ts"
 import { sentencesIn } from "./sentences.ts"
+import { ownPart } from "./task-material.ts"
 import { typedLines } from "./typed-text.ts"
 
 const LONGEST = 400 // characters; a longer sentence is pasted text
@@ -29,7 +30,7 @@ export function lastingRules(text: string): readonly string[] {
 
 function likenessOf(sentence: string): RuleLikeness {
   if (sentence.length > LONGEST) return "none"
-  const plain = plainOf(sentence)
+  const plain = ownPart(plainOf(sentence))
   const english = englishRule(plain)
   return english !== "rule" && isRuleElsewhere(plain) ? "rule" : english
 }
