@@ -157,10 +157,10 @@ export class AgentMemory {
   }
 
   async #evidence(): Promise<Evidence> {
-    const { bank, owner } = this.#memory!
+    const { bank, kind } = this.#memory!
     const { id, views } = this.#conversation()
     // its tasks come from another agent; and an agent's command can start a conversation and say what it likes
-    const isPersonsTurn = owner === "project" && !(await bank.isCommandRunning())
+    const isPersonsTurn = kind === "project" && !(await bank.isCommandRunning())
     const words = isPersonsTurn ? views.words.messages : []
     return { conversation: id, words, outside: outsideIn(views.context.storedMessages()) }
   }

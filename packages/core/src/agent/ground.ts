@@ -64,7 +64,11 @@ export async function groundOf(options: AgentOptions, loaded: EffectiveSettings,
     store,
     ...{ id, owner, place },
     results: resultsOf({ root, place, owner, conversation: sub?.under ?? id }),
-    memory: await openMemory(options, { store, settings: loaded, root, cwd, clock }, sub),
+    memory: await openMemory(
+      owner,
+      { store, settings: loaded, root, cwd, clock, isOwnStore: options.store !== undefined },
+      sub,
+    ),
     summariser: summariser
       ? await chooseModel({ ...source, model: summariser, client: shared })
       : await configuredSummariser(values, model, { ...source, client }),
@@ -93,13 +97,13 @@ async function configuredSummariser(
 
 /** An agent that works for another one has its own memory or none. */
 async function openMemory(
-  options: AgentOptions,
+  owner: Owner | undefined,
   ground: MemoryGround,
   sub: SubAgentPlace | undefined,
 ): Promise<ProjectMemory | undefined> {
   const { store, cwd, clock, settings } = ground
   const code = repositoryRoot(cwd)
-  if (!sub) return memoryFor(options, { ...ground, code })
+  if (!sub) return memoryFor(owner, { ...ground, code })
   return sub.memory && openAgentMemory({ store, cwd, clock, code, place: sub.memory, mode: settings.values.memory })
 }
 

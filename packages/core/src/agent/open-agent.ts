@@ -211,7 +211,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     closing: closing.signal,
   })
   const dreaming =
-    memory?.owner === "project"
+    memory?.kind === "project"
       ? projectDreams({
           ...{ memory, project: cwd, clock, env, model: summariser ?? model, confinement },
           rules: (tool, question) => {
@@ -373,7 +373,7 @@ function policyOf(
     mode: "ask",
     ...{ allow, ask, deny },
     project: cwd,
-    kept: [root, ...(memory?.owner === "agent" && memory.directory ? [dirname(memory.directory)] : [])],
+    kept: [root, ...(memory?.kind === "agent" && memory.directory ? [dirname(memory.directory)] : [])],
     ...(memory ? memoryRights(memory) : {}),
     readable: [results, ...readable],
     ...(env.HOME ? { home: env.HOME } : {}),

@@ -30,6 +30,12 @@ export const MEMORY_OPTION: OptionRule = {
   },
 }
 
+/** Options with the owner that they name now: what was opened for one owner is never another's, even if the caller's object changes. */
+export function withFixedOwner<T extends { readonly memory?: MemoryOption }>(options: T): T {
+  const { memory } = options
+  return memory ? { ...options, memory: { owner: memory.owner } } : options
+}
+
 export const ownerIn = (memory: MemoryOption | undefined): Owner | undefined => (memory ? memory.owner : undefined)
 
 /** No name that `projectName` makes has this character. */

@@ -4,6 +4,7 @@ import { temporaryRoot } from "../../test/journal-files.ts"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import { InvalidContentError } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
+import { localPerson } from "../base/owner.ts"
 import { importConversations } from "../import/import-conversations.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { textOf, toBlocks } from "../messages/blocks.ts"
@@ -405,7 +406,8 @@ test("a resume with another model records it, so that the list shows the model a
     await chat.prepare()
     await chat.close()
   }
-  expect(await listConversations({ store, cwd: "/nowhere" })).toMatchObject([{ model: "claude-opus-5-5" }])
+  const listed = await listConversations({ store, cwd: "/nowhere", owner: localPerson })
+  expect(listed).toMatchObject([{ model: "claude-opus-5-5" }])
 })
 
 describe("layers", () => {

@@ -4,7 +4,6 @@ import { anOption, aPort, checkOptions, type OptionRules } from "../base/options
 import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
-import { listOpenable } from "../journal/openable.ts"
 import type { Store } from "../journal/store.ts"
 
 export interface ListOptions {
@@ -12,7 +11,7 @@ export interface ListOptions {
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string
-  /** Whose conversations. Default: those that were kept without an owner, and those of the program. */
+  /** Whose conversations. Default: those that have no owner. `localPerson`: the program's, and those from before there were owners. */
   readonly owner?: Owner
   /** Default: files under `dir`. */
   readonly store?: Store
@@ -43,10 +42,7 @@ export async function listConversations(options: ListOptions = {}): Promise<read
   checkOptions("listConversations", options, RULES)
   const { cwd = process.cwd(), env = process.env, owner } = options
   const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env) })
-  const listings =
-    owner === undefined
-      ? await listOpenable(store, projectName(cwd))
-      : await store.list(placeFor(projectName(cwd), owner))
+  const listings = await store.list(placeFor(projectName(cwd), owner))
   return listings
     .filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
     .map(({ id, touched, facts, firstWords }) => {

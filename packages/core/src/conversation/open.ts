@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { createFlags, type FlagReader } from "../base/flags.ts"
 import { projectName, randomIds } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
-import { ownerIn } from "../base/owner.ts"
+import { type Owner, ownerIn } from "../base/owner.ts"
 import { type EffectiveSettings, loadSettings, type Settings } from "../base/settings.ts"
 import { leftOutSentences } from "../base/trust.ts"
 import { fileStore } from "../journal/file/file-store.ts"
@@ -125,9 +125,12 @@ export async function openWithSettings(
     call: await definitionOf(deferred.call),
   }
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
+  const owner = ownerIn(options.memory) // read once: the caller may change its object
   const memory =
-    givenMemory ?? (options.layers ? undefined : await memoryFor(options, { store, settings, root, cwd, clock }))
-  const owner = ownerIn(options.memory)
+    givenMemory ??
+    (options.layers
+      ? undefined
+      : await memoryFor(owner, { store, settings, root, cwd, clock, isOwnStore: !!options.store }))
   const kept = place ?? {
     project: await placeOfConversation({ store, project: projectName(cwd), owner, id: options.id }),
   }
@@ -241,17 +244,18 @@ export interface MemoryGround {
   readonly cwd: string
   readonly clock: Clock
   readonly code?: string
+  /** The store is the caller's, and not ours. */
+  readonly isOwnStore: boolean
 }
 
 /** A store of your own may keep its journals anywhere, so past conversations are searched only in ours. Without an owner there is no memory. */
 export async function memoryFor(
-  options: Pick<ConversationOptions, "store" | "memory">,
-  { store, settings: { values }, root, ...rest }: MemoryGround,
+  owner: Owner | undefined,
+  { store, settings: { values }, root, isOwnStore, ...rest }: MemoryGround,
 ): Promise<ProjectMemory | undefined> {
-  const owner = ownerIn(options.memory)
   if (owner === undefined) return undefined
   const mode = values.off ? "off" : values.memory
-  return openProjectMemory({ store, owner, mode, ...rest, ...(options.store ? {} : { root }) })
+  return openProjectMemory({ store, owner, mode, ...rest, ...(isOwnStore ? {} : { root }) })
 }
 
 const alreadyBegun = (id: string) =>

@@ -33,7 +33,7 @@ const MOST_NEW_BYTES = 48 * 1024
 
 export interface ProjectMemory {
   /** An agent writes its own memory with its file tools. No fork looks for more, and it is not dreamed about. */
-  readonly owner: "project" | "agent"
+  readonly kind: "project" | "agent"
   readonly mode: Exclude<MemoryMode, "off">
   readonly bank: MemoryBank
   readonly files: MemoryFiles
@@ -76,7 +76,7 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   const projects = async () => (ground ? projectDirectories(ground) : [])
   const files = store.memories({ project: placeFor(identity.name, owner) })
   return openMemory(options, {
-    owner: "project",
+    kind: "project",
     files,
     waiting: waitingConversations(files, async (address) => {
       // a file says which conversations wait, and it must not lead to those of another owner
@@ -95,7 +95,7 @@ export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "root" | 
 export async function openAgentMemory(options: AgentMemoryOptions): Promise<ProjectMemory | undefined> {
   const { store, mode, place } = options
   if (mode === "off" || !store.memories) return undefined
-  return openMemory(options, { owner: "agent", files: store.memories(place) })
+  return openMemory(options, { kind: "agent", files: store.memories(place) })
 }
 
 /** Where the files of a memory are, links followed. Nothing if the store keeps no files. */
@@ -105,7 +105,7 @@ export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promi
 }
 
 interface MemoryParts {
-  readonly owner: ProjectMemory["owner"]
+  readonly kind: ProjectMemory["kind"]
   readonly files: MemoryFiles
   readonly past?: Past
   readonly waiting?: Waiting
@@ -113,16 +113,16 @@ interface MemoryParts {
 
 async function openMemory(
   { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "root" | "owner">,
-  { owner, files, past, waiting }: MemoryParts,
+  { kind, files, past, waiting }: MemoryParts,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
   const watch = files.directory === undefined ? undefined : new MemoryWatch(files.directory)
   const bank = openBank({ files, clock, readOnly: mode === "read-only", ...(watch ? { watch } : {}) })
-  const canKeep = owner === "project" && mode !== "read-only" && directory !== undefined
+  const canKeep = kind === "project" && mode !== "read-only" && directory !== undefined
   const search = searchIn(bank, { past, ...(canKeep ? { index: join(directory, SEARCH_INDEX) } : {}) })
   return {
-    ...{ owner, mode, files, bank, recall: search.recall, daily: dailySpend(files), quota: new Quota() },
+    ...{ kind, mode, files, bank, recall: search.recall, daily: dailySpend(files), quota: new Quota() },
     ...(directory === undefined ? {} : { directory }),
     ...(waiting ? { waiting } : {}),
     close: () => {

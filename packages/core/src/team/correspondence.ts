@@ -125,6 +125,11 @@ export class Correspondence implements ArrivalSource {
         "team",
         `The name ${JSON.stringify(name)} is reserved. Choose another one for this process.`,
       )
+    if (this.#options.circle === undefined)
+      throw new InvalidOptionError(
+        "team",
+        "A team of several processes shares messages, so it needs an owner, and this agent has none. Nothing was sent. Pass the same memory: { owner } to each of them.",
+      )
     const mailbox = conversation.teamMailbox(team)
     if (!mailbox)
       throw new InvalidOptionError("team", "The store of this conversation has no mailboxes, so a team is one process.")

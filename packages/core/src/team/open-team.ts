@@ -3,7 +3,7 @@ import type { Agent } from "../agent/agent.ts"
 import { openAgentWith, type Surroundings, settingsFor } from "../agent/open-agent.ts"
 import { type AgentOptions, checkAgentOptions } from "../agent/options.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
-import { ownerIn } from "../base/owner.ts"
+import { ownerIn, withFixedOwner } from "../base/owner.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
@@ -54,11 +54,12 @@ export interface TeamSurroundings extends Pick<Surroundings, "problems"> {
 
 /** For settings that were loaded before. */
 export async function openTeamAgentWith(
-  { agents = true, team: place, ...options }: TeamAgentOptions,
+  { agents = true, team: place, ...given }: TeamAgentOptions,
   settings: EffectiveSettings,
   { problems = [], modelNamed }: TeamSurroundings = {},
 ): Promise<TeamAgent> {
-  checkAgentOptions(options)
+  checkAgentOptions(given)
+  const options = withFixedOwner(given)
   const { definitions, problems: unusable } = await definitionsFor({ agents, options, settings })
   const models = { options, settings, modelNamed }
   const team: Team = new Team(

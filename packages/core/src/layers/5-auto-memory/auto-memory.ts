@@ -18,8 +18,8 @@ import { together } from "./report.ts"
 import { startOf } from "./start.ts"
 
 export interface AutoMemoryOptions extends Extractor {
-  /** Whose memory it is. An agent keeps its own by itself, so nothing is extracted for it. Default: the project's. */
-  readonly owner?: "project" | "agent"
+  /** A project's memory, or an agent's own: it keeps that by itself, so nothing is extracted for it. Default: the project's. */
+  readonly kind?: "project" | "agent"
   readonly recall: Pick<MemoryRecall<Memory>, "recall">
   /** Whether the agent has file tools for the directory, to write memories or at least to read them. */
   readonly access: "write" | "read" | "none"
@@ -106,7 +106,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
     },
 
     async afterQuery(context) {
-      if (options.owner === "agent") return undefined
+      if (options.kind === "agent") return undefined
       if (!context.flags.on["auto-memory"]) return undefined
       // first, so that an extraction knows what is kept
       const kept = await rules.afterQuery(context)

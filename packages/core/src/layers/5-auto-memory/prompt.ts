@@ -51,8 +51,8 @@ const EARLIER = "<said_earlier>"
 const EARLIER_END = "</said_earlier>"
 
 /** At the start of a conversation: for the memory of the project, or for an agent's own. */
-export function howToRemember(location: string, owner: "project" | "agent" = "project"): string {
-  return filled(TEXTS[owner === "agent" ? "how-agents-remember" : "how-to-remember"], { location }).trimEnd()
+export function howToRemember(location: string, kind: "project" | "agent" = "project"): string {
+  return filled(TEXTS[kind === "agent" ? "how-agents-remember" : "how-to-remember"], { location }).trimEnd()
 }
 
 function rangeOf(since: string | undefined): string {

@@ -17,8 +17,8 @@ import { howToRemember } from "./prompt.ts"
 
 export interface StartInput {
   readonly bank: MemoryBank
-  /** Whose memory it is. Default: the project's. */
-  readonly owner?: "project" | "agent"
+  /** A project's memory, or an agent's own. Default: the project's. */
+  readonly kind?: "project" | "agent"
   readonly now: Date
   /** Tokens. */
   readonly limit: number
@@ -31,13 +31,13 @@ export interface StartInput {
 
 /** Nothing where there is nothing to say. */
 export async function startOf(input: StartInput): Promise<Attachment | undefined> {
-  const { bank, limit, estimate, access, owner = "project" } = input
+  const { bank, limit, estimate, access, kind = "project" } = input
   const location = bank.directory ?? bank.location
-  const parts = access === "write" ? [howToRemember(location, owner)] : []
+  const parts = access === "write" ? [howToRemember(location, kind)] : []
   const room = () => limit - FRAME - estimate(parts.join("\n\n"))
   const add = (part: string | undefined) => part !== undefined && parts.push(part)
   const all = (await bank.all()).filter(isCurrent)
-  const inForce = owner === "agent" ? ({ source }: Memory) => source.saidBy !== "tool" : isPersons
+  const inForce = kind === "agent" ? ({ source }: Memory) => source.saidBy !== "tool" : isPersons
   const own = all.filter((memory) => isRule(memory) && inForce(memory)).sort(byNews)
   const files: string[] = []
   for (const type of ["feedback", "user"] as const) {
@@ -48,21 +48,21 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
       room() - MARGIN,
       estimate,
     )
-    if (shown.length > 0) add([STANDING_TITLES[owner][type], ...shown.map(({ text }) => text)].join("\n"))
+    if (shown.length > 0) add([STANDING_TITLES[kind][type], ...shown.map(({ text }) => text)].join("\n"))
     files.push(...shown.map(({ file }) => file))
   }
   const lines = (await bank.index()).lines
     .filter(isEntry)
     .map((line) => ({ line, file: linkedFile(line) ?? "" }))
     .filter(({ file }) => !files.includes(file))
-  const notes = new Set(owner === "agent" ? [] : all.filter((memory) => !isPersons(memory)).map(({ file }) => file))
+  const notes = new Set(kind === "agent" ? [] : all.filter((memory) => !isPersons(memory)).map(({ file }) => file))
   const [noted, known] = [true, false].map((isNote) =>
     lines.filter(({ file }) => notes.has(file) === isNote).map(({ line }) => line),
   ) as [string[], string[]]
   const place = access === "none" ? "" : `. Read a file in ${location} when it matters`
   let left = lines.length
   for (const [title, some] of [
-    [`${INDEX_TITLES[owner]}${place}:`, known],
+    [`${INDEX_TITLES[kind]}${place}:`, known],
     [`${NOTES_TITLE}${known.length === 0 ? place : ""}:`, noted],
   ] as const) {
     const listed = firstWithin(some, room() - NOTICE - estimate(title), estimate)
@@ -101,14 +101,14 @@ const isEntry = (line: string) => line.trim() !== "" && !line.startsWith("#")
 
 async function standingLine(
   memory: Memory,
-  { gone, owner, now, all }: StartInput & { readonly all: readonly Memory[] },
+  { gone, kind, now, all }: StartInput & { readonly all: readonly Memory[] },
 ): Promise<string> {
   const { file } = memory
-  const text = owner === "agent" ? ruleIn(memory.body) : ownText(memory)
+  const text = kind === "agent" ? ruleIn(memory.body) : ownText(memory)
   const missing = await gone({ ...memory, body: text })
   const later = doubtOf(memory, (named) => all.find((one) => one.file === named))
   const facts = [
-    ...(owner === "agent" ? [inline(file)] : []),
+    ...(kind === "agent" ? [inline(file)] : []),
     ...(missing.length > 0 ? [`may be out of date: the code no longer has ${missing.map(inline).join(", ")}`] : []),
     ...(later ? [doubtPhrase(later)] : []),
   ]

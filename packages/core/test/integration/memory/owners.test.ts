@@ -87,7 +87,7 @@ describe.each([
   })
 
   test("an owner does not silently get an empty conversation in place of one that was kept without it", async () => {
-    const { open, says } = server(store)
+    const { open, says, where } = server(store)
     await says("old", FACT)
     await says("program", FACT, { owner: localPerson })
     for (const id of ["old", "program"])
@@ -96,6 +96,10 @@ describe.each([
         option: "memory",
         message: expect.stringContaining(id),
       })
+    const listed = async (owner?: typeof localPerson) =>
+      (await listConversations({ ...where, env: {}, ...(owner ? { owner } : {}) })).map(({ id }) => id)
+    expect(await listed()).toEqual(["old"])
+    expect(await listed(localPerson)).toEqual(["program"])
     const { chat } = await open("program") // what was kept before there were owners goes on
     expect(chat.opened.resumed).toBe(true)
     expect((await open("old")).chat.opened.resumed).toBe(true)

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { projectName } from "../../../src/base/ids.ts"
+import { placeFor } from "../../../src/base/owner.ts"
 import { readSettings } from "../../../src/base/settings.ts"
 import { grantTrust } from "../../../src/base/trust.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
@@ -157,6 +158,22 @@ describe("L7-7 an agent's memory", () => {
     expect(of("reviewer")[0]!.request.tools?.map(({ name }) => name)).toEqual(["Read", "Bash", "Write"])
     expect(JSON.stringify(of("reviewer")[1]!.request.messages)).toContain("you can use Write only in your memory")
     expect([existsSync(join(where.cwd, "b.ts")), existsSync(join(directory, "tabs.md"))]).toEqual([false, true])
+  })
+
+  test("L5-12 its memory is the owner's for whom the lead was opened, even if the caller's object changes", async () => {
+    const where = project({ "a.ts": "x" })
+    ownAgent(where, "memory: local\n")
+    const owned = (owner: string) =>
+      join(where.dir, "projects", placeFor(projectName(where.cwd), owner), "agent-memory/reviewer")
+    for (const name of ["ada", "eve"]) put(join(owned(name), "fact.md"), `The secret word of ${name} is ${name}-42.\n`)
+    const { sim, of } = await castSimulator({ lead: [calls(task("Look.")), "Done."], reviewer: ["Fine."] })
+    const memory = { owner: "ada" }
+    const agent = await leadFor(sim, { ...where, env: envOf(where), memory })
+    memory.owner = "eve"
+    await ask(agent, "Review it.")
+    const seen = JSON.stringify(of("reviewer")[0]!.request.messages)
+    expect(seen).toContain("ada-42")
+    expect(seen).not.toContain("eve-42")
   })
 
   test("it can write memories there and nothing else: not its history, not another agent's memory", async () => {

@@ -109,6 +109,13 @@ test("L7-5 the leads of two processes on one directory exchange messages through
   )
 })
 
+test("L7-5 L5-12 without an owner a process joins no team: its name would be all it takes to read along", async () => {
+  const { sim } = await castSimulator({ lead: ["Hello."] })
+  await expect(leadFor(sim, { memory: false, team: { name: "pair", as: "a" } })).rejects.toThrow(
+    /needs an owner, and this agent has none\. Nothing was sent\. Pass the same memory/,
+  )
+})
+
 test("L7-5 two conversations of the same user reach each other by id", async () => {
   const where = project()
   const { sim } = await castSimulator({ lead: ["Hello."], other: ["I saw it."] })
