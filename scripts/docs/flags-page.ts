@@ -1,0 +1,48 @@
+/** Writes docs/flags.md, the list of all switches and figures, from their declarations: `npm run flags`. A test compares the two. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import {
+  CONFIGURATIONS,
+  FIGURES,
+  type Figure,
+  SWITCHES,
+  type Switch,
+  type SwitchName,
+} from "@strata/core/internal/base/flag-names"
+
+export const FLAGS_PAGE = join(import.meta.dirname, "../../docs/flags.md")
+
+const INTRODUCTION = `# All flags
+
+\`npm run flags\` writes this page. [Settings](settings.md#flags) says how flags work and which ones people turn.
+
+In the environment, a flag is its name in capitals after \`STRATA_\`: \`idle-gap\` is \`STRATA_IDLE_GAP\`.`
+
+const figureRow = ({ name, value, unit, min, max, about }: Figure) => {
+  const [standard, least, most] = [value, min, max].map((number) => number.toLocaleString("en-US"))
+  return `| \`${name}\` | ${`${standard} ${unit}`.trim()} | ${least} to ${most} | ${about} |`
+}
+
+const switchRow = ({ name, on, about }: Switch) => {
+  const figures = (CONFIGURATIONS[name as SwitchName] ?? []).map((figure) => `\`${figure}\``).join(", ")
+  return `| \`${name}\` | ${on ? "on" : "off"} | ${about} | ${figures} |`
+}
+
+export const flagsPage = (): string => `${INTRODUCTION}
+
+## Switches
+
+| switch | default | what it does | figures that its flag may carry |
+|---|---|---|---|
+${SWITCHES.map(switchRow).join("\n")}
+
+## Figures
+
+The flag \`tool-result-limit.<tool>\` sets the limit for one tool's results.
+
+| figure | default | range | what it is |
+|---|---|---|---|
+${FIGURES.map(figureRow).join("\n")}
+`
+
+if (import.meta.main) writeFileSync(FLAGS_PAGE, flagsPage())
