@@ -88,7 +88,7 @@ export function countTable(findings: readonly Finding[], phrases: readonly Phras
 
 if (import.meta.main) {
   const read = (file: string) => readFileSync(file, "utf8")
-  const pages = globSync(["*.md", "docs/*.md", "packages/*/*.md", "packages/*/examples/*.md"]).toSorted()
+  const pages = globSync(["*.md", "docs/**/*.md", "packages/*/*.md", "packages/*/examples/*.md"]).toSorted()
   const prompts = globSync("packages/*/src/**/*.md").toSorted()
   const code = globSync("packages/*/{src,test,bench,examples}/**/*.{ts,tsx}").toSorted()
   const isShipped = (file: string) => file.includes("/src/") && !isTestFile(file)

@@ -5,7 +5,7 @@
  * - The program and the simulator import no value from `@strata/core/internal`: that would load the whole library.
  * - No file imports itself in a circle.
  * - No file shared by tests sets hooks: it is loaded once, so its hooks would apply to the first test file only.
- * - Every requirement id that a file names is explained in docs/requirements.md. Comments in sources name none.
+ * - Every requirement id that a file names is explained in docs/development/requirements.md. Comments in sources name none.
  * - The root of `@strata/core` exports at most 46 names.
  */
 import { globSync, readFileSync } from "node:fs"
@@ -103,7 +103,7 @@ if (import.meta.main) {
   const files = globSync("packages/*/src/**/*.{ts,tsx}").filter((file) => !isTestFile(file))
   const imports = importsOf(files, read)
   const shared = globSync("packages/*/test/**/*.ts").filter((file) => !isTestFile(file))
-  const listed = listedIds(read("docs/requirements.md"))
+  const listed = listedIds(read("docs/development/requirements.md"))
   const naming = globSync("{packages,docs,scripts,examples}/**/*.{ts,tsx,md}").filter(
     (file) => !file.includes("node_modules") && !file.endsWith("requirement-ids.test.ts"),
   )
@@ -122,7 +122,9 @@ if (import.meta.main) {
       .filter(({ entry, values, types }) => entry === "@strata/core" && values + types > MOST_ROOT_NAMES)
       .map(({ entry, values, types }) => `${entry} exports ${values + types} names: at most ${MOST_ROOT_NAMES}`),
     ...naming.flatMap((file) =>
-      unlistedIds(read(file), listed).map((id) => `${file} names ${id}, which docs/requirements.md does not list`),
+      unlistedIds(read(file), listed).map(
+        (id) => `${file} names ${id}, which docs/development/requirements.md does not list`,
+      ),
     ),
     ...files.flatMap((file) =>
       idsInComments(read(file), listed).map((id) => `${file} names ${id} in a comment, which readers cannot look up`),

@@ -1,34 +1,16 @@
 /** The documentation keeps up with the code: tables name what there is, and links lead somewhere. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { FIGURES, SWITCHES } from "@strata/core/internal"
 import { describe, expect, test } from "vitest"
 import { FLOORS } from "./check-structure.ts"
+import { FLAGS_PAGE, flagsPage } from "./docs/flags-page.ts"
 
 const root = join(import.meta.dirname, "..")
-const settings = readFileSync(join(root, "docs/settings.md"), "utf8")
+const PAGES = ["*.md", "docs/**/*.md", "packages/*/*.md"]
 
 describe("documentation", () => {
-  test.each(SWITCHES.map((flag) => [flag.name, flag] as const))(
-    "FLG-1 names the switch %s with its default",
-    (name, { env, on, about }) => {
-      expect(settings).toContain(`| \`${name}\` | \`${env}\` | ${on ? "on" : "off"} | ${about} |`)
-    },
-  )
-
-  test.each(FIGURES.map((figure) => [figure.name, figure] as const))(
-    "FLG-2 names the figure %s with its default",
-    (name, { env, value }) => {
-      expect(settings).toContain(`| \`${name}\` | \`${env}\` | ${value.toLocaleString("en-US")} `)
-    },
-  )
-
-  test("FLG-1 FLG-2 names no switch or figure that does not exist", () => {
-    const named = [
-      ...settings.slice(settings.indexOf("## Switches")).matchAll(/^\| `([a-z-]+)` \| `STRATA_[A-Z_]+` \|/gm),
-    ].map(([, name]) => name!)
-    const known: readonly string[] = [...SWITCHES, ...FIGURES].map(({ name }) => name)
-    expect(named.filter((name) => !known.includes(name))).toEqual([])
+  test("FLG-1 FLG-2 the list of flags has every switch and figure with its default", () => {
+    expect(readFileSync(FLAGS_PAGE, "utf8"), "`npm run flags` writes it").toBe(flagsPage())
   })
 
   test("the architecture page draws the floors that the structure check enforces", () => {
@@ -38,7 +20,7 @@ describe("documentation", () => {
   })
 
   test("every dependency is named with its reason", () => {
-    const reasons = readFileSync(join(root, "docs/dependencies.md"), "utf8")
+    const reasons = readFileSync(join(root, "docs/development/dependencies.md"), "utf8")
     for (const file of globSync("packages/*/package.json", { cwd: root })) {
       const { dependencies = {} } = JSON.parse(readFileSync(join(root, file), "utf8")) as {
         dependencies?: Record<string, string>
@@ -48,22 +30,37 @@ describe("documentation", () => {
     }
   })
 
-  test("links inside the project lead somewhere", () => {
-    for (const file of ["README.md", ...globSync("{docs,packages/*}/*.md", { cwd: root })]) {
+  test("links inside the project lead to a page, and to a heading of it", () => {
+    const broken = globSync(PAGES, { cwd: root }).flatMap((file) => {
       const text = readFileSync(join(root, file), "utf8")
-      for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
-        expect(existsSync(join(root, dirname(file), target!)), `${file}: ${target}`).toBe(true)
-      }
-    }
+      return [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
+        .filter(([, page, heading]) => !leadsSomewhere(page ? join(dirname(file), page) : file, heading))
+        .map(([link]) => `${file} ${link}`)
+    })
+    expect(broken).toEqual([])
   })
 
   test("npm scripts that the documentation names exist", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       scripts: Record<string, string>
     }
-    for (const file of ["README.md", ...globSync("{docs,packages/*}/*.md", { cwd: root })]) {
+    for (const file of globSync(PAGES, { cwd: root })) {
       const text = readFileSync(join(root, file), "utf8")
       for (const [, name] of text.matchAll(/npm run ([\w-]+)/g)) expect(Object.keys(scripts), file).toContain(name)
     }
   })
 })
+
+function leadsSomewhere(page: string, heading: string | undefined): boolean {
+  if (!existsSync(join(root, page))) return false
+  return heading === undefined || anchorsOf(readFileSync(join(root, page), "utf8")).includes(heading)
+}
+
+/** The anchors that GitHub gives to the headings of a page. */
+const anchorsOf = (page: string): readonly string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  )

@@ -15,7 +15,7 @@ import { installPackages, layOut, programFile, type Ran, runCommands, runProgram
 const AT_ONCE = 2 // cores
 const root = join(import.meta.dirname, "../..")
 const scratch = join(root, ".docs-run", String(process.pid)) // inside the workspace, so that the packages resolve
-const pages = globSync(["*.md", "docs/*.md", "packages/*/README.md"], { cwd: root })
+const pages = globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: root })
   .filter((page) => page.includes(process.env.DOCS_PAGE ?? ""))
   .toSorted()
 const blocks = pages.flatMap((page) => codeBlocks(page, readFileSync(join(root, page), "utf8")))

@@ -1,9 +1,9 @@
-/** Requirement ids: every one that a file names is explained in docs/requirements.md, and comments in sources name none. */
+/** Requirement ids: every one that a file names is explained in docs/development/requirements.md, and comments in sources name none. */
 import { sourceParts } from "../source-parts.ts"
 
 const ID = /\b[A-Z][A-Z0-9]{1,4}-\d{1,2}\b/g
 
-/** The ids in the tables of docs/requirements.md. */
+/** The ids in the tables of docs/development/requirements.md. */
 export const listedIds = (page: string): ReadonlySet<string> =>
   new Set([...page.matchAll(/^\| ([A-Z][A-Z0-9]+-\d+) \|/gm)].map(([, id]) => id!))
 

@@ -76,7 +76,7 @@ function leftOutLines(leftOut: readonly LeftOut[]): string[] {
 function checkDocuments([transcripts, more]: readonly (readonly Replayed[])[]): void {
   const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8")
   const missing = missingIn(documented({ transcripts: transcripts!, more: more! }), read)
-  if (missing.length === 0) console.log("README.md, docs/replay.md and docs/figures.md have these figures.")
+  if (missing.length === 0) console.log("README.md, docs/replay.md and docs/development/figures.md have these figures.")
   else {
     console.log("\nSome documents have other figures. They should say:")
     for (const { file, text } of missing) console.log(`${file}: ${text}`)

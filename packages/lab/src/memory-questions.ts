@@ -2,7 +2,7 @@
  * How well search finds what was said months ago, on generated dialogues of two people and chats with an assistant that no weight was chosen
  * on: through the Recall tool's text and the memory search, beside plain BM25 and FTS5 on the same turns.
  *
- *     npm run memory-questions                 the figures of docs/figures.md
+ *     npm run memory-questions                 the figures of docs/development/figures.md
  *     npm run memory-questions -- --short      a few dialogues, without the table of weights
  *     npm run memory-questions -- --tune       the seeds on which weights are chosen
  */

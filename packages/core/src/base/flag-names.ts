@@ -1,6 +1,6 @@
 /**
  * Every switch and every figure that settings, environment or an OpenFeature client can set, with its default. Data only.
- * `docs/settings.md` has the same rows.
+ * `npm run flags` writes them to `docs/flags.md`.
  */
 
 export interface Switch {

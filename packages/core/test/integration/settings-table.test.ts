@@ -1,4 +1,4 @@
-/** The rows of the tables in docs/settings.md, turned, change what their sentences say. */
+/** Settings, switches and figures, turned, change what their sentences in docs/settings.md and docs/flags.md say. */
 import { afterEach, describe, expect, test } from "vitest"
 import type { FlagClient } from "../../src/base/flags.ts"
 import { AGENT_FIGURES, AGENT_SETTINGS, AGENT_SWITCHES } from "./settings-table/agents.ts"

@@ -56,7 +56,7 @@ export function documented({ transcripts, more }: DocumentedSets): readonly Said
       `${ratioIn(beyond, "none")} of sending everything where that exceeds the window (n ${beyond.length})`,
       `${ratio(ours.relative.optimum)} of a bound that knows the future`,
       `Dearer than ${NEVER_DEARER_THAN.map((name) => `\`${name}\``).join(", ")} in ${dearerWords(NEVER_DEARER_THAN, all)}`,
-    ].map((text) => ({ file: "docs/figures.md", text })),
+    ].map((text) => ({ file: "docs/development/figures.md", text })),
   ]
 }
 

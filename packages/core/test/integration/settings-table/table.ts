@@ -1,7 +1,7 @@
-/** The tables of docs/settings.md, and what a probe of one of their rows is. */
+/** The settings that docs/settings.md lists, all switches and figures, and what a probe of one of them is. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { SWITCHES } from "../../../src/base/flag-names.ts"
+import { FIGURES, SWITCHES } from "../../../src/base/flag-names.ts"
 import type { SettingsInput } from "../../../src/base/settings.ts"
 
 const ROOT = join(import.meta.dirname, "../../../../..")
@@ -33,8 +33,8 @@ function rowsUnder(header: string): readonly string[] {
 
 export const TABLES = {
   settings: rowsUnder("| key | environment |").filter((name) => name !== "switches" && name !== "figures"),
-  switches: rowsUnder("| switch | environment |"),
-  figures: rowsUnder("| figure | environment |"),
+  switches: SWITCHES.map(({ name }): string => name),
+  figures: FIGURES.map(({ name }): string => name),
 }
 
 /** The settings in which one row is turned. */
