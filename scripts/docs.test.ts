@@ -40,6 +40,16 @@ describe("documentation", () => {
     expect(broken).toEqual([])
   })
 
+  test("paths of this repository that the documentation names exist", () => {
+    const gone = globSync(PAGES, { cwd: root, exclude: ["CHANGELOG.md"] }).flatMap((file) => {
+      const text = readFileSync(join(root, file), "utf8")
+      return [...text.matchAll(/`((?:packages|scripts|docs)\/[\w./-]+)`/g)]
+        .filter(([, path]) => !existsSync(join(root, path!)))
+        .map(([, path]) => `${file}: ${path}`)
+    })
+    expect(gone).toEqual([])
+  })
+
   test("npm scripts that the documentation names exist", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       scripts: Record<string, string>
