@@ -5,7 +5,7 @@ import { none } from "@strata/core/internal/replay/policies/none"
 import { strata } from "@strata/core/internal/replay/policies/strata"
 import { scorecard } from "@strata/core/internal/replay/scorecard"
 import { timedReplay } from "@strata/core/internal/replay/timed-replay"
-import { comparisonPage } from "../src/compare/html-page.ts"
+import { comparisonPage } from "../src/compare/command.ts"
 
 export async function comparedHere(): Promise<string> {
   const conversation = generatedWork({ model: "claude-opus-5-5", tokens: 40_000 })

@@ -1,4 +1,8 @@
 /** `strata agents`: the agents of a conversation. Lists and shows them, follows one, and reaches a conversation that runs. */
+
+import { stat } from "node:fs/promises"
+import { setTimeout as pause } from "node:timers/promises"
+import type { AgentView } from "@strata/core/internal"
 import { systemClock } from "@strata/core/internal/base/clock"
 import { messageOf } from "@strata/core/internal/base/errors"
 import { isText, textOf } from "@strata/core/internal/messages/blocks"
@@ -8,11 +12,21 @@ import { findSocket, type SocketAnswer, sendToSocket } from "@strata/core/intern
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { AGENTS } from "../descriptions.ts"
-import { visibleJson } from "../display/visible.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { printable, visibleJson } from "../display/visible.ts"
+import { interruptible } from "../run/interruption.ts"
 import { nearestTo } from "../suggestion.ts"
-import { agentPage, listPage } from "./page.ts"
-import { type AgentsPlace, agentsIn, agentsNow, namedAgent, openAgentsPlace, withAgentJournal } from "./place.ts"
-import { tail } from "./tail.ts"
+import { entryLines } from "./activity.ts"
+import { agentPage, listPage, STATUS_WORDS } from "./page.ts"
+import {
+  type AgentsPlace,
+  agentsIn,
+  agentsNow,
+  isInUse,
+  namedAgent,
+  openAgentsPlace,
+  withAgentJournal,
+} from "./place.ts"
 
 const DONE = 0
 const FAILED = 1
@@ -121,4 +135,45 @@ function chosen([name = "list", ...given]: readonly string[]): { action: Action;
   if (given.length >= least && given.length <= most) return { action, given }
   const usage = `strata agents ${action}${value === "" ? "" : ` ${value}`}`
   throw new UsageError(`Use it like this: ${usage}. "strata agents --help" shows more.`)
+}
+
+/** `strata agents tail`: prints what an agent does, from its journal, until it ends. */
+const LOOK_MS = 250 // between two looks at the journals
+const INTERRUPTED = 130 // as shells say it for Ctrl-C
+
+async function tail(place: AgentsPlace, { id, journal }: AgentView, terminal: Terminal): Promise<number> {
+  const interruption = interruptible()
+  const { signal } = interruption
+  let printed = 0
+  let size = -1
+  const printNew = async () => {
+    const bytes = (await stat(journal).catch(() => undefined))?.size ?? size
+    if (bytes === size) return
+    size = bytes
+    const lines = await withAgentJournal(place, id, async (opened) => {
+      const found: string[] = []
+      let count = 0
+      for await (const entry of opened.entries()) if (++count > printed) found.push(...entryLines(entry))
+      printed = count
+      return found
+    })
+    if (lines.length > 0) terminal.print(`${lines.join("\n")}\n`)
+  }
+  try {
+    for (;;) {
+      const { root, project, conversation } = place
+      const isOpen = await isInUse(root, { project, id: conversation.id })
+      const now = (await agentsIn({ ...place, isOpen })).find((agent) => agent.id === id)!
+      await printNew() // after its state was read, so that nothing written before its end is missed
+      if (now.status !== "running") {
+        const how = now.summary === undefined || now.status === "completed" ? "" : `: ${now.summary}`
+        terminal.complain(`- ${id} ${STATUS_WORDS[now.status]}${printable(how)}\n`)
+        return DONE
+      }
+      await pause(LOOK_MS, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return INTERRUPTED
+    }
+  } finally {
+    interruption.stop()
+  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { editorAfter } from "./editing.ts"
 import { type Edit, edit, editorWith, insert, moveLine } from "./editor.ts"
 import { historyOf, remember } from "./input-history.ts"
+import { editorAfter } from "./keyboard.ts"
 
 /** `ab|c`: the bar is the cursor. */
 const at = (text: string) => ({ text: text.replace("|", ""), cursor: text.indexOf("|") })

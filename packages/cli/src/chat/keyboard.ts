@@ -4,11 +4,12 @@ import type { Chat } from "./chat.ts"
 import { menuFor } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"
 import { turned, type Window } from "./dialog-layout.ts"
-import { editorAfter } from "./editing.ts"
-import { EMPTY_EDITOR, editorWith, insert } from "./editor.ts"
+import { type Editor, EMPTY_EDITOR, edit, editorWith, insert, moveLine } from "./editor.ts"
 import { searchFrom } from "./history-search.ts"
+import { type InputHistory, step } from "./input-history.ts"
 import { pressInMenu, pressInSearch } from "./keyboard-menu.ts"
 import type { Intent } from "./keys.ts"
+import { completeCommand } from "./slash-commands.ts"
 
 const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass needs its name typed
 
@@ -97,4 +98,40 @@ function submit(chat: Chat, text: string): void {
 
 function modeAfter(mode: PermissionMode): PermissionMode {
   return CYCLED_MODES[(CYCLED_MODES.indexOf(mode) + 1) % CYCLED_MODES.length]!
+}
+
+/** What a key does to the input line and its history. */
+interface Input {
+  readonly editor: Editor
+  readonly history: InputHistory
+}
+
+export function editorAfter({ editor, history }: Input, intent: Intent): Input {
+  switch (intent.type) {
+    case "insert":
+      return { editor: insert(editor, intent.text), history }
+    case "newline":
+      return { editor: insert(editor, "\n"), history }
+    case "edit":
+      return { editor: edit(editor, intent.edit), history }
+    case "leave":
+      return { editor: edit(editor, "delete"), history }
+    case "up":
+    case "down":
+      return moved({ editor, history }, intent.type)
+    case "complete": {
+      const completed = completeCommand(editor.text)
+      return { editor: completed === undefined ? editor : editorWith(completed), history }
+    }
+    default:
+      return { editor, history }
+  }
+}
+
+/** Moves within the input first, then through earlier inputs. */
+function moved({ editor, history }: Input, direction: "up" | "down"): Input {
+  const line = moveLine(editor, direction)
+  if (line) return { editor: line, history }
+  const earlier = step(history, { direction, text: editor.text })
+  return earlier ? { editor: editorWith(earlier.text), history: earlier.history } : { editor, history }
 }

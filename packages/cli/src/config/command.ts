@@ -5,10 +5,18 @@ import { forgetLimits } from "@strata/core/internal/journal/file/limits-file"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { CONFIG } from "../descriptions.ts"
-import { counted } from "../display/numbers.ts"
-import { visibleJson } from "../display/visible.ts"
-import { effectiveConfiguration, settingsFiles } from "./effective.ts"
-import { configurationPage, filesPart, problemLines } from "./page.ts"
+import { counted, grouped } from "../display/numbers.ts"
+import { type Column, table } from "../display/table.ts"
+import type { Style } from "../display/terminal.ts"
+import { indented, wrapped } from "../display/text.ts"
+import { printable, visibleJson } from "../display/visible.ts"
+import {
+  type Configuration,
+  effectiveConfiguration,
+  type Setting,
+  type SettingsFile,
+  settingsFiles,
+} from "./effective.ts"
 
 const DONE = 0
 const UNUSABLE = 1
@@ -46,3 +54,152 @@ async function forget(home: string, { json, print }: Forgetting): Promise<number
   print(`${json ? visibleJson({ forgotten }, 2) : words}\n`)
   return DONE
 }
+
+/** All settings as a page. Values that differ from the defaults are highlighted. */
+interface Look {
+  readonly style: Style
+  readonly columns: number
+}
+
+const WIDEST = 130
+
+function configurationPage(configuration: Configuration, look: Look): readonly string[] {
+  const { style } = look
+  const width = Math.min(look.columns, WIDEST)
+  const { settings, switches, figures, files, remarks, leftOut, limits, sandbox } = configuration
+  const from = (origin: string) => originName(origin, files)
+  const grid = (columns: readonly Column[], rows: readonly (readonly string[])[]) =>
+    table({ columns, rows, width, titles: style.dim }).map((line, i) =>
+      i > 0 && isChanged(rows[i - 1]!) ? style.green(line) : line,
+    )
+  return [
+    ...filesPart(files, look),
+    ...leftOutPart(leftOut, { look: { style, columns: width }, from }),
+    "",
+    style.bold("Sandbox"),
+    ...indented(wrapped(printable(sandbox), width - 2), 2),
+    ...limitsPart(limits, { style, columns: width }),
+    "",
+    style.bold("Settings"),
+    ...grid(
+      [{ title: "setting" }, { title: "value", gives: "end" }, { title: "from" }],
+      settings.map((setting) => [setting.key, valueText(setting), from(setting.origin)]),
+    ),
+    "",
+    `${style.bold("Switches")}  ${style.dim("turn each mechanism on or off")}`,
+    ...grid(
+      [{ title: "switch" }, { title: "value" }, { title: "about", gives: "wrap" }, { title: "from" }],
+      switches.map(({ name, value, origin, about }) => [
+        name,
+        value ? "on" : "off",
+        ...withOrigin(about, from(origin)),
+      ]),
+    ),
+    "",
+    style.bold("Figures"),
+    ...grid(
+      [
+        { title: "figure" },
+        { title: "value", align: "right" },
+        { title: "" },
+        { title: "about", gives: "wrap" },
+        { title: "from" },
+      ],
+      figures.map(({ name, value, unit, origin, about }) => [
+        name,
+        grouped(value),
+        unit,
+        ...withOrigin(about, from(origin)),
+      ]),
+    ),
+    ...(remarks.length === 0 ? [] : ["", ...remarks.flatMap((remark) => wrapped(remark, width)).map(style.yellow)]),
+    "",
+    ...wrapped(
+      'The later one wins: user file, project file, local file, environment. In a file: "autoCompactPercent": 80, "switches": { "notes": false }, "figures": { "idle-gap": 30 }. In the environment: STRATA_AUTOCOMPACT_PCT=80, STRATA_NOTES=0, STRATA_IDLE_GAP=30. "strata config --json" lists every variable.',
+      width,
+    ).map(style.dim),
+  ]
+}
+
+interface LeftOutLook {
+  readonly look: Look
+  readonly from: (origin: string) => string
+}
+
+function leftOutPart(leftOut: Configuration["leftOut"], { look, from }: LeftOutLook): readonly string[] {
+  if (leftOut.length === 0) return []
+  const { style, columns } = look
+  return [
+    "",
+    `${style.bold("Left out")}  ${style.dim('not trusted; "strata trust" shows it and asks you')}`,
+    ...leftOut.flatMap(({ what, source }) => {
+      const [first = "", ...more] = wrapped(`${what} (${from(source)})`, columns - 4)
+      return [style.yellow(`  ${first}`), ...indented(more, 4).map(style.yellow)]
+    }),
+  ]
+}
+
+function limitsPart(limits: Configuration["limits"], { style, columns: width }: Look): readonly string[] {
+  if (limits.length === 0) return []
+  return [
+    "",
+    `${style.bold("Learnt limits")}  ${style.dim("servers refused more; strata config --forget-limits forgets them")}`,
+    ...table({
+      width,
+      columns: [
+        { title: "model" },
+        { title: "address", gives: "end" },
+        { title: "tokens", align: "right" },
+        { title: "learnt" },
+      ],
+      rows: limits.map(({ model, address, tokens, learnt }) => [
+        printable(model),
+        printable(address),
+        grouped(tokens),
+        printable(learnt.slice(0, "2026-01-01".length)),
+      ]),
+      titles: style.dim,
+    }),
+  ]
+}
+
+/** Also shown when the settings have mistakes. */
+function filesPart(files: readonly SettingsFile[], { style, columns }: Look): readonly string[] {
+  return [
+    style.bold("Settings files"),
+    ...table({
+      width: Math.min(columns, WIDEST),
+      columns: [{ title: "" }, { title: "", gives: "beginning" }, { title: "" }],
+      rows: files.map(({ whose, path, found }) => [whose, printable(path), found ? "read" : "not found"]),
+    }),
+  ]
+}
+
+const isChanged = (row: readonly string[]) =>
+  row.some((cell) => /^(?:user file|project file|local file|environment(?: |$))/.test(cell))
+
+/** The text and the origin. A variable's name goes into the text, because the origin column is narrow. */
+function withOrigin(about: string, origin: string): readonly [about: string, from: string] {
+  const [, variable] = /^environment (.+)$/.exec(origin) ?? []
+  return variable === undefined ? [about, origin] : [`${about} (${variable})`, "environment"]
+}
+
+/** A file by its role; a variable by its name. */
+function originName(origin: string, files: readonly SettingsFile[]): string {
+  const file = files.find(({ path }) => path === origin)
+  return file ? `${file.whose} file` : origin
+}
+
+function valueText({ value }: Setting): string {
+  if (value === null) return "not set"
+  if (typeof value === "number") return grouped(value)
+  if (typeof value === "boolean") return value ? "yes" : "no"
+  if (typeof value === "string") return printable(value)
+  return Object.keys(value as object).length === 0 ? "none" : printable(JSON.stringify(value))
+}
+
+const problemLines = (problems: readonly { source: string; key: string; reason: string }[], width: number): string[] =>
+  problems.flatMap(({ source, key, reason }) => [
+    printable(source),
+    ...indented(wrapped(printable(`${key === "" ? "the whole file" : key}: ${reason}`), width - 2), 2),
+  ])

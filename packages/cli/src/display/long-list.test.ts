@@ -2,8 +2,8 @@
 import type { AgentView, Memory, MemoryChange } from "@strata/core/internal"
 import { describe, expect, test } from "vitest"
 import { listPage as agentsPage } from "../agents/page.ts"
+import { whyPage } from "../memory/command.ts"
 import { historyPage, listPage as memoriesPage } from "../memory/page.ts"
-import { whyPage } from "../memory/why.ts"
 import { listing } from "./long-list.ts"
 import { plainStyle as style } from "./terminal.ts"
 

@@ -1,18 +1,34 @@
 /** `strata dream`: consolidates a project's memory now, and watches, ends or reviews a consolidation. */
-import type { Dreamed } from "@strata/core/internal"
+
+import { realpath } from "node:fs/promises"
+import type { Dreamed, DreamFigures, Dreaming } from "@strata/core/internal"
+import { judge } from "@strata/core/internal/agent/permissions"
+import { systemClock } from "@strata/core/internal/base/clock"
+import { createFlags } from "@strata/core/internal/base/flags"
+import { localPerson } from "@strata/core/internal/base/owner"
+import { repositoryRoot } from "@strata/core/internal/base/repository"
+import { readSettings } from "@strata/core/internal/base/settings"
+import { trustOf } from "@strata/core/internal/base/trust"
+import { projectDreams } from "@strata/core/internal/conversation/project-dreams"
+import { openProjectMemory } from "@strata/core/internal/conversation/project-memory"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
 import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
+import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
+import { offlineModel } from "@strata/core/internal/model/offline/offline-model"
 import { readArguments } from "../arguments.ts"
-import { type Run, UsageError } from "../command.ts"
+import { type Call, type Run, UsageError } from "../command.ts"
+import { connectionFrom } from "../connection.ts"
 import { DREAM } from "../descriptions.ts"
 import { progressOn } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable, visibleJson } from "../display/visible.ts"
 import { diffLines } from "../memory/page.ts"
 import { interruptible } from "../run/interruption.ts"
+import { modelFrom } from "../session-options.ts"
 import { nearestTo } from "../suggestion.ts"
 import { askForWord } from "../trust/question.ts"
 import { costWords, progressWords, statusLines } from "./page.ts"
-import { type DreamPlace, openDreamPlace } from "./place.ts"
 
 const DONE = 0
 const NOT_DONE = 1
@@ -161,4 +177,53 @@ async function accept({ dreaming }: Pick<DreamPlace, "dreaming">, { print, compl
     installed.state === "installed" ? `${describeChange(installed.change)}\n` : "There was nothing left to change.\n",
   )
   return DONE
+}
+
+/** The dreams of the project that a directory belongs to, without a conversation. */
+interface DreamPlace {
+  readonly dreaming: Dreaming
+  readonly figures: DreamFigures
+  /** Without a connection the offline model dreams. */
+  readonly isConnected: boolean
+  close(): void
+}
+
+interface DreamPlaceOptions extends Pick<Call, "cwd" | "env"> {
+  readonly model?: string | undefined
+}
+
+async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptions): Promise<DreamPlace> {
+  const root = defaultRoot(env)
+  const cwd = await realpath(given)
+  const reading = await readSettings({ home: root, cwd, env })
+  const trust = await trustOf(root, reading)
+  const { values } = reading.settings({ trusted: trust.state !== "untrusted" })
+  const memory = await openProjectMemory({
+    ...{ store: fileStore({ root }), owner: localPerson, cwd, root, clock: systemClock },
+    mode: values.off ? "off" : values.memory,
+    code: repositoryRoot(cwd),
+  })
+  const connection = connectionFrom(env)
+  const { allow = [], ask = [], deny = [] } = values.permissions
+  const policy = { mode: "ask", allow, ask, deny, project: cwd, kept: [], readable: ["/"] } as const
+  const dreaming =
+    memory &&
+    projectDreams({
+      ...{ memory, project: cwd, env, clock: systemClock },
+      model: connection?.model(values.summariserModel ?? modelFrom(model, env), values.models) ?? offlineModel(),
+      rules: (tool, question) => {
+        const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)
+        return verdict === "allow" || `${why}.`
+      },
+    })
+  if (!dreaming) {
+    memory?.close()
+    throw new UsageError(`Memory may not be written: the setting memory is "${values.off ? "off" : values.memory}".`)
+  }
+  return {
+    dreaming,
+    figures: dreamFigures(createFlags({ settings: values }).current),
+    isConnected: connection !== undefined,
+    close: () => memory?.close(),
+  }
 }

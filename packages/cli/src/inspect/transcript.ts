@@ -1,17 +1,58 @@
 /** A recorded conversation of any program, as entries in order. Reads its file and those of its sub-agents; writes nothing. */
-import { readFile } from "node:fs/promises"
-import { basename } from "node:path"
-import type { Entry, ImportedConversation, ImportReport } from "@strata/core/internal"
+import { lstat, readdir, readFile } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import type { DecisionEntry, Entry, ImportedConversation, ImportReport } from "@strata/core/internal"
 import { ImportError, reasonOf } from "@strata/core/internal/base/errors"
 import { companionFiles } from "@strata/core/internal/import/companion-files"
 import { importTranscript } from "@strata/core/internal/import/import-file"
 import { placedEntries } from "@strata/core/internal/import/imported-entries"
 import { isDecision, isMessage } from "@strata/core/internal/journal/entries"
 import { isJournal, readJournalBytes } from "@strata/core/internal/journal/read-bytes"
+import { spendingOf } from "@strata/core/internal/team/spending"
 import { Links } from "@strata/core/internal/views/path"
 import { UsageError } from "../command.ts"
 import { damageSentences } from "../opening.ts"
-import { unrecordedSpending } from "./agents-spending.ts"
+
+/**
+ * What a journal's sub-agents spent and the journal does not say: a process that dies leaves the last responses only in the agent's own
+ * journal.
+ */
+const EXTENSION = ".jsonl"
+
+async function unrecordedSpending(file: string, entries: readonly Entry[]): Promise<readonly DecisionEntry[]> {
+  const folder = join(dirname(file), basename(file, EXTENSION), "subagents")
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(EXTENSION))
+  const recorded = new Set(entries.flatMap(responseIn))
+  const missing: DecisionEntry[] = []
+  for (const name of names.toSorted()) {
+    const agent = basename(name, EXTENSION)
+    const spent = spentBy(agent, await ownEntries(join(folder, name)))
+    missing.push(...spent.filter(({ responseId }) => !recorded.has(responseId)))
+  }
+  return missing
+}
+
+/** A fork's journal begins with a copy of its parent's, which the parent paid for. */
+async function ownEntries(path: string): Promise<readonly Entry[]> {
+  const facts = await lstat(path)
+  const bytes = facts.isFile() ? await readFile(path) : Buffer.alloc(0)
+  if (!isJournal(bytes)) return []
+  const { entries } = readJournalBytes(bytes)
+  return entries.slice(entries.findLastIndex((entry) => isDecision(entry) && entry.subtype === "branched") + 1)
+}
+
+function spentBy(agent: string, entries: readonly Entry[]) {
+  return entries.flatMap((entry) => {
+    const spending = spendingOf(entry, agent)
+    const place = { uuid: `${agent}:${entry.uuid}`, parentUuid: null, timestamp: entry.timestamp }
+    return spending ? [{ ...spending, ...place }] : []
+  })
+}
+
+function responseIn(entry: Entry): readonly string[] {
+  if (isDecision(entry)) return entry.subtype === "spent" ? [entry.responseId] : []
+  return entry.type === "assistant" ? [entry.message.id ?? entry.uuid] : []
+}
 
 export interface Transcript {
   readonly file: string

@@ -1,19 +1,23 @@
 /** `strata memory`: what is remembered across the conversations of a project, where it came from, and how to change it. */
+
+import type { ConversationListing } from "@strata/core/internal"
 import { repositoryRoot } from "@strata/core/internal/base/repository"
 import { claimsOf } from "@strata/core/internal/memory/claims"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
+import { findById, titleFrom } from "../conversation-names.ts"
 import { MEMORY } from "../descriptions.ts"
+import { listing } from "../display/long-list.ts"
 import { during } from "../display/progress.ts"
-import { visibleJson } from "../display/visible.ts"
+import { printable, visibleJson } from "../display/visible.ts"
 import { nearestTo } from "../suggestion.ts"
 import { changeOf, edit, erase, forget, revert, showChange } from "./changes.ts"
 import { namedMemory } from "./named.ts"
-import { historyPage, inOrder, listPage, memoryPage } from "./page.ts"
-import { openMemoryPlace } from "./place.ts"
+import { type Offered, offeredIn, offeredLines } from "./offered.ts"
+import { historyPage, inOrder, type Look, listPage, memoryPage } from "./page.ts"
+import { type MemoryPlace, openMemoryPlace } from "./place.ts"
 import { judgeMemory, review } from "./review.ts"
 import { searchMemory, searchPage } from "./search.ts"
-import { whyOffered, whyPage } from "./why.ts"
 
 const DONE = 0
 
@@ -114,4 +118,41 @@ function chosen([name = "list", ...given]: readonly string[]): { action: Action;
   if (given.length >= least && given.length <= most) return { action, given }
   const usage = `strata memory ${action}${value === "" ? "" : ` ${value}`}`
   throw new UsageError(`Use it like this: ${usage}. "strata memory --help" shows more.`)
+}
+
+/** `strata memory why`: which memories a past conversation was offered, and what for. */
+interface WhyFound extends Offered {
+  readonly conversation: string
+  readonly title?: string
+}
+
+interface Listed extends ConversationListing {
+  readonly project: string
+}
+
+/** The newest conversation, unless the start of an id is given. */
+async function whyOffered({ store, projects }: MemoryPlace, id: string | undefined): Promise<WhyFound> {
+  const all: Listed[] = []
+  for (const project of projects) all.push(...(await store.list(project)).map((listing) => ({ ...listing, project })))
+  const begun = all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
+  const newest = begun.toSorted((a, b) => (a.touched < b.touched ? 1 : -1))
+  const found = id === undefined ? newest[0] : findById(id, newest)
+  if (!found) throw new UsageError("This project has no conversation yet.")
+  const journal = await store.open({ project: found.project, id: found.id }, { access: "read" })
+  try {
+    const title = found.facts?.title ?? (found.firstWords && titleFrom(found.firstWords))
+    return { conversation: found.id, ...(title ? { title } : {}), ...(await offeredIn(journal.entries())) }
+  } finally {
+    await journal.close()
+  }
+}
+
+export function whyPage(
+  { conversation, title, ...offered }: WhyFound,
+  { style, columns, isShort }: Look,
+): readonly string[] {
+  const heading = `Conversation ${conversation.slice(0, 8)}${title === undefined ? "" : `: ${title}`}`
+  const lines = offeredLines(offered, Math.min(columns, 110))
+  const { shown, rest } = listing(lines, { isShort, seeAll: "strata memory why | less" })
+  return [style.bold(printable(heading)), ...shown, ...rest.map(style.dim)]
 }

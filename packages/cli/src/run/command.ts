@@ -2,19 +2,21 @@
  * `strata run`: one task, no questions. The answer goes to standard output, everything else to standard error. The exit code says how it
  * ended. A call that needs permission is denied, because no one is there to give it.
  */
-import type { QueryEnd, QueryEvent } from "@strata/core/internal"
+import type { Agent, ClearingOrder, CompactionOrder, CompactionPlan, QueryEnd, QueryEvent } from "@strata/core/internal"
+import { CompactionFailedError } from "@strata/core/internal/base/errors"
 import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
-import { type CompactRequest, compactRequestIn } from "../compacting.ts"
+import { type CompactingEnd, type CompactRequest, compactingEvents, compactRequestIn } from "../compacting.ts"
 import { connectionFrom, NO_KEY, unusedConnection } from "../connection.ts"
 import { titleFrom } from "../conversation-names.ts"
 import { RUN } from "../descriptions.ts"
+import { clearingSentence } from "../display/undo.ts"
+import { visibleJson } from "../display/visible.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
 import { findConversation, openSession, openWorkspace } from "../session.ts"
-import { readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
-import { compact } from "./compact.ts"
+import { type Environment, readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
+import { editText } from "../text-editor.ts"
 import { interruptible } from "./interruption.ts"
-import { jsonReport } from "./json-report.ts"
 import type { Report } from "./report.ts"
 import { readTask } from "./task.ts"
 import { messageCame, TEAM_OPTIONS, teamFrom } from "./team.ts"
@@ -110,4 +112,84 @@ async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: Repor
       value.take() // the end of the report says it
     else report.event(value)
   }
+}
+
+/**
+ * One JSON object per line: the conversation, every event of the query, then the end. Texts are exact: what could control a terminal is
+ * written as an escape.
+ */
+function jsonReport(print: (text: string) => void): Report {
+  const line = (value: object) => print(`${visibleJson(value)}\n`)
+  const isNews = progressFilter()
+  return {
+    begin: (begin) => line({ type: "conversation", ...begin }),
+    event: (event) => {
+      if (isNews(event)) line(plain(event))
+    },
+    plan: (plan) => line({ type: "plan", plan }),
+    end: ({ end, ...rest }) => line({ type: "end", reason: end.reason, ...rest }),
+  }
+}
+
+/** Errors by name and message only. */
+function plain(event: QueryEvent): object {
+  if (event.type !== "done" || event.reason !== "error") return event
+  const { error, ...rest } = event
+  return { ...rest, error: error instanceof Error ? error.name : "Error" }
+}
+
+const CHARACTERS_BETWEEN = 500 // a summary streams in small pieces: one line for each would be too many
+
+/** Drops progress that only reports a few more characters of the summary. */
+function progressFilter(): (event: QueryEvent) => boolean {
+  let reported = 0
+  return (event) => {
+    if (event.type !== "compaction" || event.progress.phase !== "summarising") return true
+    const { characters } = event.progress
+    if (characters !== undefined && characters > reported && characters - reported < CHARACTERS_BETWEEN) return false
+    reported = characters ?? 0
+    return true
+  }
+}
+
+/** `strata run "/compact …"`: compacts an earlier conversation or shows the plan, with the events of a query. */
+interface CompactRun extends CompactRequest {
+  readonly agent: Agent
+  readonly signal: AbortSignal
+  readonly env: Environment
+  readonly showPlan: (plan: CompactionPlan) => void
+  readonly notice: (message: string) => void
+}
+
+async function* compact(run: CompactRun): AsyncGenerator<QueryEvent, QueryEnd> {
+  const { agent, isDryRun, order, signal } = run
+  const work = (given: { readonly signal: AbortSignal }) => {
+    if (run.clearing) return clear(run, run.clearing)
+    return isDryRun ? plan(run) : agent.conversation.compact({ ...order, ...reviewOf(run) }, given)
+  }
+  const end = endOf(yield* compactingEvents({ agent, work, signal }))
+  yield { type: "done", turns: 0, ...end }
+  return end
+}
+
+async function clear({ agent, isDryRun, notice }: CompactRun, order: ClearingOrder): Promise<void> {
+  const report = await agent.conversation.clearResults({ ...order, dryRun: isDryRun })
+  notice(clearingSentence(report, { isDryRun, undo: "strata undo" }))
+}
+
+const reviewOf = ({ edits, env }: CompactRun): Pick<CompactionOrder, "review"> =>
+  edits ? { review: ({ text }) => editText({ text, name: "summary.md", env }) } : {}
+
+async function plan({ agent, order, showPlan }: CompactRun): Promise<void> {
+  const planned = await agent.conversation.planCompaction(order)
+  if (planned.kind === "refused") throw new CompactionFailedError(planned.why, planned.message)
+  showPlan(planned)
+}
+
+function endOf(end: CompactingEnd): QueryEnd {
+  if (end.kind === "given-up")
+    return end.error ? { reason: "error", message: end.error.message, error: end.error } : { reason: "aborted" }
+  return end.kind === "failed"
+    ? { reason: "error", message: end.message, error: end.error }
+    : { reason: "answer", text: "" }
 }

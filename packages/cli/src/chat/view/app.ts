@@ -1,7 +1,8 @@
 /** The whole screen, from the top: conversation, work line, question or input line, status line. */
-import { Box, useApp, useInput, usePaste, useWindowSize } from "ink"
+import { Box, useAnimation, useApp, useInput, usePaste, useWindowSize } from "ink"
 import { type ReactNode, useEffect, useSyncExternalStore } from "react"
-import { firstLine } from "../../display/text.ts"
+import { clockTime, counted, dollars } from "../../display/numbers.ts"
+import { firstLine, widthOf } from "../../display/text.ts"
 import type { Chat } from "../chat.ts"
 import { menuFor } from "../completion.ts"
 import { isLow } from "../dialog-layout.ts"
@@ -10,16 +11,92 @@ import { foundInput } from "../history-search.ts"
 import { press } from "../keyboard.ts"
 import { intentsOf, withPlainEnds } from "../keys.ts"
 import { type MenuRow, type MenuSpace, menuRows, searchLine } from "../menu-rows.ts"
-import type { ChatState, QueuedInput } from "../state.ts"
-import { ColumnsContext } from "./columns.ts"
+import { bar } from "../panels.ts"
+import type { ChatState, QueuedInput, Status, Work } from "../state.ts"
+import { ColumnsContext, useColumns } from "./columns.ts"
 import { DialogBox } from "./dialog-box.ts"
 import { h } from "./element.ts"
 import { InputBox } from "./input-box.ts"
-import { StatusLine } from "./status-line.ts"
 import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
 import { Transcript } from "./transcript.ts"
-import { WorkLine } from "./work-line.ts"
+
+/** The last line: model, permission mode, room left, money, turns, agents at work, and a dream if one runs. Where there is no room, the least important parts are left out. */
+const BAR_COLUMNS = 8
+
+interface StatusLineProps {
+  readonly status: Status
+  readonly queued: number
+  readonly isLeaving: boolean
+}
+
+function StatusLine({ status, queued, isLeaving }: StatusLineProps): ReactNode {
+  const theme = useTheme()
+  const columns = useColumns()
+  const colour = isLeaving || status.isContextLow ? theme.warning : theme.quiet
+  const text = isLeaving
+    ? "Press Ctrl-C again to exit. The conversation is kept."
+    : statusWords(status, { queued, columns: columns - 1 })
+  return h(Text, { ...colour, wrap: "truncate-end" }, ` ${text}`)
+}
+
+interface Room {
+  readonly queued: number
+  readonly columns: number
+}
+
+export function statusWords(status: Status, { queued, columns }: Room): string {
+  const { model, mode, percentLeft, turns, isPriceIncomplete, agents = 0, dream } = status
+  const left = `${percentLeft}% left`
+  const facts = [
+    model,
+    mode,
+    `${bar(percentLeft / 100, BAR_COLUMNS)} ${left}`,
+    `${dollars(status.dollars)}${isPriceIncomplete ? "+" : ""}`,
+    counted(turns, "turn"),
+    ...(agents === 0 ? [] : [counted(agents, "agent")]),
+    ...(dream === undefined ? [] : [`dream ${dream}`]),
+    ...(queued === 0 ? [] : [`${queued} queued`]),
+  ]
+  const narrow = facts.with(2, left)
+  const lines = [facts, narrow, narrow.toSpliced(4, 1), narrow.toSpliced(3, 2)].map((parts) => parts.join(" · "))
+  return lines.find((line) => widthOf(line) <= columns) ?? lines.at(-1)!
+}
+
+/** What the agent is doing right now, and how to stop it. */
+const FRAMES = ["|", "/", "-", "\\"]
+const FRAME_MS = 250
+
+function WorkLine({ work }: { readonly work: Work }): ReactNode {
+  const theme = useTheme()
+  const { frame } = useAnimation({ interval: FRAME_MS, isActive: work.type !== "idle" })
+  if (work.type === "idle") return null
+  const colour = work.type === "retrying" ? theme.warning : theme.accent
+  return h(
+    Box,
+    { marginTop: 1, gap: 1 },
+    h(Box, { flexShrink: 0 }, h(Text, colour, FRAMES[frame % FRAMES.length])),
+    h(Text, { ...colour, wrap: "truncate-end" }, wordsFor(work, Date.now())),
+  )
+}
+
+export function wordsFor(work: Exclude<Work, { type: "idle" }>, now: number): string {
+  switch (work.type) {
+    case "opening":
+      return "Opening the conversation…"
+    case "interrupting":
+      return "Interrupting…"
+    case "working":
+      return `Working, ${clockTime(now - work.since)} (Esc interrupts)`
+    case "compacting":
+      return `Compacting: ${work.step}, ${clockTime(now - work.since)} (Esc cancels)`
+    case "retrying": {
+      const left = Math.max(0, Math.ceil((work.until - now) / 1_000))
+      const when = left === 0 ? "now" : `in ${left} s`
+      return `Attempt ${work.attempt} failed, retrying ${when} (Esc interrupts): ${work.reason}`
+    }
+  }
+}
 
 const ROWS_AROUND = 8 // work line, input with its borders, status line, and a row to spare: a frame as high as the window would scroll
 const ROWS_BESIDE_DIALOG = 16 // the same with a question and its choices

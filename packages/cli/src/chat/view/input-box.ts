@@ -6,7 +6,6 @@ import { type EditorRow, editorRows } from "../editor-rows.ts"
 import type { MenuRow } from "../menu-rows.ts"
 import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
-import { MenuBox } from "./menu-box.ts"
 import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
 
@@ -79,4 +78,16 @@ function EditorLine({ row: { text, cursor } }: { readonly row: EditorRow }): Rea
   if (!cursor) return h(Text, { wrap: "truncate-end" }, text || " ")
   const { before, under, after } = cursor
   return h(Text, { wrap: "truncate-end" }, before, h(Text, { inverse: true }, under), after)
+}
+
+/** The menu below the input line. */
+function MenuBox({ rows }: { readonly rows: readonly MenuRow[] }): ReactNode {
+  const { accent, quiet } = useTheme()
+  return h(
+    Box,
+    { flexDirection: "column", flexShrink: 0 },
+    rows.map(({ text, isSelected }, i) =>
+      h(Text, { key: i, ...(isSelected ? accent : quiet), wrap: "truncate-end" }, text),
+    ),
+  )
 }

@@ -10,10 +10,8 @@ import { widthOf } from "../../display/text.ts"
 import { editorWith } from "../editor.ts"
 import { historyOf } from "../input-history.ts"
 import { type ChatState, initialState } from "../state.ts"
-import { Screen } from "./app.ts"
+import { Screen, statusWords, wordsFor } from "./app.ts"
 import { h } from "./element.ts"
-import { statusWords } from "./status-line.ts"
-import { wordsFor } from "./work-line.ts"
 
 const STATE = initialState(
   {
