@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { claudeToolResponse } from "./claude-tool-response.ts"
+import { claudeToolResponse } from "./run-tools.ts"
 
 const EDIT = { file_path: "a.ts", old_string: "x", new_string: "y" }
 

@@ -2,13 +2,16 @@
  * Runs the tool calls of one response in the agent's loop: with permissions, hooks, events and telemetry. Calls that change nothing run
  * side by side, others in order. Every call gets exactly one result.
  */
+
+import { resolve } from "node:path"
 import { Channel } from "../base/channel.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import type { ToolResult, ToolUse } from "../messages/blocks.ts"
+import { type ToolResult, type ToolUse, textOf } from "../messages/blocks.ts"
 import type { CallChanges } from "../messages/messages.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
 import { type CallOutcome, type CallRequest, type PreparedCall, prepareCalls, runCall } from "../tools/run-calls.ts"
+import { NO_OUTPUT } from "../tools/shell/bash.ts"
 import type { SharedToolContext, Tool, ToolOutput } from "../tools/tool.ts"
 import {
   asAttachment,
@@ -19,7 +22,6 @@ import {
   throughHooks,
   throughRules,
 } from "./admit-call.ts"
-import { claudeToolResponse } from "./claude-tool-response.ts"
 import { judge } from "./permissions.ts"
 import type { QueryEvent } from "./query-events.ts"
 import type { Refusals } from "./refusals.ts"
@@ -202,4 +204,43 @@ async function afterHooks({ request, output, notes }: Performed, gate: Gate, rou
     content: after.output ?? output.content,
     attachments: [...(output.attachments ?? []), ...notes, ...contextsOf(after), ...blocked],
   }
+}
+
+/** The `tool_response` that scripts written for Claude Code expect after a call: an object whose fields depend on the tool. */
+interface Responded {
+  readonly tool: string
+  readonly input: unknown
+  readonly output: ToolOutput
+  /** Relative paths start here. */
+  readonly directory: string
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const RESPONSES: Readonly<Record<string, (input: Fields, output: ToolOutput) => Fields>> = {
+  // the shell has one stream for both, and it is in the order in which it was printed
+  Bash: (_, output) => ({ stdout: textIn(output), stderr: "", interrupted: false, isImage: false }),
+  Read: ({ file_path: filePath }, output) => ({ type: "text", file: { filePath, content: textIn(output) } }),
+  Write: ({ file_path: filePath, content }, output) => ({ filePath, content, success: output.isError !== true }),
+  Edit: ({ file_path: filePath, old_string, new_string, replace_all }, output) => ({
+    filePath,
+    oldString: old_string,
+    newString: new_string,
+    replaceAll: replace_all === true,
+    success: output.isError !== true,
+  }),
+}
+
+/** For other tools the content, as text or as blocks. */
+export function claudeToolResponse({ tool, input, output, directory }: Responded): Fields {
+  const given = (typeof input === "object" && input !== null ? input : {}) as Fields
+  const { file_path: path } = given
+  const fields = typeof path === "string" ? { ...given, file_path: resolve(directory, path) } : given
+  const failed = output.isError ? { is_error: true } : {}
+  return { ...(RESPONSES[tool]?.(fields, output) ?? { content: output.content }), ...failed }
+}
+
+function textIn({ content }: ToolOutput): string {
+  const text = typeof content === "string" ? content : textOf(content)
+  return text === NO_OUTPUT ? "" : text
 }

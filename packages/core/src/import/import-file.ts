@@ -1,11 +1,12 @@
 /** Imports a transcript of another program: recognises its format and reads it, or says why it cannot. */
 import { ImportError } from "../base/errors.ts"
+import { type Block, isThinking, type Thinking } from "../messages/blocks.ts"
+import { contentOf, type Message } from "../messages/messages.ts"
 import { repairsOf, usable } from "../messages/usable.ts"
 import { claudeCode } from "./claude-code/claude-code.ts"
 import { codex } from "./codex/codex.ts"
 import { copilot } from "./copilot/copilot.ts"
 import { firstFields, parseFields, withoutByteOrderMark } from "./foreign-json.ts"
-import { foreignThinkingDropped } from "./foreign-thinking.ts"
 import { gemini } from "./gemini.ts"
 import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
 import { openCode } from "./opencode.ts"
@@ -54,3 +55,51 @@ function whatIsIn(text: string): string {
   const shown = names.slice(0, SHOWN_FIELDS).join(", ")
   return `its format is not known; it begins with a JSON object with the fields ${shown || "(none)"}${names.length > SHOWN_FIELDS ? ", …" : ""}`
 }
+
+/**
+ * Drops what the API would refuse of other models' thinking: their signatures, and thinking that only its own provider can read. Readable
+ * text stays in the journal for people; without a signature no request sends it.
+ */
+/** Names of Claude with any provider. Bedrock's profiles do not show the model. */
+const CLAUDE = /claude|anthropic|bedrock/i
+const SYNTHETIC_MODEL = "<synthetic>"
+const WHAT = "signed thinking of other models"
+
+function foreignThinkingDropped(conversation: ImportedConversation): ImportedConversation {
+  let count = 0
+  const cleaned = (messages: readonly Message[]): readonly Message[] =>
+    messages.map((message) => {
+      if (message.type !== "assistant" || !isForeign(message.message.model)) return message
+      const blocks = contentOf(message)
+      const signed = blocks.filter(isSigned).length
+      if (signed === 0) return message
+      count += signed
+      return {
+        ...message,
+        message: { ...message.message, content: blocks.map((block) => (isSigned(block) ? unsigned(block) : block)) },
+      }
+    })
+  const messages = cleaned(conversation.messages)
+  const agents = conversation.agents?.map((agent) => ({ ...agent, messages: cleaned(agent.messages) }))
+  if (count === 0) return conversation
+  const { report } = conversation
+  const note = `${WHAT} (${count}): the signatures are dropped, because the API would refuse them; requests leave this thinking out`
+  return {
+    ...conversation,
+    messages,
+    ...(agents ? { agents } : {}),
+    report: { ...report, dropped: { ...report.dropped, [WHAT]: count }, notes: [...report.notes, note] },
+  }
+}
+
+const isForeign = (model: string | undefined): boolean =>
+  model !== undefined && model !== SYNTHETIC_MODEL && !CLAUDE.test(model)
+
+const isSigned = (block: Block): boolean =>
+  isThinking(block) && (block.type === "redacted_thinking" || block.signature !== "")
+
+const unsigned = (block: Block): Thinking => ({
+  type: "thinking",
+  thinking: block.type === "thinking" ? block.thinking : "",
+  signature: "",
+})

@@ -22,7 +22,6 @@ import {
   type PreparedState,
   type Sender,
 } from "./layer.ts"
-import { mayAct } from "./request-source.ts"
 
 export interface PipelineParts {
   readonly layers: readonly Layer[]
@@ -242,3 +241,14 @@ const isEnd = (draft: Draft) =>
 function failureIn(drafts: readonly Draft[]): FailureReason | undefined {
   return drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")?.reason
 }
+
+/** Which layers act in a conversation, by what its requests are for. */
+/** Sources of requests that a layer makes itself. A layer that acted inside one would start work about its own work. */
+const OF_LAYERS: ReadonlySet<RequestSource> = new Set([
+  ...(["notes", "compaction", "by-hand", "memory", "dream", "progress", "keep-warm"] as const),
+])
+
+/** Layers that ask a model, or replace the conversation by what a model wrote. */
+const ASKING: ReadonlySet<LayerName> = new Set(["session-memory", "compaction", "auto-memory", "dreaming"])
+
+const mayAct = (layer: LayerName, source: RequestSource): boolean => !(ASKING.has(layer) && OF_LAYERS.has(source))

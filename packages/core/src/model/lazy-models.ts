@@ -1,11 +1,22 @@
 /** The models of the package's root. Naming one costs little: its adapter is loaded with the first request. */
+
+import {
+  anOption,
+  aPort,
+  checkOptions,
+  describe,
+  InvalidOptionError,
+  type OptionRules,
+  required,
+} from "../base/options.ts"
 import { findModel } from "../tokens/models.ts"
 import { aiSdkAddress, anthropicAddress } from "./address.ts"
 import type { AiSdkModel, AiSdkModelOptions } from "./ai-sdk/ai-sdk.ts"
 import { AI_SDK_OMITS, aiSdkFacts } from "./ai-sdk/facts.ts"
 import type { AnthropicModel, AnthropicModelOptions } from "./anthropic/anthropic.ts"
+import { CLIENT_OPTION, isAiSdkModel } from "./choose-model.ts"
 import type { Model } from "./model.ts"
-import { checkAiSdkOptions, checkAnthropicOptions } from "./model-options.ts"
+import type { RetryOptions } from "./retry.ts"
 
 /**
  * Claude, on the official SDK. You need it only for options that a model id cannot carry: a base URL, retries, betas.
@@ -76,3 +87,44 @@ const streamOf = (adapter: Lazy<Model>): Model["stream"] =>
   async function* (request, options) {
     yield* (await adapter.load()).stream(request, options)
   }
+
+/** Checks the options of `anthropicModel` and `aiSdkModel`. */
+const RETRY_RULES: OptionRules<RetryOptions> = {
+  maxAttempts: anOption.number,
+  maxWaitMs: anOption.number,
+  random: anOption.callback,
+  delay: anOption.callback,
+}
+
+const ANTHROPIC_RULES: OptionRules<AnthropicModelOptions> = {
+  model: required({ ...anOption.filledText, is: 'a model id such as "claude-opus-5-5"' }),
+  apiKey: anOption.text,
+  baseURL: anOption.filledText,
+  betas: anOption.list,
+  client: CLIENT_OPTION,
+  timeoutMs: anOption.number,
+  limits: anOption.object,
+  clock: aPort.clock,
+  models: anOption.object,
+  env: anOption.object,
+  ...RETRY_RULES,
+}
+
+const AI_SDK_RULES: OptionRules<AiSdkModelOptions> = {
+  name: anOption.filledText,
+  models: anOption.object,
+  limits: anOption.object,
+  clock: aPort.clock,
+  ...RETRY_RULES,
+}
+
+const checkAnthropicOptions = (options: unknown): void => checkOptions("anthropicModel", options, ANTHROPIC_RULES)
+
+function checkAiSdkOptions(model: unknown, options: unknown): void {
+  if (!isAiSdkModel(model))
+    throw new InvalidOptionError(
+      "model",
+      `aiSdkModel() takes a model of the AI SDK, such as openai("gpt-5"), not ${describe(model)}.`,
+    )
+  checkOptions("aiSdkModel", options, AI_SDK_RULES)
+}

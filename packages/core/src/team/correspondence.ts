@@ -6,16 +6,19 @@ import type { Agent } from "../agent/agent.ts"
 import type { Arrival } from "../agent/companions.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
+import type { FigureName } from "../base/flag-names.ts"
 import type { Flags } from "../base/flags.ts"
+import { isSafeId } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import type { Tool } from "../tools/tool.ts"
-import { openConversationSocket } from "./conversation-socket.ts"
-import { LEAD } from "./hub.ts"
+import { type Delivery, LEAD, type MessageHub } from "./hub.ts"
 import type { ArrivalSource } from "./lead-arrivals.ts"
 import { isReserved } from "./limits.ts"
+import { readSent } from "./messages.ts"
 import { Post } from "./post.ts"
+import { bridgeTo } from "./routes.ts"
 import { sendMessageTool } from "./send-message.ts"
-import type { OpenSocket } from "./socket.ts"
+import { type OpenSocket, openSocket, type SocketAnswer, type SocketMessage } from "./socket.ts"
 import type { Team } from "./team.ts"
 import { TeamMailbox } from "./team-mailbox.ts"
 
@@ -150,4 +153,55 @@ export class Correspondence implements ArrivalSource {
 function lastNumber({ conversation }: Agent, from: string): number {
   const id = conversation.views.agents.received.get(from) ?? ""
   return Number(/#(\d+)$/.exec(id)?.[1] ?? 0)
+}
+
+/**
+ * This conversation as others reach it: messages that come through its socket wait for the next round of its lead, or of the agent they
+ * name. `strata agents stop` comes this way too.
+ */
+interface ConversationSocketParts {
+  readonly root: string
+  readonly conversation: string
+  /** Whose it is, as `circleOf` names it. */
+  readonly circle: string | undefined
+  readonly clock: Clock
+  readonly hub: Pick<MessageHub, "deliver"> & Partial<Pick<Team, "get" | "stop">>
+  readonly figures: () => Readonly<Record<FigureName, number>>
+  /** The number of the last message that is known of a sender. */
+  readonly lastNumber: (from: string) => number
+}
+
+export function openConversationSocket(parts: ConversationSocketParts): Promise<OpenSocket> {
+  const numbers = new Map<string, number>()
+  const { root, conversation, circle, clock } = parts
+  return openSocket({ root, conversation, circle, clock, receive: (message) => received(message, numbers, parts) })
+}
+
+function received(
+  { from: sender, circle = "", content }: SocketMessage,
+  numbers: Map<string, number>,
+  { hub, figures, lastNumber, circle: own }: ConversationSocketParts,
+): SocketAnswer {
+  if (content.control === "stop") return stopped(String(content.agent), hub)
+  if (circle !== own)
+    return { accepted: false, why: "The conversation belongs to someone else. Nothing was delivered." }
+  const { to = LEAD, ...message } = content
+  const sent = readSent(message, figures()["agent-message-limit"])
+  if (!isSafeId(sender)) return { accepted: false, why: "The sender's conversation has no usable id." }
+  if (typeof to !== "string") return { accepted: false, why: "The receiver must be a name." }
+  if (!sent) return { accepted: false, why: "The message is of no known kind, or too long." }
+  const from = bridgeTo(sender)
+  const number = (numbers.get(from) ?? lastNumber(from)) + 1
+  const delivery: Delivery = hub.deliver({ id: `${from}#${number}`, from, to, ...sent })
+  if (delivery.state === "refused") return { accepted: false, why: delivery.why }
+  numbers.set(from, number)
+  return { accepted: true }
+}
+
+/** Only the user's own program asks for this: no message of an agent has this form. */
+function stopped(agent: string, hub: ConversationSocketParts["hub"]): SocketAnswer {
+  const found = hub.get?.(agent)
+  if (!found?.isActive) return { accepted: false, why: `The agent ${agent} does not work now. Nothing was changed.` }
+  void hub.stop?.(found.id, "The user stopped it.")
+  return { accepted: true }
 }

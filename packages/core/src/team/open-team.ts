@@ -1,12 +1,17 @@
 /** Opens an agent that can have others work for it: with the Agent tool, and a team that is closed with it. */
+
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
 import type { Agent } from "../agent/agent.ts"
 import { openAgentWith, type Surroundings, settingsFor } from "../agent/open-agent.ts"
 import { type AgentOptions, checkAgentOptions } from "../agent/options.ts"
+import { isSafeId } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import { ownerIn, withFixedOwner } from "../base/owner.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
+import type { Store } from "../journal/store.ts"
 import type { Model } from "../model/model.ts"
 import type { OpenToolset, Tool, Toolset } from "../tools/tool.ts"
 import { AGENT_TOOL, agentTool, refusedAgentTool } from "./agent-tool.ts"
@@ -19,14 +24,13 @@ import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load
 import { toolNames } from "./definitions/tool-names.ts"
 import { LEAD } from "./hub.ts"
 import { worktreesOf } from "./isolation.ts"
-import { dropUnchangedWorktrees } from "./leftover-worktrees.ts"
 import { cheapestModel } from "./models.ts"
 import { subAgentOpener } from "./open-sub-agent.ts"
 import type { AgentOrder } from "./order.ts"
 import { circleOf } from "./routes.ts"
 import { SEND_MESSAGE } from "./send-message.ts"
 import { Team } from "./team.ts"
-import { Worktree } from "./worktree.ts"
+import { Worktree, type WorktreePlace, worktreesDirectory } from "./worktree.ts"
 
 export interface TeamAgentOptions extends AgentOptions {
   /** Lets the agent start others that work for it. A list adds your own kinds of agents. Default: it works alone. */
@@ -178,3 +182,43 @@ function givenDefinitions(agents: unknown): readonly AgentDefinition[] {
 
 const MUST_BE =
   'The option "agents" of openAgent() must be true, or a list of agents with a name, a description and a prompt'
+
+/**
+ * Removes working trees that agents left without a change because their process was killed. Only those that Strata made for this
+ * repository, and only of conversations that no process has open. A tree with changes stays until someone merges or drops it.
+ */
+interface Leftovers extends Pick<WorktreePlace, "cwd" | "root" | "env" | "project"> {
+  readonly store: Store
+  /** The conversation that is open here. None of its agents has begun yet. */
+  readonly conversation: string
+}
+
+/** Never rejects: what cannot be removed now is looked at again at the next start. */
+async function dropUnchangedWorktrees(leftovers: Leftovers): Promise<void> {
+  const { store, project, conversation: own } = leftovers
+  const directory = worktreesDirectory(leftovers)
+  for (const conversation of await namesIn(directory)) {
+    const agents = await namesIn(join(directory, conversation))
+    try {
+      // opening it for writing takes its lock, so no process begins to work in these trees meanwhile
+      const journal =
+        conversation === own ? undefined : await store.open({ project, id: conversation }, { access: "write" })
+      try {
+        for (const agent of agents) await dropIfUnchanged({ ...leftovers, conversation, agent })
+      } finally {
+        await journal?.close()
+      }
+    } catch {} // of another project, or in use
+  }
+}
+
+async function dropIfUnchanged(place: WorktreePlace): Promise<void> {
+  try {
+    const worktree = await Worktree.find(place)
+    const changes = await worktree?.changes() // fails for a tree of another repository
+    if (changes?.files.length === 0) await worktree?.drop()
+  } catch {}
+}
+
+const namesIn = async (directory: string): Promise<readonly string[]> =>
+  (await readdir(directory).catch(() => [])).filter(isSafeId)

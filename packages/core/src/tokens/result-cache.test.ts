@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest"
 import type { ToolResult } from "../messages/blocks.ts"
+import { createResultMeter } from "./estimate.ts"
 import { measureBlock } from "./measure.ts"
-import { createResultMeter } from "./result-cache.ts"
 
 const result = (id: string, content: ToolResult["content"]): ToolResult => ({
   type: "tool_result",

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type ArrivedResult, planRound } from "./plan.ts"
+import { type ArrivedResult, planRound } from "./tool-result-storage.ts"
 
 const result = (toolUseId: string, characters: number, more: Partial<ArrivedResult> = {}): ArrivedResult => ({
   toolUseId,

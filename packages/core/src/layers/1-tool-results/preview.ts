@@ -2,7 +2,6 @@
  * The part of a large text that stays in the context: its beginning and a little of its end, cut at a line end where one is near, and for
  * JSON its shape. A preview is two lengths and not a text, so content is written only once.
  */
-import { jsonShape } from "./json-shape.ts"
 
 export interface Preview {
   /** Characters from the beginning and from the end. */
@@ -49,4 +48,36 @@ export const cutBefore = (text: string, at: number): number => (splitsPair(text,
 function splitsPair(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1)
   return before >= 0xd800 && before <= 0xdbff
+}
+
+/** The shape of a JSON text, in one line: `{"items": [1204 × {"id": number, "name": string}], "total": number}`. */
+
+const LONGEST_TEXT = 5_000_000 // characters; parsing more would take noticeable time
+const LONGEST_SHAPE = 600 // characters
+const DEEPEST = 4
+const MOST_KEYS = 12
+
+/** `undefined` where the text is not a JSON object or list. */
+function jsonShape(text: string): string | undefined {
+  if (text.length > LONGEST_TEXT || !/^\s*[{[]/.test(text)) return undefined
+  try {
+    const shape = shapeOf(JSON.parse(text), 0)
+    return shape.length > LONGEST_SHAPE ? `${shape.slice(0, LONGEST_SHAPE)} …` : shape
+  } catch {
+    return undefined // it only looks like JSON
+  }
+}
+
+function shapeOf(value: unknown, depth: number): string {
+  if (value === null) return "null"
+  if (Array.isArray(value)) {
+    if (value.length === 0) return "[]"
+    return depth >= DEEPEST ? "[…]" : `[${value.length} × ${shapeOf(value[0], depth + 1)}]`
+  }
+  if (typeof value !== "object") return typeof value
+  if (depth >= DEEPEST) return "{…}"
+  const fields = Object.entries(value)
+  const shown = fields.slice(0, MOST_KEYS).map(([key, field]) => `${JSON.stringify(key)}: ${shapeOf(field, depth + 1)}`)
+  const more = fields.length > MOST_KEYS ? [`… ${fields.length - MOST_KEYS} more`] : []
+  return `{${[...shown, ...more].join(", ")}}`
 }

@@ -10,15 +10,21 @@ import { MOST_RESULT_CHARACTERS } from "../../base/flag-client.ts"
 import { grouped } from "../../base/grouped.ts"
 import { isSafeId } from "../../base/ids.ts"
 import type { DecisionDraft, DecisionOf, Effect } from "../../journal/entries.ts"
-import { isText, isToolResult, resultBlocks, type ToolResult } from "../../messages/blocks.ts"
+import {
+  type Block,
+  isMedia,
+  isText,
+  isToolResult,
+  type Media,
+  resultBlocks,
+  type ToolResult,
+} from "../../messages/blocks.ts"
 import { contentOf } from "../../messages/messages.ts"
 import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
 import { parseAddress } from "../../views/record/archive.ts"
 import type { Layer, LayerContext } from "../layer.ts"
 import { toolOf } from "../tool-of.ts"
-import { type ArrivedResult, type Placement, planRound } from "./plan.ts"
 import { cutBefore, mostShown, previewOf } from "./preview.ts"
-import { charactersOf, isEmptyResult, mediaFiles, wholeFile } from "./result-content.ts"
 
 const PERSISTED = "tool-result-persisted"
 const LONGEST_REASON = 300 // characters of an error that the model sees
@@ -216,4 +222,96 @@ export class ResultNotStoredError extends StrataError {
       : "It stays in the context whole."
     super(`The large result of the call ${JSON.stringify(toolUseId)} could not be put aside: ${why}. ${kept}`)
   }
+}
+
+/** What a tool result holds: how much text, whether it is empty, and the files it is stored as. */
+/**
+ * Characters that count against limits. Images do not count: their size in the context does not depend on the length of their encoding,
+ * and the media limits apply to them.
+ */
+function charactersOf(result: ToolResult): number {
+  if (typeof result.content === "string") return result.content.length
+  return resultBlocks(result).reduce((sum, block) => sum + blockCharacters(block), 0)
+}
+
+function blockCharacters(block: Block): number {
+  if (isText(block)) return block.text.length
+  if (!isMedia(block)) return JSON.stringify(block).length
+  return block.source.type === "text" ? block.source.data.length : 0
+}
+
+function isEmptyResult(result: ToolResult): boolean {
+  return resultBlocks(result).every((block) => isText(block) && block.text.trim() === "")
+}
+
+interface StoredFile {
+  readonly name: string
+  readonly data: string | Uint8Array
+}
+
+/** The whole result: text as it is, a list of blocks as JSON. */
+function wholeFile({ tool_use_id: id, content = "" }: ToolResult): StoredFile {
+  return typeof content === "string"
+    ? { name: `${id}.txt`, data: content }
+    : { name: `${id}.json`, data: JSON.stringify(content) }
+}
+
+/** Its images and documents, each in its own format. */
+function mediaFiles(result: ToolResult): readonly (StoredFile & { readonly mediaType: string })[] {
+  return resultBlocks(result)
+    .filter(isMedia)
+    .flatMap(({ source }: Media, at) => {
+      if (source.type !== "base64") return []
+      const name = `${result.tool_use_id}-${at + 1}.${extensionOf(source.media_type)}`
+      return [{ name, data: Buffer.from(source.data, "base64"), mediaType: source.media_type }]
+    })
+}
+
+const extensionOf = (mediaType: string) => mediaType.replace(/^.*\//, "").replace(/[^a-z0-9]/gi, "") || "bin"
+
+/**
+ * Which results of a round are put aside: those over their tool's own limit, and then, while the whole round is over its budget, the
+ * largest of the others. Pure, and made once for a result: when it arrives.
+ */
+
+export interface ArrivedResult {
+  readonly toolUseId: string
+  readonly characters: number
+  /** Characters its tool may return. */
+  readonly limit: number
+  /** Its tool keeps results short itself: the budget takes such a result last. */
+  readonly limitsItself: boolean
+}
+
+interface RoundToPlan {
+  readonly results: readonly ArrivedResult[]
+  /** Characters of earlier results in the same round. They are decided already. */
+  readonly before: number
+  readonly budget: number
+  /** The most characters that a result takes once it is put aside. A smaller one stays. */
+  readonly previewSize: number
+}
+
+type Placement = "stays" | "over its limit" | "over the budget"
+
+export function planRound({ results, before, budget, previewSize }: RoundToPlan): ReadonlyMap<string, Placement> {
+  const shrinks = ({ characters }: ArrivedResult) => characters > previewSize
+  const plan = new Map<string, Placement>()
+  let total = before
+  for (const result of results) {
+    const isOver = result.characters > result.limit && shrinks(result)
+    plan.set(result.toolUseId, isOver ? "over its limit" : "stays")
+    total += isOver ? previewSize : result.characters
+  }
+  const candidates = results.filter((result) => plan.get(result.toolUseId) === "stays" && shrinks(result))
+  for (const { toolUseId, characters } of candidates.toSorted(largestFirst)) {
+    if (total <= budget) break
+    plan.set(toolUseId, "over the budget")
+    total -= characters - previewSize
+  }
+  return plan
+}
+
+function largestFirst(a: ArrivedResult, b: ArrivedResult): number {
+  return Number(a.limitsItself) - Number(b.limitsItself) || b.characters - a.characters
 }

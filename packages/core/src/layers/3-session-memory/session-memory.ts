@@ -6,7 +6,7 @@ import { reasonOf } from "../../base/errors.ts"
 import type { Flags } from "../../base/flags.ts"
 import { grouped } from "../../base/grouped.ts"
 import type { DecisionDraft } from "../../journal/entries.ts"
-import type { Uuid } from "../../messages/messages.ts"
+import type { Message, Uuid } from "../../messages/messages.ts"
 import { MissingKeyError } from "../../model/errors.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
@@ -15,15 +15,14 @@ import { dollarsFor } from "../daily-limit.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { compactsSoon, costsMoney } from "../planner/compact-now.ts"
 import { outlookOf } from "../planner/outlook.ts"
-import { type Position, positionOf } from "../position.ts"
+import { callsIn, lastTurn, type Position, positionOf } from "../position.ts"
 import { keptName, notesOfBranch } from "./branch-notes.ts"
 import { type Extraction, extractNotes } from "./extraction.ts"
 import type { NotesLimits } from "./limits.ts"
 import { cutSections, isBareTemplate } from "./notes.ts"
 import type { Extractor } from "./notes-update.ts"
 import { loadTexts } from "./prompt.ts"
-import { isTimeForNotes, type NotesFigures } from "./triggers.ts"
-import { workSince } from "./work-since.ts"
+import { isTimeForNotes, type NotesFigures, type WorkSinceLast } from "./triggers.ts"
 
 export interface SessionMemory extends Layer {
   /** The update under way, until its drafts are in the journal or could not be written. */
@@ -253,3 +252,14 @@ const spentOn = ({ outcome }: Exclude<Extraction, { state: "no-room" }>): readon
     responseId: id,
     usage,
   }))
+
+/** What has been done since notes were last taken. */
+/** Counted from the last update, or from the beginning where that message is gone. */
+export function workSince(messages: readonly Message[], throughUuid: Uuid | undefined): WorkSinceLast {
+  const from = messages.findLastIndex(({ uuid }) => uuid === throughUuid) + 1
+  const toolCalls = messages
+    .slice(from)
+    .filter((message) => message.type === "assistant")
+    .flatMap(callsIn).length
+  return { toolCalls, isCalling: lastTurn(messages).pieces.some((piece) => callsIn(piece).length > 0) }
+}

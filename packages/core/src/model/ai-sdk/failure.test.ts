@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { modelErrorFrom } from "../provider-failure.ts"
-import { readFailure } from "./failure.ts"
+import { readFailure } from "./ai-sdk.ts"
 
 const context = { provider: "openai.responses", attempts: 1, secrets: [] }
 const named = (name: string, fields: object = {}) => Object.assign(new Error("It failed"), { name, ...fields })

@@ -2,12 +2,10 @@
  * Facts about a conversation that need no model: the user's messages, files, commands and their outcomes, todos, the
  * latest work, and the sentences that say what it means. An earlier summary contributes its entries (see `fill.ts`).
  */
-
 import { atOnce, type Steps } from "../../base/in-slices.ts"
 import { remembering } from "../../base/remembering.ts"
 import { isCorrection, standingSentences } from "./corrections.ts"
-import type { Section } from "./document.ts"
-import { earlierSections } from "./earlier-summary.ts"
+import { asEntry, readEntries, readParagraphs, type Section, splitDocument } from "./document.ts"
 import { type Meaning, meaningSteps } from "./meaning.ts"
 import { callsOf, type Moment, type ToolCall, wordsOf } from "./timeline.ts"
 import { commandOf, fieldOf, pathOf, roleOf, type Todo, todosOf } from "./toolbox.ts"
@@ -154,3 +152,46 @@ function gatherFinalTexts(moments: readonly Moment[]): string[] {
     return moment.kind === "assistant" && (next === undefined || next.kind === "human") ? [moment.text] : []
   })
 }
+
+/**
+ * The sections of an earlier summary, from a model or from here. What a model wrote as prose becomes entries, so nothing of it is lost when
+ * the next summary only quotes. The sentences that programs put around a summary are left out.
+ */
+/** How paragraphs around a summary begin: ours, and those of Claude Code. */
+const FRAME = [
+  "This conversation continues an earlier one",
+  "This session is being continued",
+  "If something exact is missing here",
+  "The newest messages of the earlier conversation follow",
+  "Go on with the last task",
+  "You are working on your own",
+  "If you need specific details from before",
+  "Please continue the conversation",
+  "Continue the conversation from where",
+  "Recent messages are preserved verbatim",
+] as const
+/** Fixed lines of our own summaries. */
+const FILLING = /^(?:Nothing in the conversation\.|\(\d+ more left out here\))$/
+
+/** Where prose without sections belongs. */
+const WHOLE = "Primary Request and Intent"
+
+function earlierSections(summary: string): Section[] {
+  const plain = summary.replace(/<\/summary>\s*$/i, "")
+  const sections = splitDocument(plain)
+  const whole = { title: WHOLE, heading: "", remark: "", body: plain.replace(/^Summary:$/m, "") }
+  return (sections.length > 0 ? sections : [whole]).map((section) => ({
+    ...section,
+    body: asEntries(section)
+      .map((entry) => `- ${asEntry(entry)}`)
+      .join("\n"),
+  }))
+}
+
+function asEntries({ remark, body }: Section): readonly string[] {
+  return [remark.trim(), ...readParagraphs(body), ...readEntries(body)].filter(
+    (entry) => entry !== "" && !FILLING.test(entry) && !isFrame(entry),
+  )
+}
+
+const isFrame = (entry: string): boolean => FRAME.some((beginning) => entry.startsWith(beginning))

@@ -4,8 +4,10 @@
  */
 import { type AgentFile, type AgentFiles, homeAgentFiles } from "../../base/agent-files.ts"
 import { escaped } from "../../base/escaped-text.ts"
-import type { AgentDefinition } from "./definition.ts"
-import { parseDefinition, type Remark } from "./parse-definition.ts"
+import { readMarkdown } from "../../base/markdown-file.ts"
+import { cut } from "../../memory/topic-file.ts"
+import { type AgentDefinition, isAgentName, MEMORY_SCOPES, NAME_RULE } from "./definition.ts"
+import { type ToolLists, toolNames } from "./tool-names.ts"
 
 export interface DefinitionPlaces {
   /** The root directory of Strata. */
@@ -69,4 +71,139 @@ class Definitions {
   #refuse({ name }: AgentFile, why: string): void {
     this.#bad.push(`The agent file ${name} is not used, because ${escaped(why)}.`)
   }
+}
+
+/** Reads one agent definition from the text of a file. What would change its behaviour and is not supported here is reported. */
+type Parsed =
+  | { readonly outcome: "agent"; readonly definition: AgentDefinition; readonly remarks: readonly Remark[] }
+  /** A text for people, such as a README. */
+  | { readonly outcome: "no agent" }
+  | { readonly outcome: "bad"; readonly why: string }
+
+/** What a file says and Strata does not do. Files with the same remark are reported in one sentence. */
+type Remark = string
+
+const MOST_DESCRIPTION = 1_024 // characters; the listing is sent with every conversation
+const MOST_TOOLS = 200
+const MOST_TURNS = 10_000
+
+/** Keys of the format that would change how the agent works, and what happens here. */
+const NOT_SUPPORTED: Readonly<Record<string, string>> = {
+  permissionMode: "permissionMode is ignored: an agent works in the permission mode of its parent",
+  hooks: "hooks is ignored: hooks come from the settings",
+  mcpServers: "mcpServers is ignored: an agent uses the servers of its parent",
+  skills: "skills is ignored: an agent loads skills with the Skill tool",
+  effort: "effort is ignored: an agent thinks as its parent does",
+  initialPrompt: "initialPrompt is ignored: an agent starts with its task",
+}
+
+async function parseDefinition({ name: file, text }: AgentFile): Promise<Parsed> {
+  const { values, body } = await readMarkdown(text)
+  if (!values)
+    return isReadme(file) ? { outcome: "no agent" } : bad("it has no frontmatter with a name and a description")
+  const name = textOf(values.get("name")) || nameFrom(file)
+  if (!isAgentName(name))
+    return bad(`${JSON.stringify(name.slice(0, 80))} cannot be the name of an agent: ${NAME_RULE}`)
+  const description = textOf(values.get("description")).replace(/\s+/g, " ")
+  if (description === "") return bad("it has no description, so no model would know when to use it")
+  if (body === "") return bad("it has no instructions after its frontmatter")
+  const remarks: Remark[] = Object.entries(NOT_SUPPORTED).flatMap(([key, remark]) =>
+    isSet(values.get(key)) ? [remark] : [],
+  )
+  const reading = new Fields(values, remarks)
+  const definition: AgentDefinition = {
+    name,
+    description: cut(description, MOST_DESCRIPTION),
+    prompt: body,
+    ...reading.tools("tools"),
+    ...reading.tools("disallowedTools"),
+    ...reading.model(),
+    ...reading.memory(),
+    ...reading.maxTurns(),
+    ...reading.switch("background"),
+    ...reading.isolation(),
+    source: file,
+  }
+  return { outcome: "agent", definition, remarks }
+}
+
+const bad = (why: string): Parsed => ({ outcome: "bad", why })
+
+const isReadme = (file: string): boolean => /(?:^|[/\\])readme\.md$/i.test(file)
+
+const nameFrom = (file: string): string => file.replace(/^.*[/\\]/, "").replace(/\.md$/i, "")
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value).trim() : ""
+
+const isSet = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0)
+
+class Fields {
+  readonly #values: ReadonlyMap<string, unknown>
+  readonly #remarks: Remark[]
+
+  constructor(values: ReadonlyMap<string, unknown>, remarks: Remark[]) {
+    this.#values = values
+    this.#remarks = remarks
+  }
+
+  /** A text with commas, or a list. `*` in `tools` means all. */
+  tools(key: keyof ToolLists): ToolLists {
+    const value = this.#values.get(key)
+    if (value === undefined || value === null || value === "") return {}
+    const items = Array.isArray(value) ? value.flatMap((item) => splitTools(textOf(item))) : splitTools(textOf(value))
+    if (key === "tools" && items.includes("*")) return {}
+    const { names, remarks } = toolNames(items.slice(0, MOST_TOOLS), key)
+    this.#remarks.push(...remarks)
+    return { [key]: names }
+  }
+
+  model(): Pick<AgentDefinition, "model"> {
+    const model = textOf(this.#values.get("model"))
+    return model === "" || model.toLowerCase() === "inherit" ? {} : { model }
+  }
+
+  memory(): Pick<AgentDefinition, "memory"> {
+    return this.#oneOf("memory", MEMORY_SCOPES)
+  }
+
+  isolation(): Pick<AgentDefinition, "isolation"> {
+    return this.#oneOf("isolation", ["worktree"])
+  }
+
+  #oneOf(key: string, allowed: readonly string[]): object {
+    const given = this.#values.get(key)
+    if (!isSet(given) || given === false || given === "none") return {}
+    if (allowed.includes(given as string)) return { [key]: given }
+    return this.#ignored(key, allowed.map((one) => `"${one}"`).join(", "))
+  }
+
+  maxTurns(): Pick<AgentDefinition, "maxTurns"> {
+    const given = this.#values.get("maxTurns")
+    if (!isSet(given)) return {}
+    const turns = Number(given)
+    if (Number.isInteger(turns) && turns > 0 && turns <= MOST_TURNS) return { maxTurns: turns }
+    return this.#ignored("maxTurns", `a whole number from 1 to ${MOST_TURNS}`)
+  }
+
+  switch(key: "background"): Pick<AgentDefinition, "background"> {
+    const given = this.#values.get(key)
+    if (!isSet(given)) return {}
+    if (given === true || given === "true") return { [key]: true }
+    return given === false || given === "false" ? {} : this.#ignored(key, "true or false")
+  }
+
+  #ignored(key: string, allowed: string): object {
+    this.#remarks.push(`${key} is ignored: it must be ${allowed}`)
+    return {}
+  }
+}
+
+/** Commas inside parentheses belong to a pattern. */
+function splitTools(text: string): readonly string[] {
+  return text
+    .split(/,(?![^(]*\))/)
+    .map((item) => item.trim())
+    .filter((item) => item !== "")
 }

@@ -8,7 +8,7 @@ import { codingTools } from "../toolsets.ts"
 import { type Declaring, declareTools } from "./declare.ts"
 import { BUILT_IN, isDeferrable } from "./deferrable.ts"
 import { deferredListing } from "./listing.ts"
-import { indexTools, searchTools } from "./search-tools.ts"
+import { indexTools, searchTools } from "./tool-search.ts"
 
 const definition = (name: string, description = "About. ".repeat(20)) =>
   ({ name, description, input_schema: { type: "object" } }) as ToolDefinition

@@ -7,9 +7,9 @@ import { FileError, nothingOnFileError } from "./file-error.ts"
 import { inTurn } from "./file-turns.ts"
 import { refuseUnlessKnown, storeText } from "./known-file.ts"
 import { countLines, linesOf, withPlainEnds } from "./line-endings.ts"
-import { nearestLines } from "./nearest-lines.ts"
 import { numberLines } from "./numbered-lines.ts"
 import { missingFile, resolveTarget, shortPath, type Target } from "./paths.ts"
+import { likenessTo } from "./similarity.ts"
 import { canHold, type Decoded } from "./text-encoding.ts"
 import { type Replaced, replaceText } from "./text-replacement.ts"
 
@@ -161,4 +161,45 @@ function snippetAt(lines: readonly string[], place: Edited["places"][number]): s
   const rest = shown.length - MOST_SNIPPET_LINES
   const more = rest > 0 ? [`[${rest} more lines]`] : []
   return [...numberLines(shown.slice(0, MOST_SNIPPET_LINES), from), ...more].join("\n")
+}
+
+/** Finds the lines most similar to a text that a file does not contain, so that the next edit succeeds. */
+const MOST_LINES_SHOWN = 12
+const MOST_LINES_LOOKED_AT = 20_000
+const MOST_CHARACTERS_COMPARED = 300 // of a line
+const LIKE_ENOUGH = 0.5
+
+interface NearestLines {
+  readonly shown: readonly string[]
+  /** The lines differ only in leading and trailing white space. */
+  readonly onlySpaceDiffers: boolean
+}
+
+/** Looks for the longest of the wanted lines, and shows as many lines around it as were wanted. */
+function nearestLines(text: string, wanted: string): NearestLines | undefined {
+  const lines = linesOf(text)
+  const wantedLines = linesOf(wanted)
+  const anchor = longestOf(wantedLines)
+  const best = mostLike(lines, wantedLines[anchor] ?? "")
+  if (best === undefined) return undefined
+  const from = Math.max(0, best - anchor)
+  const found = lines.slice(from, from + wantedLines.length)
+  return {
+    shown: numberLines(found.slice(0, MOST_LINES_SHOWN), from + 1),
+    onlySpaceDiffers: wantedLines.every((line, i) => line.trim() === found[i]?.trim()),
+  }
+}
+
+function longestOf(lines: readonly string[]): number {
+  return lines.reduce((longest, line, at) => (line.trim().length > lines[longest]!.trim().length ? at : longest), 0)
+}
+
+function mostLike(lines: readonly string[], wanted: string): number | undefined {
+  const likeness = likenessTo(wanted.slice(0, MOST_CHARACTERS_COMPARED))
+  let best: { readonly at: number; readonly score: number } | undefined
+  for (const [at, line] of lines.slice(0, MOST_LINES_LOOKED_AT).entries()) {
+    const score = likeness(line.slice(0, MOST_CHARACTERS_COMPARED))
+    if (score > (best?.score ?? LIKE_ENOUGH)) best = { at, score }
+  }
+  return best?.at
 }

@@ -1,9 +1,10 @@
 /** Bash: runs a command line. A command ends at its timeout, and everything it started ends with it. */
 import { z } from "zod/v4"
+import { type Clock, callAfter } from "../../base/clock.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tool.ts"
 import { changedBetween, lookAt } from "./changed-files.ts"
 import { commandFacts, commandShape, filesTouched } from "./command/command-facts.ts"
-import type { ShellEnd, StopReason } from "./shell-process.ts"
+import type { ShellEnd, ShellProcess, StopReason } from "./shell-process.ts"
 import {
   DEFAULT_TIMEOUT_MS,
   isDirectory,
@@ -13,7 +14,6 @@ import {
   SHORT_OUTPUT_CHARACTERS,
   type ShellSession,
 } from "./shell-session.ts"
-import { endIfWaiting } from "./waiting.ts"
 
 const inputSchema = z.object({
   command: z.string().min(1).describe("The command line, as for bash -c."),
@@ -209,3 +209,45 @@ function stopHeading(why: StopReason, { timeoutMs, waitMs }: Limits): string {
 }
 
 const failed = (content: string): ToolOutput => ({ content, isError: true })
+
+/** Ends a command that waits for ever: `cat` on a pipe without a writer, `tail -f`. It prints nothing, and its processes do nothing. */
+const LOOKS = 5 // in the time after which a command counts as waiting
+const LEAST_SHARE = 0.01 // of a processor: `tail -f` looks at its file every second and uses less
+
+interface Watch {
+  readonly clock: Clock
+  readonly waitMs: number
+}
+
+/** Until the process ends. The result ends the watch. */
+function endIfWaiting(process: ShellProcess, { clock, waitMs }: Watch): () => void {
+  let isOver = false
+  let cancel = () => {}
+  let since = clock.now().getTime()
+  let before: Awaited<ReturnType<ShellProcess["work"]>>
+  const look = async () => {
+    const now = clock.now().getTime()
+    const work = await process.work()
+    if (isOver || work === undefined) return
+    const hasWorked =
+      !before ||
+      work.isBusy ||
+      work.chunks !== before.chunks ||
+      work.diskBytes !== before.diskBytes ||
+      String(work.pids) !== String(before.pids) ||
+      work.processorMs - before.processorMs > LEAST_SHARE * waitMs
+    if (hasWorked) {
+      since = now
+      before = work
+    } else if (now - since >= waitMs) {
+      void process.stop("waiting")
+      return
+    }
+    cancel = callAfter(clock, waitMs / LOOKS, look)
+  }
+  cancel = callAfter(clock, waitMs / LOOKS, look)
+  return () => {
+    isOver = true
+    cancel()
+  }
+}

@@ -3,10 +3,9 @@
  * can change the file, the links to it, or a directory above it, and if it is in neither the project nor a directory for temporary files.
  * Commands that no one was asked about run with these directories as their PATH, so what was judged is what runs.
  */
-import { accessSync, constants, existsSync, lstatSync, readlinkSync, type Stats, statSync } from "node:fs"
+import { accessSync, constants, existsSync, lstatSync, readFileSync, readlinkSync, type Stats, statSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 import { dirname, isAbsolute, join, resolve, sep } from "node:path"
-import { isOnlyPersonsGroup } from "./group-members.ts"
 
 /** Where the environment has no PATH, bash takes one of its own, which may have `.` in it. */
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -197,3 +196,35 @@ const partsOf = (path: string): string[] => path.split(sep).filter((part) => par
 
 const isWithin = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory === "/" ? "/" : `${directory}/`)
+
+/** Whether a group that may write a file has members other than the person and root. */
+const ADMINISTRATORS_ON_MACOS = 80 // they may become root anyway; Homebrew's directories are theirs
+const ROOT = 0
+
+/** Groups that are only known to a directory service count as having others. */
+function isOnlyPersonsGroup(group: number, person: number): boolean {
+  if (group === ROOT) return true
+  // there, accounts are not in these files
+  if (process.platform === "darwin") return group === ADMINISTRATORS_ON_MACOS
+  const accounts = recordsOf("/etc/passwd").map(([name = "", , user, primary]) => ({
+    name,
+    user: Number(user),
+    primary: Number(primary),
+  }))
+  const listed = recordsOf("/etc/group").find(([, , id]) => Number(id) === group)
+  if (!listed) return false
+  const named = (listed[3] ?? "").split(",").filter((name) => name !== "")
+  const members = accounts.filter(({ name, primary }) => primary === group || named.includes(name))
+  const isKnown = named.every((name) => accounts.some((account) => account.name === name))
+  return isKnown && members.every(({ user }) => user === person || user === ROOT)
+}
+
+function recordsOf(file: string): readonly (readonly string[])[] {
+  try {
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .map((line) => line.split(":"))
+  } catch {
+    return []
+  }
+}

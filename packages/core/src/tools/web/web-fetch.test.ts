@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { gzipSync } from "node:zlib"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { call, testContext, textIn } from "../../../test/tool-context.ts"
-import { isPrivateAddress } from "./private-addresses.ts"
+import { isPrivateAddress } from "./http-get.ts"
 import { type WebFetchOptions, webFetchTool } from "./web-fetch.ts"
 
 async function serve(listener: RequestListener, address = "127.0.0.1"): Promise<string> {

@@ -1,10 +1,11 @@
 /** Judges one command with its words: what it is, what it reads and writes, and what it starts. */
+
+import { posix } from "node:path"
 import { builtin } from "./builtins.ts"
 import type { SimpleCommand } from "./facts.ts"
 import { type Field, mayHoldSecret } from "./fields.ts"
 import { git } from "./git.ts"
-import type { Judge } from "./judged.ts"
-import { isKnownByPath, otherProgram } from "./known-program.ts"
+import type { Judge, Place } from "./judged.ts"
 import { guessesAt, type Invocation, type InvocationOutcome, NOTHING, NOWHERE, namesIn, plain } from "./outcome.ts"
 import { PLAIN_READERS } from "./plain-readers.ts"
 import { find, SPECIAL_READERS } from "./special-readers.ts"
@@ -98,4 +99,44 @@ function byTable({ program, args, invocation, isTrusted: isKnown }: ByTable): In
     prints: judged.prints,
     makesLinks: program === "ln",
   }
+}
+
+/** Whether a name is the program of this name that the judge knows: a builtin of bash, or a file that only the person or root can change. */
+/** A program called by its path is the known one only here, or in a directory of PATH that counts. */
+const SYSTEM_DIRECTORIES = new Set(["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"])
+
+/** bash does not look for these in PATH, unless another program starts them. */
+const BUILTINS = new Set(
+  `. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec exit
+  export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set
+  shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait`.split(/\s+/),
+)
+/** Files of version managers that run under the name of a program and let the project decide its version: asdf, mise, pyenv, volta. */
+const SHIM = /\/shims\/|\/\.?(?:volta|proto)\/|\/(?:mise|asdf|rtx|aqua|aqua-proxy|proto|volta-shim|vfox|pkgx|devbox)$/
+
+/** They say where the programs are that their words name. */
+const LOOKUPS = new Set(["which", "type", "command"])
+
+function isKnownByPath(name: string, { programs }: Place): boolean {
+  if (!name.includes("/")) return true
+  const directory = posix.dirname(name)
+  return SYSTEM_DIRECTORIES.has(directory) || (programs?.directories.includes(directory) ?? false)
+}
+
+/** A sentence, if the name leads to a file that is not the known program. */
+function otherProgram(name: string, { fields, place, isStarted }: Invocation): string | undefined {
+  const { programs, directory, env } = place
+  if (env[`BASH_FUNC_${name}%%`] !== undefined) return `${name} is a function of the environment.`
+  if (!programs) return undefined
+  const named = LOOKUPS.has(name)
+    ? fields.slice(1).flatMap(({ text }) => (text?.includes("/") ? [] : (text ?? [])))
+    : []
+  const searched = BUILTINS.has(name) && !isStarted ? named : [name, ...named]
+  for (const program of searched) {
+    const found = programs.resolve(program, directory)
+    if (found.state === "not trusted") return `${program} would be ${found.file}: ${found.why}.`
+    if (found.state === "trusted" && SHIM.test(found.file))
+      return `${program} is ${found.file}, which lets the project say what runs.`
+  }
+  return undefined
 }

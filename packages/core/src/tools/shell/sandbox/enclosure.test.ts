@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { type Enclosure, mountsOf } from "./enclosure.ts"
-import { profileOf } from "./sandbox-exec.ts"
+import { profileOf } from "./sandbox.ts"
 
 const enclosure: Enclosure = {
   directory: "/tmp/home/project",

@@ -4,8 +4,7 @@ import { existsSync, realpathSync } from "node:fs"
 import { tmpdir } from "node:os"
 import type { SandboxMode } from "../../../base/vocabulary.ts"
 import { bubblewrapArguments, RUNTIME_PLACES } from "./bubblewrap.ts"
-import type { Enclosure } from "./enclosure.ts"
-import { sandboxExecArguments } from "./sandbox-exec.ts"
+import { type Enclosure, mountsOf } from "./enclosure.ts"
 
 export type Sandbox =
   | {
@@ -83,3 +82,35 @@ export function sandboxSentence(mode: SandboxMode, sandbox: Sandbox): string {
   const all = "Commands that you allowed run in it too. They write only the project and temporary files."
   return `${sandbox.name}. ${mode === "all" ? `${unasked} ${all}` : unasked}`
 }
+
+/**
+ * The sandbox of macOS: a profile for `sandbox-exec`. Of two rules that fit, the later one counts. What could start a program outside is
+ * denied too: events to other programs, jobs, opening files with their programs.
+ */
+const sandboxExecArguments = (enclosure: Enclosure): readonly string[] => ["-p", profileOf(enclosure)]
+
+export function profileOf(enclosure: Enclosure): string {
+  const { scratch, hasNetwork } = enclosure
+  const places = mountsOf(enclosure).map((mount) => {
+    const place = `(subpath ${quoted(mount.path)})`
+    if (mount.how === "hide") return `(deny file-read* file-write* ${place})`
+    return mount.how === "show" ? `(allow file-read* ${place})` : `(allow file-read* file-write* ${place})`
+  })
+  return [
+    "(version 1)",
+    "(allow default)",
+    "(deny file-write*)",
+    '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (subpath "/dev/fd"))',
+    ...(hasNetwork ? [] : ["(deny network*)"]),
+    "(deny appleevent-send)",
+    "(deny job-creation)",
+    '(deny mach-lookup (global-name "com.apple.coreservices.launchservicesd") (global-name "com.apple.pasteboard.1"))',
+    "(deny signal (target others))",
+    "(allow signal (target same-sandbox))",
+    ...places,
+    `(allow file-read* file-write* (subpath ${quoted(scratch)}))`,
+    "(allow file-read-metadata)", // programs look at each directory of a path
+  ].join("\n")
+}
+
+const quoted = (path: string): string => `"${path.replace(/[\\"]/g, "\\$&")}"`
