@@ -116,7 +116,7 @@ test("L5-12 an owner in files has a directory of its own for all it keeps, and n
   expect(names).toEqual(
     [placeFor(name, "ada@example.org"), placeFor(name, "../../eve"), placeFor(name, undefined)].sort(),
   )
-  expect(names.join()).not.toMatch(/ada|eve/)
+  expect(names.join()).not.toMatch(/@|example|\.\./) // not "ada": a hash can have that
   expect(existsSync(join(where.dir, "projects", placeFor(name, undefined), "memory"))).toBe(false)
 })
 
