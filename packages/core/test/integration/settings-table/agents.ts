@@ -116,7 +116,7 @@ const leadCalls =
     return answers.join()
   }
 
-/** What a tool is told about the commands that it may run. */
+/** What a tool knows about the commands that it may run. */
 const confinement =
   (see: (told: ReturnType<NonNullable<ToolContext["confinement"]>>) => string) => async (settings: SettingsInput) => {
     const look: Tool = { ...echo, name: "Look", execute: (_, context) => `told: ${see(context.confinement!())}` }
