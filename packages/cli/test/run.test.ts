@@ -26,7 +26,7 @@ test("the answer alone goes to standard output, what was said before it and tool
     turns: [calls({ Read: { file_path: "notes.txt" } }, "Let me look."), "It says hello."],
     files: { "notes.txt": "hello\n" },
   })
-  const { code, stdout, stderr } = await bench.strata(["run", "What do the notes say?"]).ended
+  const { code, stdout, stderr } = await bench.here(["run", "What do the notes say?"])
   expect(stdout).toBe("It says hello.\n")
   expect(stderr).toMatch(/^Let me look\.\n- Read .*notes\.txt.*: ok, \d+ ms\n$/)
   expect(code).toBe(0)
@@ -211,10 +211,10 @@ test("--continue and --resume go on in a new process", async () => {
   const echo: Parameters<typeof workbench>[0]["turns"][number] = ({ request }) =>
     `I know ${request.messages.length} messages.`
   await using bench = await workbench({ turns: [echo, echo, echo] })
-  const [begun] = jsonLines((await bench.strata(["run", "--json", "One."]).ended).stdout)
+  const [begun] = jsonLines((await bench.here(["run", "--json", "One."])).stdout)
   const id = String(begun!.conversation)
   expect((await bench.strata(["run", "--continue", "Two."]).ended).stdout).toBe("I know 3 messages.\n")
-  expect((await bench.strata(["run", "--resume", id.slice(0, 8), "Three."]).ended).stdout).toBe("I know 5 messages.\n")
+  expect((await bench.here(["run", "--resume", id.slice(0, 8), "Three."])).stdout).toBe("I know 5 messages.\n")
   const unknown = await bench.here(["run", "--resume", "nothing", "Four."])
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no conversation nothing") })
 })

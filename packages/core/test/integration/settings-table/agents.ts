@@ -119,13 +119,13 @@ const leadCalls =
 /** What a tool knows about the commands that it may run. */
 const confinement =
   (see: (told: ReturnType<NonNullable<ToolContext["confinement"]>>) => string) => async (settings: SettingsInput) => {
-    const look: Tool = { ...echo, name: "Look", execute: (_, context) => `told: ${see(context.confinement!())}` }
+    const look: Tool = { ...echo, name: "Look", execute: (_, context) => `seen: ${see(context.confinement!())}` }
     const opened = await scene(settings, {
       tools: [look],
       brain: { work: (_, nth) => (nth < 1 ? calling("Look", {}) : "Done.") as never },
     })
     await ask(opened, "Go.")
-    return JSON.stringify(opened.requests.at(-1)).match(/told: (\w+)/)?.[1]
+    return JSON.stringify(opened.requests.at(-1)).match(/seen: (\w+)/)?.[1]
   }
 
 /** The last request for a summary where the conversation's cache cannot be shared. */
