@@ -50,16 +50,19 @@ export async function drawChat(size: ScreenSize) {
   const stdout = tidyOnResize(output as unknown as NodeJS.WriteStream)
   const app = render(element(RESTING), { stdout, patchConsole: false, exitOnCtrlC: false, interactive: true })
   await app.waitUntilRenderFlush()
+  let shown = RESTING
   return {
     screen,
     async show(change: Partial<ChatState>) {
-      app.rerender(element({ ...RESTING, ...change }))
+      shown = { ...RESTING, ...change }
+      app.rerender(element(shown))
       await app.waitUntilRenderFlush()
     },
     async resize({ columns, rows }: ScreenSize) {
       screen.resize({ columns, rows })
       Object.assign(output, { columns, rows })
       output.emit("resize")
+      app.rerender(element(shown)) // the first frame is drawn before React has the new size
       await app.waitUntilRenderFlush()
     },
     [Symbol.dispose]: () => app.unmount(),

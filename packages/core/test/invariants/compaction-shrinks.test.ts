@@ -8,7 +8,7 @@ import { fuzz } from "../runs.ts"
 import { newPlayer } from "../steps.ts"
 import { summariser } from "../summariser.ts"
 
-const RUNS = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 10) } // these conversations are large
+const RUNS = { ...fuzz, numRuns: Math.max(5, Math.ceil(fuzz.numRuns! / 10)) } // these conversations are large
 
 test("invariant 5, L4-27: a compaction shrinks the context by a tenth or is refused, and none follows another without new content", async () => {
   let compactions = 0

@@ -62,7 +62,7 @@ test.concurrent.each([
         }
         await resumed.close()
       }),
-      { ...fuzz, numRuns: RUNS / 2 }, // each is opened several times, on disk
+      { ...fuzz, numRuns: Math.ceil(RUNS / 2) }, // each is opened several times, on disk
     )
   },
 )

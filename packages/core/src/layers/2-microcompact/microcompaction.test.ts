@@ -20,7 +20,7 @@ import { planByTime } from "./by-time.ts"
 import { microcompaction } from "./microcompaction.ts"
 import { mechanismsFor, POLICY } from "./policy.ts"
 
-const FEW = Math.ceil(RUNS / 8) // each opens a conversation after every step
+const FEW = Math.max(5, Math.ceil(RUNS / 8)) // each opens a conversation after every step
 
 const MINUTE = 60_000
 const open = (options: Partial<ConversationOptions> = {}) =>

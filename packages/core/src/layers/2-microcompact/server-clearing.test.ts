@@ -19,7 +19,7 @@ import { serialiseRequest } from "../../views/context/request.ts"
 import type { Layer, LayerContext } from "../layer.ts"
 import { microcompaction } from "./microcompaction.ts"
 
-const FEW = Math.ceil(RUNS / 8) // each opens a conversation after every step
+const FEW = Math.max(5, Math.ceil(RUNS / 8)) // each opens a conversation after every step
 
 const MINUTE = 60_000
 const SMALL = { "api-clear-trigger": 4_000, "api-clear-keep": 3_000, "size-clear-least": 500 }
