@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
-import { size } from "../../core/test/size.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { strataHere } from "./strata-here.ts"
 import { type Ended, emptyPlace, MAIN, type Place, runProcess } from "./strata-process.ts"
 
@@ -12,7 +12,6 @@ const hasPseudoTerminal = spawnSync("script", ["--version"]).status === 0
 if (!hasPseudoTerminal) console.warn('There is no "script" command here: the live picture is not tested in a terminal.')
 
 const FILES = 120 // of what the demo works on
-const SEEDS = size(["2"], ["2", "3", "4"])
 const LAYERS = ["results put aside", "results cleared", "compaction"]
 
 let place: Place
@@ -70,42 +69,45 @@ function expectNextDay(stdout: string): void {
 }
 
 describe("strata demo", () => {
-  it("L5-7 goes through several windows: results put aside and cleared, notes, compactions, one bill; then a second conversation knows what the first one learned; in plain lines where there is no terminal, and cleans up", async () => {
-    const acted = new Set<string>()
-    // notes are taken beside the work, so the course is not the same every time: one run in many has no use for one of the layers
-    for (const seed of SEEDS) {
-      const { code, stdout, stderr } = await runDemo("--seed", seed)
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-      expect(stdout).not.toContain("\u001b")
-      expect(stdout).toMatch(/^turn 1: .* of 60.0K tokens/m)
-      expect(stdout).toContain("What happened")
-      expect(stdout).toMatch(/files +\d+ read/)
-      expect(stdout.match(/^ *\d+ ≡ Compacted: [\d,]+ to [\d,]+ tokens, .*\.$/gm)!.length).toBeGreaterThanOrEqual(1)
-      expect(Number(/tokens, ([\d.]+) windows of 60,000/.exec(stdout)![1])).toBeGreaterThan(1.5)
-      expect(stdout).toMatch(
-        /^ +turn \d+: [\d.]+K to [\d.]+K, \d+ messages\s+summarised[^;]*;\s+then\s+added:[^;]*?facts\s+from\s+the\s+journal/m,
-      )
-      const turns = /^ +turns +(\d+) in /m.exec(stdout)![1]!
-      expect(Number(turns)).toBeGreaterThan(70)
-      expect(stdout).toMatch(new RegExp(`^ +conversation: ${turns} requests, \\$\\d`, "m"))
-      expect(stdout).toMatch(/^ +notes: \d+ requests, \$\d/m)
-      expect(stdout).toMatch(/Strata reserves 20\.0K of them[\s\S]*compacts at\s+27\.0K/)
-      expect(stdout).toMatch(new RegExp(`^ +turns that fit +all ${turns} +\\d+$`, "m"))
-      expect(stdout).toMatch(/Without Strata the window of 60\.0K is full at turn \d+\./)
-      expect(stdout).toMatch(/^ +your messages +\d+ in view(?:, \d+ by recall)? +\d+ of \d+$/m)
-      expect(stdout.replace(/\s+/g, " ")).toMatch(
-        /loses .*tool results\. With Strata all \d+ turns fit and nothing is lost\./,
-      )
-      expect(stdout.split("What to try next")[1]!.match(/^ {2}strata /gm)).toHaveLength(1)
-      expectNextDay(stdout)
-      expect(leftovers()).toEqual([])
-      for (const layer of LAYERS)
-        if (new RegExp(`^ +(?:layers +)?${layer}: \\d+ times?, [\\d.]+K tokens removed`, "m").test(stdout))
-          acted.add(layer)
-      if (acted.size === LAYERS.length) break
-    }
-    expect([...acted].toSorted()).toEqual(size(expect.arrayContaining(["compaction"]), LAYERS.toSorted()))
-  })
+  it.runIf(isWhole)(
+    "L5-7 goes through several windows: results put aside and cleared, notes, compactions, one bill; then a second conversation knows what the first one learned; in plain lines where there is no terminal, and cleans up",
+    async () => {
+      const acted = new Set<string>()
+      // notes are taken beside the work, so the course is not the same every time: one run in many has no use for one of the layers
+      for (const seed of ["2", "3", "4"]) {
+        const { code, stdout, stderr } = await runDemo("--seed", seed)
+        expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+        expect(stdout).not.toContain("\u001b")
+        expect(stdout).toMatch(/^turn 1: .* of 60.0K tokens/m)
+        expect(stdout).toContain("What happened")
+        expect(stdout).toMatch(/files +\d+ read/)
+        expect(stdout.match(/^ *\d+ ≡ Compacted: [\d,]+ to [\d,]+ tokens, .*\.$/gm)!.length).toBeGreaterThanOrEqual(1)
+        expect(Number(/tokens, ([\d.]+) windows of 60,000/.exec(stdout)![1])).toBeGreaterThan(1.5)
+        expect(stdout).toMatch(
+          /^ +turn \d+: [\d.]+K to [\d.]+K, \d+ messages\s+summarised[^;]*;\s+then\s+added:[^;]*?facts\s+from\s+the\s+journal/m,
+        )
+        const turns = /^ +turns +(\d+) in /m.exec(stdout)![1]!
+        expect(Number(turns)).toBeGreaterThan(70)
+        expect(stdout).toMatch(new RegExp(`^ +conversation: ${turns} requests, \\$\\d`, "m"))
+        expect(stdout).toMatch(/^ +notes: \d+ requests, \$\d/m)
+        expect(stdout).toMatch(/Strata reserves 20\.0K of them[\s\S]*compacts at\s+27\.0K/)
+        expect(stdout).toMatch(new RegExp(`^ +turns that fit +all ${turns} +\\d+$`, "m"))
+        expect(stdout).toMatch(/Without Strata the window of 60\.0K is full at turn \d+\./)
+        expect(stdout).toMatch(/^ +your messages +\d+ in view(?:, \d+ by recall)? +\d+ of \d+$/m)
+        expect(stdout.replace(/\s+/g, " ")).toMatch(
+          /loses .*tool results\. With Strata all \d+ turns fit and nothing is lost\./,
+        )
+        expect(stdout.split("What to try next")[1]!.match(/^ {2}strata /gm)).toHaveLength(1)
+        expectNextDay(stdout)
+        expect(leftovers()).toEqual([])
+        for (const layer of LAYERS)
+          if (new RegExp(`^ +(?:layers +)?${layer}: \\d+ times?, [\\d.]+K tokens removed`, "m").test(stdout))
+            acted.add(layer)
+        if (acted.size === LAYERS.length) break
+      }
+      expect([...acted].toSorted()).toEqual(LAYERS.toSorted())
+    },
+  )
 
   it("keeps the journal where that is asked for, ready to be inspected, and the memories as files", async () => {
     const { stdout } = await runDemo("--turns", "3", "--keep")
