@@ -50,7 +50,7 @@ const item = (text: string) => `- ${text}`
 export const routeWords = (route: string): string => ROUTE_WORDS[route as RouteName] ?? `by ${route}`
 
 /** Routes that ask a model, and so cost money. */
-const ASKS_MODEL: ReadonlySet<string> = new Set<RouteName>(["shared", "direct"])
+const ASKS_MODEL: ReadonlySet<string> = new Set<RouteName>(["server", "shared", "direct"])
 
 /** The current step, in a few words; `undefined` for other progress. */
 export function stepWords(progress: CompactionProgress): string | undefined {

@@ -248,7 +248,7 @@ async function compactAfter(
 }
 
 const leftOut = (count: number) =>
-  `The API refused the request. ${count === 1 ? "1 block" : `${count} blocks`} of a type that this version does not know ${count === 1 ? "is" : "are"} left out.`
+  `The API refused the request. ${count === 1 ? "1 block" : `${count} blocks`} that it had sent itself ${count === 1 ? "is" : "are"} left out.`
 
 /** Leaves out more images and documents than before. `undefined` where none is left. */
 async function withhold(chat: Conversation, left: ("new" | "all")[]): Promise<string | undefined> {

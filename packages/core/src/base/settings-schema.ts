@@ -23,7 +23,7 @@ const accepts = z.partialRecord(
   z.enum([
     ...(["overflowingOutput", "prefill", "thinkingBudget", "adaptiveThinking", "thinkingOff", "forcedTools"] as const),
     ...(["systemMessages", "earlierThinking", "boundThinking", "contextManagement", "cacheEditing"] as const),
-    "toolReferences",
+    ...(["signedSummaries", "toolReferences"] as const),
   ]),
   z.boolean(),
 )

@@ -58,6 +58,8 @@ export interface ConversationParts {
   /** Those that requests are sent with, and those of them that a prepared request carries itself. */
   readonly betas: readonly string[]
   readonly requestBetas: readonly string[]
+  /** Whether requests reach the API with the beta headers that they name. */
+  readonly sendsBetas: boolean
   readonly settings: EffectiveSettings
   readonly flags: FlagReader
   readonly telemetry: Telemetry
@@ -254,7 +256,8 @@ export class Engine {
   }
 
   get viewOptions(): ViewOptions {
-    return viewOptions(this.model.facts, this.parts.settings.values.models)
+    const { settings, sendsBetas } = this.parts
+    return viewOptions(this.model.facts, { models: settings.values.models, sendsBetas })
   }
 
   context(given?: AbortSignal): LayerContext {

@@ -142,7 +142,9 @@ export async function openWithSettings(
     const needed = windowBetas(model.name, facts)
     const asked = isReachable({ model: options.model, client: options.client, env }) ? model : await withoutNetwork()
     const summariser = await summariserFor(asked, { options, settings: settings.values, env })
-    const { views, read } = await loadViews(journal, viewOptions(facts, models))
+    // an agent's model sends what it needs; in a loop of your own, only requests for the beta endpoint can carry it
+    const sendsBetas = (isTraced || serverClears) && !settings.values.off
+    const { views, read } = await loadViews(journal, viewOptions(facts, { models, sendsBetas }))
     if (brought && views.context.newest) throw alreadyBegun(address.id)
     conversation = new Conversation({
       store,
@@ -156,9 +158,9 @@ export async function openWithSettings(
       cwd,
       title: options.title,
       source,
-      // an agent's model sends what it needs; in a loop of your own, only requests for the beta endpoint can carry it
       betas: isTraced || serverClears ? [...betas, ...needed] : betas,
       requestBetas: serverClears ? needed : [],
+      sendsBetas,
       settings,
       refusals,
       flags:

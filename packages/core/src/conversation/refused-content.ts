@@ -1,6 +1,7 @@
 /** What a conversation stops sending after the API refused a request because of it: images and documents, and blocks it does not take back. */
 import { refusedMedia } from "../views/context/withheld-media.ts"
 import type { Engine } from "./engine.ts"
+import { repairDrafts } from "./repair-drafts.ts"
 
 /** Resolves with how many images and documents that changed. */
 export async function withholdMedia(
@@ -13,17 +14,11 @@ export async function withholdMedia(
   return drafts.reduce((sum, draft) => sum + (draft.subtype === "media-withheld" ? draft.blocks.length : 0), 0)
 }
 
-/** Leaves out the blocks that a response brought and this version does not know. Resolves with how many. */
+/** Leaves out what came from the API and is sent back: blocks that this version does not know, and a signed summary. Resolves with how many. */
 export async function leaveOutReceived({ record, views, model, isOff }: Engine): Promise<number> {
   const repairs = views.context.receivedBlocks()
   if (repairs.length === 0 || isOff) return 0
-  const why = "the API refused a block before it"
-  await record.append([
-    { type: "strata", subtype: "repaired", repairs },
-    ...(model.facts.accepts.boundThinking
-      ? [{ type: "strata" as const, subtype: "thinking-dropped" as const, why }]
-      : []),
-  ])
+  await record.append(repairDrafts(repairs, { dropsThinking: model.facts.accepts.boundThinking }))
   record.events.emit("repaired", { repairs })
   return repairs.length
 }

@@ -12,7 +12,7 @@ import type { ToolResult } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { RequestValidator } from "../messages/validate/validator.ts"
 import { placeBreakpoints } from "../model/cache/breakpoints.ts"
-import { callsKeptBy } from "../model/context-management.ts"
+import { callsKeptBy, SIGNED_SUMMARIES } from "../model/context-management.ts"
 import { type ModelLookup, sentModelName } from "../tokens/models.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { ContextView } from "../views/context/context.ts"
@@ -23,6 +23,7 @@ import type { Views } from "../views/views.ts"
 import type { CacheWatch } from "./cache-watch.ts"
 import type { PromptKeeper } from "./prompt-keeper.ts"
 import type { ConversationRecord } from "./record.ts"
+import { repairDrafts } from "./repair-drafts.ts"
 
 export interface RequestPreparerParts {
   readonly record: ConversationRecord
@@ -151,7 +152,11 @@ export class RequestPreparer {
       system,
       tools,
       messages: sent,
-      extras: mergeExtras([{ betas: this.#parts.betas }, this.#parts.layers.requestExtras(sender)]),
+      extras: mergeExtras([
+        { betas: this.#parts.betas },
+        this.#parts.layers.requestExtras(sender),
+        this.#context.signed ? { betas: [SIGNED_SUMMARIES] } : {},
+      ]),
     })
     return { request, closed, revision }
   }
@@ -182,7 +187,9 @@ export class RequestPreparer {
   async #recordRepairs(): Promise<void> {
     const repairs = this.#context.unrecordedRepairs()
     if (repairs.length === 0) return
-    await this.#parts.record.append([{ type: "strata", subtype: "repaired", repairs }])
+    const unsigns = repairs.some(({ rule }) => rule === "unsigned-summary")
+    const dropsThinking = unsigns && this.#parts.lookup.facts.accepts.boundThinking
+    await this.#parts.record.append(repairDrafts(repairs, { dropsThinking }))
     this.#parts.record.events.emit("repaired", { repairs })
   }
 

@@ -5,7 +5,7 @@ import type { Accounting } from "../tokens/accounting.ts"
 import type { Thresholds } from "../tokens/window.ts"
 
 /** Routes to a summary, cheapest first. */
-export const ROUTES = ["notes", "shared", "direct", "offline"] as const
+export const ROUTES = ["notes", "server", "shared", "direct", "offline"] as const
 export type RouteName = (typeof ROUTES)[number]
 
 export interface CompactionOrder {

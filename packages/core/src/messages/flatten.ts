@@ -44,6 +44,8 @@ export interface Flattened {
 export interface FlattenOptions {
   /** Calls that an earlier request answered synthetically. That answer stays, even if a result arrives later. */
   readonly answeredSynthetically?: ReadonlySet<string>
+  /** The messages follow a signed summary, so the assistant may come first. */
+  readonly followsSummary?: boolean
 }
 
 const NO_RESULT = "No result: the call was interrupted before it finished."
@@ -106,6 +108,7 @@ const newExchange = (): OpenExchange => ({ apiIds: new Set(), assistant: [], pau
  */
 export class Flattener {
   readonly #answeredSynthetically: ReadonlySet<string>
+  readonly #followsSummary: boolean
   readonly #closed: FlatMessage[] = []
   readonly #closedRepairs: Repair[] = []
   /** Ids of all calls in complete assistant turns. */
@@ -119,8 +122,9 @@ export class Flattener {
   /** What `open` returned last. */
   #shown: Unclosed | undefined
 
-  constructor({ answeredSynthetically = new Set() }: FlattenOptions = {}) {
+  constructor({ answeredSynthetically = new Set(), followsSummary = false }: FlattenOptions = {}) {
     this.#answeredSynthetically = answeredSynthetically
+    this.#followsSummary = followsSummary
   }
 
   add(message: Message): void {
@@ -248,7 +252,7 @@ export class Flattener {
     const messages: FlatMessage[] = []
     if (answer.content.length > 0) messages.push({ role: "assistant", content: answer.content })
     if (user.content.length > 0) messages.push({ role: "user", content: user.content })
-    if (isFirst && messages[0]?.role === "assistant") {
+    if (isFirst && !this.#followsSummary && messages[0]?.role === "assistant") {
       messages.unshift({ role: "user", content: [{ type: "text", text: NO_BEGINNING }] })
       repairs.unshift({ rule: "starts-with-assistant", id: apiId })
     }

@@ -27,6 +27,8 @@ export interface UserMessage extends Placed {
   readonly type: "user"
   readonly message: { readonly role: "user"; readonly content: Content }
   readonly isCompactSummary?: boolean
+  /** The same summary as the API wrote and signed it. The model that wrote it gets the block in place of the text. */
+  readonly signed?: SignedSummary
   /** A task that another agent gave. It is a request, but not the person's. */
   readonly isFromAgent?: boolean
   /** From another program's transcript. Whether the person said it is that file's word. */
@@ -37,6 +39,20 @@ export interface UserMessage extends Placed {
   readonly saidInResults?: readonly SaidInResult[]
   /** What changed on disk while its calls ran. Only names: an older version passes over them. */
   readonly filesChanged?: readonly CallChanges[]
+}
+
+export interface SignedSummary {
+  readonly model: string
+  /** As it came: one changed byte makes the signature invalid. */
+  readonly block: SignedBlock
+  /** What follows it: where it comes from, and what the check found. */
+  readonly text: string
+}
+
+export interface SignedBlock {
+  readonly type: "compaction"
+  readonly content: string
+  readonly signature: string
 }
 
 /** The files that changed while a call ran, as they were found on disk. */

@@ -23,4 +23,5 @@ export type RepairRule =
   | "trailing-thinking" // only thinking, with nothing after it: left out, and never sent later
   | "unsigned-thinking" // cut off during streaming, or from another provider: dropped
   | "unknown-block" // a type that this version does not know, and no response brought or the API refused: left out
+  | "unsigned-summary" // the API refused the signed summary, or this model did not write it: its text is sent
   | "starts-with-assistant" // got a first user message

@@ -6,6 +6,8 @@ export type ModelRequest = MessageCreateParamsNonStreaming
 export interface RequestExtras {
   /** Asks the server to edit its copy of the conversation. */
   readonly context_management?: { readonly edits: readonly unknown[] }
+  /** Asks for a summary of the messages instead of an answer. */
+  readonly compaction?: { readonly type: "summarize"; readonly instructions?: string }
   /** Beta features to switch on. Sent as a header. */
   readonly betas?: readonly string[]
 }

@@ -7,6 +7,8 @@ import type { RequestExtras } from "../messages/request.ts"
 export const CLEAR_TOOL_USES = "clear_tool_uses_20250919"
 export const CLEAR_THINKING = "clear_thinking_20251015"
 const BETA = "context-management-2025-06-27"
+/** For requests that ask for a signed summary, and for all that carry one. */
+export const SIGNED_SUMMARIES = "compact-2026-09-04"
 
 /** How many of the newest calls the server keeps where a request does not say it. */
 export const CALLS_KEPT_BY_DEFAULT = 3

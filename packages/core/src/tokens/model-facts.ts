@@ -57,6 +57,8 @@ export interface ModelAccepts {
   readonly boundThinking: boolean
   /** The server can edit its copy of the context (`context_management`). */
   readonly contextManagement: boolean
+  /** The API writes a summary on demand and signs it. Thinking after it stays valid. */
+  readonly signedSummaries: boolean
   /** Tools with `defer_loading`, loaded by a `tool_reference` in a result. */
   readonly toolReferences: boolean
   /** Non-standard cache editing. No public model has it. */
@@ -85,11 +87,16 @@ const before45: ModelAccepts = {
   earlierThinking: false,
   boundThinking: false,
   contextManagement: true,
+  signedSummaries: false,
   toolReferences: false,
   cacheEditing: false,
 }
 const from45: ModelAccepts = { ...before45, overflowingOutput: true, toolReferences: true }
-const from46: ModelAccepts = { ...from45, prefill: false, adaptiveThinking: true, earlierThinking: true }
+const from46: ModelAccepts = {
+  ...from45,
+  ...{ prefill: false, adaptiveThinking: true, earlierThinking: true },
+  signedSummaries: true, // the beta's pages name no models: one that refuses it is asked another way
+}
 const from47: ModelAccepts = { ...from46, thinkingBudget: false }
 const from48: ModelAccepts = { ...from47, systemMessages: true }
 const alwaysThinking: ModelAccepts = { ...from48, thinkingOff: false }
@@ -151,7 +158,7 @@ export const OFFLINE_MODEL_FACTS: ModelFacts = model(
   "strata-offline",
   "claude-5",
   { window: 100 * M, maxOutput: 128 * K, minCacheable: 100 * M },
-  { ...from48, contextManagement: false },
+  { ...from48, contextManagement: false, signedSummaries: false },
   { price: price(0, 0, 0) },
 )
 

@@ -51,16 +51,20 @@ export interface ViewOptions {
   readonly editsCaches?: boolean
   /** Whether its server can clear its own copy. Default true. */
   readonly serverClears?: boolean
+  /** The model whose signed summaries requests can carry. Default: none. */
+  readonly signedFor?: string | undefined
 }
 
+/** `sendsBetas`: requests reach the API with the beta headers that they name. */
 export const viewOptions = (
-  { family, accepts }: ModelFacts,
-  models: NonNullable<ViewOptions["models"]>,
+  { id, family, accepts }: ModelFacts,
+  { models, sendsBetas }: { readonly models: NonNullable<ViewOptions["models"]>; readonly sendsBetas: boolean },
 ): ViewOptions => ({
   family,
   models,
   editsCaches: accepts.cacheEditing,
   serverClears: accepts.contextManagement,
+  signedFor: sendsBetas && accepts.signedSummaries ? id : undefined,
 })
 
 /** The views as they were right after the last boundary. */

@@ -13,7 +13,7 @@ const flags = { clearableTools: [], figures: { "residue-limit": 60 } }
 
 test("L2-7 property: what is surveyed step by step is what is surveyed in one go, after undoing, going back and boundaries too", async () => {
   const { models } = EDITS_CACHES
-  const options = viewOptions(findModel("claude-opus-4-6", models).facts, models)
+  const options = viewOptions(findModel("claude-opus-4-6", models).facts, { models, sendsBetas: false })
   let found = 0
   await fc.assert(
     fc.asyncProperty(decidedConversations, async (steps) => {

@@ -122,20 +122,26 @@ const isForThePerson = ({ phase }: CompactionProgress): boolean => phase === "me
  * there.
  */
 export function preparedFrom({ cutInput: { messages }, context }: Situation, chosen: Chosen): Prepared {
-  const { route, summary: text, cut, audit } = chosen
+  const { route, summary: text, cut, audit, signed } = chosen
   const firstKept = messages.findIndex(({ uuid }) => uuid === cut.kept[0]?.uuid)
   const last = firstKept < 0 ? messages.at(-1)!.uuid : messages[firstKept - 1]!.uuid
   return {
     route: { ...route, mustReachThreshold: true },
-    outcome: { kind: "summary", text, cut, responses: [], ...(audit ? { audit } : {}) },
+    outcome: {
+      ...{ kind: "summary", text, cut, responses: [] },
+      ...(audit ? { audit } : {}),
+      ...(signed ? { signed } : {}),
+    },
     through: route.name === "shared" ? (positionOf(messages).throughUuid ?? last) : last,
     boundary: context.views.compactions.last?.boundary,
   }
 }
 
 /** Where it cuts now. `undefined`: what it covers has changed. */
-export function cutFor({ context, cutInput }: Situation, { boundary, through }: Prepared): Cut | undefined {
-  return boundary === context.views.compactions.last?.boundary ? cutAfter(cutInput, through) : undefined
+export function cutFor({ context, cutInput }: Situation, { boundary, through, outcome }: Prepared): Cut | undefined {
+  if (boundary !== context.views.compactions.last?.boundary) return undefined
+  const { newest: _, ...exactly } = cutInput
+  return cutAfter(outcome.signed ? exactly : cutInput, through) // a signed one holds for what follows it, and no more
 }
 
 /** Why one should be written now, so that it is there when it is due. The person's pauses are used: then it may be earlier. */

@@ -6,6 +6,7 @@ import { reasonOf } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
 import type { FailureReason } from "../../base/telemetry.ts"
 import type { AuditFigures, Draft } from "../../journal/entries.ts"
+import type { SignedSummary } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { wholeTokens } from "../../tokens/context-size.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
@@ -13,12 +14,12 @@ import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import type { RouteName } from "../compaction-order.ts"
 import { type Aftermath, aftermath } from "./aftermath.ts"
 import { ASKS_MODEL, auditorOf, type CheckedSummary, isBetter, isWanting } from "./audit/check.ts"
-import type { Cut } from "./cut.ts"
+import { type Cut, isEndOf } from "./cut.ts"
 import { hookOutput } from "./hook-output.ts"
 import { installation, spent } from "./install.ts"
 import type { CompactionOptions } from "./options.ts"
 import { limited } from "./routes/limited.ts"
-import type { Route, RouteInput, RouteOutcome } from "./routes/route.ts"
+import type { Route, RouteInput, RouteOutcome, Signed } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
 import { continuationText } from "./summarise/continuation.ts"
 
@@ -158,6 +159,8 @@ interface ToWeigh {
 
 interface Weighed {
   readonly summary: string
+  /** The block that the API signed, with the text that follows it. */
+  readonly signed?: Signed & Pick<SignedSummary, "text">
   readonly audit?: AuditFigures
   readonly cut: Cut
   /** The summary with the text around it. */
@@ -172,14 +175,16 @@ export async function weigh(situation: Situation, { route, outcome, options }: T
   const { context, order, limits } = situation
   context.progress({ phase: "restoring", route: route.name })
   const [first, last] = [outcome.cut.summarised.at(0), outcome.cut.summarised.at(-1)]
-  const text = continuationText({
-    summary: outcome.text,
+  const around = {
     transcriptPath: context.journal.location,
     mode: order.trigger === "manual" ? "by-hand" : options.autonomous ? "autonomous" : "automatic",
     keptMessages: outcome.cut.kept.length > 0,
     replaced: first && last ? { first: first.uuid, last: last.uuid } : undefined,
     canRecall: context.views.context.toolNames.includes(RECALL_TOOL),
-  })
+  } as const
+  const text = continuationText({ ...around, summary: outcome.text })
+  const signed = outcome.signed && isEndOf(outcome.cut, situation.cutInput) ? outcome.signed : undefined
+  const framed = signed && { text: continuationText({ ...around, summary: signed.notes ?? "", isSigned: true }) }
   const after = await aftermath({ situation, cut: outcome.cut, summary: text }, options)
   const before = context.size.tokens
   if (route.mustReachThreshold && after.tokens >= limits.autoCompact)
@@ -189,7 +194,12 @@ export async function weigh(situation: Situation, { route, outcome, options }: T
     return { why: "threshold_exceeded", message }
   }
   const { text: summary, cut, audit, doubt = tooLargeStill(situation, route, after) } = outcome
-  return { summary, cut, text, after, ...(audit ? { audit } : {}), ...(doubt === undefined ? {} : { doubt }) }
+  return {
+    ...{ summary, cut, text, after },
+    ...(signed && framed ? { signed: { ...signed, ...framed } } : {}),
+    ...(audit ? { audit } : {}),
+    ...(doubt === undefined ? {} : { doubt }),
+  }
 }
 
 /** Whether a later route, which keeps only the newest messages, would bring the context down to where it should be. */
@@ -221,7 +231,7 @@ export async function install(situation: Situation, toInstall: Chosen): Promise<
   const reviewed = await review(situation, toInstall)
   if (reviewed === undefined || context.signal.aborted) return givenUp(situation, paid)
   if (!("after" in reviewed)) return failed(situation, reviewed, paid)
-  const { summary, cut, text, after, audit } = reviewed
+  const { summary, cut, text, after, audit, signed } = reviewed
   if (route.name === "offline") context.progress({ phase: "message", message: quotedSentence(paid.length > 0) })
   const { signal, progress } = context
   const hooks = options.hooks?.started({ signal, progress }) ?? Promise.resolve(undefined)
@@ -243,6 +253,7 @@ export async function install(situation: Situation, toInstall: Chosen): Promise<
     context,
     cut,
     text,
+    ...(signed ? { signed } : {}),
     attachments: [...after.attachments, ...said.attachments],
     shortened: after.shortened,
     facts: {
@@ -287,6 +298,7 @@ const quotedSentence = (isPaid: boolean): string =>
 /** How each route is named to a person. */
 export const ROUTE_WORDS: Readonly<Record<Route["name"], string>> = {
   notes: "from the notes",
+  server: "by the model's API",
   shared: "by the model, from its cache",
   direct: "by the model",
   offline: "without a model",

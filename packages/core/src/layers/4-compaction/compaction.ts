@@ -22,12 +22,13 @@ import { planOf } from "./plan.ts"
 import { direct } from "./routes/direct.ts"
 import { fromNotes } from "./routes/from-notes.ts"
 import type { Route } from "./routes/route.ts"
+import { costsLess, server } from "./routes/server.ts"
 import { shared } from "./routes/shared.ts"
 import { written } from "./routes/written.ts"
 import { assess, isRefusal, type Situation, situationWith, waitsAfterUndo, waitsForContent } from "./situation.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
-const BY_HAND: readonly RouteName[] = ["shared", "direct", "offline"] // from notes only if asked for
+const BY_HAND: readonly RouteName[] = ["server", "shared", "direct", "offline"] // from notes only if asked for
 const NOTHING: Outcome = { drafts: [] }
 
 export function compaction(options: CompactionOptions): Compactor {
@@ -36,6 +37,7 @@ export function compaction(options: CompactionOptions): Compactor {
   const background = options.parent && ahead(options.parent.toolContext.clock)
   const routes = [
     options.notes && fromNotes({ source: options.notes, wait: timing.wait }),
+    options.parent && server(options.parent),
     options.parent && shared(options.parent),
     options.parent && direct(options.summariser ?? options.parent.model),
     options.offline,
@@ -68,7 +70,7 @@ export function compaction(options: CompactionOptions): Compactor {
 
     async plan(context, order) {
       const situation = await fitted(context, order)
-      return isRefusal(situation) ? situation : planOf(situation, routesFor(order, context), options)
+      return isRefusal(situation) ? situation : planOf(situation, routesFor(situation), options)
     },
 
     afterResponse: async (context) => prepareSoon(context, false),
@@ -98,10 +100,7 @@ export function compaction(options: CompactionOptions): Compactor {
     try {
       const { blocked, instructions } = await allowed(context, order)
       if (blocked) return blocked
-      return outcomeOf(
-        situation,
-        await attempt({ situation, routes: routesFor(order, context), instructions, options }),
-      )
+      return outcomeOf(situation, await attempt({ situation, routes: routesFor(situation), instructions, options }))
     } finally {
       stop()
     }
@@ -218,7 +217,7 @@ export function compaction(options: CompactionOptions): Compactor {
     if (isRefusal(situation)) return how.isAhead ? NOTHING : refuse(situation, context, order)
     const { blocked, instructions } = await allowed(context, order)
     if (blocked) return blocked
-    const asked = routesFor(order, context).filter(({ name }) => name !== "notes")
+    const asked = routesFor(situation).filter(({ name }) => name !== "notes")
     // it covers all there is: what is kept beside it is decided when it is installed
     const { figures } = situation
     const whole = situationWith(situation, { ...figures, newest: { ...figures.newest, budget: 0 } })
@@ -277,10 +276,12 @@ export function compaction(options: CompactionOptions): Compactor {
     return { instructions: [answer.instructions].filter((text) => text !== ""), blocked: answer.blocked }
   }
 
-  function routesFor(order: CompactionOrder, context: LayerContext): readonly Route[] {
+  function routesFor(situation: Situation): readonly Route[] {
+    const { context, order } = situation
     const { trigger, routes: wanted, written: given } = order
     if (given) return [written(given)]
-    const names = wanted ?? (trigger === "manual" ? BY_HAND : ROUTES)
+    const usual = trigger === "manual" ? BY_HAND : ROUTES
+    const names = wanted ?? (costsLess(situation) ? usual : usual.filter((name) => name !== "server"))
     const open = routes.filter(({ name }) => names.includes(name))
     const cache = cacheState(context)
     return cache.state === "cold" && cache.why !== "no response yet" ? open.toSorted(forkLast) : open
@@ -302,7 +303,7 @@ export function compaction(options: CompactionOptions): Compactor {
 
 /** Without its cache a fork reads everything at full price, and it does not see what was cleared. A direct call does. */
 const forkLast = (a: Route, b: Route): number => COLD_ORDER.indexOf(a.name) - COLD_ORDER.indexOf(b.name)
-const COLD_ORDER: readonly RouteName[] = ["notes", "direct", "shared", "offline"]
+const COLD_ORDER: readonly RouteName[] = ["notes", "direct", "server", "shared", "offline"]
 
 /** An early compaction can wait: after a failure or an undo it is left to the threshold. */
 const mayPlan = (context: LayerContext): boolean =>

@@ -121,6 +121,12 @@ export function cutAfter({ messages, tokensOf, newest }: CutInput, through: Uuid
   return holdsAnswer(cut) ? cut : cutAt(messages, start, "all")
 }
 
+/** Whether the kept messages are the last ones, without a gap. Only then does thinking in them stay valid after a signed summary. */
+export function isEndOf({ kept }: Pick<Cut, "kept">, { messages }: Pick<CutInput, "messages">): boolean {
+  const start = messages.length - kept.length
+  return kept.every(({ uuid }, at) => messages[start + at]?.uuid === uuid)
+}
+
 const cutAt = (messages: readonly Message[], at: number, kind: Cut["kind"]): Cut => {
   const [before, after] = [messages.slice(0, at), messages.slice(at)]
   if (kind === "from") return { kind, summarised: after, kept: before }

@@ -3,7 +3,7 @@
 import type { CompactionFacts, DecisionDraft, Draft, MessageDraft } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { isThinking } from "../../messages/blocks.ts"
-import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
+import { contentOf, type Message, type SignedSummary, type Uuid } from "../../messages/messages.ts"
 import { referencesIn } from "../../messages/tool-references.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
@@ -16,6 +16,8 @@ export interface Installation {
   readonly cut: Cut
   /** The summary with the text around it. */
   readonly text: string
+  /** The same as the API signed it. */
+  readonly signed?: SignedSummary
   readonly attachments: readonly Attachment[]
   readonly shortened?: readonly Shortened[]
   readonly facts: CompactionFacts
@@ -25,6 +27,7 @@ export function installation({
   context,
   cut,
   text,
+  signed,
   attachments,
   shortened = [],
   facts,
@@ -39,10 +42,11 @@ export function installation({
       uuid: summary,
       isCompactSummary: true,
       isVisibleInTranscriptOnly: true,
+      ...(signed ? { signed: { model: signed.model, block: signed.block, text: signed.text } } : {}),
       message: { role: "user", content: [{ type: "text", text }] },
     },
     // directly after the summary, so that it also holds after going back to one of the attachments
-    ...thinkingDropped(context, cut),
+    ...(signed && shortened.length === 0 ? [] : thinkingDropped(context, cut)),
     ...(shortened.length > 0
       ? [{ type: "strata", subtype: "tool-results-shortened", results: shortened } as const]
       : []),

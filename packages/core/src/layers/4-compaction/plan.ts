@@ -109,15 +109,16 @@ async function unwritten(
   return { route, cut, after, isWritten: false }
 }
 
-/** A shared call reads from the cache; a direct one sends its messages uncached. */
+/** A fork and the API itself read from the cache; a direct call sends its messages uncached. */
 function priceOf(
   route: Route | undefined,
   { context, cutInput }: Situation,
   { cut, after }: Pick<OpenRoute, "cut" | "after">,
 ): number | undefined {
-  if (route?.name !== "shared" && route?.name !== "direct") return undefined
+  if (!route || FREE.has(route.name)) return undefined
   const part = Math.ceil(cut.summarised.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))
-  const input = route.name === "shared" ? { cacheRead: context.size.tokens } : { input: part }
+  const read = route.name === "server" ? context.views.context.promptTokens + part : context.size.tokens
+  const input = route.name === "direct" ? { input: part } : { cacheRead: read }
   const cost = costOf(context.facts, { ...NO_TOKENS, ...input, output: after.summary })
   return cost.known ? cost.dollars : undefined
 }

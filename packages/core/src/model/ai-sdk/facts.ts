@@ -3,7 +3,7 @@ import type { ModelFacts } from "../../tokens/model-facts.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
 
 /** The AI SDK has no fields for these and drops what it does not know. */
-export const AI_SDK_OMITS = ["contextManagement", "toolReferences", "cacheEditing"] as const
+export const AI_SDK_OMITS = ["contextManagement", "signedSummaries", "toolReferences", "cacheEditing"] as const
 
 export function aiSdkFacts(name: string, models?: Readonly<Record<string, ModelOverride>>): ModelFacts {
   const { facts } = findModel(name, models)

@@ -5,13 +5,14 @@
 
 import { type DecisionEntry, type Entry, isDecision, type SessionFacts } from "../../journal/entries.ts"
 import { type Block, isToolUse, withoutBreakpoint } from "../../messages/blocks.ts"
-import { Flattener, type Repair } from "../../messages/flatten.ts"
+import { type FlatMessage, Flattener, type Repair } from "../../messages/flatten.ts"
 import {
   type AssistantMessage,
   type Boundary,
   isBoundary,
   isSyntheticError,
   type Message,
+  type SignedSummary,
   type Uuid,
 } from "../../messages/messages.ts"
 import { referencesIn } from "../../messages/tool-references.ts"
@@ -31,6 +32,7 @@ import { Said } from "./said.ts"
 import { SeenSizes } from "./seen-sizes.ts"
 import { ServerKept } from "./server-kept.ts"
 import { ShownMessages } from "./shown-messages.ts"
+import { beginningWith, framing, signedIn, unsigned } from "./signed-summary.ts"
 import { SyntheticAnswers } from "./synthetic-answers.ts"
 
 export interface ContextOptions {
@@ -38,6 +40,8 @@ export interface ContextOptions {
   readonly editsCaches?: boolean
   /** Whether its server can clear its own copy. Default true: the size leaves out what the server cleared last. */
   readonly serverClears?: boolean
+  /** The model whose signed summaries requests can carry. Default: none, so their texts are sent. */
+  readonly signedFor?: string | undefined
 }
 
 /** The part of the view that a boundary does not reset, as plain data for a checkpoint. */
@@ -59,6 +63,7 @@ export class ContextState {
   readonly sizes: SeenSizes
   readonly meter: ContextMeter
   readonly serverClears: boolean
+  readonly signedFor: string | undefined
   readonly cacheEdits: CacheEdits
   readonly prompt: CurrentPrompt
   readonly answers: SyntheticAnswers
@@ -78,6 +83,8 @@ export class ContextState {
   settledRevision = Symbol()
   /** Only kept messages have come since the boundary, and a summary that follows goes before them. */
   summaryGoesFirst = false
+  /** How many messages the boundary kept. */
+  #kept = 0
   /** Typed while the system was busy, in that order. Each waits to be delivered. */
   readonly queued = new Map<Uuid, Message>()
   held: HeldDecisions
@@ -88,10 +95,11 @@ export class ContextState {
   constructor(
     estimator: Estimator,
     saved?: SavedContext,
-    { editsCaches = true, serverClears = true }: ContextOptions = {},
+    { editsCaches = true, serverClears = true, signedFor }: ContextOptions = {},
   ) {
     this.estimator = estimator
     this.serverClears = serverClears
+    this.signedFor = signedFor
     this.cacheEdits = new CacheEdits(editsCaches)
     this.sizes = new SeenSizes(estimator, this)
     this.meter = new ContextMeter(estimator)
@@ -159,6 +167,7 @@ export class ContextState {
     this.overlay.clearAtBoundary(this.cacheEdits.deleted, kept)
     this.overlay.forgetCallsBut(kept)
     this.held = new HeldDecisions(this.overlay.save())
+    this.#kept = kept.length
     this.#startWith(kept)
     this.summaryGoesFirst = kept.length > 0 && !keptComeFirst(boundary)
   }
@@ -202,7 +211,9 @@ export class ContextState {
     const lesson = this.meter.add(this.stored(placed))
     if (lesson) this.estimator.learn(lesson)
     if (placed.type === "assistant") this.#settleSizes()
-    this.flattener.add(this.#reduced(placed))
+    if (this.messages.length === 1 && this.signed)
+      this.#rebuild() // it comes before the preamble
+    else this.#flatten(placed, { at: this.messages.length - 1, into: this.flattener })
     this.#flushCacheEdits()
   }
 
@@ -351,13 +362,39 @@ export class ContextState {
     feed(0)
     shown.forEach((message, at) => {
       this.answers.take(at)
-      if (message) {
-        this.overlay.place(message)
-        this.flattener.add(this.#reduced(message))
-      }
+      if (message) this.overlay.place(message)
+      this.#flatten(message, { at, into: this.flattener })
       feed(at + 1)
     })
     this.answers.take(this.messages.length)
+  }
+
+  /** The signed summary that this context begins with, if it can be sent. */
+  get signed(): SignedSummary | undefined {
+    const [summary] = this.messages
+    const signed = signedIn(summary)
+    if (!signed || signed.model !== this.signedFor || this.overlay.isRecorded(unsigned(summary!))) return undefined
+    return signed
+  }
+
+  /** The messages before one of them, as they would be sent without the others. */
+  before(uuid: Uuid | undefined): readonly FlatMessage[] {
+    const { signed } = this
+    const end = uuid === undefined ? this.messages.length : this.messages.findIndex((message) => message.uuid === uuid)
+    const into = this.#newFlattener()
+    for (const [at, message] of this.ranges.shown(this.messages).slice(0, Math.max(0, end)).entries())
+      this.#flatten(message, { at, into })
+    const messages = this.shown.all(into.flattened().messages)
+    return signed ? [beginningWith(signed), ...messages] : messages
+  }
+
+  /** After a signed summary come the messages that the boundary kept, then the preamble and the text around the summary. */
+  #flatten(message: Message | undefined, { at, into }: { readonly at: number; readonly into: Flattener }): void {
+    const { signed } = this
+    if (message && !(signed && at === 0)) into.add(this.#reduced(message))
+    if (!signed || at !== this.#kept) return
+    if (this.prompt.preamble) into.add(this.prompt.preamble)
+    into.add(framing(this.messages[0]!, signed))
   }
 
   #flushCacheEdits(): void {
@@ -377,11 +414,12 @@ export class ContextState {
     this.settledRevision = Symbol()
   }
 
-  /** A flattener that begins with the context preamble. */
+  /** A flattener that begins with the context preamble, unless a signed summary comes first. */
   #newFlattener(): Flattener {
-    const flattener = new Flattener({ answeredSynthetically: this.answers.ids })
+    const followsSummary = this.signed !== undefined
+    const flattener = new Flattener({ answeredSynthetically: this.answers.ids, followsSummary })
     const { preamble } = this.prompt
-    if (preamble) flattener.add(preamble)
+    if (preamble && !followsSummary) flattener.add(preamble)
     return flattener
   }
 

@@ -5,9 +5,15 @@
 
 import type { Entry, SessionFacts } from "../../journal/entries.ts"
 import { type Content, isText, isToolResult, type ToolResult } from "../../messages/blocks.ts"
-import type { Repair } from "../../messages/flatten.ts"
+import type { FlatMessage, Repair } from "../../messages/flatten.ts"
 import type { MediaItem } from "../../messages/media.ts"
-import { type AssistantMessage, isSyntheticError, type Message, type Uuid } from "../../messages/messages.ts"
+import {
+  type AssistantMessage,
+  isSyntheticError,
+  type Message,
+  type SignedSummary,
+  type Uuid,
+} from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
 import { isAsReceived } from "../../messages/usable.ts"
 import type { ContextSize } from "../../tokens/context-size.ts"
@@ -21,6 +27,7 @@ import { reduced } from "./reduced-message.ts"
 import type { Said } from "./said.ts"
 import type { ServerKept } from "./server-kept.ts"
 import type { ContextMessages } from "./shown-messages.ts"
+import { beginningWith, signedIn, unsigned } from "./signed-summary.ts"
 
 export class ContextView {
   readonly #state: ContextState
@@ -47,7 +54,23 @@ export class ContextView {
 
   /** The messages as they would be sent now. */
   messages(): ContextMessages {
-    return this.#state.shown.of(this.#state.flattener)
+    const { signed, shown, flattener } = this.#state
+    return shown.of(flattener, signed && [beginningWith(signed)])
+  }
+
+  /** The messages before one of them, or all, as a request of their own would send them. */
+  messagesBefore(uuid: Uuid | undefined): readonly FlatMessage[] {
+    return this.#state.before(uuid)
+  }
+
+  /** The summary that the API signed, where requests begin with it. */
+  get signed(): SignedSummary | undefined {
+    return this.#state.signed
+  }
+
+  /** The model whose signed summaries requests can carry. */
+  get signedFor(): string | undefined {
+    return this.#state.signedFor
   }
 
   get isEmpty(): boolean {
@@ -61,18 +84,22 @@ export class ContextView {
       ...this.#state.flattener.closedRepairs,
       ...this.#state.flattener.open().repairs,
     ]
+    const [first] = this.#state.messages
+    if (signedIn(first) && !this.#state.signed) repairs.push(unsigned(first!))
     const unrecorded = repairs.filter((repair) => !this.#state.overlay.isRecorded(repair))
     return [...new Map(unrecorded.map((repair) => [`${repair.rule} ${repair.id}`, repair])).values()]
   }
 
-  /** Blocks of responses that this version does not know and that are sent back, as repairs that would leave them out. */
+  /** What came from the API and is sent back although it may not take it: blocks that this version does not know, and a signed summary. As repairs that would leave it out. */
   receivedBlocks(): readonly Repair[] {
-    return this.#state.visible.flatMap((message) => {
+    const signed = this.signed ? [unsigned(this.#state.messages[0]!)] : []
+    const blocks = this.#state.visible.flatMap((message) => {
       const refused = this.#state.overlay.refusedBlocks(message)
       return blocksOf(message).flatMap((block, at): Repair[] =>
         isAsReceived(block) && !refused.has(at) ? [{ rule: "unknown-block", id: `${message.uuid}.${at}` }] : [],
       )
     })
+    return [...signed, ...blocks]
   }
 
   /** As the API counted it. Before the first count it includes an estimate of system prompt, tools and preamble. */

@@ -33,9 +33,10 @@ function clearedBy(edit: unknown): number {
 export const clearsResults = (edit: unknown): boolean =>
   String((edit as { type?: unknown } | null)?.type).startsWith("clear_tool_uses")
 
-/** Blocks that a response brought are no longer sent, because the API refused them. */
+/** Blocks that a response brought, or a signed summary, are no longer sent. */
 const leavesOutBlocks = (decision: DecisionEntry): boolean =>
-  decision.subtype === "repaired" && decision.repairs.some(({ rule }) => rule === "unknown-block")
+  decision.subtype === "repaired" &&
+  decision.repairs.some(({ rule }) => rule === "unknown-block" || rule === "unsigned-summary")
 
 /** Whether a decision changes which blocks there are, and not only how a block is shown. */
 export const changesMessages = (decision: DecisionEntry): boolean =>

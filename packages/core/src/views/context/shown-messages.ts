@@ -25,10 +25,16 @@ export class ShownMessages {
     this.#show = show
   }
 
-  of(flattener: Flattener): ContextMessages {
+  /** `first`: what comes before them all. */
+  of(flattener: Flattener, first: readonly FlatMessage[] = []): ContextMessages {
     this.#takeClosed(flattener.closed)
-    const open = flattener.open().messages.map((message) => this.#shown(message))
-    return { messages: this.#closed.concat(open), closed: this.#closed.length, revision: this.#revision }
+    const open = this.all(flattener.open().messages)
+    const closed = first.length + this.#closed.length
+    return { messages: [...first, ...this.#closed, ...open], closed, revision: this.#revision }
+  }
+
+  all(messages: readonly FlatMessage[]): FlatMessage[] {
+    return messages.map((message) => this.#shown(message))
   }
 
   /** Renders the closed messages with these blocks again. */

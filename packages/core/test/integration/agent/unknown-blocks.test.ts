@@ -38,7 +38,9 @@ test("MSG-14 a block of an unknown type that the API refuses is left out, once a
   const { events, end } = await ask(agent, "Two.")
   expect(end).toMatchObject({ reason: "answer", text: "Second." })
   expect(ofType(events, "notice").map(({ message }) => message)).toEqual([
-    expect.stringMatching(/^The API refused the request\. 1 block of a type .* left out\. The API said: ".*hologram/),
+    expect.stringMatching(
+      /^The API refused the request\. 1 block that it had sent itself is left out\. The API said: ".*hologram/,
+    ),
   ])
   const { id } = agent.conversation
   await agent.close()

@@ -5,10 +5,12 @@
 import { reasonOf } from "../../../base/errors.ts"
 import { inSlices, type Steps } from "../../../base/in-slices.ts"
 import { promptText } from "../../../base/prompt-file.ts"
+import { inputTokens } from "../../../base/token-counts.ts"
 import type { AuditFigures } from "../../../journal/entries.ts"
 import { textOf } from "../../../messages/blocks.ts"
 import { inlineUpTo } from "../../../messages/inline.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
+import { tokenCounts } from "../../../tokens/price.ts"
 import type { RouteName } from "../../compaction-order.ts"
 import { carriedFacts } from "../aftermath.ts"
 import type { Route, RouteOutcome } from "../routes/route.ts"
@@ -41,7 +43,7 @@ export interface Auditor {
 }
 
 /** Routes where asking again can help. */
-export const ASKS_MODEL: ReadonlySet<RouteName> = new Set(["shared", "direct"])
+export const ASKS_MODEL: ReadonlySet<RouteName> = new Set(["server", "shared", "direct"])
 
 const FEWEST_CLAIMS = 3 // without ground: a single one is repaired, and no reason to ask again
 const FEWEST_FACTS = 5 // missing
@@ -94,7 +96,7 @@ export function auditorOf(situation: Situation): Auditor {
       if (!isModel || hasAskedAgain || context.signal.aborted) return usable(checkedFirst, situation)
       context.progress({ phase: "message", message: "The summary does not match the conversation. Asking once more." })
       findings = checkedFirst.findings
-      if (route.name === "shared" && missedCache(first)) return usable(checkedFirst, situation)
+      if (route.name !== "direct" && missedCache(first)) return usable(checkedFirst, situation)
       hasAskedAgain = true
       const second = await ask([...instructions, checkedFirst.findings!])
       if (second.kind !== "summary") return usable(checkedFirst, situation)
@@ -116,9 +118,8 @@ const CACHED = 0.5 // of the input, at least: less was not read from the cache o
 function missedCache({ responses }: Summary): boolean {
   const usage = responses.at(-1)?.usage
   if (!usage) return false
-  const { input_tokens = 0, cache_read_input_tokens, cache_creation_input_tokens } = usage
-  const read = cache_read_input_tokens ?? 0
-  return read < CACHED * (input_tokens + read + (cache_creation_input_tokens ?? 0))
+  const counts = tokenCounts(usage)
+  return counts.cacheRead < CACHED * inputTokens(counts)
 }
 
 export const isWanting = ({ findings }: CheckedSummary): boolean => findings !== undefined
@@ -149,8 +150,11 @@ function checked(situation: Situation, source: Source, summary: Summary): Checke
   })
   const saysNothing = !summary.isQuoted && !speaksOf(text, source)
   const isGood = !saysNothing && isGoodEnough(found, flags.figures)
+  const { signed, ...rest } = summary
   return {
-    ...summary,
+    ...rest,
+    // one that was cut to its budget says something else
+    ...(signed?.says === text ? { signed: { ...signed, notes: better.notes } } : {}),
     text: better.text,
     audit: {
       ...found.figures,

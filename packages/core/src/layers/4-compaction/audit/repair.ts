@@ -11,6 +11,8 @@ import type { Span } from "./text.ts"
 
 export interface Repaired {
   readonly text: string
+  /** The same findings as a text of their own, where the summary itself cannot be changed. */
+  readonly notes: string
   /** What was removed, corrected or marked. */
   readonly struck: readonly Claim[]
   readonly added: readonly Fact[]
@@ -37,7 +39,23 @@ export function repaired({ summary, claims, facts, estimate, room }: ToRepair): 
     { estimate, room },
   )
   const notes = [struckNote(struck), appendix(added)].filter((note) => note !== "")
-  return { text: [text, ...notes].join("\n\n"), struck, added }
+  return {
+    text: [text, ...notes].join("\n\n"),
+    notes: [struckList(struck), appendix(added)].filter((note) => note !== "").join("\n\n"),
+    struck,
+    added,
+  }
+}
+
+/** What a reader must not take from a summary that stays as it is. */
+function struckList(struck: readonly Claim[]): string {
+  if (struck.length === 0) return ""
+  const lines = struck.map(({ class: kind, text, sentence, instead }) => {
+    if (!SENTENCES.has(kind)) return `- not found in the conversation: ${inlineUpTo(LONGEST_FACT, text)}`
+    const said = instead === undefined || REMOVED.has(kind) ? "" : ` It is: ${inlineUpTo(LONGEST_FACT, instead)}`
+    return `- not so: ${inlineUpTo(LONGEST_FACT, sentence.text)}${said}`
+  })
+  return ["The summary was checked against the conversation. Wrong in it:", ...lines].join("\n")
 }
 
 interface Edit extends Span {

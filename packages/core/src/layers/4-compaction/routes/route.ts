@@ -1,5 +1,6 @@
 /** A route to a summary. Routes are tried in order. One that does not apply, or fails, leaves the conversation as it was. */
 import type { FailureReason } from "../../../base/telemetry.ts"
+import type { SignedSummary } from "../../../messages/messages.ts"
 import type { ModelResponse } from "../../../model/model.ts"
 import type { CompactionOrder, RouteName } from "../../compaction-order.ts"
 import type { LayerContext } from "../../layer.ts"
@@ -26,6 +27,8 @@ export type RouteOutcome =
       readonly cut: Cut
       /** Why a later route may do better. */
       readonly doubt?: string
+      /** The API signed it. */
+      readonly signed?: Signed
       /** No one wrote it: it is quoted from the conversation. */
       readonly isQuoted?: true
       /** The answers that were paid for. */
@@ -39,6 +42,14 @@ export type RouteOutcome =
       readonly message: string
       readonly responses: readonly ModelResponse[]
     }
+
+/** A summary as the API signed it. It can be sent as long as nothing in it is changed. */
+export interface Signed extends Pick<SignedSummary, "model" | "block"> {
+  /** What it says. A summary of other words is no longer this one. */
+  readonly says: string
+  /** What the check found: it cannot be mended inside. */
+  readonly notes?: string
+}
 
 export interface Route {
   readonly name: RouteName

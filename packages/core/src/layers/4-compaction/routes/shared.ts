@@ -50,9 +50,9 @@ function fits(input: RouteInput): boolean {
   return input.cut.kind !== "up-to" && needed() < Math.min(thresholds.window, facts.window)
 }
 
-type PromptInput = Pick<RouteInput, "context" | "cut" | "figures" | "instructions">
+export type PromptInput = Pick<RouteInput, "context" | "cut" | "figures" | "instructions">
 
-function promptFor({ context, cut, figures, instructions }: PromptInput): string {
+export function promptFor({ context, cut, figures, instructions }: PromptInput): string {
   const startsWith = cut.kind === "from" ? cut.summarised.map(quoteOf).find((quote) => quote !== "") : undefined
   return summaryPrompt({
     kind: cut.kind,

@@ -5,7 +5,10 @@ import type { Uuid } from "../../../messages/messages.ts"
 import { fillPrompt, textsIn } from "./prompts.ts"
 
 export interface Continuation {
+  /** Or what the check found, where the summary is signed and comes first. */
   readonly summary: string
+  /** The summary comes first, by itself. */
+  readonly isSigned?: boolean
   /** Where the whole conversation can be read; absent where it is kept in memory only. */
   readonly transcriptPath?: string | undefined
   /** What started the compaction, and whether a person is there to answer. */
@@ -24,13 +27,13 @@ const TEXTS = textsIn(promptText(new URL("./prompts/continuation.md", import.met
 const text = (name: string, values: Readonly<Record<string, string>> = {}) => fillPrompt(TEXTS.get(name)!, values)
 
 export function continuationText(continuation: Continuation): string {
-  const { summary, transcriptPath, mode, replaced, canRecall = false, keptMessages } = continuation
+  const { summary, transcriptPath, mode, replaced, canRecall = false, keptMessages, isSigned } = continuation
   return [
-    text("continues"),
+    text(isSigned ? "continued" : "continues"),
     summary,
     replaced ? rangeText(replaced, canRecall) : "",
     transcriptPath ? text("transcript", { path: transcriptPath }) : "",
-    keptMessages ? text("kept") : "",
+    keptMessages && !isSigned ? text("kept") : "",
     mode === "by-hand" ? "" : text(GOING_ON[mode]),
   ]
     .filter((part) => part !== "")
