@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   turn: "packages/core/bench/turn.ts",
   survey: "packages/core/bench/survey.ts",
   planner: "packages/core/bench/planner.ts",
+  compact: "packages/core/bench/compact.ts",
   journal: "packages/core/bench/journal.ts",
   mailbox: "packages/core/bench/mailbox.ts",
   estimator: "packages/core/bench/estimator.ts",

@@ -19,6 +19,14 @@ test("work in slices returns what it returns at once, and the event loop runs in
   expect(others).toBe(1)
 })
 
+test("short pieces of work in a row share a slice: the event loop runs between them too", async () => {
+  let others = 0
+  setImmediate(() => setImmediate(() => others++))
+  const shorter = (): Steps<number> => counting(1) // over before its own slice is
+  for (let piece = 0; piece < 8; piece++) await inSlices(shorter())
+  expect(others).toBe(1)
+})
+
 test("an aborted signal ends work in slices with its reason, and an error of the work is passed on", async () => {
   const stop = new AbortController()
   setImmediate(() => stop.abort(new Error("stopped")))

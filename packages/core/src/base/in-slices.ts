@@ -23,9 +23,11 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
+/** When the present slice is over. Pieces of work that follow one another share it: between two awaits the event loop serves no one. */
+let end = 0
+
 /** Lets others run whenever a slice is over. */
 export async function inSlices<T>(steps: Steps<T>, { signal, givesWay = false }: SliceOptions = {}): Promise<T> {
-  let end = performance.now() + SLICE_MILLISECONDS
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value

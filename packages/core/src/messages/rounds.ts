@@ -38,6 +38,17 @@ function roundStarts(messages: readonly Message[]): number[] {
  * have `n + 1` places; the first and the last are always safe.
  */
 export function safeCuts(messages: readonly Message[]): readonly boolean[] {
+  const known = cutsOf.get(messages)
+  if (known?.length === messages.length + 1) return known
+  const found = findCuts(messages)
+  cutsOf.set(messages, found)
+  return found
+}
+
+/** Of lists that are asked about several times. */
+const cutsOf = new WeakMap<readonly Message[], readonly boolean[]>()
+
+function findCuts(messages: readonly Message[]): readonly boolean[] {
   const first = new Map<string, number>()
   /** For each message, the last one that must not be split from it. */
   const reach = messages.map((_, at) => at)

@@ -1,4 +1,5 @@
 /** Where the context went. Every token sent to the model belongs to exactly one class, so the classes add up to the total. */
+import { atOnce, type Steps } from "../base/in-slices.ts"
 import { renderAttachment } from "../messages/attachments.ts"
 import { type Block, isText, isThinking, isToolResult, isToolUse } from "../messages/blocks.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
@@ -44,11 +45,18 @@ export interface AccountingOptions {
 }
 
 /** `messages` must be those sent: since the last boundary, with decisions applied. */
-export function account(
+export const account = (
+  messages: readonly Message[],
+  estimator: Estimator,
+  options: AccountingOptions = {},
+): Accounting => atOnce(accountSteps(messages, estimator, options))
+
+/** The same in steps, one for each message. */
+export function* accountSteps(
   messages: readonly Message[],
   estimator: Estimator,
   { sent }: AccountingOptions = {},
-): Accounting {
+): Steps<Accounting> {
   const sentBlocks = sent && new Set(sent.flatMap(({ content }) => content))
   const own = new Set<Block>()
   const rendered = new Set<string>()
@@ -59,6 +67,7 @@ export function account(
   const add = (key: string, tokens: number) => sums.set(key, (sums.get(key) ?? 0) + Math.round(tokens))
 
   for (const message of messages) {
+    yield
     if (!isSentToModel(message)) continue
     if (message.type === "attachment") {
       const kind = message.attachment.type

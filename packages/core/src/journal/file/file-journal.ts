@@ -3,13 +3,14 @@ import { type FileHandle, lstat, readFile, rename, rm, writeFile } from "node:fs
 import { dirname, join } from "node:path"
 import { ClosedError, InvalidIdError, JournalWriteError, LockLostError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
+import { inSlices } from "../../base/in-slices.ts"
 import { handleOf, isShort } from "../../messages/handles.ts"
 import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine } from "../line.ts"
 import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Segment, Stretch } from "../store.ts"
 import { appendBytes } from "./append-bytes.ts"
-import { readSummed, summed } from "./checkpoint-file.ts"
+import { readSummed, summedSteps } from "./checkpoint-file.ts"
 import type { DamageListener, DamageLog } from "./damage-log.ts"
 import { InFlightFile } from "./in-flight-file.ts"
 import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, readBytes } from "./index-file.ts"
@@ -186,7 +187,7 @@ export class FileJournal implements Journal {
 
   async writeCheckpoint(value: unknown): Promise<void> {
     if (!this.#lock?.isHeld()) return // a reader changes nothing
-    await writeWhole(this.#paths.checkpoint, summed(value))
+    await writeWhole(this.#paths.checkpoint, await inSlices(summedSteps(value)))
   }
 
   async writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt> {

@@ -1,9 +1,10 @@
 /** What follows the summary, and how large the context will be with it. */
+import { inSlices } from "../../base/in-slices.ts"
 import { type Attachment, renderAttachment } from "../../messages/attachments.ts"
 import type { Message } from "../../messages/messages.ts"
 import type { FileRead, ReadState } from "../../tools/tool.ts"
 import type { Cut } from "./cut.ts"
-import { renderFacts } from "./facts/facts.ts"
+import { factSteps } from "./facts/facts.ts"
 import { restoreWithin } from "./figures.ts"
 import type { ExcludedPaths } from "./restore/candidates.ts"
 import type { ReadFileAgain } from "./restore/read-again.ts"
@@ -56,7 +57,7 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
   const forSummary = Math.max(size, expectedSummary(situation, cut))
   const kept = keptAfter(situation, cut)
   const unchanged = views.context.promptTokens + kept.tokens
-  const facts = carriedFacts(situation, cut, unchanged + forSummary)
+  const facts = await carriedFacts(situation, cut, unchanged + forSummary)
   const carried: readonly Attachment[] = facts === "" ? [] : [{ type: "carried_facts", content: facts }]
   const used = unchanged + tokensOfAll(carried, situation)
   const reads = around.reads?.entries() ?? []
@@ -114,25 +115,25 @@ function keptAfter(situation: Situation, { kept, shortens }: Cut) {
 }
 
 /** The record that follows the summary. Where all of it would make the context too large, fewer of the user's messages are shown. The others are named by their handles. */
-export function carriedFacts({ context, figures }: Situation, { kept }: Cut, used = 0): string {
+export async function carriedFacts({ context, figures }: Situation, { kept }: Cut, used = 0): Promise<string> {
   const { views, flags } = context
   if (!flags.on["compact-facts"]) return ""
   const estimate = (text: string) => views.estimator.text(text)
   const render = (words: number) =>
-    renderFacts(views, {
-      estimate,
-      limits: { ...figures.facts, words },
-      // messages typed in the meantime are delivered in their own place
-      kept: new Set([...kept, ...views.context.queued].map(({ uuid }) => uuid)),
-    })
+    inSlices(
+      factSteps(views, {
+        estimate,
+        limits: { ...figures.facts, words },
+        // messages typed in the meantime are delivered in their own place
+        kept: new Set([...kept, ...views.context.queued].map(({ uuid }) => uuid)),
+      }),
+    )
   const room = figures.target - used
-  let facts = render(figures.facts.words)
-  if (estimate(facts) > room) {
-    const least = Math.min(figures.leastWords, figures.facts.words)
-    const more = Math.min(figures.facts.words - least, Math.floor(room - estimate(render(least))))
-    facts = render(least + Math.max(0, more))
-  }
-  return facts
+  const facts = await render(figures.facts.words)
+  if (estimate(facts) <= room) return facts
+  const least = Math.min(figures.leastWords, figures.facts.words)
+  const more = Math.min(figures.facts.words - least, Math.floor(room - estimate(await render(least))))
+  return render(least + Math.max(0, more))
 }
 
 const tokensOfAll = (attachments: readonly Attachment[], { context }: Situation): number =>

@@ -8,7 +8,7 @@ import { inSlices } from "../../base/in-slices.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import type { Accounting } from "../../tokens/accounting.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
-import { accountSent } from "../../views/context/sent-accounting.ts"
+import { accountSentSteps } from "../../views/context/sent-accounting.ts"
 import { cacheState } from "../2-microcompact/cache-state.ts"
 import { type CompactionOrder, type Refusal, ROUTES, type RouteName } from "../compaction-order.ts"
 import type { Compactor, LayerContext, Outcome } from "../layer.ts"
@@ -25,7 +25,15 @@ import type { Route } from "./routes/route.ts"
 import { costsLess, server } from "./routes/server.ts"
 import { shared } from "./routes/shared.ts"
 import { written } from "./routes/written.ts"
-import { assess, isRefusal, type Situation, situationWith, waitsAfterUndo, waitsForContent } from "./situation.ts"
+import {
+  assess,
+  isRefusal,
+  measureSteps,
+  type Situation,
+  situationWith,
+  waitsAfterUndo,
+  waitsForContent,
+} from "./situation.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
 const BY_HAND: readonly RouteName[] = ["server", "shared", "direct", "offline"] // from notes only if asked for
@@ -235,9 +243,9 @@ export function compaction(options: CompactionOptions): Compactor {
     return { instructions, blocked: blocked === undefined ? undefined : refuse(blockedBy(blocked), context, order) }
   }
 
-  function outcomeOf({ context, order }: Situation, { drafts, success }: Attempt): Outcome {
+  async function outcomeOf({ context, order }: Situation, { drafts, success }: Attempt): Promise<Outcome> {
     if (!success) return { drafts }
-    const content = accountSent(context.views)
+    const content = await inSlices(accountSentSteps(context.views))
     const { restored, failed } = success.after.files
     const counts = { "files.restored": restored, "files.failed": failed }
     return { drafts, counts, journaled: (now) => installed(now, { ...success, trigger: order.trigger, content }) }
@@ -246,6 +254,7 @@ export function compaction(options: CompactionOptions): Compactor {
   /** What it starts from, made to fit before anyone is asked. */
   async function fitted(context: LayerContext, order: CompactionOrder, how?: { readonly isAhead: boolean }) {
     await inSlices(context.views.catchUpSteps(), { signal: context.signal }) // what the record shows is read below
+    await inSlices(measureSteps(context), { signal: context.signal })
     const situation = assess(context, order, how)
     return isRefusal(situation) ? situation : madeToFit(situation, options)
   }

@@ -1,7 +1,9 @@
 /** What a compaction starts from: the messages since the last boundary, where to cut them, and whether a compaction makes sense. */
 import { grouped } from "../../base/grouped.ts"
+import type { Steps } from "../../base/in-slices.ts"
 import type { Message } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
+import type { Measure } from "../../tokens/estimate.ts"
 import type { Thresholds } from "../../tokens/window.ts"
 import type { CompactionOrder, Refusal, RefusalReason } from "../compaction-order.ts"
 import type { LayerContext } from "../layer.ts"
@@ -39,13 +41,13 @@ export function assess(
   return refusal && !(isAhead && refusal.why === "too-soon") ? refusal : situation
 }
 
-/** Where these figures would cut. */
+/** Where these figures would cut. A situation before it has the messages. */
 export function situationWith(
-  { context, order, limits }: Pick<Situation, "context" | "order" | "limits">,
+  { context, order, limits, cutInput: before }: Omit<Situation, "figures" | "cut" | "cutInput"> & Partial<Situation>,
   figures: CompactionFigures,
 ): Situation {
-  const tokensOf: TokensOf = (message) => context.views.estimator.blocks(sentBlocks(message))
-  const messages = context.views.context.storedMessages().filter(isPartOfIt)
+  const tokensOf = sizesIn(context)
+  const messages = before?.messages ?? context.views.context.storedMessages().filter(isPartOfIt)
   const { context: view, estimator } = context.views
   const conversation = Math.max(0, context.size.tokens - view.promptTokens)
   const newest = {
@@ -58,6 +60,28 @@ export function situationWith(
   const cutInput = { messages, tokensOf, figures: figures.keep, newest }
   const cut = order.range ? cutRange(messages, order.range) : cutAll(cutInput)
   return { context, order, figures, limits, cutInput, cut: cut! }
+}
+
+/** Of each message once: the text of a long conversation takes a while to measure. */
+const measured = new WeakMap<LayerContext["views"]["estimator"], WeakMap<Message, Measure>>()
+
+function sizesIn({ views: { estimator } }: LayerContext): TokensOf {
+  const known = measured.get(estimator) ?? new WeakMap<Message, Measure>()
+  measured.set(estimator, known)
+  return (message) => {
+    const found = known.get(message) ?? estimator.measure(sentBlocks(message))
+    known.set(message, found)
+    return estimator.tokens(found)
+  }
+}
+
+/** Measures all messages, a few at each step. */
+export function* measureSteps(context: LayerContext): Steps<void> {
+  const tokensOf = sizesIn(context)
+  for (const message of context.views.context.storedMessages()) {
+    tokensOf(message)
+    yield
+  }
 }
 
 function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefined {

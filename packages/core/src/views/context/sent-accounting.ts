@@ -1,18 +1,26 @@
 /** What fills the context, counted on what the next request would carry. */
+import { atOnce, type Steps } from "../../base/in-slices.ts"
 import { flatten } from "../../messages/flatten.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import { declaredTools, nameOf } from "../../messages/tool-references.ts"
-import { type Accounting, account, type DeferredAccount } from "../../tokens/accounting.ts"
+import { type Accounting, accountSteps, type DeferredAccount } from "../../tokens/accounting.ts"
 import type { Views } from "../views.ts"
 import type { ContextView } from "./context.ts"
 import { loadedTools } from "./loaded-tools.ts"
 
-export function accountSent({ context, estimator }: Pick<Views, "context" | "estimator">): Accounting {
+type Sent = Pick<Views, "context" | "estimator">
+
+export const accountSent = (views: Sent): Accounting => atOnce(accountSentSteps(views))
+
+/** The same in steps. */
+export function* accountSentSteps({ context, estimator }: Sent): Steps<Accounting> {
   const messages = context.storedMessages()
   const { answeredSynthetically } = context
   const deferredTools = deferredIn(context)
+  const sent = flatten(messages, { answeredSynthetically }).messages
+  yield
   return {
-    ...account(messages, estimator, { sent: flatten(messages, { answeredSynthetically }).messages }),
+    ...(yield* accountSteps(messages, estimator, { sent })),
     ...(deferredTools ? { deferredTools } : {}),
   }
 }

@@ -4,7 +4,7 @@ import { handleOf } from "../../../messages/handles.ts"
 import type { Message } from "../../../messages/messages.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { frontier } from "../../../views/record/frontier.ts"
-import { type Audit, audit } from "./audit.ts"
+import { type Audit, audit, auditSteps } from "./audit.ts"
 import { repaired } from "./repair.ts"
 import { sourceOf } from "./source.ts"
 import { tokensOf } from "./text.ts"
@@ -59,6 +59,23 @@ function check(summary: string, { messages = TALK as readonly Message[], followi
     replaced: new Set(messages.map(({ uuid }) => uuid)),
   })
 }
+
+test("L4-35 an audit pauses after each part of a summary, however long it is, and finds the same", () => {
+  const input = {
+    ...{
+      summary: Array.from({ length: 200 }, (_, at) => `- The part ${at} of it listens on port 8443.`).join("\n"),
+      following: "",
+    },
+    ...{ source: sourceOf({ messages: TALK }), replaced: new Set<string>() },
+    record: { artifacts: artifacts.start(), frontier: frontier.start() },
+  }
+  const steps = auditSteps(input)
+  let pauses = 0
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) pauses++
+  expect(pauses).toBeGreaterThan(3 * 200)
+  expect(step.value).toEqual(audit(input))
+})
 
 const struckIn = (summary: string) =>
   check(summary)

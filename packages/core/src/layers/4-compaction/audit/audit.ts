@@ -2,10 +2,11 @@
  * The audit: a summary is checked, without a model, against the messages it replaces. It finds what the view after the boundary would not
  * show any more, and what the summary claims without ground. Pure: equal input gives an equal report.
  */
+import { atOnce, type Steps } from "../../../base/in-slices.ts"
 import type { AuditFigures, Share } from "../../../journal/entries.ts"
 import { CLAIM_CLASSES, type Claim } from "./claim.ts"
-import { claimsIn } from "./claims.ts"
-import { type CoverageInput, coverageOf, FACT_CLASSES, type Fact } from "./coverage.ts"
+import { claimSteps } from "./claims.ts"
+import { type CoverageInput, coverageSteps, FACT_CLASSES, type Fact } from "./coverage.ts"
 
 export interface AuditInput extends Omit<CoverageInput, "visible"> {
   readonly summary: string
@@ -19,11 +20,14 @@ export interface Audit {
   readonly figures: Omit<AuditFigures, "struck" | "added">
 }
 
-export function audit({ summary, following, ...input }: AuditInput): Audit {
+export const audit = (input: AuditInput): Audit => atOnce(auditSteps(input))
+
+/** The same in steps, because a long summary of a long conversation takes a while. */
+export function* auditSteps({ summary, following, ...input }: AuditInput): Steps<Audit> {
   const { artifacts, frontier } = input.record
   const work = { commands: artifacts.commands, todos: frontier.todos }
-  const claims = claimsIn({ summary, source: input.source, work })
-  const facts = coverageOf({ ...input, visible: `${summary}\n${following}` })
+  const claims = yield* claimSteps({ summary, source: input.source, work })
+  const facts = yield* coverageSteps({ ...input, visible: `${summary}\n${following}` })
   return { claims, facts, figures: figuresOf(claims, facts) }
 }
 

@@ -16,7 +16,7 @@ import { carriedFacts } from "../aftermath.ts"
 import type { Route, RouteOutcome } from "../routes/route.ts"
 import type { Situation } from "../situation.ts"
 import { fillPrompt } from "../summarise/prompts.ts"
-import { type Audit, audit } from "./audit.ts"
+import { type Audit, auditSteps } from "./audit.ts"
 import { repaired } from "./repair.ts"
 import { type Source, sourceSteps } from "./source.ts"
 import { speaksOf } from "./speaks-of.ts"
@@ -73,7 +73,7 @@ export function auditorOf(situation: Situation): Auditor {
     if (!context.flags.on["compact-audit"]) return summary
     try {
       source ??= await inSlices(sourceFor(situation))
-      return checked(situation, source, summary)
+      return await checked(situation, source, summary)
     } catch (error) {
       context.progress({ phase: "message", message: `The summary could not be checked: ${reasonOf(error)}` })
       return summary
@@ -132,16 +132,19 @@ export function isBetter(one: CheckedSummary, other: CheckedSummary): boolean {
   return a.fabrication === b.fabrication ? a.coverage > b.coverage : a.fabrication < b.fabrication
 }
 
-function checked(situation: Situation, source: Source, summary: Summary): CheckedSummary {
+async function checked(situation: Situation, source: Source, summary: Summary): Promise<CheckedSummary> {
   const { views, flags } = situation.context
   const { cut, text } = summary
-  const found = audit({
-    summary: text,
-    following: [carriedFacts(situation, cut), ...cut.kept.map((message) => textOf(sentBlocks(message)))].join("\n"),
-    source,
-    record: views,
-    replaced: new Set(cut.summarised.map(({ uuid }) => uuid)),
-  })
+  const facts = await carriedFacts(situation, cut)
+  const found = await inSlices(
+    auditSteps({
+      summary: text,
+      following: [facts, ...cut.kept.map((message) => textOf(sentBlocks(message)))].join("\n"),
+      source,
+      record: views,
+      replaced: new Set(cut.summarised.map(({ uuid }) => uuid)),
+    }),
+  )
   const better = repaired({
     summary: text,
     ...found,

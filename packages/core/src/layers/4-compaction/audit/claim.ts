@@ -1,4 +1,5 @@
 /** What a summary claims, claim by claim, and the parts of a summary that claims are found in. */
+import type { Steps } from "../../../base/in-slices.ts"
 import { type Name, namesIn } from "./names-in.ts"
 import { type Span, sentencesIn, tokensOf } from "./text.ts"
 
@@ -46,7 +47,7 @@ const TITLE = /^(?:#{1,6} |\d+[.)] \**[A-Z]|\*\*[^*]+\*\*:?\s*$)/
 const MARKER = /^\s*(?:[-*+•]|\d+[.)]|#+|\[[ x]\]|>)\s+/
 
 /** The sentences of a summary, each with its place. Code stays line by line. */
-export function partsOf(summary: string): readonly Part[] {
+export function* partSteps(summary: string): Steps<readonly Part[]> {
   const parts: Part[] = []
   const add = (part: Omit<Part, "tokens" | "names">) =>
     parts.push({ ...part, tokens: tokensOf(part.text), names: namesIn(part.text) })
@@ -54,6 +55,7 @@ export function partsOf(summary: string): readonly Part[] {
   let isUsersList = false
   let start = 0
   for (const line of summary.split("\n")) {
+    yield
     const at = start
     start += line.length + 1
     const [, mark, language = ""] = FENCE.exec(line) ?? []

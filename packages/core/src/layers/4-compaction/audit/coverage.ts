@@ -1,4 +1,5 @@
 /** What the view after a boundary must show of the messages it replaces: in the summary, in the record that follows it, or in messages that stay. */
+import type { Steps } from "../../../base/in-slices.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import { fateOf } from "../../../views/record/artifacts.ts"
@@ -6,7 +7,7 @@ import { standingRules } from "../../../views/record/standing-rules.ts"
 import type { Views } from "../../../views/views.ts"
 import type { Source } from "./source.ts"
 import { tokensOf } from "./text.ts"
-import { indexOfTokens, type TokenIndex } from "./token-index.ts"
+import { indexSteps, type TokenIndex } from "./token-index.ts"
 
 export const FACT_CLASSES = ["request", "rules", "messages", "names", "todos", "failures", "files"] as const
 export type FactClass = (typeof FACT_CLASSES)[number]
@@ -35,8 +36,10 @@ const LONGEST = 30 // words of a command or a todo that are compared
 const LONGEST_NAMED = 20_000 // characters of a message in which names are looked for: more is pasted
 const SMALL = 20
 
-export function coverageOf({ source, record, replaced, visible }: CoverageInput): readonly Fact[] {
-  const shown = indexOfTokens(tokensOf(visible))
+export function* coverageSteps({ source, record, replaced, visible }: CoverageInput): Steps<readonly Fact[]> {
+  const tokens = tokensOf(visible)
+  yield
+  const shown = yield* indexSteps(tokens)
   const raw = visible.toLowerCase()
   const isShown = (text: string) => isQuoted(text, shown) && (tokensOf(text).length > SHORT || isWritten(text, raw))
   const has = (text: string) => shown.has(tokensOf(text).slice(0, LONGEST))
@@ -49,6 +52,7 @@ export function coverageOf({ source, record, replaced, visible }: CoverageInput)
   if (request && replaced.has(request.uuid))
     note({ class: "request", text: request.text, uuid: request.uuid, isCovered: isShown(request.text) })
   for (const { text, uuid } of turns) {
+    yield
     note({ class: "messages", text, uuid, isCovered: isShown(text) })
     for (const rule of standingRules(text))
       note({ class: "rules", text: rule, uuid, isCovered: shown.has(tokensOf(rule)) })
@@ -57,8 +61,10 @@ export function coverageOf({ source, record, replaced, visible }: CoverageInput)
   }
   for (const { content, status } of todos)
     if (status !== "completed") note({ class: "todos", text: content, isCovered: has(content) })
+  yield
   for (const [command, { failed, last }] of commands)
     if (failed && replaced.has(last)) note({ class: "failures", text: command, uuid: last, isCovered: has(command) })
+  yield
   for (const [path, file] of files) {
     if (fateOf(file) === "read" || !replaced.has(file.last)) continue
     note({ class: "files", text: path, uuid: file.last, isCovered: has(path) || has(path.split(/[\\/]/).at(-1)!) })

@@ -1,4 +1,5 @@
 /** Finds a "never" or a "do not" that a summary lost: words that the conversation has in a row only with it in between. */
+import type { Steps } from "../../../base/in-slices.ts"
 import type { TokenIndex } from "./token-index.ts"
 
 const NEGATIONS: readonly (readonly string[])[] = [
@@ -27,6 +28,7 @@ const NEGATIONS: readonly (readonly string[])[] = [
 const BEFORE = 2 // words that must be the same on each side
 const AFTER = 2
 const MOST_PLACES = 20 // that have the same words around a negation
+const TOKENS_PER_STEP = 500
 const FEWEST_TOKENS = 7 // in a row, on both sides together
 
 export interface Lost {
@@ -36,11 +38,12 @@ export interface Lost {
   readonly negation: string
 }
 
-export function lostNegations(tokens: readonly string[], index: TokenIndex): readonly Lost[] {
+export function* lostNegations(tokens: readonly string[], index: TokenIndex): Steps<readonly Lost[]> {
   const wanted = new Set<string>()
   for (let at = BEFORE; at + AFTER <= tokens.length; at++) wanted.add(key(tokens, at, at))
   const around = new Map<string, { readonly from: number; readonly to: number }[]>()
   for (const words of NEGATIONS) {
+    yield
     for (const from of index.at(words[0]!)) {
       const to = from + words.length
       if (words.some((word, step) => index.tokens[from + step] !== word)) continue
@@ -53,6 +56,7 @@ export function lostNegations(tokens: readonly string[], index: TokenIndex): rea
   }
   const lost: Lost[] = []
   for (let at = BEFORE; at + AFTER <= tokens.length; at++) {
+    if (at % TOKENS_PER_STEP === 0) yield
     const places = around.get(key(tokens, at, at))
     if (!places || index.has(tokens.slice(at - BEFORE, at + AFTER))) continue
     for (const { from, to } of places) {

@@ -3,21 +3,27 @@
  * directory: its parts must then occur, and its end where no other directory precedes it. Where a part of the source cannot be read, a name
  * that is not found is not refuted.
  */
+import type { Steps } from "../../../base/in-slices.ts"
 import type { Claim, Part } from "./claim.ts"
 import type { Name } from "./names-in.ts"
 import type { Source } from "./source.ts"
 import { tokensOf } from "./text.ts"
 
-export function nameClaims(parts: readonly Part[], source: Source): readonly Claim[] {
+export function* nameSteps(parts: readonly Part[], source: Source): Steps<readonly Claim[]> {
   const known = new Map<string, boolean>()
-  return parts.flatMap((part) =>
-    part.names.map((name): Claim => {
+  const claims: Claim[] = []
+  for (const part of parts) {
+    for (const name of part.names) {
       const key = `${name.class} ${name.text}`
-      const isSupported = known.get(key) ?? (isKnown(name, source) || source.isPartlyUnreadable)
-      known.set(key, isSupported)
-      return { class: name.class, text: name.text, at: part.at + name.at, isSupported, sentence: part }
-    }),
-  )
+      if (!known.has(key)) {
+        yield // it may be looked for in all of the source
+        known.set(key, isKnown(name, source) || source.isPartlyUnreadable)
+      }
+      const isSupported = known.get(key)!
+      claims.push({ class: name.class, text: name.text, at: part.at + name.at, isSupported, sentence: part })
+    }
+  }
+  return claims
 }
 
 function isKnown({ class: kind, text }: Name, source: Source): boolean {

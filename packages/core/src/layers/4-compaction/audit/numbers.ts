@@ -17,29 +17,27 @@ const LOOKED_AT = 120 // characters to each side in which those words are
 const JUST_BEFORE = 40 // characters in which a word says that a number is rounded or counts parts
 const AROUND_SOURCE = 14 // words to each side of an occurrence where one of them must be
 
-export function numberClaims(parts: readonly Part[], source: Source): readonly Claim[] {
-  return parts.flatMap((part) => {
-    const { names } = part
-    const own = ownNumbers(part, source)
-    let next = 0 // names and numbers come in the same order
-    return [...part.text.matchAll(NUMBER)].flatMap(({ 0: found, index }): Claim[] => {
-      const end = index + found.length
-      while (next < names.length && names[next]!.at + names[next]!.text.length <= index) next++
-      if (next < names.length && end > names[next]!.at) return []
-      if (isOwnNumbering(part, index, end) || isRounded(part.text, index, found)) return []
-      const value = found.replaceAll(",", "").replace(/[%]$/, "")
-      const hasUnit =
-        /^\s?(?:%|ms|s|sec|seconds?|minutes?|min|h|hours?|days?|weeks?|[kmgt]i?b|bytes?|px|usd|eur|\$)\b/i.test(
-          part.text.slice(end - (found.endsWith("%") ? 1 : 0)),
-        )
-      const context = contextOf(part.text, index, end)
-      const isCount = Number(value) <= COUNTED && !hasUnit && !/^0\d\d/.test(value)
-      const isSupported =
-        (isCount || source.isPartlyUnreadable || isKnown(value, source, context)) &&
-        (isLine(part.text, index) || !isOutdone({ value, own: own(), source, context, isCount }))
-      if (isCount && isSupported) return []
-      return [{ class: "numbers", text: found, at: part.at + index, isSupported, sentence: part }]
-    })
+export function numberClaims(part: Part, source: Source): readonly Claim[] {
+  const { names } = part
+  const own = ownNumbers(part, source)
+  let next = 0 // names and numbers come in the same order
+  return [...part.text.matchAll(NUMBER)].flatMap(({ 0: found, index }): Claim[] => {
+    const end = index + found.length
+    while (next < names.length && names[next]!.at + names[next]!.text.length <= index) next++
+    if (next < names.length && end > names[next]!.at) return []
+    if (isOwnNumbering(part, index, end) || isRounded(part.text, index, found)) return []
+    const value = found.replaceAll(",", "").replace(/[%]$/, "")
+    const hasUnit =
+      /^\s?(?:%|ms|s|sec|seconds?|minutes?|min|h|hours?|days?|weeks?|[kmgt]i?b|bytes?|px|usd|eur|\$)\b/i.test(
+        part.text.slice(end - (found.endsWith("%") ? 1 : 0)),
+      )
+    const context = contextOf(part.text, index, end)
+    const isCount = Number(value) <= COUNTED && !hasUnit && !/^0\d\d/.test(value)
+    const isSupported =
+      (isCount || source.isPartlyUnreadable || isKnown(value, source, context)) &&
+      (isLine(part.text, index) || !isOutdone({ value, own: own(), source, context, isCount }))
+    if (isCount && isSupported) return []
+    return [{ class: "numbers", text: found, at: part.at + index, isSupported, sentence: part }]
   })
 }
 

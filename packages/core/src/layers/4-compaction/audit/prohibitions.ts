@@ -1,7 +1,8 @@
 /** Rules of the user that a summary turns round: a sentence that has the words of a "never" or "don't", and neither. */
+import type { Steps } from "../../../base/in-slices.ts"
 import { standingRules } from "../../../views/record/standing-rules.ts"
 import type { Claim, Part } from "./claim.ts"
-import { lostNegations } from "./lost-negation.ts"
+import { type Lost, lostNegations } from "./lost-negation.ts"
 import type { Source } from "./source.ts"
 import { contentWords, isNegated, placesIn, sentencesIn, shareIn, stem } from "./text.ts"
 
@@ -41,30 +42,45 @@ export function prohibitionsIn({ turns }: Source): readonly Prohibition[] {
 
 const wordsOf = (text: string) => new Set([...contentWords(text)].filter((word) => !MARKS.has(word)))
 
-export function prohibitionClaims(parts: readonly Part[], source: Source): readonly Claim[] {
+export function* prohibitionSteps(parts: readonly Part[], source: Source): Steps<readonly Claim[]> {
   const rules = prohibitionsIn(source)
-  const inside = lostNegations(
-    parts.flatMap(({ tokens }) => tokens),
-    source.index,
+  yield
+  const tokens = parts.flatMap((part) => part.tokens)
+  const inside = yield* lostNegations(tokens, source.index)
+  const claims: Claim[] = []
+  let start = 0
+  for (const [at, part] of parts.entries()) {
+    const end = start + part.tokens.length
+    const here = inside.find((lost) => lost.at >= start && lost.at < end)
+    const lost = here && { ...here, at: here.at - start }
+    if (!part.isCode) claims.push(...prohibitionOf(part, { rules, lost, before: () => lostBefore(parts, at, source) }))
+    start = end
+    yield
+  }
+  return claims
+}
+
+interface Turned {
+  readonly rules: readonly Prohibition[]
+  /** A negation that is missing inside the part. */
+  readonly lost: Lost | undefined
+  /** One that is missing before it. */
+  readonly before: () => string | undefined
+}
+
+function prohibitionOf(part: Part, { rules, lost, before }: Turned): readonly Claim[] {
+  const claim = (isSupported: boolean, instead: string): Claim[] => [
+    { class: "prohibitions", text: part.text, at: part.at, isSupported, sentence: part, instead },
+  ]
+  const words = wordsOf(part.text)
+  const rule = rules.find(
+    (each) => words.size <= each.words.size * LARGEST_RATIO + 1 && shareIn(each.words, words) >= SAME_SHARE,
   )
-  const starts: number[] = []
-  for (const [at] of parts.entries()) starts.push(at === 0 ? 0 : starts[at - 1]! + parts[at - 1]!.tokens.length)
-  return parts.flatMap((part, at): Claim[] => {
-    if (part.isCode) return []
-    const claim = (isSupported: boolean, instead: string): Claim[] => [
-      { class: "prohibitions", text: part.text, at: part.at, isSupported, sentence: part, instead },
-    ]
-    const words = wordsOf(part.text)
-    const rule = rules.find(
-      (each) => words.size <= each.words.size * LARGEST_RATIO + 1 && shareIn(each.words, words) >= SAME_SHARE,
-    )
-    if (rule && (!part.isQuoted || isNegated(part.text))) return claim(isNegated(part.text), rule.text)
-    const before = lostBefore(parts, at, source)
-    if (before !== undefined) return claim(false, `${before} ${part.text}`)
-    const lost = inside.find((each) => each.at >= starts[at]! && each.at < starts[at]! + part.tokens.length)
-    if (lost) return claim(false, withNegation(part, lost.at - starts[at]!, lost.negation))
-    return rule ? claim(true, rule.text) : []
-  })
+  if (rule && (!part.isQuoted || isNegated(part.text))) return claim(isNegated(part.text), rule.text)
+  const missing = before()
+  if (missing !== undefined) return claim(false, `${missing} ${part.text}`)
+  if (lost) return claim(false, withNegation(part, lost.at, lost.negation))
+  return rule ? claim(true, rule.text) : []
 }
 
 function withNegation({ text, tokens }: Part, at: number, negation: string): string {

@@ -2,9 +2,10 @@
  * Sentences that are nearly word for word from the conversation, but not quite: with two names exchanged, a number or a name replaced, or
  * a "not" lost.
  */
+import type { Steps } from "../../../base/in-slices.ts"
 import { alteredFrom, occursElsewhere } from "./altered.ts"
 import type { Claim, Part } from "./claim.ts"
-import { exchangesIn } from "./exchanged.ts"
+import { type Exchanges, exchangesIn } from "./exchanged.ts"
 import { type Name, namesIn } from "./names-in.ts"
 import type { Sentence, Source } from "./source.ts"
 import { placesIn, tokensOf } from "./text.ts"
@@ -19,33 +20,47 @@ const NEGATIONS = new Set(
   ),
 )
 
-export function wordingClaims(parts: readonly Part[], source: Source): readonly Claim[] {
+export function* wordingSteps(parts: readonly Part[], source: Source): Steps<readonly Claim[]> {
   const asked = parts.filter(({ tokens }) => !source.index.has(tokens))
-  const sentences = byWord(source.sentences, new Set(asked.flatMap(({ tokens }) => tokens)))
+  yield
+  const sentences = yield* byWord(source.sentences, new Set(asked.flatMap(({ tokens }) => tokens)))
   const exchanges = exchangesIn(source)
-  return asked.flatMap((part): Claim[] => {
-    const claim = (instead?: string): Claim[] => [
-      {
-        class: "wording",
-        text: part.text,
-        at: part.at,
-        isSupported: instead === undefined,
-        sentence: part,
-        ...(instead === undefined ? {} : { instead }),
-      },
-    ]
-    const isLong = part.tokens.length >= FEWEST_TOKENS && !part.isCode
-    const original = isLong ? exchangedBack(part, source) : undefined
-    if (original !== undefined) return claim(original)
-    const near = isLong ? nearest(part.tokens, sentences) : undefined
-    if (near && isAltered(part, near, source)) return claim(near.text)
-    const isCode = part.isCode || CODE.test(part.text)
-    const said = alteredFrom({ tokens: part.tokens, isCode, isExact: exactIn(part.names) }, source.index)
-    if (said !== undefined) return claim(withWords(part, said))
-    const changedBack = part.isCode ? undefined : exchanges.original(part)
-    if (changedBack !== undefined) return claim(changedBack)
-    return near ? claim() : []
-  })
+  const claims: Claim[] = []
+  for (const part of asked) {
+    claims.push(...wordingOf(part, { source, sentences, exchanges }))
+    yield
+  }
+  return claims
+}
+
+interface Compared {
+  readonly source: Source
+  readonly sentences: ReadonlyMap<string, readonly Sentence[]>
+  readonly exchanges: Exchanges
+}
+
+function wordingOf(part: Part, { source, sentences, exchanges }: Compared): readonly Claim[] {
+  const claim = (instead?: string): Claim[] => [
+    {
+      class: "wording",
+      text: part.text,
+      at: part.at,
+      isSupported: instead === undefined,
+      sentence: part,
+      ...(instead === undefined ? {} : { instead }),
+    },
+  ]
+  const isLong = part.tokens.length >= FEWEST_TOKENS && !part.isCode
+  const original = isLong ? exchangedBack(part, source) : undefined
+  if (original !== undefined) return claim(original)
+  const near = isLong ? nearest(part.tokens, sentences) : undefined
+  if (near && isAltered(part, near, source)) return claim(near.text)
+  const isCode = part.isCode || CODE.test(part.text)
+  const said = alteredFrom({ tokens: part.tokens, isCode, isExact: exactIn(part.names) }, source.index)
+  if (said !== undefined) return claim(withWords(part, said))
+  const changedBack = part.isCode ? undefined : exchanges.original(part)
+  if (changedBack !== undefined) return claim(changedBack)
+  return near ? claim() : []
 }
 
 /** A line that is code all through, though no fence says so. */
@@ -87,9 +102,15 @@ function exchangedBack({ text, names: all }: Part, { index }: Source): string | 
   return undefined
 }
 
-function byWord(sentences: readonly Sentence[], wanted: ReadonlySet<string>): ReadonlyMap<string, Sentence[]> {
+const SENTENCES_PER_STEP = 200
+
+function* byWord(
+  sentences: readonly Sentence[],
+  wanted: ReadonlySet<string>,
+): Steps<ReadonlyMap<string, readonly Sentence[]>> {
   const index = new Map<string, Sentence[]>()
-  for (const sentence of sentences) {
+  for (const [at, sentence] of sentences.entries()) {
+    if (at % SENTENCES_PER_STEP === 0) yield
     if (sentence.tokens.length < FEWEST_TOKENS) continue
     for (const token of new Set(sentence.tokens)) {
       if (!wanted.has(token)) continue

@@ -2,6 +2,7 @@
  * What follows a boundary as data and not as prose: rendered from the views, so that no summary can lose or invent it. Pure: equal views
  * give equal bytes. Text from outside is quoted, so that only our own lines read as ours.
  */
+import { atOnce, type Steps } from "../../../base/in-slices.ts"
 import { fenced, type Todo } from "../../../messages/attachments.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import { inline, inlineUpTo } from "../../../messages/inline.ts"
@@ -10,7 +11,7 @@ import type { Frontier } from "../../../views/record/frontier.ts"
 import type { Views } from "../../../views/views.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import { languageOf } from "./language.ts"
-import { renderNames } from "./names.ts"
+import { nameSteps } from "./names.ts"
 import { renderResults } from "./results.ts"
 import { renderRules, renderWords } from "./users-words.ts"
 import { renderFailures, renderFiles, renderTests } from "./work-done.ts"
@@ -49,27 +50,37 @@ export const FACTS_LIMITS: FactsLimits = {
 
 const MOST_TODO_CHARACTERS = 500
 
+type Recorded = Pick<Views, "words" | "artifacts" | "names" | "results" | "frontier">
+
 /** Empty where there is nothing to say. */
-export function renderFacts(
-  { words, artifacts, names, results, frontier }: Pick<Views, "words" | "artifacts" | "names" | "results" | "frontier">,
+export const renderFacts = (views: Recorded, options: FactsOptions): string => atOnce(factSteps(views, options))
+
+/** The same in steps. */
+export function* factSteps(
+  { words, artifacts, names, results, frontier }: Recorded,
   { estimate, limits: given, kept = new Set() }: FactsOptions,
-): string {
+): Steps<string> {
   const limits = { ...FACTS_LIMITS, ...given }
   const commands = { artifacts, limit: limits.commands, estimate }
-  const sections = [
-    renderLanguage(words.messages.map(({ text }) => text)),
-    renderRules(words),
-    renderWords({ words, limit: limits.words, estimate, kept }),
-    renderRequest(frontier, { limit: limits.words, estimate, kept }),
-    renderTodos(frontier.todos),
-    renderPlan(frontier.plan, { limit: limits.plan, estimate }),
-    renderFiles({ artifacts, limit: limits.reads, estimate }),
-    renderFailures(commands),
-    renderTests(commands),
-    renderResults({ results, names, limit: limits.results, estimate, kept }),
+  const each = [
+    () => renderLanguage(words.messages.map(({ text }) => text)),
+    () => renderRules(words),
+    () => renderWords({ words, limit: limits.words, estimate, kept }),
+    () => renderRequest(frontier, { limit: limits.words, estimate, kept }),
+    () => renderTodos(frontier.todos),
+    () => renderPlan(frontier.plan, { limit: limits.plan, estimate }),
+    () => renderFiles({ artifacts, limit: limits.reads, estimate }),
+    () => renderFailures(commands),
+    () => renderTests(commands),
+    () => renderResults({ results, names, limit: limits.results, estimate, kept }),
   ]
-  const shown = joined(sections)
-  return joined([shown, renderNames({ names, limit: limits.names, estimate, kept, shown })]).toWellFormed() // half a surrogate pair would spoil the whole request
+  const shown: string[] = []
+  for (const render of each) {
+    shown.push(render())
+    yield
+  }
+  const listed = yield* nameSteps({ names, limit: limits.names, estimate, kept, shown })
+  return joined([...shown, listed]).toWellFormed() // half a surrogate pair would spoil the whole request
 }
 
 const joined = (sections: readonly string[]): string => sections.filter((section) => section !== "").join("\n\n")

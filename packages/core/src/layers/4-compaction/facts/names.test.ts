@@ -13,7 +13,7 @@ const estimate = createEstimator("claude-5").text
 
 const listOf = ({ messages }: Pick<ConversationBuilder, "messages">, options: Partial<NamesToRender> = {}) =>
   renderNames({
-    ...{ names: project(names, messages), limit: 2_000, estimate, kept: new Set<string>(), shown: "" },
+    ...{ names: project(names, messages), limit: 2_000, estimate, kept: new Set<string>(), shown: [] },
     ...options,
   })
 const linesOf = (text: string) => text.split("\n").filter((line) => /^(?:said|typed|in results): /.test(line))
@@ -37,7 +37,7 @@ in results: bazQux ENOENT
 
   test("what other facts or kept messages show is not repeated", () => {
     const builder = conversation().user("Fix load_session in store.ts.").say("See HookStore and /repo/src/index.ts.")
-    expect(linesOf(listOf(builder, { shown: "- /repo/src/store.ts\nload_session" }))).toEqual([
+    expect(linesOf(listOf(builder, { shown: ["- /repo/src/store.ts\nload_session"] }))).toEqual([
       "said: /repo/src/index.ts HookStore",
     ])
     expect(listOf(builder, { kept: new Set(builder.messages.map(({ uuid }) => uuid)) })).toBe("")

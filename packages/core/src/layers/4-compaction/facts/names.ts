@@ -1,6 +1,8 @@
 /**
  * Exact names after a boundary: those that were said or typed into tools, then those from results, as many as the limit allows. What other facts or kept messages show is not repeated. Every name is on a line of our own inside a fence.
  */
+import { atOnce, type Steps } from "../../../base/in-slices.ts"
+import { remembering } from "../../../base/remembering.ts"
 import { fenced } from "../../../messages/attachments.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/handles.ts"
@@ -16,15 +18,15 @@ export interface NamesToRender {
   readonly estimate: Estimate
   /** Messages that stay in the view. What they say is not repeated. */
   readonly kept: ReadonlySet<Uuid>
-  /** The other facts. */
-  readonly shown: string
+  /** The other facts, section by section. */
+  readonly shown: readonly string[]
 }
 
 const HEAD = [
   "## Exact names",
   "The names and numbers of the conversation as they were spelled, newest first. They are data.",
 ]
-const MOST_SHOWN = 20_000 // names in the other facts
+const MOST_SHOWN = 20_000 // names in one section of the other facts
 // Chosen with `npm run compaction-marks`, on a conversation that rewrites whole files: it has far more names than room.
 const RECENCY = 1 // how much more the newest name counts than the oldest: as much as three uses instead of one
 const SAID = 2 // how much more a name counts that was said than one that was only typed
@@ -32,9 +34,18 @@ const RARE_KIND = 2 // how much more a hash, a version, a ticket or a number of 
 const SMALL_NUMBER = 4 // how much less a number of three digits counts: line numbers and times would fill the list
 const EXPRESSION = 3 // how much less `error.message` counts, typed or in a result: ordinary words, joined by code
 
+const NAMES_PER_STEP = 200 // less than a millisecond
+
 /** Empty where there is nothing to list. */
-export function renderNames({ names, limit, estimate, kept, shown }: NamesToRender): string {
-  const listed = new Listed(shown)
+export const renderNames = (input: NamesToRender): string => atOnce(nameSteps(input))
+
+/** The same in steps: a long conversation has thousands of names. */
+export function* nameSteps({ names, limit, estimate, kept, shown }: NamesToRender): Steps<string> {
+  const listed = new Listed()
+  for (const section of shown) {
+    for (const name of namesShown(section)) listed.add(name)
+    yield
+  }
   const held = new Set([...kept].map((uuid) => handleOf(uuid)))
   let room = limit - estimate([...HEAD, fenced("")].join("\n"))
   const take = (ranked: readonly RankedName[]): ReadonlySet<string> => {
@@ -49,13 +60,15 @@ export function renderNames({ names, limit, estimate, kept, shown }: NamesToRend
     }
     return taken
   }
-  const said = ranked(names.said, { estimate, bonus: SAID })
-  const typed = ranked(names.typed, { estimate, penalty: EXPRESSION })
-  const seen = ranked(names.seen, { estimate, penalty: EXPRESSION })
+  const said = yield* ranked(names.said, { estimate, bonus: SAID })
+  const typed = yield* ranked(names.typed, { estimate, penalty: EXPRESSION })
+  const seen = yield* ranked(names.seen, { estimate, penalty: EXPRESSION })
   room -= estimate("said: \n") + estimate("typed: \n")
   const used = take([...said, ...typed].sort(likeliestFirst))
+  yield
   room -= estimate("in results: \n")
   const found = take(seen.toSorted(likeliestFirst))
+  yield
   const lines = [
     lineOf("said", [...names.said.keys()].reverse(), used),
     lineOf(
@@ -94,21 +107,23 @@ interface Ranking {
  * A name that was used often or lately is the likeliest to be used again, and short ones leave room for others. Measured with
  * `npm run compaction-marks`: in conversations with more names than room this finds more of those used again than newest first.
  */
-function ranked(
+function* ranked(
   names: ReadonlyMap<string, NameUse>,
   { estimate, bonus = 0, penalty = 0 }: Ranking,
-): readonly RankedName[] {
-  return [...names].map(([name, use], at) => ({
-    name,
-    use,
-    at,
-    score:
+): Steps<readonly RankedName[]> {
+  const found: RankedName[] = []
+  for (const [name, use] of [...names]) {
+    const at = found.length
+    if (at % NAMES_PER_STEP === 0) yield
+    const score =
       bonus +
       (RECENCY * at) / names.size +
       Math.log2((1 + use.uses) / Math.max(1, estimate(name))) +
       kindBonus(name, bonus > 0) -
-      (isExpression(name) ? penalty : 0),
-  }))
+      (isExpression(name) ? penalty : 0)
+    found.push({ name, use, at, score })
+  }
+  return found
 }
 
 const SMALL = /^\d{1,3}(?:\.\d+)?(?:%|[a-z]{1,2})?$/i
@@ -123,16 +138,16 @@ function kindBonus(name: string, isSaid: boolean): number {
 const likeliestFirst = (a: RankedName, b: RankedName): number => b.score - a.score || b.at - a.at
 
 /** Of a dotted word, the members that are names are listed alone. So one that is listed whole has none, unless it is a file or a host. */
-const isExpression = (name: string): boolean =>
-  name.includes(".") && exactNamesIn(name).some((found) => found.name === name && found.kind === "identifier")
+const isExpression = (name: string): boolean => name.includes(".") && kindOf(name) === "expression"
+const kindOf = remembering((name) =>
+  exactNamesIn(name).some((found) => found.name === name && found.kind === "identifier") ? "expression" : "name",
+)
+
+const namesShown = remembering((section) => exactNamesIn(section, MOST_SHOWN).map(({ name }) => name))
 
 /** Names that a reader of the facts already has: whole, as the end of a path, or as a word of a longer name. */
 class Listed {
   readonly #names = new Set<string>()
-
-  constructor(text: string) {
-    for (const { name } of exactNamesIn(text, MOST_SHOWN)) this.add(name)
-  }
 
   has(name: string): boolean {
     return this.#names.has(name)

@@ -199,7 +199,7 @@ function requestFor({ model, output }: Caller, messages: readonly FlatMessage[])
 }
 
 /** Some servers refuse calls in a conversation without tools. So the tools are declared by name only, and may not be used. */
-export function namedTools(messages: readonly FlatMessage[]): ToolDefinition[] {
+export function namedTools(messages: readonly Pick<FlatMessage, "content">[]): ToolDefinition[] {
   const names = new Set(messages.flatMap(({ content }) => content.filter(isToolUse).map(({ name }) => name)))
   return [...names].map((name) => ({
     name,

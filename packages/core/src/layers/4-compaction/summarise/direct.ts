@@ -4,16 +4,18 @@
  */
 
 import { reasonOf } from "../../../base/errors.ts"
+import { inSlices } from "../../../base/in-slices.ts"
 import type { FailureReason } from "../../../base/telemetry.ts"
 import type { RequestSource } from "../../../base/vocabulary.ts"
 import type { Message } from "../../../messages/messages.ts"
+import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import type { Model, ModelResponse } from "../../../model/model.ts"
 import type { StreamLimits } from "../../../model/stream-limits.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
 import { OUTPUT_RESERVE } from "../../../tokens/window.ts"
 import { type Asked, ask, type Caller, namedTools, SMALL_WINDOW_OUTPUT } from "./ask.ts"
 import { cutMiddle } from "./cut-middle.ts"
-import { chunksOf, groupsOf, type Room } from "./fit.ts"
+import { chunkSteps, groupsOf, type Room } from "./fit.ts"
 import { marked, partMarker } from "./markers.ts"
 import {
   directSystemPrompt,
@@ -23,7 +25,6 @@ import {
   summaryPrompt,
 } from "./prompts.ts"
 import { conversationSubject, partsSubject } from "./subject.ts"
-import { summaryInput } from "./summary-input.ts"
 
 export interface DirectSummary {
   readonly model: Model
@@ -123,7 +124,7 @@ type Summarised =
 
 async function summarise(caller: Caller, work: Work & { messages: readonly Message[] }): Promise<Summarised> {
   const { wanted, room, messages } = work
-  const chunks = chunksOf(messages, room)
+  const chunks = await inSlices(chunkSteps(messages, room))
   const texts: string[] = []
   let dropped = 0
   for (const [at, chunk] of chunks.entries()) {
@@ -176,7 +177,7 @@ interface RoomInput {
 
 /** The room that the window leaves for messages. */
 function roomIn({ window, output, estimator, messages, prompt }: RoomInput): Room {
-  const tools = JSON.stringify(namedTools(summaryInput(messages)))
+  const tools = JSON.stringify(namedTools(messages.map((message) => ({ content: sentBlocks(message) }))))
   const fixed = estimator.text(directSystemPrompt()) + estimator.text(prompt) + estimator.text(tools)
   return { budget: Math.max(LEAST_ROOM, Math.floor((window - output - fixed) * SURE_SHARE)), estimator }
 }

@@ -2,6 +2,7 @@
  * Makes what a summariser reads fit its window. Messages that do not fit are divided into chunks of whole rounds. A single round that does
  * not fit is cut harder and harder. Summaries of parts that do not fit together are joined in groups.
  */
+import { atOnce, type Steps } from "../../../base/in-slices.ts"
 import { type Block, isMedia, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
 import { isSentToModel, type Message } from "../../../messages/messages.ts"
@@ -52,8 +53,17 @@ export function roundSize(round: Round, room: Room): number {
 }
 
 /** Groups of rounds of about equal size, each within the room. A round that exceeds the room is a group of its own. */
-export function chunksOf(messages: readonly Message[], room: Room): readonly (readonly Round[])[] {
-  const sized = rounds(messages).map((round) => ({ round, size: roundSize(round, room) }))
+export const chunksOf = (messages: readonly Message[], room: Room): Chunks => atOnce(chunkSteps(messages, room))
+
+type Chunks = readonly (readonly Round[])[]
+
+/** The same in steps, one for each round. */
+export function* chunkSteps(messages: readonly Message[], room: Room): Steps<Chunks> {
+  const sized: { readonly round: Round; readonly size: number }[] = []
+  for (const round of rounds(messages)) {
+    sized.push({ round, size: roundSize(round, room) })
+    yield
+  }
   const most = room.budget - CHUNK_SLACK
   const total = sized.reduce((sum, { size }) => sum + size, 0)
   const target = total / Math.max(1, Math.ceil(total / most))
