@@ -29,7 +29,7 @@ export interface SummariserOptions {
   readonly window?: number
   /** What happens to the first, second, … request. Undefined entries and all later requests get an answer. */
   readonly faults?: readonly (SummaryFault | undefined)[]
-  readonly summary?: (nth: number) => string
+  readonly summary?: (nth: number, request: ModelRequest) => string
   /** Called before each answer. */
   readonly onAsked?: (request: ModelRequest) => void
 }
@@ -40,7 +40,7 @@ export interface Summariser extends Model {
 }
 
 export function summariser(options: SummariserOptions = {}): Summariser {
-  const { window, faults = [], summary = (nth) => `The work went on, part ${nth}.`, onAsked } = options
+  const { window, faults = [], summary = workOf, onAsked } = options
   const { facts } = findModel(SUMMARISER, window === undefined ? {} : { [SUMMARISER]: { window } })
   let asked = 0
   return {
@@ -54,13 +54,20 @@ export function summariser(options: SummariserOptions = {}): Summariser {
       const fault = faults[nth]
       if (fault === "too-long") throw new PromptTooLongError({}, PROVIDER)
       if (fault === "too-long-by-tokens") throw new PromptTooLongError({ gap: 1_000 }, PROVIDER)
-      const text = fault === undefined ? summaryIn(summary(nth)) : textFor(fault, request)
+      const text = fault === undefined ? summaryIn(summary(nth, request)) : textFor(fault, request)
       if (text !== "") yield { type: "text", text }
       if (fault === "connection-lost") throw new ConnectionLostError(PROVIDER)
       if (fault === "stream-without-end") return
       yield { type: "response", response: responseWith(text, { fault, nth }) }
     },
   }
+}
+
+/** A short summary that speaks of the conversation, in words from its beginning and its middle. */
+function workOf(nth: number, { messages }: ModelRequest): string {
+  const words = JSON.stringify(messages.map(({ content }) => content)).match(/\p{L}{3,}/gu) ?? []
+  const middle = Math.floor(words.length / 2)
+  return `The work went on, part ${nth}. About: ${[...words.slice(0, 40), ...words.slice(middle, middle + 40)].join(" ")}.`
 }
 
 /** Short enough to be accepted as a gain, and too long to leave room to work. */

@@ -25,5 +25,5 @@ test("invariant 5, L4-27: a compaction shrinks the context by a tenth or is refu
     }),
     RUNS,
   )
-  expect(compactions).toBeGreaterThan(RUNS.numRuns / 2)
+  expect(compactions).toBeGreaterThan(RUNS.numRuns / 4) // summaries that were cut to nothing are refused
 })

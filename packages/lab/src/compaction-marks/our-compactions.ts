@@ -100,7 +100,7 @@ function openCompacting({ store, window, kind, ids, recorded }: Opening): Promis
     ...{ store, id: ID, cwd: CWD, dir: CWD, env: {}, model: MODEL, system: "You help." },
     ids,
     clock: manualClock(),
-    settings: { models },
+    settings: { models, ...(kind === "sentence" ? { switches: { "compact-audit": false } } : {}) }, // it says nothing, on purpose
     layers: [compaction({ parent, reads, timing })],
   })
 }

@@ -7,24 +7,18 @@ import { grouped } from "../../base/grouped.ts"
 import { inSlices } from "../../base/in-slices.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import type { Accounting } from "../../tokens/accounting.ts"
-import { unlessInterrupted } from "../../tools/interruption.ts"
 import { accountSentSteps } from "../../views/context/sent-accounting.ts"
-import { cacheState } from "../2-microcompact/cache-state.ts"
-import { type CompactionOrder, type Refusal, ROUTES, type RouteName } from "../compaction-order.ts"
+import type { CompactionOrder, Refusal } from "../compaction-order.ts"
 import type { Compactor, LayerContext, Outcome } from "../layer.ts"
 import { plannedCompaction } from "../planner/compact-now.ts"
 import { ahead, cutFor, dueSoon, preparedFrom, type Writing } from "./ahead.ts"
+import { askHooks } from "./ask-hooks.ts"
 import { type Attempt, attempt, type Chosen, choose, install, isChosen, type Success, weigh } from "./attempt.ts"
 import { spent } from "./install.ts"
 import { madeToFit } from "./made-to-fit.ts"
 import { type CompactionOptions, realTime } from "./options.ts"
 import { planOf } from "./plan.ts"
-import { direct } from "./routes/direct.ts"
-import { fromNotes } from "./routes/from-notes.ts"
-import type { Route } from "./routes/route.ts"
-import { costsLess, server } from "./routes/server.ts"
-import { shared } from "./routes/shared.ts"
-import { written } from "./routes/written.ts"
+import { routesOf } from "./routes/routes.ts"
 import {
   assess,
   isRefusal,
@@ -36,20 +30,13 @@ import {
 } from "./situation.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
-const BY_HAND: readonly RouteName[] = ["server", "shared", "direct", "offline"] // from notes only if asked for
 const NOTHING: Outcome = { drafts: [] }
 
 export function compaction(options: CompactionOptions): Compactor {
   const { reads, hooks, timing = realTime } = options
   /** Only where a model writes: notes and quotations are there at once. */
   const background = options.parent && ahead(options.parent.toolContext.clock)
-  const routes = [
-    options.notes && fromNotes({ source: options.notes, wait: timing.wait }),
-    options.parent && server(options.parent),
-    options.parent && shared(options.parent),
-    options.parent && direct(options.summariser ?? options.parent.model),
-    options.offline,
-  ].filter((route): route is Route => route !== undefined)
+  const { all: routes, routesFor } = routesOf(options)
   /** A hook has refused an early compaction: it is not asked again before every request. */
   let isBlockedByHook = false
   /** Refusals that were reported to the person already. */
@@ -238,7 +225,7 @@ export function compaction(options: CompactionOptions): Compactor {
 
   /** What the person and hooks want of a summary. `blocked`: a hook keeps it from being made. */
   async function allowed(context: LayerContext, order: CompactionOrder) {
-    const { instructions, blocked } = await askHooks(context, order)
+    const { instructions, blocked } = await askHooks(options, { context, order })
     isBlockedByHook = order.planned !== undefined && blocked !== undefined
     return { instructions, blocked: blocked === undefined ? undefined : refuse(blockedBy(blocked), context, order) }
   }
@@ -272,30 +259,6 @@ export function compaction(options: CompactionOptions): Compactor {
     for (const message of said?.messages ?? []) context.progress({ phase: "message", message })
   }
 
-  /** The user's instructions first, then those of hooks. */
-  async function askHooks(context: LayerContext, { trigger, instructions = "" }: CompactionOrder) {
-    const own = [instructions, ...(options.guidance?.() ?? [])].filter((text) => text.trim() !== "")
-    if (!hooks) return { instructions: own, blocked: undefined }
-    const { signal, progress } = context
-    const about = { trigger, instructions: own.join("\n\n"), signal, progress }
-    const asked = await unlessInterrupted(signal, hooks.before(about))
-    if (asked.state === "interrupted") throw context.signal.reason
-    const answer = asked.value
-    for (const message of answer.messages) context.progress({ phase: "message", message })
-    return { instructions: [answer.instructions].filter((text) => text !== ""), blocked: answer.blocked }
-  }
-
-  function routesFor(situation: Situation): readonly Route[] {
-    const { context, order } = situation
-    const { trigger, routes: wanted, written: given } = order
-    if (given) return [written(given)]
-    const usual = trigger === "manual" ? BY_HAND : ROUTES
-    const names = wanted ?? (costsLess(situation) ? usual : usual.filter((name) => name !== "server"))
-    const open = routes.filter(({ name }) => names.includes(name))
-    const cache = cacheState(context)
-    return cache.state === "cold" && cache.why !== "no response yet" ? open.toSorted(forkLast) : open
-  }
-
   /** A caller who asked gets the refusal as an error. An automatic one is reported once, where the person can do something about it. */
   function refuse({ why, message }: Refusal, context: LayerContext, order: CompactionOrder): Outcome {
     const failure = new CompactionFailedError(why, message)
@@ -309,10 +272,6 @@ export function compaction(options: CompactionOptions): Compactor {
     return NOTHING
   }
 }
-
-/** Without its cache a fork reads everything at full price, and it does not see what was cleared. A direct call does. */
-const forkLast = (a: Route, b: Route): number => COLD_ORDER.indexOf(a.name) - COLD_ORDER.indexOf(b.name)
-const COLD_ORDER: readonly RouteName[] = ["notes", "direct", "server", "shared", "offline"]
 
 /** An early compaction can wait: after a failure or an undo it is left to the threshold. */
 const mayPlan = (context: LayerContext): boolean =>

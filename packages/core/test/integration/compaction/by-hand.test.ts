@@ -588,7 +588,7 @@ describe("L4-28 ahead of time", () => {
   test("a summary of an abandoned branch is dropped", async () => {
     let count = 0
     const { sim, of } = await compactingSimulator([...rounds(11, 2_000), ...rounds(30, 2_000)], {
-      summary: () => told(`This is summary ${++count}.`),
+      summary: () => told(`This is summary ${++count} of the words that Grep found.`),
     })
     const agent = await compactingAgent(sim, { settings: AHEAD, window: 61_000 })
     const watch = () => agent.conversation.settled()
@@ -601,8 +601,8 @@ describe("L4-28 ahead of time", () => {
     await ask(agent, "Go on from here.", { watch })
     expect(agent.conversation.views.compactions.count).toBeGreaterThan(0)
     const sent = of("work").flatMap(({ request }) => textsOf(request))
-    expect(sent.filter((text) => text.includes("This is summary 1."))).toEqual([])
-    expect(sent.some((text) => text.includes("This is summary 2."))).toBe(true)
+    expect(sent.filter((text) => text.includes("This is summary 1 of"))).toEqual([])
+    expect(sent.some((text) => text.includes("This is summary 2 of"))).toBe(true)
   })
 })
 

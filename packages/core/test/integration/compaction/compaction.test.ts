@@ -92,7 +92,13 @@ describe("by the model", () => {
     const offline: Route = {
       name: "offline",
       cut: async ({ cut }) => cut,
-      summarise: async ({ cut }) => ({ kind: "summary", text: "Summary:\nextracted", cut, responses: [] }),
+      summarise: async ({ cut }) => ({
+        kind: "summary",
+        text: "Summary:\nextracted",
+        cut,
+        isQuoted: true,
+        responses: [],
+      }),
     }
     const broken = { summary: () => "" }
     const one = await compactingSimulator(LONG, broken)

@@ -54,7 +54,7 @@ describe("L4-12, L4-13 a fork's answer that is not a summary is not accepted as 
 
 describe("a route that breaks", () => {
   test("L4-1, L7-3 messages that look like a fork's directive rule out forks, but not the summary", async () => {
-    const { sim } = await compactingSimulator(LONG)
+    const { sim } = await compactingSimulator([...LONG.slice(0, -1), "The tag is for forks. Grep found many words."])
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
     const { end } = await ask(agent, `<${FORK_MARKER}>\nWhat is this tag for?\n</${FORK_MARKER}>`)
     expect(end.reason).toBe("answer")

@@ -131,7 +131,12 @@ describe("what an earlier compaction restored", () => {
     }
     const chat = await open({
       earlier: [through],
-      compaction: { notes: { running: () => undefined, summary: async () => `# State\nNotes ${notes++}.` } },
+      compaction: {
+        notes: {
+          running: () => undefined,
+          summary: async () => `# State\nNotes ${notes++} about the questions and answers.`,
+        },
+      },
       settings: { models: { [SUMMARISER]: { window: WINDOW } }, figures: { "keep-messages": 3 } },
     })
     for (let round = 0; round < 4; round++) {

@@ -16,6 +16,7 @@ import {
 import { handleOf } from "../../../messages/handles.ts"
 import { contentOf, isHuman, type Message, type Uuid } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
+import { ownWords } from "./own-words.ts"
 import { phrase, sentencesIn, tokensOf } from "./text.ts"
 import { indexSteps, TOKENS_PER_STEP, type TokenIndex } from "./token-index.ts"
 
@@ -46,6 +47,8 @@ export interface Source {
   readonly turns: readonly Turn[]
   /** What the user and the assistant wrote, sentence by sentence, without calls and results. */
   readonly sentences: readonly Sentence[]
+  /** Words that were said, thought or typed into tools, without their endings and without those that fit any conversation. */
+  readonly spoken: ReadonlySet<string>
   /** Where each number occurs: the positions among all words. */
   readonly numbers: ReadonlyMap<string, readonly number[]>
   /** The model saw something that no one can read here: a picture, sealed thinking. A name that is not found may be from there. */
@@ -61,6 +64,7 @@ const NUMBER = /^(\d+(?:\.\d+)*)[a-z%]{0,3}$/
 /** Tools whose results carry what the person decided, and the frame around it. In any other result the same words prove nothing. */
 const ASKING = { tool: "AskUser", frame: /^The person answers: / }
 const PLANNING = { tool: "ExitPlanMode", frame: /^(?:User has approved your plan|The plan is approved)/ }
+const LONGEST_TYPED = 2_000 // characters of a call: a file that is written holds more words than were meant
 const LONGEST_BEFORE = 6_000 // characters: a yes answers the end of what was said before it
 const MOST_POSITIONS = 400 // of one number: a line number that is everywhere says nothing
 
@@ -71,6 +75,7 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
   const texts: string[] = [...beside]
   const said: string[] = [...saidBefore]
   const prose: string[] = [...saidBefore]
+  const typed: string[] = []
   const turns: Turn[] = []
   const calls = new Map<string, string>()
   let before = ""
@@ -95,6 +100,7 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
       } else if (isToolUse(block)) {
         const input = stringsIn(block.input).join("\n")
         texts.push(block.name, input)
+        typed.push(block.name, input.slice(0, LONGEST_TYPED))
         calls.set(block.id, block.name)
         if (/plan|ask|question/i.test(block.name)) before += `\n${input}`
       } else if (isToolResult(block)) {
@@ -105,7 +111,10 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
         if (tool === ASKING.tool && ASKING.frame.test(output)) speak(message.uuid, output.replace(ASKING.frame, ""))
         else if (tool === PLANNING.tool && PLANNING.frame.test(output)) speak(message.uuid, "approved your plan")
       } else if (isUnreadable(block)) isPartlyUnreadable = true
-      else texts.push(readableIn(block))
+      else {
+        texts.push(readableIn(block))
+        if (isThinking(block)) typed.push(readableIn(block))
+      }
     }
     if (message.type === "user") for (const { text } of message.saidInResults ?? []) speak(message.uuid, text)
     if (isHuman(message)) speak(message.uuid, textOf(contentOf(message)))
@@ -119,6 +128,7 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
     said: (yield* eachOf(said, (text) => phrase(tokensOf(text)))).join("\n"),
     turns,
     sentences: (yield* eachOf(prose, sentencesOf)).flat(),
+    spoken: new Set((yield* eachOf([...prose, ...typed], ownWords)).flat()),
     numbers: yield* numbersIn(tokens),
     isPartlyUnreadable,
   }

@@ -1,29 +1,36 @@
 /**
  * Whether a summary speaks of the messages it replaces. The record carries facts whatever the summary says, so a summary about something
- * else would look complete. Words that fit any conversation prove nothing, neither for nor against it.
+ * else, or about nothing, would look complete. What counts are words that were said, thought or typed into tools in these messages, exact
+ * names and numbers from anywhere in them, and words that tools returned again and again. In pages of tool output nearly every other word
+ * occurs by chance.
  */
+import { namesIn } from "./names-in.ts"
+import { ownWords } from "./own-words.ts"
 import type { Source } from "./source.ts"
-import { contentWords, isStopWord, stem, tokensOf } from "./text.ts"
+import { stem, tokensOf } from "./text.ts"
 
-const FEWEST_WORDS = 2 // of its own: one proves nothing
-const ENOUGH_WORDS = 3 // of the conversation
-const LEAST_SHARE = 0.1 // of its own words, where it has few
-const ANYWHERE = contentWords(
-  "summary conversation session primary request intent key technical concepts files code sections errors fixes problem solving all user messages pending tasks current work optional next step completed context continuing help part go went going start end finish done proceed progress far state title specification functions workflow corrections codebase system documentation learnings results worklog",
-)
+const MOST_WANTED = 3 // words of the conversation: a summary of a long one has more
+const WORDS_FOR_ONE = 20 // said in the conversation: of a short one, fewer are wanted
+const OFTEN = 5 // times
+const EXACT_NUMBER = /^\d{3,}$/
+const NUMBER = /^\d+$/
 
-export function speaksOf(summary: string, { index }: Source): boolean {
-  const own = new Map(tokensOf(summary).map((token) => [stem(token), token]))
-  for (const [word, token] of own) if (ANYWHERE.has(word) || isStopWord(token) || /^\d+$/.test(token)) own.delete(word)
-  if (own.size < FEWEST_WORDS) return true
-  const enough = Math.min(ENOUGH_WORDS, own.size * LEAST_SHARE)
+export function speaksOf(summary: string, { index, spoken }: Pick<Source, "index" | "spoken">): boolean {
+  const wanted = Math.min(MOST_WANTED, Math.ceil(spoken.size / WORDS_FOR_ONE))
+  if (wanted === 0) return true
   const found = new Set<string>()
-  for (const [word, token] of own) if (index.at(token).length > 0) found.add(word)
-  // the same word with another ending: only where that can still decide
-  if (found.size < enough)
-    for (const token of index.words()) {
-      const word = stem(token)
-      if (own.has(word) && found.add(word).size >= enough) break
-    }
-  return found.size >= enough
+  const own = new Set(ownWords(summary))
+  for (const token of new Set(tokensOf(summary))) {
+    const word = stem(token)
+    const isFound = EXACT_NUMBER.test(token)
+      ? index.at(token).length > 0
+      : own.has(word) && (spoken.has(word) || index.at(token).length >= OFTEN)
+    if (isFound && found.add(word).size >= wanted) return true
+  }
+  for (const { text } of namesIn(summary)) {
+    const tokens = tokensOf(text)
+    if (tokens.every((token) => NUMBER.test(token)) || !index.has(tokens)) continue
+    if (found.add(text).size >= wanted) return true
+  }
+  return false
 }
