@@ -3,7 +3,7 @@ import { compactionWords, notesWords, plannerWords } from "./memory-words.ts"
 
 const STATE = { count: 0, failures: 0, mostFailures: 3, at: 167_000, mayByHand: true }
 
-describe("L4-3 the state of compaction", () => {
+describe("L4-3, L4-35 the state of compaction", () => {
   test.each([
     [{}, "Strata compacts automatically at 167K tokens."],
     [
@@ -17,6 +17,14 @@ describe("L4-3 the state of compaction", () => {
     [
       { failures: 3 },
       "Automatic compaction failed 3 times in a row and has stopped. A successful /compact starts it again.",
+    ],
+    [
+      { prepared: "being-written" as const },
+      "Strata compacts automatically at 167K tokens. Its summary is being written while you work. Esc drops it.",
+    ],
+    [
+      { count: 1, prepared: "ready" as const },
+      "Compacted 1 time. Strata compacts automatically at 167K tokens. Its summary is ready. Esc drops it.",
     ],
     [{ at: undefined }, "Automatic compaction is off. /compact still works."],
     [{ at: undefined, mayByHand: false }, "Compaction is switched off."],

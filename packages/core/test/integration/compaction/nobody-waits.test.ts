@@ -1,4 +1,4 @@
-/** L4-28: with default settings no request waits for a summary, unless the window itself is full. */
+/** L4-28, L4-35: with default settings no request waits for a summary, unless the window itself is full. */
 import { describe, expect, test } from "vitest"
 import { manualClock } from "../../../src/base/clock.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
@@ -34,7 +34,7 @@ async function slowly(turns: number, { count = 45, words = 2_000 } = {}) {
   return { ...made, asked, release, releaseAll, isPending: () => asked.length > 0 }
 }
 
-describe("L4-28 nobody waits", () => {
+describe("L4-28, L4-35 nobody waits", () => {
   test.each([1, 3, 6])("for a summary of %i turns at the threshold: requests go out meanwhile", async (turns) => {
     const { sim, release, of } = await slowly(turns)
     const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })

@@ -1,0 +1,50 @@
+/** One meter, on recorded work: what a plan says is what the compaction leaves, and its parts add up. */
+import { describe, expect, test } from "vitest"
+import { manualClock } from "../../../src/base/clock.ts"
+import { projectName } from "../../../src/base/ids.ts"
+import { writeImported } from "../../../src/import/into-journal.ts"
+import { memoryStore } from "../../../src/journal/in-memory/store.ts"
+import { openCompacting } from "../../compacting.ts"
+import {
+  CLAUDE_CODE_FILES,
+  CODEX_FILES,
+  importReal,
+  OPENHANDS_FILES,
+  PI_FILES,
+  TRANSCRIPTS_ARE_HERE,
+  WHERE_THEY_ARE,
+} from "../../real-transcripts.ts"
+import { everyNth } from "../../size.ts"
+import { SUMMARISER, summariser } from "../../summariser.ts"
+
+const MOST_OFF = 0.03
+const WINDOW = 1_000_000
+const CWD = "/recorded"
+const FILES = everyNth([...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...OPENHANDS_FILES], 3)
+
+if (!TRANSCRIPTS_ARE_HERE) test.skip(`TOK-9 needs ${WHERE_THEY_ARE}`, () => {})
+
+describe.runIf(TRANSCRIPTS_ARE_HERE)("TOK-9, L4-34 on recordings, plan and outcome differ by at most 3%", () => {
+  test.each(FILES)("%s", async (name) => {
+    for (const [at, imported] of importReal(name).slice(0, 2).entries()) {
+      const store = memoryStore()
+      const id = `recording-${at}`
+      await writeImported(imported, { store, project: projectName(CWD), clock: manualClock(), source: name, id })
+      const chat = await openCompacting({
+        ...{ store, id, cwd: CWD, window: WINDOW, summariser: summariser({ window: WINDOW }) },
+        settings: { models: { [SUMMARISER]: { window: WINDOW } } },
+      })
+      const plan = await chat.planCompaction({}, { withSummary: true })
+      if (plan.kind === "refused") continue // too short to gain anything
+      const { fixed, summarised, kept, added, summary, tokensBefore, expectedAfter } = plan
+      const parts = [fixed, summarised.tokens, kept.tokens, added, summary.tokens]
+      expect(parts.filter((part) => part < 0)).toEqual([])
+      expect(fixed + summarised.tokens + kept.tokens).toBe(tokensBefore)
+      expect(fixed + summary.tokens + (kept.shortenedTo ?? kept.tokens) + added).toBe(expectedAfter)
+      await chat.compact({ written: plan.written! })
+      const after = chat.fill().used
+      expect(Math.abs(after - expectedAfter) / expectedAfter).toBeLessThan(MOST_OFF)
+      await chat.close()
+    }
+  })
+})
