@@ -17,6 +17,9 @@ export const MARKS = {
   namesUsedAgain: "names used again later",
   namesSaid: "names said",
   namesFromResults: "names that only results had, used later",
+  hashes: "hashes among the names said or used again",
+  numbers: "numbers among them",
+  otherNames: "all other names among them",
   messagesInReach: "the user's messages, in view or by a handle in view",
   refusalsInReach: "remarks at refusals, in view or by a handle in view",
   answersInReach: "answers to questions, in view or by a handle in view",
@@ -34,6 +37,9 @@ export const MARKS = {
   inlineNotFound: "other quotes of the user that the user never said",
 } as const
 
+const HASH = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$/
+const NUMBER = /^[\d.,]*\d(?:%|[a-z]{1,2})?$/i
+
 export type MarkName = keyof typeof MARKS
 export type Marks = Readonly<Record<MarkName, Share>>
 
@@ -49,6 +55,7 @@ export function measure(said: Said, standing: string): Marks {
   })
   const has = nameFinder(standing)
   const names = (wanted: readonly string[]): Share => ({ found: wanted.filter(has).length, of: wanted.length })
+  const used = [...new Set([...said.namesSaid, ...said.namesUsedAgain])]
   const messages = [...said.olderMessages, ...said.newerMessages]
   const hasHandle = handlesIn(standing, messages)
   const inReach = (remarks: readonly Remark[]): Share => ({
@@ -61,6 +68,9 @@ export function measure(said: Said, standing: string): Marks {
     namesUsedAgain: names(said.namesUsedAgain),
     namesSaid: names(said.namesSaid),
     namesFromResults: names(said.namesFromResults),
+    hashes: names(used.filter((name) => HASH.test(name))),
+    numbers: names(used.filter((name) => NUMBER.test(name))),
+    otherNames: names(used.filter((name) => !HASH.test(name) && !NUMBER.test(name))),
     messagesInReach: inReach(messages),
     refusalsInReach: inReach(said.refusals),
     answersInReach: inReach(said.answers),

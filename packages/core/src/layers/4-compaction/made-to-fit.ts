@@ -28,7 +28,7 @@ export async function madeToFit(situation: Situation, around: Surroundings): Pro
   const goals = goalsOf(situation)
   let least = Number.POSITIVE_INFINITY
   let fitting: Situation | undefined
-  for (const step of STEPS) {
+  for (const step of mayShortenRecord(situation) ? STEPS : STEPS.filter(({ record }) => record === 1)) {
     const tried = withRoom(situation, reducedFigures(situation.figures, step), goals)
     const { tokens } = await aftermath({ situation: tried, cut: tried.cut, summary: largestSummary(tried) }, around)
     if (tokens <= goals.wanted) return tried
@@ -37,6 +37,10 @@ export async function madeToFit(situation: Situation, around: Surroundings): Pro
   }
   return fitting ?? noGain(situation, least)
 }
+
+/** By hand, while there is room, nothing is taken from the record: a few tokens fewer are not worth facts that go out of view. */
+const mayShortenRecord = ({ order, context, limits }: Situation): boolean =>
+  order.trigger === "auto" || order.target !== undefined || context.size.tokens >= limits.autoCompact
 
 interface Goals {
   /** The whole context afterwards, where that can be reached. */
