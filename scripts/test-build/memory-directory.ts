@@ -3,21 +3,20 @@
  * What tests prove about crashes is about killed processes, which is the same in memory.
  */
 import { spawnSync } from "node:child_process"
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 const SHARED_MEMORY = "/dev/shm" // Linux
-const LEAST_BYTES = 2 ** 30 // a container may have 64 MB there, and tests write more
-const PREFIX = "strata-" // short: screens of 80 columns show paths in it
-const UNUSED_MS = 24 * 60 * 60_000
+const LEAST_BYTES = 4 * 2 ** 30 // a container may have 64 MB there; memory that others use is no place for files
+const OF_A_RUN = /^strata(\d+)-/ // with the process that removes it; short, since screens of 80 columns show it
 
 /** A new one, or `undefined` where the system has none that is large enough and lets programs run. */
 export function directoryInMemory(place = SHARED_MEMORY): string | undefined {
   try {
     removeOld(place)
     const { bavail, bsize } = statfsSync(place)
-    if (bavail * bsize < LEAST_BYTES) return undefined
-    const directory = mkdtempSync(join(place, PREFIX))
+    if (Math.min(bavail * bsize, process.availableMemory()) < LEAST_BYTES) return undefined
+    const directory = mkdtempSync(join(place, `strata${process.pid}-`))
     if (runsPrograms(directory)) return directory
     rmSync(directory, { recursive: true })
   } catch {
@@ -37,8 +36,16 @@ function runsPrograms(directory: string): boolean {
 
 /** Left by runs that were killed. */
 function removeOld(place: string): void {
-  for (const name of readdirSync(place).filter((one) => one.startsWith(PREFIX))) {
-    const old = join(place, name)
-    if (Date.now() - statSync(old).mtimeMs > UNUSED_MS) rmSync(old, { recursive: true, force: true })
+  for (const name of readdirSync(place)) {
+    const pid = OF_A_RUN.exec(name)?.[1]
+    if (pid && !isRunning(Number(pid))) rmSync(join(place, name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"
   }
 }

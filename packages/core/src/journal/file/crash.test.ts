@@ -55,7 +55,7 @@ interface Run {
 /** Resolves with the highest number acknowledged to the writer, for each journal. */
 function writeUntilKilled({ root, firsts, lines }: Run): Promise<readonly number[]> {
   const child: ChildProcess = spawn(process.execPath, [WRITER, root, "never", ...firsts.map(String)], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"], // it ends with its input
   })
   return new Promise((resolve, reject) => {
     let seen = 0
