@@ -3,12 +3,22 @@
  * What tests prove about crashes is about killed processes, which is the same in memory.
  */
 import { spawnSync } from "node:child_process"
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 
 const SHARED_MEMORY = "/dev/shm" // Linux
 const LEAST_BYTES = 4 * 2 ** 30 // a container may have 64 MB there; memory that others use is no place for files
-const OF_A_RUN = /^strata(\d+)-/ // with the process that removes it; short, since screens of 80 columns show it
+const PREFIX = "strata-" // short: screens of 80 columns show paths in it
+const OWNER = ".run" // in each directory: the number of the process that removes it
 
 /** A new one, or `undefined` where the system has none that is large enough and lets programs run. */
 export function directoryInMemory(place = SHARED_MEMORY): string | undefined {
@@ -16,7 +26,8 @@ export function directoryInMemory(place = SHARED_MEMORY): string | undefined {
     removeOld(place)
     const { bavail, bsize } = statfsSync(place)
     if (Math.min(bavail * bsize, process.availableMemory()) < LEAST_BYTES) return undefined
-    const directory = mkdtempSync(join(place, `strata${process.pid}-`))
+    const directory = mkdtempSync(join(place, PREFIX))
+    writeFileSync(join(directory, OWNER), String(process.pid))
     if (runsPrograms(directory)) return directory
     rmSync(directory, { recursive: true })
   } catch {
@@ -36,9 +47,11 @@ function runsPrograms(directory: string): boolean {
 
 /** Left by runs that were killed. */
 function removeOld(place: string): void {
-  for (const name of readdirSync(place)) {
-    const pid = OF_A_RUN.exec(name)?.[1]
-    if (pid && !isRunning(Number(pid))) rmSync(join(place, name), { recursive: true, force: true })
+  for (const name of readdirSync(place).filter((one) => one.startsWith(PREFIX))) {
+    const old = join(place, name)
+    const owner = join(old, OWNER)
+    if (existsSync(owner) && !isRunning(Number(readFileSync(owner, "utf8"))))
+      rmSync(old, { recursive: true, force: true })
   }
 }
 
