@@ -2,7 +2,7 @@
  * How many of the rules that people gave an assistant are in the first request of the next conversation, and how much of what is there is
  * a rule. Generated chats go through `openConversation` with a real store; no model is asked for memories.
  *
- *     npm run rules                 the figures of docs/layer-5.md: sentences and seeds that nothing was chosen on
+ *     npm run rules                 the figures of docs/development/figures.md: sentences and seeds that nothing was chosen on
  *     npm run rules -- --chosen     the sentences on which the recogniser was chosen
  *     npm run rules -- --sentences  each sentence by itself, and those that are missed or wrong
  */
