@@ -1,6 +1,6 @@
 /** What a model may not do with agents, as one sentence each. Figures set the limits. */
 import type { Flags } from "../base/flags.ts"
-import { LEAD } from "./hub.ts"
+import { LEAD } from "./carrier.ts"
 
 export interface StartState {
   readonly running: number

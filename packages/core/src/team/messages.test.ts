@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { attachmentFlaw } from "../messages/attachments.ts"
+import { addressOf } from "./carrier.ts"
 import { asAttachment, checkContent, MESSAGE_KINDS, readSent } from "./messages.ts"
-import { routeOf } from "./routes.ts"
 
 const check = (message: string | Record<string, unknown>, limit = 100) =>
   checkContent({ message, newRequest: "call-1", limit })
@@ -116,13 +116,13 @@ test("L7-6 every accepted message is a valid attachment, and reads the same afte
 })
 
 test("L7-5 a message goes to a name, to all, to a socket or to a conversation; anything else is refused", () => {
-  expect(routeOf("reviewer")).toEqual({ kind: "name", name: "reviewer" })
-  expect(routeOf("*")).toEqual({ kind: "all" })
-  expect(routeOf("uds:/home/me/.strata/sockets/1.sock")).toEqual({
+  expect(addressOf("reviewer")).toEqual({ kind: "name", name: "reviewer" })
+  expect(addressOf("*")).toEqual({ kind: "all" })
+  expect(addressOf("uds:/home/me/.strata/sockets/1.sock")).toEqual({
     kind: "socket",
     path: "/home/me/.strata/sockets/1.sock",
   })
-  expect(routeOf("bridge:0b7e-1")).toEqual({ kind: "bridge", conversation: "0b7e-1" })
+  expect(addressOf("bridge:0b7e-1")).toEqual({ kind: "conversation", id: "0b7e-1" })
   for (const to of ["", "a b", "../x", "uds:", "uds:relative", "uds:/x\0y", "bridge:", "bridge:../x", "http://x"])
-    expect(routeOf(to)).toMatchObject({ kind: "refused", why: expect.any(String) as string })
+    expect(addressOf(to)).toMatchObject({ state: "refused", why: expect.any(String) as string })
 })

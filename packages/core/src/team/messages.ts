@@ -11,12 +11,15 @@ export const MESSAGE_KINDS = [
 
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
-export interface TeamMessage extends MessageContent {
+export interface TeamMessage extends SentContent {
   /** `<sender>#<number>`: unique, in order for each sender. */
   readonly id: string
   readonly from: string
   /** A name, or `*` for all. */
   readonly to: string
+}
+
+export interface SentContent extends MessageContent {
   /** How many messages, one answering another, led to this one. It ends loops of agents that answer each other. */
   readonly hops: number
 }
@@ -34,13 +37,6 @@ export interface MessageContent {
   readonly reason?: string
   /** What the receiver is asked to approve. */
   readonly plan?: string
-}
-
-/** A message that is on its way. */
-export interface Letter {
-  readonly from: string
-  readonly content: MessageContent
-  readonly hops: number
 }
 
 export type CheckedContent =
@@ -156,10 +152,6 @@ const sentFlaw = fields(
   },
   "closed",
 )
-
-export interface SentContent extends MessageContent {
-  readonly hops: number
-}
 
 /** Reads what another process or conversation sent. `undefined` if it is no message of a known kind. */
 export function readSent(value: unknown, limit: number): SentContent | undefined {

@@ -15,20 +15,20 @@ import type { Store } from "../journal/store.ts"
 import type { Model } from "../model/model.ts"
 import type { OpenToolset, Tool, Toolset } from "../tools/tool.ts"
 import { AGENT_TOOL, agentTool, refusedAgentTool } from "./agent-tool.ts"
+import { LEAD } from "./carrier.ts"
 import { CHANGES_TOOL, changesTool } from "./changes-tool.ts"
-import { Correspondence, type TeamPlace } from "./correspondence.ts"
 import { type AgentMemoryGround, agentMemoryFor } from "./definitions/agent-memory.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE } from "./definitions/definition.ts"
 import { agentListing } from "./definitions/listing.ts"
 import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load.ts"
 import { toolNames } from "./definitions/tool-names.ts"
-import { LEAD } from "./hub.ts"
 import { worktreesOf } from "./isolation.ts"
+import type { TeamPlace } from "./mailbox-carrier.ts"
 import { cheapestModel } from "./models.ts"
 import { subAgentOpener } from "./open-sub-agent.ts"
 import type { AgentOrder } from "./order.ts"
-import { circleOf } from "./routes.ts"
-import { SEND_MESSAGE } from "./send-message.ts"
+import { SEND_MESSAGE, sendMessageTool } from "./send-message.ts"
+import { circleOf } from "./socket-carrier.ts"
 import { Team } from "./team.ts"
 import { Worktree, type WorktreePlace, worktreesDirectory } from "./worktree.ts"
 
@@ -72,20 +72,21 @@ export async function openTeamAgentWith(
       teamTools: [AGENT_TOOL, CHANGES_TOOL, SEND_MESSAGE],
       toolsFor: ({ name }, order) => [
         ...(order.kind === "fork" ? [refusedAgentTool(), changesTool()] : []),
-        ...(maySend(order) ? [mail.toolFor(name)] : []),
+        ...(maySend(order) ? [sendMessageTool({ from: name, mail: team.mail })] : []),
       ],
     }),
-    { clock: options.clock, cheapestModel: (model) => cheapestModel(model, models) },
+    {
+      clock: options.clock,
+      cheapestModel: (model) => cheapestModel(model, models),
+      mail: { place, root: socketRoot(options), circle: circleOf(options.memory) },
+    },
   )
-  const mail = new Correspondence({
-    team,
-    clock: options.clock,
-    place,
-    root: socketRoot(options),
-    circle: circleOf(options.memory),
-  })
   const changes = Worktree.isPossibleIn(options.cwd ?? process.cwd()) ? [changesTool(worktreesOf(team, options))] : []
-  const tools = [agentTool({ team, definitions: () => definitions }), ...changes, mail.toolFor(LEAD)]
+  const tools = [
+    agentTool({ team, definitions: () => definitions }),
+    ...changes,
+    sendMessageTool({ from: LEAD, mail: team.mail }),
+  ]
   const own = teamToolset(tools, definitions)
   const agent = await openAgentWith({ ...options, tools: [...(options.tools ?? []), own] }, settings, {
     problems: [...problems, ...unusable],
@@ -94,7 +95,6 @@ export async function openTeamAgentWith(
   try {
     await team.lead(agent)
     if (changes.length > 0) void dropLeftovers(agent, options)
-    await mail.open(agent)
   } catch (error) {
     await agent.close().catch(() => undefined) // why the opening failed matters more
     throw error

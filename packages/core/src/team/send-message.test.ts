@@ -5,69 +5,89 @@ import { temporaryRoot } from "../../test/journal-files.ts"
 import { openTestConversation } from "../../test/open.ts"
 import { testContext } from "../../test/tool-context.ts"
 import { systemClock } from "../base/clock.ts"
-import { FIGURES, type FigureName } from "../base/flag-names.ts"
+import type { FigureName } from "../base/flag-names.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { fileStore } from "../journal/file/file-store.ts"
-import type { Mailbox } from "../journal/mailbox.ts"
 import type { Store } from "../journal/store.ts"
-import { openConversationSocket } from "./correspondence.ts"
-import { type Delivery, LEAD, type MessageHub } from "./hub.ts"
-import { asAttachment, type TeamMessage } from "./messages.ts"
-import { Post, type PostParts } from "./post.ts"
+import type { AgentMessage } from "../messages/attachments.ts"
+import { LEAD } from "./carrier.ts"
+import { Mail, type MailOptions } from "./mail.ts"
+import { asAttachment } from "./messages.ts"
 import { sendMessageTool } from "./send-message.ts"
-import { TeamMailbox } from "./team-mailbox.ts"
+import { findSocket } from "./socket.ts"
 
-const figures = (given: Partial<Record<FigureName, number>> = {}) => ({
-  ...(Object.fromEntries(FIGURES.map(({ name, value }) => [name, value])) as Record<FigureName, number>),
-  ...given,
-})
+interface Opening extends Partial<MailOptions> {
+  /** The agents of the process, besides the lead. They only keep what they get. */
+  readonly names?: readonly string[]
+  readonly id?: string
+  readonly store?: Store
+  readonly figures?: Partial<Record<FigureName, number>>
+  readonly hopsOf?: (name: string) => number
+}
 
-/** Agents of one process that only keep what they get. */
-function hubOf(...names: string[]): MessageHub & { readonly got: TeamMessage[] } {
-  const got: TeamMessage[] = []
+/** The mail of a conversation, and of agents that only keep what they get. */
+async function opened({ names = [], id = "chat-1", store, figures = {}, hopsOf = () => 0, ...options }: Opening = {}) {
+  const chat: Conversation = await openTestConversation({ id, settings: { figures }, ...(store ? { store } : {}) })
+  const mail = new Mail({
+    circle: "",
+    clock: systemClock,
+    agents: {
+      hasResults: () => false,
+      results: async () => [],
+      isWorking: () => false,
+      hopsOf,
+      endOf: () => undefined,
+      stop: () => false,
+    },
+    ...options,
+  })
+  const inboxes = new Map(names.map((name) => [name, mail.openInbox(name)]))
+  await mail.open(chat)
+  const close = async () => {
+    await mail.close()
+    await chat.close()
+  }
+  onTestFinished(close)
   return {
-    got,
-    members: () => [LEAD, ...names],
-    deliver(message): Delivery {
-      const to = message.to === "*" ? [LEAD, ...names].filter((name) => name !== message.from) : [message.to]
-      const unknown = to.find((name) => name !== LEAD && !names.includes(name))
-      if (unknown !== undefined) return { state: "refused", why: `There is no agent named ${unknown}.` }
-      got.push(message)
-      return { state: "delivered", to }
+    chat,
+    mail,
+    close,
+    /** What waits for an agent. */
+    async got(name: string): Promise<readonly AgentMessage[]> {
+      const waiting = await (name === LEAD ? mail : inboxes.get(name)!).take()
+      return waiting.map(({ attachment }) => attachment as AgentMessage)
+    },
+    async send(to: string, message: string | Record<string, unknown>, { from = LEAD, summary = "" } = {}) {
+      const input = { to, message, ...(summary === "" ? {} : { summary }) } as never
+      return (await sendMessageTool({ from, mail }).execute(input, testContext())) as {
+        content: string
+        isError?: boolean
+      }
+    },
+    /** Journals everything that has arrived for the lead, or the first few. */
+    async receive(most = Number.POSITIVE_INFINITY) {
+      const taken = (await mail.take()).slice(0, most)
+      for (const { attachment, journaled } of taken) {
+        await chat.attach(attachment)
+        journaled?.()
+      }
+      return taken.map(({ attachment }) => (attachment as AgentMessage).content)
     },
   }
 }
 
-interface Sending extends Partial<PostParts> {
-  readonly from?: string
-  readonly hopsReceived?: number
-}
-
-function sender({ from = LEAD, hopsReceived = 0, hub = hubOf(), ...parts }: Sending) {
-  const post = new Post({ hub, figures: parts.figures ?? figures, lastNumber: () => 0, ...parts })
-  const tool = sendMessageTool({
-    from,
-    post: () => post,
-    figures: parts.figures ?? figures,
-    hopsReceived: () => hopsReceived,
-  })
-  return async (to: string, message: string | Record<string, unknown>, summary?: string) => {
-    const input = { to, message, ...(summary === undefined ? {} : { summary }) } as never
-    return (await tool.execute(input, testContext())) as { content: string; isError?: boolean }
-  }
-}
-
 test("L7-5 SendMessage hands a message to a name or to all, numbered for each sender", async () => {
-  const hub = hubOf("finder", "writer")
-  const send = sender({ hub })
-  expect(await send("finder", "look in a.ts", "Where to look")).toEqual({ content: "Sent to finder." })
+  const { send, got } = await opened({ names: ["finder", "writer"] })
+  expect(await send("finder", "look in a.ts", { summary: "Where to look" })).toEqual({ content: "Sent to finder." })
   expect(await send("*", "stop at five")).toEqual({ content: "Sent to finder, writer." })
-  expect(hub.got).toMatchObject([
-    { id: "lead#1", from: "lead", to: "finder", text: "look in a.ts", summary: "Where to look", hops: 1 },
-    { id: "lead#2", to: "*", hops: 1 },
+  expect(await got("finder")).toMatchObject([
+    { id: "lead#1", from: "lead", content: "look in a.ts", summary: "Where to look", hops: 1 },
+    { id: "lead#2", content: "stop at five", hops: 1 },
   ])
+  expect(await got("writer")).toMatchObject([{ id: "lead#2" }])
+  expect(await got(LEAD)).toEqual([])
   for (const [to, why] of [
-    ["nobody-here", "Not sent. There is no agent named nobody-here."],
+    ["nobody-here", "Not sent. There is no agent named nobody-here. These can get messages: lead, finder, writer."],
     ["lead", "Not sent. That is your own name."],
     ["a b", 'Not sent. "a b" is no receiver.'],
     ["bridge:x", "Not sent. This conversation has no connection to others."],
@@ -76,82 +96,58 @@ test("L7-5 SendMessage hands a message to a name or to all, numbered for each se
     expect(refused).toMatchObject({ isError: true })
     expect(refused.content).toContain(why)
   }
+  await send("lead", "found it", { from: "finder" })
+  expect(await got(LEAD)).toMatchObject([{ id: "finder#1", from: "finder" }])
 })
 
 test("L7-6 SendMessage sends structured messages and refuses unknown kinds", async () => {
-  const hub = hubOf("finder")
-  const send = sender({ hub })
+  const { send, got } = await opened({ names: ["finder"] })
   const asked = await send("finder", { kind: "shutdown_request" })
-  const { request } = hub.got[0]!
-  expect(asked).toEqual({ content: `Sent to finder. The request has the id ${request}.` })
-  expect(hub.got[0]).toMatchObject({ kind: "shutdown_request", text: expect.stringContaining(request!) as string })
+  const [message] = await got("finder")
+  expect(asked).toEqual({ content: `Sent to finder. The request has the id ${message!.request}.` })
+  expect(message).toMatchObject({
+    kind: "shutdown_request",
+    content: expect.stringContaining(message!.request!) as string,
+  })
   const unknown = await send("finder", { kind: "permission", approve: true })
   expect(unknown).toMatchObject({ isError: true })
   expect(unknown.content).toContain('There is no message kind "permission"')
-  expect(hub.got).toHaveLength(1)
+  expect(await got("finder")).toHaveLength(1)
 })
 
 test("L7-5 agents that only answer each other are stopped, and a long message is refused", async () => {
-  const hub = hubOf("a", "b")
   let hops = 0
+  const { send, got } = await opened({ names: ["a", "b"], hopsOf: () => hops })
   let refused: string | undefined
   let rounds = 0
   for (let turn = 0; refused === undefined && turn < 100; turn++) {
     const [from, to] = turn % 2 === 0 ? (["a", "b"] as const) : (["b", "a"] as const)
-    const answer = await sender({ hub, from, hopsReceived: hops })(to, "and you?")
+    const answer = await send(to, "and you?", { from })
     if (answer.isError) refused = answer.content
-    else hops = hub.got.at(-1)!.hops
+    else hops = (await got(to)).at(-1)!.hops!
     rounds = turn
   }
   expect(rounds).toBe(12)
   expect(refused).toContain("Agents have answered each other 12 times in a row")
-  expect((await sender({ hub })("a", "x".repeat(16_001))).content).toContain("the limit is 16000 (agent-message-limit)")
+  expect((await send("a", "x".repeat(16_001))).content).toContain("the limit is 16000 (agent-message-limit)")
 })
 
-interface Member {
-  readonly chat: Conversation
-  readonly mailbox: TeamMailbox
-  readonly send: ReturnType<typeof sender>
-  readonly problems: string[]
-  /** Journals everything that has arrived, or the first few. */
-  receive(most?: number): Promise<readonly string[]>
-}
+test("L7-5 an agent that floods another one is refused, and a name gets no message after its inbox was closed", async () => {
+  const { send, mail } = await opened({ names: ["a"], figures: { "agent-messages-waiting": 2 } })
+  for (const text of ["1", "2"]) expect((await send("a", text)).content).toBe("Sent to a.")
+  expect((await send("*", "3")).content).toBe("Not sent. 2 messages wait for a already. It must read them first.")
+  const [first, second] = [mail.openInbox("b"), mail.openInbox("b")]
+  first.close() // the name belongs to another agent now
+  expect((await send("b", "hello")).content).toBe("Sent to b.")
+  second.close()
+  expect((await send("b", "hello")).content).toContain("There is no agent named b.")
+  mail.refuseAll("It is late.")
+  expect((await send("a", "hello")).content).toBe("Not sent. It is late.")
+})
 
 /** A conversation on disk that is a member of a team. */
-async function member(store: Store, name: string, limits: Partial<Record<FigureName, number>> = {}): Promise<Member> {
-  const chat = await openTestConversation({ id: `chat-${name}`, store })
-  const problems: string[] = []
-  const mailbox = await TeamMailbox.join({
-    clock: systemClock,
-    mailbox: store.mailboxes!({ project: "p", team: "t" }),
-    team: "t",
-    name,
-    conversation: chat.id,
-    figures: () => figures(limits),
-    journaled: () => chat.views.agents.cursor,
-    onArrival: () => undefined,
-    onProblem: (problem) => problems.push(problem),
-  })
-  return {
-    chat,
-    mailbox,
-    problems,
-    send: sender({ mailbox, figures: () => figures(limits) }),
-    async receive(most = Number.POSITIVE_INFINITY) {
-      const taken = (await mailbox.take()).slice(0, most)
-      for (const { attachment, journaled } of taken) {
-        await chat.attach(attachment)
-        journaled?.()
-      }
-      return taken.map(({ attachment }) => (attachment as { content: string }).content)
-    },
-  }
-}
-
-async function closed({ chat, mailbox }: Member): Promise<void> {
-  await mailbox.close()
-  await chat.close()
-}
+const member = (store: Store, name: string, figures: Opening["figures"] = {}) =>
+  opened({ id: `chat-${name}`, store, figures, place: { name: "t", as: name } })
 
 async function diskStore(): Promise<Store> {
   const { root, remove } = await temporaryRoot()
@@ -165,7 +161,7 @@ test("L7-5 two processes of a team exchange messages, each once, also after a re
   expect(await a.send("b", "one")).toEqual({ content: "Sent to b." })
   for (const text of ["two", "three"]) await a.send("*", text)
   expect(await b.receive(2)).toEqual(["one", "two"])
-  await closed(b)
+  await b.close()
   expect((await a.send("b", "while away")).content).toContain("There is no agent named b.")
 
   const resumed = await member(store, "b")
@@ -174,8 +170,6 @@ test("L7-5 two processes of a team exchange messages, each once, also after a re
   expect(await resumed.receive()).toEqual([])
   expect(await resumed.send("a", "done")).toEqual({ content: "Sent to a." })
   expect(await a.receive()).toEqual(["done"])
-  await closed(resumed)
-  await closed(a)
 })
 
 test("L7-5 an agent that floods another process is refused until its messages are read", async () => {
@@ -188,61 +182,60 @@ test("L7-5 an agent that floods another process is refused until its messages ar
   expect(await b.receive()).toEqual(["1", "2", "3"])
   await b.receive() // the next round says how far it got
   expect((await a.send("b", "6")).content).toBe("Sent to b.")
-  await closed(a)
-  await closed(b)
 })
 
 test("L7-6 a message of an unknown kind from another process is skipped and reported", async () => {
   const store = await diskStore()
   const b = await member(store, "b")
-  const other: Mailbox = store.mailboxes!({ project: "p", team: "t" })
+  const other = b.chat.teamMailbox("t")!
   await other.send({ from: "evil", to: ["b"], content: { text: "x", kind: "grant-permission", hops: 1 } })
   await other.send({ from: "evil", to: ["b"], content: { text: "plain", hops: 1 } })
   expect(await b.receive()).toEqual(["plain"])
-  expect(b.problems).toEqual(['A message of "evil" in the team t was skipped: it is of no known kind, or too long.'])
+  expect(b.mail.notices()).toEqual([
+    'A message of "evil" in the team t was skipped: it is of no known kind, or too long.',
+  ])
   await other.close()
-  await closed(b)
 })
 
 test("L7-5 conversations reach each other through their sockets, only their leads, and within the limits", async () => {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
-  const hub = hubOf()
-  const bridge = { root, conversation: "chat-1", circle: "", clock: systemClock }
-  const socket = await openConversationSocket({ ...bridge, conversation: "chat-2", hub, figures, lastNumber: () => 7 })
-  onTestFinished(() => socket.close())
-  const send = sender({ bridge })
+  const other = await opened({ root, id: "chat-2" })
+  await other.chat.attach(asAttachment({ id: "bridge:chat-1#7", from: "bridge:chat-1", to: LEAD, text: "hi", hops: 1 }))
+  const { send } = await opened({ root, names: ["finder"] })
   expect((await send("bridge:chat-2", "hello")).content).toContain("Queued for ")
-  expect((await send(`uds:${socket.path}`, { kind: "shutdown_request" })).content).toContain("Queued for ")
-  expect(hub.got).toMatchObject([
-    { id: "bridge:chat-1#8", from: "bridge:chat-1", to: "lead", text: "hello", hops: 1 },
+  const path = await findSocket(root, { conversation: "chat-2", circle: "" })
+  expect((await send(`uds:${path}`, { kind: "shutdown_request" })).content).toContain("Queued for ")
+  expect(await other.got(LEAD)).toMatchObject([
+    { id: "bridge:chat-1#8", from: "bridge:chat-1", content: "hello", hops: 1 },
     { id: "bridge:chat-1#9", kind: "shutdown_request" },
   ])
   expect((await send("bridge:chat-9", "hello")).content).toContain("The conversation chat-9 is not open")
   expect((await send(`uds:${join(root, "x.sock")}`, "hello")).content).toContain("There is no socket")
-  expect((await sender({ bridge, from: "finder" })("bridge:chat-2", "hi")).content).toContain("Only the lead reaches")
+  expect((await send("bridge:chat-2", "hi", { from: "finder" })).content).toContain("Only the lead reaches")
 })
 
 test("L7-5, L5-12 only conversations of one owner reach each other, also where two owners use one id", async () => {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
-  const opened = async (circle: string | undefined) => {
-    const hub = hubOf()
-    const parts = { root, conversation: "chat-2", circle, clock: systemClock, hub, figures, lastNumber: () => 0 }
-    const socket = await openConversationSocket(parts)
-    onTestFinished(() => socket.close())
-    return { hub, socket }
+  const listening = async (circle: string | undefined) => {
+    const { got } = await opened({ root, id: "chat-2", circle })
+    return { got, path: await findSocket(root, { conversation: "chat-2", circle }) }
   }
-  const [ada, eve, free] = [await opened("circle-a"), await opened("circle-e"), await opened(undefined)]
-  const from = (circle: string | undefined) =>
-    sender({ bridge: { root, conversation: "chat-1", circle, clock: systemClock } })
-  expect((await from("circle-a")("bridge:chat-2", "for ada")).content).toContain("Queued for ")
-  for (const { socket } of [eve, free])
+  const [ada, eve, free] = [await listening("circle-a"), await listening("circle-e"), await listening(undefined)]
+  const sent = async (circle: string | undefined, to: string) => {
+    const { send, close } = await opened({ root, circle })
+    const { content } = await send(to, "hi")
+    await close()
+    return content
+  }
+  expect(await sent("circle-a", "bridge:chat-2")).toContain("Queued for ")
+  for (const { path } of [eve, free])
     for (const circle of ["circle-a", ""])
-      expect((await from(circle)(`uds:${socket.path}`, "hi")).content).toContain("belongs to someone else")
-  for (const to of ["bridge:chat-2", `uds:${free.socket.path}`])
-    expect((await from(undefined)(to, "hi")).content).toContain("has no owner, so it has no connection to others")
-  expect([ada, eve, free].map(({ hub }) => hub.got.length)).toEqual([1, 0, 0])
+      expect(await sent(circle, `uds:${path}`)).toContain("belongs to someone else")
+  for (const to of ["bridge:chat-2", `uds:${free.path}`])
+    expect(await sent(undefined, to)).toContain("has no owner, so it has no connection to others")
+  expect(await Promise.all([ada, eve, free].map(async ({ got }) => (await got(LEAD)).length))).toEqual([1, 0, 0])
   expect(readdirSync(join(root, "sockets")).filter((name) => name.includes("chat"))).toEqual(["chat-2.json"])
 })
 

@@ -1,10 +1,9 @@
 /** The SendMessage tool of one agent. */
 import { z } from "zod/v4"
-import type { FigureName } from "../base/flag-names.ts"
 import { promptText } from "../base/prompt-file.ts"
 import type { Tool } from "../tools/tool.ts"
-import { checkContent, isRequest, MESSAGE_KINDS } from "./messages.ts"
-import type { Post } from "./post.ts"
+import type { Mail } from "./mail.ts"
+import { MESSAGE_KINDS } from "./messages.ts"
 
 export const SEND_MESSAGE = "SendMessage"
 
@@ -32,13 +31,10 @@ type SendMessageInput = z.infer<typeof inputSchema>
 export interface SendMessageParts {
   /** The agent that has the tool. */
   readonly from: string
-  readonly post: () => Post
-  readonly figures: () => Readonly<Record<FigureName, number>>
-  /** The most hops of a message that it received since its own task. */
-  readonly hopsReceived: () => number
+  readonly mail: Pick<Mail, "send">
 }
 
-export function sendMessageTool({ from, post, figures, hopsReceived }: SendMessageParts): Tool<SendMessageInput> {
+export function sendMessageTool({ from, mail }: SendMessageParts): Tool<SendMessageInput> {
   return {
     name: SEND_MESSAGE,
     description: DESCRIPTION,
@@ -51,19 +47,12 @@ export function sendMessageTool({ from, post, figures, hopsReceived }: SendMessa
       summary: `send a message to ${to}${summary ? `: ${summary}` : ""}`,
     }),
     async execute({ to, message, summary }, { toolUseId }) {
-      const checked = checkContent({
-        message,
-        ...(summary === undefined ? {} : { summary }),
-        newRequest: toolUseId,
-        limit: figures()["agent-message-limit"],
-      })
-      if (checked.state === "refused") return failed(checked.why)
-      const { content } = checked
-      const delivery = await post().send({ from, to, content, hopsReceived: hopsReceived() })
-      if (delivery.state === "refused") return failed(delivery.why)
-      const asked = isRequest(content.kind) ? ` The request has the id ${content.request}.` : ""
-      const receivers = delivery.to.join(", ")
-      return { content: `${delivery.isQueued ? queuedFor(receivers) : `Sent to ${receivers}.`}${asked}` }
+      const about = summary === undefined ? {} : { summary }
+      const sent = await mail.send({ from, to, message, ...about, newRequest: toolUseId })
+      if (sent.state === "refused") return { content: `Not sent. ${sent.why}`, isError: true }
+      const receivers = sent.to.join(", ")
+      const asked = sent.request === undefined ? "" : ` The request has the id ${sent.request}.`
+      return { content: `${sent.isQueued ? queuedFor(receivers) : `Sent to ${receivers}.`}${asked}` }
     },
   }
 }
@@ -71,5 +60,3 @@ export function sendMessageTool({ from, post, figures, hopsReceived }: SendMessa
 /** The other conversation may end before its next round, so an answer is the only proof that it was read. */
 const queuedFor = (to: string) =>
   `Queued for ${to}. That conversation reads it at its next round; if it is closed before, the message is lost.`
-
-const failed = (why: string) => ({ content: `Not sent. ${why}`, isError: true })

@@ -3,13 +3,12 @@
  * messages in between. What it spends and what it does is reported as it happens.
  */
 import type { Agent } from "../agent/agent.ts"
-import type { Arrivals, Companions } from "../agent/companions.ts"
+import type { Companions } from "../agent/companions.ts"
 import type { QueryEnd, QueryEvent } from "../agent/query-events.ts"
 import { messageOf } from "../base/errors.ts"
 import type { AgentEnding, AgentStart } from "../journal/entries.ts"
 import { type Block, type Content, isText, textOf } from "../messages/blocks.ts"
-import { Inbox } from "./inbox.ts"
-import type { TeamMessage } from "./messages.ts"
+import type { Inbox } from "./inboxes.ts"
 import { oneLine } from "./progress-line.ts"
 
 /** How an agent ended. `text` is the last thing it wrote, or why there is nothing. */
@@ -29,6 +28,9 @@ export interface SubAgentParts {
   readonly stopped: string | undefined
   readonly maxTurns: number
   readonly open: (companions: Companions) => Promise<Agent>
+  readonly inbox: Inbox
+  /** Resolves when a message may have come, or another agent has ended or waits. */
+  readonly nextChange: (signal: AbortSignal) => Promise<void>
   /** Whether another agent may work now. A teammate that has a message waits until then. */
   readonly hasRoom: () => boolean
   /** A teammate has finished a task and waits for the next message. */
@@ -40,7 +42,6 @@ export interface SubAgentParts {
 
 export class SubAgent {
   readonly start: AgentStart
-  readonly inbox = new Inbox()
   /** Never rejects. */
   readonly done: Promise<AgentOutcome>
   status: "running" | "idle" | AgentEnding = "running"
@@ -55,10 +56,8 @@ export class SubAgent {
   readonly #abort = new AbortController()
   #why: string | undefined
   #last = ""
-  #isEnding = false
   /** It takes no message any more, also while it is being closed. */
   #isOver = false
-  #wake: () => void = () => undefined
   #agent: Agent | undefined
 
   constructor(parts: SubAgentParts) {
@@ -82,7 +81,7 @@ export class SubAgent {
 
   /** It has finished its task, and no message is there for it. */
   get isWaiting(): boolean {
-    return this.status === "idle" && this.inbox.size === 0
+    return this.status === "idle" && !this.#parts.inbox.hasAny
   }
 
   /** What it does now, in a few words: the last line about it, else its last call. */
@@ -99,26 +98,10 @@ export class SubAgent {
     return this.#agent
   }
 
-  receive(message: TeamMessage): void {
-    this.inbox.push(message)
-    this.#wake()
-  }
-
-  /** Looks again whether it may go on. */
-  look(): void {
-    this.#wake()
-  }
-
-  /** It agreed to end: it waits for no further message once its turn is over. */
-  endAfterTurn(): void {
-    this.#isEnding = true
-  }
-
   /** Ends its work. `why` is a sentence for its parent. */
   stop(why: string): void {
     this.#why ??= why
     this.#abort.abort()
-    this.#wake()
   }
 
   async #run(): Promise<AgentOutcome> {
@@ -128,6 +111,7 @@ export class SubAgent {
       ),
     )
     this.#isOver = true
+    this.#parts.inbox.close()
     await this.#agent?.close().catch(() => undefined) // what it wrote is in its journal
     const outcome = await this.#parts.finish(ended)
     this.status = outcome.status
@@ -136,16 +120,17 @@ export class SubAgent {
 
   async #work(): Promise<AgentOutcome> {
     this.#abort.signal.throwIfAborted()
-    const agent = await this.#parts.open(this.#companions())
+    const { inbox, open } = this.#parts
+    const agent = await open({ arrivals: inbox, follow: () => () => undefined, close: async () => undefined })
     this.#agent = agent
     let end = await this.#query(agent, this.#parts.task)
-    while (end.reason === "answer" && !this.#isEnding) {
+    while (end.reason === "answer" && !inbox.isEnding) {
       if (this.start.kind === "teammate") {
         this.status = "idle"
         this.tasks++
         this.#parts.onIdle(end.text)
         if (!(await this.#nextMessage())) return { status: "completed", text: end.text }
-      } else if (this.inbox.size === 0) break // what came during its last hook is answered too
+      } else if (!inbox.hasAny) break // what came during its last hook is answered too
       end = await this.#query(agent)
     }
     return this.#outcome(end)
@@ -174,10 +159,8 @@ export class SubAgent {
   /** Waits for a message, and then for room to work. `false` where it was stopped instead. */
   async #nextMessage(): Promise<boolean> {
     const { signal } = this.#abort
-    while (!signal.aborted && (this.inbox.size === 0 || !this.#parts.hasRoom()))
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
+    const { inbox, hasRoom, nextChange } = this.#parts
+    while (!signal.aborted && !(inbox.hasAny && hasRoom())) await nextChange(signal)
     if (!signal.aborted) this.status = "running" // in the same step as the look, so that no other takes the room
     return !signal.aborted
   }
@@ -203,18 +186,5 @@ export class SubAgent {
 
   #withLast(why: string): string {
     return this.#last === "" ? why : `${why} The last thing it wrote:\n\n${this.#last}`
-  }
-
-  /** What reaches this agent: messages, at its next round. No one works for it. */
-  #companions(): Companions {
-    const { inbox } = this
-    const arrivals: Arrivals = {
-      take: async () => inbox.arrivals(),
-      get hasAny() {
-        return inbox.size > 0
-      },
-      whenAny: async () => inbox.size > 0,
-    }
-    return { arrivals, follow: () => () => undefined, close: async () => undefined }
   }
 }

@@ -14,10 +14,9 @@ import type { Content } from "../messages/blocks.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import { type AgentRecord, undelivered } from "../views/record/agents.ts"
 import { agentView } from "./agent-view.ts"
-import { type Delivery, LEAD, type MessageHub } from "./hub.ts"
-import type { Inbox } from "./inbox.ts"
-import { type ArrivalSource, LeadArrivals } from "./lead-arrivals.ts"
+import { type Delivery, LEAD } from "./carrier.ts"
 import { nameProblem, startProblem } from "./limits.ts"
+import { Mail, type MailOptions } from "./mail.ts"
 import type { TeamMessage } from "./messages.ts"
 import type { OpenSubAgent, PreparedAgent } from "./open-sub-agent.ts"
 import type { AgentOrder, AgentView } from "./order.ts"
@@ -34,6 +33,7 @@ export class AgentRefusedError extends StrataError {
 export interface TeamOptions extends Pick<ProgressLineParts, "cheapestModel"> {
   /** For the times of progress lines. Default: the machine's. */
   readonly clock?: Clock | undefined
+  readonly mail: MailOptions
 }
 
 const PROGRAM_ENDED = "The program ended while it was working."
@@ -41,8 +41,8 @@ const INTERRUPTED = "The conversation was interrupted."
 const SWITCHED_OFF = "Agents are switched off (agents). Nothing was started: do the work yourself."
 const LEAD_CLOSED = "The conversation was closed."
 
-export class Team implements MessageHub, Companions {
-  readonly arrivals: LeadArrivals
+export class Team implements Companions {
+  readonly mail: Mail
   readonly #open: OpenSubAgent
   readonly #lines: ProgressLines
   readonly #agents = new Map<string, SubAgent>()
@@ -63,20 +63,32 @@ export class Team implements MessageHub, Companions {
   #costLimit = Number.POSITIVE_INFINITY
   #isClosed = false
 
-  constructor(open: OpenSubAgent, { clock = systemClock, cheapestModel }: TeamOptions) {
+  constructor(open: OpenSubAgent, { clock = systemClock, cheapestModel, mail }: TeamOptions) {
     this.#open = open
     this.#lines = new ProgressLines({
       clock,
       cheapestModel,
       figures: () => this.#chat.flags.figures,
       onSpent: (decision) => void this.#spent(decision),
-      onProblem: (problem) => this.arrivals.notice(problem),
+      onProblem: (problem) => this.mail.notice(problem),
     })
-    this.arrivals = new LeadArrivals({
-      due: () => undelivered(this.#chat.views.agents).filter(({ id }) => !this.#awaited.has(id)),
-      resultOf: (record) => this.#resultOf(record),
-      isWorking: () => this.#isWorking,
+    this.mail = new Mail({
+      ...mail,
+      clock,
+      agents: {
+        hasResults: () => this.#due.length > 0,
+        results: () => Promise.all(this.#due.map((record) => this.#resultOf(record))),
+        isWorking: () => this.#isWorking,
+        hopsOf: (name) => (name === LEAD ? this.#lead : this.get(name)?.agent)?.conversation.views.agents.hops ?? 0,
+        endOf: (name) => this.view(name)?.status,
+        stop: (name) => this.#stopForUser(name),
+      },
     })
+  }
+
+  /** What reaches the lead: results of agents that ended, then messages. */
+  get arrivals(): Mail {
+    return this.mail
   }
 
   /** Takes up work for an agent that was opened. What ran when an earlier process died is recorded as killed, with all that it spent. */
@@ -85,7 +97,11 @@ export class Team implements MessageHub, Companions {
     const { roster } = this.#chat.views.agents
     this.#started = roster.size
     const lost = [...roster.values()].filter(({ status }) => status === "running")
-    if (lost.length === 0) return
+    if (lost.length > 0) await this.#recordLost(lost)
+    await this.mail.open(this.#chat)
+  }
+
+  async #recordLost(lost: readonly AgentRecord[]): Promise<void> {
     const spent = await missingSpending({
       agents: lost.map(({ id }) => id),
       parent: this.#chat.newestEntries(),
@@ -126,10 +142,12 @@ export class Team implements MessageHub, Companions {
           return opened
         },
         finish: (outcome) => prepared.finish(outcome),
+        inbox: this.mail.openInbox(name),
+        nextChange: (signal) => this.mail.nextChange(signal),
         hasRoom: () => this.#running < this.#chat.flags.figures["agents-at-once"],
         onIdle: (text) => {
           void this.#report(id, text)
-          this.#wakeWaiting()
+          this.mail.changed()
         },
         onEvent: (event) => this.#activity.emit(id, event),
       })
@@ -138,7 +156,7 @@ export class Team implements MessageHub, Companions {
       return agent
     } finally {
       this.#opening.delete(opening)
-      this.arrivals.changed()
+      this.mail.changed()
     }
   }
 
@@ -180,41 +198,16 @@ export class Team implements MessageHub, Companions {
     return { outcome, ...(await this.#bounded(`${id}-result`, outcome.text)) }
   }
 
-  members(): readonly string[] {
-    return [LEAD, ...[...this.#agents.values()].filter(({ isActive }) => isActive).map(({ name }) => name)]
-  }
-
+  /** To one name, or to all but the sender. The receiver gets it at its next round; a teammate that waits begins to work. */
   deliver(message: TeamMessage): Delivery {
-    const { from, to } = message
-    if (this.#isClosed) return { state: "refused", why: LEAD_CLOSED }
-    const members = this.members()
-    const names = to === "*" ? members.filter((name) => name !== from) : [to]
-    const unknown = names.find((name) => !members.includes(name))
-    if (unknown !== undefined) return { state: "refused", why: this.#noMember(unknown) }
-    if (names.length === 0) return { state: "refused", why: "There is no other agent that could get it." }
-    const most = this.#chat.flags.figures["agent-messages-waiting"]
-    const full = names.find((name) => this.#inboxOf(name).size >= most)
-    if (full !== undefined)
-      return { state: "refused", why: `${most} messages wait for ${full} already. It must read them first.` }
-    for (const name of names) {
-      if (name === LEAD) this.arrivals.inbox.push(message)
-      else this.get(name)!.receive(message)
-    }
-    if (message.kind === "shutdown_response" && message.approve) this.get(from)?.endAfterTurn()
-    this.arrivals.changed()
-    return { state: "delivered", to: names }
-  }
-
-  /** Another place that things for the lead come from. Call `arrivals.changed()` when something is there. */
-  addSource(source: ArrivalSource): void {
-    this.arrivals.addSource(source)
+    return this.mail.deliver(message)
   }
 
   follow({ signal, costLimit }: { readonly signal: AbortSignal; readonly costLimit: number }): () => void {
     const onAbort = () => this.#stopRunning(INTERRUPTED)
     this.#costLimit = costLimit
     signal.addEventListener("abort", onAbort)
-    const unfollow = this.arrivals.follow()
+    const unfollow = this.mail.follow()
     return () => {
       unfollow()
       signal.removeEventListener("abort", onAbort)
@@ -223,17 +216,18 @@ export class Team implements MessageHub, Companions {
 
   /** Resolves when no agent works any more. */
   async settled(): Promise<void> {
-    while (this.#isWorking) await this.arrivals.nextChange()
+    while (this.#isWorking) await this.mail.nextChange()
   }
 
   /** Ends all agents. Results that the lead does not have yet stay in the journal, for the next opening. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.mail.refuseAll(LEAD_CLOSED)
     for (const opening of this.#opening) opening.stopped ??= LEAD_CLOSED
     for (const agent of this.#agents.values()) agent.stop(LEAD_CLOSED)
-    while (this.#opening.size > 0) await this.arrivals.nextChange()
+    while (this.#opening.size > 0) await this.mail.nextChange()
     await Promise.all(this.#recorded.values())
-    await this.arrivals.close()
+    await this.mail.close()
   }
 
   /** The agent that the others work for. */
@@ -252,6 +246,11 @@ export class Team implements MessageHub, Companions {
     return [...this.#agents.values()].some(
       ({ id, isWaiting }) => !isWaiting && this.#chat.views.agents.roster.get(id)?.status === "running",
     )
+  }
+
+  /** Agents that ended and whose result the lead does not have. */
+  get #due(): readonly AgentRecord[] {
+    return undelivered(this.#chat.views.agents).filter(({ id }) => !this.#awaited.has(id))
   }
 
   get #running(): number {
@@ -294,22 +293,14 @@ export class Team implements MessageHub, Companions {
 
   #nameProblem({ name, kind }: AgentOrder): string | undefined {
     if (name === undefined && kind !== "teammate") return undefined
-    return nameProblem(name ?? "", this.members())
+    return nameProblem(name ?? "", this.mail.names())
   }
 
-  /** Teammates that have a message and waited for another agent to end. */
-  #wakeWaiting(): void {
-    for (const agent of this.#agents.values()) agent.look()
-  }
-
-  #noMember(name: string): string {
-    const known = this.view(name)
-    if (known) return `The agent ${name} has ended (${known.status}) and reads no more messages.`
-    return `There is no agent named ${name}. These can get messages: ${this.members().join(", ")}.`
-  }
-
-  #inboxOf(name: string): Inbox {
-    return name === LEAD ? this.arrivals.inbox : this.get(name)!.inbox
+  #stopForUser(name: string): boolean {
+    const agent = this.get(name)
+    if (!agent?.isActive) return false
+    void this.stop(agent.id, "The user stopped it.")
+    return true
   }
 
   /** Never rejects. If the journal cannot be written, the lead's own next entry says so, and a resume finds the agent killed. */
@@ -319,8 +310,7 @@ export class Team implements MessageHub, Companions {
     await endLines?.()
     this.#outcomes.set(agent.id, outcome)
     await this.#ended(agent.id, outcome).catch(() => undefined)
-    this.#wakeWaiting()
-    this.arrivals.changed()
+    this.mail.changed()
   }
 
   async #spent(decision: DecisionDraft | undefined): Promise<void> {
@@ -338,10 +328,10 @@ export class Team implements MessageHub, Companions {
       const { content, handle } = await this.#bounded(`${id}-report-${tasks}`, text)
       const rest = handle === undefined ? "" : `\n\nAll of it: ${handle}`
       const report = { id: `${id}#report-${tasks}`, from: name, to: LEAD, text: `${content}${rest}`, hops }
-      this.arrivals.inbox.push(report)
+      this.mail.pushToLead(report)
     } finally {
       this.#reporting--
-      this.arrivals.changed()
+      this.mail.changed()
     }
   }
 

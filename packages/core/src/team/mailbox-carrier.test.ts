@@ -4,7 +4,7 @@ import { temporaryRoot } from "../../test/journal-files.ts"
 import { systemClock } from "../base/clock.ts"
 import { FIGURES, type FigureName } from "../base/flag-names.ts"
 import { MailboxDirectory } from "../journal/file/mailbox-directory.ts"
-import { TeamMailbox } from "./team-mailbox.ts"
+import { MailboxCarrier } from "./mailbox-carrier.ts"
 
 test("L7-5 a member that waits gets what another one sent right before it began to wait, too", async () => {
   const { root, remove } = await temporaryRoot()
@@ -12,13 +12,12 @@ test("L7-5 a member that waits gets what another one sent right before it began 
   const options = { directory: join(root, "team"), flush: "never", clock: systemClock } as const
   const other = new MailboxDirectory(options)
   const knower = await other.join({ name: "knower", conversation: "chat-knower" })
-  const asker = await TeamMailbox.join({
+  const asker = await MailboxCarrier.join({
     mailbox: new AnsweredBeforeLook(options, async () => {
       const { cursor } = await other.send({ from: "knower", to: ["asker"], content: { text: "It is 42.", hops: 1 } })
       await knower.setIdle(cursor)
     }),
-    team: "pair",
-    name: "asker",
+    place: { name: "pair", as: "asker" },
     conversation: "chat-asker",
     figures: () => Object.fromEntries(FIGURES.map(({ name, value }) => [name, value])) as Record<FigureName, number>,
     journaled: () => undefined,

@@ -1,20 +1,28 @@
 /**
- * This process as a member of a team of several: it receives messages from the team's mailbox for its lead, and sends to the others. How
- * far it has read is in the lead's journal, with each message, so that a crash loses and repeats none.
+ * The carrier between the processes of a team: it sends to the others through the team's mailbox, and receives for the lead of this one.
+ * How far it has read is in the lead's journal, with each message, so that a crash loses and repeats none.
  */
 import type { Arrival, Arrivals } from "../agent/companions.ts"
 import { type Clock, callAfter } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
 import type { FigureName } from "../base/flag-names.ts"
+import { InvalidOptionError } from "../base/options.ts"
 import type { Mailbox, MailboxCursor, MailboxMessage, Membership } from "../journal/mailbox.ts"
-import type { Delivery } from "./hub.ts"
-import { asAttachment, type Letter, readSent, type TeamMessage } from "./messages.ts"
+import { type Carrier, type Delivery, LEAD, type Outgoing, onlyTheLead } from "./carrier.ts"
+import { isReserved } from "./limits.ts"
+import { asAttachment, readSent, type TeamMessage } from "./messages.ts"
 
-export interface TeamMailboxParts {
-  readonly mailbox: Mailbox
-  readonly team: string
-  /** The name of this process's lead in the team. */
+/** A team of several processes that work on the same directory. */
+export interface TeamPlace {
+  /** The team's name: all processes give the same one. */
   readonly name: string
+  /** The name of this process in the team. */
+  readonly as: string
+}
+
+export interface MailboxCarrierParts {
+  readonly mailbox: Mailbox
+  readonly place: TeamPlace
   readonly conversation: string
   readonly figures: () => Readonly<Record<FigureName, number>>
   /** The cursor of the last message in the lead's journal. */
@@ -36,8 +44,8 @@ interface Received {
   readonly cursor: MailboxCursor
 }
 
-export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
-  readonly #parts: TeamMailboxParts
+export class MailboxCarrier implements Carrier, Arrivals {
+  readonly #parts: MailboxCarrierParts
   readonly #membership: Membership
   readonly #closing = new AbortController()
   /** For this member, and not in its journal yet. */
@@ -48,17 +56,17 @@ export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
   #reading: Promise<void> = Promise.resolve()
   readonly #watching: Promise<void>
 
-  private constructor(parts: TeamMailboxParts, membership: Membership) {
+  private constructor(parts: MailboxCarrierParts, membership: Membership) {
     this.#parts = parts
     this.#membership = membership
-    this.#saved = cursorOf(parts.team, parts.journaled()) ?? membership.cursor
+    this.#saved = cursorOf(parts.place.name, parts.journaled()) ?? membership.cursor
     this.#read = this.#saved
     this.#watching = this.#watch().catch((error: unknown) => parts.onProblem(messageOf(error)))
   }
 
-  static async join(parts: TeamMailboxParts): Promise<TeamMailbox> {
-    const membership = await parts.mailbox.join({ name: parts.name, conversation: parts.conversation })
-    return new TeamMailbox(parts, membership)
+  static async join(parts: MailboxCarrierParts): Promise<MailboxCarrier> {
+    const { mailbox, place, conversation } = parts
+    return new MailboxCarrier(parts, await mailbox.join({ name: place.as, conversation }))
   }
 
   get hasAny(): boolean {
@@ -68,12 +76,18 @@ export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
   /** The other members that run now. */
   async others(): Promise<readonly string[]> {
     const members = await this.#parts.mailbox.members()
-    return members.map(({ name }) => name).filter((name) => name !== this.#parts.name)
+    return members.map(({ name }) => name).filter((name) => name !== this.#parts.place.as)
   }
 
-  async send(to: readonly string[], { content, hops }: Letter): Promise<Delivery> {
-    const { mailbox, name, figures } = this.#parts
-    const draft = { from: name, to, content: { ...content, hops } }
+  async receivers({ from, to }: Outgoing): Promise<readonly string[]> {
+    if (to.kind === "all") return from === LEAD ? this.others() : []
+    return to.kind === "name" ? (await this.others()).filter((name) => name === to.name) : []
+  }
+
+  async send({ from, content }: Outgoing, to: readonly string[]): Promise<Delivery> {
+    if (from !== LEAD) return onlyTheLead()
+    const { mailbox, place, figures } = this.#parts
+    const draft = { from: place.as, to, content: { ...content } }
     await mailbox.send(draft, { waiting: figures()["agent-messages-waiting"] })
     return { state: "delivered", to }
   }
@@ -81,19 +95,15 @@ export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
   async take(): Promise<readonly Arrival[]> {
     await this.#readNew()
     return this.#waiting.map((received) => ({
-      attachment: asAttachment(received.message, cursorText(this.#parts.team, received.cursor)),
+      attachment: asAttachment(received.message, cursorText(this.#parts.place.name, received.cursor)),
       journaled: () => this.#wasJournaled(received),
     }))
   }
 
-  /** The member works, until it waits or its query ends. */
-  works(): void {
+  /** The member works, until it waits or the result is called. Then it waits for the person. */
+  works(): () => void {
     void this.#setIdle(false)
-  }
-
-  /** Its query has ended: it waits for the person. */
-  rests(): void {
-    void this.#setIdle(true)
+    return () => void this.#setIdle(true)
   }
 
   /**
@@ -146,10 +156,10 @@ export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
 
   /** The other members that work, or that have a message to read. */
   async #working(): Promise<readonly string[]> {
-    const { mailbox, name: own } = this.#parts
+    const { mailbox, place } = this.#parts
     const working: string[] = []
     for (const { name, idleAt } of await mailbox.members()) {
-      if (name === own) continue
+      if (name === place.as) continue
       const isUnread = async () => (await mailbox.read(idleAt)).messages.some(({ to }) => to.includes(name))
       if (idleAt === undefined || (await isUnread())) working.push(name)
     }
@@ -174,20 +184,20 @@ export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
   }
 
   async #readAfter(): Promise<void> {
-    const { mailbox, name, onProblem } = this.#parts
+    const { mailbox, place, onProblem } = this.#parts
     const isSaved = this.#waiting.length === 0
-    const { messages, cursor, problems } = await mailbox.read(this.#read, isSaved ? name : undefined)
+    const { messages, cursor, problems } = await mailbox.read(this.#read, isSaved ? place.as : undefined)
     for (const problem of problems) onProblem(problem)
-    for (const message of messages.filter(({ to }) => to.includes(name))) this.#receive(message)
+    for (const message of messages.filter(({ to }) => to.includes(place.as))) this.#receive(message)
     this.#read = cursor
     if (this.#waiting.length === 0) this.#saved = cursor
   }
 
   #receive({ from, sequence, content, cursor }: MailboxMessage): void {
-    const { name, team, figures, onProblem } = this.#parts
+    const { place, figures, onProblem } = this.#parts
     const sent = readSent(content, figures()["agent-message-limit"])
-    if (sent) this.#waiting.push({ message: { id: `${from}#${sequence}`, from, to: name, ...sent }, cursor })
-    else onProblem(`A message of "${from}" in the team ${team} was skipped: it is of no known kind, or too long.`)
+    if (sent) this.#waiting.push({ message: { id: `${from}#${sequence}`, from, to: place.as, ...sent }, cursor })
+    else onProblem(`A message of "${from}" in the team ${place.name} was skipped: it is of no known kind, or too long.`)
   }
 
   #wasJournaled(received: Received): void {
@@ -202,4 +212,24 @@ const cursorText = (team: string, cursor: MailboxCursor): string => `${team}@${c
 function cursorOf(team: string, journaled: string | undefined): MailboxCursor | undefined {
   const start = `${team}@`
   return journaled?.startsWith(start) ? journaled.slice(start.length) : undefined
+}
+
+/** Whose it is: see `circleOf`. */
+interface Joining extends Omit<MailboxCarrierParts, "mailbox"> {
+  readonly mailbox: Mailbox | undefined
+  readonly circle: string | undefined
+}
+
+/** Joins a team as a program asks for it. */
+export async function joinTeam({ mailbox, circle, ...parts }: Joining): Promise<MailboxCarrier> {
+  const problem = (why: string) => new InvalidOptionError("team", why)
+  const { as: name } = parts.place
+  if (isReserved(name))
+    throw problem(`The name ${JSON.stringify(name)} is reserved. Choose another one for this process.`)
+  if (circle === undefined)
+    throw problem(
+      "A team of several processes shares messages, so it needs an owner, and this agent has none. Nothing was sent. Pass the same memory: { owner } to each of them.",
+    )
+  if (!mailbox) throw problem("The store of this conversation has no mailboxes, so a team is one process.")
+  return MailboxCarrier.join({ ...parts, mailbox })
 }
