@@ -7,12 +7,9 @@ import { asAttachment, type TeamMessage } from "./messages.ts"
 export class Inbox implements Arrivals {
   /** Its agent agreed to end: it waits for no further message once its turn is over. */
   isEnding = false
+  /** Until its agent takes no message any more. */
+  isOpen = true
   readonly #waiting: TeamMessage[] = []
-  readonly #onClose: () => void
-
-  constructor(onClose: () => void = () => undefined) {
-    this.#onClose = onClose
-  }
 
   get size(): number {
     return this.#waiting.length
@@ -40,11 +37,6 @@ export class Inbox implements Arrivals {
   async whenAny(): Promise<boolean> {
     return this.hasAny
   }
-
-  /** Its agent takes no message any more. */
-  close(): void {
-    this.#onClose()
-  }
 }
 
 export interface InboxesParts {
@@ -63,7 +55,7 @@ export type NewMessage = Omit<TeamMessage, "id"> & Partial<Pick<TeamMessage, "id
 export class Inboxes implements Carrier {
   readonly lead = new Inbox()
   readonly #parts: InboxesParts
-  /** By name: the lead, and every agent that runs or waits. */
+  /** By name, the newest last. */
   readonly #inboxes = new Map<string, Inbox>([[LEAD, this.lead]])
   readonly #numbers = new Map<string, number>()
   /** Why no one gets a message any more. */
@@ -75,20 +67,19 @@ export class Inboxes implements Carrier {
 
   /** For an agent that begins, until it closes its inbox. */
   open(name: string): Inbox {
-    const inbox = new Inbox(() => {
-      if (this.#inboxes.get(name) === inbox) this.#inboxes.delete(name)
-    })
+    const inbox = new Inbox()
+    this.#inboxes.delete(name)
     this.#inboxes.set(name, inbox)
     return inbox
   }
 
+  /** The names that a message can be sent to: the lead, and every agent that runs or waits. */
   names(): readonly string[] {
-    return [...this.#inboxes.keys()]
+    return [...this.#inboxes].filter(([, { isOpen }]) => isOpen).map(([name]) => name)
   }
 
   async receivers({ from, to }: Outgoing): Promise<readonly string[]> {
-    if (to.kind === "all") return this.names().filter((name) => name !== from)
-    return to.kind === "name" && this.#inboxes.has(to.name) ? [to.name] : []
+    return this.names().filter((name) => (to.kind === "all" ? name !== from : to.kind === "name" && name === to.name))
   }
 
   async send({ from, to, content }: Outgoing): Promise<Delivery> {
@@ -99,9 +90,9 @@ export class Inboxes implements Carrier {
   deliver(message: NewMessage): Delivery {
     if (this.closed !== undefined) return refused(this.closed)
     const { from, to, kind, approve } = message
-    const names = to === "*" ? this.names().filter((name) => name !== from) : [to]
-    const unknown = names.find((name) => !this.#inboxes.has(name))
-    if (unknown !== undefined) return refused(this.#noReceiver(unknown))
+    const open = this.names()
+    if (to !== "*" && !open.includes(to)) return refused(this.#noReceiver(to))
+    const names = open.filter((name) => (to === "*" ? name !== from : name === to))
     if (names.length === 0) return refused("There is no other agent that could get it.")
     const most = this.#parts.most()
     const full = names.find((name) => this.#inboxes.get(name)!.size >= most)

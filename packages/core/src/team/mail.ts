@@ -8,9 +8,9 @@ import type { Clock } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { addressOf, type Carrier, type Delivery, type Outgoing, refused } from "./carrier.ts"
-import { type Inbox, Inboxes, type NewMessage } from "./inboxes.ts"
-import { joinTeam, type MailboxCarrier, type TeamPlace } from "./mailbox-carrier.ts"
-import { checkContent, type GivenMessage, isRequest, type TeamMessage } from "./messages.ts"
+import { Inboxes } from "./inboxes.ts"
+import { MailboxCarrier, type TeamPlace } from "./mailbox-carrier.ts"
+import { checkContent, type GivenMessage, isRequest } from "./messages.ts"
 import { SocketCarrier } from "./socket-carrier.ts"
 
 export interface MailOptions {
@@ -55,8 +55,8 @@ export interface Sending extends Omit<GivenMessage, "limit"> {
 export type Sent = Delivery & { readonly request?: string }
 
 export class Mail implements Arrivals {
+  readonly inboxes: Inboxes
   readonly #parts: MailParts
-  readonly #inboxes: Inboxes
   #lead: LeadConversation | undefined
   #mailbox: MailboxCarrier | undefined
   #socket: SocketCarrier | undefined
@@ -65,7 +65,7 @@ export class Mail implements Arrivals {
 
   constructor(parts: MailParts) {
     this.#parts = parts
-    this.#inboxes = new Inboxes({
+    this.inboxes = new Inboxes({
       most: () => this.#figures["agent-messages-waiting"],
       lastNumber: (from) => numberIn(this.#conversation.views.agents.received.get(from)),
       endOf: (name) => parts.agents.endOf(name),
@@ -78,7 +78,7 @@ export class Mail implements Arrivals {
     this.#lead = lead
     const { place, root, circle, clock, agents } = this.#parts
     if (place)
-      this.#mailbox = await joinTeam({
+      this.#mailbox = await MailboxCarrier.join({
         ...{ place, circle, clock, mailbox: lead.teamMailbox(place.name), conversation: lead.id },
         figures: () => this.#figures,
         journaled: () => lead.views.agents.cursor,
@@ -89,22 +89,12 @@ export class Mail implements Arrivals {
     this.#socket = new SocketCarrier({
       ...{ root, circle, clock, conversation: lead.id },
       limit: () => this.#figures["agent-message-limit"],
-      deliver: (message) => this.deliver(message),
+      deliver: (message) => this.inboxes.deliver(message),
       stop: (name) => agents.stop(name),
     })
     await this.#socket.listen().catch((error: unknown) => {
       this.notice(`Other conversations cannot reach this one: ${messageOf(error)}`)
     })
-  }
-
-  /** For an agent of this process that begins, until it closes its inbox. */
-  openInbox(name: string): Inbox {
-    return this.#inboxes.open(name)
-  }
-
-  /** The names that a message can be sent to in this process: the lead, and every agent that runs or waits. */
-  names(): readonly string[] {
-    return this.#inboxes.names()
   }
 
   /** Sends a message of an agent of this process. What is refused is refused with one sentence for the model that sends. */
@@ -130,24 +120,14 @@ export class Mail implements Arrivals {
     }
   }
 
-  /** Brings a message to agents of this process: to one name, or to all but the sender. */
-  deliver(message: NewMessage): Delivery {
-    return this.#inboxes.deliver(message)
-  }
-
-  /** A report of an agent: none is refused, however many wait. */
-  pushToLead(report: TeamMessage): void {
-    this.#inboxes.lead.push(report)
-  }
-
   async take(): Promise<readonly Arrival[]> {
     const results = await this.#parts.agents.results()
     const others = (await this.#mailbox?.take()) ?? []
-    return [...results, ...(await this.#inboxes.lead.take()), ...others]
+    return [...results, ...(await this.inboxes.lead.take()), ...others]
   }
 
   get hasAny(): boolean {
-    return this.#parts.agents.hasResults() || this.#inboxes.lead.hasAny || (this.#mailbox?.hasAny ?? false)
+    return this.#parts.agents.hasResults() || this.inboxes.lead.hasAny || (this.#mailbox?.hasAny ?? false)
   }
 
   notices(): readonly string[] {
@@ -182,6 +162,7 @@ export class Mail implements Arrivals {
 
   nextChange(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
       const wake = () => {
         this.#waiting.delete(wake)
         signal?.removeEventListener("abort", wake)
@@ -190,11 +171,6 @@ export class Mail implements Arrivals {
       this.#waiting.add(wake)
       signal?.addEventListener("abort", wake)
     })
-  }
-
-  /** From now on agents of this process get no message. `why` is a sentence for the senders. */
-  refuseAll(why: string): void {
-    this.#inboxes.closed = why
   }
 
   async close(): Promise<void> {
@@ -206,7 +182,7 @@ export class Mail implements Arrivals {
   async #carry(message: Outgoing): Promise<Delivery> {
     const { kind } = message.to
     const reached: { readonly carrier: Carrier; readonly receivers: readonly string[] }[] = []
-    for (const carrier of [this.#inboxes, this.#mailbox, this.#socket]) {
+    for (const carrier of [this.inboxes, this.#mailbox, this.#socket]) {
       const receivers = (await carrier?.receivers(message)) ?? []
       if (carrier && receivers.length > 0) reached.push({ carrier, receivers })
       if (reached.length > 0 && kind !== "all") break
@@ -214,14 +190,15 @@ export class Mail implements Arrivals {
     if (reached.length === 0) return this.#notReached(message)
     const deliveries: Delivery[] = []
     for (const { carrier, receivers } of reached) deliveries.push(await carrier.send(message, receivers))
-    const delivered = deliveries.filter(({ state }) => state === "delivered")
-    return delivered.length < 2 ? (delivered[0] ?? deliveries[0]!) : { state: "delivered", to: delivered.flatMap(toOf) }
+    if (deliveries.length === 1) return deliveries[0]!
+    const to = deliveries.flatMap((delivery) => (delivery.state === "delivered" ? delivery.to : []))
+    return to.length > 0 ? { state: "delivered", to } : deliveries[0]!
   }
 
   async #notReached(message: Outgoing): Promise<Delivery> {
     const { kind } = message.to
     if (kind === "socket" || kind === "conversation") return refused("This conversation has no connection to others.")
-    const delivery = await this.#inboxes.send(message) // says why
+    const delivery = await this.inboxes.send(message) // says why
     const others = kind === "name" ? ((await this.#mailbox?.others()) ?? []) : []
     if (delivery.state === "delivered" || others.length === 0) return delivery
     return refused(`${delivery.why} In other processes: ${others.join(", ")}.`)
@@ -251,7 +228,5 @@ export class Mail implements Arrivals {
     return this.#conversation.flags.figures
   }
 }
-
-const toOf = (delivery: Delivery): readonly string[] => (delivery.state === "delivered" ? delivery.to : [])
 
 const numberIn = (id = ""): number => Number(/#(\d+)$/.exec(id)?.[1] ?? 0)

@@ -17,6 +17,7 @@ test("L7-5 a member that waits gets what another one sent right before it began 
       const { cursor } = await other.send({ from: "knower", to: ["asker"], content: { text: "It is 42.", hops: 1 } })
       await knower.setIdle(cursor)
     }),
+    circle: "",
     place: { name: "pair", as: "asker" },
     conversation: "chat-asker",
     figures: () => Object.fromEntries(FIGURES.map(({ name, value }) => [name, value])) as Record<FigureName, number>,

@@ -20,7 +20,7 @@ export interface TeamPlace {
   readonly as: string
 }
 
-export interface MailboxCarrierParts {
+interface MailboxCarrierParts {
   readonly mailbox: Mailbox
   readonly place: TeamPlace
   readonly conversation: string
@@ -32,6 +32,13 @@ export interface MailboxCarrierParts {
   readonly onArrival: () => void
   /** For the person: damage and messages of unknown kinds, which were skipped. */
   readonly onProblem: (problem: string) => void
+}
+
+export interface TeamJoining extends Omit<MailboxCarrierParts, "mailbox"> {
+  /** Absent where the store has none. */
+  readonly mailbox: Mailbox | undefined
+  /** Whose the conversation is: see `circleOf`. */
+  readonly circle: string | undefined
 }
 
 const MINUTE_MS = 60_000
@@ -64,9 +71,17 @@ export class MailboxCarrier implements Carrier, Arrivals {
     this.#watching = this.#watch().catch((error: unknown) => parts.onProblem(messageOf(error)))
   }
 
-  static async join(parts: MailboxCarrierParts): Promise<MailboxCarrier> {
-    const { mailbox, place, conversation } = parts
-    return new MailboxCarrier(parts, await mailbox.join({ name: place.as, conversation }))
+  static async join({ mailbox, circle, ...parts }: TeamJoining): Promise<MailboxCarrier> {
+    const { place, conversation } = parts
+    const problem = (why: string) => new InvalidOptionError("team", why)
+    if (isReserved(place.as))
+      throw problem(`The name ${JSON.stringify(place.as)} is reserved. Choose another one for this process.`)
+    if (circle === undefined)
+      throw problem(
+        "A team of several processes shares messages, so it needs an owner, and this agent has none. Nothing was sent. Pass the same memory: { owner } to each of them.",
+      )
+    if (!mailbox) throw problem("The store of this conversation has no mailboxes, so a team is one process.")
+    return new MailboxCarrier({ ...parts, mailbox }, await mailbox.join({ name: place.as, conversation }))
   }
 
   get hasAny(): boolean {
@@ -212,24 +227,4 @@ const cursorText = (team: string, cursor: MailboxCursor): string => `${team}@${c
 function cursorOf(team: string, journaled: string | undefined): MailboxCursor | undefined {
   const start = `${team}@`
   return journaled?.startsWith(start) ? journaled.slice(start.length) : undefined
-}
-
-/** Whose it is: see `circleOf`. */
-interface Joining extends Omit<MailboxCarrierParts, "mailbox"> {
-  readonly mailbox: Mailbox | undefined
-  readonly circle: string | undefined
-}
-
-/** Joins a team as a program asks for it. */
-export async function joinTeam({ mailbox, circle, ...parts }: Joining): Promise<MailboxCarrier> {
-  const problem = (why: string) => new InvalidOptionError("team", why)
-  const { as: name } = parts.place
-  if (isReserved(name))
-    throw problem(`The name ${JSON.stringify(name)} is reserved. Choose another one for this process.`)
-  if (circle === undefined)
-    throw problem(
-      "A team of several processes shares messages, so it needs an owner, and this agent has none. Nothing was sent. Pass the same memory: { owner } to each of them.",
-    )
-  if (!mailbox) throw problem("The store of this conversation has no mailboxes, so a team is one process.")
-  return MailboxCarrier.join({ ...parts, mailbox })
 }

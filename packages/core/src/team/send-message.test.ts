@@ -41,7 +41,7 @@ async function opened({ names = [], id = "chat-1", store, figures = {}, hopsOf =
     },
     ...options,
   })
-  const inboxes = new Map(names.map((name) => [name, mail.openInbox(name)]))
+  const inboxes = new Map(names.map((name) => [name, mail.inboxes.open(name)]))
   await mail.open(chat)
   const close = async () => {
     await mail.close()
@@ -136,13 +136,21 @@ test("L7-5 an agent that floods another one is refused, and a name gets no messa
   const { send, mail } = await opened({ names: ["a"], figures: { "agent-messages-waiting": 2 } })
   for (const text of ["1", "2"]) expect((await send("a", text)).content).toBe("Sent to a.")
   expect((await send("*", "3")).content).toBe("Not sent. 2 messages wait for a already. It must read them first.")
-  const [first, second] = [mail.openInbox("b"), mail.openInbox("b")]
-  first.close() // the name belongs to another agent now
+  const [first, second] = [mail.inboxes.open("b"), mail.inboxes.open("b")]
+  first.isOpen = false // the name belongs to another agent now
   expect((await send("b", "hello")).content).toBe("Sent to b.")
-  second.close()
+  second.isOpen = false
   expect((await send("b", "hello")).content).toContain("There is no agent named b.")
-  mail.refuseAll("It is late.")
+  mail.inboxes.closed = "It is late."
   expect((await send("a", "hello")).content).toBe("Not sent. It is late.")
+})
+
+test("L7-5 who waits for a change with a signal that has aborted goes on at once", async () => {
+  const { mail } = await opened()
+  await mail.nextChange(AbortSignal.abort())
+  const change = mail.nextChange()
+  mail.changed()
+  await change
 })
 
 /** A conversation on disk that is a member of a team. */

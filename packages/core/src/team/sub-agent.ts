@@ -56,8 +56,6 @@ export class SubAgent {
   readonly #abort = new AbortController()
   #why: string | undefined
   #last = ""
-  /** It takes no message any more, also while it is being closed. */
-  #isOver = false
   #agent: Agent | undefined
 
   constructor(parts: SubAgentParts) {
@@ -75,8 +73,9 @@ export class SubAgent {
     return this.start.name
   }
 
+  /** While it is being closed, it takes no message any more. */
   get isActive(): boolean {
-    return !this.#isOver && (this.status === "running" || this.status === "idle")
+    return this.#parts.inbox.isOpen
   }
 
   /** It has finished its task, and no message is there for it. */
@@ -110,8 +109,7 @@ export class SubAgent {
         this.#abort.signal.aborted ? { reason: "aborted" } : { reason: "error", message: messageOf(error), error },
       ),
     )
-    this.#isOver = true
-    this.#parts.inbox.close()
+    this.#parts.inbox.isOpen = false
     await this.#agent?.close().catch(() => undefined) // what it wrote is in its journal
     const outcome = await this.#parts.finish(ended)
     this.status = outcome.status

@@ -142,7 +142,7 @@ export class Team implements Companions {
           return opened
         },
         finish: (outcome) => prepared.finish(outcome),
-        inbox: this.mail.openInbox(name),
+        inbox: this.mail.inboxes.open(name),
         nextChange: (signal) => this.mail.nextChange(signal),
         hasRoom: () => this.#running < this.#chat.flags.figures["agents-at-once"],
         onIdle: (text) => {
@@ -200,7 +200,7 @@ export class Team implements Companions {
 
   /** To one name, or to all but the sender. The receiver gets it at its next round; a teammate that waits begins to work. */
   deliver(message: TeamMessage): Delivery {
-    return this.mail.deliver(message)
+    return this.mail.inboxes.deliver(message)
   }
 
   follow({ signal, costLimit }: { readonly signal: AbortSignal; readonly costLimit: number }): () => void {
@@ -222,7 +222,7 @@ export class Team implements Companions {
   /** Ends all agents. Results that the lead does not have yet stay in the journal, for the next opening. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.mail.refuseAll(LEAD_CLOSED)
+    this.mail.inboxes.closed = LEAD_CLOSED
     for (const opening of this.#opening) opening.stopped ??= LEAD_CLOSED
     for (const agent of this.#agents.values()) agent.stop(LEAD_CLOSED)
     while (this.#opening.size > 0) await this.mail.nextChange()
@@ -293,7 +293,7 @@ export class Team implements Companions {
 
   #nameProblem({ name, kind }: AgentOrder): string | undefined {
     if (name === undefined && kind !== "teammate") return undefined
-    return nameProblem(name ?? "", this.mail.names())
+    return nameProblem(name ?? "", this.mail.inboxes.names())
   }
 
   #stopForUser(name: string): boolean {
@@ -328,7 +328,7 @@ export class Team implements Companions {
       const { content, handle } = await this.#bounded(`${id}-report-${tasks}`, text)
       const rest = handle === undefined ? "" : `\n\nAll of it: ${handle}`
       const report = { id: `${id}#report-${tasks}`, from: name, to: LEAD, text: `${content}${rest}`, hops }
-      this.mail.pushToLead(report)
+      this.mail.inboxes.lead.push(report)
     } finally {
       this.#reporting--
       this.mail.changed()
