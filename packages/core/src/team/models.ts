@@ -5,7 +5,6 @@ import { chooseModel } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
 import { MODEL_FACTS } from "../tokens/model-facts.ts"
 import { canonicalModelId, findModel } from "../tokens/models.ts"
-import { isModelFamily, modelOf } from "./definitions/model-of.ts"
 
 export interface ModelSources {
   readonly options: Pick<AgentOptions, "env" | "summariser">
@@ -15,6 +14,10 @@ export interface ModelSources {
 }
 
 const CLAUDE = /^claude-/
+const FAMILIES: ReadonlySet<string> = new Set(["opus", "sonnet", "haiku", "fable", "mythos"])
+
+/** Whether the name is a family of Claude models, not the id of one. */
+const isModelFamily = (name: string): boolean => FAMILIES.has(name.toLowerCase())
 
 /**
  * The id of the model that an order or a definition asks for. `undefined` means the lead's own. Definitions name families of Claude
@@ -61,4 +64,12 @@ function cheapestClaude({ values }: EffectiveSettings): string | undefined {
     return price && CLAUDE.test(id) ? [{ id, dollars: price.input + price.output }] : []
   })
   return priced.toSorted((a, b) => a.dollars - b.dollars)[0]?.id
+}
+
+/** A model id, or `undefined` for the model of its parent. A family means its newest model in the model table that has a price. */
+export function modelOf({ model }: { readonly model?: string | undefined }): string | undefined {
+  const name = model?.toLowerCase()
+  if (name === undefined || name === "inherit") return undefined
+  if (!isModelFamily(name)) return model
+  return MODEL_FACTS.find(({ id, price }) => id.startsWith(`claude-${name}-`) && price !== undefined)?.id
 }

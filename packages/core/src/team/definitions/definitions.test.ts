@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { readSettings } from "../../base/settings.ts"
 import { grantTrust, leftOutSentences, trustOf } from "../../base/trust.ts"
 import { renderAttachment } from "../../messages/attachments.ts"
+import { modelOf } from "../models.ts"
 import { agentListing } from "./listing.ts"
 import { loadAgentDefinitions } from "./load.ts"
-import { modelOf } from "./model-of.ts"
 
 let place: string
 beforeEach(() => {

@@ -6,8 +6,7 @@ import { type AgentFile, type AgentFiles, homeAgentFiles } from "../../base/agen
 import { escaped } from "../../base/escaped-text.ts"
 import { readMarkdown } from "../../base/markdown-file.ts"
 import { cut } from "../../memory/topic-file.ts"
-import { type AgentDefinition, isAgentName, MEMORY_SCOPES, NAME_RULE } from "./definition.ts"
-import { type ToolLists, toolNames } from "./tool-names.ts"
+import { type AgentDefinition, isAgentName, MEMORY_SCOPES, NAME_RULE, type ToolLists, toolNames } from "./definition.ts"
 
 export interface DefinitionPlaces {
   /** The root directory of Strata. */
