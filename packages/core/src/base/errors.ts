@@ -3,6 +3,19 @@ import { escaped } from "./escaped-text.ts"
 
 export class StrataError extends Error {
   override readonly name: string = "StrataError"
+  /** What kind of failure it is, where no class of its own says it. */
+  readonly code?: string
+
+  constructor(message?: string, { code, ...options }: ErrorOptions & { readonly code?: string } = {}) {
+    super(message, options)
+    if (code !== undefined) this.code = code
+  }
+}
+
+/** A short name of the kind, without any content. */
+export function kindOfError(error: unknown): string {
+  if (error instanceof StrataError && error.code !== undefined) return error.code
+  return error instanceof Error ? error.name : typeof error
 }
 
 /** Settings that cannot be used. Each problem names the file or variable, the setting and what is allowed. */

@@ -9,6 +9,7 @@ import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerPro
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
 import { manualClock } from "./clock.ts"
+import { StrataError } from "./errors.ts"
 import { createTelemetry, type FailureReason } from "./telemetry.ts"
 
 const ABOUT = {
@@ -118,6 +119,13 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
     request.left()
     expect(onlySpan().attributes).toMatchObject({ "error.type": "RangeError" })
     expect(await pointsOf("gen_ai.client.token.usage")).toEqual([])
+  })
+
+  test("an error without a class of its own is named by its code", () => {
+    createTelemetry()
+      .request(ABOUT)
+      .failed(new StrataError("no", { code: "socket" }))
+    expect(onlySpan().attributes).toMatchObject({ "error.type": "socket" })
   })
 
   test("TEL-2 a fork's request says how much of it was read from the cache", async () => {

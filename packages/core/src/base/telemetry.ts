@@ -4,6 +4,7 @@
  */
 import { type Attributes, context, metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api"
 import { type Clock, systemClock } from "./clock.ts"
+import { kindOfError } from "./errors.ts"
 import { inputTokens, type TokenCounts } from "./token-counts.ts"
 import type { RequestSource } from "./vocabulary.ts"
 
@@ -244,7 +245,7 @@ export function createTelemetry({ exportContent = false, clock = systemClock }: 
 
 /** Only a reason or the class of an error: its text may contain content. */
 function markFailed(span: Span, error: unknown): Attributes {
-  const type = typeof error === "string" ? error : error instanceof Error ? error.name : typeof error
+  const type = typeof error === "string" ? error : kindOfError(error)
   span.setStatus({ code: SpanStatusCode.ERROR })
   span.setAttribute("error.type", type)
   return { "error.type": type }

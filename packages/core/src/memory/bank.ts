@@ -12,7 +12,7 @@ import { isCommandRunning, withoutLeftOvers } from "./announced-writes.ts"
 import { commit } from "./commit.ts"
 import { planErasure } from "./erase.ts"
 import { INDEX_FILE, SEARCH_INDEX } from "./file-names.ts"
-import { loadChanges, MemoryHistoryError, readCopy } from "./history.ts"
+import { historyError, loadChanges, readCopy } from "./history.ts"
 import { type LoadedIndex, loadedIndex, ownIndex, updateIndex } from "./index-file.ts"
 import {
   isPersons,
@@ -133,8 +133,7 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
   }
 
   function mustBeWritable(): void {
-    if (readOnly)
-      throw new MemoryHistoryError(`The memory in ${files.location} is opened for reading only. Nothing was changed.`)
+    if (readOnly) throw historyError(`The memory in ${files.location} is opened for reading only. Nothing was changed.`)
   }
 
   async function change(proposal: MemoryProposal): Promise<MemoryChange | undefined> {
@@ -153,7 +152,7 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
     const { changes } = await loadChanges(files)
     const change = changes.find((one) => one.id === id)
     if (change) return change
-    throw new MemoryHistoryError(
+    throw historyError(
       `There is no change ${JSON.stringify(id.slice(0, 40))} in the history of ${files.location}, or its record is damaged. Nothing was changed. List the history to see the numbers.`,
     )
   }

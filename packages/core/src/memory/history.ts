@@ -39,9 +39,7 @@ export interface LoadedHead {
   readonly problems: readonly string[]
 }
 
-export class MemoryHistoryError extends StrataError {
-  override readonly name = "MemoryHistoryError"
-}
+export const historyError = (why: string) => new StrataError(why, { code: "memory-history" })
 
 export const hashOf = (text: string): string => hash("sha256", text, "hex")
 
@@ -152,7 +150,7 @@ export async function loadChanges(files: MemoryFiles): Promise<LoadedChanges> {
 export async function readCopy(files: MemoryFiles, copy: string): Promise<string> {
   const text = /^[0-9a-f]{64}$/.test(copy) ? await files.read(textPath(copy)) : undefined
   if (text === undefined || hashOf(text) !== copy)
-    throw new MemoryHistoryError(
+    throw historyError(
       `The history's copy ${copy.slice(0, 12)} is missing or damaged in ${files.location}. Nothing was changed. Other changes can still be shown and reverted.`,
     )
   return text

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { manualClock } from "../base/clock.ts"
-import { findSocket, openSocket, type SocketAnswer, SocketError, type SocketMessage, sendToSocket } from "./socket.ts"
+import { findSocket, openSocket, type SocketAnswer, type SocketMessage, sendToSocket } from "./socket.ts"
 
 const clock = manualClock()
 
@@ -120,7 +120,7 @@ test("L7-5 nothing is sent to a socket that others could have put there", async 
   await chmod(token, 0o644)
   expect(String(await refusal(socket.path))).toContain("is open to other users")
   await chmod(directory, 0o755)
-  expect(await refusal(socket.path)).toBeInstanceOf(SocketError)
+  expect(await refusal(socket.path)).toMatchObject({ code: "socket" })
   await expect(
     openSocket({ root, conversation: "chat-3", clock, receive: () => ({ accepted: true }) }),
   ).rejects.toThrow("is open to other users")
@@ -130,7 +130,7 @@ test("L7-5 what a killed conversation left is removed", async () => {
   const { root, directory } = await listening()
   const dead = { conversation: "dead", socket: "x", pid: 2 ** 22 - 3, host: hostname(), started: "1" }
   await writeFile(join(directory, "dead.json"), JSON.stringify(dead))
-  await expect(findSocket(root, { conversation: "dead" })).rejects.toThrow(SocketError)
+  await expect(findSocket(root, { conversation: "dead" })).rejects.toMatchObject({ code: "socket" })
   expect((await readdir(directory)).includes("dead.json")).toBe(false)
   await writeFile(join(directory, "dead.json"), JSON.stringify(dead))
   const second = await openSocket({ root, conversation: "chat-2", clock, receive: () => ({ accepted: true }) })

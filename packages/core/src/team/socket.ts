@@ -21,9 +21,7 @@ const MOST_PATH_BYTES = 100 // the system allows 104 to 108 bytes for a socket's
 const TOKEN_BYTES = 32
 
 /** A message could not be handed to another conversation. The text is a sentence for the model. */
-export class SocketError extends StrataError {
-  override readonly name = "SocketError"
-}
+const socketError = (why: string) => new StrataError(why, { code: "socket" })
 
 /** What one conversation sends to another. */
 export interface SocketMessage {
@@ -64,7 +62,7 @@ export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
   const name = nameOf(options)
   const place = placeOf(directory, name)
   if (Buffer.byteLength(place.socket) > MOST_PATH_BYTES)
-    throw new SocketError(`${place.socket} is too long for the path of a socket. Choose a shorter STRATA_HOME.`)
+    throw socketError(`${place.socket} is too long for the path of a socket. Choose a shorter STRATA_HOME.`)
   const token = randomBytes(TOKEN_BYTES).toString("hex")
   const { since: _, token: __, ...owner } = await thisProcess("")
   await rm(place.socket, { force: true })
@@ -99,7 +97,7 @@ export async function findSocket(root: string, address: SocketAddress): Promise<
   const entry = await readEntry(place.entry)
   if (entry && (await isAlive(entry))) return place.socket
   if (entry) await removePlace(place)
-  throw new SocketError(`The conversation ${conversation} is not open, so nothing was sent.`)
+  throw socketError(`The conversation ${conversation} is not open, so nothing was sent.`)
 }
 
 interface Place {
@@ -154,11 +152,11 @@ async function removeStale(directory: string): Promise<void> {
 /** Others could listen in, or answer in the place of a conversation, if they could write here. */
 async function mustBeOwn(path: string, kind: "directory" | "socket" | "file"): Promise<void> {
   const facts = await lstat(path).catch(() => undefined)
-  if (facts === undefined) throw new SocketError(`There is no ${kind} ${path}, so nothing was sent.`)
+  if (facts === undefined) throw socketError(`There is no ${kind} ${path}, so nothing was sent.`)
   const isKind = kind === "directory" ? facts.isDirectory() : kind === "socket" ? facts.isSocket() : facts.isFile()
-  if (!isKind) throw new SocketError(`${path} is not a ${kind}, so nothing was sent.`)
-  if (facts.uid !== process.getuid?.()) throw new SocketError(`${path} belongs to another user, so nothing was sent.`)
-  if ((facts.mode & 0o077) !== 0) throw new SocketError(`${path} is open to other users, so nothing was sent.`)
+  if (!isKind) throw socketError(`${path} is not a ${kind}, so nothing was sent.`)
+  if (facts.uid !== process.getuid?.()) throw socketError(`${path} belongs to another user, so nothing was sent.`)
+  if ((facts.mode & 0o077) !== 0) throw socketError(`${path} is open to other users, so nothing was sent.`)
 }
 
 async function writeOwn(path: string, content: string): Promise<void> {
@@ -199,7 +197,7 @@ const answerFlaw = fields({ accepted: flag, why: maybe(text({ most: 2_000 })) },
 async function exchange(path: string, line: string, clock: Clock): Promise<SocketAnswer> {
   const socket = createConnection(path)
   const answer = Promise.withResolvers<SocketAnswer>()
-  const fail = (why: string) => answer.reject(new SocketError(`The conversation at ${path} ${why}. Nothing was sent.`))
+  const fail = (why: string) => answer.reject(socketError(`The conversation at ${path} ${why}. Nothing was sent.`))
   onLine(socket, clock, (text) => {
     const value = parsed(text)
     if (answerFlaw(value) === undefined) answer.resolve(value as SocketAnswer)

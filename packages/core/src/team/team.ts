@@ -26,9 +26,7 @@ import { missingSpending, spendingOf } from "./spending.ts"
 import { type AgentOutcome, LIMIT_REACHED, SubAgent } from "./sub-agent.ts"
 
 /** An agent was not started. The message is a sentence for the model. */
-export class AgentRefusedError extends StrataError {
-  override readonly name = "AgentRefusedError"
-}
+const notStarted = (why: string) => new StrataError(why, { code: "agent-refused" })
 
 export interface TeamOptions extends Pick<ProgressLineParts, "cheapestModel"> {
   /** For the times of progress lines. Default: the machine's. */
@@ -115,12 +113,12 @@ export class Team implements Companions {
   /** Resolves when the agent is in the journal and begins to work. Throws a sentence for the model where a limit does not allow it. */
   async start(order: AgentOrder): Promise<SubAgent> {
     const lead = this.leader
-    if (this.#isClosed) throw new AgentRefusedError(LEAD_CLOSED)
+    if (this.#isClosed) throw notStarted(LEAD_CLOSED)
     const { figures, on } = this.#chat.flags
-    if (!on.agents) throw new AgentRefusedError(SWITCHED_OFF)
+    if (!on.agents) throw notStarted(SWITCHED_OFF)
     const problem =
       startProblem({ running: this.#running, started: this.#started, figures }) ?? this.#nameProblem(order)
-    if (problem !== undefined) throw new AgentRefusedError(problem)
+    if (problem !== undefined) throw notStarted(problem)
     const id = this.#newId()
     const { definition, description, kind, callId, name = id } = order
     const prepared = this.#open(order, { id, name, lead })
