@@ -13,7 +13,15 @@ import { makeChat } from "./memory-questions/chats.ts"
 import { type Dialogue, makeDialogue, type QuestionKind } from "./memory-questions/dialogues.ts"
 import { type DoorOf, memorySearch, plainFts5, recallTool } from "./memory-questions/doors.ts"
 import { readLocomo } from "./memory-questions/locomo.ts"
-import { ANSWERABLE, makeCrowd, measure, plain, saidOtherwise, UNANSWERABLE } from "./memory-questions/measure.ts"
+import {
+  ANSWERABLE,
+  makeCrowd,
+  measure,
+  plain,
+  saidOtherwise,
+  UNANSWERABLE,
+  withoutSharedWord,
+} from "./memory-questions/measure.ts"
 import { measureSupersession } from "./memory-questions/supersession.ts"
 
 const DATA = join(import.meta.dirname, "../../../../shared/data/memory")
@@ -31,6 +39,7 @@ const WITHOUT: Readonly<Record<string, Partial<Weights>>> = {
   "the time named in the question": { time: 1 },
   "the score of the session": { session: 0 },
   "more weight for words together": { together: 0 },
+  "more weight for what the speaker tells": { told: 0 },
 }
 
 const percent = (share: number) => (Number.isNaN(share) ? "" : `${(100 * share).toFixed(1)}%`)
@@ -58,10 +67,15 @@ async function report(title: string, dialogues: readonly Dialogue[]): Promise<vo
   for (const [name, weights] of isShort ? [] : Object.entries(WITHOUT))
     rows.push(await row(`memory search without ${name}`, dialogues, memorySearch(weights)))
   console.table(rows)
-  const { missed } = await measure(dialogues, memorySearch())
+  const { missed, count } = await measure(dialogues, memorySearch())
   const otherwise = new Set(dialogues.flatMap(saidOtherwise))
   console.log(
     `  session not among 5: ${missed.length} questions, ${missed.filter((one) => otherwise.has(one)).length} of them among the ${otherwise.size} whose evidence has no telling word of theirs`,
+  )
+  const apart = new Set(dialogues.flatMap(withoutSharedWord))
+  const shared = missed.filter((one) => !apart.has(one)).length
+  console.log(
+    `  ${apart.size} questions share no word with their evidence and the turn before it; session @5 of the others: ${percent(1 - shared / (count - apart.size))}`,
   )
   for (const kind of UNANSWERABLE) {
     const { count, unfitting } = await measure(dialogues, memorySearch(), [kind])

@@ -11,6 +11,7 @@ test("BEY-5 an identifier counts by its parts and as a whole", () => {
 
 test("BEY-5 inflected words have one stem, accents and case do not matter", () => {
   expect(stems("deploying deployed deployments")).toEqual(["deploy", "deploy", "deploy"])
+  expect(stems("bought given drove children")).toEqual(stems("buys giving driving child"))
   expect(stems("Café CAFE")).toEqual(["cafe", "cafe"])
 })
 

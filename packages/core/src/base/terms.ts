@@ -19,6 +19,26 @@ const COMMON = new Set(
   ).split(","),
 )
 
+/** Forms that no rule about endings finds, each after its word. Those that are words of their own too, such as "left", are not among them. */
+const IRREGULAR: ReadonlyMap<string, string> = new Map(
+  (
+    "become:became begin:began begun bite:bit bitten break:broke broken bring:brought build:built buy:bought catch:caught choose:chose chosen " +
+    "come:came deal:dealt dig:dug draw:drew drawn drink:drank drunk drive:drove driven eat:ate eaten fall:fallen feed:fed feel:felt " +
+    "fight:fought find:found fly:flew flown forget:forgot forgotten forgive:forgave forgiven freeze:froze frozen give:gave given go:went gone " +
+    "grow:grew grown hang:hung hear:heard hide:hid hidden hold:held keep:kept know:knew known lead:led lend:lent lose:lost make:made " +
+    "mean:meant meet:met pay:paid ride:rode ridden ring:rang rung run:ran say:said see:saw seen sell:sold send:sent shake:shook shaken shoot:shot " +
+    "shrink:shrank sing:sang sung sink:sank sunk sit:sat sleep:slept speak:spoke spoken spend:spent stand:stood steal:stole stolen stick:stuck " +
+    "swear:swore sworn sweep:swept swim:swam swum swing:swung take:took taken teach:taught tear:tore torn tell:told think:thought throw:threw thrown " +
+    "understand:understood wake:woke woken wear:wore worn win:won write:wrote written " +
+    "child:children foot:feet goose:geese knife:knives leaf:leaves life:lives man:men mouse:mice shelf:shelves tooth:teeth wife:wives wolf:wolves woman:women"
+  )
+    .split(/ (?=\S+:)/)
+    .flatMap((row) => {
+      const [word, ...forms] = row.split(/[: ]/)
+      return forms.map((form) => [form, word!] as const)
+    }),
+)
+
 export interface Term {
   /** What is compared. */
   readonly stem: string
@@ -67,4 +87,4 @@ function pairsIn(word: string): readonly string[] {
 }
 
 /** The stemmer makes "deploi" of "deploy" but "deploy" of "deployment". With one ending for both they meet. */
-const stemOf = (word: string) => (LATIN.test(word) ? stemmer(word).replace(/i$/, "y") : word)
+const stemOf = (word: string) => (LATIN.test(word) ? stemmer(IRREGULAR.get(word) ?? word).replace(/i$/, "y") : word)

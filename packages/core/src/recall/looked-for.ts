@@ -2,6 +2,7 @@
 import { type NamedTime, timeNamedIn } from "./named-time.ts"
 import { namesAsWritten, questionTerms } from "./passage-terms.ts"
 import { bitsIn, type Question, type Weights } from "./ranking.ts"
+import { isAboutSpeaker } from "./told.ts"
 
 /** Only the rarest words count, in a mask of 32 bits. */
 const MOST_ASKED = 24
@@ -43,6 +44,8 @@ export interface LookedFor {
   readonly time: NamedTime | undefined
   /** Whether it asks for what the assistant said: then long answers are not held back. */
   readonly isForAnswer: boolean
+  /** Whether it asks for what the speaker told of themselves. */
+  readonly isForSpeaker: boolean
 }
 
 const FOR_ANSWER =
@@ -60,6 +63,7 @@ export interface Vocabulary {
 export function lookedFor(question: Question, vocabulary: Vocabulary, weights: Weights): LookedFor {
   const { text, context = [], now } = question
   const time = timeNamedIn(text, now)
+  const isForAnswer = FOR_ANSWER.test(text)
   const weighed = (term: string) => {
     const documents = vocabulary.documentsWith(term)
     return { term, documents, weight: rarity(documents, vocabulary.count) }
@@ -101,7 +105,7 @@ export function lookedFor(question: Question, vocabulary: Vocabulary, weights: W
     ),
     terms: [...own, ...others, ...around].sort((a, b) => b.weight - a.weight),
     names: namesAsWritten(text),
-    ...{ text: text.trim(), time, isForAnswer: FOR_ANSWER.test(text) },
+    ...{ text: text.trim(), time, isForAnswer, isForSpeaker: !isForAnswer && isAboutSpeaker(text) },
   }
 }
 

@@ -13,6 +13,7 @@ import { loadFacts, packAgain, packFacts } from "./passage-facts.ts"
 import { countedTerms } from "./passage-terms.ts"
 import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS } from "./ranking.ts"
 import { TermLists, tokensOf } from "./term-lists.ts"
+import { toldIn } from "./told.ts"
 
 /** Passages whose texts are read and compared with the question. */
 const READ = 100
@@ -26,7 +27,7 @@ const MOST_KEPT_ROWS = 2_000
 const MOST_CONTEXT_LISTED = 5_000
 
 const SHAPE: IndexShape = {
-  version: 5,
+  version: 6,
   tables: ["vocabulary", "words", "sources", "passages", "packs", "removals"],
   create: `
   CREATE TABLE passages (
@@ -216,19 +217,20 @@ export class PassageIndex implements FollowingIndex<Passage> {
     return rows.map((row) => String(row.term))
   }
 
-  #lists({ terms }: LookedFor, only: number | undefined): readonly TermList[] {
+  #lists({ terms, isForSpeaker }: LookedFor, only: number | undefined): readonly TermList[] {
     const lists: TermList[] = []
     let [listed, ofContext] = [0, 0]
     for (const [at, { term, weight, documents, isName, word }] of terms.entries()) {
       if (word === undefined) {
         if (ofContext + documents > MOST_CONTEXT_LISTED) continue
         ofContext += documents
-        lists.push({ weight, word, isName, ids: this.#terms.idsWith(term, only), twice: [], often: [] })
+        const ids = this.#terms.idsWith(term, only)
+        lists.push({ weight, word, isName, ids, twice: [], often: [], told: [] })
         continue
       }
       listed += documents
       if (at > 0 && listed > MOST_LISTED) continue
-      lists.push({ weight, word, isName, ...this.#terms.listsOf(term, only) })
+      lists.push({ weight, word, isName, ...this.#terms.listsOf(term, { only, isForSpeaker }) })
     }
     return lists
   }
@@ -316,7 +318,7 @@ export class PassageIndex implements FollowingIndex<Passage> {
         .run(...values, start, length, terms, factsOf(kind, isSaid, text), text)
       this.#file
         .statement("INSERT INTO words (rowid, body) VALUES (?, ?)")
-        .run(lastInsertRowid, tokensOf(counts, { label, source }).join(" "))
+        .run(lastInsertRowid, tokensOf(counts, { label, source, told: toldIn({ kind, isSaid, text }) }).join(" "))
     }
   }
 

@@ -188,3 +188,34 @@ test("BEY-5 of many candidates, the best are kept whatever their order is", () =
   expect(best).toHaveLength(10)
   expect(best.every(({ text }) => text.startsWith("relay relay end"))).toBe(true)
 })
+
+test("BEY-5 a question for what someone told of themselves is answered where they told it, and not where they asked about it", () => {
+  const asked = [
+    "Please explain how other people handle buying the car.",
+    "What should I know about buying the car?",
+    "Write a small script that keeps notes on the car.",
+    "Can you help me write a text about buying a car?",
+  ]
+  const told = "Could you compare a few ways to name a branch? We bought a car: a tiny Fiat. It was after the storm."
+  const index = indexOf("a", [...asked, "ok"])
+  adding(index, "b", ["lunch", told])
+  expect(found(index, "Which car did I buy?")[0]).toBe(told)
+  expect(found(index, "Which car did they buy?")[0]).not.toBe(told)
+})
+
+test("BEY-5 what was told is found in other languages, and a rule is told too", () => {
+  const told = [
+    "Mein Hund heißt Bello. Schreib mir bitte ein Gedicht über den Herbst.",
+    "Never mock the database in tests.",
+  ]
+  const asked = [
+    "Was kostet ein Hund? Hund?",
+    "Fix the tests.",
+    "Run the tests.",
+    "Explain tests and the database tests.",
+  ]
+  const index = indexOf("a", asked)
+  adding(index, "b", told)
+  expect(found(index, "Wie heißt mein Hund?")[0]).toBe(told[0])
+  expect(found(index, "What did I tell you about tests?")[0]).toBe(told[1])
+})

@@ -51,6 +51,8 @@ export interface Weights {
   readonly time: number
   /** How much more a passage counts that has all words of the question. */
   readonly together: number
+  /** How much more a word counts in what the speaker tells of themselves, if the question is for that. */
+  readonly told: number
 }
 
 export const WEIGHTS: Weights = {
@@ -64,6 +66,7 @@ export const WEIGHTS: Weights = {
   context: 0.15,
   time: 3,
   together: 0.5,
+  told: 2,
 }
 
 /** A term of the question and the passages that have it. */
@@ -77,6 +80,8 @@ export interface TermList {
   /** Those that have it at least twice, and at least four times. */
   readonly twice: readonly number[]
   readonly often: readonly number[]
+  /** Those that have it in what the speaker tells of themselves. Empty where the question is not for that. */
+  readonly told: readonly number[]
 }
 
 export interface Ranking {
@@ -170,7 +175,7 @@ function scoresOf({ columns, lists, weights, isForAnswer }: Ranking, touched: nu
     if (inSession[session] === 0) counted.push(session)
     inSession[session]! += ((to - from) * saidWeights[id]!) / PERSON_WEIGHT
   }
-  for (const { weight, word, isName, ids, twice, often } of lists) {
+  for (const { weight, word, isName, ids, twice, often, told } of lists) {
     const bit = word === undefined ? 0 : 1 << word
     const [once, again, more] = [
       { from: 0, to: 1, weight, isName },
@@ -185,6 +190,11 @@ function scoresOf({ columns, lists, weights, isForAnswer }: Ranking, touched: nu
     }
     for (const id of twice) if (id <= largest) add(id, again)
     for (const id of often) if (id <= largest) add(id, more)
+    for (const id of told) {
+      if (id > largest) continue
+      own[id]! += weights.told * weight * PERSON_WEIGHT * saturated(1, k1 * (1 - b + (b * lengths[id]!) / average))
+      inSession[sessionOf[id]!]! += weights.told
+    }
     for (const session of counted) {
       const held = k1 * (1 - sessionB + (sessionB * columns.sessionLengths[session]!) / sessionAverage)
       sessions[session]! += weight * PERSON_WEIGHT * saturated(inSession[session]!, held)

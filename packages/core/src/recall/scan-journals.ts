@@ -9,6 +9,7 @@ import { PassageColumns } from "./passage-columns.ts"
 import { blockAround } from "./passage-index.ts"
 import { questionTerms } from "./passage-terms.ts"
 import { type Question, rankPassages, WEIGHTS } from "./ranking.ts"
+import { toldIn } from "./told.ts"
 
 /** Characters that one search compares: about 1M tokens. */
 const MOST_SCANNED = 4_000_000
@@ -55,10 +56,12 @@ export async function scanJournals(journals: AsyncIterable<ScannedJournal>, ques
   const documentsWith = (term: string) => counted.get(term)?.size ?? 0
   const wanted = lookedFor(question, { count: passages.length, documentsWith, similarTo: () => [] }, WEIGHTS)
   const fits = (id: number) => isWanted(passages[id - 1]!, question)
+  const told = wanted.isForSpeaker ? passages.map((passage) => toldIn(passage).toLowerCase()) : []
   const lists = wanted.terms.flatMap(({ term, ...rest }) => {
     const ids = [...(counted.get(term) ?? [])]
     const least = (times: number) => ids.filter(([, count]) => count >= times).map(([id]) => id)
-    return [{ ...rest, ids: least(1), twice: least(2), often: least(4) }]
+    const toldIds = least(1).filter((id) => told[id - 1]?.includes(term))
+    return [{ ...rest, ids: least(1), twice: least(2), often: least(4), told: toldIds }]
   })
   const ranked =
     asked.length === 0

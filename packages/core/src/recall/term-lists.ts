@@ -3,7 +3,9 @@
  * as it grows: a list is read once, and then costs what is new.
  */
 import { type IndexFile, tokenOf } from "./index-file.ts"
+import type { Passage } from "./passage.ts"
 import { countedTerms } from "./passage-terms.ts"
+import { toldIn } from "./told.ts"
 
 /** Numbers that are kept, 4 MB. */
 const MOST_KEPT = 500_000
@@ -17,6 +19,8 @@ interface Lists {
   /** Those that have it at least twice, and at least four times. */
   readonly twice: readonly number[]
   readonly often: readonly number[]
+  /** Those that have it in what the speaker tells of themselves. */
+  readonly told: readonly number[]
 }
 
 export class TermLists {
@@ -44,12 +48,13 @@ export class TermLists {
       return
     }
     const rows = this.#file
-      .statement("SELECT id, source, label, text FROM passages WHERE id > ? AND id <= ? ORDER BY id")
+      .statement("SELECT id, source, kind, isSaid, label, text FROM passages WHERE id > ? AND id <= ? ORDER BY id")
       .all(after, largest)
-    for (const { id, source, label, text } of rows) {
-      const { counts } = countedTerms(String(text))
+    for (const { id, source, kind, isSaid, label, text } of rows) {
+      const passage = { kind: kind as Passage["kind"], isSaid: isSaid === 1, text: String(text) }
+      const { counts } = countedTerms(passage.text)
       const of = { source: Number(source), ...(label === null ? {} : { label: String(label) }) }
-      for (const token of tokensOf(counts, of)) {
+      for (const token of tokensOf(counts, { ...of, told: toldIn(passage) })) {
         this.#kept.get(token)?.push(Number(id))
         const documents = this.#documents.get(token)
         if (documents !== undefined) this.#documents.set(token, documents + 1)
@@ -72,13 +77,15 @@ export class TermLists {
     return this.#listed(tokenOf(term), only)
   }
 
-  listsOf(term: string, only: number | undefined): Lists {
+  /** `isForSpeaker`: where the speaker tells of themselves is listed too. */
+  listsOf(term: string, { only, isForSpeaker }: { only: number | undefined; isForSpeaker: boolean }): Lists {
     const token = tokenOf(term)
     const twice = this.#listed(TWICE + token, only)
     return {
       ids: this.#listed(token, only),
       twice,
       often: twice.length === 0 ? [] : this.#listed(OFTEN + token, only),
+      told: isForSpeaker ? this.#listed(TOLD + token, only) : [],
     }
   }
 
@@ -101,15 +108,16 @@ export class TermLists {
 // no term has an underscore
 const TWICE = "2_"
 const OFTEN = "4_"
+const TOLD = "t_"
 const sourceToken = (id: number) => `s_${id}`
 
 /**
  * What the index has of a passage: its source, each term, and the term once more if it is there at least twice, or at least four times: the
- * index lists passages, and no counts.
+ * index lists passages, and no counts. A term of what is told is there once more too.
  */
 export function tokensOf(
   counts: ReadonlyMap<string, number>,
-  { source, label }: { readonly source: number; readonly label?: string | undefined },
+  { source, label, told }: { readonly source: number; readonly label?: string | undefined; readonly told: string },
 ): readonly string[] {
   const all = new Map(counts)
   if (label !== undefined)
@@ -118,5 +126,6 @@ export function tokensOf(
     const token = tokenOf(term)
     return [token, ...(count > 1 ? [TWICE + token] : []), ...(count > 3 ? [OFTEN + token] : [])]
   })
-  return [sourceToken(source), ...tokens]
+  const toldTokens = told === "" ? [] : [...countedTerms(told).counts.keys()].map((term) => TOLD + tokenOf(term))
+  return [sourceToken(source), ...tokens, ...toldTokens]
 }

@@ -84,6 +84,16 @@ export function saidOtherwise({ turns, questions }: Dialogue): readonly AskedQue
   )
 }
 
+/** Questions that share no word with their evidence and the turn before it. Only someone who knows what words mean can find it. */
+export function withoutSharedWord({ turns, questions }: Dialogue): readonly AskedQuestion[] {
+  const near = (at: number) => (turns[at - 1]?.session === turns[at]!.session ? [at - 1, at] : [at])
+  const isShared = ({ text, evidence }: AskedQuestion) => {
+    const has = new Set(evidence.flatMap(near).flatMap((at) => [...countedTerms(turns[at]!.text).counts.keys()]))
+    return questionTerms(text).some(({ term }) => has.has(term))
+  }
+  return questions.filter((question) => question.evidence.length > 0 && !isShared(question))
+}
+
 /** Shares of the questions, from 0 to 1. */
 export interface Figures {
   readonly count: number
