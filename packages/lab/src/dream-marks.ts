@@ -11,6 +11,7 @@ import { HELD_OUT, HELD_OUT_THINGS } from "./dream-marks/held-out.ts"
 import { LAST, LAST_THINGS } from "./dream-marks/last.ts"
 import { type DreamMarks, measureDream, noMarks } from "./dream-marks/measure.ts"
 import { SEEN, SEEN_THINGS } from "./dream-marks/seen.ts"
+import { UNSEEN, UNSEEN_THINGS } from "./dream-marks/unseen.ts"
 import { COMPONENTS_HELD_OUT, PROJECT_HELD_OUT } from "./memory-questions/kinds/project-held-out.ts"
 
 /** Sentences that were written to measure search. */
@@ -26,6 +27,7 @@ const SETS = {
   "other phrases": { material: { attributes: PHRASES, things: COMPONENTS_HELD_OUT.map(([name]) => name) }, first: 301 },
   "held out": { material: { attributes: HELD_OUT, things: HELD_OUT_THINGS }, first: 201 },
   last: { material: { attributes: LAST, things: LAST_THINGS }, first: 401 },
+  unseen: { material: { attributes: UNSEEN, things: UNSEEN_THINGS }, first: 601 },
   final: { material: { attributes: FINAL, things: FINAL_THINGS }, first: 501 },
 }
 
@@ -50,5 +52,11 @@ function print(name: string, marks: DreamMarks): void {
   console.log(`    in the same words      ${share(marks.outdatedInSameWords)}`)
   console.log(`  true facts in doubt      ${marks.trueInDoubt}, by another fact ${marks.trueInDoubtAstray}`)
   if (!values.show) return
-  for (const line of [...marks.mistakes.slice(0, 40), ...new Set(marks.missed)].slice(0, 80)) console.log(`    ${line}`)
+  for (const line of [
+    ...marks.mistakes
+      .toSorted((a, b) => Number(a.startsWith("in doubt")) - Number(b.startsWith("in doubt")))
+      .slice(0, 40),
+    ...new Set(marks.missed),
+  ].slice(0, 80))
+    console.log(`    ${line}`)
 }

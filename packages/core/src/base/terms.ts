@@ -39,6 +39,9 @@ const IRREGULAR: ReadonlyMap<string, string> = new Map(
     }),
 )
 
+/** "bought" is "buy". Other words are as they were. */
+export const baseForm = (word: string): string => IRREGULAR.get(word) ?? word
+
 export interface Term {
   /** What is compared. */
   readonly stem: string
@@ -87,4 +90,4 @@ function pairsIn(word: string): readonly string[] {
 }
 
 /** The stemmer makes "deploi" of "deploy" but "deploy" of "deployment". With one ending for both they meet. */
-const stemOf = (word: string) => (LATIN.test(word) ? stemmer(IRREGULAR.get(word) ?? word).replace(/i$/, "y") : word)
+const stemOf = (word: string) => (LATIN.test(word) ? stemmer(baseForm(word)).replace(/i$/, "y") : word)

@@ -129,3 +129,42 @@ test.each([
 ])("L5-11 who does it to whom, and what is said of what, is not the same: %s %s", (one, other) => {
   for (const relation of [compare(one, other), compare(other, one)]) expect(["apart", "alike"]).toContain(relation)
 })
+
+test.each([
+  ["Marlene wears shoe size 35.", "The shoe size of Marlene is 35."],
+  ["The morning run of Theo takes 20 minutes.", "Theo runs for 20 minutes each morning."],
+  ["Nora 2 takes bus 31 to school.", "The school bus of Nora 2 is 31."],
+  ["Nora goes to bed at 8 pm.", "The bedtime of Nora is 20:00."],
+  ["The swimming lesson of Clara is on Wednesdays.", "Clara swims on Wednesdays."],
+  ["Whisper weighs 520 kg.", "The weight of Whisper is 520 kg."],
+  ["Copper competes at level 5.", "The competition level of Copper is 5."],
+  ["Echo is fed at 06:30.", "Feeding time for Echo is 06:30."],
+  ["The insured value of Echo is $12,500.", "Echo is insured for $12500."],
+])("L5-11 the noun of an attribute and a verb that says little say the same: %s %s", (one, other) => {
+  for (const relation of [compare(one, other), compare(other, one)]) expect(relation).toBe("same")
+  const changed = other.replace(/\d(?=\D*$)|Wednesdays/, (value) => (value === "Wednesdays" ? "Fridays" : "9"))
+  for (const relation of [compare(one, changed), compare(changed, one)])
+    expect(["contradicts", "doubtful"]).toContain(relation)
+})
+
+test.each([
+  ["Copper is clipped monthly.", "Clipping of Copper in Lisbon happens monthly."],
+  ["Atlas blocks port 80.", "The port of Atlas is 80."],
+  ["The gate of Atlas opens on Mondays.", "The gate of Atlas is cleaned on Mondays."],
+  ["The build of Atlas takes 5 minutes.", "The test of Atlas takes 5 minutes."],
+  ["Ana trains Bo.", "The trainer of Ana is Bo."],
+  ["The school bus of Nora 2 is 31.", "Nora takes bus 31 to school."],
+  ["Actually, O'Brien does the plumbing in Villa Rosa.", "O'Brien does the plumbing in Mill House."],
+])("L5-11 what differs in more than a verb that says little is not the same: %s %s", (one, other) => {
+  for (const relation of [compare(one, other), compare(other, one)])
+    expect(["same", "contradicts"]).not.toContain(relation)
+})
+
+test.each([
+  ["Mr. Ogun teaches Ada piano.", "Ms. Falk teaches Ada piano."],
+  ["Clara is looked after by Mina.", "Greta looks after Clara."],
+  ["Ana plays for Rovers.", "Update: Ana plays for United."],
+  ["The path for Finn leads to the lake.", "The path for Finn leads to the chapel."],
+])("L5-11 another value that both could have is in doubt: %s %s", (one, other) => {
+  for (const relation of [compare(one, other), compare(other, one)]) expect(relation).toBe("doubtful")
+})

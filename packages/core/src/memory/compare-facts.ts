@@ -35,7 +35,8 @@ function compareWords(one: Fact, other: Fact): FactRelation {
   if (onlyA.length === 0 || onlyB.length === 0) return "apart"
   if (!hasCommon) return isChoice(slots) ? "contradicts" : "apart"
   if (isOtherHolder(slots)) return "contradicts"
-  if (isOtherDuty(slots)) return "doubtful"
+  if (isOtherDuty(slots) || isOtherDoer(slots)) return "doubtful"
+  if (isLaterEnd(slots)) return "doubtful"
   if (!isSlot(slots.a) || !isSlot(slots.b)) return "apart"
   if (isExclusive(slots)) return a.isPast || b.isPast ? ifCorrected(a, b) : "contradicts"
   if (isDoubtful(slots)) return "doubtful"
@@ -129,6 +130,19 @@ function isOtherDuty({ a, b }: Slots): boolean {
   return isDoer(a) && isDoer(b)
 }
 
+/** "Ana is fed by Bo", "Cy feeds Ana": the same is done, and not by the same. */
+function isOtherDoer({ a, b }: Slots): boolean {
+  const isNames = (words: readonly FactWord[]) => words.every(({ kind }) => kind === "name" || kind === undefined)
+  const isPassive = ({ fact: { verb, predicate }, words }: Side) =>
+    verb === undefined &&
+    words[0]!.preposition === "by" &&
+    isNames(words) &&
+    words.every((word) => predicate.includes(word))
+  const isActive = ({ fact: { verb, subject, isPast }, words }: Side) =>
+    verb !== undefined && !isPast && words.length === subject.length && words.every((word) => subject.includes(word))
+  return (isPassive(a) && isActive(b)) || (isPassive(b) && isActive(a))
+}
+
 /** "the owner", but not "owned". */
 const isPostName = ({ stem, text }: FactWord): boolean => ROLES.has(stem) && !/ed$/.test(text)
 
@@ -205,6 +219,23 @@ function isDoubtful({ a, b }: Slots): boolean {
   return first === second && (first !== undefined || (isLed(a) && isLed(b)))
 }
 
+/** "Ana plays for Rovers", "Update: Ana plays for United": both could be true, but one says that something changed. */
+function isLaterEnd({ a, b }: Slots): boolean {
+  const isEnd = ({ fact: { subject, predicate, verb, shape, isPast }, words }: Side) =>
+    shape === "statement" &&
+    verb !== undefined &&
+    !isPast &&
+    words.length <= LONGEST_VALUE &&
+    words.every((word) => predicate.includes(word)) &&
+    words.length === predicate.length - 1 && // right after the verb
+    words.every(({ preposition }, at) => (at === 0) === (preposition !== undefined)) &&
+    subject.every(({ stem }) => stem !== "we" && stem !== "i")
+  const isLater = [a, b].some(({ fact }) => fact.corrects || fact.begins)
+  return (
+    isLater && isEnd(a) && isEnd(b) && a.words[0]!.preposition === b.words[0]!.preposition && !isExclusive({ a, b })
+  )
+}
+
 /** The value is what the sentence ends with, and nothing else in it is one. */
 function isLastSaid({ fact, words }: Side): boolean {
   const { predicate, shape, verb, isAboutOnePerson } = fact
@@ -216,7 +247,7 @@ function isLastSaid({ fact, words }: Side): boolean {
     words.length <= LONGEST_VALUE &&
     !words[0]!.isOneOf &&
     !isMultiple(fact) &&
-    !(isAboutOnePerson && verb !== undefined && !LIVES.has(verb)) &&
+    !(isAboutOnePerson && (verb !== undefined || shape === "unknown") && !LIVES.has(verb ?? "")) &&
     !predicate.some(isOther)
   )
 }
@@ -227,8 +258,9 @@ const isLed = ({ fact: { subject, predicate }, words }: Side): boolean =>
   (subject.some(({ preposition }) => preposition === "of") && !words.every(({ text }) => isQuality(text)))
 
 /** What it says is not one of the many things that someone does: "Actually, Ana rides Echo" corrects nothing about Bramble. */
-const isSingle = ({ fact: { verb, isAboutOnePerson }, words }: Side): boolean =>
-  verb === undefined || (words[0]!.preposition !== undefined && (!isAboutOnePerson || LIVES.has(verb)))
+const isSingle = ({ fact: { verb, shape, isAboutOnePerson }, words }: Side): boolean =>
+  (verb === undefined && !(isAboutOnePerson && shape === "unknown")) ||
+  (words[0]!.preposition !== undefined && (!isAboutOnePerson || LIVES.has(verb ?? "")))
 
 /** "Ana keeps the key to Elm": people do many things, and what follows an object may belong to it. */
 function isOneOfSeveral({ fact: { verb, predicate, isAboutOnePerson }, words }: Side, preposition: string): boolean {
@@ -319,11 +351,16 @@ function isMultiple({ verb, predicate }: Fact): boolean {
     object.preposition === undefined &&
     !DIRECTIONS.has(object.text)
   const isPlaced = predicate.slice(2).some(({ preposition }) => preposition !== undefined && PLACES.has(preposition))
-  return MULTIPLE.has(verb) && !(hasObject && isPlaced)
+  const isWay = ROLES.has(verb) && object?.preposition !== undefined // "leads to the lake"
+  return MULTIPLE.has(verb) && !isWay && !(hasObject && isPlaced)
 }
 const PLACES = new Set(["in", "from", "at", "on"])
 
 /** "is owned by Ana", "the owner is Bo". */
 const isPost = ({ fact: { verb, subject, predicate } }: Side): boolean =>
   verb === undefined && [...subject, ...predicate].some(({ stem }) => ROLES.has(stem))
-const ifCorrected = (a: Fact, b: Fact): FactRelation => (a.corrects || b.corrects ? "contradicts" : "alike")
+/** An event can happen again. What something was, it may still have been otherwise. */
+function ifCorrected(a: Fact, b: Fact): FactRelation {
+  if (a.corrects || b.corrects) return "contradicts"
+  return a.isPast && b.isPast && a.verb === undefined && b.verb === undefined ? "doubtful" : "alike"
+}

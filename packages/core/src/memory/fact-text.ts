@@ -49,6 +49,7 @@ export function readText(sentence: string): FactText {
   const since = plain
     .replace(OPENINGS, "")
     .replace(NO_LONGER, "¬")
+    .replace(/(?<=\d),(?=\d{3}(?!\d))/g, "") // 12,500
     .replace(DAY_MONTH, (_, day, month, year = "") => dateWord(month, day, year))
     .replace(MONTH_DAY, (_, month, day, year = "") => dateWord(month, day, year))
     .replace(CLOCK, (_, hour, minute = "00", half) => clockWord(Number(hour), minute, half))

@@ -58,7 +58,8 @@ export const ROLES = list("lead own head manage maintain chair coordinate modera
 
 /** What one person usually does for something. */
 const DUTY_VERBS =
-  "answer train water feed clean sign organise organize edit cook guard supervise coach treat moderate approve handle host translate drive deliver repair"
+  "answer train water feed clean sign organise organize edit cook guard supervise coach treat moderate approve handle host translate drive deliver repair " +
+  "teach tutor look ride tend groom mow prune bake collect wash escort"
 export const DUTIES = list(DUTY_VERBS)
 
 /** The verb of a statement, as the person who makes it writes it. Others are unknown. */
@@ -68,6 +69,7 @@ export const VERBS = list(
     "return default resolve redirect map store keep log publish write point go deploy ship belong report prefer weigh measure hold host serve " +
     "move switch change migrate relocate time retry fail pass rotate retain allow limit bill pay charge receive get give produce build compile " +
     "coordinate moderate mean equal say ask expect land arrive leave sleep eat drink commute drive ride study teach play train " +
+    "wear carry bring buy sell see hear learn choose attend join follow compete travel grow graze swim speak sing become remain stand consist connect reach " +
     DUTY_VERBS,
 )
 /** What an order begins with. */
@@ -92,7 +94,7 @@ export const CORRECTION =
   /\b(?:actually|correction|in fact|i meant|i was wrong|scratch that|instead|no longer|not any ?more|any ?more|tatsächlich|korrektur|stattdessen|nicht mehr|en fait|correction|en realidad|na verdade|in realtà|eigenlijk)\b|на самом деле|其实|實際上|実は|사실/iu
 /** It has begun at some time. */
 export const BEGINNING =
-  /\b(?:now|nowadays|from now on|these days|since|as of|starting|effective|going forward|by now|meanwhile|jetzt|inzwischen|seit|ab sofort|ab jetzt|künftig|désormais|maintenant|ahora|a partir de ahora|agora|ora|d'ora in poi|nu|vanaf nu)\b|теперь|отныне|现在|從現在起|从现在起|今後|이제|앞으로/iu
+  /^update\b|\b(?:now|nowadays|from now on|these days|since|as of|starting|effective|going forward|by now|meanwhile|jetzt|inzwischen|seit|ab sofort|ab jetzt|künftig|désormais|maintenant|ahora|a partir de ahora|agora|ora|d'ora in poi|nu|vanaf nu)\b|теперь|отныне|现在|從現在起|从现在起|今後|이제|앞으로/iu
 export const ADDITION =
   /\b(?:also|too|as well|additionally|another|besides|in addition|second|third|both|either|sometimes|occasionally|auch|zusätzlich|außerdem|manchmal|aussi|parfois|también|a veces|também|às vezes|anche|a volte|ook|soms)\b|也|또한/iu
 
@@ -227,7 +229,10 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["norwegian", "finnish", "czech", "greek", "hebrew", "ukrainian", "vietnamese", "thai", "romanian", "hungarian"],
   ],
-  colour: "red green blue yellow orange purple violet black white grey pink brown teal cyan magenta".split(" "),
+  colour:
+    "red green blue yellow orange purple violet black white grey pink brown teal cyan magenta navy beige maroon turquoise gold silver".split(
+      " ",
+    ),
   length: [
     "short brief concise terse compact kurz knapp court corto",
     "long detailed verbose extensive thorough exhaustive lang ausführlich détaillé largo",

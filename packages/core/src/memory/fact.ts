@@ -3,6 +3,7 @@
  * says how far the reading can be trusted: a comparison that is not certain leaves both sentences as they are.
  */
 import { stemmer } from "stemmer"
+import { baseForm } from "../base/terms.ts"
 import { readText } from "./fact-text.ts"
 import {
   ARTICLES_OF_A_CLASS,
@@ -78,6 +79,8 @@ const ADVERBS = new Set("always still also do does usually mostly only already".
 const MODALS = new Set("may can must should shall will would".split(" "))
 /** After "is" they only say that a name follows. */
 const NAMED = new Set("called named titled labelled labeled dubbed".split(" "))
+/** Before a name. */
+const HONORIFICS = new Set("Mr Mrs Ms Dr Prof Herr Frau".split(" "))
 const PRONOUNS = new Set("i we they you who it he she this that".split(" "))
 const TOKEN =
   /https?:\/\/\S+|[\p{L}\p{N}._+-]+@[\p{L}\p{N}.-]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[$€£]?[~./]?[\p{L}\p{N}_¬#␣]+(?:[./:'+-]+[\p{L}\p{N}_#␣]+)*%?|=/gu
@@ -106,7 +109,9 @@ interface Reading {
 }
 
 function readWords(text: string): Reading {
-  const tokens = [...text.matchAll(TOKEN)].map(([token]) => token.replace(/'s$/u, "").replace(/[.:]+$/u, ""))
+  const tokens = [...text.matchAll(TOKEN)]
+    .map(([token]) => token.replace(/'s$/u, "").replace(/[.:]+$/u, ""))
+    .filter((token) => !HONORIFICS.has(token))
   const isGerman = GERMAN.test(text)
   const first = tokens.findIndex((token) => !isSkipped(token))
   const isAddressed = first >= 0 && !tokens.slice(0, first).some(speakerOf)
@@ -163,11 +168,14 @@ function readWords(text: string): Reading {
       if (isParticiple && PLACE_VERBS.has(base) && PREPOSITIONS.has(tokens[index + 1]?.toLowerCase() ?? "")) continue
       // "Birch Court", "Green Valley": two capitals are a name, also where a word means something by itself
       const beside = [
-        preposition === undefined && words.at(-1)?.kind === "name" ? tokens[index - 1] : "",
+        preposition === undefined && (words.at(-1)?.kind === "name" || (index === 1 && words.length === 1))
+          ? tokens[index - 1]
+          : "",
         tokens[index + 1],
       ]
-      const isNext = index > 0 && beside.some((one) => isCapital(one ?? ""))
-      const word = wordFor(token, { preposition, isOneOf, isName: !isGerman && index !== 0, opposite, isNext })
+      const isNext = beside.some((one) => isCapital(one ?? ""))
+      const isName = !isGerman && (index !== 0 || (isNext && VALUES.has(text)))
+      const word = wordFor(token, { preposition, isOneOf, isName, opposite, isNext })
       const isLabel =
         word.kind === "number" &&
         preposition === undefined &&
@@ -182,11 +190,11 @@ function readWords(text: string): Reading {
     ...(before === undefined ? {} : { before }),
     ...(verb === undefined ? {} : { verb }),
     isAboutOnePerson:
-      before === 1 &&
+      (before === 1 || (before === undefined && /^\p{Ll}+s$/u.test(tokens[1] ?? ""))) && // of a verb that is not known
       first === 0 &&
       !tokens.includes("its") &&
       !PRONOUNS.has(tokens[0]!.toLowerCase()) &&
-      /^\p{Lu}\p{Ll}+$/u.test(tokens[0]!),
+      /^\p{Lu}(?:['-]\p{Lu})?\p{Ll}+(?:-\p{Lu}\p{Ll}+)?$/u.test(tokens[0]!), // also O'Brien
   }
 }
 
@@ -225,7 +233,10 @@ function verbAt(tokens: readonly string[]): VerbPlace | undefined {
   const find = (fits: (token: string, index: number) => boolean) =>
     tokens.findIndex((token, index) => index > 0 && fits(token, index))
   const copula = find(
-    (token, index) => token === "=" || (COPULAS.has(token) && !(token === "am" && !/^i$/i.test(tokens[index - 1]!))),
+    (token, index) =>
+      token === "=" ||
+      (/^gets?$/.test(token) && /ed$/.test(tokens[index + 1] ?? "")) || // "gets emptied"
+      (COPULAS.has(token) && !(token === "am" && !/^i$/i.test(tokens[index - 1]!))),
   )
   const past = find((token) => PAST.has(token))
   if (copula > 0 && (past < 0 || copula < past)) return { index: copula, kind: "copula" }
@@ -299,13 +310,16 @@ function wordFor(token: string, { preposition, isOneOf, isName, opposite, isNext
   }
 }
 
-const stemOf = (word: string): string => (/^[a-z]{4,}$/.test(word) ? stemmer(word) : word)
+const stemOf = (word: string): string => {
+  const base = baseForm(word)
+  return /^[a-z]{4,}$/.test(base) ? stemmer(base) : base
+}
 const singular = (text: string): string => text.replace(/s$/, "")
 
 function kindOf(text: string, stem: string): string | undefined {
   if (/^date:|^\d{4}-\d{2}(?:-\d{2})?/.test(text)) return "date"
   if (/^\d{1,2}:\d{2}$/.test(text)) return "time"
-  if (/^[$€£]?v?\d[\d.,]*(?:%|[a-z]{1,3})?$/.test(text)) return "number"
+  if (/^[$€£]?v?\d[\d.,]*(?:%|[a-z]{1,3})?$|^\d+(?:-\d+)+$/.test(text)) return "number"
   if (UNITS.has(stem) || UNITS.has(singular(text))) return "unit"
   if (/[/@␣]|\.[a-z]{2,}$/.test(text)) return "address"
   return /^#|^\p{L}.*[\d_]|^\p{L}+-\p{L}.*\d/u.test(text) ? "name" : undefined

@@ -121,9 +121,11 @@ export const textKey = (memory: Compared): string => contentOf(memory).text
 /** The words that a related memory must have, every one of them. Nothing: any word may be the one that differs. */
 export function wordsInCommon(memory: Compared): readonly string[] {
   const [first] = contentOf(memory).facts
-  return first === undefined || first.isAboutOnePerson
-    ? []
-    : first.subject.map(({ stem }) => rootOfStem(stem)).filter((root) => !isHead(root))
+  if (first === undefined || first.isAboutOnePerson) return []
+  // "the school bus of Ana": a rewording has her, and may lack the bus
+  const whose = first.subject.findIndex(({ preposition }) => preposition === "of" || preposition === "for")
+  const thing = whose > 0 ? first.subject.slice(whose) : first.subject
+  return thing.filter(({ text }) => !isHead(text)).map(({ stem }) => rootOfStem(stem))
 }
 
 /** What a memory can be found by: its words, and the kinds of its values. */
