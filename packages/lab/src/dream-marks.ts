@@ -7,6 +7,7 @@
 import { parseArgs } from "node:util"
 import { CHOSEN, CHOSEN_THINGS } from "./dream-marks/chosen.ts"
 import { FINAL, FINAL_THINGS } from "./dream-marks/final.ts"
+import { FRESH, FRESH_THINGS } from "./dream-marks/fresh.ts"
 import { HELD_OUT, HELD_OUT_THINGS } from "./dream-marks/held-out.ts"
 import { LAST, LAST_THINGS } from "./dream-marks/last.ts"
 import { type DreamMarks, measureDream, noMarks } from "./dream-marks/measure.ts"
@@ -28,6 +29,7 @@ const SETS = {
   "held out": { material: { attributes: HELD_OUT, things: HELD_OUT_THINGS }, first: 201 },
   last: { material: { attributes: LAST, things: LAST_THINGS }, first: 401 },
   unseen: { material: { attributes: UNSEEN, things: UNSEEN_THINGS }, first: 601 },
+  fresh: { material: { attributes: FRESH, things: FRESH_THINGS }, first: 701 },
   final: { material: { attributes: FINAL, things: FINAL_THINGS }, first: 501 },
 }
 

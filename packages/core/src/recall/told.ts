@@ -2,6 +2,7 @@
  * What a person tells in a message: sentences about themselves, and rules. "What car do I drive?" is answered there, and not where they
  * asked for something about cars.
  */
+import { remembering } from "../base/remembering.ts"
 import { lastingRules } from "../views/record/lasting-rules.ts"
 import { isEnglishRequest } from "../views/record/lasting-rules-english.ts"
 import { sentenceParts } from "../views/record/sentences.ts"
@@ -15,10 +16,13 @@ const ASKS = /[?？؟]["'”’)\]]*$/u
 export const isAboutSpeaker = (text: string): boolean => SPEAKER_WORDS.test(text.replaceAll("’", "'"))
 
 /** What a passage tells of its speaker. */
-export function toldIn({ kind, isSaid, text }: Pick<Passage, "kind" | "isSaid" | "text">): string {
-  if (kind !== "user" || !isSaid) return ""
-  const told = sentenceParts(text).filter(
-    (sentence) => !ASKS.test(sentence) && isAboutSpeaker(sentence) && !isEnglishRequest(sentence),
-  )
-  return [...new Set([...told, ...lastingRules(text)])].join("\n")
-}
+export const toldIn = ({ kind, isSaid, text }: Pick<Passage, "kind" | "isSaid" | "text">): string =>
+  kind === "user" && isSaid ? told(text) : ""
+
+/** It is asked for when a passage is added, and when the lists of the index follow it. */
+const told = remembering((text) => {
+  const stated = sentenceParts(text).filter((sentence) => !ASKS.test(sentence))
+  const own = stated.filter((sentence) => isAboutSpeaker(sentence) && !isEnglishRequest(sentence))
+  const others = stated.filter((sentence) => !own.includes(sentence))
+  return [...own, ...lastingRules(others.join("\n"))].join("\n")
+})
