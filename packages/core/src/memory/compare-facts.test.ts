@@ -140,6 +140,9 @@ test.each([
   ["Copper competes at level 5.", "The competition level of Copper is 5."],
   ["Echo is fed at 06:30.", "Feeding time for Echo is 06:30."],
   ["The insured value of Echo is $12,500.", "Echo is insured for $12500."],
+  ["The closing day of Elm is Wednesday.", "Elm closes on Wednesdays."],
+  ["A tour of the map room takes 30 minutes.", "Tours of the map room last 30 minutes."],
+  ["The coin room is kept at a humidity of 45%.", "The humidity in the coin room is 45%."],
 ])("L5-11 the noun of an attribute and a verb that says little say the same: %s %s", (one, other) => {
   for (const relation of [compare(one, other), compare(other, one)]) expect(relation).toBe("same")
   const changed = other.replace(/\d(?=\D*$)|Wednesdays/, (value) => (value === "Wednesdays" ? "Fridays" : "9"))

@@ -17,9 +17,9 @@ export type FactRelation =
 
 export function compareFacts(one: Fact, other: Fact): FactRelation {
   const relation = compareWords(one, other)
-  if (relation !== "apart") return relation
+  if (relation !== "apart" && relation !== "alike") return relation
   const rewording = rewordingOf(one, other)
-  return rewording === "same" ? "same" : rewording === "another value" ? "doubtful" : "apart"
+  return rewording === "same" ? "same" : rewording === "another value" ? "doubtful" : relation
 }
 
 function compareWords(one: Fact, other: Fact): FactRelation {

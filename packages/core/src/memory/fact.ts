@@ -79,6 +79,7 @@ const ADVERBS = new Set("always still also do does usually mostly only already".
 const MODALS = new Set("may can must should shall will would".split(" "))
 /** After "is" they only say that a name follows. */
 const NAMED = new Set("called named titled labelled labeled dubbed".split(" "))
+const NOUN_FOLLOWS = new Set("the a an this that its my our your their every each".split(" "))
 /** Before a name. */
 const HONORIFICS = new Set("Mr Mrs Ms Dr Prof Herr Frau".split(" "))
 const PRONOUNS = new Set("i we they you who it he she this that".split(" "))
@@ -253,8 +254,10 @@ function verbAt(tokens: readonly string[]): VerbPlace | undefined {
   }
   const active = find((token, index) => {
     const base = baseOf(token)
-    const isLed = MODALS.has(tokens[index - 1]!.toLowerCase()) // "may use"
-    return base !== undefined && (token !== base ? /s$/u.test(token) : isLed || isPlural(index - 1))
+    const before = tokens[index - 1]!.toLowerCase()
+    const isLed = MODALS.has(before) // "may use"
+    const isNoun = NOUN_FOLLOWS.has(before) || PREPOSITIONS.has(before) // "the map"
+    return base !== undefined && !isNoun && (token !== base ? /s$/u.test(token) : isLed || isPlural(index - 1))
   })
   const spoken = /^(?:i|we|they|you)$/i.test(tokens[0] ?? "")
     ? find((token) => !ADVERBS.has(token) && !NEGATIONS.has(token))

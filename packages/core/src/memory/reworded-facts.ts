@@ -2,6 +2,7 @@
  * Two sentences that say the same in other words: one names the attribute with a noun, the other with the verb it comes from. "The auditor
  * of Atlas is Olu", "Atlas is audited by Olu"; "The opening time of the loft is 9 am", "The loft opens at 9 am".
  */
+import { baseForm } from "../base/terms.ts"
 import type { Fact, FactWord } from "./fact.ts"
 import { DIRECTIONS, isQuality } from "./fact-words.ts"
 
@@ -32,8 +33,19 @@ export type Rewording = "same" | "another value" | "no"
 
 export function rewordingOf(a: Fact, b: Fact): Rewording {
   if ([a, b].some(isUnsure)) return "no"
-  const [one, other] = [toldBy(a, b), toldBy(b, a)]
-  return one === "no" ? other : one
+  const found = [toldBy(a, b), toldBy(b, a), namedTwice(a, b)]
+  return found.find((relation) => relation !== "no") ?? "no"
+}
+
+/** "The tour of Elm takes an hour", "Tours of Elm last an hour": the verbs say no more than "is". */
+function namedTwice(a: Fact, b: Fact): Rewording {
+  const [one, other] = [namingOf(a), namingOf(b)]
+  if (!one || !other || (a.verb ?? b.verb) === undefined) return "no"
+  const difference = (first: readonly FactWord[], second: readonly FactWord[]) =>
+    without(first, second).length + without(second, first).length
+  if (difference(one.subject, other.subject) > 0 || one.subject.length !== other.subject.length) return "no"
+  if (difference(one.predicate, other.predicate) === 0) return "same"
+  return kindsOf(one.predicate) === kindsOf(other.predicate) ? "another value" : "no"
 }
 
 /** The first names the attribute, the second tells of it. */
@@ -68,7 +80,7 @@ const without = (words: readonly FactWord[], others: readonly FactWord[]): reado
 /** With an object they say little more than that it is there: wears shoe size 40, takes bus 4. */
 const withoutLight = (said: readonly FactWord[]): readonly FactWord[] =>
   said.length > 1 && LIGHT_VERBS.has(baseOfLight(said[0]!)) ? said.slice(1) : said
-const baseOfLight = ({ text }: FactWord): string => text.replace(/(?<=[^s])s$|(?<=go)es$/, "")
+const baseOfLight = ({ text }: FactWord): string => baseForm(text.replace(/(?<=[^s])s$|(?<=go)es$/, ""))
 
 /** "The swimming lesson of Ana": what follows is only the head of it, if the other one says that she swims. */
 function withoutGerundHead(attribute: readonly FactWord[], [verb]: readonly FactWord[]): readonly FactWord[] {
@@ -156,8 +168,9 @@ function isOneAttribute(noun: readonly FactWord[], verb: readonly FactWord[]): b
     named.every((root, at) => isOneRoot(root, told[at]!)) &&
     noun.every(
       (word) =>
-        word.kind === undefined &&
-        (!isQuality(word.text) || /(?:ing|ed)$/.test(word.text) || without([word], verb).length === 0),
+        HEADS.has(word.text) ||
+        (word.kind === undefined &&
+          (!isQuality(word.text) || /(?:ing|ed)$/.test(word.text) || without([word], verb).length === 0)),
     )
   )
 }
