@@ -3,9 +3,9 @@
  * asked for something about cars.
  */
 import { remembering } from "../base/remembering.ts"
-import { lastingRules } from "../views/record/lasting-rules.ts"
 import { isEnglishRequest } from "../views/record/lasting-rules-english.ts"
 import { sentenceParts } from "../views/record/sentences.ts"
+import { standingRules } from "../views/record/standing-rules.ts"
 import type { Passage } from "./passage.ts"
 
 /** In Latin and Cyrillic letters they are whole words. */
@@ -24,5 +24,5 @@ const told = remembering((text) => {
   const stated = sentenceParts(text).filter((sentence) => !ASKS.test(sentence))
   const own = stated.filter((sentence) => isAboutSpeaker(sentence) && !isEnglishRequest(sentence))
   const others = stated.filter((sentence) => !own.includes(sentence))
-  return [...own, ...lastingRules(others.join("\n"))].join("\n")
+  return [...own, ...standingRules(others.join("\n"))].join("\n")
 })
