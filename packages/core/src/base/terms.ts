@@ -27,8 +27,8 @@ const IRREGULAR: ReadonlyMap<string, string> = new Map(
     "fight:fought find:found fly:flew flown forget:forgot forgotten forgive:forgave forgiven freeze:froze frozen give:gave given go:went gone " +
     "grow:grew grown hang:hung hear:heard hide:hid hidden hold:held keep:kept know:knew known lead:led lend:lent lose:lost make:made " +
     "mean:meant meet:met pay:paid ride:rode ridden ring:rang rung run:ran say:said see:saw seen sell:sold send:sent shake:shook shaken shoot:shot " +
-    "shrink:shrank sing:sang sung sink:sank sunk sit:sat sleep:slept speak:spoke spoken spend:spent stand:stood steal:stole stolen stick:stuck " +
-    "swear:swore sworn sweep:swept swim:swam swum swing:swung take:took taken teach:taught tear:tore torn tell:told think:thought throw:threw thrown " +
+    "shrink:shrank sing:sang sung sink:sank sunk sit:sat sleep:slept speak:spoke spoken spend:spent steal:stole stolen stick:stuck " +
+    "swear:swore sworn sweep:swept swim:swam swum swing:swung take:took taken teach:taught tear:tore torn think:thought throw:threw thrown " +
     "understand:understood wake:woke woken wear:wore worn win:won write:wrote written " +
     "child:children foot:feet goose:geese knife:knives leaf:leaves life:lives man:men mouse:mice shelf:shelves tooth:teeth wife:wives wolf:wolves woman:women"
   )

@@ -44,7 +44,7 @@ export interface LookedFor {
   readonly time: NamedTime | undefined
   /** Whether it asks for what the assistant said: then long answers are not held back. */
   readonly isForAnswer: boolean
-  /** Whether it asks for what the speaker told of themselves. */
+  /** Whether it asks for what the speaker said of themselves. */
   readonly isForSpeaker: boolean
 }
 

@@ -113,7 +113,7 @@ const sourceToken = (id: number) => `s_${id}`
 
 /**
  * What the index has of a passage: its source, each term, and the term once more if it is there at least twice, or at least four times: the
- * index lists passages, and no counts. A term of what is told is there once more too.
+ * index lists passages, and no counts. A term of what the speaker says of themselves is there once more too.
  */
 export function tokensOf(
   counts: ReadonlyMap<string, number>,
