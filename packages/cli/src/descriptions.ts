@@ -170,6 +170,8 @@ const POLICY_LIST = {
     ["hybrid", "masking, then a summary when the window is full"],
     ["clear-3", "the server clears all but 3 results at 100K tokens"],
     ["claude-style", "fixed thresholds: clears by age, compacts when the window is nearly full"],
+    ["fixed-167k", "the same, and compacts at 167K tokens in every window"],
+    ["claude-idle", "the same, and in a long pause, before an hour's cache expires"],
     ["prune-40k", "protects two turns and 40K tokens of results, then summarises"],
     ["tail-20k", "summarises at the limit and keeps the newest 20K tokens"],
     ["half-30", "at half of the window, keeps the newest 30%"],

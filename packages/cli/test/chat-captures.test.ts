@@ -85,7 +85,7 @@ const CONTEXT: ContextPicture = {
   savings: SAVINGS,
   compactions: { count: 1, failures: 0, mostFailures: 3, at: 167_000, mayByHand: true },
   planner: {
-    ...{ mode: "balanced", compaction: { spent: "$0.08", due: "$0.21" }, keepsWarm: true },
+    ...{ mode: "balanced", compaction: { where: "between-requests", from: 83_500 }, keepsWarm: true },
     pause: { lifetime: "1h", pings: 1, minutes: 64.5 },
     cache: { state: "warm", until: new Date(2026, 10, 15, 14, 5) },
   },

@@ -151,7 +151,7 @@ describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) 
       turns: [READ, "I have read it.", SUMMARY, MESSAGES],
       faults: [{ nth: 3, fault: HALTING }],
       haltsAfter: HALF_A_SUMMARY,
-      env: { ...WITHOUT_NOTES.env, STRATA_AUTOCOMPACT_TOKENS: "20000" },
+      env: { ...WITHOUT_NOTES.env, STRATA_AUTOCOMPACT_TOKENS: "17000" },
     })
     const { terminal } = at
     terminal.type("Read the log")

@@ -449,7 +449,7 @@ test("L4-19 an automatic compaction is one line, and the agent learns that no on
     ({ request }) => (JSON.stringify(request).includes("not a first start") ? "I go on alone." : "Hello."),
   ]
   await using bench = await workbench({ turns, files: LONG })
-  const env = { ...NO_NOTES, STRATA_AUTOCOMPACT_TOKENS: "20000" }
+  const env = { ...NO_NOTES, STRATA_AUTOCOMPACT_TOKENS: "17000" }
   const { code, stdout, stderr } = await bench.here(["run", "Read it twice.", "--mode", "bypass"], { env })
   expect({ code, stdout }).toEqual({ code: 0, stdout: "I go on alone.\n" })
   expect(stderr.match(/^- Compacted: .*$/gm)).toHaveLength(1)

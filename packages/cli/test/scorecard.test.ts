@@ -39,6 +39,7 @@ function recorded(): string {
     .user("Thanks. Which constant was it?")
     .say("It was LISTEN_PORT_8317.", usage(30_200, 300))
   return messages
+    .map((message, i) => ({ ...message, timestamp: new Date(Date.UTC(2026, 0, 1) + i * 40_000).toISOString() }))
     .map((message) => `${JSON.stringify({ sessionId: "s", version: "2.1.0", cwd: "/p", ...message })}\n`)
     .join("")
 }
@@ -82,7 +83,7 @@ test("BEY-7 every figure of the scorecard is what a calculation by hand gives", 
   expect(score("none").relative["claude-style"]).toBeCloseTo(everything / cost, 3)
   expect(score("strata").relative.optimum).toBeCloseTo(score("strata").cost / score("optimum").cost, 9)
   const evidence = {
-    ...{ peak: context, invalid: 0, compactions: 1, blockedMs: 20_000 },
+    ...{ peak: context, invalid: 0, compactions: 1, blockedMs: 30_000 },
     namesInView: { count: 1, of: 2 },
     trailPrecision: { count: 2, of: 2 }, // server.ts and client.ts
     trailRecall: { count: 1, of: 1 }, // server.ts
@@ -91,6 +92,7 @@ test("BEY-7 every figure of the scorecard is what a calculation by hand gives", 
   expect(score("claude-style")).toMatchObject(evidence)
   expect(score("strata")).toMatchObject({
     ...evidence,
+    ...{ peak: expect.any(Number), blockedMs: 0 }, // its summary is written in the background, and installed one request later
     namesInView: { count: 2, of: 2 }, // the record has a line for the result with the constant
     namesWithinSearch: { count: 2, of: 2 },
   })
@@ -109,5 +111,5 @@ test("BEY-7 the table and the page have the same figures", async () => {
   const [cost, ...others] = inTable("none")
   expect(cost).toBe("$0.2393")
   expect(others.slice(3, -1)).toEqual(["70%", "30.5K", "0", "0", "100%", "-", "-", "-", "-", "0 s"])
-  expect(inTable("strata").slice(6, -1)).toEqual(["0", "1", "100%", "100%", "100%", "100%", "100%", "20 s"])
+  expect(inTable("strata").slice(6, -1)).toEqual(["0", "1", "100%", "100%", "100%", "100%", "100%", "0 s"])
 })

@@ -17,7 +17,7 @@ const TOKENS_PER_TURN = 100
 const GOAL_MS = 0.2
 const { facts } = findModel(MODEL)
 /** It looks before every request and never compacts: the conversation is what it costs. */
-const flags = createFlags({ settings: { ...DEFAULT_SETTINGS, planner: "fidelity" } }).current
+const flags = createFlags({ settings: { ...DEFAULT_SETTINGS, planner: "balanced" } }).current
 const roomy = { window: 1e9, limit: 1e9, blocking: 1e9, autoCompact: 1e9, warning: 1e9 }
 
 const round = (_: unknown, number: number): WorkRound => ({
@@ -38,7 +38,7 @@ function choosing(turns: number): { readonly tokens: number; readonly times: rea
     const now = new Date(entry.timestamp)
     const context = { views, flags, facts, model: MODEL, size, fill, thresholds: roomy, now } as LayerContext
     const start = performance.now()
-    plannedCompaction(context)
+    plannedCompaction(context, false)
     pausePlan(context)
     times.push(performance.now() - start)
   })

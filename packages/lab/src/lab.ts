@@ -2,9 +2,9 @@
  * The comparison of the README: every policy on every recorded conversation next to the repository, or on generated work where there is
  * none. It prints a scorecard for each set, what the claims need, and what the documents should say otherwise.
  *
- *     npm run lab -- [--short] [--generated] [--json FILE] [--policies A,B] [folder with recordings …]
+ *     npm run lab -- [--short] [--generated] [--json FILE] [--from FILE] [--svg FILE] [--policies A,B] [folder with recordings …]
  *
- * `--policies strata-not-warmed` runs Strata without requests that keep the cache warm.
+ * `--json` saves the results, `--from` takes saved ones, `--svg` draws the frontier of the last set.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -16,6 +16,7 @@ import { SUMMARY_TOKENS } from "@strata/core/internal/replay/summary-request"
 import { type Asked, askedFor } from "./lab/asked.ts"
 import { claims } from "./lab/claims.ts"
 import { documented, missingIn } from "./lab/documented.ts"
+import { frontierPicture, frontierRows } from "./lab/frontier.ts"
 import { COLUMNS, costRows, evidenceRows } from "./lab/score-rows.ts"
 import type { Job, LeftOut, Part, Replayed } from "./lab/worker.ts"
 import { LabUsageError, withSentences } from "./usage.ts"
@@ -23,35 +24,45 @@ import { LabUsageError, withSentences } from "./usage.ts"
 const HOW = `How it is counted
 - Every policy replays the same recordings: answers, pauses and sizes as recorded, prices from the list, the cache as the client used it.
 - What an answer uses again and a policy has taken out of the view is fetched: one more request, with the block as its result.
-- Summaries of all policies are the same extractive ones, with 2,000 tokens at most.
-- "strata" caches for five minutes and keeps the cache warm in pauses, also where the client cached for an hour. Keeping it warm after the end is not counted.
-- "strata" marks the end of the prompt, so a compaction leaves the whole prompt cached. Some clients mark only a part of it.
-- "strata-not-warmed" does not keep it warm, and the planner chooses the lifetime. "strata-as-cached" also caches as long as the client did, with its breakpoints.
+- Summaries of all policies are the same extractive ones, with ${SUMMARY_TOKENS} tokens at most. A model takes 30 seconds for one.
+- Summaries in the background are charged when they are written, also if no one comes back. So are requests that keep the cache warm after the end.
+- "strata" is charged for notes and memories as well. Outputs that a recording cut short are estimated.
+- "strata" begins with the cache lifetime that the client asked for. It marks the end of the prompt, so a compaction leaves the whole prompt cached.
+- "strata-not-warmed" is a plain openConversation: it does not keep the cache warm, and without an owner it has no memories.
 - "optimum" knows the future and loses nothing. It compacts to ${SUMMARY_TOKENS} tokens, and clears no single results in a warm cache.
 - "best-places" does the same, but a compaction leaves ${USUAL_LEFT} tokens, as one of Strata usually does.`
 
 await withSentences(() => lab(askedFor(process.argv.slice(2))))
 
-async function lab({ sets, policies, most, json, isDocumented }: Asked): Promise<void> {
+/** A set that was replayed. */
+interface ReplayedSet {
+  readonly title: string
+  readonly replayed: readonly Replayed[]
+  readonly leftOut: readonly LeftOut[]
+}
+
+async function lab({ sets, most, json, from, svg, isDocumented }: Asked): Promise<void> {
   const began = performance.now()
-  const bySet: (readonly Replayed[])[] = []
-  for (const folder of sets) {
-    const found = await inWorkers({ folder, policies, ...(most === undefined ? {} : { most }) })
-    const replayed = found.replayed.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    bySet.push(replayed)
-    print(folder === undefined ? "generated work" : basename(folder), replayed)
-    for (const line of leftOutLines(found.leftOut)) console.log(line)
-  }
-  const all = bySet.flat()
-  if (all.length === 0)
+  const found: ReplayedSet[] = from === undefined ? [] : JSON.parse(readFileSync(from, "utf8"))
+  if (from === undefined)
+    for (const { folder, policies } of sets) {
+      const { replayed, leftOut } = await inWorkers({ folder, policies, ...(most === undefined ? {} : { most }) })
+      const title = folder === undefined ? "generated work" : basename(folder)
+      found.push({ title, leftOut, replayed: replayed.toSorted((a, b) => (a.name < b.name ? -1 : 1)) })
+      if (json !== undefined) writeFileSync(json, `${JSON.stringify(found)}\n`)
+    }
+  if (found.every(({ replayed }) => replayed.length === 0))
     throw new LabUsageError(
       "There is nothing to compare. A recording needs token counts, known prices and at least 5 requests.",
     )
-  if (sets.length > 1) print("all sets", all)
+  for (const { title, replayed, leftOut } of found) {
+    print(title, replayed)
+    for (const line of leftOutLines(leftOut)) console.log(line)
+  }
   console.log(`\n${COLUMNS}\n\n${HOW}`)
   console.log(`\nIt took ${((performance.now() - began) / 60_000).toFixed(1)} minutes.`)
-  if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, undefined, 2)}\n`)
-  if (isDocumented) checkDocuments(bySet)
+  if (svg !== undefined) writeFileSync(svg, frontierPicture(scorecard(found.at(-1)!.replayed)))
+  if (isDocumented) checkDocuments(found)
 }
 
 function print(title: string, replayed: readonly Replayed[]): void {
@@ -59,6 +70,7 @@ function print(title: string, replayed: readonly Replayed[]): void {
   if (replayed.length === 0) return
   const card = scorecard(replayed)
   console.table(costRows(card))
+  console.table(frontierRows(card))
   console.table(evidenceRows(card))
   for (const line of claims(replayed)) console.log(line)
 }
@@ -73,9 +85,9 @@ function leftOutLines(leftOut: readonly LeftOut[]): string[] {
   )
 }
 
-function checkDocuments([transcripts, more]: readonly (readonly Replayed[])[]): void {
+function checkDocuments([transcripts, short, more]: readonly ReplayedSet[]): void {
   const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8")
-  const missing = missingIn(documented({ transcripts: transcripts!, more: more! }), read)
+  const missing = missingIn(documented({ tuned: [...transcripts!.replayed, ...short!.replayed], more: more!.replayed }), read)
   if (missing.length === 0) console.log("README.md, docs/replay.md and docs/development/figures.md have these figures.")
   else {
     console.log("\nSome documents have other figures. They should say:")

@@ -17,6 +17,7 @@ export interface RecordedConversation {
 
 export const BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../../shared/data/transcripts", import.meta.url))
 export const MORE_BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../../shared/data/more", import.meta.url))
+export const SHORT_BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../../shared/data/short", import.meta.url))
 const RECORDINGS = [".jsonl", ".json", ".traj"]
 
 /** Conversations that name a model. Without one there is no usage either. `skipped` gets the files in formats that cannot be imported. */

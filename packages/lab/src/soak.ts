@@ -5,6 +5,7 @@
  *
  *     npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--json]
  *     npm run soak -- --short        300,000 tokens through a window of 32,000
+ *     npm run soak -- --summary-seconds 88    how long a summary takes, in simulated time
  *     npm run soak -- --replay       also compares the bill with what a replay of the journal says
  *     npm run soak -- --offline      no server, no client, no key: an own loop that gives only a model's name
  */
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     tokens: { type: "string" },
     window: { type: "string" },
     seed: { type: "string", default: "1" },
+    "summary-seconds": { type: "string", default: "30" },
     json: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
     offline: { type: "boolean", default: false },
@@ -29,20 +31,21 @@ const { values } = parseArgs({
   },
 })
 const usual = values.short ? SHORT : LONG
-const [tokens, window, seed] = [
+const [tokens, window, seed, summarySeconds] = [
   Number(values.tokens ?? usual.tokens),
   Number(values.window ?? usual.window),
   Number(values.seed),
+  Number(values["summary-seconds"]),
 ]
-if (![tokens, window, seed].every((value) => Number.isInteger(value) && value > 0)) {
+if (![tokens, window, seed, summarySeconds].every((value) => Number.isInteger(value) && value > 0)) {
   console.error(
-    "usage: npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--short] [--offline] [--json]",
+    "usage: npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--summary-seconds 30] [--short] [--offline] [--json]",
   )
   process.exit(2)
 }
 const isWatched = process.stderr.isTTY && !values.json
 const options: SoakOptions = {
-  ...{ tokens, window, seed, replay: values.replay },
+  ...{ tokens, window, seed, summarySeconds, replay: values.replay },
   ...(isWatched ? { onProgress: (done) => process.stderr.write(`\r${Math.floor((100 * done) / tokens)}% `) } : {}),
 }
 const { report, text } = values.offline ? await runOffline() : await runUsual()

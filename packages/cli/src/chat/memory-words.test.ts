@@ -8,7 +8,7 @@ describe("L4-3, L4-35 the state of compaction", () => {
     [{}, "Strata compacts automatically at 167K tokens."],
     [
       { plannedAt: 92_000 },
-      "Strata compacts automatically at 167K tokens, and probably earlier to save money: at about 92.0K.",
+      "Strata compacts automatically at 167K tokens, and to save money perhaps earlier: from about 92.0K.",
     ],
     [
       { count: 2, failures: 1 },
@@ -36,13 +36,13 @@ describe("L4-3, L4-35 the state of compaction", () => {
 describe("BEY-4 what the planner thinks", () => {
   const until = new Date(2026, 10, 15, 14, 5)
   const planner = {
-    mode: "balanced",
-    compaction: { due: "$0.21", spent: "$0.08" },
+    mode: "economy",
+    compaction: { where: "anywhere", due: "$0.21", spent: "$0.08" },
     cache: { state: "warm", until },
     pause: { lifetime: "1h", pings: 1, minutes: 64.5 },
     keepsWarm: true,
   } as const
-  const compacts = "Planner (balanced): compacts when sending old messages again has cost $0.21; so far $0.08."
+  const compacts = "Planner (economy): compacts when sending old messages again has cost $0.21; so far $0.08."
 
   test.each([
     [planner, `${compacts} Cache: warm until 14:05, kept warm in a pause for about 1 hour.`],
@@ -55,7 +55,7 @@ describe("BEY-4 what the planner thinks", () => {
     [{ ...planner, cache: { state: "cold" } }, `${compacts} Cache: cold.`],
     [
       { ...planner, compaction: undefined },
-      "Planner (balanced): does not compact. Cache: warm until 14:05, kept warm in a pause for about 1 hour.",
+      "Planner (economy): does not compact. Cache: warm until 14:05, kept warm in a pause for about 1 hour.",
     ],
     [
       {
@@ -64,6 +64,10 @@ describe("BEY-4 what the planner thinks", () => {
         lifetimes: { forPrompt: "1h", forMessages: "1h", why: "Because of your pauses." },
       },
       `${compacts} Cache: warm until 14:05. Because of your pauses.`,
+    ],
+    [
+      { ...planner, mode: "balanced", compaction: { where: "between-requests", from: 83_500 }, keepsWarm: false },
+      "Planner (balanced): compacts from 83.5K tokens on, in a pause that costs the cache or where a new request of yours begins. Cache: warm until 14:05.",
     ],
     [{ ...planner, mode: "off" }, "The planner is off."],
   ] as const)("%j", (state, sentence) => {

@@ -48,7 +48,7 @@ function automaticWords({ failures, mostFailures, at, plannedAt, mayByHand }: Co
   if (failures >= mostFailures)
     return `Automatic compaction failed ${times} in a row and has stopped. A successful /compact starts it again.`
   const failed = failures === 0 ? "" : ` It failed ${times} in a row; after ${mostFailures} it stops.`
-  const earlier = plannedAt === undefined ? "" : `, and probably earlier to save money: at about ${short(plannedAt)}`
+  const earlier = plannedAt === undefined ? "" : `, and to save money perhaps earlier: from about ${short(plannedAt)}`
   return `Strata compacts automatically at ${short(at)} tokens${earlier}.${failed}`
 }
 
@@ -60,9 +60,7 @@ export interface PlannerState extends PlannerReport {
 /** What the planner waits for, and what happens to the cache in a pause. */
 export function plannerWords({ mode, compaction, cache, pause, lifetimes, keepsWarm }: PlannerState): string {
   if (mode === "off") return "The planner is off."
-  const due = compaction
-    ? ` compacts when sending old messages again has cost ${compaction.due}; so far ${compaction.spent}.`
-    : " does not compact."
+  const due = compaction ? dueWords(compaction) : " does not compact."
   const life =
     cache.state === "cold"
       ? "cold"
@@ -70,6 +68,11 @@ export function plannerWords({ mode, compaction, cache, pause, lifetimes, keepsW
   const why = lifetimes ? ` ${lifetimes.why}` : ""
   return `Planner (${mode}):${due} Cache: ${life}.${why}`
 }
+
+const dueWords = (planned: NonNullable<PlannerReport["compaction"]>): string =>
+  planned.where === "anywhere"
+    ? ` compacts when sending old messages again has cost ${planned.due}; so far ${planned.spent}.`
+    : ` compacts from ${short(planned.from)} tokens on, in a pause that costs the cache or where a new request of yours begins.`
 
 const warmWords = ({ pings, minutes }: PlannerReport["pause"]): string =>
   pings === 0 ? "" : `, kept warm in a pause for about ${durationWords(minutes)}`

@@ -1,6 +1,7 @@
 /** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
-import type { Agent, AgentView, FigureName, SwitchName } from "@strata/core/internal"
+import type { Agent, AgentView, FigureName, PlannerReport, SwitchName } from "@strata/core/internal"
 import { FIGURES, SWITCHES } from "@strata/core/internal/base/flag-names"
+import { firstNotesAt } from "@strata/core/internal/layers/3-session-memory/due"
 import { textOf } from "@strata/core/internal/messages/blocks"
 import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import type { SessionAgent } from "../session.ts"
@@ -52,15 +53,23 @@ export function compactionStateOf({ conversation: chat }: Agent): CompactionStat
     failures,
     mostFailures: figureOf(chat, "compact-failures"),
     at: limit === autoCompact ? autoCompact : undefined,
-    plannedAt: chat.planner().compaction?.at,
+    plannedAt: plannedSize(chat.planner().compaction),
     mayByHand: !chat.settings.values.off && !chat.settings.values.disableCompact,
   }
 }
 
+/** The smallest size at which the planner may compact. */
+const plannedSize = (planned: PlannerReport["compaction"]): number | undefined =>
+  planned?.where === "between-requests" ? planned.from : planned?.at
+
 export function notesStateOf({ conversation: chat }: Agent): NotesState {
   const { path, tokens = 0, throughUuid } = chat.views.notes
-  if (path === undefined)
-    return switchOf(chat, "notes") ? { kind: "none", first: figureOf(chat, "notes-first") } : { kind: "off" }
+  if (path === undefined) {
+    const { planner } = chat.settings.values
+    const { autoCompact } = chat.thresholds
+    const first = firstNotesAt({ planner, autoCompact, first: figureOf(chat, "notes-first") })
+    return switchOf(chat, "notes") ? { kind: "none", first } : { kind: "off" }
+  }
   const messages = chat.views.context.storedMessages()
   const at = messages.findIndex(({ uuid }) => uuid === throughUuid)
   return { kind: "taken", path, tokens, ...(at < 0 ? {} : { after: messages.length - 1 - at }) }

@@ -45,7 +45,7 @@ interface Assumed {
 /** What a person sets about a replay, as the engine takes it. */
 export const replayOptions = ({ window, "summary-seconds": seconds }: Omit<Assumed, "model">) => ({
   ...(window === undefined ? {} : { window }),
-  ...(seconds === undefined ? {} : { summaryMs: seconds * 1_000 }),
+  ...(seconds === undefined ? {} : { summarySeconds: seconds }),
 })
 
 async function replayedWith(policy: Policy, recording: Recording, values: Assumed): Promise<Replayed> {

@@ -79,6 +79,8 @@ export const PURPOSE_WORDS: typeof PURPOSE_NAMES = {
   summary: "summary",
   recall: "fetch again",
   "keep-warm": "keep warm",
+  notes: "notes",
+  memory: "memories",
 }
 
 export const PURPOSE_NAMES: Readonly<Record<ReplayReport["requests"][number]["purpose"], string>> = {
@@ -86,4 +88,6 @@ export const PURPOSE_NAMES: Readonly<Record<ReplayReport["requests"][number]["pu
   summary: "summaries",
   recall: "getting back what was used again",
   "keep-warm": "keeping the cache warm",
+  notes: "notes",
+  memory: "memories",
 }

@@ -91,7 +91,9 @@ export class CacheKeeper {
 
   async #send(pause: Pause, context: LayerContext): Promise<Outcome | undefined> {
     const { views } = context
-    const isChanged = views !== pause.views || views.cacheHistory.changes.length > 0
+    // a prepared summary takes the place of what the cache holds
+    const isPrepared = this.#parts.conversation.preparedCompaction !== "not-begun"
+    const isChanged = isPrepared || views !== pause.views || views.cacheHistory.changes.length > 0
     const lifetime = isChanged ? undefined : nextPing(context, pause.pings)
     if (!lifetime || summarise(views.ledger).dollars >= pause.costLimit) return undefined
     try {

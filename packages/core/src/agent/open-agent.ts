@@ -264,6 +264,7 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
     {
       ...{ settings: ground.loaded, flags, notices },
       isTraced: true,
+      isProgram: options.autonomous === true || sub !== undefined,
       isHomeUsed: options.store === undefined,
       meter,
       ...(memory ? { memory } : {}),

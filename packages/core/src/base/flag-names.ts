@@ -136,6 +136,7 @@ export const FIGURES = [
     { value: 10, min: 1, max: 90, unit: "percent" },
     "a compaction must shrink the context by this",
   ),
+  figure("compact-early", tokens(115_000), "size from which a compaction may save money; less in a smaller window"),
   figure("offline-summary-limit", tokens(4_000), "size of a summary that no model writes"),
   figure(
     "audit-coverage",
@@ -209,6 +210,9 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
   "deferred-tools": ["deferred-tools-share", "deferred-tools-limit"],
   agents: ["agents-at-once", "agents-per-conversation", "agent-turns", "agent-result-limit"],
 }
+
+/** The same for values of settings. The default takes their place. */
+export const RETIRED_VALUES: Readonly<Record<string, readonly string[]>> = { planner: ["money", "fidelity"] }
 
 /** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
 export const RETIRED: Readonly<Record<"settings" | "switches" | "figures" | "hooks", readonly string[]>> = {

@@ -262,7 +262,7 @@ describe("WIN-5 environment", () => {
     ["CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "autoCompactPercent", "75", 75],
     ["STRATA_AUTOCOMPACT_TOKENS", "autoCompactTokens", "90000", 90_000],
     ["STRATA_CONTEXT_WINDOW", "contextWindow", "400000", 400_000],
-    ["STRATA_PLANNER", "planner", "money", "money"],
+    ["STRATA_PLANNER", "planner", "economy", "economy"],
     ["STRATA_CACHE_LIFETIME", "cacheLifetime", "1h", "1h"],
     ["STRATA_FLUSH", "flush", "always", "always"],
     ["STRATA_COMPACT_INSTRUCTIONS", "compactInstructions", "keep ports", "keep ports"],

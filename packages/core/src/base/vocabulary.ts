@@ -34,8 +34,8 @@ export const MEMORY_MODES = ["auto", "ask", "read-only", "off"] as const
 
 export type MemoryMode = (typeof MEMORY_MODES)[number]
 
-/** Whether money decides when to clear and compact: not at all, alone, together with what is lost, or only where it is much. */
-export const PLANNER_MODES = ["off", "money", "balanced", "fidelity"] as const
+/** Whether money decides when to clear and compact: not at all, anywhere, or only in pauses and between the person's requests. */
+export const PLANNER_MODES = ["off", "economy", "balanced"] as const
 
 export type PlannerMode = (typeof PLANNER_MODES)[number]
 

@@ -201,6 +201,7 @@ export class Conversation implements AsyncDisposable {
   prepare({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ModelRequest> {
     return this.#engine.inOrder(async () => {
       signal?.throwIfAborted()
+      this.#engine.pauses.end()
       await this.#engine.readFlags()
       return this.#engine.preparer.prepare(signal)
     })
@@ -285,6 +286,7 @@ export class Conversation implements AsyncDisposable {
       this.#engine.catchUpBetweenTurns()
       this.#engine.layers.inBackground("afterResponse")
       if (stopReason === "end_turn") this.#engine.layers.inBackground("afterQuery")
+      this.#engine.answered()
       return uuid
     })
   }

@@ -35,6 +35,8 @@ import type { Opened } from "./events.ts"
 import { FileKeeper } from "./file-keeper.ts"
 import type { Prompt } from "./prompt.ts"
 import { type Deferral, PromptKeeper } from "./prompt-keeper.ts"
+import type { Habits } from "./habits.ts"
+import { PauseWatch } from "./pause-watch.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
@@ -66,6 +68,8 @@ export interface ConversationParts {
   readonly provider: string
   /** Where the model's requests go. */
   readonly address?: string | undefined
+  /** What is known about pauses, and where those of this conversation are kept for later ones. */
+  readonly habits?: Habits | undefined
   /** Limits in the person's home. Without it the journal alone keeps them. */
   readonly home?: LimitsHome | undefined
   /** The model reports its requests to telemetry itself. */
@@ -100,6 +104,7 @@ export class Engine {
   readonly prompt: PromptKeeper
   readonly preparer: RequestPreparer
   readonly recorder: ResponseRecorder
+  readonly pauses: PauseWatch
   readonly past: ConversationRecall
   /** What files held before tools changed them. */
   readonly files: FileKeeper
@@ -190,6 +195,7 @@ export class Engine {
       cache,
       due: (context) => this.due(context),
     })
+    this.pauses = new PauseWatch({ record, layers: this.layers, clock: record.clock })
     this.past = new ConversationRecall({
       store: parts.store,
       journal: parts.journal,
@@ -280,10 +286,17 @@ export class Engine {
       newUuid: () => this.record.ids.uuid(),
       request: () => this.preparer.forkRequest(),
       isOnlyOpened: this.#isUntouched && this.#wasIdle(),
+      prior: this.parts.habits?.prior,
       meanwhile: (layer, work) => this.layers.begin(layer, work),
       signal,
       progress: (progress) => this.record.events.emit("compaction", progress),
     }
+  }
+
+  /** A response is in the journal. Only a conversation that someone may come back to has pauses. */
+  answered(): void {
+    const sentAt = this.preparer.preparedAt
+    if (sentAt && this.record.source === "main") this.pauses.begin(sentAt)
   }
 
   /** Switches and figures hold for a turn. */
@@ -342,9 +355,11 @@ export class Engine {
   /** Ends background work and closes the journal. Everything acknowledged is kept. */
   close(): Promise<void> {
     this.#closingSignal.abort(new ClosedError())
+    this.pauses.end()
     this.#closing ??= this.inOrder(async () => {
       await this.layers.settled()
       await this.limits.settled()
+      await this.parts.habits?.keep(this.views.cacheHistory.pauses)
       await this.parts.meter?.close().catch(() => undefined) // what it kept is found at the next opening
       this.#closed = true
       this.past.close()

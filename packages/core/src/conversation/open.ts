@@ -29,6 +29,8 @@ import { isInside } from "../views/record/file-paths.ts"
 import { viewOptions } from "../views/views.ts"
 import { Conversation } from "./conversation.ts"
 import { ownLoopLayers } from "./default-layers.ts"
+import { askedLifetime } from "./asked-lifetime.ts"
+import { habitsOf } from "./habits.ts"
 import { messageDrafts } from "./incoming.ts"
 import { settingsOf } from "./model-settings.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
@@ -66,6 +68,8 @@ export interface Prepared {
   readonly meter?: Meter
   /** Whether what is learnt about servers is kept in the person's home. Default: not with a store of your own. */
   readonly isHomeUsed?: boolean
+  /** A program answers, not a person. Default: a person. */
+  readonly isProgram?: boolean
   /** Where the journal is kept. A sub-agent's is with the conversation that it works for, wherever it works itself. */
   readonly place?: Omit<JournalAddress, "id">
 }
@@ -82,6 +86,7 @@ export async function openWithSettings(
     memory: givenMemory,
     place,
     isTraced = false,
+    isProgram = false,
     isHomeUsed = options.store === undefined,
     meter = new Meter({
       purse: new Purse(),
@@ -172,6 +177,11 @@ export async function openWithSettings(
           ...(options.flags ? { client: options.flags } : {}),
         }),
       ...{ telemetry, isTraced, provider: model.provider, address: model.address, meter },
+      habits: await habitsOf({
+        root: isHomeUsed && source === "main" ? root : undefined,
+        asked: askedLifetime(options, views.cacheHistory),
+        ...{ owner, isProgram, before: views.cacheHistory.pauses },
+      }),
       home: isHomeUsed ? { root, ...(await readLimits(root)) } : undefined,
       clock,
       ids,

@@ -15,7 +15,7 @@ import { assertNotForked } from "./fork-marker.ts"
 import { forkMessages } from "./fork-messages.ts"
 import { cloneSurroundings, type ToolSurroundings } from "./fork-state.ts"
 import type { Allows } from "./fork-tools.ts"
-import { runTurns, type TurnsOutcome } from "./turns.ts"
+import { runTurns, type TurnsOptions, type TurnsOutcome } from "./turns.ts"
 
 export interface ForkParent {
   readonly model: Model
@@ -42,6 +42,8 @@ export interface ForkOptions {
   readonly writesCache?: boolean
   /** How long an answer may take. Default: the model's own. */
   readonly limits?: StreamLimits
+  /** Whether these calls were the last step, so that the model need not be asked once more. */
+  readonly isDone?: TurnsOptions["isDone"]
   /** Gets the text as it is streamed. */
   readonly onText?: (text: string) => void
 }
@@ -64,5 +66,6 @@ export async function runFork(parent: ForkParent, options: ForkOptions): Promise
     ...{ model: parent.model, tools: parent.tools, context, allows, maxTurns, signal, stream: caching },
     request: { ...parent.request, messages: beginning.messages },
     ...(options.onText ? { onText: options.onText } : {}),
+    ...(options.isDone ? { isDone: options.isDone } : {}),
   })
 }

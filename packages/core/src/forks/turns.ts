@@ -6,6 +6,7 @@ import {
   isToolUse,
   isWellFormedCall,
   type ToolResult,
+  type ToolUse,
   textOf,
   toBlocks,
 } from "../messages/blocks.ts"
@@ -28,6 +29,8 @@ export interface TurnsOptions {
   readonly maxTurns: number
   readonly signal: AbortSignal
   readonly stream?: Omit<StreamOptions, "signal">
+  /** Whether these calls were the last step, so that the model need not be asked once more. */
+  readonly isDone?: (calls: readonly ToolUse[], results: readonly ToolResult[]) => boolean
   /** Gets the text as it is streamed. */
   readonly onText?: (text: string) => void
   /** Gets each answer, before its calls run. */
@@ -82,6 +85,7 @@ export async function runTurns(options: TurnsOptions): Promise<TurnsOutcome> {
       if (calls.length === 0) continue // the server paused its own work and will continue it
       const results = await runForkCalls(calls, { tools, context, allows, signal })
       options.onResults?.(results)
+      if (!signal.aborted && options.isDone?.(calls, results)) return end("answer")
       messages.push({ role: "user", content: [...results] })
     }
     return end(signal.aborted ? "aborted" : "turn-limit")

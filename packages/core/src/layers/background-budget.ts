@@ -33,7 +33,7 @@ type MemoryWork = Extract<Purpose, "notes" | "memory">
 
 /** Notes are part of compaction: they replace its summary. Dreams take from the same part as extractions. */
 const KINDS: Readonly<Record<MemoryWork, readonly Purpose[]>> = { notes: ["notes"], memory: ["memory", "dream"] }
-const REQUESTS_OF_A_PIECE = 2 // most forks read or write in one answer, and end with the next
+const REQUESTS_OF_A_PIECE = 2 // at most, as a rule: a fork that changes memories reads them first
 const CAUTION = 2 // a piece may cost twice the mean: contexts grow, and the cache is cold after a compaction
 /** Prices of a usual model, relative to plain input. They weigh the tokens where no price is known. */
 const USUAL = { input: 1, output: 5, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheRead: 0.1 }

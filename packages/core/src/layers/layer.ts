@@ -12,6 +12,7 @@ import type { Model } from "../model/model.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
+import type { PausePrior } from "../views/cache/earlier-pauses.ts"
 import type { Views } from "../views/views.ts"
 import type { Trigger } from "./action-report.ts"
 import type { CompactionOrder, CompactionPlan, CompactionProgress, Refusal } from "./compaction-order.ts"
@@ -51,6 +52,8 @@ export interface LayerContext {
   readonly request: () => Promise<ModelRequest>
   /** Whether it had been idle for long, and nothing was said since it was opened. */
   readonly isOnlyOpened: boolean
+  /** What is known about pauses before the conversation has had any. */
+  readonly prior?: PausePrior | undefined
   /** Starts work of a layer in the background. What it decides is journaled when it is done. */
   readonly meanwhile: (
     layer: Pick<Layer, "name">,
@@ -93,6 +96,8 @@ export interface Layer {
   afterResponse?(context: LayerContext): Promise<Outcome | undefined>
   /** After a final answer, in the background. */
   afterQuery?(context: LayerContext): Promise<Outcome | undefined>
+  /** In a pause, shortly before the server forgets what was sent last, in the background. */
+  beforeExpiry?(context: LayerContext): Promise<Outcome | undefined>
   /** What the request carries besides the conversation. Pure: equal views give equal bytes. */
   requestExtras?(context: LayerContext, sender: Sender): RequestExtras | undefined
 }

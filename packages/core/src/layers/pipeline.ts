@@ -100,7 +100,7 @@ export class LayerPipeline {
   }
 
   /** Starts what the layers do in the background. What they decide is journaled when they are done. */
-  inBackground(moment: "afterResponse" | "afterQuery"): void {
+  inBackground(moment: "afterResponse" | "afterQuery" | "beforeExpiry"): void {
     for (const layer of this.#having(moment)) this.begin(layer, async (context) => layer[moment]?.(context))
   }
 
@@ -163,7 +163,7 @@ export class LayerPipeline {
 
   /** The others have nothing to do then, and a turn asks often. */
   #having(
-    hook: "onToolResults" | "beforeRequest" | "requestExtras" | "afterResponse" | "afterQuery",
+    hook: "onToolResults" | "beforeRequest" | "requestExtras" | "afterResponse" | "afterQuery" | "beforeExpiry",
   ): readonly Layer[] {
     return this.#parts.layers.filter((layer) => layer[hook] !== undefined)
   }

@@ -13,6 +13,7 @@ import { createEstimator, type Estimator } from "../tokens/estimate.ts"
 import type { TokenizerFamily } from "../tokens/model-facts.ts"
 
 const SCALE = { least: 0.5, most: 2 } // the same range as the calibration
+const LARGEST_PROMPT = 70_000 // tokens of system prompt and tools: recorded ones have up to 62,000. More than that is history that the file lacks
 const WHOLE_ANSWER = 0.5 // a recorded output below this share of its estimate was recorded before the answer was complete
 
 /** How far a block's estimate is off, and the unrecorded tokens that came with it. */
@@ -120,7 +121,7 @@ export class SizeLessons {
       )
     const estimates = fresh.map(({ block }) => this.#sizes.estimate(block))
     const estimated = sum(estimates)
-    this.#prompt ??= Math.max(0, Math.round(input - estimated))
+    this.#prompt ??= Math.min(LARGEST_PROMPT, Math.max(0, Math.round(input - estimated)))
     const rest = opensContext ? this.#prompt : (this.#rest ?? this.#prompt)
     const growth = input - rest - this.#sizeOf(messages, new Set(fresh.map(({ block }) => block)))
     const answers = fresh.map(({ role }) => role === "assistant")
@@ -167,7 +168,7 @@ interface Growth {
 function scalesFor({ estimates, answers, growth, lastOutput = 0 }: Growth): readonly number[] {
   const answer = sum(estimates.filter((_, i) => answers[i]))
   const rest = sum(estimates) - answer
-  if (answer === 0 || lastOutput < answer * WHOLE_ANSWER || lastOutput > growth) {
+  if (answer === 0 || !isWhole(lastOutput, answer) || lastOutput > growth) {
     const scale = clamped(growth / (answer + rest))
     return estimates.map(() => scale)
   }
@@ -175,6 +176,9 @@ function scalesFor({ estimates, answers, growth, lastOutput = 0 }: Growth): read
   const ofRest = clamped((growth - answer * ofAnswer) / rest)
   return answers.map((isAnswer) => (isAnswer ? ofAnswer : ofRest))
 }
+
+/** Whether a recorded output is that of the whole answer. Some programs record what was counted when it began. */
+export const isWhole = (output: number, estimated: number): boolean => output >= estimated * WHOLE_ANSWER
 
 const clamped = (scale: number) => (Number.isFinite(scale) ? Math.min(SCALE.most, Math.max(SCALE.least, scale)) : 1)
 

@@ -9,13 +9,22 @@ import type { SentMessage } from "./server-copy.ts"
 /** Texts that compactions wrote. The view renders attachments again, so they are known by what they say. */
 export class OwnTexts {
   readonly #texts = new Set<string>()
+  readonly #lists = new Set<string>()
 
   add(drafts: readonly Draft[]): void {
     for (const draft of drafts) {
       if (draft.type !== "attachment" && draft.type !== "user") continue
       const blocks = draft.type === "attachment" ? renderAttachment(draft.attachment) : toBlocks(draft.message.content)
-      for (const block of blocks) if (isText(block)) this.#texts.add(block.text)
+      const texts = blocks.flatMap((block) => (isText(block) ? block.text : []))
+      for (const text of texts) this.#texts.add(text)
+      if (draft.type === "attachment" && draft.attachment.type === "carried_facts")
+        for (const text of texts) this.#lists.add(text)
     }
+  }
+
+  /** Whether it is a record of facts: lists of files, commands and names. */
+  isList(text: string): boolean {
+    return this.#lists.has(text)
   }
 
   has(text: string): boolean {

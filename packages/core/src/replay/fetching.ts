@@ -4,7 +4,7 @@
  */
 import type { Ids } from "../base/ids.ts"
 import type { Entry } from "../journal/entries.ts"
-import type { Block } from "../messages/blocks.ts"
+import { type Block, isText } from "../messages/blocks.ts"
 import type { Usage } from "../messages/messages.ts"
 import { wordsOf } from "./block-words.ts"
 import { InView } from "./in-view.ts"
@@ -31,6 +31,13 @@ export interface FetchedAt {
   readonly usage: Usage
 }
 
+interface FetchingOptions {
+  /** Whether what left the view can be searched for. */
+  readonly recalls: boolean
+  /** Texts that do not count as in view. */
+  readonly isForgotten?: (text: string) => boolean
+}
+
 export class Fetching {
   readonly #needs: readonly Needs[]
   readonly #view = new InView()
@@ -42,8 +49,10 @@ export class Fetching {
   #fetched = 0
   #fetchedTokens = 0
 
-  /** `recalls`: whether what left the view can be searched for. */
-  constructor(recording: MeasuredRecording, { recalls }: { readonly recalls: boolean }) {
+  readonly #isForgotten: (text: string) => boolean
+
+  constructor(recording: MeasuredRecording, { recalls, isForgotten = () => false }: FetchingOptions) {
+    this.#isForgotten = isForgotten
     this.#search = recalls ? new OneSearch() : undefined
     this.#recording = recording
     this.#needs = needsOf(recording)
@@ -66,7 +75,9 @@ export class Fetching {
   /** The blocks that the answer to this request needs and that the messages do not show. */
   missing(request: number, messages: readonly SentMessage[]): readonly Missing[] {
     const blocks = messages.flatMap(({ items }) =>
-      items.flatMap(({ block, isCleared }) => (block && !isCleared ? block : [])),
+      items.flatMap(({ block, isCleared }) =>
+        block && !isCleared && !(isText(block) && this.#isForgotten(block.text)) ? block : [],
+      ),
     )
     this.#view.update(blocks)
     const { names, edited } = this.#needs[request]!

@@ -9,7 +9,7 @@ import type { ModelOverride } from "../tokens/models.ts"
 import { findModel } from "../tokens/models.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { Views } from "../views/views.ts"
-import { BlockSizes, SizeLessons } from "./block-sizes.ts"
+import { BlockSizes, isWhole, SizeLessons } from "./block-sizes.ts"
 import { type ClientCache, clientCacheOf } from "./client-cache.ts"
 import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import { type RecordedConversation, type RecordedRequest, type RecordedSteps, recordedSteps } from "./recorded-steps.ts"
@@ -112,15 +112,24 @@ export function neededForValidity(context: ContextView): readonly DecisionDraft[
   ]
 }
 
-/** Tokens of the answer to a request: as recorded, or else an estimate. */
-export function outputOf({ steps, sizes }: MeasuredRecording, { number, counted }: RecordedRequest): number {
-  if (counted) return counted.output
-  const answer = steps.flatMap((step) =>
-    step.kind === "entry" && step.response === number && step.entry.type === "assistant"
-      ? toBlocks(step.entry.message.content)
-      : [],
-  )
-  return Math.round(answer.reduce((sum, block) => sum + sizes.estimate(block), 0))
+/** Tokens of the answer to a request: as recorded, or an estimate where nothing or only the beginning was counted. */
+export function outputOf(recording: MeasuredRecording, { number, counted }: RecordedRequest): number {
+  const estimated = estimatedOutputs(recording)[number] ?? 0
+  return counted && isWhole(counted.output, estimated) ? counted.output : Math.round(estimated)
+}
+
+const outputs = new WeakMap<MeasuredRecording, readonly number[]>()
+
+/** By the number of the request. */
+function estimatedOutputs(recording: MeasuredRecording): readonly number[] {
+  const known = outputs.get(recording)
+  if (known) return known
+  const found: number[] = recording.requests.map(() => 0)
+  for (const step of recording.steps)
+    if (step.kind === "entry" && step.response !== undefined && step.entry.type === "assistant")
+      for (const block of toBlocks(step.entry.message.content)) found[step.response]! += recording.sizes.estimate(block)
+  outputs.set(recording, found)
+  return found
 }
 
 interface Place {

@@ -4,6 +4,7 @@
  */
 import type { FigureName } from "../base/flag-names.ts"
 import type { Settings } from "../base/settings.ts"
+import type { Ahead } from "../layers/4-compaction/ahead.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
 import type { RecordedFiles } from "./recorded-files.ts"
@@ -20,14 +21,15 @@ export interface Policy {
 export interface RunOptions {
   /** The model's window, where it is not the one that the recording used. */
   readonly window?: number
+  /** How long a model takes to write a summary. */
+  readonly summarySeconds?: number
 }
 
 /** A policy made of layers. The pipeline of a conversation runs them. */
 export interface LayeredPolicy {
   readonly name: string
   readonly about: string
-  /** `files`: those of the recording, where the layers show some again. */
-  readonly layers: (files: RecordedFiles, policy: Pick<LayeredPolicy, "keepsWarm">) => readonly Layer[]
+  readonly layers: (parts: PolicyParts) => readonly Layer[]
   /** Figures that differ from the defaults. */
   readonly figures?: Partial<Record<FigureName, number>>
   readonly settings?: Partial<Settings>
@@ -41,10 +43,22 @@ export interface LayeredPolicy {
   readonly marksPrompt?: boolean
   /** Whether the planner keeps the cache warm in pauses. Default: no. */
   readonly keepsWarm?: boolean
+  /** Whether notes and memories are written, as they are by default. Default: no. */
+  readonly remembers?: boolean
   /** Whether what left the view can be found with a search. Default: no. */
   readonly recalls?: boolean
+  /** Whether a name in the list of names after a compaction counts as in view. Default: yes. */
+  readonly listsCount?: boolean
   /** Who writes summaries: a fork that reads the conversation from the cache, or a call of its own that sends it again. Default: a fork. */
   readonly summariser?: Summariser
+}
+
+/** What layers of a policy may need. */
+export interface PolicyParts extends Pick<LayeredPolicy, "keepsWarm"> {
+  /** Those of the recording, where layers show some again. */
+  readonly files: RecordedFiles
+  /** Writes summaries in the background. They are charged when they are written. */
+  readonly background: Ahead
 }
 
 export interface Summariser {

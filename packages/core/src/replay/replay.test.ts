@@ -24,7 +24,7 @@ const reportOf = ({ reports }: Replay, policy: string) => reports.find((report) 
 
 describe("CACHE-5 the replay of a recording", () => {
   test("without a policy has the sizes that were recorded, request by request, also after a compaction", async () => {
-    const usage = (read: number, written: number, output = 40) => ({
+    const usage = (read: number, written: number, output = 100) => ({
       input_tokens: 3,
       output_tokens: output,
       cache_read_input_tokens: read,
@@ -44,7 +44,7 @@ describe("CACHE-5 the replay of a recording", () => {
     expect(sizes).toBe("counted")
     const recorded = [20_003, 21_203, 24_659, 20_503]
     expect(reports[0]!.requests.map(({ context }) => context)).toEqual(recorded)
-    expect(reports[0]!.requests.map(({ counts }) => counts.output)).toEqual([40, 40, 40, 40])
+    expect(reports[0]!.requests.map(({ counts }) => counts.output)).toEqual([100, 100, 100, 100])
   })
 
   test("does not credit a clearing with what was sent but not recorded", async () => {

@@ -17,6 +17,7 @@ import {
   type PolicyRun,
   PURPOSES,
   type Purpose,
+  type ReplayedCompaction,
   type ReplayedRequest,
   type UsedAgain,
 } from "./report.ts"
@@ -42,6 +43,7 @@ export interface ReplayReport {
   readonly losses: readonly CacheLoss[]
   /** The turn of the first request after each compaction. */
   readonly boundaries: readonly number[]
+  readonly compactions: readonly ReplayedCompaction[]
   readonly usedAgain: UsedAgain
   readonly afterCompaction: AfterCompaction
   /** What went wrong in a layer. The replay went on without it. */
@@ -77,13 +79,9 @@ export interface ReplayTotals {
   readonly saved: { readonly amount: number; readonly share: number; readonly unit: CostUnit }
 }
 
-const SUMMARY_MS = 20_000 // how long a model takes for a summary, judging by recorded ones
-
 export interface ReplayInput extends ReplayOptions, RunOptions {
   /** Default: all. */
   readonly policies?: readonly Policy[]
-  /** How long a model takes to write a summary. */
-  readonly summaryMs?: number
   /** Called for every run of a policy, to measure it or to show progress. It must return what `run` returns. */
   readonly around?: (policy: Policy, run: () => Promise<PolicyRun>) => Promise<PolicyRun>
 }
@@ -91,17 +89,20 @@ export interface ReplayInput extends ReplayOptions, RunOptions {
 /** The first policy is what the others are compared with, unless `none` is among them. */
 export async function replay(
   conversation: RecordedConversation,
-  { policies = ALL_POLICIES, window, summaryMs = SUMMARY_MS, around = (_, run) => run(), ...options }: ReplayInput = {},
+  { policies = ALL_POLICIES, window, summarySeconds, around = (_, run) => run(), ...options }: ReplayInput = {},
 ): Promise<Replay> {
   const recording = measureRecording(conversation, options)
-  const running = window === undefined ? {} : { window }
+  const running = {
+    ...(window === undefined ? {} : { window }),
+    ...(summarySeconds === undefined ? {} : { summarySeconds }),
+  }
   const everything = policies.includes(NOTHING) ? NOTHING : none
   const runOf = (policy: Policy) => around(policy, () => policy.run(recording, running))
   const baseline = await runOf(everything)
   const reports: ReplayReport[] = []
   for (const policy of policies) {
     const run = policy === everything ? baseline : await runOf(policy)
-    reports.push(reportOf(policy, { run, baseline, summaryMs }))
+    reports.push(reportOf(policy, { run, baseline }))
   }
   const { pauses, source, model } = recording
   return { pauses, sizes: source, model, reports }
@@ -114,10 +115,9 @@ export const replayClearing = (conversation: RecordedConversation, options: Omit
 interface Runs {
   readonly run: PolicyRun
   readonly baseline: PolicyRun
-  readonly summaryMs: number
 }
 
-function reportOf({ name, about }: Policy, { run, baseline, summaryMs }: Runs): ReplayReport {
+function reportOf({ name, about }: Policy, { run, baseline }: Runs): ReplayReport {
   const { requests, failures, losses, contexts, usedAgain, afterCompaction } = run
   const unit = unitOf(requests)
   const price = (request: ReplayedRequest) => requestCost(request, unit)
@@ -133,13 +133,14 @@ function reportOf({ name, about }: Policy, { run, baseline, summaryMs }: Runs): 
       byPurpose: Object.fromEntries(
         PURPOSES.map((purpose) => [purpose, sum(requests.filter((each) => each.purpose === purpose).map(price))]),
       ) as Record<Purpose, number>,
-      blockedMs: requests.filter(({ purpose }) => purpose === "summary").length * summaryMs,
+      blockedMs: sum(run.compactions.map(({ waitedMs }) => waitedMs)),
       saved: { unit, amount: sum(differences), share: share(sum(differences), sum(everything)) },
     },
     requests,
     actions: run.actions.map((action, i) => ({ ...action, saved: savings[i]! })),
     losses,
     boundaries: contexts,
+    compactions: run.compactions,
     usedAgain,
     afterCompaction,
     failures,

@@ -1,9 +1,10 @@
 /** What a replay reports. All of it is plain data. */
 import type { TokenCounts } from "../base/token-counts.ts"
+import type { Opening } from "../layers/planner/opening.ts"
 import type { PolicyAction } from "./replayed-actions.ts"
 
 /** What a request is for. `recall`: getting back what was used again and was no longer in view. */
-export const PURPOSES = ["conversation", "summary", "recall", "keep-warm"] as const
+export const PURPOSES = ["conversation", "summary", "recall", "keep-warm", "notes", "memory"] as const
 export type Purpose = (typeof PURPOSES)[number]
 
 /** What the tokens of a context are, in the order they are shown. */
@@ -56,11 +57,22 @@ export interface AfterCompaction {
   readonly rulesVerbatim: number
 }
 
+/** A compaction: where it fell, and how long someone waited for its summary. */
+export interface ReplayedCompaction {
+  /** The turn of the first request after it. */
+  readonly turn: number
+  readonly opening: Opening
+  readonly tokensBefore: number
+  readonly waitedMs: number
+}
+
 export interface PolicyRun {
   readonly requests: readonly ReplayedRequest[]
   readonly actions: readonly PolicyAction[]
   /** The turn of the first request after each compaction. */
   readonly contexts: readonly number[]
+  /** Those of the policy's own. A bound that knows the future has none that anyone would notice. */
+  readonly compactions: readonly ReplayedCompaction[]
   readonly losses: readonly CacheLoss[]
   readonly usedAgain: UsedAgain
   readonly afterCompaction: AfterCompaction

@@ -11,11 +11,15 @@ import { silentTelemetry } from "../base/telemetry.ts"
 import { inputTokens, NO_TOKENS } from "../base/token-counts.ts"
 import { type Draft, type Entry, isDecision } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
+import { lastUse } from "../layers/2-microcompact/cache-state.ts"
+import { ahead } from "../layers/4-compaction/ahead.ts"
 import type { LayerContext } from "../layers/layer.ts"
 import { type LayerActed, LayerPipeline } from "../layers/pipeline.ts"
-import { dueAfterMs, nextPing } from "../layers/planner/keep-warm.ts"
-import { isToolResult, toBlocks } from "../messages/blocks.ts"
+import { nextPing, PING_EARLY, SUMMARY_EARLY } from "../layers/planner/keep-warm.ts"
+import { openingOf } from "../layers/planner/opening.ts"
+import { isToolResult, isToolUse, toBlocks } from "../messages/blocks.ts"
 import type { Message } from "../messages/messages.ts"
+import { LIFETIME_MS, type Lifetime } from "../model/cache/known-entries.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { fillOf } from "../tokens/window.ts"
 import { lifetimeIn } from "../views/cache/cache-history.ts"
@@ -23,16 +27,17 @@ import { buildRequest } from "../views/context/request.ts"
 import { Views } from "../views/views.ts"
 import { AfterCompactions } from "./after-compaction.ts"
 import { type AskedModel, askedModels } from "./asked-models.ts"
-import { Bill, type Charged, type Sent, usageOf } from "./bill.ts"
+import { Bill, type Charged, type Sent, type SentRequest, usageOf } from "./bill.ts"
 import { OwnTexts } from "./context-classes.ts"
 import { Fetching } from "./fetching.ts"
 import { type MeasuredRecording, neededForValidity, outputOf } from "./measured-recording.ts"
+import { forkCounts, MemoryWork } from "./memory-work.ts"
 import type { LayeredPolicy, RunOptions } from "./policy.ts"
 import { RecordedFiles } from "./recorded-files.ts"
 import type { RecordedRequest, Step } from "./recorded-steps.ts"
 import { replayJournal } from "./replay-journal.ts"
 import { actionsOf, type PolicyAction, withMeasuredCompactions } from "./replayed-actions.ts"
-import type { PolicyRun, Purpose, ReplayedRequest } from "./report.ts"
+import type { PolicyRun, Purpose, ReplayedCompaction, ReplayedRequest } from "./report.ts"
 import { SaidAgain } from "./said-again.ts"
 import { SentContexts } from "./sent-contexts.ts"
 import { summariserInput } from "./summariser-input.ts"
@@ -40,6 +45,8 @@ import { SUMMARY_TOKENS, summaryCounts } from "./summary-request.ts"
 import { withoutCompactions } from "./without-compactions.ts"
 
 const FILLER = "Words in place of a prompt that was not recorded, as many as the prompt has tokens. "
+const SUMMARY_SECONDS = 30 // that a model takes for a summary: recorded ones took 10 to 88
+const LONGEST_ANSWER_MS = 2 * 60_000
 const CALL_OUTPUT = 80 // tokens of a call that fetches something
 
 export async function rerun(
@@ -52,6 +59,7 @@ export async function rerun(
   const run = new Rerun({ recording, policy, options, entries, journal })
   const steps = policy.compactions === "recorded" ? recording.steps : withoutCompactions(recording.steps)
   for (const step of steps) await run.take(step)
+  await run.end()
   return run.result()
 }
 
@@ -85,13 +93,21 @@ class Rerun {
   readonly #fetching: Fetching
   readonly #after = new AfterCompactions()
   readonly #ownTexts = new OwnTexts()
+  readonly #memoryWork = new MemoryWork()
   #decided: readonly Draft[] = []
   /** The view before a compaction that is still to be paid for. */
   #compactedFrom: Sent | undefined
+  /** Seconds that one summary takes, and milliseconds that someone has just waited for one. */
+  readonly #summarySeconds: number
+  #waited = 0
+  readonly #compactions: ReplayedCompaction[] = []
+  /** A response came, and what follows from it has not been done yet. */
+  #answered: { readonly at: Date; readonly isFinal: boolean } | undefined
   #asked: AskedModel
   #now = new Date(0)
   #turn = 0
   #isSending = false
+  #isPausing = false
   #invalid = 0
 
   constructor({ recording, policy, options, entries, journal }: RerunParts) {
@@ -107,10 +123,27 @@ class Rerun {
     this.#asked = this.#ask(recording.model)
     this.#views = new Views({ family: this.#asked.lookup.facts.family, models: recording.models })
     this.#flags = createFlags({ settings: this.#settings }).current
-    this.#fetching = new Fetching(recording, { recalls: policy.recalls ?? false })
+    this.#summarySeconds = options.summarySeconds ?? SUMMARY_SECONDS
+    const background = ahead(
+      { now: () => this.#now },
+      {
+        seconds: this.#summarySeconds,
+        written: (text) => {
+          if (this.#policy.remembers && this.#memoryWork.notesServe(this.#context())) return
+          this.#payForSummary(this.#newestRequest, Math.round(this.#views.estimator.text(text)))
+        },
+        waited: (ms) => {
+          this.#waited += ms
+        },
+      },
+    )
+    this.#fetching = new Fetching(recording, {
+      recalls: policy.recalls ?? false,
+      isForgotten: (text) => policy.listsCount === false && this.#ownTexts.isList(text),
+    })
     this.#layers = new LayerPipeline({
       source: "main",
-      layers: policy.layers(this.#files, policy),
+      layers: policy.layers({ files: this.#files, background, keepsWarm: policy.keepsWarm ?? false }),
       telemetry: silentTelemetry, // a replay sends no requests
       conversation: "replay",
       context: () => this.#context(),
@@ -133,6 +166,13 @@ class Rerun {
     return this.#policy.compactions !== "recorded"
   }
 
+  /** What happens after the last request: no one comes back, and what is done for someone who might is charged. */
+  async end(): Promise<void> {
+    await this.#follow()
+    const last = this.#recording.requests.at(-1)
+    if (last && this.#compactsItself) await this.#pause(last, Number.POSITIVE_INFINITY)
+  }
+
   async take(step: Step): Promise<void> {
     if (step.kind === "request") await this.#send(step.request)
     else if (step.kind === "entry") await this.#add(step.entry, step.response)
@@ -144,6 +184,7 @@ class Rerun {
       requests: this.#bill.requests,
       actions: withMeasuredCompactions(this.#actions, this.#bill.requests),
       contexts: this.#contexts,
+      compactions: this.#compactions,
       losses: this.#bill.losses,
       usedAgain: this.#fetching.usedAgain,
       afterCompaction: this.#after.found,
@@ -164,11 +205,16 @@ class Rerun {
   }
 
   async #add(entry: Entry, response: number | undefined): Promise<void> {
+    if (response === undefined) await this.#follow()
     this.#now = new Date(entry.timestamp)
     if (entry.type !== "assistant") this.#decide(this.#sent.reported()) // it belongs to the response, so nothing comes between
     this.#apply(this.#inPlace(response === undefined ? entry : this.#asReplayed(entry, response)))
     this.#files.take(entry)
     this.#saidAgain.take(entry)
+    if (entry.type === "assistant" && response !== undefined) {
+      const calls = toBlocks(entry.message.content).some(isToolUse)
+      this.#answered = { at: this.#now, isFinal: (this.#answered?.isFinal ?? true) && !calls }
+    }
     if (entry.type === "system" && entry.subtype === "compact_boundary") this.#contexts.push(this.#turn + 1)
     if (entry.type !== "user") return
     await this.#layers.onToolResults(toBlocks(entry.message.content).filter(isToolResult))
@@ -180,18 +226,51 @@ class Rerun {
     return { ...entry, parentUuid: this.#views.context.newest?.uuid ?? null } as Entry
   }
 
+  /** What layers do in the background after a response. */
+  async #follow(): Promise<void> {
+    const answered = this.#answered
+    this.#answered = undefined
+    if (!answered || !this.#compactsItself) return
+    this.#decide(this.#sent.reported()) // a fork asks for what the server has cleared
+    const now = this.#now
+    // an answer that seems to have taken longer was asked for again meanwhile, and its cache is newer than the recorded request
+    this.#now = new Date(Math.min(answered.at.getTime(), this.#newestRequest.at.getTime() + LONGEST_ANSWER_MS))
+    this.#layers.inBackground("afterResponse")
+    if (answered.isFinal) this.#layers.inBackground("afterQuery")
+    await this.#layers.settled()
+    if (this.#policy.remembers) this.#remember(answered.isFinal)
+    this.#now = now
+  }
+
+  /** Notes and memories: forks that read the conversation from the cache. */
+  #remember(isFinal: boolean): void {
+    const request = { ...this.#newestRequest, at: this.#now }
+    for (const kind of this.#memoryWork.due(this.#context(), isFinal)) {
+      const counts = forkCounts(kind, this.#bill.cached(this.#sent.fork(request), request, { writes: false }))
+      this.#charge(kind, { request, counts })
+      const paid = { purpose: kind, model: request.model, responseId: this.#ids.uuid(), usage: usageOf(counts) } as const
+      this.#decide([{ type: "strata", subtype: "spent", ...paid }])
+    }
+  }
+
+  get #newestRequest(): RecordedRequest {
+    return this.#recording.requests[Math.max(0, this.#turn - 1)]!
+  }
+
   async #send(request: RecordedRequest): Promise<void> {
+    await this.#follow()
     this.#turn = request.number + 1
     this.#decide(this.#sent.reported())
-    this.#keepWarm(request)
+    if (this.#compactsItself) await this.#pause(request, request.at.getTime())
     this.#now = request.at
     this.#asked = this.#ask(request.model)
     this.#isSending = true
     await this.#layers.beforeRequest()
+    await this.#layers.settled()
     this.#isSending = false
     this.#decide(neededForValidity(this.#views.context))
     if (this.#policy.lifetime === "auto") this.#bill.lifetime = lifetimeIn(this.#views.cacheHistory.chosen)
-    this.#payForSummary(request)
+    this.#payForCompaction(request)
     const first = this.#contextFor(request)
     const sent = this.#compactsItself && this.#fetchWhatIsNeeded(request, first) ? this.#contextFor(request) : first
     const counts = { ...this.#bill.cachedInTurn(sent, request), output: outputOf(this.#recording, request) }
@@ -224,32 +303,44 @@ class Rerun {
     return this.#actions.some(({ turn }) => turn === this.#turn) ? "clearing" : undefined
   }
 
-  /** In a pause, before the request that ends it: the requests that keep the cache warm, as the planner would have sent them. */
-  #keepWarm({ number, at }: RecordedRequest): void {
+  /** A pause, before the request that ends it: summaries and requests that keep the cache warm, as the planner would have sent them. */
+  async #pause({ number }: RecordedRequest, until: number): Promise<void> {
     const { last } = this.#bill
-    if (!this.#policy.keepsWarm || !last || this.#recording.pauses === "unknown") return
-    const { model } = last.request
-    let due = Date.parse(last.request.at) + dueAfterMs("5m")
-    for (let sent = 0; due < at.getTime(); sent++) {
-      const lifetime = nextPing(this.#context(), sent)
+    if (!last || this.#recording.pauses === "unknown") return
+    let used = Date.parse(last.request.at)
+    for (let pings = 0; ; pings++) {
+      const life = LIFETIME_MS[lastUse({ timestamp: last.request.at }, this.#views).lifetime]
+      if (used + SUMMARY_EARLY * life >= until) return
+      this.#now = new Date(used + SUMMARY_EARLY * life)
+      this.#isPausing = true
+      this.#layers.inBackground("beforeExpiry")
+      await this.#layers.settled()
+      this.#isPausing = false
+      this.#payForCompaction(this.#newestRequest)
+      const due = used + PING_EARLY * life
+      this.#now = new Date(due)
+      if (this.#layers.prepared !== "not-begun" || due >= until || !this.#policy.keepsWarm) return
+      const lifetime = nextPing(this.#context(), pings)
       if (!lifetime) return
-      const request = { number, at: new Date(due), model }
-      this.#now = request.at
-      const counts =
-        lifetime === "1h"
-          ? this.#bill.cached(this.#withAnswer(last.sent), request, { lifetime })
-          : this.#bill.cached(last.sent, request)
-      this.#charge("keep-warm", { request, counts })
-      const paid = {
-        purpose: "keep-warm",
-        model,
-        responseId: this.#ids.uuid(),
-        usage: usageOf(counts),
-        lifetime,
-      } as const
-      this.#decide([{ type: "strata", subtype: "spent", ...paid }])
-      due += dueAfterMs(lifetime)
+      this.#ping({ number, at: this.#now, model: last.request.model }, { lifetime, sent: last.sent })
+      used = due
     }
+  }
+
+  #ping(request: SentRequest, { lifetime, sent }: { readonly lifetime: Lifetime; readonly sent: Sent }): void {
+    const counts =
+      lifetime === "1h"
+        ? this.#bill.cached(this.#withAnswer(sent), request, { lifetime })
+        : this.#bill.cached(sent, request)
+    this.#charge("keep-warm", { request, counts })
+    const paid = {
+      purpose: "keep-warm",
+      model: request.model,
+      responseId: this.#ids.uuid(),
+      usage: usageOf(counts),
+      lifetime,
+    } as const
+    this.#decide([{ type: "strata", subtype: "spent", ...paid }])
   }
 
   /** What was sent, and the answer to it. */
@@ -258,18 +349,24 @@ class Rerun {
     return { prompt, messages: messages.slice(0, 1 + messages.findLastIndex(({ role }) => role === "assistant")) }
   }
 
-  /** The summariser has read what was in view, or was sent it once more. */
-  #payForSummary(request: RecordedRequest): void {
+  /** A summary that was written with the request that needs it. */
+  #payForCompaction(request: RecordedRequest): void {
     const before = this.#compactedFrom
-    if (!before) return
     this.#compactedFrom = undefined
+    if (before) this.#payForSummary(request, this.#after.summaryTokens((text) => this.#views.estimator.text(text)), before)
+  }
+
+  /** The summariser has read what was in view, or was sent it once more. */
+  #payForSummary(request: RecordedRequest, shown: number, before = this.#sent.fork(request)): void {
+    const at = { ...request, at: this.#now }
     const { kind = "fork", ...limits } = this.#policy.summariser ?? {}
     const sent =
       kind === "fork"
-        ? this.#bill.cachedInTurn(before, request, { writes: false })
+        ? this.#isSending
+          ? this.#bill.cachedInTurn(before, request, { writes: false })
+          : this.#bill.cached(before, at, { writes: false })
         : { ...NO_TOKENS, input: summariserInput(before, limits) }
-    const shown = this.#after.summaryTokens((text) => this.#views.estimator.text(text))
-    this.#charge("summary", { request, counts: summaryCounts(this.#recording, { sent, shown }) })
+    this.#charge("summary", { request: at, counts: summaryCounts(this.#recording, { sent, shown }) })
   }
 
   /** One request with a call for every block that is needed and not in view. `false`: all of them are. */
@@ -300,11 +397,18 @@ class Rerun {
 
   #decide(drafts: readonly Draft[]): void {
     this.#decided = drafts
-    const isCompaction = drafts.some(
-      ({ type, ...draft }) => type === "strata" && "subtype" in draft && draft.subtype === "compacted",
-    )
+    const compacted = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compacted")
+    const isCompaction = compacted !== undefined
     if (isCompaction) {
-      this.#compactedFrom = this.#sent.fork(this.#recording.requests[this.#turn - 1]!)
+      const isPrepared = "prepared" in compacted && compacted.prepared === true
+      if (!isPrepared) this.#compactedFrom = this.#sent.fork(this.#newestRequest)
+      this.#compactions.push({
+        turn: this.#turn,
+        opening: this.#isPausing ? "pause" : openingOf(this.#context()),
+        tokensBefore: this.#views.context.size().tokens,
+        waitedMs: this.#waited + (isPrepared || this.#isPausing ? 0 : this.#summarySeconds * 1_000),
+      })
+      this.#waited = 0
       this.#contexts.push(this.#turn)
       this.#ownTexts.add(drafts)
     }
@@ -358,7 +462,8 @@ class Rerun {
         }),
       signal: new AbortController().signal,
       isOnlyOpened: false,
-      meanwhile: () => undefined,
+      prior: { asked: this.#recording.client.lifetimes[0] === "1h" ? "1h" : undefined },
+      meanwhile: (layer, work) => this.#layers.begin(layer, work),
       progress: () => undefined,
     }
   }

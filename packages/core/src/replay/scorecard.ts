@@ -3,6 +3,7 @@
  * about the same conversations.
  */
 import { addCounts, inputTokens, NO_TOKENS } from "../base/token-counts.ts"
+import type { Opening } from "../layers/planner/opening.ts"
 import type { Replay, ReplayReport } from "./replay.ts"
 import type { CostUnit } from "./request-cost.ts"
 
@@ -38,7 +39,11 @@ export interface Score {
   /** Requests that do not fit the window. */
   readonly invalid: number
   readonly compactions: number
+  /** Where they fell. A bound that knows the future has no places. */
+  readonly openings: Readonly<Record<Opening, number>>
   readonly blockedMs: number
+  /** Of the compactions, those that no one waited for. */
+  readonly withoutWaiting: Part
   /** Of the names that answers used again, those that were in view. */
   readonly namesInView: Part
   /** The same with those that one search finds. Absent where the policy has no index. */
@@ -49,7 +54,7 @@ export interface Score {
   readonly trailRecall: Part
   /** Of the person's rules, those that are in view in their own words after a compaction. */
   readonly rulesVerbatim: Part
-  /** What layers reported as failed. */
+  /** What layers reported as failed, and requests that do not fit the window. */
   readonly failures: number
   /** Absent where it was not measured for every conversation. */
   readonly processingMs?: number
@@ -97,6 +102,8 @@ function scoreOf(runs: readonly ScoredRun[], costs: ReadonlyMap<string, number>)
   const inView = total(({ usedAgain }) => usedAgain.inView)
   const hasIndex = reports.every(({ usedAgain }) => usedAgain.found !== undefined)
   const after = (name: keyof ReplayReport["afterCompaction"]) => total(({ afterCompaction }) => afterCompaction[name])
+  const made = reports.flatMap(({ compactions }) => compactions)
+  const at = (opening: Opening) => made.filter((each) => each.opening === opening).length
   const times = runs.map(({ processingMs }) => processingMs)
   return {
     policy,
@@ -108,13 +115,15 @@ function scoreOf(runs: readonly ScoredRun[], costs: ReadonlyMap<string, number>)
     peak: reports.reduce((most, { totals }) => Math.max(most, totals.peak), 0),
     invalid: total(({ totals }) => totals.invalid),
     compactions: total(({ totals }) => totals.compactions),
+    openings: { task: at("task"), request: at("request"), pause: at("pause") },
     blockedMs: total(({ totals }) => totals.blockedMs),
+    withoutWaiting: part(made.filter(({ waitedMs }) => waitedMs === 0).length, made.length),
     namesInView: part(inView, names),
     ...(hasIndex ? { namesWithinSearch: part(inView + total(({ usedAgain }) => usedAgain.found!), names) } : {}),
     trailPrecision: part(after("pathsTouched"), after("paths")),
     trailRecall: part(after("changedFilesNamed"), after("changedFiles")),
     rulesVerbatim: part(after("rulesVerbatim"), after("rules")),
-    failures: total(({ failures }) => failures.length),
+    failures: total(({ failures, totals }) => failures.length + totals.invalid),
     ...(times.every((time) => time !== undefined) ? { processingMs: sum(times) } : {}),
   }
 }

@@ -4,7 +4,7 @@ import { summaryPrompt } from "../layers/4-compaction/summarise/prompts.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
 
 /** Tokens of a summary, for all policies. One of our own journals has its own size, for all policies as well. */
-export const SUMMARY_TOKENS = 2_000
+export const SUMMARY_TOKENS = 4_000
 
 const PROMPT = summaryPrompt({ kind: "all", instructions: [], record: true, words: SUMMARY_TOKENS })
 

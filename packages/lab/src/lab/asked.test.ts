@@ -8,15 +8,14 @@ const file = fileURLToPath(import.meta.url)
 describe("BEY-7 what the lab is asked for", () => {
   it("takes names of policies, also of Strata with other settings", () => {
     expect(askedFor(["--policies", "strata, strata-not-warmed", "--short", folder])).toEqual({
-      sets: [folder],
-      policies: ["strata", "strata-not-warmed"],
+      sets: [{ folder, policies: ["strata", "strata-not-warmed"] }],
       most: 4,
       isDocumented: false,
     })
   })
 
   it("generates work on request", () => {
-    expect(askedFor(["--generated"])).toMatchObject({ sets: [undefined], isDocumented: false })
+    expect(askedFor(["--generated"])).toMatchObject({ sets: [{ folder: undefined }], isDocumented: false })
   })
 
   it.each([

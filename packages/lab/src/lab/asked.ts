@@ -1,17 +1,25 @@
 /** What `npm run lab` was asked for. A wrong name or folder is refused before the work, which takes minutes. */
 import { accessSync, constants, existsSync } from "node:fs"
 import { dirname } from "node:path"
-import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY } from "../recordings.ts"
+import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY, SHORT_BESIDE_THE_REPOSITORY } from "../recordings.ts"
 import { folderAt, LabUsageError, readCall } from "../usage.ts"
 import { LAB_POLICIES } from "./variants.ts"
 
-export interface Asked {
-  /** The sets of recordings. `undefined`: generated work. */
-  readonly sets: readonly (string | undefined)[]
+export interface AskedSet {
+  /** `undefined`: generated work. */
+  readonly folder: string | undefined
   readonly policies: readonly string[]
+}
+
+export interface Asked {
+  readonly sets: readonly AskedSet[]
   /** Recordings of each set at most. */
   readonly most?: number
   readonly json?: string
+  /** Results of an earlier run, in place of the work. */
+  readonly from?: string
+  /** Where the picture of the frontier goes. */
+  readonly svg?: string
   /** Whether it is what the documents report: every policy on every recording next to the repository. */
   readonly isDocumented: boolean
 }
@@ -20,11 +28,15 @@ const OPTIONS = {
   short: { type: "boolean" },
   generated: { type: "boolean" },
   json: { type: "string" },
+  from: { type: "string" },
+  svg: { type: "string" },
   policies: { type: "string" },
 } as const
-const USAGE = "npm run lab -- [--short] [--generated] [--json FILE] [--policies A,B] [FOLDER …]"
+const USAGE = "npm run lab -- [--short] [--generated] [--json FILE] [--from FILE] [--svg FILE] [--policies A,B] [FOLDER …]"
 const SHORT = 4 // recordings of each set
-const DOCUMENTED = [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]
+/** Rules were chosen on the first two. There the policies that rules are judged by are enough. */
+const DOCUMENTED = [BESIDE_THE_REPOSITORY, SHORT_BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]
+const JUDGED = ["none", "clear-3", "claude-style", "fixed-167k", "strata", "strata-not-warmed"]
 const NAMES = LAB_POLICIES.map(({ name }) => name)
 
 export function askedFor(args: readonly string[]): Asked {
@@ -33,11 +45,14 @@ export function askedFor(args: readonly string[]): Asked {
   const named = positionals.map(folderAt)
   const beside = DOCUMENTED.filter((folder) => existsSync(folder))
   const isGenerated = values.generated || (named.length === 0 && beside.length === 0)
-  const sets = isGenerated ? [undefined] : named.length > 0 ? named : beside
-  if (values.json !== undefined) checkTarget(values.json)
+  const folders = isGenerated ? [undefined] : named.length > 0 ? named : beside
+  for (const file of [values.json, values.svg]) if (file !== undefined) checkTarget(file)
+  const isTuned = (folder: string | undefined) =>
+    named.length === 0 && values.policies === undefined && DOCUMENTED.slice(0, -1).some((each) => each === folder)
   return {
-    sets,
-    policies,
+    sets: folders.map((folder) => ({ folder, policies: isTuned(folder) ? JUDGED : policies })),
+    ...(values.from === undefined ? {} : { from: values.from }),
+    ...(values.svg === undefined ? {} : { svg: values.svg }),
     ...(values.short ? { most: SHORT } : {}),
     ...(values.json === undefined ? {} : { json: values.json }),
     isDocumented:

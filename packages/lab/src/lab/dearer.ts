@@ -10,17 +10,28 @@ export interface Dearer {
   readonly ratio: number
 }
 
-/** The worst first. Recordings without one of the others do not count. */
-export function dearerThan(others: readonly string[], replayed: readonly Replayed[]): readonly Dearer[] {
+/**
+ * The worst first. Recordings without one of the others do not count. Memories are left out: they are for later conversations, and no
+ * other policy has them.
+ */
+export function dearerThan(
+  others: readonly string[],
+  replayed: readonly Replayed[],
+  ours = OURS,
+): readonly Dearer[] {
   return replayed
     .map(({ name, replay }) => ({
       name,
-      ratio: costIn(replay, OURS) / Math.min(...others.map((other) => costIn(replay, other))),
+      ratio:
+        (costIn(replay, ours) - memoriesIn(replay, ours)) / Math.min(...others.map((other) => costIn(replay, other))),
     }))
     .filter(({ ratio }) => ratio > DEARER)
     .toSorted((a, b) => b.ratio - a.ratio)
 }
 
-function costIn({ reports }: Replayed["replay"], name: string): number {
+export function costIn({ reports }: Replayed["replay"], name: string): number {
   return reports.find(({ policy }) => policy === name)?.totals.dollars ?? Number.NaN
 }
+
+const memoriesIn = ({ reports }: Replayed["replay"], name: string): number =>
+  reports.find(({ policy }) => policy === name)?.totals.byPurpose.memory ?? 0

@@ -1,12 +1,14 @@
 /**
  * What the README and the documents say about the recordings, written from the figures just measured. A text that a document does not
- * have is out of date there.
+ * have is out of date there. Figures are of `more`, which no rule was chosen on.
  */
 import { type Score, scorecard } from "@strata/core/internal/replay/scorecard"
-import { NEVER_DEARER_THAN, rivals } from "./claims.ts"
+import { NEVER_DEARER_THAN } from "./claims.ts"
 import { dearerThan, OURS } from "./dearer.ts"
+import { FRONTIER_TITLES, frontierRow } from "./frontier.ts"
+import { ratioRange, rangeText } from "./range.ts"
 import { percent, ratio } from "./score-rows.ts"
-import { AS_RECORDED, NOT_WARMED, VARIANTS } from "./variants.ts"
+import { ECONOMY, LISTS_FORGOTTEN, NOT_WARMED } from "./variants.ts"
 import type { Replayed } from "./worker.ts"
 
 export interface Said {
@@ -16,46 +18,44 @@ export interface Said {
 }
 
 export interface DocumentedSets {
-  readonly transcripts: readonly Replayed[]
+  /** Those that rules were chosen on. */
+  readonly tuned: readonly Replayed[]
   readonly more: readonly Replayed[]
 }
 
-export function documented({ transcripts, more }: DocumentedSets): readonly Said[] {
-  const all = [...transcripts, ...more]
-  const scores = scorecard(all).scores
+export function documented({ tuned, more }: DocumentedSets): readonly Said[] {
+  const scores = scorecard(more).scores
   const of = (name: string) => scores.find(({ policy }) => policy === name)!
   const [ours, fixed] = [of(OURS), of("claude-style")]
-  const toFixed = (name: string) => ratio(of(name).relative["claude-style"])
-  const [first, second] = [transcripts, more].map((set) => ratioIn(set, "claude-style"))
-  const beyond = all.filter(({ exceedsWindow }) => exceedsWindow)
-  const cheaper = rivals(scores).filter(({ cost }) => cost < ours.cost)
+  const rangeOf = (name: string) => rangeText(ratioRange(more, [name, "claude-style"]))
+  const beyond = more.filter(({ exceedsWindow }) => exceedsWindow)
   const whole = (part: Score["trailRecall"]) => percent(part, 0)
+  const dearer = NEVER_DEARER_THAN.map((name) => `\`${name}\``).join(", ")
   return [
     ...[
-      `${all.length} recorded conversations`,
-      `${toFixed(OURS)} of the cost of fixed thresholds, ${toFixed(NOT_WARMED.name)} without keeping the cache warm`,
-      `Dearer than fixed thresholds in ${dearerWords(["claude-style"], all)}`,
+      `${more.length} recorded conversations that no rule was chosen on`,
+      `${rangeOf(OURS)} of the cost of fixed thresholds, ${rangeOf(NOT_WARMED.name)} without keeping the cache warm`,
+      `${placesOf(ours)}; fixed thresholds ${placesOf(fixed)}`,
+      `${secondsOf(ours)} waited; fixed thresholds ${secondsOf(fixed)}`,
       `${percent(ours.namesInView)} in view, ${percent(ours.namesWithinSearch)} with one search; fixed thresholds ${percent(fixed.namesInView)} in view`,
       `your rules, right after a compaction: ${bothOf([ours.trailRecall, ours.rulesVerbatim].map(whole))}; fixed thresholds ${bothOf([fixed.trailRecall, fixed.rulesVerbatim].map(whole))}`,
-      ...(cheaper.length === 0 ? ["Cheaper than every other policy"] : []),
     ].map((text) => ({ file: "README.md", text })),
     ...[
-      `${all.length} conversations: ${transcripts.length} of \`transcripts\``,
-      `${more.length} of \`more\``,
-      ...scores.filter(({ policy }) => VARIANTS.every(({ name }) => name !== policy)).map(tableRow),
-      `In \`transcripts\` alone Strata costs ${first} of \`claude-style\`, in \`more\` ${second}.`,
-      `then it is ${toFixed(NOT_WARMED.name)} of \`claude-style\``,
-      `it is ${toFixed(AS_RECORDED.name)}.`,
-      `Strata is dearer than \`none\` in ${dearerWords(["none"], all)}`,
-      `of \`optimum\` is missed: ${ratio(ours.relative.optimum)}.`,
-      `Strata costs ${ratio(ours.cost / of("best-places").cost)} of it.`,
+      `${more.length} conversations of \`more\``,
+      `| ${FRONTIER_TITLES.join(" | ")} |`,
+      ...scores.map(frontierRow),
+      `Strata costs ${rangeOf(OURS)} of \`claude-style\`, and ${rangeOf(NOT_WARMED.name)} without keeping the cache warm.`,
+      `In the ${tuned.length} recordings that rules were chosen on, it is ${ratioIn(tuned, OURS)} and ${ratioIn(tuned, NOT_WARMED.name)}.`,
+      `Of \`fixed-167k\` it is ${ratio(ours.cost / of("fixed-167k").cost)}, of \`claude-idle\` ${ratio(ours.cost / of("claude-idle").cost)}.`,
+      `With the planner on \`economy\` it is ${ratio(of(ECONOMY.name).relative["claude-style"])} with ${of(ECONOMY.name).openings.task} compactions in the middle of a task.`,
+      `${percent(of(LISTS_FORGOTTEN.name).namesInView)} of the names are in view`,
+      `Strata is dearer than ${dearer} by over 1% in ${dearerWords(NEVER_DEARER_THAN, more)}; without keeping the cache warm in ${dearerWords(NEVER_DEARER_THAN, more, NOT_WARMED.name)}.`,
+      `${ratio(ours.relative.optimum)} of \`optimum\` and ${ratio(ours.cost / of("best-places").cost)} of \`best-places\``,
     ].map((text) => ({ file: "docs/replay.md", text })),
     ...[
-      `${all.length} recorded conversations (${transcripts.length} in \`transcripts\`, ${more.length} in \`more\`)`,
-      `Strata ${toFixed(OURS)} of fixed thresholds (${first} and ${second})`,
-      `${ratioIn(beyond, "none")} of sending everything where that exceeds the window (n ${beyond.length})`,
-      `${ratio(ours.relative.optimum)} of a bound that knows the future`,
-      `Dearer than ${NEVER_DEARER_THAN.map((name) => `\`${name}\``).join(", ")} in ${dearerWords(NEVER_DEARER_THAN, all)}`,
+      `${more.length} recorded conversations of \`more\``,
+      `Strata ${rangeOf(OURS)} of fixed thresholds, ${rangeOf(NOT_WARMED.name)} without keeping the cache warm`,
+      `${ratioIn(beyond, OURS, "none")} of sending everything where that exceeds the window (n ${beyond.length})`,
     ].map((text) => ({ file: "docs/development/figures.md", text })),
   ]
 }
@@ -64,32 +64,26 @@ export function documented({ transcripts, more }: DocumentedSets): readonly Said
 export const missingIn = (said: readonly Said[], read: (file: string) => string): readonly Said[] =>
   said.filter(({ file, text }) => !read(file).replace(/\s+/g, " ").includes(text))
 
-function tableRow(score: Score): string {
-  const emphasis = score.policy === OURS ? "**" : ""
-  const bold = (text: string) => `${emphasis}${text}${emphasis}`
-  const cells = [
-    `\`${score.policy}\``,
-    bold(ratio(score.relative["claude-style"])),
-    bold(ratio(score.relative.none)),
-    percent(score.namesInView),
-    percent(score.namesWithinSearch),
-    percent(score.trailRecall, 0),
-    percent(score.rulesVerbatim, 0),
-    String(score.compactions),
-  ]
-  return `|${cells.map((cell) => (cell === "" ? " " : ` ${cell} `)).join("|")}|`
-}
+/** `3 compactions in the middle of a task, 20 in pauses and 14 where a request begins` */
+const placesOf = ({ openings: { task, pause, request } }: Score): string =>
+  `${task} ${task === 1 ? "compaction" : "compactions"} in the middle of a task, ${pause} in pauses and ${request} where a request begins`
+
+const secondsOf = ({ blockedMs }: Score): string => `${Math.round(blockedMs / 1_000)} s`
 
 /** `1 of 49, by 3%` */
-function dearerWords(others: readonly string[], all: readonly Replayed[]): string {
-  const dearer = dearerThan(others, all)
+function dearerWords(others: readonly string[], all: readonly Replayed[], ours = OURS): string {
+  const dearer = dearerThan(others, all, ours)
   const worst = Math.round(100 * ((dearer[0]?.ratio ?? 1) - 1))
   const by = dearer.length === 0 ? "" : `, by ${worst}%${dearer.length === 1 ? "" : " at most"}`
   return `${dearer.length} of ${all.length}${by}`
 }
 
-function ratioIn(replayed: readonly Replayed[], other: "none" | "claude-style"): string {
-  return ratio(scorecard(replayed).scores.find(({ policy }) => policy === OURS)?.relative[other])
+function ratioIn(
+  replayed: readonly Replayed[],
+  ours: string,
+  other: "none" | "claude-style" = "claude-style",
+): string {
+  return ratio(scorecard(replayed).scores.find(({ policy }) => policy === ours)?.relative[other])
 }
 
 const bothOf = ([first, second]: readonly string[]) => (first === second ? first : `${first} and ${second}`)

@@ -1,6 +1,8 @@
 /** What a stretch of a long conversation costs with each policy: generated work, from one size of the whole to another. */
 import { generatedWork } from "@strata/core/internal/replay/generated-work"
+import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
 import { type ReplayReport, replay } from "@strata/core/internal/replay/replay"
+import { ECONOMY } from "./variants.ts"
 
 const MODEL = "claude-opus-4-6"
 const WINDOW = 1_000_000 // no policy needs to act for the window's sake
@@ -22,7 +24,8 @@ export interface StretchCost {
 
 export async function stretchCosts({ from, to }: Stretch): Promise<{ calls: number; costs: readonly StretchCost[] }> {
   const { entries } = generatedWork({ model: MODEL, tokens: Math.round(to * ESTIMATED) })
-  const { reports } = await replay({ entries, model: MODEL }, { window: WINDOW })
+  const policies = [...ALL_POLICIES, ECONOMY]
+  const { reports } = await replay({ entries, model: MODEL }, { window: WINDOW, policies })
   const everything = reports.find(({ policy }) => policy === "none")!
   const within = everything.requests.filter(({ context }) => context >= from && context <= to)
   const turns = new Set(within.map(({ turn }) => turn))

@@ -3,25 +3,40 @@ import { layered } from "@strata/core/internal"
 import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
 import { bestPlaces, optimum } from "@strata/core/internal/replay/policies/optimum"
 import { strata } from "@strata/core/internal/replay/policies/strata"
-import type { Policy } from "@strata/core/internal/replay/policy"
+import type { LayeredPolicy, Policy } from "@strata/core/internal/replay/policy"
 
-const { lifetime: _, marksPrompt: __, ...asTheClientCached } = strata
+const variant = (name: string, about: string, other: Partial<LayeredPolicy>) =>
+  layered({ ...strata, name, about, ...other })
 
-export const NOT_WARMED = layered({
-  ...strata,
-  name: "strata-not-warmed",
-  about: "strata as the library and strata run have it by default: no request keeps the cache warm in a pause.",
+export const NOT_WARMED = variant(
+  "strata-not-warmed",
+  "strata as a plain openConversation has it: no request keeps the cache warm in a pause, and without an owner there are no memories.",
+  { keepsWarm: false, settings: { switches: { "auto-memory": false } } },
+)
+
+export const ECONOMY = variant("strata-economy", "strata with the planner on economy: it compacts wherever it pays.", {
+  settings: { planner: "economy" },
+})
+
+export const PLANNER_OFF = variant("strata-off", "strata with the planner off: only the window decides.", {
+  settings: { planner: "off" },
   keepsWarm: false,
 })
 
-export const AS_RECORDED = layered({
-  ...asTheClientCached,
-  name: "strata-as-cached",
-  about: "strata-not-warmed with the cache lifetimes and the breakpoints of the recorded client.",
-  keepsWarm: false,
-})
+/** From smaller and larger sizes than the default. */
+const SIZES = [60_000, 150_000, 232_000, 400_000].map((size) =>
+  variant(`strata-${size / 1_000}k`, `strata that compacts to save money from ${size / 1_000}K tokens on.`, {
+    figures: { "compact-early": size },
+  }),
+)
 
-export const VARIANTS: readonly Policy[] = [NOT_WARMED, AS_RECORDED]
+export const LISTS_FORGOTTEN = variant(
+  "strata-no-lists",
+  "strata where a name in a list after a compaction counts as forgotten.",
+  { listsCount: false },
+)
+
+export const VARIANTS: readonly Policy[] = [NOT_WARMED, LISTS_FORGOTTEN, ...SIZES, ECONOMY, PLANNER_OFF]
 
 /** All that the lab can run, in the order of its table. */
 export const LAB_POLICIES: readonly Policy[] = ALL_POLICIES.flatMap((policy) => [

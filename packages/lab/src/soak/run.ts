@@ -14,6 +14,8 @@ export interface SoakOptions {
   readonly seed: number
   /** Compares the bill with what a replay of the journal says. */
   readonly replay?: boolean
+  /** Simulated time that a summary takes. Default 30. */
+  readonly summarySeconds?: number
   readonly onProgress?: (takenIn: number) => void
 }
 
@@ -30,7 +32,7 @@ export interface SoakReport {
   /** Of all conversations together. */
   readonly memoryWork: MemoryFigures
   /** In milliseconds. */
-  readonly blocked: { readonly real: number; readonly simulated: number }
+  readonly blocked: { readonly real: number; readonly simulated: number; readonly times: number }
   readonly peak: number
   readonly turn: Ends
   /** The part of it that the library takes between the tool results and the request. */
@@ -47,15 +49,21 @@ export interface SoakReport {
 export const RESULT_SHARE = 0.3 // of the window in characters: about a twelfth of it in tokens for each result
 export const MOST_RESULT_CHARACTERS = 60_000 // some are larger than layer 1 leaves in the context
 const LEAST_TASKS = 3 // a night is among them, and a task in a small window may take all tokens
-const MINUTE = 60_000
 
 export async function soak({ onProgress, ...options }: SoakOptions): Promise<SoakReport> {
   const { tokens, window, seed } = options
   const started = performance.now()
   const resultSize = Math.min(MOST_RESULT_CHARACTERS, Math.round(window * RESULT_SHARE))
-  const workshop = await openSoakWorkshop({ window, seed, resultSize })
+  const { summarySeconds } = options
+  const workshop = await openSoakWorkshop({
+    ...{ window, seed, resultSize },
+    ...(summarySeconds === undefined ? {} : { summarySeconds }),
+  })
   try {
     const watch = new SoakWatch(workshop.agent, workshop.simulator.clock)
+    workshop.agent.conversation.on("compaction", ({ phase }) => {
+      if (phase === "preparing" || phase === "done" || phase === "failed") workshop.summariser.await(phase === "preparing")
+    })
     const others: LedgerSummary[] = []
     let tasks = 0
     const isOver = () => watch.problems.length > 0 || (watch.takenIn >= tokens && tasks >= LEAST_TASKS)
@@ -63,7 +71,7 @@ export async function soak({ onProgress, ...options }: SoakOptions): Promise<Soa
       others.push(...(await work(tasks, workshop, watch)))
       onProgress?.(watch.takenIn)
     }
-    await workshop.agent.conversation.settled()
+    await workshop.pause(0)
     return await reportOf({ options, watch, workshop, tasks, others, seconds: (performance.now() - started) / 1_000 })
   } finally {
     await workshop.close()
@@ -73,8 +81,7 @@ export async function soak({ onProgress, ...options }: SoakOptions): Promise<Soa
 /** Returns what other conversations cost meanwhile. */
 async function work(index: number, workshop: SoakWorkshop, watch: SoakWatch): Promise<readonly LedgerSummary[]> {
   const { text, pauseMinutes, isNextDay } = taskAt(index)
-  await workshop.agent.conversation.settled() // background work ends within any pause, while the cache is warm
-  workshop.simulator.clock.advance(pauseMinutes * MINUTE)
+  await workshop.pause(pauseMinutes)
   const others: LedgerSummary[] = []
   if (isNextDay) for (const message of nightMessages(index)) others.push(await workshop.converse(message))
   for await (const event of workshop.agent.query(text)) watch.event(event)

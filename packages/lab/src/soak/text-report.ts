@@ -22,8 +22,8 @@ export function textReport(report: SoakReport): string {
     ["compactions", `${grouped(compactions.length)}`],
     ...routesOf(compactions),
     [
-      "blocked by compaction",
-      `${clockTime(blocked.simulated)} of simulated time (${duration(blocked.simulated / Math.max(1, compactions.length))} each), ${duration(blocked.real)} of real time`,
+      "waited for summaries",
+      `${Math.round(blocked.simulated / 1_000)} s of simulated time, for ${blocked.times} of ${compactions.length} compactions; a summary takes ${options.summarySeconds ?? 30} s`,
     ],
     [
       "results",

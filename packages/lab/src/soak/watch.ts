@@ -29,7 +29,7 @@ export class SoakWatch {
   readonly #clock: Clock
   readonly compactions: CompactionSeen[] = []
   readonly problems: string[] = []
-  readonly blocked: Spent = { real: 0, simulated: 0 }
+  readonly blocked: Spent & { times: number } = { real: 0, simulated: 0, times: 0 }
   /** Milliseconds from one request to the next, and the library's part: from the last event to the request. */
   readonly turns: { readonly whole: number; readonly own: number }[] = []
   /** Tokens of messages and results as they arrive, without what layer 1 puts aside. */
@@ -121,6 +121,7 @@ export class SoakWatch {
     const now: Spent = { real: performance.now(), simulated: this.#clock.now() }
     if (phase === "preparing") this.#compactingSince = now
     if ((phase !== "done" && phase !== "failed") || !this.#compactingSince) return
+    if (now.simulated > this.#compactingSince.simulated) this.blocked.times++
     this.blocked.real += now.real - this.#compactingSince.real
     this.blocked.simulated += now.simulated - this.#compactingSince.simulated
     this.#compactingSince = undefined

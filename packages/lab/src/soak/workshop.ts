@@ -4,6 +4,7 @@
  */
 
 import { utimes } from "node:fs/promises"
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import {
   type Agent,
@@ -23,12 +24,14 @@ import {
 import {
   type Answer,
   type Brain,
+  type Clock,
   frozenClock,
   makeScratch,
   type Simulator,
   startSimulator,
   workerBrain,
 } from "@strata/sim"
+import { SlowSummariser } from "./slow-summariser.ts"
 
 const REPOSITORY = fileURLToPath(new URL("../../../..", import.meta.url))
 export const MODEL = "claude-opus-5-5"
@@ -39,6 +42,10 @@ const CALLS_AT_ONCE = 4
 const SHARE_OF_TROUBLE = 0.08
 const FIRST_TOKEN_MS = 2_000 // about what a large model takes until its first token
 const MS_PER_CHARACTER = 4 // about 60 tokens a second
+const USUAL_SUMMARY_SECONDS = 30 // recorded ones took 10 to 88
+const MINUTE = 60_000
+const CACHE_MINUTES = 5
+const NEAR_EXPIRY = 0.87 // of the cache's lifetime: then a summary is begun in a pause, if one is
 
 export interface WorkshopOptions {
   /** Summaries are written in the background. Default true. A replay makes each compaction with the request that needs it. */
@@ -49,6 +56,8 @@ export interface WorkshopOptions {
   readonly resultSize: number
   /** Answers to one task, roughly. */
   readonly turns?: number
+  /** Simulated time that a summary takes. Default 30. */
+  readonly summarySeconds?: number
   /** The directory to copy. Default: this repository. */
   readonly project?: string
 }
@@ -58,6 +67,9 @@ export interface SoakWorkshop {
   readonly simulator: Simulator
   /** The memory of the project, to look at. */
   readonly bank: MemoryBank
+  readonly summariser: SlowSummariser
+  /** The person is away. Work in the background goes on meanwhile, and ends. */
+  pause(minutes: number): Promise<void>
   /** Another conversation in the same project, of one short task. Returns what it cost. */
   converse(message: string): Promise<LedgerSummary>
   close(): Promise<void>
@@ -65,16 +77,18 @@ export interface SoakWorkshop {
 
 export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWorkshop> {
   const { window, seed, ahead = true, resultSize, turns = TURNS_PER_TASK, project = REPOSITORY } = options
+  const { summarySeconds = USUAL_SUMMARY_SECONDS } = options
   const scratch = makeScratch(project)
   const models = { [MODEL]: { window } }
   const clock = frozenClock()
+  const summariser = new SlowSummariser(clock, summarySeconds)
   const settings = { seed, pace: CALLS_AT_ONCE, resultSize, trouble: SHARE_OF_TROUBLE }
   const worker = workerBrain({ ...settings, turns })
   const shortWorker = workerBrain({ ...settings, ...SHORT_TASK })
   let isShort = false
   const brain: Brain = { name: worker.name, answer: (turn) => (isShort ? shortWorker : worker).answer(turn) }
   const simulator = await startSimulator({
-    brain: takingTime(brain, clock),
+    brain: takingTime(brain, { clock, summariser }),
     seed,
     models,
     clock,
@@ -98,7 +112,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
       memory: { owner: localPerson },
       mode: "bypass", // the copy is deleted afterwards
       settings: { models, switches: { dreaming: dreams, "compact-ahead": ahead } },
-      clock: { now: () => new Date(clock.now()) },
+      clock: { now: () => new Date(clock.now()), after: (ms, call) => callAfter(clock, ms, call) },
       env: { PATH: process.env.PATH },
     })
   async function converse(message: string): Promise<LedgerSummary> {
@@ -117,22 +131,55 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
   }
   try {
     const agent = await open("soak", { dreams: true })
-    return { agent, simulator, bank, converse, close: () => agent.close().finally(closeRest) }
+    /** Background work ends, and time passes for the summary that is being written. */
+    const settle = async () => {
+      let isSettled = false
+      const settled = agent.conversation.settled().finally(() => {
+        isSettled = true
+      })
+      while (!isSettled) {
+        summariser.finish()
+        await Promise.race([settled, setTimeout(1)])
+      }
+    }
+    const pause = async (minutes: number) => {
+      await settle()
+      if (minutes > CACHE_MINUTES) {
+        clock.advance(NEAR_EXPIRY * CACHE_MINUTES * MINUTE)
+        await setTimeout(1) // timers that are due begin their work
+        await settle()
+      }
+      clock.advance(minutes * MINUTE)
+    }
+    return { agent, simulator, bank, converse, summariser, pause, close: () => agent.close().finally(closeRest) }
   } catch (error) {
     await closeRest()
     throw error
   }
 }
 
+/** A timer on the simulated clock. */
+function callAfter(clock: Clock, ms: number, call: () => void): () => void {
+  const stop = new AbortController()
+  clock.sleep(ms, stop.signal).then(() => stop.signal.aborted || call())
+  return () => stop.abort()
+}
+
+interface SimulatedTime {
+  readonly clock: Clock
+  readonly summariser: SlowSummariser
+}
+
 /** Makes answers take simulated time. Notes and memories are written in the background, so they take none. */
-function takingTime(brain: Brain, clock: { advance(ms: number): void }): Brain {
+function takingTime(brain: Brain, { clock, summariser }: SimulatedTime): Brain {
   return {
     name: brain.name,
     async answer(turn) {
       const answer = await brain.answer(turn)
       const said = turn.request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
-      const isBackground = BACKGROUND.test(said.findLast((text) => DIRECTIVE.test(text)) ?? "")
-      if (!isBackground) clock.advance(FIRST_TOKEN_MS + charactersOf(answer) * MS_PER_CHARACTER)
+      const directive = said.findLast((text) => DIRECTIVE.test(text)) ?? ""
+      if (SUMMARY.test(directive)) await summariser.write()
+      else if (!BACKGROUND.test(directive)) clock.advance(FIRST_TOKEN_MS + charactersOf(answer) * MS_PER_CHARACTER)
       return answer
     },
   }
@@ -140,6 +187,7 @@ function takingTime(brain: Brain, clock: { advance(ms: number): void }): Brain {
 
 /** What a fork or a dream is asked to do. */
 const DIRECTIVE = /^<strata-fork>|^Consolidate the memory directory /
+const SUMMARY = /<summary>/
 const BACKGROUND = /session-memory|Write memories, and nothing else|^Consolidate /
 
 const charactersOf = ({ content }: Answer): number => JSON.stringify(content).length

@@ -8,21 +8,20 @@ import { grouped } from "../../base/grouped.ts"
 import type { DecisionDraft } from "../../journal/entries.ts"
 import type { Message, Uuid } from "../../messages/messages.ts"
 import { MissingKeyError } from "../../model/errors.ts"
+import { isOffline } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
 import { dollarsFor } from "../daily-limit.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
-import { compactsSoon, costsMoney } from "../planner/compact-now.ts"
-import { outlookOf } from "../planner/outlook.ts"
-import { callsIn, lastTurn, type Position, positionOf } from "../position.ts"
+import { type Position, positionOf } from "../position.ts"
 import { keptName, notesOfBranch } from "./branch-notes.ts"
+import { areNotesDue, type NotesBudget, notesBudget } from "./due.ts"
 import { type Extraction, extractNotes } from "./extraction.ts"
 import type { NotesLimits } from "./limits.ts"
 import { cutSections, isBareTemplate } from "./notes.ts"
 import type { Extractor } from "./notes-update.ts"
 import { loadTexts } from "./prompt.ts"
-import { isTimeForNotes, type NotesFigures, type WorkSinceLast } from "./triggers.ts"
 
 export interface SessionMemory extends Layer {
   /** The update under way, until its drafts are in the journal or could not be written. */
@@ -37,23 +36,11 @@ export interface RunningExtraction {
   readonly done: Promise<void>
 }
 
-interface Figures extends NotesFigures {
-  /** Percent of the conversation's spend. At 100 there is no limit. */
-  readonly share: number
+/** No model is asked. */
+const FREE = { share: 100 }
+
+interface Figures extends NotesBudget {
   readonly limits: NotesLimits
-}
-
-const NOTES_SHARE = 8 // percent: they are part of compaction, and what they cost is saved where they replace a summary
-const FAR_GROWTH = 4 // times the usual growth, while a compaction is far
-const NEAR = 0.75 // of the threshold
-const NEAR_TURNS = 10 // until the planner compacts: an update takes a few of them
-
-/** Notes must be fresh by then: they replace the summary, and no one waits for it. */
-function isCompactionNear(context: LayerContext): boolean {
-  const { fill, thresholds, flags } = context
-  if (fill.used >= NEAR * thresholds.autoCompact) return true
-  if (flags.planner === "off" || !costsMoney(context)) return false
-  return compactsSoon(outlookOf(context), { mode: flags.planner, turns: NEAR_TURNS })
 }
 
 export function sessionMemory(options: Extractor): SessionMemory {
@@ -72,15 +59,8 @@ export function sessionMemory(options: Extractor): SessionMemory {
   function isDue(context: LayerContext, figures: Figures): boolean {
     const size = context.size.tokens
     if (last && size < last.size) last = { ...last, size } // the context has shrunk: growth is measured from here
-    const { throughUuid, size: sizeAtLast } = last ?? {
-      ...context.views.notes,
-      size: context.views.notes.contextTokens,
-    }
-    // far from a compaction, notes would be written again before anyone reads them
-    const isSeldom = figures.share < 100 && sizeAtLast !== undefined && !isCompactionNear(context)
-    const growth = isSeldom ? FAR_GROWTH * figures.growth : figures.growth
-    const work = () => workSince(context.views.context.rawMessages, throughUuid)
-    return isTimeForNotes({ size, sizeAtLast, figures: { ...figures, growth }, work })
+    const { throughUuid, contextTokens } = context.views.notes
+    return areNotesDue(context, { figures, last: last ?? { throughUuid, size: contextTokens } })
   }
 
   function isAffordable(context: LayerContext, { share }: Figures): boolean {
@@ -143,7 +123,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
 
     async afterResponse(context) {
       if (isOff || context.journal.notesPath === undefined || !context.flags.on.notes) return undefined
-      const figures = figuresFrom(context.flags)
+      const figures = { ...figuresFrom(context.flags), ...(isOffline(options.model) ? FREE : {}) }
       if (!isDue(context, figures) && !waiting) return undefined
       if (!isAffordable(context, figures)) return undefined
       if (running) waiting = context
@@ -174,12 +154,10 @@ const waitsFor = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: false
 const waitsForTomorrow = (spent: number, limit: number) =>
   `No more notes today: memory work of this project has cost $${spent.toFixed(2)}, and the limit is $${limit} a day (memory-daily-limit).`
 
-function figuresFrom({ figures }: Flags): Figures {
+function figuresFrom(flags: Flags): Figures {
+  const { figures } = flags
   return {
-    first: figures["notes-first"],
-    growth: figures["notes-growth"],
-    toolCalls: figures["notes-tool-calls"],
-    share: Math.max(NOTES_SHARE, figures["background-share"]),
+    ...notesBudget(flags),
     limits: { section: figures["notes-section-limit"], total: figures["notes-limit"] },
   }
 }
@@ -252,14 +230,3 @@ const spentOn = ({ outcome }: Exclude<Extraction, { state: "no-room" }>): readon
     responseId: id,
     usage,
   }))
-
-/** What has been done since notes were last taken. */
-/** Counted from the last update, or from the beginning where that message is gone. */
-export function workSince(messages: readonly Message[], throughUuid: Uuid | undefined): WorkSinceLast {
-  const from = messages.findLastIndex(({ uuid }) => uuid === throughUuid) + 1
-  const toolCalls = messages
-    .slice(from)
-    .filter((message) => message.type === "assistant")
-    .flatMap(callsIn).length
-  return { toolCalls, isCalling: lastTurn(messages).pieces.some((piece) => callsIn(piece).length > 0) }
-}

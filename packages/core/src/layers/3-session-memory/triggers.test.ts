@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import type { Block } from "../../messages/blocks.ts"
 import { positionOf } from "../position.ts"
-import { workSince } from "./session-memory.ts"
+import { workSince } from "./due.ts"
 import { isTimeForNotes, type NotesMoment } from "./triggers.ts"
 
 const figures = { first: 10_000, growth: 5_000, toolCalls: 3 }

@@ -7,10 +7,8 @@ import type { Uuid } from "../../messages/messages.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { CompactionOrder, CompactionProgress } from "../compaction-order.ts"
 import type { LayerContext, Outcome } from "../layer.ts"
-import { compactsSoon, costsMoney } from "../planner/compact-now.ts"
-import { outlookOf } from "../planner/outlook.ts"
+import { type Moment, preparesNow } from "../planner/compact-now.ts"
 import { positionOf } from "../position.ts"
-import type { Chosen } from "./attempt.ts"
 import type { CheckedSummary } from "./audit/check.ts"
 import { type Cut, cutAfter } from "./cut.ts"
 import { largestLead, leadFor, paceOf } from "./pace.ts"
@@ -49,7 +47,20 @@ const USUAL_SECONDS = 60 // of a summary, until one was measured here: recorded 
 const CAUTION = 1.5 // times the time that the last one took
 const LAYER = { name: "compaction" } as const
 
-export function ahead(clock: Clock): Ahead {
+/** Time that is not spent: a replay has the summary at once, and takes it when a model would have written it. */
+export interface PretendedTime {
+  /** Of one summary. */
+  readonly seconds: number
+  /** A summary was paid for. */
+  readonly written: (text: string) => void
+  /** Someone waited for the rest of one. */
+  readonly waited: (ms: number) => void
+}
+
+export function ahead(clock: Clock, pretended?: PretendedTime): Ahead {
+  /** When the newest summary is there. */
+  let readyAt = 0
+  const isReady = () => clock.now().getTime() >= readyAt
   let prepared: Prepared | undefined
   let running: { readonly done: Promise<void>; readonly stop: AbortController } | undefined
   let measured: number | undefined
@@ -57,12 +68,12 @@ export function ahead(clock: Clock): Ahead {
 
   return {
     get isRunning() {
-      return running !== undefined
+      return running !== undefined || (prepared !== undefined && !isReady())
     },
     get seconds() {
       return measured === undefined ? USUAL_SECONDS : measured * CAUTION
     },
-    ready: () => prepared,
+    ready: () => (isReady() ? prepared : undefined),
     stop: () => running?.stop.abort(),
     forget() {
       const had = prepared !== undefined || running !== undefined
@@ -87,8 +98,12 @@ export function ahead(clock: Clock): Ahead {
             signal: AbortSignal.any([now.signal, own.stop.signal]),
             progress: (step) => (waiting > 0 || isForThePerson(step)) && now.progress(step),
           })
-          const seconds = (clock.now().getTime() - began) / 1_000
+          const seconds = pretended?.seconds ?? (clock.now().getTime() - began) / 1_000
           if (found && !own.stop.signal.aborted) prepared = found
+          if (found && pretended) {
+            readyAt = began + seconds * 1_000
+            pretended.written(found.outcome.text)
+          }
           if (found && seconds > 0) measured = seconds
           if (outcome.drafts.length === 0) end()
           return { ...outcome, journaled: async () => end(), lost: end }
@@ -101,6 +116,8 @@ export function ahead(clock: Clock): Ahead {
     },
 
     async finished({ signal }) {
+      if (!isReady()) pretended?.waited(readyAt - clock.now().getTime())
+      readyAt = 0
       if (!running) return
       const { done, stop } = running
       waiting++
@@ -117,11 +134,17 @@ export function ahead(clock: Clock): Ahead {
 /** Work in the background shows what it found, not how far it has come. */
 const isForThePerson = ({ phase }: CompactionProgress): boolean => phase === "message" || phase === "failed"
 
+/** What a route wrote. */
+interface ChosenSummary extends Pick<CheckedSummary, "cut" | "audit" | "signed"> {
+  readonly route: Route
+  readonly summary: string
+}
+
 /**
  * What it covers: a fork has read everything up to now but calls that are open; the other routes only what is not kept. The cut is safe
  * there.
  */
-export function preparedFrom({ cutInput: { messages }, context }: Situation, chosen: Chosen): Prepared {
+export function preparedFrom({ cutInput: { messages }, context }: Situation, chosen: ChosenSummary): Prepared {
   const { route, summary: text, cut, audit, signed } = chosen
   const firstKept = messages.findIndex(({ uuid }) => uuid === cut.kept[0]?.uuid)
   const last = firstKept < 0 ? messages.at(-1)!.uuid : messages[firstKept - 1]!.uuid
@@ -144,26 +167,22 @@ export function cutFor({ context, cutInput }: Situation, { boundary, through, ou
   return cutAfter(outcome.signed ? exactly : cutInput, through) // a signed one holds for what follows it, and no more
 }
 
-/** Why one should be written now, so that it is there when it is due. The person's pauses are used: then it may be earlier. */
-export function dueSoon(context: LayerContext, { seconds, isPause }: DueSoon): CompactionOrder | undefined {
-  const { fill, thresholds, flags, views } = context
+/** Why one should be written now, so that it is there when it is due. Where the cache expires, it may be earlier. */
+export function dueSoon(context: LayerContext, { seconds, moment }: DueSoon): CompactionOrder | undefined {
+  const { fill, thresholds, views, flags } = context
   const pace = paceOf(views.context)
-  const lead = isPause ? largestLead(thresholds) : leadFor(pace, { seconds, autoCompact: thresholds.autoCompact })
+  // with the planner, the size from which a pause is used is its own
+  const usesPause = moment === "expiring" && flags.planner === "off"
+  const lead = usesPause ? largestLead(thresholds) : leadFor(pace, { seconds, autoCompact: thresholds.autoCompact })
   if (fill.used >= thresholds.autoCompact - lead) return { trigger: "auto" }
-  if (flags.planner === "off" || !costsMoney(context)) return undefined
-  const turns = seconds / pace.secondsPerTurn
-  const isSoon = compactsSoon(outlookOf(context), {
-    mode: flags.planner,
-    turns: isPause ? Math.max(turns, PAUSE_TURNS) : turns,
-  })
-  return isSoon ? { trigger: "auto", planned: SOON } : undefined
+  return preparesNow(context, { moment, turns: seconds / pace.secondsPerTurn })
+    ? { trigger: "auto", planned: SOON }
+    : undefined
 }
 
 export interface DueSoon {
   readonly seconds: number
-  /** The person has an answer: what is written now delays no one. */
-  readonly isPause: boolean
+  readonly moment: Moment
 }
 
-const PAUSE_TURNS = 5 // that a compaction may be away, for its summary to be written in a pause
 const SOON = "The planner is about to compact." // never installed: the reason is given when it is due

@@ -8,9 +8,10 @@ import { inSlices } from "../../base/in-slices.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import type { Accounting } from "../../tokens/accounting.ts"
 import { accountSentSteps } from "../../views/context/sent-accounting.ts"
+import { cacheState } from "../2-microcompact/cache-state.ts"
 import type { CompactionOrder, Refusal } from "../compaction-order.ts"
 import type { Compactor, LayerContext, Outcome } from "../layer.ts"
-import { plannedCompaction } from "../planner/compact-now.ts"
+import { type Moment, plannedCompaction } from "../planner/compact-now.ts"
 import { ahead, cutFor, dueSoon, preparedFrom, type Writing } from "./ahead.ts"
 import { askHooks } from "./ask-hooks.ts"
 import { type Attempt, attempt, type Chosen, choose, install, isChosen, type Success, weigh } from "./attempt.ts"
@@ -35,7 +36,7 @@ const NOTHING: Outcome = { drafts: [] }
 export function compaction(options: CompactionOptions): Compactor {
   const { reads, hooks, timing = realTime } = options
   /** Only where a model writes: notes and quotations are there at once. */
-  const background = options.parent && ahead(options.parent.toolContext.clock)
+  const background = options.background ?? (options.parent && ahead(options.parent.toolContext.clock))
   const { all: routes, routesFor } = routesOf(options)
   /** A hook has refused an early compaction: it is not asked again before every request. */
   let isBlockedByHook = false
@@ -43,6 +44,8 @@ export function compaction(options: CompactionOptions): Compactor {
   const reported = new Set<string>()
   /** The notes that could not serve, by how far they go. They are not tried again until they go further. */
   let failedNotes: Uuid | undefined
+  /** The boundary since which the notes would serve as a summary. */
+  let notesServeSince: { readonly boundary: Uuid | undefined } | undefined
   /** Prepared summaries that could not be installed, since this boundary. */
   let unfit: { readonly boundary: Uuid | undefined; readonly count: number } | undefined
 
@@ -68,8 +71,9 @@ export function compaction(options: CompactionOptions): Compactor {
       return isRefusal(situation) ? situation : planOf(situation, routesFor(situation), options)
     },
 
-    afterResponse: async (context) => prepareSoon(context, false),
-    afterQuery: async (context) => prepareSoon(context, true),
+    afterResponse: async (context) => prepareSoon(context, "working"),
+    afterQuery: async (context) => prepareSoon(context, "answered"),
+    beforeExpiry: async (context) => prepareSoon(context, "expiring"),
 
     prepared: () => (background?.ready() ? "ready" : background?.isRunning ? "being-written" : "not-begun"),
     drop: () => background?.forget() ?? false,
@@ -109,9 +113,15 @@ export function compaction(options: CompactionOptions): Compactor {
   function dueNow(context: LayerContext): CompactionOrder | undefined {
     const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
     if (isFull) return waitsForContent(context) ? undefined : { trigger: "auto" }
-    const planned = mayPlan(context) && !isBlockedByHook ? plannedCompaction(context) : undefined
+    const planned = mayPlan(context) && !isBlockedByHook ? plannedCompaction(context, isPrepared(context)) : undefined
     if (planned === undefined || waitsForContent(context, planned)) return undefined
     return { trigger: "auto", planned }
+  }
+
+  /** Whether a compaction would make no one wait. */
+  function isPrepared({ views }: LayerContext): boolean {
+    const boundary = views.compactions.last?.boundary
+    return background?.ready() !== undefined || (notesServeSince !== undefined && notesServeSince.boundary === boundary)
   }
 
   /** Nothing was said since the conversation was opened: it may only be looked at. */
@@ -137,6 +147,7 @@ export function compaction(options: CompactionOptions): Compactor {
     const chosen = await choose({ situation, routes: notes, instructions: [], options, isStrict: true })
     if (!isChosen(chosen)) {
       if (!context.signal.aborted) failedNotes = through
+      notesServeSince = undefined
       return undefined
     }
     const { blocked } = await allowed(context, order)
@@ -161,7 +172,8 @@ export function compaction(options: CompactionOptions): Compactor {
 
   /** A summary is written in the background, and the request goes out as it is. */
   function later(context: LayerContext, order: CompactionOrder): undefined {
-    if (growsTooFast(context)) return
+    // this request writes the cache again: after its answer the summary reads from it
+    if (growsTooFast(context) || cacheState(context).state === "cold") return
     if (!background!.isRunning) background!.start(context, (now) => write(now, order, { isAhead: false }))
   }
 
@@ -178,11 +190,15 @@ export function compaction(options: CompactionOptions): Compactor {
     await background.finished(context).finally(stop)
   }
 
-  async function prepareSoon(context: LayerContext, isPause: boolean): Promise<undefined> {
+  async function prepareSoon(context: LayerContext, moment: Moment): Promise<undefined> {
     if (!background || !isAhead(context) || background.isRunning || background.ready()) return undefined
     if (!mayPlan(context) || isBlockedByHook || growsTooFast(context)) return undefined
-    const order = dueSoon(context, { seconds: background.seconds, isPause })
-    if (!order || (await notesServe(context, order))) return undefined
+    const order = dueSoon(context, { seconds: background.seconds, moment })
+    if (!order) return undefined
+    if (await notesServe(context, order)) {
+      notesServeSince = { boundary: context.views.compactions.last?.boundary }
+      return undefined
+    }
     if (!background.isRunning) background.start(context, (now) => write(now, order, { isAhead: true }))
     return undefined
   }

@@ -67,9 +67,9 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "fla
   } satisfies CompactionFigures
 }
 
-const PLANNED_ROOM = 24_000 // tokens besides the prompt: what is left is read again with every request
-const PLANNED_RESTORED = 14_000 // the same with files that are shown again: more of them costs more than reading them once they are needed
-const PLANNED_NEWEST = 10_000 // tokens of the newest exchanges: they are used again soonest (`npm run lab`)
+const PLANNED_ROOM = 16_000 // tokens besides the prompt: what is left is read again with every request
+const PLANNED_RESTORED = 6_000 // the same with files that are shown again: more of them costs more than reading them once they are needed
+const PLANNED_NEWEST = 4_000 // tokens of the newest exchanges: they are used again soonest (`npm run lab`)
 const PLANNED_NAMES = 3_000 // tokens of exact names
 
 /** A compaction that is to save money comes early and often. It restores less, and keeps more of what is used again soon. */

@@ -2,6 +2,7 @@
 import type { Model } from "../../model/model.ts"
 import type { CompactionOrder, CompactionProgress } from "../compaction-order.ts"
 import type { Surroundings } from "./aftermath.ts"
+import type { Ahead } from "./ahead.ts"
 import type { NotesSource } from "./routes/from-notes.ts"
 import type { Route } from "./routes/route.ts"
 import type { ForkSurroundings } from "./routes/shared.ts"
@@ -20,6 +21,8 @@ export interface CompactionOptions extends Surroundings {
   /** No one is there to answer questions. */
   readonly autonomous?: boolean
   readonly timing?: Timing
+  /** Writes summaries in the background. Default: the conversation's model does. */
+  readonly background?: Ahead
 }
 
 type Trigger = CompactionOrder["trigger"]

@@ -4,7 +4,7 @@
  */
 import { StrataError } from "../../base/errors.ts"
 import { type ForkOutcome, type ForkParent, runFork } from "../../forks/fork.ts"
-import type { ToolUse } from "../../messages/blocks.ts"
+import type { ToolResult, ToolUse } from "../../messages/blocks.ts"
 import type { PermissionQuestion, Tool } from "../../tools/tool.ts"
 import { forkSpent, type Spent } from "../background-budget.ts"
 import type { LayerContext } from "../layer.ts"
@@ -92,6 +92,7 @@ async function withFiles(
       allows: onlyMemories(task, options),
       maxTurns,
       signal,
+      isDone: areWritten,
       ...patienceOf(task),
     },
   )
@@ -135,6 +136,10 @@ function problemIn({ ended, error }: ForkOutcome): unknown {
     error ?? new MemoryAnswerError(ended === "refusal" ? "the model refused" : "the model did not come to an answer")
   )
 }
+
+/** All changes come in one answer, and another one would only say so. */
+const areWritten = (calls: readonly ToolUse[], results: readonly ToolResult[]): boolean =>
+  calls.every(({ name }) => WRITING.has(name)) && results.every(({ is_error: isError }) => isError !== true)
 
 /** The permission question names the files that a call would touch, with links followed. */
 function onlyMemories(

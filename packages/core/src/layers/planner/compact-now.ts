@@ -1,17 +1,19 @@
 /**
- * Whether a compaction pays now. It pays once sending again what it would remove has cost as much as the compaction does. In a long
- * conversation that is the cheapest rhythm there is; in one that ends right after it, at most twice the least possible is paid.
+ * Whether a compaction that only saves money pays, and where it may happen. It pays once sending again what it would remove has cost as
+ * much as the compaction does. In a long conversation that is the cheapest rhythm there is; in one that ends right after it, at most twice
+ * the least possible is paid.
  *
  * With r, w and o the prices of reading, writing and output, c the context, l what is left of it and p the prompt:
  *
- *     rent = Σ r·(c − l) over the requests since the last boundary       price = o·summary + w·(l − p) + loss
+ *     rent = Σ r·(c − l) over the requests since the last boundary       price = r·c + o·summary + w·(l − p) + loss
  *
- * Reading the context for the summary takes the place of reading it for the answer. In a cold cache everything is written again anyway,
- * so a compaction costs less by what the smaller context saves at once.
+ * `economy` compacts wherever that is so. `balanced` compacts only where it interrupts nothing: where a pause has cost the cache, or where
+ * a new request begins. It needs a size that a person would accept.
  */
 import { grouped } from "../../base/grouped.ts"
 import type { PlannerMode } from "../../base/vocabulary.ts"
 import type { LayerContext } from "../layer.ts"
+import { openingOf } from "./opening.ts"
 import { type Outlook, outlookOf } from "./outlook.ts"
 import { priceNow } from "./prices.ts"
 
@@ -19,66 +21,99 @@ export interface CompactionChoice {
   readonly compacts: boolean
   readonly rent: number
   readonly price: number
-  /** The rent at which it compacts, and whether that would gain enough. */
-  readonly due: number
+  /** Whether it would gain enough. */
   readonly isWorthIt: boolean
 }
 
-const SUMMARY = 2_500 // tokens that a model writes
+const SUMMARY = 4_000 // tokens that a model writes: the budget of a summary
 const REREAD = 6_000 // tokens that are read again after a compaction, judging by recorded conversations
 const MORE_REQUESTS = 2 // for reading them
 const LEAST_GAIN = 20_000 // tokens: for less the conversation is not interrupted
 const LEAST_RESPONSES = 5 // since the last boundary: where nothing is cached, the rule alone would compact with nearly every request
 
-/** How many times its price the rent must reach. */
-const PATIENCE: Readonly<Record<Exclude<PlannerMode, "off">, number>> = { money: 0.75, balanced: 1, fidelity: 4 }
-
-/** The same for a person, after the price. */
-const DUE: Readonly<Record<keyof typeof PATIENCE, string>> = {
-  money: "; with the planner on money, three quarters of that are enough",
-  balanced: "",
-  fidelity: "; with the planner on fidelity, it waits for four times that",
-}
-
-export function compactsNow(
-  { context, left, prompt, rent, responses, isCold, prices }: Outlook,
-  mode: Exclude<PlannerMode, "off">,
-): CompactionChoice {
+export function compactsNow({ context, left, prompt, rent, responses, isCold, prices }: Outlook): CompactionChoice {
   const { read, write, output } = prices
   const loss = REREAD * write + MORE_REQUESTS * read * left
+  // reading the context for the summary takes the place of reading it for the answer; in a cold cache the smaller context saves at once
   const whenCold = isCold ? (write - 1) * context : 0
   const price = Math.max(0, output * SUMMARY + write * (left - prompt) + loss - whenCold)
-  const due = PATIENCE[mode] * price
   const isWorthIt = context - left >= LEAST_GAIN && responses >= LEAST_RESPONSES
-  return { compacts: isWorthIt && rent >= due, rent, price, due, isWorthIt }
-}
-
-export interface Soon {
-  readonly mode: Exclude<PlannerMode, "off">
-  /** Requests until then. */
-  readonly turns: number
+  return { compacts: isWorthIt && rent >= price, rent, price, isWorthIt }
 }
 
 /** Whether a compaction is due within so many requests, so that its summary can be written meanwhile. */
-export function compactsSoon(outlook: Outlook, { mode, turns }: Soon): boolean {
-  const { rent, due, isWorthIt } = compactsNow(outlook, mode)
+export function compactsSoon(outlook: Outlook, turns: number): boolean {
+  const { rent, price, isWorthIt } = compactsNow(outlook)
   const perTurn = outlook.prices.read * Math.max(0, outlook.context - outlook.left)
-  return isWorthIt && due > 0 && rent + Math.max(1, turns) * perTurn >= due
+  return isWorthIt && price > 0 && rent + Math.max(1, turns) * perTurn >= price
 }
 
-/** Why the conversation is compacted now although the window is not full. `undefined`: it is not. */
-export function plannedCompaction(context: LayerContext): string | undefined {
+/** When a summary may be begun: while the agent works, when it has answered, or shortly before the cache expires. */
+export type Moment = "working" | "answered" | "expiring"
+
+/** Whether a summary should be written now for a compaction that saves money. `turns`: how many requests it takes to write one. */
+export function preparesNow(context: LayerContext, { moment, turns }: Preparing): boolean {
+  const { planner } = context.flags
+  if (planner === "off" || !costsMoney(context)) return false
+  const outlook = outlookOf(context)
+  if (planner === "economy") return compactsSoon(outlook, moment === "working" ? turns : Math.max(turns, PAUSE_TURNS))
+  if (moment === "working" || outlook.isCold || outlook.context < earlySize(context)) return false
+  const { compacts, isWorthIt } = compactsNow(outlook)
+  return (moment === "expiring" ? isWorthIt : compacts) && mayRisk(context, outlook)
+}
+
+const EARLY_SHARE = 0.42 // of the threshold, in a window that is not long: 70,000 tokens of 200,000
+
+/** The size from which `balanced` compacts to save money: at most one that people set by hand for long windows. */
+export const earlySize = ({ flags, thresholds }: Pick<LayerContext, "flags" | "thresholds">): number =>
+  Math.min(flags.figures["compact-early"], EARLY_SHARE * thresholds.autoCompact)
+
+const STILL_TO_COME = 0.5 // of the requests so far: what a conversation that is as long as this one still has, at least half the time
+
+/**
+ * Whether a summary that no one may come back to is worth its risk: if the conversation goes on for half as long as it is now, it pays.
+ * Most conversations end soon, so near the start that is never so. Where one was used already, the conversation is a long one.
+ */
+export function mayRisk({ views }: LayerContext, outlook: Outlook): boolean {
+  if (views.compactions.count > 0) return true
+  const { context, left, responses, prices } = outlook
+  const { price } = compactsNow({ ...outlook, isCold: false })
+  return STILL_TO_COME * responses * prices.read * (context - left) >= price + prices.read * context
+}
+
+interface Preparing {
+  readonly moment: Moment
+  readonly turns: number
+}
+
+const PAUSE_TURNS = 5 // that a compaction may be away, for its summary to be written in a pause
+
+/** Why the conversation is compacted now although the window is not full. `undefined`: it is not. `isPrepared`: its summary is there. */
+export function plannedCompaction(context: LayerContext, isPrepared: boolean): string | undefined {
   const { planner } = context.flags
   if (planner === "off" || !costsMoney(context)) return undefined
   const outlook = outlookOf(context)
-  const { compacts, rent, price } = compactsNow(outlook, planner)
-  if (!compacts) return undefined
+  const choice = compactsNow(outlook)
+  const compacts = planner === "economy" ? choice.compacts : isPrepared && mayInterrupt(context) && choice.isWorthIt
+  return compacts ? reasonFor(context, { outlook, choice }) : undefined
+}
+
+const mayInterrupt = (context: LayerContext): boolean => openingOf(context) !== "task"
+
+function reasonFor(
+  context: LayerContext,
+  { outlook, choice: { rent, price } }: { readonly outlook: Outlook; readonly choice: CompactionChoice },
+): string {
   const old = grouped(Math.round(outlook.context - outlook.left))
   const because = outlook.isCold
     ? "the cache is gone, so everything is written again in any case"
-    : `sending them again has cost ${amountOf(rent, context)} since the last boundary, and a compaction costs ${amountOf(price, context)}${DUE[planner]}`
-  return `About ${old} old tokens need not be sent again: ${because}.`
+    : `sending them again has cost ${amountOf(rent, context)} since the last boundary, and a compaction costs ${amountOf(price, context)}`
+  const how = context.views.compactions.planned ? "" : HOW_TO_STOP
+  return `About ${old} old tokens need not be sent again: ${because}.${how}`
 }
+
+/** Said once in a conversation. */
+const HOW_TO_STOP = ' /undo takes it back, and the setting "planner": "off" keeps it from happening again.'
 
 /** With a local model, or one whose price is unknown, there is no money to save. */
 export const costsMoney = ({ facts: { price } }: LayerContext): boolean => price !== undefined && price.input > 0

@@ -7,6 +7,7 @@ import { NO_TOKENS, type TokenCounts, weighCounts } from "../../base/token-count
 import type { Entry } from "../../journal/entries.ts"
 import type { Usage } from "../../messages/messages.ts"
 import { findModel } from "../../tokens/models.ts"
+import type { PausePrior } from "../../views/cache/earlier-pauses.ts"
 import { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
 import { dueAfterMs, nextPing, pausePlan } from "./keep-warm.ts"
@@ -16,7 +17,11 @@ const MODEL = "claude-opus-4-6" // a read costs a tenth of input
 const { facts } = findModel(MODEL)
 const WEIGHTS = { input: 1, cacheRead: 0.1, cacheWrite5m: 1.25, cacheWrite1h: 2, output: 5 }
 const PROMPT = 20_000 // tokens of the context
-const FREE = 0.2 * 1.15 // of the context: what may be spent before anything was saved
+const FREE = 0.2 * 1.15 // of the context: what may be spent before anything was saved, for someone who usually comes back
+const pause = (count: number) => ({ count, tokens: count * 50_000 })
+const RETURNS = {
+  earlier: { conversations: 5, withinHour: pause(5), beyondHour: pause(0), grown: 250_000 },
+} satisfies PausePrior
 
 /** A conversation with a person who pauses, and what it is billed. No server: the cache is what the rules say. */
 class Talk {
@@ -34,14 +39,18 @@ class Talk {
   letGo = 0
   pings = 0
 
-  constructor(cacheLifetime: "auto" | "5m" | "prompt-1h" = "auto") {
+  readonly #prior: PausePrior
+
+  constructor(cacheLifetime: "auto" | "5m" | "prompt-1h" = "auto", prior: PausePrior = RETURNS) {
     this.#cacheLifetime = cacheLifetime
+    this.#prior = prior
   }
 
   get context(): LayerContext {
     const size = { tokens: this.#context }
     const flags = createFlags({ settings: { ...DEFAULT_SETTINGS, cacheLifetime: this.#cacheLifetime } }).current
-    return { views: this.views, flags, facts, model: MODEL, size, fill: { used: this.#context } } as LayerContext
+    const prior = this.#prior
+    return { views: this.views, flags, facts, model: MODEL, size, fill: { used: this.#context }, prior } as LayerContext
   }
 
   /** The person comes back after so many minutes, with a message of so many tokens. */
@@ -116,6 +125,20 @@ describe("BEY-4 in a pause the cache is kept warm", () => {
     expect(planAfter([], "5m")).toMatchObject({ lifetime: "5m", pings: 1 }) // three would pay, but the account allows two
     expect(planAfter([8, 8], "5m")).toMatchObject({ lifetime: "5m", pings: 3, minutes: 18.5 })
     expect(planAfter([8, 40, 41, 900, 900, 8, 900], "5m")).toMatchObject({ lifetime: "5m", pings: 1 })
+  })
+
+  test("not near the start for someone of whom nothing is known, because most conversations end soon", () => {
+    const plansOf = (prior: PausePrior, turns: number) => {
+      const talk = new Talk("auto", prior)
+      talk.turn(0, 50_000)
+      for (let turn = 0; turn < turns; turn++) talk.turn(0.1, 10)
+      return pausePlan(talk.context).pings
+    }
+    expect(plansOf({}, 20)).toBe(0)
+    expect(plansOf({}, 100)).toBe(1) // by then it is 1% of what the conversation has cost
+    expect(plansOf({ earlier: { ...RETURNS.earlier, withinHour: pause(1) } }, 20)).toBe(0)
+    expect(plansOf({ ...RETURNS, isProgram: true }, 20)).toBe(0)
+    expect(plansOf(RETURNS, 0)).toBe(1)
   })
 
   test("also where the prompt is cached for an hour by the setting: what that costs is no guess of the planner", () => {

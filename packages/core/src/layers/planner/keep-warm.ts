@@ -9,7 +9,7 @@ import { LIFETIME_MS, type Lifetime } from "../../model/cache/known-entries.ts"
 import { LEAST_PAUSE_MINUTES } from "../../views/cache/pauses.ts"
 import { cacheLifetime } from "../2-microcompact/cache-state.ts"
 import type { LayerContext } from "../layer.ts"
-import { accountOf } from "./account.ts"
+import { accountOf, usuallyComesBack } from "./account.ts"
 import { costsMoney } from "./compact-now.ts"
 import { type LifetimePrices, lifetimePrices } from "./prices.ts"
 
@@ -29,7 +29,8 @@ interface WeighedPause {
 
 const MS_PER_MINUTE = 60_000
 const LIFE_MINUTES = LIFETIME_MS["5m"] / MS_PER_MINUTE
-const EARLY = 0.9 // of its lifetime: shortly before what is cached expires
+export const SUMMARY_EARLY = 0.85 // of its lifetime: then a summary reads what is cached, if one is to be written in the pause
+export const PING_EARLY = 0.9 // of its lifetime: shortly before what is cached expires
 const MOST_PINGS = 100 // in one pause: a working day at five minutes each, more than pays at any known price
 const LEAST_CONTEXT = 20_000 // tokens: writing less again costs next to nothing
 
@@ -46,7 +47,7 @@ const USUAL_PAUSE: readonly WeighedPause[] = [
 ]
 
 /** When the next request is due after one that has this lifetime. */
-export const dueAfterMs = (lifetime: Lifetime): number => EARLY * LIFETIME_MS[lifetime]
+export const dueAfterMs = (lifetime: Lifetime): number => PING_EARLY * LIFETIME_MS[lifetime]
 
 /** What happens in a pause. `sent`: how many requests there were in it so far. */
 export function pausePlan(context: LayerContext, sent = 0): PausePlan {
@@ -62,9 +63,12 @@ export function pausePlan(context: LayerContext, sent = 0): PausePlan {
 }
 
 /** How many more requests the account allows. */
-function affordable({ views, size, flags }: LayerContext, prices: LifetimePrices): number {
-  const choosesLifetime = flags.cacheLifetime === "auto"
-  const { owed, limit } = accountOf(views.cacheHistory.pauses, { prices, size: size.tokens, choosesLifetime })
+function affordable({ views, size, flags, prior }: LayerContext, prices: LifetimePrices): number {
+  const choosesLifetime = flags.cacheLifetime === "auto" && prior?.asked !== "1h"
+  const { owed, limit } = accountOf(views.cacheHistory.pauses, {
+    ...{ prices, size: size.tokens, choosesLifetime },
+    comesBack: usuallyComesBack(prior),
+  })
   return Math.max(0, Math.floor((limit - owed) / (prices.read * size.tokens)))
 }
 

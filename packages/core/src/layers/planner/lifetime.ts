@@ -2,8 +2,12 @@
  * How long the server is asked to keep what it caches: five minutes or an hour, for tools and system prompt and for the messages. An hour
  * costs more to write, and reads again after a pause of up to an hour.
  *
- * The rule: an hour is chosen once it would have saved, over the pauses so far, at least what it costs now, and the account allows it. It
- * is chosen only where that part is written again in any case, so a change never costs a cache. It ends at once where it no longer pays.
+ * A conversation begins with what is expected: an hour where the caller asks for one, or where it would have paid in earlier conversations
+ * of this owner. That ends where a pause may compact: then a longer life no longer pays.
+ *
+ * After that the rule is: an hour is chosen once it would have saved, over the pauses so far, at least what it costs now, and the account
+ * allows it. It is chosen only where that part is written again in any case, so a change never costs a cache. It ends at once where it no
+ * longer pays.
  */
 import type { ChosenLifetimes } from "../../journal/entries.ts"
 import { LIFETIME_MS } from "../../model/cache/known-entries.ts"
@@ -12,7 +16,7 @@ import { type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
 import { cacheState, lastUse } from "../2-microcompact/cache-state.ts"
 import type { Layer, LayerContext } from "../layer.ts"
 import { accountOf } from "./account.ts"
-import { amountOf } from "./compact-now.ts"
+import { amountOf, earlySize } from "./compact-now.ts"
 import { canKeepWarm } from "./keep-warm.ts"
 import { type LifetimePrices, lifetimePrices } from "./prices.ts"
 
@@ -28,9 +32,16 @@ export function cacheLifetimes({ keepsWarm = false }: LifetimeOptions = {}): Lay
     async beforeRequest(context) {
       const { flags, views } = context
       if (flags.cacheLifetime !== "auto") return undefined
-      const chosen = keepsWarm || !canChoose(context) ? SHORT : chosenLifetimes(context)
+      const chosen = canChoose(context)
+        ? (expectedLifetimes(context, keepsWarm) ?? (keepsWarm ? SHORT : chosenLifetimes(context)))
+        : SHORT
       if (lifetimeIn(chosen) === lifetimeIn(views.cacheHistory.chosen)) return undefined
-      const why = chosen.forPrompt === "5m" ? reasonForShort(flags, keepsWarm) : reasonFor(chosen, context)
+      const why =
+        chosen === HOUR || chosen === HOUR_FOR_PROMPT
+          ? reasonForExpected(chosen, context)
+          : chosen.forPrompt === "5m"
+            ? reasonForShort(flags, keepsWarm)
+            : reasonFor(chosen, context)
       return { drafts: [{ type: "strata", subtype: "cache-lifetime", ...chosen, why }], message: why }
     },
   }
@@ -43,6 +54,26 @@ function canChoose(context: LayerContext): boolean {
 }
 
 const SHORT: ChosenLifetimes = { forPrompt: "5m", forMessages: "5m" }
+const HOUR: ChosenLifetimes = { forPrompt: "1h", forMessages: "1h" }
+const HOUR_FOR_PROMPT: ChosenLifetimes = { forPrompt: "1h", forMessages: "5m" }
+
+/** Up to the first compaction, where an hour is expected to pay. */
+function expectedLifetimes(context: LayerContext, keepsWarm: boolean): ChosenLifetimes | undefined {
+  const { views, size } = context
+  if (views.compactions.count > 0 || !expectsHour(context, keepsWarm)) return undefined
+  return size.tokens < earlySize(context) ? HOUR : HOUR_FOR_PROMPT
+}
+
+const LEAST_CONVERSATIONS = 3 // before they say anything
+
+/** Keeping the cache warm costs less than an hour, so then only the caller's own wish counts. */
+function expectsHour(context: LayerContext, keepsWarm: boolean): boolean {
+  const { asked, earlier, isProgram = false } = context.prior ?? {}
+  if (asked !== undefined) return asked === "1h"
+  if (keepsWarm || isProgram || !earlier || earlier.conversations < LEAST_CONVERSATIONS) return false
+  const { read, short, long } = lifetimePrices(context)
+  return (short - read) * earlier.withinHour.tokens > (long - short) * (earlier.grown + earlier.beyondHour.tokens)
+}
 
 /** What an hour would have saved over the pauses so far, and what writing this part for an hour costs more now. In tokens of plain input. */
 interface Gain {
@@ -51,11 +82,14 @@ interface Gain {
 }
 
 function chosenLifetimes(context: LayerContext): ChosenLifetimes {
-  const { views, size } = context
+  const { views, size, prior } = context
   const { pauses, chosen = SHORT } = views.cacheHistory
   const prices = lifetimePrices(context)
   const prompt = views.context.promptTokens
-  const { owed, limit } = accountOf(pauses, { prices, size: size.tokens, choosesLifetime: true })
+  const { owed, limit } = accountOf(pauses, {
+    ...{ prices, size: size.tokens, comesBack: true }, // the rule looks only at pauses that were
+    choosesLifetime: prior?.asked !== "1h",
+  })
   const gains = gainsOf(pauses, { prices, prompt, size: size.tokens })
   const pays = ({ gain, premium }: Gain, spent = 0) => gain >= premium && owed + spent + premium <= limit
   const isCold = isPromptCold(context)
@@ -105,6 +139,13 @@ function isPromptCold(context: LayerContext): boolean {
   if (cache.state !== "cold" || cache.why !== "idle" || !last) return cache.state === "cold"
   const idle = now.getTime() - Date.parse(lastUse(last, views).timestamp)
   return idle > LIFETIME_MS[views.cacheHistory.chosen?.forPrompt ?? "5m"]
+}
+
+function reasonForExpected(chosen: ChosenLifetimes, { prior }: LayerContext): string {
+  if (chosen === HOUR_FOR_PROMPT)
+    return "Messages are cached for five minutes again: from this size on, a pause may compact, and then an hour no longer pays."
+  const because = prior?.asked === "1h" ? "your requests ask for it" : "it would have saved money in your earlier conversations"
+  return `Everything is cached for an hour: ${because}.`
 }
 
 function reasonForShort({ planner }: LayerContext["flags"], keepsWarm: boolean): string {

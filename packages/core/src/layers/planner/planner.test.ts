@@ -11,43 +11,39 @@ const outlook = (given: Partial<Outlook> = {}): Outlook => ({
 
 describe("BEY-4 the planner compacts", () => {
   test("once sending the old part again has cost as much as a compaction", () => {
-    const { price } = compactsNow(outlook(), "balanced")
-    expect(price).toBe(5 * 2_500 + 1.25 * 10_000 + 1.25 * 6_000 + 2 * 0.1 * 50_000)
-    expect(compactsNow(outlook({ rent: price - 1 }), "balanced").compacts).toBe(false)
-    expect(compactsNow(outlook({ rent: price }), "balanced").compacts).toBe(true)
+    const { price } = compactsNow(outlook())
+    expect(price).toBe(5 * 4_000 + 1.25 * 10_000 + 1.25 * 6_000 + 2 * 0.1 * 50_000)
+    expect(compactsNow(outlook({ rent: price - 1 })).compacts).toBe(false)
+    expect(compactsNow(outlook({ rent: price })).compacts).toBe(true)
   })
 
   test("at the point that the rule of the cheapest rhythm gives, where the conversation grows evenly", () => {
     const growth = 1_500
     let [context, rent, turns] = [50_000, 0, 0]
-    while (!compactsNow(outlook({ context, rent }), "balanced").compacts) {
+    while (!compactsNow(outlook({ context, rent })).compacts) {
       rent += PRICES.read * (context - 50_000)
       context += growth
       turns++
     }
-    const { price } = compactsNow(outlook(), "balanced")
+    const { price } = compactsNow(outlook())
     expect(context).toBeGreaterThan(50_000 + Math.sqrt((2 * growth * price) / PRICES.read) * 0.95)
     expect(context).toBeLessThan(50_000 + Math.sqrt((2 * growth * price) / PRICES.read) * 1.1)
     expect(turns).toBeLessThan(40)
   })
 
-  test("sooner where the cache is gone anyway, later where fidelity is worth more, never for little", () => {
-    const { price } = compactsNow(outlook(), "balanced")
-    expect(compactsNow(outlook({ isCold: true }), "balanced").price).toBe(price - 0.25 * 100_000)
-    expect(compactsNow(outlook({ rent: 2 * price }), "fidelity").compacts).toBe(false)
-    expect(compactsNow(outlook({ rent: 0.8 * price }), "money").compacts).toBe(true)
-    expect(compactsNow(outlook({ rent: 100 * price, context: 69_000 }), "money").compacts).toBe(false)
-    expect(compactsNow(outlook({ rent: 100 * price, responses: 4 }), "money").compacts).toBe(false)
+  test("sooner where the cache is gone anyway, never for little", () => {
+    const { price } = compactsNow(outlook())
+    expect(compactsNow(outlook({ isCold: true })).price).toBe(price - 0.25 * 100_000)
+    expect(compactsNow(outlook({ rent: 100 * price, context: 69_000 })).compacts).toBe(false)
+    expect(compactsNow(outlook({ rent: 100 * price, responses: 4 })).compacts).toBe(false)
   })
 })
 
-test("BEY-4 a compaction is near if so many requests make it due, in every mode, and never for little", () => {
-  for (const mode of ["money", "balanced", "fidelity"] as const) {
-    const { due } = compactsNow(outlook(), mode)
-    const perTurn = PRICES.read * (outlook().context - outlook().left)
-    const rent = due - 5 * perTurn
-    expect(compactsSoon(outlook({ rent }), { mode, turns: 4.9 })).toBe(false)
-    expect(compactsSoon(outlook({ rent }), { mode, turns: 5.1 })).toBe(true)
-    expect(compactsSoon(outlook({ rent: due, context: 69_000 }), { mode, turns: 5 })).toBe(false)
-  }
+test("BEY-4 a compaction is near if so many requests make it due, and never for little", () => {
+  const { price } = compactsNow(outlook())
+  const perTurn = PRICES.read * (outlook().context - outlook().left)
+  const rent = price - 5 * perTurn
+  expect(compactsSoon(outlook({ rent }), 4.9)).toBe(false)
+  expect(compactsSoon(outlook({ rent }), 5.1)).toBe(true)
+  expect(compactsSoon(outlook({ rent: price, context: 69_000 }), 5)).toBe(false)
 })

@@ -5,13 +5,13 @@ import { LIFETIME_MS } from "../../model/cache/known-entries.ts"
 import { cacheState, lastUse } from "../2-microcompact/cache-state.ts"
 import { growthPerTurn } from "../2-microcompact/payback.ts"
 import type { LayerContext } from "../layer.ts"
-import { amountOf, compactsNow, costsMoney } from "./compact-now.ts"
+import { amountOf, compactsNow, costsMoney, earlySize } from "./compact-now.ts"
 import { type PausePlan, pausePlan } from "./keep-warm.ts"
 import { type Outlook, outlookOf } from "./outlook.ts"
 
 export interface PlannerReport {
   readonly mode: PlannerMode
-  /** It compacts once sending the old part again has cost `due`. Absent where it never compacts. */
+  /** When it compacts to save money. Absent where it never does. */
   readonly compaction?: PlannedCompaction | undefined
   /** `until`: when the server forgets what was sent last. */
   readonly cache: { readonly state: "cold" } | { readonly state: "warm"; readonly until: Date }
@@ -21,12 +21,11 @@ export interface PlannerReport {
   readonly lifetimes?: (ChosenLifetimes & { readonly why: string }) | undefined
 }
 
-export interface PlannedCompaction {
-  readonly spent: string
-  readonly due: string
-  /** The size at which it will probably compact. Absent where the window fills first, or nothing has grown yet. */
-  readonly at?: number | undefined
-}
+export type PlannedCompaction =
+  /** In a pause that costs the cache, or where a new request begins, from this size on. */
+  | { readonly where: "between-requests"; readonly from: number }
+  /** Once sending the old part again has cost `due`. `at`: the size that it will probably have then, unless the window fills first. */
+  | { readonly where: "anywhere"; readonly spent: string; readonly due: string; readonly at?: number | undefined }
 
 const MOST_TURNS = 10_000 // to look ahead: by then every window is full
 
@@ -39,27 +38,33 @@ export function plannerReport(context: LayerContext): PlannerReport {
   const lifetimes = cacheLifetime === "auto" ? views.cacheHistory.chosen : undefined
   const report = { mode, cache, pause: pausePlan(context), ...(lifetimes ? { lifetimes } : {}) }
   if (mode === "off" || !context.compaction.auto || !costsMoney(context)) return report
+  return { ...report, compaction: mode === "balanced" ? betweenRequests(context) : anywhere(context) }
+}
+
+const betweenRequests = (context: LayerContext): PlannedCompaction => ({
+  where: "between-requests",
+  from: earlySize(context),
+})
+
+function anywhere(context: LayerContext): PlannedCompaction {
   const outlook = outlookOf(context)
-  const { rent, due } = compactsNow(outlook, mode)
-  const at = probableSize(outlook, { mode, context })
-  const compaction = {
+  const { rent, price } = compactsNow(outlook)
+  const at = probableSize(outlook, context)
+  return {
+    where: "anywhere",
     spent: amountOf(rent, context),
-    due: amountOf(due, context),
+    due: amountOf(price, context),
     ...(at === undefined ? {} : { at }),
   }
-  return { ...report, compaction }
 }
 
 /** Where the conversation goes on growing as in the latest turns. */
-function probableSize(
-  outlook: Outlook,
-  { mode, context }: { readonly mode: Exclude<PlannerMode, "off">; readonly context: LayerContext },
-): number | undefined {
+function probableSize(outlook: Outlook, context: LayerContext): number | undefined {
   const growth = growthPerTurn(context.views.context)
   if (growth === 0) return undefined
   let ahead: Outlook = { ...outlook, isCold: false }
   for (let turn = 0; turn < MOST_TURNS && ahead.context < context.thresholds.autoCompact; turn++) {
-    if (compactsNow(ahead, mode).compacts) return Math.round(ahead.context)
+    if (compactsNow(ahead).compacts) return Math.round(ahead.context)
     ahead = {
       ...ahead,
       context: ahead.context + growth,

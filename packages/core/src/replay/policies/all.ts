@@ -1,7 +1,7 @@
 /** The policies by name, in the order they are shown. */
 
 import type { Policy } from "../policy.ts"
-import { claudeStyle } from "./claude-style.ts"
+import { claudeIdle, claudeStyle, fixed167 } from "./claude-style.ts"
 import { clear3 } from "./clear-3.ts"
 import { half30 } from "./half-30.ts"
 import { hybrid } from "./hybrid.ts"
@@ -14,6 +14,6 @@ import { tail20k } from "./tail-20k.ts"
 import { userWords } from "./user-words.ts"
 
 export const ALL_POLICIES: readonly Policy[] = [
-  ...[none, masking, hybrid, clear3, claudeStyle],
+  ...[none, masking, hybrid, clear3, claudeStyle, fixed167, claudeIdle],
   ...[prune40k, tail20k, half30, userWords, strata, optimum],
 ]

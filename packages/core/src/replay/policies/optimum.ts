@@ -225,6 +225,7 @@ function runOf({ rounds, places, leaves }: Plan): PolicyRun {
     actions,
     contexts: [...places].map((at) => rounds[at]!.turn).sort((a, b) => a - b),
     losses: [],
+    compactions: [],
     usedAgain: NOT_USED,
     afterCompaction: NO_COMPACTION,
     invalid: 0,

@@ -13,13 +13,12 @@ export const strata = layered({
   name: "strata",
   about:
     "As the chat runs by default: large results are put aside, old ones cleared, the planner compacts where it pays, and the cache is kept warm in pauses.",
-  layers: (files, policy) => {
-    const { reads, readFile, mayRead, forget } = files
+  layers: ({ files: { reads, readFile, mayRead, forget }, background, keepsWarm }) => {
     return [
       storage({ onPutAside: forget }),
       microcompaction({ onCleared: forget }),
-      compaction({ offline: offline(), reads, readFile, mayRead }),
-      cacheLifetimes(policy),
+      compaction({ offline: offline(), reads, readFile, mayRead, background }),
+      cacheLifetimes({ keepsWarm: keepsWarm ?? false }),
     ]
   },
   server: "forgets",
@@ -27,4 +26,5 @@ export const strata = layered({
   marksPrompt: true,
   keepsWarm: true,
   recalls: true,
+  remembers: true,
 })

@@ -5,7 +5,7 @@
 
 import type { Cut } from "../../layers/4-compaction/cut.ts"
 import { installation } from "../../layers/4-compaction/install.ts"
-import type { Layer, LayerContext } from "../../layers/layer.ts"
+import type { Layer, LayerContext, Outcome } from "../../layers/layer.ts"
 import { isToolResult } from "../../messages/blocks.ts"
 import { contentOf, isRequest, type Message } from "../../messages/messages.ts"
 import { safeCuts } from "../../messages/rounds.ts"
@@ -16,6 +16,8 @@ import { summarise } from "../../model/offline/summary.ts"
 export interface Summarising {
   readonly name: string
   readonly when: (context: LayerContext) => boolean
+  /** The same shortly before the cache expires in a pause. Default: never. */
+  readonly whenIdle?: (context: LayerContext) => boolean
   /** Tokens of the newest messages that stay. */
   readonly keep?: (context: LayerContext) => number
   /** Characters of a result that the summariser is given. Default: all. */
@@ -24,33 +26,28 @@ export interface Summarising {
   readonly words?: number
 }
 
-export function summarising({ name, when, keep = () => 0, resultLimit, words = 0 }: Summarising): Layer {
+export function summarising({ name, when, whenIdle, keep = () => 0, resultLimit, words = 0 }: Summarising): Layer {
   return {
     name,
-    async beforeRequest(context) {
-      if (!when(context)) return undefined
-      const cut = cutFor(context, keep(context))
-      if (!cut.summarised.some(({ type }) => type === "assistant")) return undefined
-      const { estimator } = context.views
-      const tokens = context.flags.figures["offline-summary-limit"]
-      const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
-      const summary = summarise(
-        cut.summarised.map((message) => asRead(message, resultLimit)),
-        "",
-        budget,
-      )
-      const text = [summary, ...wordsOf(context, words)].join("\n\n")
-      const before = context.size.tokens
-      return {
-        drafts: installation({
-          context,
-          cut,
-          text,
-          attachments: [],
-          facts: { trigger: "auto", route: "model", tokensBefore: before, tokensAfter: 0, threshold: before },
-        }),
-      }
-    },
+    beforeRequest: async (context) => (when(context) ? summarised(context) : undefined),
+    beforeExpiry: async (context) => (whenIdle?.(context) ? summarised(context) : undefined),
+  }
+
+  function summarised(context: LayerContext): Outcome | undefined {
+    const cut = cutFor(context, keep(context))
+    if (!cut.summarised.some(({ type }) => type === "assistant")) return undefined
+    const { estimator } = context.views
+    const tokens = context.flags.figures["offline-summary-limit"]
+    const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
+    const summary = summarise(
+      cut.summarised.map((message) => asRead(message, resultLimit)),
+      "",
+      budget,
+    )
+    const text = [summary, ...wordsOf(context, words)].join("\n\n")
+    const before = context.size.tokens
+    const facts = { trigger: "auto", route: "model", tokensBefore: before, tokensAfter: 0, threshold: before } as const
+    return { drafts: installation({ context, cut, text, attachments: [], facts }) }
   }
 }
 

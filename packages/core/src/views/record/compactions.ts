@@ -13,6 +13,8 @@ export interface Compactions {
   lastResponse?: string
   /** `tokensAfter` is absent where another program compacted. */
   last?: { readonly boundary: Uuid; readonly tokensAfter?: number }
+  /** There was one that only saved money. */
+  planned?: true
   /** The size of the context when a compaction was undone, until the next one. */
   undoneAt?: number
   /** The last compaction kept what came before the summarised messages. */
@@ -30,6 +32,7 @@ export const compactions: Projection<Compactions> = {
       if (entry.subtype === "compaction-failed") state.failures++
       if (entry.subtype === "undone" && entry.tokens !== undefined) state.undoneAt = entry.tokens
       if (entry.subtype === "compacted") {
+        if (entry.planned !== undefined) state.planned = true
         state.last = { boundary: entry.boundary, tokensAfter: entry.tokensAfter }
         const kept = state.keepsOlder ? undefined : entry.kept.at(-1)
         if (kept !== undefined && entry.parentUuid !== null) state.ends.set(kept, entry.parentUuid)

@@ -10,6 +10,8 @@ import type { Agent } from "../../../src/agent/agent.ts"
 import { openAgentWith, settingsFor } from "../../../src/agent/open-agent.ts"
 import type { AgentOptions } from "../../../src/agent/options.ts"
 import { manualClock } from "../../../src/base/clock.ts"
+import { localPerson } from "../../../src/base/owner.ts"
+import { keepPauses } from "../../../src/journal/file/pauses-file.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { Purse } from "../../../src/model/spending/purse.ts"
 import { defineTool } from "../../../src/tools/define-tool.ts"
@@ -21,14 +23,20 @@ const MINUTE = 60_000
 const LONG = `Keep this in mind: ${"some words ".repeat(15_000)}`
 const QUIET = { switches: { notes: false, "auto-memory": false } } as const
 const FIVE_MINUTES = { ...QUIET, cacheLifetime: "5m" } as const
+const pauses = (count: number) => ({ count, tokens: count * 50_000 })
+/** Earlier conversations of someone who came back in most of their pauses. */
+const COMES_BACK = { conversations: 5, withinHour: pauses(5), beyondHour: pauses(0), grown: 250_000 }
 
-/** A simulator and agents on one clock. */
+/** A simulator and agents on one clock, of someone who usually comes back. */
 async function scene(turns: readonly ScriptedTurn[], options: Partial<SimulatorOptions> = {}) {
   const clock = manualClock("2026-11-15T12:00:00.000Z")
   const simClock = createClock(() => clock.now().getTime())
   const sim = await simulator({ brain: scriptedBrain(turns, { afterLast: "repeat" }), clock: simClock, ...options })
-  const open = (more: Partial<AgentOptions> = {}) =>
-    agentFor(sim, project(), { clock, settings: QUIET, keepWarm: true, ...more })
+  const open = async (more: Partial<AgentOptions> = {}, earlier: object = COMES_BACK) => {
+    const where = project()
+    await keepPauses(where.dir, localPerson, () => earlier)
+    return agentFor(sim, where, { clock, settings: QUIET, keepWarm: true, ...more })
+  }
   /** Time passes, and what became due is done. */
   const pass = async (agent: Agent, minutes: number) => {
     clock.advance(minutes * MINUTE)
@@ -209,6 +217,14 @@ describe("BEY-4 in a pause", () => {
       ...options,
       model: anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url }),
     })
+    await ask(agent, LONG)
+    await pass(agent, 4.5)
+    expect(sim.log).toHaveLength(1)
+  })
+
+  test("nothing is sent in a short conversation of someone who seldom came back so far", async () => {
+    const { open, pass, sim } = await scene(["One."])
+    const agent = await open({}, { ...COMES_BACK, withinHour: pauses(1) })
     await ask(agent, LONG)
     await pass(agent, 4.5)
     expect(sim.log).toHaveLength(1)

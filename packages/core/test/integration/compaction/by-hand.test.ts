@@ -15,6 +15,7 @@ import {
   compactingAgent,
   compactingSimulator,
   decisionsOf,
+  EARLY_NOTES,
   entriesOf,
   MODELS_ONLY,
   NO_NOTES,
@@ -81,7 +82,7 @@ describe("by hand", () => {
   ] as const)("L4-24 notes are the summary only where they are asked for: %j", async (routes, taken) => {
     const { sim } = await compactingSimulator(rounds(12, 1_000), NOTES_OF("what was read"))
     const figures = { "keep-least": 1_000, "keep-most": 4_000 }
-    const agent = await compactingAgent(sim, { window: 200_000, settings: { figures } })
+    const agent = await compactingAgent(sim, { window: 200_000, settings: { ...EARLY_NOTES, figures } })
     await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
     expect(agent.conversation.views.notes.throughUuid).toBeDefined()
     await agent.conversation.compact(routes ? { routes } : {})

@@ -64,6 +64,8 @@ function lastText({ messages }: BrainRequest): string {
   return last.map(({ text = "" }) => text).join("\n")
 }
 
+/** Notes from 10,000 tokens on. By default they begin shortly before the threshold. */
+export const EARLY_NOTES = { planner: "economy" } as const
 export const NO_NOTES = { switches: { notes: false } } as const
 /** Neither notes nor the route without a model: only a model can write a summary. */
 export const MODELS_ONLY = { switches: { notes: false, "compact-offline": false } } as const

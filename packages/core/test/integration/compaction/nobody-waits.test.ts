@@ -53,7 +53,7 @@ describe("L4-28, L4-35 nobody waits", () => {
 
   test("for a planner's summary of 13 turns: what came meanwhile is kept word for word", async () => {
     const { sim, release, asked } = await slowly(13, { count: 40, words: 6_000 })
-    const agent = await compactingAgent(sim, { settings: AHEAD, window: 1_000_000 })
+    const agent = await compactingAgent(sim, { settings: { ...AHEAD, planner: "economy" }, window: 1_000_000 })
     await ask(agent, "Go.", { watch: release })
     const [first] = await decisionsOf(agent, "compacted")
     expect(first).toMatchObject({ prepared: true, planned: expect.stringContaining("need not be sent again") })

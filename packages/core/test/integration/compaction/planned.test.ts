@@ -10,7 +10,7 @@ const ROUNDS = 18
 
 const WORDS = 8_500 // close to what is put aside
 
-async function worked(planner: "off" | "money" | "balanced") {
+async function worked(planner: "off" | "economy" | "balanced") {
   const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS))
   const place = { ...project(), id: "planned", store: memoryStore() }
   const options = { ...place, window: WINDOW, settings: { ...NO_NOTES, planner, contextWindow: WINDOW } }
@@ -19,16 +19,16 @@ async function worked(planner: "off" | "money" | "balanced") {
   return { sim, of, agent, events, end, options }
 }
 
-const AHEAD = { switches: { ...NO_NOTES.switches, "compact-ahead": true } }
+const AHEAD = { planner: "economy" as const, switches: { ...NO_NOTES.switches, "compact-ahead": true } }
 
 describe("BEY-4 the planner", () => {
   test("compacts once sending the old part again has cost as much as a compaction, and says so", async () => {
-    const { sim, agent, events, end, options } = await worked("balanced")
+    const { sim, agent, events, end, options } = await worked("economy")
     expect(end.reason).toBe("answer")
     const [compacted, ...more] = await decisionsOf(agent, "compacted")
     expect(more.length).toBeLessThanOrEqual(1)
     const said =
-      /^About [\d,]+ old tokens need not be sent again: sending them again has cost \$\d+\.\d\d since the last boundary, and a compaction costs \$(\d+\.\d\d)\.$/
+      /^About [\d,]+ old tokens need not be sent again: sending them again has cost \$\d+\.\d\d since the last boundary, and a compaction costs \$(\d+\.\d\d)\. \/undo takes it back, and the setting "planner": "off" keeps it from happening again\.$/
     expect(compacted!.planned).toMatch(said)
     expect(compacted!.tokensBefore).toBeLessThan(WINDOW / 4)
     expect(compacted!.tokensAfter).toBeLessThan(compacted!.tokensBefore - 20_000)
@@ -43,7 +43,7 @@ describe("BEY-4 the planner", () => {
     const { sim } = await compactingSimulator(rounds(ROUNDS, WORDS))
     const instructions = "Always write the tests first. ".repeat(1_500)
     const where = project({ "AGENTS.md": instructions })
-    const agent = await compactingAgent(sim, { ...where, window: WINDOW, settings: NO_NOTES })
+    const agent = await compactingAgent(sim, { ...where, window: WINDOW, settings: { ...NO_NOTES, planner: "economy" } })
     await ask(agent, "Read the words.")
     const entries = await entriesOf(agent)
     const boundary = entries.findIndex((entry) => entry.type === "system" && entry.subtype === "compact_boundary")
@@ -52,11 +52,10 @@ describe("BEY-4 the planner", () => {
     expect(first!.message.usage!.cache_read_input_tokens).toBeGreaterThan(0.8 * estimator.text(instructions))
   })
 
-  test("says that less is enough where money counts most", async () => {
-    const [compacted] = await decisionsOf((await worked("money")).agent, "compacted")
-    expect(compacted!.planned).toMatch(
-      /costs \$\d+\.\d\d; with the planner on money, three quarters of that are enough\.$/,
-    )
+  test("never compacts in the middle of a task where it is balanced", async () => {
+    const { agent, of } = await worked("balanced")
+    expect(await decisionsOf(agent, "compacted")).toEqual([])
+    expect(of("summary").length).toBeLessThanOrEqual(1) // for the next request
   })
 
   test("compacts nothing where it is off", async () => {
@@ -94,7 +93,7 @@ describe("BEY-4 the planner", () => {
 
   test("tries once, and leaves the next attempt to the threshold", async () => {
     const { sim } = await compactingSimulator(rounds(ROUNDS, WORDS), { summary: () => ({ content: [] }) })
-    const agent = await compactingAgent(sim, { window: WINDOW, settings: MODELS_ONLY })
+    const agent = await compactingAgent(sim, { window: WINDOW, settings: { ...MODELS_ONLY, planner: "economy" } })
     await ask(agent, "Read the words.")
     expect(await decisionsOf(agent, "compaction-failed")).toHaveLength(1)
     expect(agent.conversation.views.compactions).toMatchObject({ count: 0, failures: 1 })
@@ -102,17 +101,28 @@ describe("BEY-4 the planner", () => {
 
   test("reports what it waits for", async () => {
     const { sim } = await compactingSimulator(rounds(3, 6_000))
-    const agent = await compactingAgent(sim, { window: WINDOW, settings: NO_NOTES })
+    const settings = { ...NO_NOTES, planner: "economy" as const }
+    const agent = await compactingAgent(sim, { window: WINDOW, settings })
     await ask(agent, "Read the words.")
-    const { mode, compaction, cache, pause } = agent.conversation.planner()
-    expect(mode).toBe("balanced")
+    const { mode, compaction, cache } = agent.conversation.planner()
+    expect(mode).toBe("economy")
     expect(compaction).toEqual({
+      where: "anywhere",
       spent: expect.stringMatching(/^\$0\.\d\d$/),
       due: expect.stringMatching(/^\$0\.\d\d$/),
       at: expect.any(Number),
     })
-    expect(compaction!.at).toBeLessThan(agent.conversation.thresholds.autoCompact)
     expect(cache).toEqual({ state: "warm", until: new Date(sim.clock.now() + 5 * 60_000) })
-    expect(pause).toEqual({ lifetime: "1h", pings: 1, minutes: 64.5 })
+  })
+
+  test("says where it would compact", async () => {
+    const { sim } = await compactingSimulator(rounds(3, 6_000))
+    const from = async (window: number) => {
+      const agent = await compactingAgent(sim, { window, settings: NO_NOTES })
+      return [agent.conversation.planner().compaction, agent.conversation.thresholds.autoCompact] as const
+    }
+    expect((await from(WINDOW))[0]).toEqual({ where: "between-requests", from: 115_000 })
+    const [planned, threshold] = await from(100_000)
+    expect(planned).toEqual({ where: "between-requests", from: 0.6 * threshold })
   })
 })

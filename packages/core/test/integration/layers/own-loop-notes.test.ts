@@ -264,7 +264,11 @@ describe("notes in a loop of your own", () => {
     expect(off.forks).toEqual([])
     expect(existsSync(off.notes)).toBe(false)
     await off.chat.close()
-    await using chat = await openConversation({ model: anthropicModel({ model: MODEL, env: {} }), ...project() })
+    await using chat = await openConversation({
+      model: anthropicModel({ model: MODEL, env: {} }),
+      settings: { planner: "off" }, // then notes begin at once
+      ...project(),
+    })
     const failures: string[] = []
     chat.on("layerFailed", ({ reason }) => failures.push(reason))
     for (let turn = 0; turn < 12; turn++) {

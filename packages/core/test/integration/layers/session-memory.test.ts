@@ -61,6 +61,7 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
     },
     ...options,
     settings: {
+      planner: "economy", // notes from the beginning, not only near the threshold
       ...options.settings,
       figures: { "background-share": 100, ...options.settings?.figures }, // the budget is not tested here
     },
@@ -265,7 +266,7 @@ describe("layer 3 from end to end", () => {
     })
     const agent = await layeredAgent(sim, {
       layers: (surroundings) => [sessionMemory(surroundings)],
-      settings: { figures: { "background-share": share } },
+      settings: { planner: "economy", figures: { "background-share": share } },
     })
     await ask(agent, "go")
     await firstFork.promise

@@ -234,6 +234,8 @@ describe("extraction at the end of a query", () => {
         if (!last.some(({ type }) => type === "tool_result"))
           return {
             content: [
+              // it looks at another file too, so it is asked once more
+              { type: "tool_use", id: turn.nextToolUseId(), name: "Glob", input: { pattern: "*.md", path: memory } },
               {
                 type: "tool_use",
                 id: turn.nextToolUseId(),

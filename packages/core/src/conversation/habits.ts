@@ -1,0 +1,56 @@
+/** What is known about someone's pauses before a conversation has had any, and how it is kept for later conversations of the same owner. */
+import type { Owner } from "../base/owner.ts"
+import { keepPauses, readPauses } from "../journal/file/pauses-file.ts"
+import {
+  type EarlierPauses,
+  NO_EARLIER_PAUSES,
+  type PausePrior,
+  pausesSince,
+  withConversation,
+} from "../views/cache/earlier-pauses.ts"
+import type { Pauses } from "../views/cache/pauses.ts"
+
+export interface Habits {
+  readonly prior: PausePrior
+  /** Adds the pauses since the conversation was opened. A home that cannot be written costs only what would have been learnt. */
+  keep(pauses: Pauses): Promise<void>
+}
+
+export interface HabitsOptions {
+  /** The home of the files, and the owner. Without one of them nothing is kept for later. */
+  readonly root?: string | undefined
+  readonly owner?: Owner | undefined
+  readonly asked?: PausePrior["asked"]
+  readonly isProgram: boolean
+  /** The pauses that the conversation has had already. */
+  readonly before: Pauses
+}
+
+export async function habitsOf({ root, owner, asked, isProgram, before }: HabitsOptions): Promise<Habits> {
+  const isKept = root !== undefined && owner !== undefined
+  const earlier = isKept ? asEarlier(await readPauses(root, owner)) : undefined
+  const { withinHour, beyondHour, grown } = before
+  const start: EarlierPauses = { conversations: 0, withinHour, beyondHour, grown }
+  return {
+    prior: { asked, isProgram, earlier },
+    async keep(pauses) {
+      const added = pausesSince(pauses, start)
+      if (!isKept || isProgram || added.grown <= 0) return
+      await keepPauses(root, owner, (sums) => ({
+        ...withConversation(asEarlier(sums) ?? NO_EARLIER_PAUSES, added),
+      })).catch(() => undefined)
+    },
+  }
+}
+
+type Sums = Awaited<ReturnType<typeof readPauses>>
+
+function asEarlier(sums: Sums): EarlierPauses | undefined {
+  const { conversations, withinHour, beyondHour, grown } = (sums ?? {}) as Partial<EarlierPauses>
+  const isSum = (each: EarlierPauses["withinHour"] | undefined) =>
+    typeof each?.count === "number" && typeof each.tokens === "number"
+  if (typeof conversations !== "number" || typeof grown !== "number") return undefined
+  return isSum(withinHour) && isSum(beyondHour)
+    ? { conversations, grown, withinHour: withinHour!, beyondHour: beyondHour! }
+    : undefined
+}

@@ -1,0 +1,40 @@
+/** How far a ratio may be off because these are the recordings that there are: it is computed again for many samples of them. */
+import { costIn } from "./dearer.ts"
+import type { Replayed } from "./worker.ts"
+
+export interface Range {
+  readonly value: number
+  /** 95% of the samples are between these. */
+  readonly least: number
+  readonly most: number
+}
+
+const SAMPLES = 2_000
+
+export function ratioRange(replayed: readonly Replayed[], [ours, other]: readonly [string, string]): Range {
+  const costs = replayed.map(({ replay }) => [costIn(replay, ours), costIn(replay, other)] as const)
+  const ratio = (of: typeof costs) => sum(of.map(([mine]) => mine)) / sum(of.map(([, theirs]) => theirs))
+  const random = randomFrom(1)
+  const samples = Array.from({ length: SAMPLES }, () =>
+    ratio(costs.map(() => costs[Math.floor(random() * costs.length)]!)),
+  ).toSorted((a, b) => a - b)
+  const at = (share: number) => samples[Math.floor(share * SAMPLES)]!
+  return { value: ratio(costs), least: at(0.025), most: at(0.975) }
+}
+
+/** `0.71 (95%: 0.66 to 0.77)` */
+export const rangeText = ({ value, least, most }: Range): string =>
+  `${value.toFixed(2)} (95%: ${least.toFixed(2)} to ${most.toFixed(2)})`
+
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
+
+/** mulberry32: the same samples in every run. */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
