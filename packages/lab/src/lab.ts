@@ -87,7 +87,10 @@ function leftOutLines(leftOut: readonly LeftOut[]): string[] {
 
 function checkDocuments([transcripts, short, more]: readonly ReplayedSet[]): void {
   const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8")
-  const missing = missingIn(documented({ tuned: [...transcripts!.replayed, ...short!.replayed], more: more!.replayed }), read)
+  const missing = missingIn(
+    documented({ tuned: [...transcripts!.replayed, ...short!.replayed], more: more!.replayed }),
+    read,
+  )
   if (missing.length === 0) console.log("README.md, docs/replay.md and docs/development/figures.md have these figures.")
   else {
     console.log("\nSome documents have other figures. They should say:")

@@ -9,7 +9,8 @@ export function withoutRetired(given: unknown): unknown {
     const values = kept[group]
     if (isRecord(values)) kept[group] = without(names, values)
   }
-  for (const [name, values] of Object.entries(RETIRED_VALUES)) if (values.includes(kept[name] as string)) delete kept[name]
+  for (const [name, values] of Object.entries(RETIRED_VALUES))
+    if (values.includes(kept[name] as string)) delete kept[name]
   return kept
 }
 

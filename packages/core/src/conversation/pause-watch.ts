@@ -1,6 +1,6 @@
 /**
  * Tells the layers that a pause is about to cost the cache: once, shortly before the server forgets what was sent last. The pause is the
- * time between a response and the next request, whoever is waited for: a person, a tool, or work in the background.
+ * time between a response and the next request, for a person, a tool, or work in the background.
  */
 import { type Clock, callAfter } from "../base/clock.ts"
 import { cacheLifetime } from "../layers/2-microcompact/cache-state.ts"

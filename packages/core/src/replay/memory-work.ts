@@ -3,7 +3,7 @@
  * one is due and what it may take. What the forks would have written is not known, so it changes nothing else.
  */
 import { NO_TOKENS, type TokenCounts } from "../base/token-counts.ts"
-import { notesBudget, areNotesDue } from "../layers/3-session-memory/due.ts"
+import { areNotesDue, notesBudget } from "../layers/3-session-memory/due.ts"
 import { extractionSpent } from "../layers/5-auto-memory/fork-extraction.ts"
 import { isWorthExtracting } from "../layers/5-auto-memory/worth.ts"
 import { backgroundBudget } from "../layers/background-budget.ts"
@@ -13,7 +13,9 @@ import type { Uuid } from "../messages/messages.ts"
 export type MemoryWorkKind = "notes" | "memory"
 
 /** Besides what a fork reads of the conversation: its own prompt and its answer. Measured in the soak. */
-const FORKS: Readonly<Record<MemoryWorkKind, { readonly requests: number; readonly prompt: number; readonly answer: number }>> = {
+const FORKS: Readonly<
+  Record<MemoryWorkKind, { readonly requests: number; readonly prompt: number; readonly answer: number }>
+> = {
   notes: { requests: 1, prompt: 1_500, answer: 900 },
   memory: { requests: 1, prompt: 2_500, answer: 700 },
 }
@@ -26,7 +28,10 @@ export class MemoryWork {
 
   /** What is due after a response. */
   due(context: LayerContext, isFinal: boolean): readonly MemoryWorkKind[] {
-    return [...(this.#areNotesDue(context) ? ["notes" as const] : []), ...(isFinal && this.#isMemoryDue(context) ? ["memory" as const] : [])]
+    return [
+      ...(this.#areNotesDue(context) ? ["notes" as const] : []),
+      ...(isFinal && this.#isMemoryDue(context) ? ["memory" as const] : []),
+    ]
   }
 
   /** Whether the notes would serve as the summary: then no one is asked for one. */
@@ -49,9 +54,14 @@ export class MemoryWork {
   #isMemoryDue(context: LayerContext): boolean {
     const { flags, views } = context
     const { messages } = views.words
-    const isNew = messages.length > this.#said && isWorthExtracting(messages.slice(this.#said), flags.figures["memory-messages"])
+    const isNew =
+      messages.length > this.#said && isWorthExtracting(messages.slice(this.#said), flags.figures["memory-messages"])
     if (!isNew || !flags.on["auto-memory"]) return false
-    const asked = { purpose: "memory" as const, limit: flags.figures["background-share"], first: extractionSpent(context) }
+    const asked = {
+      purpose: "memory" as const,
+      limit: flags.figures["background-share"],
+      first: extractionSpent(context),
+    }
     if (!backgroundBudget(views.ledger, asked).allowed) return false
     this.#said = messages.length
     return true

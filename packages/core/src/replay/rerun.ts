@@ -248,7 +248,12 @@ class Rerun {
     for (const kind of this.#memoryWork.due(this.#context(), isFinal)) {
       const counts = forkCounts(kind, this.#bill.cached(this.#sent.fork(request), request, { writes: false }))
       this.#charge(kind, { request, counts })
-      const paid = { purpose: kind, model: request.model, responseId: this.#ids.uuid(), usage: usageOf(counts) } as const
+      const paid = {
+        purpose: kind,
+        model: request.model,
+        responseId: this.#ids.uuid(),
+        usage: usageOf(counts),
+      } as const
       this.#decide([{ type: "strata", subtype: "spent", ...paid }])
     }
   }
@@ -353,7 +358,12 @@ class Rerun {
   #payForCompaction(request: RecordedRequest): void {
     const before = this.#compactedFrom
     this.#compactedFrom = undefined
-    if (before) this.#payForSummary(request, this.#after.summaryTokens((text) => this.#views.estimator.text(text)), before)
+    if (before)
+      this.#payForSummary(
+        request,
+        this.#after.summaryTokens((text) => this.#views.estimator.text(text)),
+        before,
+      )
   }
 
   /** The summariser has read what was in view, or was sent it once more. */

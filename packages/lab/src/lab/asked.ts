@@ -32,7 +32,8 @@ const OPTIONS = {
   svg: { type: "string" },
   policies: { type: "string" },
 } as const
-const USAGE = "npm run lab -- [--short] [--generated] [--json FILE] [--from FILE] [--svg FILE] [--policies A,B] [FOLDER …]"
+const USAGE =
+  "npm run lab -- [--short] [--generated] [--json FILE] [--from FILE] [--svg FILE] [--policies A,B] [FOLDER …]"
 const SHORT = 4 // recordings of each set
 /** Rules were chosen on the first two. There the policies that rules are judged by are enough. */
 const DOCUMENTED = [BESIDE_THE_REPOSITORY, SHORT_BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]

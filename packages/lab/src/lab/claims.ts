@@ -2,8 +2,8 @@
 import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
 import { type Score, scorecard } from "@strata/core/internal/replay/scorecard"
 import { dearerThan, OURS } from "./dearer.ts"
-import { percent } from "./score-rows.ts"
 import { rangeText, ratioRange } from "./range.ts"
+import { percent } from "./score-rows.ts"
 import { NOT_WARMED, VARIANTS } from "./variants.ts"
 import type { Replayed } from "./worker.ts"
 

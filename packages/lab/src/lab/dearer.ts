@@ -14,11 +14,7 @@ export interface Dearer {
  * The worst first. Recordings without one of the others do not count. Memories are left out: they are for later conversations, and no
  * other policy has them.
  */
-export function dearerThan(
-  others: readonly string[],
-  replayed: readonly Replayed[],
-  ours = OURS,
-): readonly Dearer[] {
+export function dearerThan(others: readonly string[], replayed: readonly Replayed[], ours = OURS): readonly Dearer[] {
   return replayed
     .map(({ name, replay }) => ({
       name,

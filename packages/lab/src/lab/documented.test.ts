@@ -1,8 +1,8 @@
 /** The check of the documents, on made-up results. `npm run lab` does it with measured ones. */
 import { readFileSync } from "node:fs"
 import type { ReplayReport } from "@strata/core/internal"
-import { expect, test } from "vitest"
 import { scorecard } from "@strata/core/internal/replay/scorecard"
+import { expect, test } from "vitest"
 import { claims } from "./claims.ts"
 import { type DocumentedSets, documented, missingIn, type Said } from "./documented.ts"
 import { frontierPicture } from "./frontier.ts"
@@ -96,9 +96,7 @@ test("BEY-7 figures that are out of date are found", () => {
   expect(missingIn(said, text)).toEqual([])
   const missing = missingIn(said, (file) => text(file).replaceAll("98.3%", "97.1%"))
   expect(missing.map(({ file }) => file)).toContain("README.md")
-  expect(missing.map((each) => each.text)).toContain(
-    "| `strata` | **0.41** | 0 | 0 | 0 | 0 | 98.3% | 99.4% | |",
-  )
+  expect(missing.map((each) => each.text)).toContain("| `strata` | **0.41** | 0 | 0 | 0 | 0 | 98.3% | 99.4% | |")
 })
 
 test("BEY-7 the claims name Strata with other settings, and do not count it as a rival", () => {

@@ -6,7 +6,7 @@ import { type Score, scorecard } from "@strata/core/internal/replay/scorecard"
 import { NEVER_DEARER_THAN } from "./claims.ts"
 import { dearerThan, OURS } from "./dearer.ts"
 import { FRONTIER_TITLES, frontierRow } from "./frontier.ts"
-import { ratioRange, rangeText } from "./range.ts"
+import { rangeText, ratioRange } from "./range.ts"
 import { percent, ratio } from "./score-rows.ts"
 import { ECONOMY, LISTS_FORGOTTEN, NOT_WARMED } from "./variants.ts"
 import type { Replayed } from "./worker.ts"
@@ -78,11 +78,7 @@ function dearerWords(others: readonly string[], all: readonly Replayed[], ours =
   return `${dearer.length} of ${all.length}${by}`
 }
 
-function ratioIn(
-  replayed: readonly Replayed[],
-  ours: string,
-  other: "none" | "claude-style" = "claude-style",
-): string {
+function ratioIn(replayed: readonly Replayed[], ours: string, other: "none" | "claude-style" = "claude-style"): string {
   return ratio(scorecard(replayed).scores.find(({ policy }) => policy === ours)?.relative[other])
 }
 

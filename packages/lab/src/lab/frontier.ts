@@ -74,8 +74,7 @@ export function frontierPicture({ scores }: Scorecard): string {
         `<path d="M${left} ${fixed(y(cost))}H${width - right}" stroke="#ddd"/><text x="${left - 8}" y="${fixed(y(cost) + 4)}" text-anchor="end" fill="#555">${cost.toFixed(1)}</text>`,
     ),
     ...marks.map(
-      (count) =>
-        `<text x="${fixed(x(count))}" y="${height - 24}" text-anchor="middle" fill="#555">${count}</text>`,
+      (count) => `<text x="${fixed(x(count))}" y="${height - 24}" text-anchor="middle" fill="#555">${count}</text>`,
     ),
     `<text x="${(left + width - right) / 2}" y="${height - 6}" text-anchor="middle" fill="#555">compactions; red: someone waited for them</text>`,
     `<text x="12" y="12" fill="#555">cost, of claude-style</text>`,

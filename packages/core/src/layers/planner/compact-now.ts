@@ -11,7 +11,6 @@
  * a new request begins. It needs a size that a person would accept.
  */
 import { grouped } from "../../base/grouped.ts"
-import type { PlannerMode } from "../../base/vocabulary.ts"
 import type { LayerContext } from "../layer.ts"
 import { openingOf } from "./opening.ts"
 import { type Outlook, outlookOf } from "./outlook.ts"

@@ -144,7 +144,8 @@ function isPromptCold(context: LayerContext): boolean {
 function reasonForExpected(chosen: ChosenLifetimes, { prior }: LayerContext): string {
   if (chosen === HOUR_FOR_PROMPT)
     return "Messages are cached for five minutes again: from this size on, a pause may compact, and then an hour no longer pays."
-  const because = prior?.asked === "1h" ? "your requests ask for it" : "it would have saved money in your earlier conversations"
+  const because =
+    prior?.asked === "1h" ? "your requests ask for it" : "it would have saved money in your earlier conversations"
   return `Everything is cached for an hour: ${because}.`
 }
 

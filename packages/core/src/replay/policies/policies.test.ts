@@ -142,7 +142,10 @@ describe("BEY-7 the policies", () => {
       const { strata } = await reports(work, { policies: ALL_POLICIES.filter(({ name }) => name === "strata") })
       const turns = strata!.requests.filter(({ purpose }) => purpose === "keep-warm").map(({ turn }) => turn)
       const last = strata!.requests.at(-1)!.turn
-      return { pings: turns.filter((turn) => turn < last).length, lost: strata!.losses.some(({ why }) => why === "pause") }
+      return {
+        pings: turns.filter((turn) => turn < last).length,
+        lost: strata!.losses.some(({ why }) => why === "pause"),
+      }
     }
     expect(await pauses(3)).toEqual({ pings: 0, lost: false })
     expect(await pauses(12)).toEqual({ pings: 1, lost: false })

@@ -1,5 +1,5 @@
 /** What earlier conversations of the same owner say about pauses, so that the next one need not lose caches to learn it. */
-import type { Pauses, PauseSum } from "./pauses.ts"
+import type { PauseSum, Pauses } from "./pauses.ts"
 
 /** What is known about pauses before a conversation has had any. */
 export interface PausePrior {

@@ -8,7 +8,8 @@ import { compactingAgent, compactingSimulator, decisionsOf, phasesIn } from "./c
 
 const MINUTE = 60_000
 const SETTINGS = {
-  figures: { "compact-early": 30_000 }, switches: { notes: false, "compact-ahead": true, "clear-by-time": false, "clear-by-api": false },
+  figures: { "compact-early": 30_000 },
+  switches: { notes: false, "compact-ahead": true, "clear-by-time": false, "clear-by-api": false },
 }
 
 /** A conversation of a person who has worked for a while, in a window that is far from full. */

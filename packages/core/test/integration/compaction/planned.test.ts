@@ -43,7 +43,11 @@ describe("BEY-4 the planner", () => {
     const { sim } = await compactingSimulator(rounds(ROUNDS, WORDS))
     const instructions = "Always write the tests first. ".repeat(1_500)
     const where = project({ "AGENTS.md": instructions })
-    const agent = await compactingAgent(sim, { ...where, window: WINDOW, settings: { ...NO_NOTES, planner: "economy" } })
+    const agent = await compactingAgent(sim, {
+      ...where,
+      window: WINDOW,
+      settings: { ...NO_NOTES, planner: "economy" },
+    })
     await ask(agent, "Read the words.")
     const entries = await entriesOf(agent)
     const boundary = entries.findIndex((entry) => entry.type === "system" && entry.subtype === "compact_boundary")

@@ -5,14 +5,24 @@ import { expect, test } from "vitest"
 import type { Answer, BrainTurn } from "../../../../sim/src/brain.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { rounds, saying } from "../layers/conversations.ts"
-import { compactingAgent, compactingSimulator, decisionsOf, EARLY_NOTES, NO_NOTES, NOTES_OF, phasesIn } from "./compacting.ts"
+import {
+  compactingAgent,
+  compactingSimulator,
+  decisionsOf,
+  EARLY_NOTES,
+  NO_NOTES,
+  NOTES_OF,
+  phasesIn,
+} from "./compacting.ts"
 
 test("L4-9 notes are refused if the context would still be full after them, however much they save", async () => {
   const most = calls(["Grep", { words: 8_600 }], ["Grep", { words: 8_600 }]) // newer than the notes, so it would be kept
   const { sim } = await compactingSimulator([...Array.from({ length: 8 }, () => saying(2_000)), most, "Done."], {
     ...NOTES_OF("the words were read one after the other"),
   })
-  const agent = await compactingAgent(sim, { settings: { ...EARLY_NOTES, figures: { "keep-least": 1_000, "keep-most": 20_000 } } })
+  const agent = await compactingAgent(sim, {
+    settings: { ...EARLY_NOTES, figures: { "keep-least": 1_000, "keep-most": 20_000 } },
+  })
   const { events } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
   expect(agent.conversation.views.notes.throughUuid).toBeDefined()
   expect(phasesIn(events, "message")).toContain(
