@@ -127,6 +127,6 @@ describe("BEY-4 the planner", () => {
     }
     expect((await from(WINDOW))[0]).toEqual({ where: "between-requests", from: 115_000 })
     const [planned, threshold] = await from(100_000)
-    expect(planned).toEqual({ where: "between-requests", from: 0.6 * threshold })
+    expect(planned).toEqual({ where: "between-requests", from: 0.42 * threshold })
   })
 })
