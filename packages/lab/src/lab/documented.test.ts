@@ -56,7 +56,7 @@ const replayedOf = (count: number, worse = 0): Replayed[] =>
     replay: {
       ...{ pauses: "recorded", sizes: "counted", model: "m" },
       reports: LAB_POLICIES.map(({ name }) =>
-        report(name, i < worse && name === "strata" ? 10.3 : (COSTS[name] ?? 10)),
+        report(name, i < worse && ["strata", "strata-not-warmed"].includes(name) ? 10.3 : (COSTS[name] ?? 10)),
       ),
     },
   }))

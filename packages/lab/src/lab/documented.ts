@@ -35,7 +35,8 @@ export function documented({ tuned, more }: DocumentedSets): readonly Said[] {
     ...[
       `${more.length} recorded conversations that no rule was chosen on`,
       `${rangeOf(OURS)} of the cost of fixed thresholds, ${rangeOf(NOT_WARMED.name)} without keeping the cache warm`,
-      `${placesOf(ours)}; fixed thresholds ${placesOf(fixed)}`,
+      placesOf(ours),
+      `Fixed thresholds: ${placesOf(fixed)}`,
       `${secondsOf(ours)} waited; fixed thresholds ${secondsOf(fixed)}`,
       `${percent(ours.namesInView)} in view, ${percent(ours.namesWithinSearch)} with one search; fixed thresholds ${percent(fixed.namesInView)} in view`,
       `your rules, right after a compaction: ${bothOf([ours.trailRecall, ours.rulesVerbatim].map(whole))}; fixed thresholds ${bothOf([fixed.trailRecall, fixed.rulesVerbatim].map(whole))}`,
@@ -49,7 +50,8 @@ export function documented({ tuned, more }: DocumentedSets): readonly Said[] {
       `Of \`fixed-167k\` it is ${ratio(ours.cost / of("fixed-167k").cost)}, of \`claude-idle\` ${ratio(ours.cost / of("claude-idle").cost)}.`,
       `With the planner on \`economy\` it is ${ratio(of(ECONOMY.name).relative["claude-style"])} with ${of(ECONOMY.name).openings.task} compactions in the middle of a task.`,
       `${percent(of(LISTS_FORGOTTEN.name).namesInView)} of the names are in view`,
-      `Strata is dearer than ${dearer} by over 1% in ${dearerWords(NEVER_DEARER_THAN, more)}; without keeping the cache warm in ${dearerWords(NEVER_DEARER_THAN, more, NOT_WARMED.name)}.`,
+      `Strata is dearer than ${dearer} by over 1% in ${dearerWords(NEVER_DEARER_THAN, more)}.`,
+      `Without keeping the cache warm it is in ${dearerWords(NEVER_DEARER_THAN, more, NOT_WARMED.name)}.`,
       `${ratio(ours.relative.optimum)} of \`optimum\` and ${ratio(ours.cost / of("best-places").cost)} of \`best-places\``,
     ].map((text) => ({ file: "docs/replay.md", text })),
     ...[
