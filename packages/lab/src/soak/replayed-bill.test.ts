@@ -9,6 +9,8 @@ import { openSoakWorkshop } from "./workshop.ts"
 const WINDOW = 60_000
 const PAUSES = [0, 12] // minutes: in the longer one the cache expires
 
+const SWITCHES = { notes: false, "compact-ahead": false } // what they do depends on real time
+
 const folder = mkdtempSync(join(tmpdir(), "strata-replayed-bill-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -29,15 +31,14 @@ function makeProject(): string {
 }
 
 test("BEY-4 the planner live costs what the replay of its journal says, within 3%", async () => {
-  const work = { window: WINDOW, seed: 5, resultSize: 16_000, turns: 12, project: makeProject(), ahead: false }
-  const { agent, simulator, close } = await openSoakWorkshop(work)
+  const work = { window: WINDOW, seed: 5, resultSize: 16_000, turns: 12, project: makeProject(), switches: SWITCHES }
+  const { agent, pause, close } = await openSoakWorkshop(work)
   try {
     for (const [index, minutes] of PAUSES.entries()) {
-      await agent.conversation.settled()
-      simulator.clock.advance(minutes * 60_000)
+      await pause(minutes)
       for await (const event of agent.query(taskAt(index).text)) if (event.type === "error") throw event.take()
     }
-    await agent.conversation.settled()
+    await pause(0)
     const bill = await replayedBill(agent.conversation, WINDOW)
     expect(replayProblems(bill)).toEqual([])
     expect(bill.billed.compactions).toBeGreaterThan(1)

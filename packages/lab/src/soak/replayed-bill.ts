@@ -3,7 +3,7 @@ import { type Conversation, type Entry, layered, replay, summarise } from "@stra
 import { strata } from "@strata/core/internal/replay/policies/strata"
 
 export interface ReplayedBill {
-  /** Dollars for the conversation and its summaries. Notes and memories are not replayed. */
+  /** Dollars for the conversation and its summaries. What notes and memories say is not replayed, so they are left out. */
   readonly billed: BillParts
   readonly replayed: BillParts & {
     /** For what the replay had lost from the view, where it compacted elsewhere. */
@@ -20,17 +20,17 @@ interface BillParts {
 
 const CLOSE = 0.03
 
-/** Nothing keeps the cache warm in a soak. */
-const AS_IN_THE_SOAK = layered({ ...strata, keepsWarm: false })
-
 export async function replayedBill(conversation: Conversation, window: number): Promise<ReplayedBill> {
   const { views } = conversation
   const model = views.context.lastResponse?.message.model ?? "unknown"
   const entries: Entry[] = []
   for await (const entry of conversation.entries()) entries.push(entry)
-  const { reports } = await replay({ entries, model }, { window, policies: [AS_IN_THE_SOAK] })
-  const { dollars = 0, byPurpose, compactions } = reports[0]!.totals
+  const { switches } = conversation.settings.values
+  const asInTheSoak = layered({ ...strata, keepsWarm: false, settings: { switches } }) // nothing keeps its cache warm
+  const { reports } = await replay({ entries, model }, { window, policies: [asInTheSoak] })
+  const { byPurpose, compactions } = reports[0]!.totals
   const { conversation: replayed, summary: summaries, recall: recalls } = byPurpose
+  const dollars = replayed + summaries + recalls
   return {
     billed: billedFor(conversation),
     replayed: { dollars, conversation: replayed, summaries, recalls, compactions },

@@ -61,10 +61,6 @@ export async function soak({ onProgress, ...options }: SoakOptions): Promise<Soa
   })
   try {
     const watch = new SoakWatch(workshop.agent, workshop.simulator.clock)
-    workshop.agent.conversation.on("compaction", ({ phase }) => {
-      if (phase === "preparing" || phase === "done" || phase === "failed")
-        workshop.summariser.await(phase === "preparing")
-    })
     const others: LedgerSummary[] = []
     let tasks = 0
     const isOver = () => watch.problems.length > 0 || (watch.takenIn >= tokens && tasks >= LEAST_TASKS)

@@ -48,8 +48,8 @@ const CACHE_MINUTES = 5
 const NEAR_EXPIRY = 0.87 // of the cache's lifetime: then a summary is begun in a pause, if one is
 
 export interface WorkshopOptions {
-  /** Summaries are written in the background. Default true. A replay makes each compaction with the request that needs it. */
-  readonly ahead?: boolean
+  /** Other than by default. */
+  readonly switches?: Readonly<Record<string, boolean>>
   readonly window: number
   readonly seed: number
   /** Characters of a tool result, roughly. */
@@ -67,7 +67,6 @@ export interface SoakWorkshop {
   readonly simulator: Simulator
   /** The memory of the project, to look at. */
   readonly bank: MemoryBank
-  readonly summariser: SlowSummariser
   /** The person is away. Work in the background goes on meanwhile, and ends. */
   pause(minutes: number): Promise<void>
   /** Another conversation in the same project, of one short task. Returns what it cost. */
@@ -76,7 +75,7 @@ export interface SoakWorkshop {
 }
 
 export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWorkshop> {
-  const { window, seed, ahead = true, resultSize, turns = TURNS_PER_TASK, project = REPOSITORY } = options
+  const { window, seed, switches = {}, resultSize, turns = TURNS_PER_TASK, project = REPOSITORY } = options
   const { summarySeconds = USUAL_SUMMARY_SECONDS } = options
   const scratch = makeScratch(project)
   const models = { [MODEL]: { window } }
@@ -111,7 +110,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
       title,
       memory: { owner: localPerson },
       mode: "bypass", // the copy is deleted afterwards
-      settings: { models, switches: { dreaming: dreams, "compact-ahead": ahead } },
+      settings: { models, switches: { dreaming: dreams, ...switches } },
       clock: { now: () => new Date(clock.now()), after: (ms, call) => callAfter(clock, ms, call) },
       env: { PATH: process.env.PATH },
     })
@@ -131,6 +130,9 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
   }
   try {
     const agent = await open("soak", { dreams: true })
+    agent.conversation.on("compaction", ({ phase }) => {
+      if (phase === "preparing" || phase === "done" || phase === "failed") summariser.await(phase === "preparing")
+    })
     /** Background work ends, and time passes for the summary that is being written. */
     const settle = async () => {
       let isSettled = false
@@ -151,7 +153,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
       }
       clock.advance(minutes * MINUTE)
     }
-    return { agent, simulator, bank, converse, summariser, pause, close: () => agent.close().finally(closeRest) }
+    return { agent, simulator, bank, converse, pause, close: () => agent.close().finally(closeRest) }
   } catch (error) {
     await closeRest()
     throw error

@@ -73,7 +73,7 @@ describe("BEY-4 balanced", () => {
     expect(prepares("working")).toBe(false)
     expect(prepares("answered")).toBe(true)
     expect(prepares("expiring")).toBe(true)
-    expect(prepares("expiring", { tokens: 98_000 })).toBe(false) // less than six tenths of the threshold
+    expect(prepares("expiring", { tokens: 68_000 })).toBe(false) // less than 42% of the threshold
     expect(prepares("expiring", { idleMinutes: 9 })).toBe(false) // it would be read at full price
     expect(prepares("expiring", { settings: { figures: { "compact-early": 60_000 } }, tokens: 80_000 })).toBe(true)
   })
