@@ -209,7 +209,7 @@ it("ends with a table, what to try next, and the comparison", () => {
     What happened
       turns      1 in 0:20, for 1 task
       work       125K tokens, 1.3 windows of 100,000; 50,000 are in the window now
-      compacted  1 time
+      compacted  1 time; requests waited for 1 summary
                  turn 1: 67.4K to 18.9K, 38 messages summarised, 5 kept; then
                    added: facts from the journal, 2 files
       input      400K read from cache, 50.0K written to cache, 0 uncached

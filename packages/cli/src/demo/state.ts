@@ -40,6 +40,8 @@ export interface DemoState {
   readonly happenings: readonly Happening[]
   /** The current step of a compaction, in a few words. */
   readonly compacting: string | undefined
+  /** Summaries that a request waited for. The others were written in the background. */
+  readonly waits: number
   readonly compactions: readonly DemoCompaction[]
   /** Kinds of attachments that the current compaction has added so far. */
   readonly restored: readonly string[]
@@ -112,6 +114,7 @@ export function beginning(facts: Pick<DemoState, "model" | "thresholds" | "plann
     turnsBefore: 0,
     tasks: 0,
     compacting: undefined,
+    waits: 0,
     compactions: [],
     restored: [],
     notesTokens: 0,
@@ -198,8 +201,9 @@ function whileCompacting(state: DemoState, progress: CompactionProgress): DemoSt
     const noted = happened(state, { kind: "notice", text: oneLine(progress.message), detail: "" })
     return progress.phase === "failed" ? { ...noted, compacting: undefined } : noted
   }
+  const waits = state.waits + (progress.phase === "preparing" ? 1 : 0)
   const step = stepWords(progress)
-  if (step !== undefined) return { ...state, compacting: step, restored: [] }
+  if (step !== undefined) return { ...state, waits, compacting: step, restored: [] }
   return progress.phase === "done" ? { ...state, compacting: undefined } : state
 }
 

@@ -50,7 +50,7 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
       "work",
       `${short(state.work)} tokens, ${windowsOf(state)} of ${grouped(thresholds.window)}; ${grouped(size)} are in the window now`,
     ],
-    ...compactionRows(state.compactions, width),
+    ...compactionRows(state, width),
     ["input", counts ? cacheWords(counts) : "none"],
     ["cache", `${percent(spent?.hitRatio ?? 0, 1)} of the input was read from it`],
     ["output", `${grouped(counts?.output ?? 0)} tokens`],
@@ -81,17 +81,20 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
 }
 
 /** One line per compaction. */
-function compactionRows(compactions: DemoState["compactions"], width: number): readonly (readonly string[])[] {
+function compactionRows({ compactions, waits }: DemoState, width: number): readonly (readonly string[])[] {
   if (compactions.length === 0) return [["compacted", "never: there was room for everything"]]
   const left = compactions.length - MOST_COMPACTIONS
   return [
-    ["compacted", counted(compactions.length, "time")],
+    ["compacted", `${counted(compactions.length, "time")}; ${waitWords(waits)}`],
     ...(left > 0 ? [["", `${counted(left, "earlier compaction")}, then`]] : []),
     ...compactions
       .slice(-MOST_COMPACTIONS)
       .flatMap((one) => wrappedRows(`turn ${one.turn}: ${compactionWords(one)}${thenAdded(one)}`, width)),
   ]
 }
+
+const waitWords = (waits: number) =>
+  waits === 0 ? "no request waited for a summary" : `requests waited for ${counted(waits, "summary", "summaries")}`
 
 function thenAdded(compaction: DemoState["compactions"][number]): string {
   const added = addedWords(compaction)
