@@ -2,33 +2,278 @@
 
 export type { PermissionAnswer, PermissionRequest } from "./agent/admit-call.ts"
 export type { Agent, Answer } from "./agent/agent.ts"
-export type { Hook, HookAnswer, HookInput } from "./agent/hooks.ts"
+export type { Remembered } from "./agent/agent-memory.ts"
+export type { Arrivals } from "./agent/companions.ts"
+export type { Hook, HookAnswer, HookFunction, HookInput } from "./agent/hooks.ts"
 export { NoAnswerError } from "./agent/no-answer.ts"
-export type { AskOptions } from "./agent/options.ts"
+export type { AskOptions, PlanAnswer } from "./agent/options.ts"
 export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
+export type { Clock } from "./base/clock.ts"
 export {
   CompactionFailedError,
   ContextFullError,
   ConversationLockedError,
   ConversationNotFoundError,
+  type NamedHolder,
   StrataError,
 } from "./base/errors.ts"
+export type { FlagClient, FlagContext, FlagDetails } from "./base/flag-client.ts"
+export type { Ids } from "./base/ids.ts"
 export { InvalidOptionError } from "./base/options.ts"
-export { localPerson } from "./base/owner.ts"
-export type { SettingsInput } from "./base/settings.ts"
+export { localPerson, type MemoryOption, type Owner } from "./base/owner.ts"
+export type { ProjectPart } from "./base/project-parts.ts"
+export type { EffectiveSettings, SettingsInput } from "./base/settings.ts"
+export type { Settings } from "./base/settings-schema.ts"
+export type { FailureReason as CompactionFailureReason } from "./base/telemetry.ts"
+export type { TokenCounts } from "./base/token-counts.ts"
+export type {
+  CacheLifetime,
+  CacheLifetimeSetting,
+  HookEvent,
+  PermissionMode,
+  RequestSource,
+} from "./base/vocabulary.ts"
+export type { ClearingReport, ClearingRequest } from "./conversation/clear-results.ts"
+export type { CompactionRequest } from "./conversation/compact.ts"
 export type { Conversation } from "./conversation/conversation.ts"
-export type { ConversationEvents } from "./conversation/events.ts"
-export type { IncomingMessage } from "./conversation/incoming.ts"
+export type { EditorState } from "./conversation/editor.ts"
+export type { ConversationEvents, Opened, PreparedEvent } from "./conversation/events.ts"
+export type { Incoming, IncomingMessage, IncomingResponse } from "./conversation/incoming.ts"
+export type { KeptConversation, ListOptions as ListConversationsOptions } from "./conversation/list.ts"
 export type { ConversationOptions } from "./conversation/options.ts"
+export type { PlannedFile, RestorePlan } from "./conversation/plan-restore.ts"
+export type { Prompt } from "./conversation/prompt.ts"
+export type { FoldRequest, SnipRequest } from "./conversation/ranges.ts"
+export type { RestoreReport } from "./conversation/restore-files.ts"
+export type { UndoReport, UndoRequest } from "./conversation/undo.ts"
 export { importConversations, listConversations, memoryStore, openAgent, openConversation } from "./front-door.ts"
-export type { Store } from "./journal/store.ts"
-export type { ToolResult } from "./messages/blocks.ts"
-export type { ModelRequest } from "./messages/request.ts"
-export { AuthenticationError, ModelError } from "./model/errors.ts"
+export type { ImportedAgentOutcome, ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
+export type { ImportedAgent, ImportReport } from "./import/importer.ts"
+export type { DamagedLine, DamageFound } from "./journal/damage.ts"
+export type {
+  AgentEnding,
+  AgentKind,
+  AgentStart,
+  AuditFigures,
+  ChosenLifetimes,
+  CompactionFacts,
+  Decision,
+  DecisionDraft,
+  DecisionEntry,
+  DecisionOf,
+  Draft as EntryDraft,
+  Effect as DecisionEffect,
+  Entry,
+  HiddenRange,
+  MessageDraft,
+  MessageEntry,
+  SessionFacts,
+  Share as AuditShare,
+  ShortenedResult,
+} from "./journal/entries.ts"
+export type { InFlightLog, KeptRequests, SentRequest } from "./journal/in-flight.ts"
+export type {
+  FoundMember,
+  Mailbox,
+  MailboxCursor,
+  MailboxDraft,
+  MailboxMessage,
+  MailboxReading,
+  Membership,
+  SendLimits,
+  TeamAddress,
+  TeamMember,
+} from "./journal/mailbox.ts"
+export type {
+  InstallOptions as MemoryInstallOptions,
+  InstallReport as MemoryInstallReport,
+  MemoryFileChange,
+  MemoryFileListing,
+  MemoryFiles,
+  MemoryPlace,
+} from "./journal/memory-files.ts"
+export type {
+  BlobReceipt,
+  ConversationListing,
+  Journal,
+  JournalAddress,
+  ListJournalsOptions,
+  OpeningReport,
+  OpenJournalOptions,
+  Segment as JournalSegment,
+  Store,
+  Stretch as JournalStretch,
+} from "./journal/store.ts"
+export type { ClearingOrder } from "./layers/2-microcompact/by-hand.ts"
+export type { DreamEnd } from "./layers/6-dreaming/dream.ts"
+export type {
+  DreamPhase,
+  DreamState,
+  DreamStatus,
+  DreamTurn,
+  KillAnswer as DreamKillAnswer,
+} from "./layers/6-dreaming/dream-task.ts"
+export type { Dreamed, Dreaming, Hold as DreamHold } from "./layers/6-dreaming/dreaming.ts"
+export type { GateName as DreamGate } from "./layers/6-dreaming/gates.ts"
+export type { Installed as InstalledDream } from "./layers/6-dreaming/install.ts"
+export type { PendingDream } from "./layers/6-dreaming/pending.ts"
+export type { Trigger as LayerTrigger } from "./layers/action-report.ts"
+export type {
+  CompactionOrder,
+  CompactionPlan,
+  CompactionProgress,
+  CompactionRange,
+  PlannedSummary,
+  Refusal as CompactionRefusal,
+  RefusalReason as CompactionRefusalReason,
+  RouteName as CompactionRoute,
+  WrittenSummary,
+} from "./layers/compaction-order.ts"
+export type { PlannedRange, RangeAction, RangeOrder, RangePlan } from "./layers/fold/plan.ts"
+export type {
+  Layer,
+  LayerContext,
+  LayerName,
+  Outcome as LayerOutcome,
+  PreparedState,
+  Sender as RequestSender,
+} from "./layers/layer.ts"
+export type { LayerActed, LayerFailed } from "./layers/pipeline.ts"
+export type {
+  MemoryAuthor,
+  MemoryChange,
+  MemoryFileEdit,
+  MemoryRefusal,
+  MemoryText,
+  MemoryType,
+  Provenance as MemoryProvenance,
+  Speaker as MemorySpeaker,
+} from "./memory/memory.ts"
+export type {
+  AddedTool,
+  AgentMessage,
+  AgentStatus,
+  Attachment,
+  DeferredGroup,
+  FilesRestored,
+  Listed as ListedItem,
+  RecalledMemory,
+  Todo,
+} from "./messages/attachments.ts"
+export type { Block, Content, ToolResult } from "./messages/blocks.ts"
+export type { KeptChange } from "./messages/kept-change.ts"
+export type {
+  AssistantMessage,
+  AttachmentMessage,
+  CallChanges,
+  CompactMetadata,
+  FileChange,
+  Message,
+  ProgressMessage,
+  SaidInResult,
+  SignedBlock,
+  SignedSummary,
+  SystemMessage,
+  Usage,
+  UsageIteration,
+  UserMessage,
+  Uuid,
+} from "./messages/messages.ts"
+export type { Repair, RepairRule } from "./messages/repair.ts"
+export type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "./messages/request.ts"
+export type { InputSchema, JsonSchema, StandardIssue, StandardResult, StandardSchema } from "./messages/tool-input.ts"
+export type { AiSdkModel, AiSdkModelOptions } from "./model/ai-sdk/ai-sdk.ts"
+export type { AnthropicClient, AnthropicModel, AnthropicModelOptions } from "./model/anthropic/anthropic.ts"
+export type { ChangedPlace } from "./model/cache/compare-requests.ts"
+export type { CachePrediction, CacheReport as CacheEvent } from "./model/cache/forecast.ts"
+export type { Lifetime as CacheEntryLifetime } from "./model/cache/known-entries.ts"
+export type { PromptSetting } from "./model/cache/prompt-settings.ts"
+export type { CacheCause, CacheVerdict, ExpectedDrop, ProviderReason } from "./model/cache/verdict.ts"
+export type { ModelChoice } from "./model/choose-model.ts"
+export { AuthenticationError, type FailureDetails as ModelFailureDetails, ModelError } from "./model/errors.ts"
 export { aiSdkModel, anthropicModel } from "./model/lazy-models.ts"
-export type { Model, ModelResponse } from "./model/model.ts"
-export type { TeamAgentOptions as AgentOptions } from "./team/open-team.ts"
-export { defineTool } from "./tools/define-tool.ts"
-export { recallTool } from "./tools/session/recall.ts"
-export type { Tool, ToolContext, ToolOutput, Toolset } from "./tools/tool.ts"
+export type {
+  AttemptWatch,
+  Model,
+  ModelEvent,
+  ModelResponse,
+  RateLimit,
+  StreamOptions,
+  WarmOptions,
+  WarmResponse,
+} from "./model/model.ts"
+export type { StreamLimits } from "./model/stream-limits.ts"
+export type { AgentDefinition, MemoryScope } from "./team/definitions/definition.ts"
+export type { TeamPlace } from "./team/mailbox-carrier.ts"
+export type { TeamAgent, TeamAgentOptions as AgentOptions } from "./team/open-team.ts"
+export type { AgentView } from "./team/order.ts"
+export type { Team } from "./team/team.ts"
+export type {
+  Accounting,
+  DeferredAccount,
+  DuplicateRead,
+  Share as ContextShare,
+  Shares as ContextShares,
+} from "./tokens/accounting.ts"
+export type { ContextSize } from "./tokens/context-size.ts"
+export type { LearntLimit } from "./tokens/learnt-limit.ts"
+export type { ModelAccepts, ModelFacts, Price as ModelPrice, TokenizerFamily } from "./tokens/model-facts.ts"
+export type { ModelLookup, ModelOverride } from "./tokens/models.ts"
+export type { Cost } from "./tokens/price.ts"
+export type { Fill, Thresholds } from "./tokens/window.ts"
+export type { CodingToolsOptions } from "./tools/coding-tools.ts"
+export { defineTool, type InferInput } from "./tools/define-tool.ts"
+export type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./tools/mcp/mcp-config.ts"
+export { type RecallTool, type RecallToolOptions, recallTool } from "./tools/session/recall.ts"
+export type { RecallInput, RecallKind } from "./tools/session/recall-source.ts"
+export type { Rerank } from "./tools/session/rerank.ts"
+export type { ShellOptions } from "./tools/shell/shell-session.ts"
+export type {
+  FileRead,
+  LaterTools,
+  OpenToolset,
+  PermissionQuestion,
+  PersonQuestion,
+  PlanState,
+  ReadState,
+  Sample as ModelSample,
+  SampledAnswer,
+  SampleModel,
+  StepJudgement,
+  Tool,
+  ToolContext,
+  ToolOutput,
+  Toolset,
+  ToolsetContext,
+  WebQuery,
+  WorkingDirectory,
+} from "./tools/tool.ts"
 export { codingTools, mcpServers } from "./tools/toolsets.ts"
+export type { PageQuestion, WebFetchOptions } from "./tools/web/web-fetch.ts"
+export type { PaidAnew } from "./views/cache/cache-break.ts"
+export type { BreakCause, CacheChange } from "./views/cache/cache-causes.ts"
+export type { Estimated as EstimatedCost, Purpose as RequestPurpose } from "./views/ledger/ledger.ts"
+export type { SavingLayer } from "./views/ledger/saving-settlement.ts"
+export type { UndoableKind } from "./views/record/undoable.ts"
+export type {
+  CacheBreakReport,
+  CachedResponseReport,
+  CacheLossReport,
+  CacheReport,
+} from "./views/reports/cache-report.ts"
+export type {
+  AgentCost,
+  CostReport,
+  LayerSavingReport,
+  LedgerReport,
+  SavingsReport,
+  TokenReport,
+} from "./views/reports/ledger-report.ts"
+export type {
+  ArtifactsReport,
+  CommandReport,
+  FileReport,
+  FrontierReport,
+  PersonMessageReport,
+  WordsReport,
+} from "./views/reports/record-reports.ts"

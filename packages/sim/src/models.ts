@@ -1,5 +1,5 @@
 /** The models a simulator offers, and the routes that list them. Options change or extend the models core knows. */
-import type { ModelFacts } from "@strata/core/internal"
+import type { ModelFacts } from "@strata/core"
 import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
 import { findModel } from "@strata/core/internal/tokens/models"
 import { ApiError } from "./api-error.ts"

@@ -1,5 +1,5 @@
 /** What a simulator has done since it started: requests, tokens by price, and what they would have cost. */
-import type { ModelFacts, Price } from "@strata/core/internal"
+import type { ModelFacts, ModelPrice } from "@strata/core"
 import type { TokenUsage, Usage } from "./wire.ts"
 
 const PER_MILLION = 1_000_000
@@ -86,7 +86,7 @@ export function priceOf({ price, longPrompt }: ModelFacts, usage: Usage): number
   )
 }
 
-function dollarsFor(usage: TokenUsage, price: Price): number {
+function dollarsFor(usage: TokenUsage, price: ModelPrice): number {
   return (
     (usage.input_tokens * price.input +
       usage.output_tokens * price.output +

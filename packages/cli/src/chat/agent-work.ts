@@ -77,7 +77,7 @@ export class AgentWork {
     const { signal, abort } = stopper()
     const watch = async () => {
       while (team && !signal.aborted) {
-        await team.arrivals.nextChange(signal)
+        await team.mail.nextChange(signal)
         if (signal.aborted || this.#isClosing) return
         this.#store.dismissSubAgents(this.#working())
         this.refresh()

@@ -48,17 +48,17 @@ export async function messageCame({ agent, place, waitMs, signal }: Waiting): Pr
   const { team, conversation } = agent
   const mailbox = conversation.teamMailbox(place.name)
   if (!team || !mailbox) return false
-  const { arrivals } = team
+  const { mail } = team
   const either = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   let [hadOthers, quietLooks] = [false, 0]
   try {
     // two looks, so that others see it before it leaves: they would wait for someone to join
-    while (!either.aborted && !arrivals.hasAny && quietLooks < 2) {
+    while (!either.aborted && !mail.hasAny && quietLooks < 2) {
       hadOthers ||= (await mailbox.members()).some(({ name }) => name !== place.as)
-      if (hadOthers && !(await arrivals.whenAny(either))) quietLooks += 1
-      if (!arrivals.hasAny) await arrivals.nextChange(AbortSignal.any([either, AbortSignal.timeout(LOOK_MS)]))
+      if (hadOthers && !(await mail.whenAny(either))) quietLooks += 1
+      if (!mail.hasAny) await mail.nextChange(AbortSignal.any([either, AbortSignal.timeout(LOOK_MS)]))
     }
-    return !signal.aborted && arrivals.hasAny
+    return !signal.aborted && mail.hasAny
   } finally {
     await mailbox.close()
   }

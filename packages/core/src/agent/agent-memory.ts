@@ -13,7 +13,14 @@ import type { Dreamed } from "../layers/6-dreaming/dreaming.ts"
 import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import type { Layer } from "../layers/layer.ts"
 import { announceWrite, watchWrites } from "../memory/announced-writes.ts"
-import { isPersons, isRule, type Memory, type MemoryRefusal, type Provenance } from "../memory/memory.ts"
+import {
+  isPersons,
+  isRule,
+  type Memory,
+  type MemoryRefusal,
+  type MemoryType,
+  type Provenance,
+} from "../memory/memory.ts"
 import { parseMemory } from "../memory/topic-file.ts"
 import type { RateLimit } from "../model/model.ts"
 import { wholeDiffOf } from "../tools/files/file-diff.ts"
@@ -54,10 +61,11 @@ export function confirming(
   }
 }
 
+/** A memory that was saved in the person's name. */
 export interface Remembered {
   /** The file in the memory directory. */
   readonly file: string
-  readonly type: Memory["type"]
+  readonly type: MemoryType
   /** Where the memory is kept, for a person. */
   readonly location: string
 }

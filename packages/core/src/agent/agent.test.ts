@@ -245,7 +245,7 @@ describe("opening an agent", () => {
     await agentWith([], {
       cwd,
       settings: { permissions: { allow: ["Read"], deny: ["Read(**/secret.txt)"] } },
-      layers: (surroundings) => {
+      makeLayers: (surroundings) => {
         mayRead = surroundings.mayRead
         return []
       },

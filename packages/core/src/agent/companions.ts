@@ -15,10 +15,11 @@ export interface Arrival {
   readonly journaled?: () => void
 }
 
+/** What other agents send to this one. */
 export interface Arrivals {
-  /** What waits, in order. */
+  /** @internal What waits, in order. */
   take(): Promise<readonly Arrival[]>
-  /** For the person: what could not be received. Each is given once. */
+  /** @internal For the person: what could not be received. Each is given once. */
   notices?(): readonly string[]
   /** Whether something waits. What other processes sent counts once it was read. */
   readonly hasAny: boolean
@@ -28,7 +29,7 @@ export interface Arrivals {
 
 export interface Companions {
   readonly arrivals: Arrivals
-  /** A query begins: its abort and its limit in dollars reach everyone who works for it. Call the result when it has ended. */
+  /** @internal A query begins: its abort and its limit in dollars reach everyone who works for it. Call the result when it has ended. */
   follow(query: { readonly signal: AbortSignal; readonly costLimit: number }): () => void
   /** Ends everyone's work. Called before the conversation closes. */
   close(): Promise<void>

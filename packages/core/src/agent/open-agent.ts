@@ -391,8 +391,10 @@ const readingOf = (path: string): Request => ({
   question: { kind: "read", summary: `read ${path}`, paths: [path] },
 })
 
-const layersOf = ({ layers = defaultLayers }: AgentOptions, surroundings: LayerSurroundings): readonly Layer[] =>
-  typeof layers === "function" ? layers(surroundings) : layers
+const layersOf = (
+  { layers, makeLayers = defaultLayers }: AgentOptions,
+  surroundings: LayerSurroundings,
+): readonly Layer[] => layers ?? makeLayers(surroundings)
 
 /** Nothing in it changes by itself: date and mode are said in messages. */
 const systemPrompt = (cwd: string, prompt = codingPrompt()): string =>

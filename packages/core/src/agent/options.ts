@@ -23,7 +23,7 @@ import {
   type PermissionMode,
 } from "../base/vocabulary.ts"
 import type { LayerSurroundings } from "../conversation/default-layers.ts"
-import { FLAGS_OPTION, SYSTEM_OPTION } from "../conversation/options.ts"
+import { FLAGS_OPTION, LAYERS_OPTION, SYSTEM_OPTION } from "../conversation/options.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { SystemPrompt } from "../messages/request.ts"
@@ -49,6 +49,7 @@ export interface AskOptions {
   readonly written?: string
 }
 
+/** A person's answer to a plan. */
 export interface PlanAnswer {
   readonly approved: boolean
   readonly remark?: string
@@ -111,7 +112,9 @@ export interface AgentOptions {
    */
   readonly keepWarm?: boolean
   /** Default: layers 1 to 5, each with its switch. */
-  readonly layers?: readonly Layer[] | ((surroundings: LayerSurroundings) => readonly Layer[])
+  readonly layers?: readonly Layer[]
+  /** @internal Makes the layers from what the agent opened, in place of `layers`. */
+  readonly makeLayers?: (surroundings: LayerSurroundings) => readonly Layer[]
   /** An OpenFeature client that drives the flags. */
   readonly flags?: FlagClient
   /** Puts what the Recall tool's search found in order, such as a reranking model. Default: our order. */
@@ -153,7 +156,8 @@ const RULES: OptionRules<AgentOptions> = {
   costLimit: anOption.number,
   autonomous: anOption.switch,
   keepWarm: anOption.switch,
-  layers: anOption.listOrFunction,
+  layers: LAYERS_OPTION,
+  makeLayers: anOption.callback,
   flags: FLAGS_OPTION,
   rerank: anOption.callback,
   store: aPort.store,

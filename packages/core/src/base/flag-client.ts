@@ -16,6 +16,7 @@ export interface FlagClient {
   getObjectValue?(name: string, otherwise: { [field: string]: number }, context?: FlagContext): Promise<unknown>
 }
 
+/** A flag's value, and why it could not be read. */
 export interface FlagDetails<T> {
   readonly value: T
   readonly errorCode?: string

@@ -2,6 +2,7 @@
 import { hash, randomUUID } from "node:crypto"
 import { InvalidIdError } from "./errors.ts"
 
+/** Makes the ids of conversations and entries. Pass your own in tests. */
 export interface Ids {
   uuid(): string
 }

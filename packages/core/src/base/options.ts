@@ -31,7 +31,6 @@ export const anOption = {
   switch: { is: "true or false", fits: (value) => typeof value === "boolean" },
   object: { is: "an object", fits: isObject },
   list: { is: "a list", fits: Array.isArray },
-  listOrFunction: { is: "a list or a function", fits: (value) => Array.isArray(value) || typeof value === "function" },
   switchOrFunction: {
     is: "true, false or a function",
     fits: (value) => typeof value === "boolean" || typeof value === "function",

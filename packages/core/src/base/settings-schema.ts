@@ -150,5 +150,6 @@ export const settingsSchema = z.strictObject({
 /** For one source of settings. Made once: the first check with a schema compiles it, which takes milliseconds. */
 export const settingsLayerSchema = settingsSchema.partial()
 
+/** All settings with their values. */
 export type Settings = z.infer<typeof settingsSchema>
 export type SettingsIssue = z.core.$ZodIssue

@@ -53,17 +53,18 @@ export const DEFAULT_SETTINGS: Settings = {
   mcpServers: {},
 }
 
+/** The settings in force, and where each value comes from. */
 export interface EffectiveSettings {
   readonly values: Settings
   /** The source of every value that is not a default. Keys of records are dotted: `models.claude-x`. */
   readonly origins: Readonly<Record<string, string>>
   /** What the project's files say and no person trusted, so it does not count. Absent if there is nothing. */
   readonly leftOut?: readonly ProjectPart[]
-  /** The project's agent definitions, exactly as they were trusted. Absent if nothing counts. */
+  /** @internal The project's agent definitions, exactly as they were trusted. Absent if nothing counts. */
   readonly agents?: AgentFiles
-  /** The project's slash commands, exactly as they were trusted. Absent if nothing counts. */
+  /** @internal The project's slash commands, exactly as they were trusted. Absent if nothing counts. */
   readonly commands?: AgentFiles
-  /** The project's skills, exactly as they were trusted. Absent if nothing counts. */
+  /** @internal The project's skills, exactly as they were trusted. Absent if nothing counts. */
   readonly skills?: readonly AgentFile[]
   /** For the person: what cannot be used in files of other programs. Absent if there is nothing. */
   readonly problems?: readonly string[]

@@ -10,6 +10,7 @@ import type { RequestSource } from "./vocabulary.ts"
 
 const SCOPE = "@strata/core"
 
+/** Why a compaction failed. */
 export type FailureReason = "no_summary" | "api_error" | "prompt_too_long" | "threshold_exceeded" | "aborted"
 
 export interface RequestSpan {

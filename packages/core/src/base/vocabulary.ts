@@ -17,11 +17,13 @@ export const HOOK_EVENTS = [
   "InstructionsLoaded",
 ] as const
 
+/** When a hook is called. */
 export type HookEvent = (typeof HOOK_EVENTS)[number]
 
 /** `plan` allows only calls that change nothing. `bypass` never asks, and must be chosen explicitly. */
 export const PERMISSION_MODES = ["ask", "accept-edits", "plan", "bypass"] as const
 
+/** What the agent may do without asking. */
 export type PermissionMode = (typeof PERMISSION_MODES)[number]
 
 /** Which commands run in the system's sandbox, the fewest first: none, those that no one allowed, or all but the person's own. */
@@ -45,6 +47,7 @@ export type PlannerMode = (typeof PLANNER_MODES)[number]
  */
 export const CACHE_LIFETIMES = ["auto", "5m", "1h", "prompt-1h"] as const
 
+/** How long the server keeps what it caches: `auto` chooses by what the pauses cost. */
 export type CacheLifetimeSetting = (typeof CACHE_LIFETIMES)[number]
 
 /** What a request asks for. */
@@ -68,6 +71,7 @@ export const REQUEST_SOURCES = [
   "search",
 ] as const
 
+/** What a request is for. */
 export type RequestSource = (typeof REQUEST_SOURCES)[number]
 
 /** Completes the sentence "must be …". */

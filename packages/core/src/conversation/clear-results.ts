@@ -12,11 +12,13 @@ import { loadViews } from "../views/load.ts"
 import type { ViewOptions } from "../views/views.ts"
 import type { ConversationRecord } from "./record.ts"
 
+/** Which old results or images to clear. */
 export type ClearingRequest = ClearingOrder & {
   /** Only says what would happen. */
   readonly dryRun?: boolean
 }
 
+/** What was cleared, or would be. */
 export interface ClearingReport {
   /** How many results were cleared, and how many images and documents were left out. */
   readonly results: number

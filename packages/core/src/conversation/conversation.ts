@@ -57,6 +57,7 @@ export class Conversation implements AsyncDisposable {
   readonly opened: Opened
   readonly #engine: Engine
 
+  /** @internal Use `openConversation`. */
   constructor(parts: ConversationParts) {
     this.opened = parts.opened
     this.#engine = new Engine(parts)

@@ -3,6 +3,7 @@ import type { Attachment } from "../messages/attachments.ts"
 import { isRequest, type Uuid } from "../messages/messages.ts"
 import type { ContextView } from "../views/context/context.ts"
 
+/** The file or the lines that the person's editor shows. */
 export type EditorState = Extract<Attachment, { type: "editor_file" | "editor_selection" }>
 
 /** Callers in JavaScript may pass anything; what is no attachment is refused when it is added. */

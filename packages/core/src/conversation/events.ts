@@ -33,6 +33,7 @@ export interface ConversationEvents {
   notice: { readonly message: string }
 }
 
+/** The next request, and how full the context is with it. */
 export interface PreparedEvent {
   readonly request: ModelRequest
   readonly size: ContextSize

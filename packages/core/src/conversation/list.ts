@@ -6,6 +6,7 @@ import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 
+/** Whose conversations to list, and where they are kept. */
 export interface ListOptions {
   /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string

@@ -87,6 +87,11 @@ export const SYSTEM_OPTION: OptionRule = {
 
 export const FLAGS_OPTION = objectWith("an OpenFeature client", "getBooleanValue", "getNumberValue")
 
+export const LAYERS_OPTION: OptionRule = {
+  is: "a list of layers",
+  fits: (value) => Array.isArray(value) && value.every(anOption.object.fits),
+}
+
 const RULES: OptionRules<ConversationOptions> = {
   model: required(MODEL_OPTION),
   client: CLIENT_OPTION,
@@ -111,7 +116,7 @@ const RULES: OptionRules<ConversationOptions> = {
   betas: { is: "a list of texts", fits: (value) => Array.isArray(value) && value.every(isText) },
   cacheBreakpoints: anOption.switch,
   contextManagement: anOption.switch,
-  layers: { is: "a list of layers", fits: (value) => Array.isArray(value) && value.every(anOption.object.fits) },
+  layers: LAYERS_OPTION,
   refreshPrompt: anOption.callback,
   flags: FLAGS_OPTION,
   rerank: anOption.callback,

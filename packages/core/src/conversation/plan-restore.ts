@@ -20,6 +20,7 @@ export interface RestorePlan {
   readonly more: number
 }
 
+/** What restoring would do with one file. */
 export interface PlannedFile {
   /** The whole path, links followed. */
   readonly path: string

@@ -9,6 +9,7 @@ import { isDeferred, nameOf } from "../messages/tool-references.ts"
 import { promptProblem } from "../messages/validate/prompt-problem.ts"
 import { wellFormed } from "../messages/well-formed.ts"
 
+/** The part of a request before the messages. */
 export interface Prompt {
   readonly system?: SystemPrompt
   readonly tools?: readonly ToolDefinition[]

@@ -12,15 +12,13 @@ import {
 } from "../layers/fold/plan.ts"
 import type { LayerContext } from "../layers/layer.ts"
 
-interface Trying {
+/** A range by uuids or handles, or the oldest exchanges until the context has a size. */
+export type FoldRequest = (RangeOrder | { readonly downTo: number }) & Pick<SnipRequest, "dryRun">
+
+/** A range of messages to hide. */
+export interface SnipRequest extends RangeOrder {
   /** Only say what would happen. */
   readonly dryRun?: boolean
-}
-
-/** A range by uuids or handles, or the oldest exchanges until the context has a size. */
-export type FoldRequest = (RangeOrder | { readonly downTo: number }) & Trying
-
-export interface SnipRequest extends RangeOrder, Trying {
   readonly why?: string
   /** Who proposed it. Default: the user. */
   readonly by?: "user" | "agent"
@@ -29,7 +27,7 @@ export interface SnipRequest extends RangeOrder, Trying {
 export type RangeChange =
   | ({ readonly action: "fold" } & FoldRequest)
   | ({ readonly action: "snip" } & SnipRequest)
-  | ({ readonly action: "open"; readonly handle: string } & Trying)
+  | ({ readonly action: "open"; readonly handle: string } & Pick<SnipRequest, "dryRun">)
 
 /** Throws where nothing can be changed. */
 export function changeRange(

@@ -11,6 +11,7 @@ import type { Engine } from "./engine.ts"
 import { type FileKeeper, sumOf } from "./file-keeper.ts"
 import { onDisk, type PlannedFile, planRestore, type RestorePlan } from "./plan-restore.ts"
 
+/** What was put back, and what was left. */
 export interface RestoreReport {
   /** Paths from the project's directory. */
   readonly restored: readonly string[]

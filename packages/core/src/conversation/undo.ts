@@ -13,6 +13,7 @@ import type { Undoable, UndoableKind } from "../views/record/undoable.ts"
 import type { ViewOptions, Views } from "../views/views.ts"
 import type { ConversationRecord } from "./record.ts"
 
+/** What to take back. Default: the newest decision that can be. */
 export interface UndoRequest {
   /** Whether messages that came later stay. Default true. */
   readonly keepLater?: boolean
@@ -24,6 +25,7 @@ export interface UndoRequest {
   readonly dryRun?: boolean
 }
 
+/** What was taken back, or would be. */
 export interface UndoReport {
   readonly kind: UndoableKind
   /** What no longer counts, newest first. A compaction is named by its boundary. */

@@ -15,6 +15,7 @@ import { importTranscript } from "./import-file.ts"
 import type { ImportedAgent, ImportReport } from "./importer.ts"
 import { writeImported } from "./into-journal.ts"
 
+/** The transcript to import, and who owns its conversations. */
 export interface ImportOptions {
   /** The transcript of another program. */
   readonly file: string
@@ -41,6 +42,7 @@ const RULES: OptionRules<ImportOptions> = {
   env: anOption.object,
 }
 
+/** One imported conversation. */
 export interface ImportOutcome {
   /** Open it with `openConversation({ id })`, and with the same owner. */
   readonly id: string

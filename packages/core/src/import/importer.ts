@@ -49,6 +49,7 @@ export interface ImportedSpending {
   readonly after: Uuid | null
 }
 
+/** A sub-agent that the transcript has. */
 export interface ImportedAgent {
   /** Unique in its conversation. */
   readonly id: string

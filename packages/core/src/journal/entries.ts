@@ -10,8 +10,10 @@ import type { Boundary, Message, Usage, Uuid } from "../messages/messages.ts"
 import { isBoundary } from "../messages/messages.ts"
 import type { LearntLimit } from "../tokens/learnt-limit.ts"
 
+/** A message in the journal. */
 export type MessageEntry = Message
 export type BoundaryEntry = Boundary
+/** A line of the journal. */
 export type Entry = MessageEntry | DecisionEntry
 
 /** A line of our own type. Other programs that read transcripts skip it. */
@@ -29,6 +31,7 @@ export interface ChosenLifetimes {
   readonly forMessages: "5m" | "1h"
 }
 
+/** What Strata decided, as the journal has it. `subtype` says which kind. */
 export type Decision =
   /** What listing and resuming need. Written after the first message, after each boundary and on every change. */
   | ({ readonly subtype: "session" } & SessionFacts)
@@ -218,8 +221,10 @@ export type Decision =
 /** `wait`: its result is a tool result. The others work in the background; a teammate has a name and stays for more. */
 export type AgentKind = "wait" | "background" | "fork" | "teammate"
 
+/** How a sub-agent ended. */
 export type AgentEnding = "completed" | "failed" | "killed"
 
+/** A sub-agent as it was started. */
 export interface AgentStart {
   readonly agent: string
   readonly name: string
@@ -261,6 +266,7 @@ export interface Effect {
   readonly spares?: "compaction"
 }
 
+/** What a compaction did, and what it was based on. */
 export interface CompactionFacts {
   readonly trigger: "auto" | "manual"
   /** What the requests of the conversation are for. Absent in older journals. */
@@ -295,11 +301,13 @@ export interface AuditFigures {
   readonly added: readonly string[]
 }
 
+/** How many were found, of how many. */
 export interface Share {
   readonly found: number
   readonly of: number
 }
 
+/** Facts of a conversation that lists show. They change while it runs. */
 export interface SessionFacts {
   readonly title?: string
   readonly mode?: string
@@ -311,6 +319,7 @@ export interface SessionFacts {
   readonly source?: RequestSource
 }
 
+/** The decisions of one subtype. */
 export type DecisionOf<S extends Decision["subtype"]> = Extract<Decision, { subtype: S }>
 
 export function isDecision(entry: Entry): entry is DecisionEntry {
@@ -325,11 +334,11 @@ export function isBoundaryEntry(entry: Entry): entry is BoundaryEntry {
   return isMessage(entry) && isBoundary(entry)
 }
 
-/** `Omit` that distributes over a union. */
-type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
-
 /** A message or decision that is not in the journal yet. */
 export type Draft = MessageDraft | DecisionDraft
-export type MessageDraft = Without<Message, "uuid" | "parentUuid" | "timestamp"> &
-  Partial<Pick<Message, "uuid" | "timestamp">>
+/** The journal sets what a draft leaves out. `Kind` is there because `Omit` does not distribute over a union by itself. */
+export type MessageDraft<Kind extends Message = Message> = Kind extends unknown
+  ? Omit<Kind, "uuid" | "parentUuid" | "timestamp"> & Partial<Pick<Message, "uuid" | "timestamp">>
+  : never
+/** A decision that is not in the journal yet. */
 export type DecisionDraft = { readonly type: "strata" } & Decision

@@ -7,6 +7,7 @@ import type { Usage } from "../messages/messages.ts"
 import { usableUsage } from "../messages/usage.ts"
 import type { DecisionOf } from "./entries.ts"
 
+/** A request whose cost is not in the journal yet. */
 export interface SentRequest {
   readonly id: string
   readonly purpose: RequestSource
@@ -17,6 +18,7 @@ export interface SentRequest {
   readonly responseId?: string
 }
 
+/** Records requests from when they are sent until their cost is in the journal. */
 export interface InFlightLog {
   /** Again for a request that is known: more is known about it now. */
   sent(request: SentRequest): void

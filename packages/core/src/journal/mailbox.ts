@@ -3,6 +3,7 @@
  * Every member reads all of it from its own cursor and takes what is for it. What a message means is the business of `team/`.
  */
 
+/** Which team it is. Its name is unique in a project. */
 export interface TeamAddress {
   readonly project: string
   readonly team: string
@@ -11,6 +12,7 @@ export interface TeamAddress {
 /** A place in the log. Opaque to callers; it fits into JSON. */
 export type MailboxCursor = string
 
+/** A message to send. */
 export interface MailboxDraft {
   /** The sender's name. */
   readonly from: string
@@ -19,6 +21,7 @@ export interface MailboxDraft {
   readonly content: Readonly<Record<string, unknown>>
 }
 
+/** A message in the log. */
 export interface MailboxMessage extends MailboxDraft {
   /** Counts the messages of this sender from 1, without gaps as long as the log is undamaged. */
   readonly sequence: number
@@ -26,6 +29,7 @@ export interface MailboxMessage extends MailboxDraft {
   readonly cursor: MailboxCursor
 }
 
+/** What one reading of the log found. */
 export interface MailboxReading {
   readonly messages: readonly MailboxMessage[]
   /** The place after everything that was read. */
@@ -34,17 +38,20 @@ export interface MailboxReading {
   readonly problems: readonly string[]
 }
 
+/** A process in a team. */
 export interface TeamMember {
   readonly name: string
   /** The id of its conversation. */
   readonly conversation: string
 }
 
+/** A member as others see it. */
 export interface FoundMember extends TeamMember {
   /** It waits for messages, and has read everything before this place. Absent while it works. */
   readonly idleAt?: MailboxCursor
 }
 
+/** A member's own place in a team. */
 export interface Membership {
   /** How far the name was read before, by this conversation or another one. */
   readonly cursor?: MailboxCursor
@@ -54,11 +61,13 @@ export interface Membership {
   leave(cursor?: MailboxCursor): Promise<void>
 }
 
+/** When a message is refused. */
 export interface SendLimits {
   /** The most messages that may wait for one receiver. More are refused with `MailboxFullError`. */
   readonly waiting?: number
 }
 
+/** The messages and members of one team. */
 export interface Mailbox {
   /** For messages to a person. */
   readonly location: string

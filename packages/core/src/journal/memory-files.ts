@@ -16,6 +16,7 @@ export type MemoryPlace =
 
 export type AgentMemoryPlace = Extract<MemoryPlace, { readonly agent: string }>
 
+/** The memory files of one place. */
 export interface MemoryFiles {
   /** For messages to a person. */
   readonly location: string
@@ -33,16 +34,19 @@ export interface MemoryFiles {
   problems?(): Promise<readonly string[]>
 }
 
+/** How to make changes to memory files. */
 export interface InstallOptions {
   /** Keeps no trace of what is replaced. */
   readonly forGood?: boolean
 }
 
+/** What a change to memory files left alone. */
 export interface InstallReport {
   /** Files that someone saved in the same moment. Their texts stay, and the change does not reach them. */
   readonly kept: readonly string[]
 }
 
+/** A memory file in a list. */
 export interface MemoryFileListing {
   readonly path: string
   /** When it was last written to, as an ISO time. */
@@ -54,6 +58,7 @@ export interface MemoryFileListing {
   readonly isClosed?: boolean
 }
 
+/** A new text for one memory file, or its removal. */
 export interface MemoryFileChange {
   readonly path: string
   /** The whole new text. `undefined` removes the file. */

@@ -18,6 +18,7 @@ export interface Store {
   mailboxes?(team: TeamAddress): Mailbox
 }
 
+/** Which journal it is. */
 export interface JournalAddress {
   /** The name of a project, and whose it is: letters, digits, `-` and `_`. Two names share nothing. */
   readonly project: string
@@ -26,16 +27,19 @@ export interface JournalAddress {
   readonly under?: string
 }
 
+/** Which journals of a project to list. */
 export interface ListJournalsOptions {
   /** The id of the conversation whose sub-agents are listed. */
   readonly under?: string
 }
 
+/** What the journal is opened for. */
 export interface OpenJournalOptions {
   readonly access: "write" | "read"
   readonly create?: boolean
 }
 
+/** A conversation in the list of a store. */
 export interface ConversationListing {
   readonly id: string
   readonly bytes: number
@@ -98,17 +102,20 @@ export interface Stretch {
   readonly around?: number
 }
 
+/** A part of a journal that starts at a boundary. */
 export interface Segment {
   readonly entries: readonly Entry[]
   /** Where the segment begins. Opaque to callers. */
   readonly start: number
 }
 
+/** Where a file of the conversation was written. */
 export interface BlobReceipt {
   readonly location: string
   readonly bytes: number
 }
 
+/** What opening a journal found and repaired. */
 export interface OpeningReport {
   readonly created: boolean
   /** Whether the previous owner of the lock had died. */

@@ -6,8 +6,10 @@ import type { Thresholds } from "../tokens/window.ts"
 
 /** Routes to a summary, cheapest first. */
 export const ROUTES = ["notes", "server", "shared", "direct", "offline"] as const
+/** How a summary is produced. */
 export type RouteName = (typeof ROUTES)[number]
 
+/** What to compact, and how. */
 export interface CompactionOrder {
   readonly trigger: "auto" | "manual"
   /** What the summary should focus on, in the user's own words. */
@@ -30,16 +32,19 @@ export interface CompactionOrder {
   readonly written?: PlannedSummary
 }
 
+/** A summary, and how it was produced. */
 export interface WrittenSummary {
   readonly text: string
   readonly route: RouteName
 }
 
+/** The summary that a compaction would install. */
 export interface PlannedSummary extends WrittenSummary {
   /** The last message that it covers. */
   readonly last: Uuid
 }
 
+/** A part of the conversation: from a message on, or up to one. */
 export interface CompactionRange {
   readonly kind: "from" | "up-to"
   readonly uuid: Uuid
@@ -88,6 +93,7 @@ export interface Refusal {
   readonly message: string
 }
 
+/** Why a compaction was refused. */
 export type RefusalReason =
   | "switched-off"
   | "nothing-to-summarise"
@@ -101,6 +107,7 @@ export type RefusalReason =
   | "calls-open"
   | "cancelled"
 
+/** How far a compaction has come. */
 export type CompactionProgress =
   | {
       readonly phase: "preparing" | "summarising" | "restoring"

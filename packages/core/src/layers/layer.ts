@@ -33,13 +33,14 @@ export interface LayerContext {
   readonly conversation: string
   readonly model: string
   readonly facts: ModelFacts
+  /** @internal */
   readonly views: Views
   readonly size: ContextSize
   readonly thresholds: Thresholds
-  /** Those of another model, by what its server has shown. */
+  /** @internal Those of another model, by what its server has shown. */
   readonly thresholdsOf: (model: Model) => Thresholds
   readonly fill: Fill
-  /** Switches and figures, read once per turn. */
+  /** @internal Switches and figures, read once per turn. */
   readonly flags: Flags
   readonly now: Date
   /** Reads entries that the views do not hold, and puts content aside. To add entries, return drafts. */
@@ -52,7 +53,7 @@ export interface LayerContext {
   readonly request: () => Promise<ModelRequest>
   /** Whether it had been idle for long, and nothing was said since it was opened. */
   readonly isOnlyOpened: boolean
-  /** What is known about pauses before the conversation has had any. */
+  /** @internal What is known about pauses before the conversation has had any. */
   readonly prior?: PausePrior | undefined
   /** Starts work of a layer in the background. What it decides is journaled when it is done. */
   readonly meanwhile: (
@@ -86,6 +87,7 @@ export interface Outcome {
 /** Who sends a request. A fork reads the cache that the conversation's last request left, so it may ask for nothing that changes it. */
 export type Sender = "conversation" | "fork"
 
+/** Keeps the conversation within its window. Each method is optional. */
 export interface Layer {
   readonly name: LayerName
   /** When tool results arrive, before they are first sent. `results`: all of one message. */

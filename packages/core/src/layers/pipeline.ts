@@ -38,6 +38,7 @@ export interface PipelineParts {
   readonly onFailed: (event: LayerFailed) => void
 }
 
+/** What a layer did. */
 export interface LayerActed {
   readonly layer: LayerName
   /** One line for a person. Absent where there is nothing to say, or where progress events have said it. */
@@ -46,6 +47,7 @@ export interface LayerActed {
   readonly tokensAfter: number
 }
 
+/** A layer that failed. The conversation goes on without its work. */
 export interface LayerFailed {
   readonly layer: LayerName
   readonly reason: string

@@ -2,9 +2,11 @@
 
 /** `user`: who they are. `feedback`: how they want to work. `project`: what the code does not say. `reference`: where things are. */
 export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const
+/** The kind of a memory. */
 export type MemoryType = (typeof MEMORY_TYPES)[number]
 
 export const SPEAKERS = ["user", "agent", "tool"] as const
+/** Who said what a memory is based on. */
 export type Speaker = (typeof SPEAKERS)[number]
 
 /** Where a memory comes from. Strata computes it with each write and keeps it in the history; what a file says about it does not count. */
@@ -91,6 +93,7 @@ export interface MemoryToolEdits {
   readonly files?: readonly string[]
 }
 
+/** A text that may not be stored, and why. */
 export interface MemoryRefusal {
   readonly file: string
   /** The end of a sentence. */
@@ -118,6 +121,7 @@ export interface MemoryChange {
   readonly kept?: readonly string[]
 }
 
+/** What a change did to one file. */
 export interface MemoryFileEdit {
   readonly path: string
   /** The hashes of the texts before and after. Absent: no file before, or no file after. */

@@ -20,11 +20,13 @@ import {
   whole,
 } from "./shapes/shape.ts"
 
+/** An item of the agent's list. */
 export interface Todo {
   readonly content: string
   readonly status: "pending" | "in_progress" | "completed"
 }
 
+/** Context that neither the user nor the model wrote. `type` says which kind. */
 export type Attachment = { readonly belongsTo?: string } & (
   | { readonly type: "file"; readonly path: string; readonly content: string }
   | { readonly type: "compact_file_reference"; readonly path: string }
@@ -137,6 +139,7 @@ export interface RecalledMemory {
   readonly why?: { readonly message: string; readonly words: readonly string[] }
 }
 
+/** Something the model can use by its name. */
 export interface Listed {
   readonly name: string
   readonly description?: string
@@ -159,6 +162,7 @@ export interface DeferredGroup {
   readonly more?: number
 }
 
+/** A sub-agent and how it is doing. */
 export interface AgentStatus {
   readonly id: string
   readonly name: string

@@ -14,6 +14,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages"
 import { CALL_ID } from "./shapes/block-shapes.ts"
 
+/** A block of a message, as the API has it. */
 export type Block = ContentBlockParam
 export type TextBlock = TextBlockParam
 export type ToolUse = ToolUseBlockParam

@@ -6,6 +6,7 @@ import type { Attachment } from "./attachments.ts"
 import { type Block, type Content, isText, isToolResult, textOf, toBlocks } from "./blocks.ts"
 import type { KeptChange } from "./kept-change.ts"
 
+/** The id of an entry in the journal. */
 export type Uuid = string
 
 interface Placed {
@@ -23,6 +24,7 @@ interface Placed {
   readonly sessionId?: string
 }
 
+/** A message of the user: text, or results of tools. */
 export interface UserMessage extends Placed {
   readonly type: "user"
   readonly message: { readonly role: "user"; readonly content: Content }
@@ -41,6 +43,7 @@ export interface UserMessage extends Placed {
   readonly filesChanged?: readonly CallChanges[]
 }
 
+/** A signed summary, and the model that wrote it. */
 export interface SignedSummary {
   readonly model: string
   /** As it came: one changed byte makes the signature invalid. */
@@ -49,6 +52,7 @@ export interface SignedSummary {
   readonly text: string
 }
 
+/** A summary as the API signed it. */
 export interface SignedBlock {
   readonly type: "compaction"
   readonly content: string
@@ -65,17 +69,20 @@ export interface CallChanges {
   readonly kept?: readonly KeptChange[]
 }
 
+/** A file that changed on disk. */
 export interface FileChange {
   /** The whole path. */
   readonly path: string
   readonly what: "created" | "changed" | "deleted"
 }
 
+/** What the person said inside a tool result. */
 export interface SaidInResult {
   readonly at: "refusal" | "answer"
   readonly text: string
 }
 
+/** An answer of the model. */
 export interface AssistantMessage extends Placed {
   readonly type: "assistant"
   readonly message: {
@@ -93,11 +100,13 @@ export interface AssistantMessage extends Placed {
   readonly asReceived?: readonly number[]
 }
 
+/** An attachment as a message. */
 export interface AttachmentMessage extends Placed {
   readonly type: "attachment"
   readonly attachment: Attachment
 }
 
+/** A message about the conversation, such as the boundary of a compaction. */
 export interface SystemMessage extends Placed {
   readonly type: "system"
   readonly subtype?: string
@@ -107,11 +116,13 @@ export interface SystemMessage extends Placed {
   readonly compactMetadata?: CompactMetadata
 }
 
+/** What a program showed while it worked. It is never sent. */
 export interface ProgressMessage extends Placed {
   readonly type: "progress"
   readonly data?: unknown
 }
 
+/** A message of the conversation. Only those of the user, the model and attachments are sent. */
 export type Message = UserMessage | AssistantMessage | AttachmentMessage | SystemMessage | ProgressMessage
 
 /** The tokens that the API reports for one response. Older servers leave out some fields. */
@@ -134,6 +145,7 @@ export interface UsageIteration extends Omit<Usage, "iterations"> {
   readonly type: string
 }
 
+/** What a boundary says about its compaction. */
 export interface CompactMetadata {
   readonly trigger: "auto" | "manual"
   readonly preTokens: number

@@ -6,6 +6,7 @@ export interface Repair {
   readonly id: string
 }
 
+/** The name of a repair. */
 export type RepairRule =
   | "unanswered-tool-use" // got a synthetic error result
   | "orphan-tool-result" // answers no call: dropped

@@ -12,5 +12,7 @@ export interface RequestExtras {
   readonly betas?: readonly string[]
 }
 
+/** A system prompt: a text, or blocks as the API takes them. */
 export type SystemPrompt = NonNullable<ModelRequest["system"]>
+/** A tool as the API takes it. */
 export type ToolDefinition = NonNullable<ModelRequest["tools"]>[number]

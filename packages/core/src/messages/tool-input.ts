@@ -15,10 +15,12 @@ export interface StandardSchema<Output = unknown> {
   }
 }
 
+/** What a Standard Schema makes of an input. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] }
 
+/** A problem that a Standard Schema found in an input. */
 export interface StandardIssue {
   readonly message: string
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined

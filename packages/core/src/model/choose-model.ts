@@ -8,6 +8,7 @@ import { credentialsFrom } from "./anthropic/credentials.ts"
 import { withCacheLifetime } from "./cache/cache-lifetime.ts"
 import type { Model } from "./model.ts"
 
+/** A model by its id, or as an object. */
 export type ModelChoice = string | Model | AiSdkModel
 
 export interface ModelSource {

@@ -34,6 +34,7 @@ export interface Model {
   learn?(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
 }
 
+/** How to send a request. */
 export interface StreamOptions {
   readonly signal?: AbortSignal
   /** Forks that share the parent's cache write no entries of their own. */
@@ -63,11 +64,13 @@ export interface AttemptWatch {
   refused?(error: unknown): void
 }
 
+/** How to keep a cache warm. */
 export type WarmOptions = Pick<StreamOptions, "signal" | "lifetime" | "writesCache" | "sharedMessages">
 
 /** What keeping the cache warm was billed as. */
 export type WarmResponse = Pick<ModelResponse, "id" | "model" | "usage">
 
+/** What a model streams. */
 export type ModelEvent =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }

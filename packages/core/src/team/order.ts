@@ -17,6 +17,7 @@ export interface AgentOrder {
   readonly callId: string
 }
 
+/** A sub-agent in a list. */
 export interface AgentView {
   /** Unique in the conversation: `agent-1`. */
   readonly id: string

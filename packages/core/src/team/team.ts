@@ -3,7 +3,7 @@
  * the lead's journal, so nothing is started twice and every result arrives once, also after a crash.
  */
 import type { Agent } from "../agent/agent.ts"
-import type { Arrival, Companions } from "../agent/companions.ts"
+import type { Arrival, Arrivals, Companions } from "../agent/companions.ts"
 import type { QueryEvent } from "../agent/query-events.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
@@ -28,6 +28,7 @@ import { type AgentOutcome, LIMIT_REACHED, SubAgent } from "./sub-agent.ts"
 /** An agent was not started. The message is a sentence for the model. */
 const notStarted = (why: string) => new StrataError(why, { code: "agent-refused" })
 
+/** @internal */
 export interface TeamOptions extends Pick<ProgressLineParts, "cheapestModel"> {
   /** For the times of progress lines. Default: the machine's. */
   readonly clock?: Clock | undefined
@@ -39,7 +40,9 @@ const INTERRUPTED = "The conversation was interrupted."
 const SWITCHED_OFF = "Agents are switched off (agents). Nothing was started: do the work yourself."
 const LEAD_CLOSED = "The conversation was closed."
 
+/** The agents that work for a conversation. */
 export class Team implements Companions {
+  /** @internal */
   readonly mail: Mail
   readonly #open: OpenSubAgent
   readonly #lines: ProgressLines
@@ -61,6 +64,7 @@ export class Team implements Companions {
   #costLimit = Number.POSITIVE_INFINITY
   #isClosed = false
 
+  /** @internal Use `openAgent` with `agents`. */
   constructor(open: OpenSubAgent, { clock = systemClock, cheapestModel, mail }: TeamOptions) {
     this.#open = open
     this.#lines = new ProgressLines({
@@ -85,11 +89,11 @@ export class Team implements Companions {
   }
 
   /** What reaches the lead: results of agents that ended, then messages. */
-  get arrivals(): Mail {
+  get arrivals(): Arrivals {
     return this.mail
   }
 
-  /** Takes up work for an agent that was opened. What ran when an earlier process died is recorded as killed, with all that it spent. */
+  /** @internal Takes up work for an agent that was opened. What ran when an earlier process died is recorded as killed, with all that it spent. */
   async lead(agent: Agent): Promise<void> {
     this.#lead = agent
     const { roster } = this.#chat.views.agents
@@ -110,7 +114,7 @@ export class Team implements Companions {
     for (const _ of lost) this.#count("agents.ended", { "strata.agent.status": killed.status })
   }
 
-  /** Resolves when the agent is in the journal and begins to work. Throws a sentence for the model where a limit does not allow it. */
+  /** @internal Resolves when the agent is in the journal and begins to work. Throws a sentence for the model where a limit does not allow it. */
   async start(order: AgentOrder): Promise<SubAgent> {
     const lead = this.leader
     if (this.#isClosed) throw notStarted(LEAD_CLOSED)
@@ -167,11 +171,12 @@ export class Team implements Companions {
     )
   }
 
+  /** The last agent with this name or id. */
   view(nameOrId: string): AgentView | undefined {
     return this.list().findLast(({ id, name }) => id === nameOrId || name === nameOrId)
   }
 
-  /** An agent of this process. */
+  /** @internal An agent of this process. */
   get(nameOrId: string): SubAgent | undefined {
     return this.#agents.get(nameOrId) ?? [...this.#agents.values()].findLast(({ name }) => name === nameOrId)
   }
@@ -189,18 +194,19 @@ export class Team implements Companions {
     await this.#recorded.get(agent.id)
   }
 
-  /** What the call that waits for an agent returns. */
+  /** @internal What the call that waits for an agent returns. */
   async result({ id, done }: SubAgent): Promise<BoundedResult & { readonly outcome: AgentOutcome }> {
     const outcome = await done
     await this.#recorded.get(id)
     return { outcome, ...(await this.#bounded(`${id}-result`, outcome.text)) }
   }
 
-  /** To one name, or to all but the sender. The receiver gets it at its next round; a teammate that waits begins to work. */
+  /** @internal To one name, or to all but the sender. The receiver gets it at its next round; a teammate that waits begins to work. */
   deliver(message: TeamMessage): Delivery {
     return this.mail.inboxes.deliver(message)
   }
 
+  /** @internal */
   follow({ signal, costLimit }: { readonly signal: AbortSignal; readonly costLimit: number }): () => void {
     const onAbort = () => this.#stopRunning(INTERRUPTED)
     this.#costLimit = costLimit
@@ -228,7 +234,7 @@ export class Team implements Companions {
     await this.mail.close()
   }
 
-  /** The agent that the others work for. */
+  /** @internal The agent that the others work for. */
   get leader(): Agent {
     if (!this.#lead) throw new Error("The team has no lead yet.")
     return this.#lead

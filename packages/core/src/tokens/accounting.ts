@@ -6,6 +6,7 @@ import type { FlatMessage } from "../messages/flatten.ts"
 import { contentOf, isHuman, isSentToModel, type Message } from "../messages/messages.ts"
 import type { Estimator } from "./estimate.ts"
 
+/** What fills the context, in tokens. */
 export interface Accounting {
   readonly total: number
   readonly human: number
@@ -22,12 +23,14 @@ export interface Accounting {
   readonly deferredTools?: DeferredAccount
 }
 
+/** Tools that the model does not see until it loads them. */
 export interface DeferredAccount {
   readonly count: number
   /** About what declaring them would add to every request. */
   readonly tokens: number
 }
 
+/** A file that was read more than once. */
 export interface DuplicateRead {
   readonly path: string
   readonly reads: number
@@ -139,12 +142,14 @@ export function percentages(accounting: Accounting): Readonly<Record<string, num
   return Object.fromEntries(flat.map(([key, tokens]) => [key, Math.round((100 * tokens) / total)]))
 }
 
+/** A part of the context. */
 export interface Share {
   readonly tokens: number
   /** Of the total, rounded. */
   readonly percent: number
 }
 
+/** Parts of the context that tools take. */
 export interface Shares {
   /** Calls and results of all tools together. */
   readonly tools: Share

@@ -8,6 +8,7 @@ import { type AssistantMessage, contentOf, isSentToModel, type Message, type Usa
 import type { Estimator, Measure } from "./estimate.ts"
 import { addMeasure, runningMeasure, takeMeasure } from "./measure.ts"
 
+/** The size of the context, in tokens. */
 export interface ContextSize {
   readonly tokens: number
   /** The tokens that the API counted. 0 if no response has usage. */

@@ -4,6 +4,7 @@
  */
 import { grouped } from "../base/grouped.ts"
 
+/** A limit that a server's refusal showed. */
 export interface LearntLimit {
   /** As it was named. */
   readonly model: string

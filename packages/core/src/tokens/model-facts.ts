@@ -19,6 +19,7 @@ export interface Price {
 /** Models with the same tokenizer. The estimator has one set of factors for each family. */
 export type TokenizerFamily = "claude-4" | "claude-5" | "gpt-5" | "unknown"
 
+/** What is known about a model. */
 export interface ModelFacts {
   readonly id: string
   readonly family: TokenizerFamily

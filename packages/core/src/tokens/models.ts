@@ -12,6 +12,7 @@ import {
   UNKNOWN_MODEL,
 } from "./model-facts.ts"
 
+/** The facts about a model, or why they are unknown. */
 export type ModelLookup =
   | { readonly known: true; readonly facts: ModelFacts }
   | { readonly known: false; readonly facts: ModelFacts; readonly notice: string }

@@ -3,6 +3,7 @@ import { addCounts, inputTokens, type TokenCounts, weighCounts } from "../base/t
 import type { Usage } from "../messages/messages.ts"
 import type { ModelFacts, Price } from "./model-facts.ts"
 
+/** Dollars, or why they are unknown. */
 export type Cost = { readonly known: true; readonly dollars: number } | { readonly known: false; readonly why: string }
 
 /** The tokens billed for a response: all its passes, if the server reports them. */

@@ -68,6 +68,7 @@ export interface ThresholdInput {
   readonly believed?: number
 }
 
+/** The sizes at which something happens, in tokens. */
 export interface Thresholds {
   readonly window: number
   /** Set where the window is a learnt limit: the window that was believed before. */
@@ -144,6 +145,7 @@ function lowered({ percent, tokens }: ThresholdInput, effective: number, notices
   return candidates
 }
 
+/** How full the context is. */
 export interface Fill {
   readonly used: number
   readonly percentLeft: number

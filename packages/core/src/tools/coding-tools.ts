@@ -41,6 +41,7 @@ export function sessionTools({ skills = [] }: { readonly skills?: readonly Skill
   return [todoWrite, ...(skills.length > 0 ? [skillTool(skills)] : []), enterPlanMode, exitPlanMode, askUser]
 }
 
+/** Options of `codingTools`. */
 export interface CodingToolsOptions {
   readonly shell?: ShellOptions
   readonly web?: WebFetchOptions

@@ -65,6 +65,7 @@ export interface Sample {
   readonly maxTokens: number
 }
 
+/** The model's answer to a tool. */
 export interface SampledAnswer {
   readonly text: string
   readonly model: string
@@ -81,6 +82,7 @@ export interface SampleModel {
   search?(query: WebQuery, signal: AbortSignal): Promise<readonly Block[]>
 }
 
+/** A search on the web. */
 export interface WebQuery {
   readonly query: string
   /** Only these domains, or none of these. */
@@ -88,6 +90,7 @@ export interface WebQuery {
   readonly blocked?: readonly string[]
 }
 
+/** What a toolset is opened with. */
 export interface ToolsetContext {
   /** The project's directory. */
   readonly cwd: string
@@ -103,6 +106,7 @@ export interface ToolsetContext {
   readonly trustedSkills?: ReadonlyMap<string, string>
 }
 
+/** The tools of a toolset, ready to run. */
 export interface OpenToolset {
   /** Always in the same order, because the order is part of the cached prefix. */
   readonly tools: readonly Tool[]
@@ -114,7 +118,7 @@ export interface OpenToolset {
   readonly readable?: readonly string[]
   /** Tools that come after the opening. */
   readonly later?: LaterTools
-  /** For the person: the servers that tools come from. */
+  /** @internal For the person: the servers that tools come from. */
   servers?(): readonly ToolServer[]
   /** The same tools for another agent of the project: with a shell of its own, on the same servers. Tools without it are shared. */
   fork?(): Promise<OpenToolset>
@@ -187,6 +191,7 @@ export interface ListedTemplate extends AboutResource {
   readonly uriTemplate: string
 }
 
+/** What a call would do, for rules and for a person. */
 export interface PermissionQuestion {
   readonly kind: "read" | "write" | "execute" | "network" | "ask" | "other"
   /** One line for a person: `rm -rf build`, `edit src/index.ts`. */
@@ -199,7 +204,7 @@ export interface PermissionQuestion {
   readonly subject?: string
   /** What would change, for a person to look at. */
   readonly preview?: string
-  /** For a command line: everything it would run, read and write, as parsed. */
+  /** @internal For a command line: everything it would run, read and write, as parsed. */
   readonly command?: CommandFacts
 }
 
@@ -242,6 +247,7 @@ export interface ToolContext {
   readonly putsAside?: () => boolean
 }
 
+/** Whether a step of a call may run. */
 export interface StepJudgement {
   readonly verdict: "allow" | "ask" | "deny"
   /** Part of a sentence: `the rule "…" forbids it`. */
@@ -253,16 +259,19 @@ export interface StepJudgement {
 /** The part of a context that is the same for all calls of a conversation. */
 export type SharedToolContext = Omit<ToolContext, "signal" | "progress" | "toolUseId" | "unasked">
 
+/** The directory that the tools work in. */
 export interface WorkingDirectory {
   get(): string
   set(path: string): void
 }
 
+/** A question of the model for the person. */
 export interface PersonQuestion {
   readonly text: string
   readonly options?: readonly string[]
 }
 
+/** Plan mode, for tools that enter or leave it. */
 export interface PlanState {
   isActive(): boolean
   enter(): void
@@ -278,6 +287,7 @@ export interface ReadState {
   entries(): Iterable<readonly [string, FileRead]>
 }
 
+/** What the model has seen of a file. */
 export interface FileRead {
   /** The file's content when it was last read or written. */
   readonly content: string

@@ -2,7 +2,7 @@
  * Compaction: asks the brain for the summary, signs the block that carries it, and decides what the model still sees of
  * a conversation with such a block.
  */
-import type { ModelFacts } from "@strata/core/internal"
+import type { ModelFacts } from "@strata/core"
 import { promptText } from "@strata/core/internal/base/prompt-file"
 import type { Answer } from "../brain.ts"
 import { isSpoken, isThinking, mapBlocks, type PlacedBlock, type Turn } from "../conversation.ts"

@@ -1,5 +1,5 @@
 /** Whether and how a request thinks. A request that does not say gets the model's default. */
-import type { ModelFacts } from "@strata/core/internal"
+import type { ModelFacts } from "@strata/core"
 import type { MessagesBody } from "../wire.ts"
 
 /** Models that think by default. Models that always think have `accepts.thinkingOff` false. */

@@ -14,6 +14,7 @@ import { cacheState } from "./cache-state.ts"
 import { clearing } from "./microcompaction.ts"
 import { type ClearableResult, surveyAll } from "./survey.ts"
 
+/** What to clear. */
 export type ClearingOrder =
   /** Results of any tool, until the context has at most this many tokens. */
   | { readonly downTo: number }

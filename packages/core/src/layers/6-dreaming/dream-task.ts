@@ -14,15 +14,19 @@ export const MOST_TURNS_KEPT = 30
 const MOST_TEXT = 2_000 // characters of one turn that are kept
 const STOP_CHECK_MS = 500
 
+/** What a dream does: it reads before it writes. */
 export type DreamPhase = "starting" | "updating"
+/** Whether a dream runs, or how it ended. */
 export type DreamStatus = "running" | "completed" | "failed" | "killed"
 
+/** One answer of the model in a dream. */
 export interface DreamTurn {
   readonly text: string
   /** One line for each call: the tool and what it was about. */
   readonly calls: readonly string[]
 }
 
+/** A dream under way, or the last one. */
 export interface DreamState {
   readonly id: string
   readonly pid: number
@@ -156,6 +160,7 @@ async function isOwnerAlive(pid: number, writtenMs: number, processes: Processes
   return began === undefined || began.getTime() <= writtenMs + START_SLACK_MS
 }
 
+/** Whether there was a dream to end. */
 export type KillAnswer =
   | { readonly state: "asked"; readonly id: string }
   | { readonly state: "none"; readonly why: string }

@@ -75,6 +75,7 @@ export interface SkippedDream {
   readonly message: string
 }
 
+/** How a dream ended, or why it did not start. */
 export type Dreamed =
   | DreamEnd
   /** It did not start. */
@@ -100,6 +101,7 @@ export interface DreamOverview {
   readonly today?: { readonly spent: number; readonly limit: number }
 }
 
+/** Shows the consolidation of memories, ends it, and accepts or rejects a change that waits for consent. */
 export class Dreaming {
   readonly #options: DreamingOptions
   readonly #places: DreamPlaces
@@ -107,6 +109,7 @@ export class Dreaming {
   #task: DreamTask | undefined
   #isStarting = false
 
+  /** @internal Every agent with a memory has one. */
   constructor(options: DreamingOptions) {
     this.#options = options
     this.#places = dreamPlaces(options.directory)
@@ -123,6 +126,7 @@ export class Dreaming {
     return () => this.#listeners.delete(listener)
   }
 
+  /** @internal Use `agent.dream()`. */
   async dream(order: DreamOrder): Promise<Dreamed> {
     if (this.#isStarting) return skipped("running", "A dream is running already.")
     this.#isStarting = true
@@ -149,6 +153,7 @@ export class Dreaming {
     return this.kill() ? Promise.resolve({ state: "asked", id: this.#task!.state.id }) : killDream(this.#places)
   }
 
+  /** @internal */
   async overview({ figures, conversation }: Pick<DreamOrder, "figures" | "conversation">): Promise<DreamOverview> {
     const { directory, clock, daily } = this.#options
     const [dream, { last }, pending, gates, skipped, spent, usedUp] = await Promise.all([

@@ -11,6 +11,7 @@ import { readConsolidationLock } from "./consolidate-lock.ts"
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 
+/** Why a dream is not due. */
 export type GateName =
   | "switched-off"
   | "too-soon"

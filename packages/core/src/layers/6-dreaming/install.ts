@@ -6,6 +6,7 @@ import type { Memory, MemoryChange, Provenance } from "../../memory/memory.ts"
 import { MemoryConflictError } from "../../memory/plan-change.ts"
 import type { DreamProposal } from "./pending.ts"
 
+/** What came of a change that a dream proposed. */
 export type Installed =
   | { readonly state: "installed"; readonly change: MemoryChange }
   /** Everything is as proposed already. */

@@ -12,6 +12,7 @@ export interface DreamProposal {
   readonly base: ReadonlyMap<string, string | null>
 }
 
+/** A change to the memories that waits for consent. */
 export interface PendingDream extends DreamProposal {
   readonly id: string
   readonly at: string

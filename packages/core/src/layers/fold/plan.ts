@@ -15,8 +15,10 @@ import type { LayerContext } from "../layer.ts"
 import { countOf, lineFor, toolCallsIn, wordsOf } from "./line.ts"
 import { exchangesIn, type Ground, groundOf, isNamed, placeOf, type Span, spanAround } from "./ranges.ts"
 
+/** Fold or hide a range, or send it again. */
 export type RangeAction = "fold" | "snip" | "open"
 
+/** What happens to ranges of messages, and what that saves. */
 export interface RangePlan {
   readonly action: RangeAction
   readonly ranges: readonly PlannedRange[]
@@ -28,6 +30,7 @@ export interface RangePlan {
   readonly dollars?: number
 }
 
+/** A range of messages, and its size. */
 export interface PlannedRange {
   readonly from: Uuid
   readonly to: Uuid

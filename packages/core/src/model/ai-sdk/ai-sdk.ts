@@ -36,6 +36,7 @@ export interface AiSdkModel {
   doStream(options: never): PromiseLike<unknown>
 }
 
+/** Options of `aiSdkModel`. */
 export interface AiSdkModelOptions extends RetryOptions {
   /** The name people use. Default: the provider's id of the model. */
   readonly name?: string

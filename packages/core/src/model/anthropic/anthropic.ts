@@ -35,6 +35,7 @@ import { watchBody } from "./watch-body.ts"
 const PROVIDER = "anthropic"
 const SIDE_REQUEST_MS = 30_000 // to count tokens or ask about a model: the conversation can do without
 
+/** Options of `anthropicModel`. */
 export interface AnthropicModelOptions extends RetryOptions {
   /** As people name it: with a date, with a `[1m]` suffix. */
   readonly model: string
@@ -65,6 +66,7 @@ export interface AnthropicClient {
 /** The same client with the types of the SDK that this package was built with. */
 type SdkClient = Pick<Anthropic, "messages" | "models">
 
+/** A model of the Anthropic API. */
 export interface AnthropicModel extends Model {
   warm(request: ModelRequest, options?: WarmOptions): Promise<WarmResponse | undefined>
   count(request: ModelRequest, options?: { readonly signal?: AbortSignal }): Promise<number>

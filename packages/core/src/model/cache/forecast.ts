@@ -30,11 +30,13 @@ export interface ForecastOptions {
   readonly cacheLifetime?: () => CacheLifetime
 }
 
+/** What the next request should read from the cache and write to it. */
 export interface CachePrediction extends Prediction {
   /** Tokens of the new part: estimated, until the response says how large the request is. */
   readonly written: number
 }
 
+/** What was expected of the cache, and what happened. */
 export interface CacheReport {
   /** `written` as it follows from the prediction and the counted size. */
   readonly predicted: CachePrediction

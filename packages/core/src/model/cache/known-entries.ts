@@ -5,6 +5,7 @@
  */
 import type { PromptPrefix } from "./prefix.ts"
 
+/** How long an entry lives in the server's cache. */
 export type Lifetime = "5m" | "1h"
 
 export const LIFETIME_MS: Readonly<Record<Lifetime, number>> = { "5m": 5 * 60_000, "1h": 60 * 60_000 }

@@ -5,6 +5,7 @@
 import { type Block, resultBlocks, toBlocks } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 
+/** A setting of a request that its cached prefix depends on. */
 export type PromptSetting = "speed" | "citations" | "tool_choice" | "images" | "thinking" | "effort"
 
 export interface SettingValue {

@@ -9,6 +9,7 @@ import { type CacheChange, MEANT } from "../../views/cache/cache-causes.ts"
 import type { ChangedPlace } from "./compare-requests.ts"
 import type { Lifetime } from "./known-entries.ts"
 
+/** Why the cache was not read as expected. */
 export type CacheCause =
   /** The entries had expired. */
   | { readonly kind: "time-to-live"; readonly idleMs: number; readonly lifetime: Lifetime }
@@ -33,6 +34,7 @@ export interface ProviderReason {
 /** Causes of a drop that is not a break. */
 export type ExpectedDrop = CacheChange | "forgotten-thinking"
 
+/** Whether the cache was read as expected. */
 export type CacheVerdict =
   /** There was no request before this one. */
   | { readonly kind: "first" }

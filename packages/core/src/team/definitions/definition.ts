@@ -1,5 +1,6 @@
 /** What an agent is: when to use it, its instructions, and what it may use. Given in code or read from a markdown file. */
 
+/** A kind of agent that others can start. */
 export interface AgentDefinition {
   readonly name: string
   /** For the model that chooses an agent: when to use it. */
@@ -23,6 +24,7 @@ export interface AgentDefinition {
   readonly source?: string
 }
 
+/** Who shares an agent's own memory. */
 export type MemoryScope = (typeof MEMORY_SCOPES)[number]
 export const MEMORY_SCOPES = ["user", "project", "local"] as const
 

@@ -1,7 +1,9 @@
 /** How a program or a server on the network is named. The fields are those that other programs use too. */
 
+/** How to reach an MCP server. */
 export type McpServerConfig = StdioServerConfig | HttpServerConfig
 
+/** An MCP server that is started as a process. */
 export interface StdioServerConfig {
   readonly type?: "stdio"
   readonly command: string
@@ -20,6 +22,7 @@ export interface StdioServerConfig {
   readonly trustReadOnlyHint?: boolean
 }
 
+/** An MCP server that is reached over HTTP. */
 export interface HttpServerConfig {
   /** `http` is streamable HTTP. Default: `http`. */
   readonly type?: "http" | "streamable-http" | "sse"

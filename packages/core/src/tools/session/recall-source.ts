@@ -4,6 +4,7 @@ import type { Block } from "../../messages/blocks.ts"
 export const RECALL_TOOL = "Recall"
 
 export const RECALL_KINDS = ["user", "assistant", "call", "result"] as const
+/** Whose texts Recall searches. */
 export type RecallKind = (typeof RECALL_KINDS)[number]
 
 /** What the model may pass. Everything is checked again before it is used. */

@@ -7,10 +7,12 @@ import type { Tool, ToolOutput } from "../tool.ts"
 import { RECALL_KINDS, RECALL_TOOL, type RecallInput, type RecallSource } from "./recall-source.ts"
 import type { Rerank } from "./rerank.ts"
 
+/** The tool `Recall`. */
 export interface RecallTool extends Tool<RecallInput> {
   execute(input: RecallInput): Promise<ToolOutput>
 }
 
+/** Options of `recallTool`. */
 export interface RecallToolOptions {
   /** Puts what a search found in order, such as a reranking model. */
   readonly rerank?: Rerank

@@ -10,6 +10,7 @@ import { prepareRun } from "./guarded-run.ts"
 import type { EnvironmentOptions } from "./shell-environment.ts"
 import { ShellProcess } from "./shell-process.ts"
 
+/** How commands run. */
 export interface ShellOptions extends EnvironmentOptions {
   /** A POSIX shell. */
   readonly shell?: string

@@ -10,6 +10,7 @@ import { isSameServer } from "./hosts.ts"
 import { htmlToText } from "./html-to-text.ts"
 import { FetchRefusedError, type GetOptions, type HttpAnswer, httpGet } from "./http-get.ts"
 
+/** How web pages are fetched. */
 export interface WebFetchOptions
   extends Partial<Pick<GetOptions, "mostBytes" | "allowPrivateAddresses" | "allowUrl" | "resolve">> {
   /** For the whole fetch, including redirects. */
@@ -20,6 +21,7 @@ export interface WebFetchOptions
   readonly readPage?: (page: PageQuestion) => Promise<string>
 }
 
+/** A question about a web page. */
 export interface PageQuestion {
   readonly url: string
   readonly text: string

@@ -27,6 +27,7 @@ export function cachedTokens({ cacheRead, cacheWrite5m, cacheWrite1h }: TokenCou
 export const livesAnHour = ({ cacheWrite5m, cacheWrite1h }: TokenCounts): boolean =>
   cacheWrite1h > 0 && cacheWrite5m === 0
 
+/** What was paid for again after the cache was lost. */
 export interface PaidAnew {
   /** Tokens that were in the cache and were paid in full again. */
   readonly tokens: number

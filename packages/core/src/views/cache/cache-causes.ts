@@ -7,6 +7,7 @@ export type CacheChange = "compaction" | "clearing" | "deletion" | "undoing" | "
 /** Breaks after these are intended: the context was made smaller or replaced. */
 export const MEANT: ReadonlySet<CacheChange> = new Set(["compaction", "clearing", "deletion", "undoing", "rewinding"])
 
+/** Why the server's cache broke. */
 export type BreakCause =
   | "compaction"
   | "clearing"

@@ -8,6 +8,7 @@ import { cachedTokens, livesAnHour } from "../cache/cache-break.ts"
 
 /** Layers whose saving is counted, in the order they act. */
 export const SAVING_LAYERS = ["tool-results", "microcompact", "fold", "server", "compaction"] as const
+/** A layer whose savings the ledger counts. */
 export type SavingLayer = (typeof SAVING_LAYERS)[number]
 
 /** Tokens kept out of the requests. */

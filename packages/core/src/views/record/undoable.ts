@@ -4,6 +4,7 @@ import { type DecisionEntry, type Entry, isBoundaryEntry, isDecision } from "../
 import type { Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 
+/** A kind of decision that can be taken back. */
 export type UndoableKind = "compaction" | "clearing" | "images" | "fold" | "snip"
 
 export interface Undoable {

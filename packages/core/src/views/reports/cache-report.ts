@@ -4,6 +4,7 @@ import type { BreakCause } from "../cache/cache-causes.ts"
 import { type BreakTotal, type CacheBreak, type CacheHistory, totalBreaks } from "../cache/cache-history.ts"
 import { type TokenReport, tokenReport } from "./ledger-report.ts"
 
+/** Where the server's cache broke, why, and what that cost. */
 export interface CacheReport {
   /** Responses of the conversation so far. */
   readonly responses: number
@@ -34,6 +35,7 @@ export interface CacheBreakReport {
   readonly gapMinutes?: number
 }
 
+/** What broken caches cost. */
 export interface CacheLossReport {
   readonly breaks: number
   readonly paidAgain: number
@@ -43,6 +45,7 @@ export interface CacheLossReport {
   readonly unpriced: number
 }
 
+/** What one response read from the cache. */
 export interface CachedResponseReport {
   /** Which response it was, counted from 1. */
   readonly response: number

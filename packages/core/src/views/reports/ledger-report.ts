@@ -16,6 +16,7 @@ export interface TokenReport {
   readonly cacheWrite: number
 }
 
+/** What requests cost. */
 export interface CostReport {
   readonly requests: number
   readonly tokens: TokenReport
@@ -25,6 +26,7 @@ export interface CostReport {
   readonly estimated?: Estimated
 }
 
+/** What the conversation cost, and what the layers saved. */
 export interface LedgerReport {
   /** The known cost of all requests. Models in `unpriced` are not included. */
   readonly dollars: number
@@ -60,6 +62,7 @@ export interface AgentCost extends CostReport {
   readonly definition?: string
 }
 
+/** What the layers saved. */
 export interface SavingsReport {
   /** All layers together. Below 0 they have cost more than they saved so far. Absent where a price is unknown. */
   readonly dollars?: number

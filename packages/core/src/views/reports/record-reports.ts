@@ -6,6 +6,7 @@ import { type Artifacts, type FileFate, fateOf } from "../record/artifacts.ts"
 import type { Frontier } from "../record/frontier.ts"
 import type { Words } from "../record/words.ts"
 
+/** The user's messages, and the standing rules among them. */
 export interface WordsReport {
   /** Every message of the person and every answer to a question, verbatim, oldest first. */
   readonly messages: readonly PersonMessageReport[]
@@ -13,6 +14,7 @@ export interface WordsReport {
   readonly rules: readonly { readonly text: string; readonly uuid: Uuid }[]
 }
 
+/** A message of the user. */
 export interface PersonMessageReport {
   /** The entry in the journal. */
   readonly uuid: Uuid
@@ -39,6 +41,7 @@ export interface ArtifactsReport {
   readonly commands: readonly CommandReport[]
 }
 
+/** A file that tools touched. */
 export interface FileReport {
   readonly path: string
   readonly reads: number
@@ -51,6 +54,7 @@ export interface FileReport {
   readonly uuid: Uuid
 }
 
+/** A command that ran. */
 export interface CommandReport {
   readonly command: string
   readonly failed: boolean
@@ -61,6 +65,7 @@ export interface CommandReport {
   readonly uuid: Uuid
 }
 
+/** Where the work is: todos, plan, the last request, open calls. */
 export interface FrontierReport {
   readonly todos: readonly Todo[]
   readonly plan: {

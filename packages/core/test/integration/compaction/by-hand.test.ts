@@ -414,7 +414,7 @@ describe("around it", () => {
     }
     const agent = await compactingAgent(sim, {
       window: 200_000,
-      layers: (surroundings) => defaultLayers({ ...surroundings, timing }),
+      makeLayers: (surroundings) => defaultLayers({ ...surroundings, timing }),
     })
     await ask(agent, "Read the words.")
     const phases: string[] = []

@@ -104,7 +104,7 @@ describe("by the model", () => {
     const one = await compactingSimulator(LONG, broken)
     const helped = await compactingAgent(one.sim, {
       settings: NO_NOTES,
-      layers: (surroundings) => defaultLayers({ ...surroundings, offline }),
+      makeLayers: (surroundings) => defaultLayers({ ...surroundings, offline }),
     })
     expect((await ask(helped, "Go.")).end.reason).toBe("answer")
     expect((await decisionsOf(helped, "compacted"))[0]).toMatchObject({ route: "offline" })

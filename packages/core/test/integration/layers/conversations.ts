@@ -58,7 +58,7 @@ export function layeredAgent(sim: Simulator, options: Partial<AgentOptions> & { 
 /** Only layers 1 and 2: the model gets no requests except those of the conversation. */
 export const thriftyAgent = (sim: Simulator, options: Parameters<typeof layeredAgent>[1] = {}): Promise<Agent> =>
   layeredAgent(sim, {
-    layers: (surroundings) => defaultLayers(surroundings).filter(({ name }) => THRIFTY.has(name)),
+    makeLayers: (surroundings) => defaultLayers(surroundings).filter(({ name }) => THRIFTY.has(name)),
     ...options,
   })
 

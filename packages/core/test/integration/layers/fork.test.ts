@@ -70,7 +70,7 @@ async function atWork(onFork: (turn: BrainTurn) => Answer | string = () => "Done
   const agent = await layeredAgent(sim, {
     model: anthropicModel({ model: NAME, client: client(sim, { fetch: recording }) }),
     tools: [...codingTools(), say, wait, ...more],
-    layers: (surroundings) => {
+    makeLayers: (surroundings) => {
       found.surroundings = surroundings
       return [watching]
     },

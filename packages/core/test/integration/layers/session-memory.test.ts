@@ -51,7 +51,7 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
   })
   const agent = await layeredAgent(sim, {
     ...where,
-    layers: ({ notesConfig, ...parent }) => {
+    makeLayers: ({ notesConfig, ...parent }) => {
       memory = sessionMemory({
         ...parent,
         ...(notesConfig === undefined ? {} : { configDirectory: notesConfig }),
@@ -265,7 +265,7 @@ describe("layer 3 from end to end", () => {
       },
     })
     const agent = await layeredAgent(sim, {
-      layers: (surroundings) => [sessionMemory(surroundings)],
+      makeLayers: (surroundings) => [sessionMemory(surroundings)],
       settings: { planner: "economy", figures: { "background-share": share } },
     })
     await ask(agent, "go")
@@ -364,7 +364,7 @@ describe("layer 3 from end to end", () => {
     const where = project()
     const settings = { figures: { "background-share": 100 } }
     const open = () =>
-      layeredAgent(sim, { ...where, id: "went-back", layers: (parent) => [sessionMemory(parent)], settings })
+      layeredAgent(sim, { ...where, id: "went-back", makeLayers: (parent) => [sessionMemory(parent)], settings })
     const agent = await open()
     await ask(agent, "Never speak of the branch that was left.")
     await asked.promise

@@ -235,7 +235,7 @@ describe("bytes", () => {
       const agent = await open(
         off
           ? { settings: { memory: "off" } }
-          : { layers: (parts) => defaultLayers(parts).filter(({ name }) => name !== "auto-memory") },
+          : { makeLayers: (parts) => defaultLayers(parts).filter(({ name }) => name !== "auto-memory") },
       )
       await say(agent, "Always use tabs. I am new to Rust.")
       const text = requests.map((request) => JSON.stringify(request)).join("\n")

@@ -109,9 +109,9 @@ test("L7-8 a line that cannot be written is one notice, and the work goes on", a
   }
   const failed = Promise.withResolvers<void>()
   const { agent, clock, release, asked } = await atWork(Array.from({ length: 20 }, () => failing))
-  const { arrivals } = agent.team
-  const notice = arrivals.notice.bind(arrivals)
-  arrivals.notice = (text) => {
+  const { mail } = agent.team
+  const notice = mail.notice.bind(mail)
+  mail.notice = (text) => {
     notice(text)
     failed.resolve()
   }
