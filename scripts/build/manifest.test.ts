@@ -6,7 +6,12 @@ test("paths to sources become paths to compiled files", () => {
     name: "@strata/thing",
     version: "1.2.3",
     license: "MIT",
-    exports: { ".": "./src/index.ts", "./view": "./src/view/app.tsx", "./package.json": "./package.json" },
+    exports: {
+      ".": "./src/index.ts",
+      "./view": "./src/view/app.tsx",
+      "./internal/*": "./src/*.ts",
+      "./package.json": "./package.json",
+    },
     bin: { thing: "./src/main.ts" },
     scripts: { test: "vitest" },
     dependencies: { diff: "9.0.0" },
@@ -19,6 +24,7 @@ test("paths to sources become paths to compiled files", () => {
     exports: {
       ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
       "./view": { types: "./dist/view/app.d.ts", default: "./dist/view/app.js" },
+      "./internal/*": "./dist/*.js",
       "./package.json": "./package.json",
     },
     bin: { thing: "./dist/main.js" },

@@ -2,7 +2,7 @@
  * Turns the `package.json` of the workspace, which points at sources, into the published one, which points at compiled files.
  * Versions and ranges stay as they are. Fields that only development needs are dropped.
  */
-import { type Manifest, OWN_MANIFEST } from "./packages.ts"
+import { isInternal, type Manifest, OWN_MANIFEST } from "./packages.ts"
 
 const ONLY_FOR_DEVELOPMENT = new Set(["devDependencies", "scripts"])
 
@@ -25,12 +25,16 @@ export function publishedManifest(manifest: Manifest): Record<string, unknown> {
   }
 }
 
-function conditions(source: string) {
+function conditions(source: string, subpath: string) {
   if (source === OWN_MANIFEST) return OWN_MANIFEST
   const file = compiled(source)
+  if (isInternal(subpath)) return file
   return { types: file.replace(/\.js$/, ".d.ts"), default: file } // a resolver takes the first that fits, so types come first
 }
 
-function mapValues<T>(from: Readonly<Record<string, string>>, change: (value: string) => T): Record<string, T> {
-  return Object.fromEntries(Object.entries(from).map(([key, value]) => [key, change(value)]))
+function mapValues<T>(
+  from: Readonly<Record<string, string>>,
+  change: (value: string, key: string) => T,
+): Record<string, T> {
+  return Object.fromEntries(Object.entries(from).map(([key, value]) => [key, change(value, key)]))
 }

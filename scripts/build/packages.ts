@@ -12,6 +12,9 @@ const PUBLISHED = ["core", "sim", "cli"] as const
 /** Every package exports it, so that tools can read its version. */
 export const OWN_MANIFEST = "./package.json"
 
+/** A subpath that only our own packages import. It changes without notice, so it is published without types of its own. */
+export const isInternal = (subpath: string): boolean => /^\.\/internal(?:\/|$)/.test(subpath)
+
 /** The fields we read of a `package.json`. All others pass through unchanged. */
 export interface Manifest {
   readonly name: string

@@ -26,6 +26,7 @@ test.each([
     { "dist/a.js": 'read(new URL("./a.md", import.meta.url))' },
     'dist/a.js cannot be bundled: new URL("./a.md", import.meta.url).',
   ],
+  [{ "dist/a.d.ts": "class A {\n  /** @internal */\n  b: number\n}" }, "dist/a.d.ts declares what is internal."],
   [{ "dist/a.md": "/home/me/notes" }, "dist/a.md names /home/me."],
   [{ "dist/a.test.js": "" }, "dist/a.test.js belongs to development."],
   [{ "dist/a.ts": "" }, "dist/a.ts belongs to development."],

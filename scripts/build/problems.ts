@@ -1,6 +1,6 @@
 /**
  * Finds problems in a package's files without running them: an import that leaves the package or names a package it does not depend on, a
- * file read from beside the code, a path of the workspace or of this machine, a file for development. Returns one sentence for each.
+ * file read from beside the code, a path of the workspace or of this machine, a file for development, a declaration marked `@internal`. Returns one sentence for each.
  */
 import { isBuiltin } from "node:module"
 import { posix } from "node:path"
@@ -20,6 +20,7 @@ const TEST_FILE = /(?:\.test\.|\/test\/|\/bench\/|(?<!\.d)\.tsx?$)/
 const WORKSPACE_PATH = /packages\/\w+\/(?:src|test|bench)\b/
 /** A bundle has no file beside it. `package.json` is one folder up from the commands, which no one bundles. */
 const READS_BESIDE = /new URL\("(?!\.\.\/package\.json)[^"]*", import\.meta\.url\)|createRequire\(/
+const INTERNAL = /\/\*\*(?:(?!\*\/)[\s\S])*@internal\b/
 const EVERY_PACKAGE_HAS = ["package.json", "README.md", "LICENSE"]
 
 export function problemsIn(files: PackedFiles, { machinePaths }: Surroundings): readonly string[] {
@@ -51,6 +52,7 @@ function problemsInCode({ file, text, files, manifest }: Place & { manifest: Man
   const readsBeside = READS_BESIDE.exec(withoutComments(text))?.[0]
   return [
     ...(readsBeside === undefined ? [] : [`${file} cannot be bundled: ${readsBeside}.`]),
+    ...(INTERNAL.test(text) && file.endsWith(".d.ts") ? [`${file} declares what is internal.`] : []),
     ...(workspacePath === undefined ? [] : [`${file} names a path of the workspace: ${workspacePath}.`]),
     ...importsOf(text).flatMap((specifier) => {
       if (specifier.startsWith(".")) {

@@ -27,10 +27,14 @@ export interface Trial {
 
 const PROGRAM = join("scripts", "build", "user-program.ts")
 const SNIPPETS = join("scripts", "build", "snippets.ts")
-/** Compiles only if our types are found: without them there is no error to expect. */
-const WRONG_USE = `import { openConversation } from "@strata/core"
+/** Compiles only if our types are found, without what is internal: otherwise there is no error to expect. */
+const WRONG_USE = `import { type Agent, type Conversation, openConversation } from "@strata/core"
 // @ts-expect-error a number is not a model
 export const chat = openConversation({ model: 5 })
+// @ts-expect-error views are internal
+export type Views = Conversation["views"]
+// @ts-expect-error what sub-agents get from their lead is internal
+export type Shared = Agent["shared"]
 `
 /** The user here has no test runner: the tests of the documentation check such blocks. */
 const FOR_A_TEST_RUNNER = /from "vitest"/

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
+import type { Conversation } from "@strata/core"
 import { startSimulator, workerBrain } from "@strata/sim"
 import { workOn } from "../../examples/agent.ts"
 import { ask } from "../../examples/own-loop.ts"
@@ -36,9 +37,13 @@ async function main(): Promise<Outcome> {
   let answered = true
   let compactions = 0
   for (let question = 1; question <= QUESTIONS; question++) {
-    const chat = await ask(agent, `Question ${question}: what is here?`, { dir, id: "small-window", settings })
-    answered &&= chat.views.frontier.answered
-    compactions = chat.views.compactions.count
+    const watch = (chat: Conversation) => {
+      chat.on("compaction", ({ phase }) => {
+        if (phase === "done") compactions += 1
+      })
+    }
+    const chat = await ask(agent, `Question ${question}: what is here?`, { dir, id: "small-window", settings, watch })
+    answered &&= chat.frontier().answered
     await chat.close()
   }
   const task = { text: "Look around.", cwd, apiKey: "none", baseURL: simulator.url, dir, render: () => {} }

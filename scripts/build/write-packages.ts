@@ -1,14 +1,16 @@
 /**
- * Writes each published package into `build/<folder>/`: compiled code with its prompts inlined, declarations, `package.json`, README and
- * LICENSE. It compiles only what an entry reaches, so tests and their support stay out.
+ * Writes each published package into `build/<folder>/`: compiled code with its prompts inlined, the declarations that users can
+ * reach, `package.json`, README and LICENSE. It compiles only what an entry reaches, so tests and their support stay out.
  */
 import { spawnSync } from "node:child_process"
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
+import { DECLARATIONS } from "../structure/published-declarations.ts"
 import { withCompiledPaths, withOptionalTypes } from "./imports.ts"
 import { withInlinedPrompts } from "./inline-prompts.ts"
 import { compiled, publishedManifest } from "./manifest.ts"
 import { entriesOf, type Manifest, OWN_MANIFEST, ROOT, type SourcePackage } from "./packages.ts"
+import { reachedDeclarations } from "./reached-declarations.ts"
 
 const BUILD = join(ROOT, "build")
 const EXECUTABLE = 0o755
@@ -23,8 +25,21 @@ export function writePackages(packages: readonly SourcePackage[]): readonly Buil
   compile(packages, output)
   const built = packages.map((source) => assemble(source, output))
   rmSync(output, { recursive: true })
+  removeUnreached(built)
   return built
 }
+
+/** Declarations of internal files name members that were left out of others, so they would not compile. */
+function removeUnreached(built: readonly BuiltPackage[]): void {
+  const withTypes = built.filter(({ manifest }) => hasTypes(manifest))
+  const reached = reachedDeclarations(withTypes, (file) => readFileSync(file, "utf8"))
+  for (const { directory } of built)
+    for (const file of globSync("dist/**/*.d.ts", { cwd: directory }))
+      if (!reached.has(join(directory, file))) rmSync(join(directory, file))
+}
+
+/** A package that is only a command needs no declarations. */
+const hasTypes = ({ exports = {} }: Manifest): boolean => entriesOf({ exports }).length > 0
 
 /** In one run: the compiler reads every file once, and packages see each other's sources. */
 function compile(packages: readonly SourcePackage[], output: string): void {
@@ -34,9 +49,8 @@ function compile(packages: readonly SourcePackage[], output: string): void {
     entriesOf(manifest).map((file) => join(ROOT, "packages", folder, file)),
   )
   const compilerOptions = {
-    noEmit: false,
+    ...DECLARATIONS,
     noEmitOnError: true,
-    declaration: true,
     rewriteRelativeImportExtensions: true,
     rootDir: join(ROOT, "packages"),
     outDir: output,
@@ -81,12 +95,7 @@ function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPac
   return { folder, manifest, directory }
 }
 
-/** A package that is only a command needs no declarations. */
-function finishDeclaration(file: string, { exports = {}, peerDependenciesMeta = {} }: Manifest): void {
-  if (entriesOf({ exports }).length === 0) {
-    rmSync(file)
-    return
-  }
+function finishDeclaration(file: string, { peerDependenciesMeta = {} }: Manifest): void {
   const optional = Object.keys(peerDependenciesMeta).filter((name) => peerDependenciesMeta[name]?.optional)
   const declaration = withCompiledPaths(readFileSync(file, "utf8"))
   writeFileSync(file, withOptionalTypes(declaration, new Set(optional)))
