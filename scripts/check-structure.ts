@@ -18,7 +18,7 @@ import { idsInComments, listedIds, unlistedIds } from "./structure/requirement-i
 
 /** From the ground up. Files directly in `src` are above all of them. */
 export const FLOORS = [
-  ...["base", "messages", "tokens", "journal", "import", "views", "model", "tools", "recall"],
+  ...["base", "settings", "messages", "tokens", "journal", "import", "views", "model", "tools", "recall"],
   ...["memory", "forks", "layers", "replay", "conversation", "agent", "team"],
 ]
 const PACKAGES = ["core", "sim", "cli", "lab"]

@@ -56,14 +56,14 @@ describe("the events page", () => {
   }
 
   test("lists every event of a query with its fields", () => {
-    const declared = unionEvents(source("agent/query-events.ts"), "QueryEvent", "type")
+    const declared = unionEvents(source("agent/loop/query-events.ts"), "QueryEvent", "type")
     const section = sectionOf(events, "## Events of a query").split("\n### ")[0]!
     expect(sorted(tableRows(section).keys())).toEqual(sorted(declared.keys()))
     rowsHaveFields(section, declared)
   })
 
   test("lists every end of a query with its fields", () => {
-    const declared = unionEvents(source("agent/query-events.ts"), "QueryEnd", "reason")
+    const declared = unionEvents(source("agent/loop/query-events.ts"), "QueryEnd", "reason")
     const section = sectionOf(events, "### How a query ends")
     expect(sorted(tableRows(section).keys())).toEqual(sorted(declared.keys()))
     rowsHaveFields(section, declared)

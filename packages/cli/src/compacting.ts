@@ -1,6 +1,6 @@
 /** `/compact`, for `chat` and `run`: reads the request and reports the work with the events of a query. */
 import type { Agent, ClearingOrder, CompactionOrder, QueryEvent } from "@strata/core/internal"
-import { withSideEvents } from "@strata/core/internal/agent/side-events"
+import { withSideEvents } from "@strata/core/internal/agent/loop/side-events"
 import { CompactionFailedError, reasonOf } from "@strata/core/internal/base/errors"
 import { UsageError } from "./command.ts"
 import { readSlashOptions } from "./slash-options.ts"

@@ -1,7 +1,7 @@
 /** "Yes, and don't ask again": the rules that are offered for a call, and what each one allows. */
 import type { PermissionRequest } from "@strata/core/internal"
-import { judge } from "@strata/core/internal/agent/permissions"
-import { suggestedRules } from "@strata/core/internal/agent/suggested-rules"
+import { judge } from "@strata/core/internal/agent/permissions/permissions"
+import { suggestedRules } from "@strata/core/internal/agent/permissions/suggested-rules"
 
 const MOST_CHARACTERS = 80 // of a rule: a person would not write a longer one
 const MOST_RULES = 3 // more are a list that no one checks

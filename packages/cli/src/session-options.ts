@@ -1,6 +1,6 @@
 /** The options that `chat` and `run` share, read from the command line and the environment. Pure: opens nothing. */
 import type { PermissionMode } from "@strata/core/internal"
-import { ruleProblems } from "@strata/core/internal/agent/rules"
+import { ruleProblems } from "@strata/core/internal/agent/permissions/rules"
 import { isSafeId } from "@strata/core/internal/base/ids"
 import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
 import { readArguments } from "./arguments.ts"

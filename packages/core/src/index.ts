@@ -1,13 +1,13 @@
 /** `@strata/core`: what a program needs to run a conversation or an agent. What is not exported here may change. */
 
-export type { PermissionAnswer, PermissionRequest } from "./agent/admit-call.ts"
 export type { Agent, Answer } from "./agent/agent.ts"
 export type { Remembered } from "./agent/agent-memory.ts"
-export type { Arrivals } from "./agent/companions.ts"
-export type { Hook, HookAnswer, HookFunction, HookInput } from "./agent/hooks.ts"
-export { NoAnswerError } from "./agent/no-answer.ts"
+export type { Hook, HookAnswer, HookFunction, HookInput } from "./agent/hooks/hooks.ts"
+export type { Arrivals } from "./agent/loop/companions.ts"
+export { NoAnswerError } from "./agent/loop/no-answer.ts"
+export type { QueryEnd, QueryEvent } from "./agent/loop/query-events.ts"
 export type { AskOptions, PlanAnswer } from "./agent/options.ts"
-export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
+export type { PermissionAnswer, PermissionRequest } from "./agent/permissions/admit-call.ts"
 export type { Clock } from "./base/clock.ts"
 export {
   CompactionFailedError,
@@ -17,13 +17,9 @@ export {
   type NamedHolder,
   StrataError,
 } from "./base/errors.ts"
-export type { FlagClient, FlagContext, FlagDetails } from "./base/flag-client.ts"
 export type { Ids } from "./base/ids.ts"
 export { InvalidOptionError } from "./base/options.ts"
 export { localPerson, type MemoryOption, type Owner } from "./base/owner.ts"
-export type { ProjectPart } from "./base/project-parts.ts"
-export type { EffectiveSettings, SettingsInput } from "./base/settings.ts"
-export type { Settings } from "./base/settings-schema.ts"
 export type { FailureReason as CompactionFailureReason } from "./base/telemetry.ts"
 export type { TokenCounts } from "./base/token-counts.ts"
 export type {
@@ -203,6 +199,10 @@ export type {
   WarmResponse,
 } from "./model/model.ts"
 export type { StreamLimits } from "./model/stream-limits.ts"
+export type { FlagClient, FlagContext, FlagDetails } from "./settings/flag-client.ts"
+export type { ProjectPart } from "./settings/project-parts.ts"
+export type { EffectiveSettings, SettingsInput } from "./settings/settings.ts"
+export type { Settings } from "./settings/settings-schema.ts"
 export type { AgentDefinition, MemoryScope } from "./team/definitions/definition.ts"
 export type { TeamPlace } from "./team/mailbox-carrier.ts"
 export type { TeamAgent, TeamAgentOptions as AgentOptions } from "./team/open-team.ts"

@@ -6,14 +6,14 @@
  * from `@strata/core/internal/<folder>/<file>`, so that a command loads only what it needs.
  */
 
-export { NO_ONE_TO_ASK, type PermissionRequest } from "./agent/admit-call.ts"
 export { Agent } from "./agent/agent.ts"
+export type { QueryEnd, QueryEvent } from "./agent/loop/query-events.ts"
+export { withSideEvents } from "./agent/loop/side-events.ts"
 export { openAgent, openAgentWith } from "./agent/open-agent.ts"
 export type { AgentOptions, AskOptions } from "./agent/options.ts"
-export { judge } from "./agent/permissions.ts"
-export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
-export { withSideEvents } from "./agent/side-events.ts"
-export { suggestedRules } from "./agent/suggested-rules.ts"
+export { NO_ONE_TO_ASK, type PermissionRequest } from "./agent/permissions/admit-call.ts"
+export { judge } from "./agent/permissions/permissions.ts"
+export { suggestedRules } from "./agent/permissions/suggested-rules.ts"
 export { manualClock, systemClock } from "./base/clock.ts"
 export {
   CompactionFailedError,
@@ -24,8 +24,6 @@ export {
   StrataError,
 } from "./base/errors.ts"
 export { escaped } from "./base/escaped-text.ts"
-export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./base/flag-names.ts"
-export { createFlags } from "./base/flags.ts"
 export { grouped } from "./base/grouped.ts"
 export { type Ids, isSafeId, projectName, seededIds } from "./base/ids.ts"
 export {
@@ -40,23 +38,11 @@ export {
   timeAgo,
 } from "./base/numbers.ts"
 export { localPerson, placeFor } from "./base/owner.ts"
-export { type ProjectPart, partText, partTitle, partVariables } from "./base/project-parts.ts"
 export { promptText } from "./base/prompt-file.ts"
 export { repositoryRoot } from "./base/repository.ts"
 export { findSecrets, maskSecrets } from "./base/secrets/find-secrets.ts"
-export {
-  DEFAULT_SETTINGS,
-  ENVIRONMENT,
-  loadSettings,
-  readSettings,
-  type Settings,
-  type SettingsReading,
-} from "./base/settings.ts"
-export { settingsSchema } from "./base/settings-schema.ts"
 export { termsOf } from "./base/terms.ts"
 export { addCounts, inputTokens, NO_TOKENS, type TokenCounts } from "./base/token-counts.ts"
-export { grantTrust, leftOutSentences, revokeTrust, type Trust, trustOf } from "./base/trust.ts"
-export { listTrust } from "./base/trust-store.ts"
 export { PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
 export type { ClearingReport, ClearingRequest } from "./conversation/clear-results.ts"
 export { Conversation } from "./conversation/conversation.ts"
@@ -177,6 +163,20 @@ export { CLEARING_ONLY, NOTHING, STRATA } from "./replay/policies/clearing-only.
 export { layered } from "./replay/policies/layered.ts"
 export type { Policy } from "./replay/policy.ts"
 export { type Replay, type ReplayedAction, type ReplayReport, replay, replayClearing } from "./replay/replay.ts"
+export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./settings/flag-names.ts"
+export { createFlags } from "./settings/flags.ts"
+export { type ProjectPart, partText, partTitle, partVariables } from "./settings/project-parts.ts"
+export {
+  DEFAULT_SETTINGS,
+  ENVIRONMENT,
+  loadSettings,
+  readSettings,
+  type Settings,
+  type SettingsReading,
+} from "./settings/settings.ts"
+export { settingsSchema } from "./settings/settings-schema.ts"
+export { grantTrust, leftOutSentences, revokeTrust, type Trust, trustOf } from "./settings/trust.ts"
+export { listTrust } from "./settings/trust-store.ts"
 export type { AgentDefinition } from "./team/definitions/definition.ts"
 export type { TeamAgent, TeamAgentOptions } from "./team/open-team.ts"
 export type { AgentOrder, AgentView } from "./team/order.ts"

@@ -1,10 +1,10 @@
 /** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
 import { readFile } from "node:fs/promises"
 import type { ClearingRequest, ConversationListing, Dreaming, PermissionMode, UndoRequest } from "@strata/core/internal"
-import { createFlags } from "@strata/core/internal/base/flags"
 import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
 import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
 import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
+import { createFlags } from "@strata/core/internal/settings/flags"
 import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
 import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
 import { summarise } from "@strata/core/internal/views/ledger/ledger"

@@ -3,10 +3,10 @@
  * of a trusted project), and prompts of MCP servers. What follows the name is filled in for `$ARGUMENTS`, `$1`, `$2` and so on.
  */
 import type { ServerPrompt, ToolServer } from "@strata/core/internal"
-import { type AgentFile, homeAgentFiles } from "@strata/core/internal/base/agent-files"
 import { escaped } from "@strata/core/internal/base/escaped-text"
 import { readMarkdown } from "@strata/core/internal/base/markdown-file"
-import type { EffectiveSettings } from "@strata/core/internal/base/settings"
+import { type AgentFile, homeAgentFiles } from "@strata/core/internal/settings/agent-files"
+import type { EffectiveSettings } from "@strata/core/internal/settings/settings"
 import { firstLine } from "../display/text.ts"
 
 export interface OwnCommand {

@@ -1,8 +1,8 @@
 /** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
 import type { Agent, AgentView, FigureName, PlannerReport, SwitchName } from "@strata/core/internal"
-import { FIGURES, SWITCHES } from "@strata/core/internal/base/flag-names"
 import { firstNotesAt } from "@strata/core/internal/layers/3-session-memory/due"
 import { textOf } from "@strata/core/internal/messages/blocks"
+import { FIGURES, SWITCHES } from "@strata/core/internal/settings/flag-names"
 import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import type { SessionAgent } from "../session.ts"
 import type { CompactionState, NotesState } from "./memory-words.ts"

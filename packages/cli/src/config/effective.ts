@@ -2,12 +2,12 @@
 import { access } from "node:fs/promises"
 import { join } from "node:path"
 import type { ProjectPart } from "@strata/core/internal"
-import { FIGURES, SWITCHES } from "@strata/core/internal/base/flag-names"
-import { createFlags } from "@strata/core/internal/base/flags"
-import { partText } from "@strata/core/internal/base/project-parts"
-import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings } from "@strata/core/internal/base/settings"
-import { settingsSchema } from "@strata/core/internal/base/settings-schema"
 import { type LimitInHome, readLimits } from "@strata/core/internal/journal/file/limits-file"
+import { FIGURES, SWITCHES } from "@strata/core/internal/settings/flag-names"
+import { createFlags } from "@strata/core/internal/settings/flags"
+import { partText } from "@strata/core/internal/settings/project-parts"
+import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings } from "@strata/core/internal/settings/settings"
+import { settingsSchema } from "@strata/core/internal/settings/settings-schema"
 import { sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
 
 export interface Configuration {

@@ -4,12 +4,12 @@
  */
 import type { Agent, MemoryBank, Settings } from "@strata/core/internal"
 import { openAgent } from "@strata/core/internal/agent/open-agent"
-import { FIGURES } from "@strata/core/internal/base/flag-names"
 import { localPerson } from "@strata/core/internal/base/owner"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { openBank } from "@strata/core/internal/memory/bank"
 import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
+import { FIGURES } from "@strata/core/internal/settings/flag-names"
 import { fileTools, openShellTools } from "@strata/core/internal/tools/coding-tools"
 import { todoWrite } from "@strata/core/internal/tools/session/todo-write"
 import { createClock, type Scratch, startSimulator, workerBrain } from "@strata/sim"

@@ -3,7 +3,7 @@
  * line per call and notice. On a screen the model's words stream; for another program they wait until it is clear that they are the answer.
  */
 import type { CompactionProgress, QueryEvent } from "@strata/core/internal"
-import { NO_ONE_TO_ASK } from "@strata/core/internal/agent/admit-call"
+import { NO_ONE_TO_ASK } from "@strata/core/internal/agent/permissions/admit-call"
 import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, planLines, stepWords } from "../display/compaction.ts"
 import { counted, duration } from "../display/numbers.ts"

@@ -1,6 +1,6 @@
 /** The question that `strata chat` asks before anything of an untrusted project runs. */
-import { readSettings } from "@strata/core/internal/base/settings"
-import { trustOf } from "@strata/core/internal/base/trust"
+import { readSettings } from "@strata/core/internal/settings/settings"
+import { trustOf } from "@strata/core/internal/settings/trust"
 import type { Terminal } from "../display/terminal.ts"
 import type { TrustDecision, Workspace } from "../session.ts"
 import { askForWord, explain, keep } from "./question.ts"

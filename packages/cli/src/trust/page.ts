@@ -2,7 +2,7 @@
 import { basename, dirname, join } from "node:path"
 import type { ProjectPart } from "@strata/core/internal"
 import { escaped } from "@strata/core/internal/base/escaped-text"
-import { partTitle, partVariables } from "@strata/core/internal/base/project-parts"
+import { partTitle, partVariables } from "@strata/core/internal/settings/project-parts"
 import { bodyRows } from "../chat/body-rows.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
 

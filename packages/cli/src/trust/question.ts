@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline/promises"
 import type { ProjectPart, SettingsReading, Trust } from "@strata/core/internal"
 import { escaped } from "@strata/core/internal/base/escaped-text"
-import { grantTrust } from "@strata/core/internal/base/trust"
+import { grantTrust } from "@strata/core/internal/settings/trust"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { columnsOf, dayOf, type PartsLook, partLines } from "./page.ts"

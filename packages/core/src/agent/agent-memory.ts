@@ -25,7 +25,7 @@ import { parseMemory } from "../memory/topic-file.ts"
 import type { RateLimit } from "../model/model.ts"
 import { wholeDiffOf } from "../tools/files/file-diff.ts"
 import type { AgentOptions } from "./options.ts"
-import type { PermissionPolicy } from "./permission-policy.ts"
+import type { PermissionPolicy } from "./permissions/permission-policy.ts"
 
 export const MEMORY_TOOL = "Memory"
 

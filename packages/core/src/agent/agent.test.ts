@@ -14,10 +14,10 @@ import { read } from "../tools/files/read.ts"
 import { FileReads } from "../tools/files/read-state.ts"
 import type { Tool, Toolset } from "../tools/tool.ts"
 import type { Agent } from "./agent.ts"
-import type { Hook, HookInput } from "./hooks.ts"
+import type { Hook, HookInput } from "./hooks/hooks.ts"
+import type { QueryEvent } from "./loop/query-events.ts"
 import { openAgent } from "./open-agent.ts"
 import type { AgentOptions } from "./options.ts"
-import type { QueryEvent } from "./query-events.ts"
 
 const MODEL = "claude-opus-4-6"
 

@@ -1,7 +1,7 @@
 /** For the person, at the opening: what an agent does not remember, and whose memories its tools can reach. */
 import type { Tool } from "../tools/tool.ts"
 import type { Ground } from "./ground.ts"
-import { isInside } from "./permissions.ts"
+import { isInside } from "./permissions/permissions.ts"
 
 export function memoryProblems(ground: Ground, tools: readonly Tool[]): readonly string[] {
   return [...unremembered(ground), ...withinReach(ground, tools)]

@@ -1,6 +1,5 @@
 /** The options of `openAgent`, and their check. */
 import type { Clock } from "../base/clock.ts"
-import type { FlagClient } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
 import {
   anOption,
@@ -13,8 +12,6 @@ import {
   required,
 } from "../base/options.ts"
 import { MEMORY_OPTION, type MemoryOption } from "../base/owner.ts"
-import type { ProjectPart } from "../base/project-parts.ts"
-import type { SettingsInput } from "../base/settings.ts"
 import {
   HOOK_EVENTS,
   isPermissionRule,
@@ -29,10 +26,13 @@ import type { Layer } from "../layers/layer.ts"
 import type { SystemPrompt } from "../messages/request.ts"
 import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
 import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
+import type { FlagClient } from "../settings/flags.ts"
+import type { ProjectPart } from "../settings/project-parts.ts"
+import type { SettingsInput } from "../settings/settings.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
 import type { PersonQuestion, ReadState, Tool, Toolset } from "../tools/tool.ts"
-import type { PermissionAnswer, PermissionRequest } from "./admit-call.ts"
-import type { Hook } from "./hooks.ts"
+import type { Hook } from "./hooks/hooks.ts"
+import type { PermissionAnswer, PermissionRequest } from "./permissions/admit-call.ts"
 
 export interface AskOptions {
   readonly signal?: AbortSignal

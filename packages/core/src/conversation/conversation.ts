@@ -3,8 +3,6 @@
  * `record` the response. What is acknowledged is in the journal; what is sent is a function of the journal.
  */
 import { RangeRefusedError } from "../base/errors.ts"
-import type { Flags } from "../base/flags.ts"
-import type { EffectiveSettings } from "../base/settings.ts"
 import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { DecisionDraft, DecisionOf, Draft, Entry } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
@@ -19,6 +17,8 @@ import { type Block, type Content, isToolResult, type ToolResult } from "../mess
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { Model } from "../model/model.ts"
+import type { Flags } from "../settings/flags.ts"
+import type { EffectiveSettings } from "../settings/settings.ts"
 import { type Accounting, percentages, type Shares, sharesOf } from "../tokens/accounting.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"

@@ -1,6 +1,7 @@
 /** What a model itself says, as settings: facts that the table does not have, and features that its adapter does not pass on. */
-import type { Settings } from "../base/settings.ts"
+
 import type { Model } from "../model/model.ts"
+import type { Settings } from "../settings/settings.ts"
 import type { ModelAccepts, ModelFacts } from "../tokens/model-facts.ts"
 import { findModel } from "../tokens/models.ts"
 

@@ -1,6 +1,5 @@
 /** The options of `openConversation`, and their check. */
 import type { Clock } from "../base/clock.ts"
-import type { FlagClient } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
 import {
   anOption,
@@ -12,13 +11,14 @@ import {
   required,
 } from "../base/options.ts"
 import { MEMORY_OPTION, type MemoryOption } from "../base/owner.ts"
-import type { SettingsInput } from "../base/settings.ts"
 import { REQUEST_SOURCES, type RequestSource } from "../base/vocabulary.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
 import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
 import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
+import type { FlagClient } from "../settings/flags.ts"
+import type { SettingsInput } from "../settings/settings.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { IncomingMessage } from "./incoming.ts"

@@ -2,12 +2,13 @@
  * Keeps what surrounds the messages of every request: system prompt, tools, context. It is rendered once and then sent unchanged. It is
  * rendered again only at a boundary, where the cache is lost anyway, or when the caller asks for another prompt. Every change is recorded.
  */
-import type { FlagReader } from "../base/flags.ts"
+
 import { type DecisionOf, isBoundaryEntry } from "../journal/entries.ts"
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import type { ToolDefinition } from "../messages/request.ts"
 import { isDeferred } from "../messages/tool-references.ts"
+import type { FlagReader } from "../settings/flags.ts"
 import { createEstimator } from "../tokens/estimate.ts"
 import { type DeferralPlan, declareTools, withLoaded } from "../tools/deferred/declare.ts"
 import type { ToolGrowth } from "../tools/deferred/deferred-tools.ts"

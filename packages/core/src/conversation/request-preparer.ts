@@ -3,7 +3,6 @@
  * request is built from the views alone, and validated before the caller gets it.
  */
 import { ContextFullError, EmptyConversationError } from "../base/errors.ts"
-import type { EffectiveSettings } from "../base/settings.ts"
 import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { Sender } from "../layers/layer.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
@@ -13,6 +12,7 @@ import type { ModelRequest } from "../messages/request.ts"
 import { RequestValidator } from "../messages/validate/validator.ts"
 import { placeBreakpoints } from "../model/cache/breakpoints.ts"
 import { callsKeptBy, SIGNED_SUMMARIES } from "../model/context-management.ts"
+import type { EffectiveSettings } from "../settings/settings.ts"
 import { type ModelLookup, sentModelName } from "../tokens/models.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { ContextView } from "../views/context/context.ts"

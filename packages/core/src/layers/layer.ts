@@ -2,13 +2,14 @@
  * What a layer is. A layer reads the views and answers with an outcome: drafts of entries, and what follows once they are in the journal.
  * The conversation writes them and the views follow. No layer knows another, and a layer that fails never breaks the conversation.
  */
-import type { Flags } from "../base/flags.ts"
+
 import type { Draft } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import type { ToolResult } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../messages/request.ts"
 import type { Model } from "../model/model.ts"
+import type { Flags } from "../settings/flags.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"

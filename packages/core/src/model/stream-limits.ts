@@ -2,7 +2,7 @@
  * How long a model may take and how much it may send. Without these limits a stream that stalls, or never ends, would hold a
  * conversation for ever.
  */
-import type { Flags } from "../base/flags.ts"
+import type { Flags } from "../settings/flags.ts"
 
 /** Times in milliseconds. */
 export interface StreamLimits {

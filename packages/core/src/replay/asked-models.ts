@@ -1,5 +1,5 @@
 /** The models of a recording, with the thresholds that a policy has in their windows. */
-import type { Settings } from "../base/settings.ts"
+import type { Settings } from "../settings/settings.ts"
 import { findModel, type ModelLookup, windowBetas } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import type { Thresholds } from "../tokens/window.ts"

@@ -2,10 +2,11 @@
  * A policy: how a conversation is kept inside its window, and at what cost. Each says in words what it models. All of them replay the
  * same recording, with the same prices, the same cache and the same loss.
  */
-import type { FigureName } from "../base/flag-names.ts"
-import type { Settings } from "../base/settings.ts"
+
 import type { Ahead } from "../layers/4-compaction/ahead.ts"
 import type { Layer } from "../layers/layer.ts"
+import type { FigureName } from "../settings/flag-names.ts"
+import type { Settings } from "../settings/settings.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
 import type { RecordedFiles } from "./recorded-files.ts"
 import type { PolicyRun } from "./report.ts"

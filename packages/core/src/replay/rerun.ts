@@ -4,9 +4,8 @@
  *
  * What an answer uses again and the policy has taken out of the view is fetched first: one more request, with the block as its result.
  */
-import { createFlags, type Flags } from "../base/flags.ts"
+
 import { seededIds } from "../base/ids.ts"
-import { compactionAllowed, DEFAULT_SETTINGS, type Settings } from "../base/settings.ts"
 import { silentTelemetry } from "../base/telemetry.ts"
 import { inputTokens, NO_TOKENS } from "../base/token-counts.ts"
 import { type Draft, type Entry, isDecision } from "../journal/entries.ts"
@@ -20,6 +19,8 @@ import { openingOf } from "../layers/planner/opening.ts"
 import { isToolResult, isToolUse, toBlocks } from "../messages/blocks.ts"
 import type { Message } from "../messages/messages.ts"
 import { LIFETIME_MS, type Lifetime } from "../model/cache/known-entries.ts"
+import { createFlags, type Flags } from "../settings/flags.ts"
+import { compactionAllowed, DEFAULT_SETTINGS, type Settings } from "../settings/settings.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { fillOf } from "../tokens/window.ts"
 import { lifetimeIn } from "../views/cache/cache-history.ts"

@@ -1,5 +1,5 @@
 /** The carrier inside one process: the messages that wait for each of its agents. */
-import type { Arrival, Arrivals } from "../agent/companions.ts"
+import type { Arrival, Arrivals } from "../agent/loop/companions.ts"
 import { type Carrier, type Delivery, LEAD, type Outgoing, refused } from "./carrier.ts"
 import { asAttachment, type TeamMessage } from "./messages.ts"
 

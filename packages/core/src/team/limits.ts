@@ -1,5 +1,5 @@
 /** What a model may not do with agents, as one sentence each. Figures set the limits. */
-import type { Flags } from "../base/flags.ts"
+import type { Flags } from "../settings/flags.ts"
 import { LEAD } from "./carrier.ts"
 
 export interface StartState {

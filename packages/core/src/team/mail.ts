@@ -3,7 +3,7 @@
  * the inboxes of this process, the mailbox of a team of processes, and the socket by which conversations reach each other.
  * The lead gets results of its agents first. They come from the journal's own account of what was delivered, so each comes exactly once.
  */
-import type { Arrival, Arrivals } from "../agent/companions.ts"
+import type { Arrival, Arrivals } from "../agent/loop/companions.ts"
 import type { Clock } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
 import type { Conversation } from "../conversation/conversation.ts"

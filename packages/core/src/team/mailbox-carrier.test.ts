@@ -2,8 +2,8 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { systemClock } from "../base/clock.ts"
-import { FIGURES, type FigureName } from "../base/flag-names.ts"
 import { MailboxDirectory } from "../journal/file/mailbox-directory.ts"
+import { FIGURES, type FigureName } from "../settings/flag-names.ts"
 import { MailboxCarrier } from "./mailbox-carrier.ts"
 
 test("L7-5 a member that waits gets what another one sent right before it began to wait, too", async () => {

@@ -2,12 +2,12 @@
  * The carrier between the processes of a team: it sends to the others through the team's mailbox, and receives for the lead of this one.
  * How far it has read is in the lead's journal, with each message, so that a crash loses and repeats none.
  */
-import type { Arrival, Arrivals } from "../agent/companions.ts"
+import type { Arrival, Arrivals } from "../agent/loop/companions.ts"
 import { type Clock, callAfter } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
-import type { FigureName } from "../base/flag-names.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import type { Mailbox, MailboxCursor, MailboxMessage, Membership } from "../journal/mailbox.ts"
+import type { FigureName } from "../settings/flag-names.ts"
 import { type Carrier, type Delivery, LEAD, type Outgoing, onlyTheLead } from "./carrier.ts"
 import { isReserved } from "./limits.ts"
 import { asAttachment, readSent, type TeamMessage } from "./messages.ts"

@@ -1,8 +1,8 @@
 /** The models of a team's agents. Each is asked through the lead's own client, and keeps what the settings say about models. */
 import type { AgentOptions } from "../agent/options.ts"
-import type { EffectiveSettings } from "../base/settings.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
+import type { EffectiveSettings } from "../settings/settings.ts"
 import { MODEL_FACTS } from "../tokens/model-facts.ts"
 import { canonicalModelId, findModel } from "../tokens/models.ts"
 

@@ -3,8 +3,8 @@
  * messages in between. What it spends and what it does is reported as it happens.
  */
 import type { Agent } from "../agent/agent.ts"
-import type { Companions } from "../agent/companions.ts"
-import type { QueryEnd, QueryEvent } from "../agent/query-events.ts"
+import type { Companions } from "../agent/loop/companions.ts"
+import type { QueryEnd, QueryEvent } from "../agent/loop/query-events.ts"
 import { messageOf } from "../base/errors.ts"
 import type { AgentEnding, AgentStart } from "../journal/entries.ts"
 import { type Block, type Content, isText, textOf } from "../messages/blocks.ts"

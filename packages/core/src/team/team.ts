@@ -3,8 +3,8 @@
  * the lead's journal, so nothing is started twice and every result arrives once, also after a crash.
  */
 import type { Agent } from "../agent/agent.ts"
-import type { Arrival, Arrivals, Companions } from "../agent/companions.ts"
-import type { QueryEvent } from "../agent/query-events.ts"
+import type { Arrival, Arrivals, Companions } from "../agent/loop/companions.ts"
+import type { QueryEvent } from "../agent/loop/query-events.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
 import { Events } from "../base/events.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { combineSettings } from "../base/settings.ts"
+import { combineSettings } from "../settings/settings.ts"
 import { MODEL_FACTS } from "./model-facts.ts"
 import { asksForMillion, canonicalModelId, findModel, sentModelName } from "./models.ts"
 

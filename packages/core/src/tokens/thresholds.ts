@@ -1,7 +1,7 @@
 /** The thresholds of a conversation, from the model's window and the settings. */
 
 import { grouped } from "../base/grouped.ts"
-import { compactionAllowed, type Settings } from "../base/settings.ts"
+import { compactionAllowed, type Settings } from "../settings/settings.ts"
 import type { LearntLimit } from "./learnt-limit.ts"
 import type { ModelFacts } from "./model-facts.ts"
 import { type ModelLookup, windowBetas } from "./models.ts"

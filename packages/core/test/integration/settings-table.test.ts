@@ -1,6 +1,6 @@
 /** Settings, switches and figures, turned, change what their sentences in docs/settings.md and docs/flags.md say. */
 import { afterEach, describe, expect, test } from "vitest"
-import type { FlagClient } from "../../src/base/flags.ts"
+import type { FlagClient } from "../../src/settings/flags.ts"
 import { AGENT_FIGURES, AGENT_SETTINGS, AGENT_SWITCHES } from "./settings-table/agents.ts"
 import { COMPACTION_FIGURES, COMPACTION_SETTINGS, COMPACTION_SWITCHES } from "./settings-table/compactions.ts"
 import { MEMORY_FIGURES, MEMORY_SWITCHES } from "./settings-table/memories.ts"

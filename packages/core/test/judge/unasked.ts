@@ -1,6 +1,6 @@
 /** The two doors of the product: does a line run without a question, and how does it run then. */
-import { throughRules } from "../../src/agent/admit-call.ts"
-import type { PermissionPolicy } from "../../src/agent/permissions.ts"
+import { throughRules } from "../../src/agent/permissions/admit-call.ts"
+import type { PermissionPolicy } from "../../src/agent/permissions/permissions.ts"
 import { systemClock } from "../../src/base/clock.ts"
 import { isReadOnly, questionOf } from "../../src/tools/defaults.ts"
 import { bashTool } from "../../src/tools/shell/bash.ts"

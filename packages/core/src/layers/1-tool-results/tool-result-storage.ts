@@ -6,7 +6,6 @@
  * context, and the person gets a message. It is cut there if its tool says how much may stay; the journal has all of it.
  */
 import { reasonOf, StrataError } from "../../base/errors.ts"
-import { MOST_RESULT_CHARACTERS } from "../../base/flag-client.ts"
 import { grouped } from "../../base/grouped.ts"
 import { isSafeId } from "../../base/ids.ts"
 import type { DecisionDraft, DecisionOf, Effect } from "../../journal/entries.ts"
@@ -20,6 +19,7 @@ import {
   type ToolResult,
 } from "../../messages/blocks.ts"
 import { contentOf } from "../../messages/messages.ts"
+import { MOST_RESULT_CHARACTERS } from "../../settings/flag-client.ts"
 import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
 import { parseAddress } from "../../views/record/archive.ts"
 import type { Layer, LayerContext } from "../layer.ts"

@@ -2,8 +2,8 @@
  * Which mechanism applies to which model. At most one of those decided here acts before a request: the first in this table that has
  * something to do. What the server is asked to clear comes on top.
  */
-import type { SwitchName } from "../../base/flag-names.ts"
-import type { Flags } from "../../base/flags.ts"
+import type { SwitchName } from "../../settings/flag-names.ts"
+import type { Flags } from "../../settings/flags.ts"
 import type { ModelAccepts } from "../../tokens/model-facts.ts"
 
 export type MechanismName = "by-time" | "by-cache-edit" | "by-api" | "by-size"

@@ -3,10 +3,11 @@
  * once. Its size does not follow the calibration, so a conversation that was opened again finds the same; `scale` converts it to the
  * tokens that calibration expects now.
  */
-import type { Flags } from "../../base/flags.ts"
+
 import { type Block, isThinking, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
 import type { Message, Uuid } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
+import type { Flags } from "../../settings/flags.ts"
 import { createEstimator, type Estimator, type Measure } from "../../tokens/estimate.ts"
 import { addMeasure, type RunningMeasure, runningMeasure } from "../../tokens/measure.ts"
 import { renderCleared, renderClearedMemory } from "../../views/context/render-decisions.ts"

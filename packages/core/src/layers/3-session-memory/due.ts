@@ -1,7 +1,8 @@
 /** Whether an update of the notes is due: often where a compaction is near, because they replace its summary, and seldom where it is far. */
-import type { Flags } from "../../base/flags.ts"
+
 import type { PlannerMode } from "../../base/vocabulary.ts"
 import type { Message, Uuid } from "../../messages/messages.ts"
+import type { Flags } from "../../settings/flags.ts"
 import type { LayerContext } from "../layer.ts"
 import { compactsSoon, costsMoney } from "../planner/compact-now.ts"
 import { outlookOf } from "../planner/outlook.ts"

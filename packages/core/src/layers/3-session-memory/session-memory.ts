@@ -3,13 +3,13 @@
  * time. One that becomes due during another waits for it and then starts from the newest state.
  */
 import { reasonOf } from "../../base/errors.ts"
-import type { Flags } from "../../base/flags.ts"
 import { grouped } from "../../base/grouped.ts"
 import type { DecisionDraft } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import { MissingKeyError } from "../../model/errors.ts"
 import { isOffline } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
+import type { Flags } from "../../settings/flags.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
 import { dollarsFor } from "../daily-limit.ts"

@@ -1,8 +1,9 @@
 /** Dreaming as a layer: after a query it looks whether it is time, and then dreams in the background. Or at once, when a person asks. */
-import type { Flags } from "../../base/flags.ts"
+
 import type { DecisionDraft } from "../../journal/entries.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
+import type { Flags } from "../../settings/flags.ts"
 import { backgroundBudget } from "../background-budget.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import type { Quota } from "../quota.ts"

@@ -1,11 +1,11 @@
 /** BEY-4: how long the cache is kept warm in a pause follows the pauses of the conversation, and the account bounds what it costs. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { createFlags } from "../../base/flags.ts"
-import { DEFAULT_SETTINGS } from "../../base/settings.ts"
 import { NO_TOKENS, type TokenCounts, weighCounts } from "../../base/token-counts.ts"
 import type { Entry } from "../../journal/entries.ts"
 import type { Usage } from "../../messages/messages.ts"
+import { createFlags } from "../../settings/flags.ts"
+import { DEFAULT_SETTINGS } from "../../settings/settings.ts"
 import { findModel } from "../../tokens/models.ts"
 import type { PausePrior } from "../../views/cache/earlier-pauses.ts"
 import { Views } from "../../views/views.ts"

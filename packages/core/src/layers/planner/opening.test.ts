@@ -1,9 +1,9 @@
 /** BEY-4: what `balanced` may interrupt, and what it risks, on made-up conversations. */
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
-import { createFlags } from "../../base/flags.ts"
-import { DEFAULT_SETTINGS, type Settings } from "../../base/settings.ts"
 import type { Entry } from "../../journal/entries.ts"
+import { createFlags } from "../../settings/flags.ts"
+import { DEFAULT_SETTINGS, type Settings } from "../../settings/settings.ts"
 import { findModel } from "../../tokens/models.ts"
 import { resolveThresholds } from "../../tokens/window.ts"
 import { Views } from "../../views/views.ts"

@@ -2,10 +2,11 @@
  * Loads the agent definitions that count: those in the home directory, then those of a trusted project. A file that cannot be used costs
  * a sentence, and the others still work. The same files always give the same list.
  */
-import { type AgentFile, type AgentFiles, homeAgentFiles } from "../../base/agent-files.ts"
+
 import { escaped } from "../../base/escaped-text.ts"
 import { readMarkdown } from "../../base/markdown-file.ts"
 import { cut } from "../../memory/topic-file.ts"
+import { type AgentFile, type AgentFiles, homeAgentFiles } from "../../settings/agent-files.ts"
 import { type AgentDefinition, isAgentName, MEMORY_SCOPES, NAME_RULE, type ToolLists, toolNames } from "./definition.ts"
 
 export interface DefinitionPlaces {

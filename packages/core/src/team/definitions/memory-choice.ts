@@ -5,12 +5,12 @@
 import { sep } from "node:path"
 import { localPerson, type Owner, placeFor, placeOfAllProjects } from "../../base/owner.ts"
 import { repositoryRoot } from "../../base/repository.ts"
-import type { EffectiveSettings } from "../../base/settings.ts"
-import { followed } from "../../base/trust.ts"
 import { memoryDirectoryOf } from "../../conversation/project-memory.ts"
 import type { AgentMemoryPlace } from "../../journal/memory-files.ts"
 import type { Store } from "../../journal/store.ts"
 import { projectIdentity } from "../../memory/project-identity.ts"
+import type { EffectiveSettings } from "../../settings/settings.ts"
+import { followed } from "../../settings/trust.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE } from "./definition.ts"
 
 /** Nothing: the definition asks for no memory, or memory is off. */

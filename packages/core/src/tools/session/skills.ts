@@ -9,8 +9,8 @@ import { reasonOf } from "../../base/errors.ts"
 import { readMarkdown } from "../../base/markdown-file.ts"
 import { factsOf, realPath } from "../../base/path-facts.ts"
 import { readPlainFile } from "../../base/plain-file.ts"
-import { MOST_SKILL_BYTES, MOST_SKILLS, SKILL_FILE } from "../../base/skill-files.ts"
 import type { Attachment } from "../../messages/attachments.ts"
+import { MOST_SKILL_BYTES, MOST_SKILLS, SKILL_FILE } from "../../settings/skill-files.ts"
 import { clip } from "../defaults.ts"
 
 export interface Skill {

@@ -1,6 +1,6 @@
 /** Facts that layer 2 clears before layer 4 summarises are still there after any number of compactions. */
 import { describe, expect, test } from "vitest"
-import type { Settings } from "../../../src/base/settings.ts"
+import type { Settings } from "../../../src/settings/settings.ts"
 import { size } from "../../size.ts"
 import { ask } from "../agent/agents.ts"
 import { MINUTE } from "../layers/conversations.ts"

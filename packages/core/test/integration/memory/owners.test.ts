@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { judge } from "../../../src/agent/permissions.ts"
+import { judge } from "../../../src/agent/permissions/permissions.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { projectName } from "../../../src/base/ids.ts"
 import { InvalidOptionError } from "../../../src/base/options.ts"

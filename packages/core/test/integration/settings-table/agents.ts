@@ -1,9 +1,9 @@
 /** What an agent opens with, what its requests carry, and the bounds of its loop. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { SettingsInput } from "../../../src/base/settings.ts"
 import type { ModelRequest } from "../../../src/messages/request.ts"
 import { PromptTooLongError } from "../../../src/model/errors.ts"
+import type { SettingsInput } from "../../../src/settings/settings.ts"
 import { openTeamAgent } from "../../../src/team/open-team.ts"
 import type { Tool, ToolContext } from "../../../src/tools/tool.ts"
 import { scratchDirectory } from "../../tool-context.ts"

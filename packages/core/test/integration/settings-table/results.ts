@@ -1,5 +1,5 @@
 /** Layers 1 and 2, and folds: what becomes of tool results and old exchanges. */
-import type { SettingsInput } from "../../../src/base/settings.ts"
+import type { SettingsInput } from "../../../src/settings/settings.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
 import { clearedIn, decisions, MINUTE, PLAIN, round, type SceneOptions, scene, textOf, words, work } from "./scenes.ts"
 import type { Probes } from "./table.ts"

@@ -1,8 +1,8 @@
 /** The settings that docs/settings.md lists, all switches and figures, and what a probe of one of them is. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { FIGURES, SWITCHES } from "../../../src/base/flag-names.ts"
-import type { SettingsInput } from "../../../src/base/settings.ts"
+import { FIGURES, SWITCHES } from "../../../src/settings/flag-names.ts"
+import type { SettingsInput } from "../../../src/settings/settings.ts"
 
 const ROOT = join(import.meta.dirname, "../../../../..")
 const DOCS = readFileSync(join(ROOT, "docs/settings.md"), "utf8")

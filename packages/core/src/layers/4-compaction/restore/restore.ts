@@ -4,9 +4,9 @@
  */
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
-import type { Flags } from "../../../base/flags.ts"
 import type { Attachment } from "../../../messages/attachments.ts"
 import type { Message } from "../../../messages/messages.ts"
+import type { Flags } from "../../../settings/flags.ts"
 import type { FileRead } from "../../../tools/tool.ts"
 import type { Agents } from "../../../views/record/agents.ts"
 import type { Frontier } from "../../../views/record/frontier.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { createFlags } from "../../../base/flags.ts"
-import { DEFAULT_SETTINGS } from "../../../base/settings.ts"
+import { createFlags } from "../../../settings/flags.ts"
+import { DEFAULT_SETTINGS } from "../../../settings/settings.ts"
 import { fromNotes } from "./from-notes.ts"
 import type { RouteInput } from "./route.ts"
 

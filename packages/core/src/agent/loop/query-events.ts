@@ -1,0 +1,96 @@
+/** The events of a query. Each carries all that is needed to show it. */
+
+import type { AuditFigures } from "../../journal/entries.ts"
+import type { CompactionProgress } from "../../layers/compaction-order.ts"
+import type { Attachment } from "../../messages/attachments.ts"
+import type { ToolResult } from "../../messages/blocks.ts"
+import type { Uuid } from "../../messages/messages.ts"
+import type { ModelResponse } from "../../model/model.ts"
+import type { ContextSize } from "../../tokens/context-size.ts"
+import type { Cost } from "../../tokens/price.ts"
+import type { Fill } from "../../tokens/window.ts"
+import type { PermissionQuestion } from "../../tools/tool.ts"
+
+export type QueryEvent =
+  /** The user's message is in the journal. `queued`: it was typed while the agent worked. */
+  | { readonly type: "user"; readonly uuid: Uuid; readonly text: string; readonly queued: boolean }
+  /** A request is about to be sent. */
+  | { readonly type: "request"; readonly turn: number; readonly size: ContextSize; readonly fill: Fill }
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
+  /** An attempt failed and is repeated. Ignore what was streamed of it. */
+  | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
+  | { readonly type: "response"; readonly uuid: Uuid; readonly response: ModelResponse; readonly cost: Cost }
+  | {
+      readonly type: "tool-start"
+      readonly id: string
+      readonly name: string
+      readonly input: unknown
+      readonly summary: string
+    }
+  | { readonly type: "tool-progress"; readonly id: string; readonly text: string }
+  | {
+      readonly type: "tool-denied"
+      readonly id: string
+      readonly name: string
+      readonly question: PermissionQuestion
+      readonly why: string
+    }
+  | {
+      readonly type: "tool-result"
+      readonly id: string
+      readonly name: string
+      readonly result: ToolResult
+      readonly ms: number
+    }
+  | { readonly type: "attached"; readonly kind: string; readonly about: string }
+  /** The progress of a compaction. */
+  | { readonly type: "compaction"; readonly progress: CompactionProgress }
+  /** The context starts again here: summary and attachments follow, one by one, then `compacted`. */
+  | {
+      readonly type: "boundary"
+      readonly uuid: Uuid
+      readonly trigger: "auto" | "manual"
+      readonly tokensBefore: number
+      /** How many messages the summary replaces, where that is known. */
+      readonly messages?: number
+    }
+  | { readonly type: "summary"; readonly uuid: Uuid; readonly text: string }
+  | {
+      readonly type: "compacted"
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+      readonly route: string
+      /** Why the planner compacted before the window was full. */
+      readonly planned?: string
+      /** How the summary was checked. */
+      readonly audit?: AuditFigures
+    }
+  /** `quiet`: nothing to act on, a layer did its work. */
+  | { readonly type: "notice"; readonly message: string; readonly quiet?: true }
+  /** The query failed. The error is thrown after the last event unless you call `take()`, which returns it. */
+  | { readonly type: "error"; readonly message: string; readonly error: unknown; readonly take: () => unknown }
+  | ({ readonly type: "done"; readonly turns: number } & QueryEnd)
+
+/** How a query ended. */
+export type QueryEnd =
+  | { readonly reason: "answer"; readonly text: string }
+  | { readonly reason: "refusal" }
+  | { readonly reason: "max-turns"; readonly limit: number }
+  /** `next`: what the request that was not sent would have cost, estimated. */
+  | { readonly reason: "cost-limit"; readonly limit: number; readonly spent: number; readonly next?: number }
+  | { readonly reason: "stopped-by-hook"; readonly why: string }
+  /** The query repeats itself: the model pauses, fails or makes the same call again and again. `why` is a sentence. */
+  | { readonly reason: "no-progress"; readonly why: string }
+  | { readonly reason: "aborted" }
+  /** `message` is a sentence for a person. */
+  | { readonly reason: "error"; readonly message: string; readonly error: unknown }
+
+/** What an attachment is about: a path or a name. */
+export function aboutOf(attachment: Attachment): string {
+  if ("path" in attachment && attachment.path !== undefined) return attachment.path
+  if ("name" in attachment) return attachment.name
+  if ("command" in attachment) return attachment.command
+  if (attachment.type === "queued_agent_message") return attachment.from
+  return "hook" in attachment ? attachment.hook : ""
+}

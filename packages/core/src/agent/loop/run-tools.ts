@@ -1,0 +1,246 @@
+/**
+ * Runs the tool calls of one response in the agent's loop: with permissions, hooks, events and telemetry. Calls that change nothing run
+ * side by side, others in order. Every call gets exactly one result.
+ */
+
+import { resolve } from "node:path"
+import { Channel } from "../../base/channel.ts"
+import type { Telemetry } from "../../base/telemetry.ts"
+import type { Attachment } from "../../messages/attachments.ts"
+import { type ToolResult, type ToolUse, textOf } from "../../messages/blocks.ts"
+import type { CallChanges } from "../../messages/messages.ts"
+import { forgetCalls } from "../../tools/files/read-state.ts"
+import { type CallOutcome, type CallRequest, type PreparedCall, prepareCalls, runCall } from "../../tools/run-calls.ts"
+import { NO_OUTPUT } from "../../tools/shell/bash.ts"
+import type { SharedToolContext, Tool, ToolOutput } from "../../tools/tool.ts"
+import {
+  asAttachment,
+  type Candidate,
+  contextsOf,
+  copyOf,
+  type Gate,
+  throughHooks,
+  throughRules,
+} from "../permissions/admit-call.ts"
+import { judge } from "../permissions/permissions.ts"
+import type { QueryEvent } from "./query-events.ts"
+import type { Refusals } from "./refusals.ts"
+
+export interface ToolRun extends Omit<Gate, "notice"> {
+  readonly tools: readonly Tool[]
+  readonly context: SharedToolContext
+  readonly telemetry: Telemetry
+  readonly refusals: Refusals
+  readonly conversation: string
+  readonly now: () => number
+}
+
+export interface ToolRunOutcome {
+  /** In the order of the calls. */
+  readonly results: readonly ToolResult[]
+  readonly attachments: readonly Attachment[]
+  readonly touched: readonly string[]
+  /** What changed on disk around each call, where that was looked at. */
+  readonly filesChanged: readonly CallChanges[]
+  /** What the person said when they refused a call. It is kept as their own message. */
+  readonly remarks: readonly string[]
+  /** Why a hook ends the query. */
+  readonly stop: string | undefined
+}
+
+/** The person interrupted instead of answering. */
+const NEVER_RAN = "you interrupted before it ran"
+const INTERRUPTED = "Interrupted by the user before it finished."
+
+/** Yields what happens; returns what goes into the conversation. */
+export async function* runTools(calls: readonly ToolUse[], given: ToolRun): AsyncGenerator<QueryEvent, ToolRunOutcome> {
+  const outcomes: CallOutcome[] = []
+  const remarks: string[] = []
+  let stop: string | undefined
+  const run = recordingRemarks(given, remarks)
+  for (const group of await prepareCalls(calls, run.tools)) {
+    const events = new Channel<QueryEvent>()
+    const round: Round = {
+      emit: (event) => events.push(event),
+      stopped: () => stop,
+      stop: (why) => {
+        stop ??= why
+      },
+      alone: oneAtATime(),
+    }
+    const work = Promise.all(group.map((prepared) => runWithEvents(prepared, run, round))).finally(() => events.end())
+    yield* events
+    outcomes.push(...(await work))
+  }
+  return {
+    results: outcomes.map(({ result }) => result),
+    attachments: outcomes.flatMap(({ attachments }) => attachments),
+    touched: [...new Set(outcomes.flatMap(({ touched }) => touched))],
+    filesChanged: outcomes.flatMap(({ filesChanged }) => filesChanged ?? []),
+    remarks,
+    stop,
+  }
+}
+
+/** What the calls of one group share. */
+interface Round {
+  readonly emit: (event: QueryEvent) => void
+  /** Why a hook ends the query. Calls that have not started then do not run. */
+  readonly stopped: () => string | undefined
+  readonly stop: (why: string) => void
+  /** For a call that ran beside others because it changed nothing, until a hook gave it an input that does. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+function oneAtATime(): Round["alone"] {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => undefined) // the caller gets its failure; the next call does not
+    return turn
+  }
+}
+
+function recordingRemarks(run: ToolRun, remarks: string[]): ToolRun {
+  const ask = run.askPermission
+  if (!ask) return run
+  return {
+    ...run,
+    async askPermission(request) {
+      const answer = await ask(request)
+      if (typeof answer?.allowed !== "boolean")
+        throw new Error("It was not run: askPermission must return { allowed: true } or { allowed: false }.")
+      if (!answer.allowed && answer.remark?.trim()) remarks.push(answer.remark)
+      return answer
+    },
+  }
+}
+
+async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round): Promise<CallOutcome> {
+  const { id, name } = prepared.call
+  const { emit } = round
+  const gate: Gate = { ...run, notice: (message) => emit({ type: "notice", message }) }
+  let started: number | undefined
+  let waiting: CallRequest | undefined
+  const outcome = await runCall(prepared, {
+    context: {
+      ...run.context,
+      judgeStep: (step) => {
+        const judgement = judge({ tool: name, isReadOnly: true, question: step }, run.policy())
+        return { ...judgement, byRule: judgement.verdict === "ask" && judgement.onlyPerson === true }
+      },
+    },
+    signal: run.signal,
+    interrupted: INTERRUPTED,
+    progress: (text) => emit({ type: "tool-progress", id, text }),
+    admit: async (given) => {
+      const candidate = await hooked(given, gate, round)
+      const { input, question } = candidate.request
+      emit({ type: "tool-start", id, name, input, summary: question.summary })
+      waiting = candidate.request
+      const { request, notes, refused, stop, unasked } = await throughRules(candidate, gate)
+      waiting = undefined
+      if (stop !== undefined) round.stop(stop)
+      if (refused !== undefined) {
+        emit({ type: "tool-denied", id, name, question: request.question, why: refused })
+        const advice = run.refusals.refused(name, refused)
+        return { state: "refused", why: advice === undefined ? refused : `${refused}\n${advice}`, attachments: notes }
+      }
+      run.refusals.allowed()
+      const mustWait = given.isReadOnly && !request.isReadOnly
+      return {
+        state: "admitted",
+        input: request.input,
+        ...(unasked ? { unasked } : {}),
+        perform: async (execute) => {
+          const timed = () => {
+            started = run.now() // the time a person took to decide is not the tool's
+            return run.telemetry.tool(
+              { conversation: run.conversation, name, callId: id, input: () => request.input },
+              execute,
+            )
+          }
+          const output = await (mustWait ? round.alone(timed) : timed())
+          return afterHooks({ request, output, notes }, gate, round)
+        },
+      }
+    },
+  })
+  if (waiting && run.signal.aborted) emit({ type: "tool-denied", id, name, question: waiting.question, why: NEVER_RAN })
+  const ms = started === undefined ? 0 : run.now() - started // a call that never ran took no time
+  emit({ type: "tool-result", id, name, result: outcome.result, ms })
+  return outcome
+}
+
+/** Once a hook has ended the query, the calls that are left get a refusal each. */
+async function hooked(request: CallRequest, gate: Gate, round: Round): Promise<Candidate> {
+  const stop = round.stopped()
+  if (stop === undefined) return throughHooks(request, gate)
+  const before = { permission: undefined, reason: undefined }
+  return { request, notes: [], before, refused: `a hook stopped the work: ${stop}` }
+}
+
+interface Performed {
+  readonly request: CallRequest
+  readonly output: ToolOutput
+  readonly notes: readonly Attachment[]
+}
+
+/** The output after the hooks: one may replace the content, each may add something for the model. */
+async function afterHooks({ request, output, notes }: Performed, gate: Gate, round: Round): Promise<ToolOutput> {
+  const { call, tool, input, context } = request
+  const response = typeof output.content === "string" ? output.content : output.content.map((block) => block.type)
+  const about = { tool_name: tool.name, tool_input: copyOf(input), tool_use_id: call.id, tool_response: response }
+  const claudeCode = {
+    tool_response: claudeToolResponse({ tool: tool.name, input, output, directory: context.directory.get() }),
+  }
+  const after = await gate.runHooks("PostToolUse", { about, claudeCode, signal: gate.signal })
+  for (const message of after.messages) gate.notice(message)
+  if (after.stop !== undefined) round.stop(after.stop)
+  if (after.output !== undefined) forgetCalls(context.reads, new Set([call.id]))
+  const blocked = after.blocked === undefined ? [] : [asAttachment({ hook: tool.name, text: after.blocked })]
+  return {
+    ...output,
+    content: after.output ?? output.content,
+    attachments: [...(output.attachments ?? []), ...notes, ...contextsOf(after), ...blocked],
+  }
+}
+
+/** The `tool_response` that scripts written for Claude Code expect after a call: an object whose fields depend on the tool. */
+interface Responded {
+  readonly tool: string
+  readonly input: unknown
+  readonly output: ToolOutput
+  /** Relative paths start here. */
+  readonly directory: string
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const RESPONSES: Readonly<Record<string, (input: Fields, output: ToolOutput) => Fields>> = {
+  // the shell has one stream for both, and it is in the order in which it was printed
+  Bash: (_, output) => ({ stdout: textIn(output), stderr: "", interrupted: false, isImage: false }),
+  Read: ({ file_path: filePath }, output) => ({ type: "text", file: { filePath, content: textIn(output) } }),
+  Write: ({ file_path: filePath, content }, output) => ({ filePath, content, success: output.isError !== true }),
+  Edit: ({ file_path: filePath, old_string, new_string, replace_all }, output) => ({
+    filePath,
+    oldString: old_string,
+    newString: new_string,
+    replaceAll: replace_all === true,
+    success: output.isError !== true,
+  }),
+}
+
+/** For other tools the content, as text or as blocks. */
+export function claudeToolResponse({ tool, input, output, directory }: Responded): Fields {
+  const given = (typeof input === "object" && input !== null ? input : {}) as Fields
+  const { file_path: path } = given
+  const fields = typeof path === "string" ? { ...given, file_path: resolve(directory, path) } : given
+  const failed = output.isError ? { is_error: true } : {}
+  return { ...(RESPONSES[tool]?.(fields, output) ?? { content: output.content }), ...failed }
+}
+
+function textIn({ content }: ToolOutput): string {
+  const text = typeof content === "string" ? content : textOf(content)
+  return text === NO_OUTPUT ? "" : text
+}

@@ -1,0 +1,86 @@
+/**
+ * Asks the agent's model for an MCP server, or to search the web. The request holds only what the server or the tool sent. What it cost is in
+ * the journal. Servers start before the conversation is open, so the model comes later.
+ */
+
+import type { Conversation } from "../../conversation/conversation.ts"
+import { type Block, textOf } from "../../messages/blocks.ts"
+import type { ModelRequest } from "../../messages/request.ts"
+import type { Model, ModelResponse } from "../../model/model.ts"
+import type { Sample, SampledAnswer, SampleModel, WebQuery } from "../../tools/tool.ts"
+
+interface Asked {
+  readonly model: Model
+  readonly conversation: Pick<Conversation, "note">
+}
+
+export class ServerSampling implements SampleModel {
+  readonly canAsk: boolean
+  #asked: Asked | undefined
+
+  readonly search?: NonNullable<SampleModel["search"]>
+
+  /** `model`: whether its API can search the web. */
+  constructor({ canAsk, model }: { readonly canAsk: boolean; readonly model: Pick<Model, "provider" | "facts"> }) {
+    this.canAsk = canAsk
+    if (model.provider === "anthropic" && model.facts.family.startsWith("claude"))
+      this.search = (query, signal) => this.#search(query, signal)
+  }
+
+  use(asked: Asked): void {
+    this.#asked = asked
+  }
+
+  async ask({ system, messages, maxTokens }: Sample, signal: AbortSignal): Promise<SampledAnswer> {
+    const request = {
+      max_tokens: maxTokens,
+      ...(system === undefined ? {} : { system }),
+      messages: messages as ModelRequest["messages"],
+    }
+    const response = await this.#answerTo(request, { signal, purpose: "sampling" })
+    const text = textOf(response.content as readonly Block[])
+    return { text, model: response.model, isCut: response.stop_reason === "max_tokens" }
+  }
+
+  async #search({ query, allowed, blocked }: WebQuery, signal: AbortSignal): Promise<readonly Block[]> {
+    const domains = {
+      ...(allowed ? { allowed_domains: [...allowed] } : {}),
+      ...(blocked ? { blocked_domains: [...blocked] } : {}),
+    }
+    const content = `Search the web for: ${query}\n\nThen say what the pages you found say about it, with the address of each.`
+    const request = {
+      max_tokens: SEARCH_OUTPUT,
+      messages: [{ role: "user" as const, content }],
+      tools: [{ ...SEARCH_TOOL, ...domains }],
+    }
+    const response = await this.#answerTo(request, { signal, purpose: "search" })
+    return response.content as readonly Block[]
+  }
+
+  async #answerTo(request: Omit<ModelRequest, "model">, how: How): Promise<ModelResponse> {
+    if (!this.#asked) throw new Error("The conversation is still opening. Try again later.")
+    const { model, conversation } = this.#asked
+    const response = await answerTo(model, { request: { ...request, model: model.name }, ...how })
+    const { id: responseId, model: name, usage } = response
+    const { purpose } = how
+    await conversation.note([{ type: "strata", subtype: "spent", purpose, model: name, responseId, usage }])
+    return response
+  }
+}
+
+const SEARCH_OUTPUT = 8_000 // tokens: thinking, a few searches and what they found
+const SEARCH_TOOL = { type: "web_search_20250305", name: "web_search", max_uses: 5 } as const // the version that every model has
+
+interface How {
+  readonly signal: AbortSignal
+  readonly purpose: "sampling" | "search"
+}
+
+async function answerTo(
+  model: Model,
+  { request, signal, purpose }: How & { readonly request: ModelRequest },
+): Promise<ModelResponse> {
+  for await (const event of model.stream(request, { signal, writesCache: false, purpose }))
+    if (event.type === "response") return event.response
+  throw new Error("The model gave no answer.")
+}

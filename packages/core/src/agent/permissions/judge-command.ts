@@ -1,0 +1,235 @@
+/**
+ * Judges a command line as parsed: every command in it by the rules for the tool, every file it reads and writes by the rules for Read and
+ * Edit. What is only known when it runs cannot pass a rule that denies or asks.
+ */
+import { join } from "node:path"
+import { Disk } from "../../tools/shell/command/disk.ts"
+import type { CommandFacts, FileUse, SimpleCommand } from "../../tools/shell/command/facts.ts"
+import { trackedIn } from "../../tools/shell/command/git-config.ts"
+import { pathFits } from "./path-rules.ts"
+import {
+  allow,
+  allowUnasked,
+  ask,
+  deny,
+  isAroundOthers,
+  isInside,
+  isKept,
+  isReadable,
+  type Judgement,
+  type PermissionPolicy,
+  PLANNING,
+  placeOf,
+  type Request,
+  setupAmong,
+} from "./permission-policy.ts"
+import { commandFits, coversWriting, parseRule, type Rule, toolFits } from "./rules.ts"
+
+export interface CommandRequest extends Request {
+  readonly facts: CommandFacts
+}
+
+/** Rarely what a rule is about, and often larger than all the rest. */
+const NOT_SEARCHED = new Set(["node_modules", ".git"])
+
+export function judgeCommand(request: CommandRequest, policy: PermissionPolicy): Judgement {
+  const { tool, facts, isReadOnly } = request
+  const kept = keptAmong(facts, policy)
+  if (kept !== undefined) return deny(belongsToStrata(kept))
+  const around = aroundKept(facts, policy) ?? namedKept(facts, policy)
+  if (around !== undefined && policy.mode === "bypass") return deny(belongsToStrata(around))
+  const denied = restriction(policy.deny, request, policy)
+  if (denied?.match === "certain") return deny(`the rule "${denied.rule}" forbids it`)
+  if (policy.mode === "plan" && !isReadOnly) return deny(PLANNING)
+  if (denied) return { ...ask(`the rule "${denied.rule}" may forbid it: ${denied.why}`), onlyPerson: true }
+  if (policy.mode === "bypass") return allow("permissions are bypassed")
+  const asked = restriction(policy.ask, request, policy)
+  if (asked) return { ...ask(`the rule "${asked.rule}" asks for it`), onlyPerson: true }
+  if (around !== undefined) return { ...ask(belongsToStrata(around)), onlyPerson: true }
+  const setup = setupWritten(facts, policy)
+  if (setup !== undefined) return { ...ask(`${setup} decides which programs run`), onlyPerson: true }
+  const rules = policy.allow.map(parseRule)
+  const whole = rules.find((rule) => toolFits(rule.tool, tool) && rule.pattern === undefined)
+  if (whole) return allow(`the rule "${whole.text}" allows it`)
+  const refusal = refusalOf(request, { policy, rules })
+  if (refusal === undefined && isReadOnly)
+    return rulesAllow(request, rules) ? allow("rules allow it") : allowUnasked("the command changes nothing")
+  if (refusal === undefined) return allow("rules allow all that it does")
+  if (request.needsApproval === false) return allowUnasked(`${tool} needs no approval`)
+  return ask(refusal)
+}
+
+const allReads = ({ commands, redirections }: CommandFacts): readonly FileUse[] => [
+  ...redirections.reads,
+  ...commands.flatMap(({ uses }) => uses.reads),
+]
+const allWrites = ({ commands, redirections }: CommandFacts): readonly FileUse[] => [
+  ...redirections.writes,
+  ...commands.flatMap(({ uses }) => uses.writes),
+]
+/** What a command that is not understood may read or write. */
+const possibleUses = ({ commands }: CommandFacts): readonly FileUse[] =>
+  commands.flatMap(({ names }) => names.map((path) => ({ path })))
+
+const belongsToStrata = (path: string): string => `${path} belongs to Strata, and no tool may write it`
+
+/** A file of Strata's that would be written, or that is given to a program that is not known to only read. */
+const keptAmong = (facts: CommandFacts, policy: PermissionPolicy): string | undefined =>
+  [...allWrites(facts), ...possibleUses(facts)].find(({ path }) => path !== undefined && isKept(path, policy))?.path
+
+/** A directory of Strata's below one that would be removed or moved. */
+function aroundKept(facts: CommandFacts, { kept }: PermissionPolicy): string | undefined {
+  const trees = allWrites(facts).flatMap(({ path, isTree }) => (isTree && path !== undefined ? [path] : []))
+  return kept.find((directory) => trees.some((tree) => isInside(directory, tree)))
+}
+
+/** A directory of Strata's that the line names, where not all that it writes is known. */
+function namedKept(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
+  const isKnown = (command: SimpleCommand) => command.isReadOnly || command.uses.writes.length > 0
+  const areWritesKnown = allWrites(facts).every(({ path }) => path !== undefined)
+  if (facts.isReadOnly || (facts.unknown.length === 0 && areWritesKnown && facts.commands.every(isKnown)))
+    return undefined
+  const line = facts.line.replace(/["'\\]/g, "")
+  return policy.kept.find((directory) => spellingsOf(directory, policy).some((text) => names(line, text)))
+}
+
+function spellingsOf(directory: string, policy: PermissionPolicy): readonly string[] {
+  const { home } = placeOf(policy)
+  if (!isInside(directory, home)) return [directory]
+  const below = directory.slice(home.length)
+  return [directory, ...["~", "$HOME", `\${HOME}`].map((spelling) => `${spelling}${below}`)]
+}
+
+const names = (line: string, path: string): boolean =>
+  line.split(path).some((after, at) => at > 0 && !/^[\w.-]/.test(after))
+
+function setupWritten(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
+  const writes = allWrites(facts).flatMap(({ path, isTree }) => (path === undefined ? [] : [{ path, isTree }]))
+  const whole = writes.find(({ path, isTree }) => isTree && isInside(policy.project, path))
+  return (
+    whole?.path ??
+    setupAmong(
+      writes.map(({ path }) => path),
+      policy,
+    )
+  )
+}
+
+interface Restriction {
+  readonly rule: string
+  readonly match: "certain" | "possible"
+  /** What is not known. */
+  readonly why: string
+}
+
+/** The rule that denies or asks. One that certainly matches comes before one that may. */
+function restriction(
+  rules: readonly string[],
+  request: CommandRequest,
+  policy: PermissionPolicy,
+): Restriction | undefined {
+  const found = rules.map(parseRule).flatMap((rule) => matchOf(rule, request, policy) ?? [])
+  return found.find(({ match }) => match === "certain") ?? found[0]
+}
+
+function matchOf(rule: Rule, { tool, facts }: CommandRequest, policy: PermissionPolicy): Restriction | undefined {
+  const certain: Restriction = { rule: rule.text, match: "certain", why: "" }
+  const possible = (why: string): Restriction => ({ ...certain, match: "possible", why })
+  if (toolFits(rule.tool, tool)) {
+    if (rule.pattern === undefined) return certain
+    const line = { words: facts.line.trim().split(/\s+/) }
+    const matches = [line, ...facts.commands].map((command) => commandFits(rule.pattern!, command, { strict: true }))
+    if (matches.includes("certain") || facts.line.trim() === rule.pattern) return certain
+    return matches.includes("possible")
+      ? possible(facts.unknown[0] ?? "a part of it is only known when it runs")
+      : undefined
+  }
+  const isReading = rule.tool === "Read"
+  if (!isReading && !coversWriting(rule, { by: "Write", strict: true })) return undefined
+  const uses = isReading ? allReads(facts).filter(({ isListed }) => !isListed) : allWrites(facts)
+  if (rule.pattern === undefined) return uses.length > 0 ? certain : undefined
+  const fits = (path: string) => pathFits(rule.pattern!, path, { ...placeOf(policy), strict: true })
+  if ([...uses, ...possibleUses(facts)].some(({ path }) => path !== undefined && fits(path))) return certain
+  if (uses.some(({ path }) => path === undefined))
+    return possible(`it ${isReading ? "reads" : "writes"} a file that is only known when it runs`)
+  const below = uses.flatMap((use) => matchBelow(use, fits) ?? [])[0]
+  return below === undefined ? undefined : possible(below)
+}
+
+/** Why something below a directory may be what the rule is about. */
+function matchBelow(use: FileUse, fits: (path: string) => boolean): string | undefined {
+  const { path, isTree, skipsHidden, tracked } = use
+  if (path === undefined) return undefined
+  const disk = new Disk()
+  if (tracked) {
+    const entries = trackedIn(tracked.index, disk)
+    if (!entries) return "it shows files that git tracks, and they are not known"
+    const paths = entries.map((entry) => join(tracked.top, entry.path))
+    const shown = paths.find((at) => isInside(at, path) && fits(at))
+    return shown === undefined ? undefined : `it may show ${shown}`
+  }
+  if (!isTree) return undefined
+  const pending = [path]
+  for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
+    for (const entry of disk.list(directory) ?? []) {
+      if (skipsHidden && entry.name.startsWith(".")) continue
+      const at = `${directory === "/" ? "" : directory}/${entry.name}`
+      if (fits(at)) return `it covers ${at}`
+      if (entry.isDirectory() && !NOT_SEARCHED.has(entry.name)) pending.push(at)
+    }
+    if (disk.isExhausted) return `there is too much below ${path} to look at`
+  }
+  return undefined
+}
+
+/** A rule of the person's names each command of the line. */
+const rulesAllow = ({ tool, facts }: CommandRequest, rules: readonly Rule[]): boolean =>
+  facts.commands.filter(({ isGuess }) => !isGuess).every((command) => isAllowedBy(rules, tool, command))
+
+const isAllowedBy = (rules: readonly Rule[], tool: string, command: SimpleCommand): boolean =>
+  !command.changesEnvironment &&
+  rules.some(
+    (rule) =>
+      toolFits(rule.tool, tool) &&
+      rule.pattern !== undefined &&
+      commandFits(rule.pattern, command, { strict: false }) === "certain",
+  )
+
+interface Allowance {
+  readonly policy: PermissionPolicy
+  readonly rules: readonly Rule[]
+}
+
+/** Why a person must decide. `undefined`: each command is allowed or changes nothing, and so is each redirection. */
+function refusalOf(request: CommandRequest, { policy, rules }: Allowance): string | undefined {
+  const { tool, facts, isReadOnly } = request
+  const place = { ...placeOf(policy), strict: false }
+  const mayRead = ({ path, isTree }: FileUse) =>
+    path !== undefined &&
+    ((isReadable(path, policy) && !(isTree && isAroundOthers(path, policy))) ||
+      rules.some((rule) => rule.tool === "Read" && (rule.pattern === undefined || pathFits(rule.pattern, path, place))))
+  const mayWrite = ({ path }: FileUse) =>
+    path !== undefined &&
+    ((policy.mode === "accept-edits" && isInside(path, policy.project)) ||
+      rules.some(
+        (rule) =>
+          (rule.tool === "Edit" || rule.tool === "Write") &&
+          (rule.pattern === undefined || pathFits(rule.pattern, path, place)),
+      ))
+  const isAllowed = (command: SimpleCommand) => isAllowedBy(rules, tool, command)
+  const judged = facts.commands.filter(({ isGuess }) => !isGuess)
+  const outside = [
+    ...facts.redirections.reads,
+    ...judged.filter((command) => !isAllowed(command)).flatMap(({ uses }) => uses.reads),
+  ].find((use) => !mayRead(use))
+  if (isReadOnly)
+    return outside ? `it reads outside the project${outside.path === undefined ? "" : `: ${outside.path}`}` : undefined
+  const unknown = facts.unknown[0]
+  const asked = judged.find((command) => !isAllowed(command) && !command.isReadOnly)
+  if (asked) return unknown === undefined ? `${tool} needs permission` : `not all of it is known: ${unknown}`
+  if (outside) return `it reads outside the project${outside.path === undefined ? "" : `: ${outside.path}`}`
+  const written = facts.redirections.writes.find((use) => !mayWrite(use))
+  if (written) return `it writes ${written.path ?? "a file that is only known when it runs"}`
+  const isCovered = judged.some(isAllowed) || facts.redirections.writes.length > 0
+  return isCovered ? undefined : `${tool} needs permission`
+}

@@ -1,0 +1,51 @@
+/**
+ * A command that the person runs beside the agent: in its working directory and with the environment of Bash, so without secrets. The
+ * person is the authority, so no rule is asked.
+ */
+import { StrataError } from "../../base/errors.ts"
+import type { Attachment } from "../../messages/attachments.ts"
+import { textOf } from "../../messages/blocks.ts"
+import { executed } from "../../tools/defaults.ts"
+import { MOST_TIMEOUT_MS } from "../../tools/shell/shell-session.ts"
+import type { SharedToolContext, Tool } from "../../tools/tool.ts"
+
+export interface PersonCommand {
+  readonly command: string
+  readonly signal: AbortSignal
+  /** The newest line of the output, a few times a second. */
+  readonly progress: (line: string) => void
+}
+
+export interface ShellParts {
+  readonly tools: readonly Tool[]
+  readonly context: SharedToolContext
+}
+
+export type PersonCommandEnd = Extract<Attachment, { type: "person_command" }>
+
+export async function runPersonCommand(
+  { command, signal, progress }: PersonCommand,
+  { tools, context }: ShellParts,
+): Promise<PersonCommandEnd> {
+  const bash = tools.find(({ name }) => name === "Bash")
+  if (!bash) throw new StrataError("The command was not run: this agent has no shell.")
+  let place = context.directory.get()
+  const { confinement: _, ...shared } = context // the person's own commands run outside of the sandbox
+  const { content } = await executed(
+    bash,
+    { command, timeout: MOST_TIMEOUT_MS },
+    {
+      ...shared,
+      ...{ signal, progress },
+      directory: {
+        get: () => place,
+        set: (path) => {
+          place = path // a `cd` of the person does not move the agent
+        },
+      },
+      toolUseId: `person_${context.clock.now().getTime()}`, // names the file that keeps a long output
+      putsAside: () => false, // nothing shortens an attachment later
+    },
+  )
+  return { type: "person_command", command, content: typeof content === "string" ? content : textOf(content) }
+}

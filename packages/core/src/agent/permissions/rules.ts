@@ -1,0 +1,158 @@
+/** Rules as people write them: `Tool`, `Tool(pattern)`. Which calls they match, and which can match nothing. */
+import type { SimpleCommand } from "../../tools/shell/command/facts.ts"
+import type { Tool } from "../../tools/tool.ts"
+import { canFitUrl } from "../../tools/web/hosts.ts"
+import { hasParentPart } from "./path-rules.ts"
+
+export interface Rule {
+  readonly text: string
+  readonly tool: string
+  readonly pattern: string | undefined
+}
+
+export function parseRule(text: string): Rule {
+  const match = /^([^()\s]+)(?:\((.*)\))?$/s.exec(text.trim())
+  const pattern = match?.[2]?.trim()
+  return { text, tool: match?.[1] ?? text, pattern: pattern === "*" || pattern === "**" ? undefined : pattern }
+}
+
+/** Tools that read files are covered by rules for Read, tools that write them by rules for Edit. */
+const READING_TOOLS = new Set(["Read", "Grep", "Glob"])
+const WRITING_TOOLS = new Set(["Edit", "Write", "MultiEdit", "NotebookEdit"])
+
+/** `mcp__server` and `mcp__server__*` name all tools of a server. */
+export function toolFits(rule: string, tool: string): boolean {
+  if (rule === tool || rule === "*") return true
+  const prefix = rule.endsWith("*") ? rule.slice(0, -1) : rule.startsWith("mcp__") ? `${rule}__` : undefined
+  return prefix !== undefined && tool.startsWith(prefix)
+}
+
+/** Whether a rule is about reading the files that a tool names. */
+export const coversReading = ({ tool }: Rule, by: string): boolean =>
+  (tool === "Read" && READING_TOOLS.has(by)) || toolFits(tool, by)
+
+/** `Edit(…)` covers every tool that writes files. To deny, `Write(…)` does too. */
+export function coversWriting(
+  { tool, pattern }: Rule,
+  { by, strict }: { readonly by: string; readonly strict: boolean },
+): boolean {
+  if (!WRITING_TOOLS.has(by)) return toolFits(tool, by)
+  return tool === "Edit" || toolFits(tool, by) || (strict && tool === "Write" && pattern !== undefined)
+}
+
+/** `certain`: it matches. `possible`: it may match, depending on words that are only known when the command runs. */
+export type Match = "certain" | "possible" | "no"
+
+/**
+ * `npm test:*` matches how a command begins, `*` inside a pattern any text. To deny, the name of the program counts, whatever its path.
+ */
+export function commandFits(
+  pattern: string,
+  { words }: Pick<SimpleCommand, "words">,
+  { strict }: { readonly strict: boolean },
+): Match {
+  const forms = strict ? [words, withoutPath(words)] : [words]
+  const matches = forms.map((form) => fits(pattern, form))
+  return matches.includes("certain") ? "certain" : matches.includes("possible") ? "possible" : "no"
+}
+
+function withoutPath([name, ...rest]: readonly (string | undefined)[]): readonly (string | undefined)[] {
+  const bare = name?.slice(name.lastIndexOf("/") + 1)
+  return [process.platform === "darwin" || process.platform === "win32" ? bare?.toLowerCase() : bare, ...rest]
+}
+
+function fits(pattern: string, words: readonly (string | undefined)[]): Match {
+  const isPrefix = pattern.endsWith(":*")
+  const wanted = (isPrefix ? pattern.slice(0, -2) : pattern).trim().split(/\s+/)
+  const firstUnknown = words.indexOf(undefined)
+  const known = (firstUnknown < 0 ? words : words.slice(0, firstUnknown)) as readonly string[]
+  if (wanted.some((word) => word.includes("*")))
+    return fitsText(wanted.join(" "), { known, isOpen: firstUnknown >= 0, isPrefix })
+  const shared = Math.min(wanted.length, known.length)
+  if (!wanted.slice(0, shared).every((word, at) => word === known[at])) return "no"
+  if (wanted.length > known.length) return firstUnknown >= 0 ? "possible" : "no"
+  if (isPrefix) return "certain"
+  return firstUnknown >= 0 ? "possible" : wanted.length === known.length ? "certain" : "no"
+}
+
+interface TextMatch {
+  readonly known: readonly string[]
+  /** Unknown words follow. */
+  readonly isOpen: boolean
+  readonly isPrefix: boolean
+}
+
+function fitsText(pattern: string, { known, isOpen, isPrefix }: TextMatch): Match {
+  const parts = pattern.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"))
+  const text = known.join(" ")
+  if (/\s/.test(known[0] ?? "")) return "no"
+  // `npm run *` also matches `npm run`
+  const whole = parts.join("[\\s\\S]*").replace(/ \[\\s\\S\]\*$/, "(?: [\\s\\S]*)?")
+  if (!isOpen && new RegExp(`^${whole}${isPrefix ? "(?: [\\s\\S]*)?" : ""}$`).test(text)) return "certain"
+  return isOpen && couldStart(pattern, text) ? "possible" : "no"
+}
+
+/** Whether a text that goes on could match. */
+function couldStart(pattern: string, text: string): boolean {
+  const fixed = pattern.slice(0, pattern.indexOf("*"))
+  return fixed.startsWith(text) || text.startsWith(fixed)
+}
+
+export interface RuleLists {
+  readonly allow: readonly string[]
+  readonly ask: readonly string[]
+  readonly deny: readonly string[]
+}
+
+/** Sentences about rules that can match nothing, so that no one relies on them. */
+export function ruleProblems({ allow, ask, deny }: RuleLists, tools: readonly Pick<Tool, "name">[]): readonly string[] {
+  const sentences = (rules: readonly string[], strict: boolean) =>
+    rules.flatMap((text) => {
+      const why = problemWith(text, { tools, strict })
+      return why === undefined ? [] : [`The permission rule "${text}" matches nothing: ${why}`]
+    })
+  return [...new Set([...sentences(allow, false), ...sentences([...ask, ...deny], true)])]
+}
+
+const WITHOUT_PATTERN = new Set(["TodoWrite", "AskUser", "EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell"])
+
+interface RuleUse {
+  readonly tools: readonly Pick<Tool, "name">[]
+  /** It denies or asks. Such rules match more than those that allow. */
+  readonly strict: boolean
+}
+
+function problemWith(text: string, { tools, strict }: RuleUse): string | undefined {
+  const match = /^([^()\s]+)(?:\((.*)\))?$/s.exec(text.trim())
+  if (!match) return "it must be written as Tool or Tool(pattern)."
+  const [, tool = "", pattern] = match
+  const isKnown = BUILT_IN.has(tool) || tool.startsWith("mcp__") || tools.some(({ name }) => toolFits(tool, name))
+  if (!isKnown) return `there is no tool named ${tool}.`
+  if (pattern === undefined || pattern === "*") return undefined
+  if (pattern.trim() === "") return "its pattern is empty."
+  if (WITHOUT_PATTERN.has(tool)) return `${tool} has nothing that a pattern could match. Write ${tool} alone.`
+  if (tool === "Bash") return /^\s*:\*/.test(pattern) ? "there is no command before :*." : undefined
+  if (tool === "WebFetch" && !canFitUrl({ pattern, withSubdomains: strict }))
+    return "it is no domain and no URL. Write domain:example.com, or https://example.com/docs/*."
+  if (!READING_TOOLS.has(tool) && !WRITING_TOOLS.has(tool)) return undefined
+  if (/^~[^/]/.test(pattern)) return "other users' home directories are not looked up. Write the whole path."
+  if (!strict && /^[^/~]/.test(pattern) && hasParentPart(pattern))
+    return "it goes up with .. and only rules that deny or ask may. Write the path without it."
+  if (pattern.includes("\\") && !pattern.includes("/")) return "paths are written with /."
+  return undefined
+}
+
+/** Known even if this agent does not have them: settings are shared. */
+const BUILT_IN = new Set([
+  ...READING_TOOLS,
+  ...WRITING_TOOLS,
+  ...WITHOUT_PATTERN,
+  "Bash",
+  "WebFetch",
+  "WebSearch",
+  "Skill",
+  "Task",
+  "Agent",
+  "ListMcpResources",
+  "ReadMcpResource",
+])

@@ -1,0 +1,198 @@
+/**
+ * Reads files that define agents or slash commands: markdown in a directory and its subfolders. Size, number and depth are bounded, and a project's file
+ * that leads out of the project is refused. What the texts mean is the business of `team/`.
+ */
+import { readdir, realpath, stat } from "node:fs/promises"
+import { join, relative, sep } from "node:path"
+import { reasonOf } from "../base/errors.ts"
+import { escaped } from "../base/escaped-text.ts"
+import { isMissing, realPath } from "../base/path-facts.ts"
+import { PlainFileError, readPlainFile } from "../base/plain-file.ts"
+import { repositoryRoot } from "../base/repository.ts"
+
+const MOST_BYTES = 128 * 1024 // instructions of one agent, not a book
+const MOST_FILES = 100 // in one directory with its subfolders: each is listed in the first request
+const MOST_ENTRIES = 2_000 // looked at in one directory with its subfolders
+const DEEPEST = 4 // folders below the directory of agents
+const MOST_PROBLEMS = 20 // named for one directory
+
+export interface AgentFile {
+  /** Links followed. */
+  readonly path: string
+  /** For a person: relative to the project's directory, or the whole path. Safe on a screen. */
+  readonly name: string
+  readonly text: string
+}
+
+export interface AgentFiles {
+  /** In a fixed order: by directory, then by name. */
+  readonly files: readonly AgentFile[]
+  /** Files that cannot be read: a sentence each. */
+  readonly problems: readonly string[]
+}
+
+export interface AgentPlaces {
+  /** The root directory of Strata. */
+  readonly root: string
+  /** The home directory of the person. */
+  readonly home: string | undefined
+  /** The project's directory. */
+  readonly cwd: string
+}
+
+/** Strata's own folder, and the one that people have for Claude Code. */
+const FOLDERS = [".strata", ".claude"] as const
+export type FileKind = "agent" | "command"
+const folderOf = (kind: FileKind): string => `${kind}s`
+
+const homeFolders = ({ root, home }: Pick<AgentPlaces, "root" | "home">, kind: FileKind): readonly string[] => [
+  join(root, folderOf(kind)),
+  ...(home ? [join(home, ".claude", folderOf(kind))] : []),
+]
+
+/** What the person has for all projects. */
+export async function homeAgentFiles(
+  places: Pick<AgentPlaces, "root" | "home">,
+  kind: FileKind = "agent",
+): Promise<AgentFiles> {
+  return joined(await Promise.all(homeFolders(places, kind).map((directory) => filesIn(directory, { kind }))))
+}
+
+/** What the project brings: at its directory first, then at the root of its repository. Folders of the person are not the project's. */
+export async function projectAgentFiles(places: AgentPlaces, kind: FileKind = "agent"): Promise<AgentFiles> {
+  const { cwd, home } = places
+  const project = repositoryRoot(cwd, { home })
+  const own = homeFolders(places, kind).map(followed)
+  const wanted = [...new Set([cwd, project])].flatMap((directory) =>
+    FOLDERS.map((folder) => join(directory, folder, folderOf(kind))),
+  )
+  const seen = new Set(own)
+  const found: AgentFiles[] = []
+  for (const directory of wanted) {
+    if (isMissing(directory)) continue
+    const real = followed(directory)
+    if (seen.has(real)) continue
+    seen.add(real)
+    found.push(await filesIn(directory, { kind, inProject: { project, cwd } }))
+  }
+  return joined(found)
+}
+
+const followed = (path: string): string => realPath(path) ?? path
+
+const joined = (parts: readonly AgentFiles[]): AgentFiles => ({
+  files: parts.flatMap(({ files }) => files),
+  problems: parts.flatMap(({ problems }) => problems),
+})
+
+interface InProject {
+  /** Nothing outside of it is read. */
+  readonly project: string
+  readonly cwd: string
+}
+
+interface FolderOptions {
+  readonly kind: FileKind
+  readonly inProject?: InProject
+}
+
+async function filesIn(directory: string, { kind, inProject }: FolderOptions): Promise<AgentFiles> {
+  const real = inProject && { inProject: { ...inProject, project: followed(inProject.project) } }
+  const folder = new AgentFolder(directory, { kind, ...real })
+  await folder.read()
+  return folder
+}
+
+class AgentFolder implements AgentFiles {
+  readonly files: AgentFile[] = []
+  readonly problems: string[] = []
+  readonly #directory: string
+  readonly #inProject: InProject | undefined
+  readonly #kind: FileKind
+  #entries = 0
+  #isCut = false
+  #unsaid = 0
+
+  constructor(directory: string, { kind, inProject }: FolderOptions) {
+    this.#directory = directory
+    this.#kind = kind
+    this.#inProject = inProject
+  }
+
+  async read(): Promise<void> {
+    const name = this.#nameOf(this.#directory)
+    try {
+      if (this.#leadsOut(await realpath(this.#directory)))
+        this.problems.push(`The ${this.#kind}s in ${name} are not read, because the folder leads out of the project.`)
+      else await this.#walk(this.#directory, 0)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== "ENOENT" && code !== "ENOTDIR")
+        this.problems.push(`The ${this.#kind}s in ${name} cannot be read (${reasonOf(error)}).`)
+    }
+    if (this.#isCut)
+      this.problems.push(`Of the ${this.#kind}s in ${name}, only the first ${this.files.length} files count.`)
+    if (this.#unsaid > 0) this.problems.push(`${this.#unsaid} more files in ${name} cannot be used.`)
+  }
+
+  async #walk(folder: string, depth: number): Promise<void> {
+    for (const name of (await readdir(folder)).toSorted()) {
+      if (name.startsWith(".")) continue
+      this.#isCut ||= ++this.#entries > MOST_ENTRIES
+      if (this.#isCut) return
+      const path = join(folder, name)
+      try {
+        await this.#entry(path, depth)
+      } catch (error) {
+        this.#refuse(path, error instanceof BadFile ? error.message : `it cannot be read (${reasonOf(error)})`)
+      }
+    }
+  }
+
+  async #entry(path: string, depth: number): Promise<void> {
+    const real = await realpath(path)
+    const stats = await stat(real)
+    if (!stats.isDirectory() && !path.toLowerCase().endsWith(".md")) return
+    if (this.#leadsOut(real)) throw new BadFile("it leads out of the project")
+    if (stats.isDirectory()) {
+      if (depth === DEEPEST) throw new BadFile(`it is more than ${DEEPEST} folders deep`)
+      return this.#walk(path, depth + 1)
+    }
+    if (!stats.isFile()) throw new BadFile("it is not a regular file")
+    if (this.files.length === MOST_FILES) this.#isCut = true
+    else this.files.push({ path: real, name: this.#nameOf(path), text: await readText(real) })
+  }
+
+  #leadsOut(real: string): boolean {
+    return this.#inProject !== undefined && !real.startsWith(this.#inProject.project + sep)
+  }
+
+  #nameOf(path: string): string {
+    return escaped(this.#inProject ? relative(this.#inProject.cwd, path) : path)
+  }
+
+  #refuse(path: string, why: string): void {
+    if (this.problems.length < MOST_PROBLEMS)
+      this.problems.push(`The ${this.#kind} file ${this.#nameOf(path)} is not used, because ${why}.`)
+    else this.#unsaid++
+  }
+}
+
+class BadFile extends Error {}
+
+async function readText(path: string): Promise<string> {
+  const bytes = await readPlainFile(path, MOST_BYTES).catch((error: unknown) => {
+    throw error instanceof PlainFileError ? new BadFile(error.message) : error
+  })
+  const text = decoded(bytes)
+  if (text.includes("\0")) throw new BadFile("it is a binary file")
+  return text
+}
+
+function decoded(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    throw new BadFile("it is not UTF-8 text")
+  }
+}

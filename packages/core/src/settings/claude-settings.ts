@@ -1,0 +1,170 @@
+/**
+ * Reads the settings that people have for Claude Code: `.claude/settings.json` and `.claude/settings.local.json`. Rules, the mode and
+ * hooks become settings of Strata. What has no counterpart is listed, so that no one relies on it.
+ */
+import { join } from "node:path"
+import { escaped } from "../base/escaped-text.ts"
+import { factsOf } from "../base/path-facts.ts"
+import { HOOK_EVENTS, type HookEvent, isPermissionRule, type PermissionMode } from "../base/vocabulary.ts"
+import { readSettingsFile } from "./settings-files.ts"
+import type { Settings } from "./settings-schema.ts"
+
+const FILES = ["settings.json", "settings.local.json"]
+const MOST_LISTED = 10
+const LONGEST_LISTED = 80 // characters
+const HOOK_SECONDS = { byDefault: 600, least: 0.1, most: 3600 } // scripts written for Claude Code may take ten minutes
+
+export interface ClaudeSettings {
+  readonly source: string
+  readonly values: Partial<Settings>
+  /** Keys without a counterpart here. */
+  readonly unused: readonly string[]
+}
+
+/** Of one directory, the shared file first. Files that do not exist are left out. */
+export async function readClaudeSettings(directory: string): Promise<readonly ClaudeSettings[]> {
+  const folder = join(directory, ".claude")
+  if (factsOf(folder) === undefined) return []
+  const read = FILES.map(async (name) => ({
+    source: join(folder, name),
+    given: await readSettingsFile(join(folder, name)),
+  }))
+  const files = (await Promise.all(read)).filter(({ given }) => isRecord(given) && Object.keys(given).length > 0)
+  const hasHooks = files.every(({ given }) => asRecord(given).disableAllHooks !== true)
+  return files.map(({ source, given }) => ({ source, ...translated(asRecord(given), { directory, hasHooks }) }))
+}
+
+/** One sentence for everything that was found and is not used. */
+export function unusedSentence(found: readonly ClaudeSettings[]): string | undefined {
+  const files = found
+    .filter(({ unused }) => unused.length > 0)
+    .map(({ source, unused }) => `${listed([...new Set(unused)])} (${escaped(source)})`)
+  return files.length === 0 ? undefined : `Found and not used, because Strata has no counterpart: ${files.join("; ")}.`
+}
+
+/** Names from a stranger's file: they must neither draw on the screen nor fill it. */
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_LISTED).map((name) => escaped(name.slice(0, LONGEST_LISTED)))
+  const more = names.length - shown.length
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ")
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface Place {
+  /** The directory that has the `.claude` folder. */
+  readonly directory: string
+  readonly hasHooks: boolean
+}
+
+/** Read here, or without an effect here on purpose. */
+const KNOWN = new Set(["$schema", "permissions", "hooks", "disableAllHooks", "autoCompactEnabled", "autoMemoryEnabled"])
+
+function translated(given: Fields, { directory, hasHooks }: Place): Omit<ClaudeSettings, "source"> {
+  const permissions = permissionsIn(asRecord(given.permissions), directory)
+  const hooks = hasHooks ? hooksIn(asRecord(given.hooks), directory) : { values: {}, unused: [] }
+  const { autoCompactEnabled: compacts } = given
+  return {
+    values: {
+      ...(typeof compacts === "boolean" ? { autoCompactEnabled: compacts } : {}),
+      ...(given.autoMemoryEnabled === false ? { memory: "off" } : {}),
+      ...(isEmpty(permissions.values) ? {} : { permissions: permissions.values }),
+      ...(isEmpty(hooks.values) ? {} : { hooks: hooks.values }),
+    },
+    unused: [...Object.keys(given).filter((key) => !KNOWN.has(key)), ...permissions.unused, ...hooks.unused],
+  }
+}
+
+interface Translated<T> {
+  readonly values: T
+  readonly unused: readonly string[]
+}
+
+const MODES: Readonly<Record<string, PermissionMode>> = {
+  default: "ask",
+  acceptEdits: "accept-edits",
+  plan: "plan",
+  bypassPermissions: "bypass",
+}
+
+/** The name that hooks written for Claude Code expect. */
+export const claudeModeOf = (mode: PermissionMode): string =>
+  Object.entries(MODES).find(([, ours]) => ours === mode)![0]
+
+const PERMISSION_KEYS = new Set(["allow", "ask", "deny", "defaultMode"])
+
+function permissionsIn(given: Fields, directory: string): Translated<Settings["permissions"]> {
+  const mode = MODES[String(given.defaultMode)]
+  const unused = Object.keys(given).filter((key) => !PERMISSION_KEYS.has(key))
+  if (given.defaultMode !== undefined && mode === undefined) unused.push("defaultMode")
+  const values: { -readonly [K in keyof Settings["permissions"]]: Settings["permissions"][K] } = {}
+  if (mode !== undefined) values.mode = mode
+  for (const list of ["allow", "ask", "deny"] as const) {
+    const rules = listIn(given[list])
+    const good = rules.filter((rule) => typeof rule === "string" && isPermissionRule(rule)) as readonly string[]
+    if (good.length < rules.length) unused.push(`${list} rules that are not "Tool" or "Tool(pattern)"`)
+    const strict = list !== "allow"
+    if (good.length > 0) values[list] = good.flatMap((rule) => ruleFrom(rule, { directory, strict }))
+  }
+  return { values, unused: unused.map((key) => `permissions.${key}`) }
+}
+
+/**
+ * There, a path with one slash begins at the project and one with two at the root of the disk. A rule that denies or asks counts for both
+ * readings, because people write both.
+ */
+function ruleFrom(
+  rule: string,
+  { directory, strict }: { readonly directory: string; readonly strict: boolean },
+): string[] {
+  const [, tool, path] = /^(Read|Edit|Write|MultiEdit|NotebookEdit|Grep|Glob)\((\/(?!\/).*)\)$/s.exec(rule.trim()) ?? []
+  if (tool === undefined || path === undefined) return [rule]
+  const inProject = `${tool}(${directory.replace(/[*?[\]{}\\]/g, "\\$&")}${path})`
+  return strict ? [rule, inProject] : [inProject]
+}
+
+type HookCommand = NonNullable<Settings["hooks"][HookEvent]>[number]
+
+/** `{ "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "…", "timeout": 5 }] }] }` */
+function hooksIn(given: Fields, directory: string): Translated<Settings["hooks"]> {
+  const values: Partial<Record<HookEvent, HookCommand[]>> = {}
+  const unused: string[] = []
+  for (const [name, groups] of Object.entries(given)) {
+    const event = HOOK_EVENTS.find((known) => known === name)
+    for (const group of listIn(groups).map(asRecord))
+      for (const hook of listIn(group.hooks).map(asRecord)) {
+        const command = event && commandFrom(hook, { matcher: group.matcher, directory })
+        if (command) values[event] = [...(values[event] ?? []), command]
+        else unused.push(`hooks.${name}`)
+      }
+  }
+  return { values, unused }
+}
+
+/** Fields that narrow or change what runs. Without them the hook would run for other calls, or in another way. */
+const UNSUPPORTED = ["if", "args", "shell"]
+
+function commandFrom(
+  hook: Fields,
+  given: { readonly matcher: unknown; readonly directory: string },
+): HookCommand | undefined {
+  const { type, command, timeout } = hook
+  if (type !== "command" || typeof command !== "string" || command === "") return undefined
+  if (UNSUPPORTED.some((field) => hook[field] !== undefined)) return undefined
+  const seconds = typeof timeout === "number" && timeout > 0 ? timeout : HOOK_SECONDS.byDefault
+  return {
+    command,
+    ...(typeof given.matcher === "string" && given.matcher !== "" ? { matcher: matcherFrom(given.matcher) } : {}),
+    timeoutSeconds: Math.min(HOOK_SECONDS.most, Math.max(HOOK_SECONDS.least, seconds)),
+    projectDirectory: given.directory,
+  }
+}
+
+/** There, names and lists of names are exact, and a regular expression may match any part of a name. */
+const matcherFrom = (matcher: string): string => (/^(?:\*|[\w|-]*)$/.test(matcher) ? matcher : `.*(?:${matcher}).*`)
+
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+const asRecord = (value: unknown): Fields => (isRecord(value) ? value : {})
+const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0

@@ -1,0 +1,156 @@
+/**
+ * Flags: the switch of each mechanism and the figures it works with. Settings and environment give the values; an OpenFeature client may
+ * override them. They are read once per turn into a plain record, so decisions made by them are synchronous. After the first reading no
+ * turn waits for the client: a late answer counts from the next turn on.
+ */
+
+import type { CacheLifetimeSetting, PlannerMode } from "../base/vocabulary.ts"
+import {
+  type Answers,
+  askForAll,
+  askForLimits,
+  type FlagClient,
+  type FlagContext,
+  isWithin,
+  NOT_SET,
+  type RangedFigure,
+} from "./flag-client.ts"
+import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./flag-names.ts"
+import type { Settings } from "./settings.ts"
+
+export type { FlagClient, FlagContext } from "./flag-client.ts"
+
+/** The values of one turn. */
+export interface Flags {
+  /** Whether a mechanism may act. */
+  readonly on: Readonly<Record<SwitchName, boolean>>
+  readonly figures: Readonly<Record<FigureName, number>>
+  /** Whether money decides when to clear and compact. */
+  readonly planner: PlannerMode
+  readonly cacheLifetime: CacheLifetimeSetting
+  /** Tools besides ours whose old results may be cleared. */
+  readonly clearableTools: readonly string[]
+  /** Characters from which a tool's results are put aside: by flag `tool-result-limit.<tool>`, by setting, else `otherwise` or the figure. */
+  toolResultLimit(tool: string, otherwise?: number): number
+}
+
+export interface FlagReader {
+  /** The values of the last `read`. Before the first one: those of the settings. */
+  readonly current: Flags
+  /** Asks the client for every value. `tools`: those whose result limits a flag may set. */
+  read(tools?: Iterable<string>): Promise<Flags>
+  /** Asks only for the result limits of tools that the last `read` did not name. */
+  readLimits(tools: Iterable<string>): Promise<Flags>
+}
+
+export interface FlagOptions {
+  readonly settings: Settings
+  /** An OpenFeature client that overrides the settings. Without one, the settings decide alone. */
+  readonly client?: FlagClient
+  readonly context?: FlagContext
+  /** Called once for each value that was refused because it is out of range. */
+  readonly onRefused?: (message: string) => void
+}
+
+const MICROCOMPACT: ReadonlySet<SwitchName> = new Set([
+  "clear-by-time",
+  "clear-by-cache-edit",
+  "clear-by-api",
+  "clear-by-size",
+])
+
+export function createFlags({ settings, client, context = {}, onRefused }: FlagOptions): FlagReader {
+  const refuse = once(onRefused)
+  const own = flagsFrom(settings, refuse)
+  if (!client) return { current: own, read: async () => own, readLimits: async () => own }
+  const isForced = (name: SwitchName) => isForcedOff(name, settings)
+  const asked = { client, context, refuse, own, isForced }
+  const flagsOf = ({ on, figures, limits }: Answers): Flags => ({
+    ...own,
+    ...{ on, figures, toolResultLimit: limitsFrom({ settings, figures, driven: limits }) },
+  })
+  let current = own
+  /** The newest answers of the client. They count from the next `read` on, so that nothing changes during a turn. */
+  let latest: Answers = { on: own.on, figures: own.figures, limits: new Map() }
+  let asking: Promise<void> | undefined
+  let hasRead = false
+
+  async function ask(tools: readonly string[]): Promise<void> {
+    latest = await askForAll(tools, asked)
+    hasRead = true
+  }
+
+  return {
+    get current() {
+      return current
+    },
+    async read(tools = []) {
+      asking ??= ask([...new Set(tools)]).finally(() => {
+        asking = undefined
+      })
+      await (hasRead ? Promise.race([asking, nextTick()]) : asking)
+      current = flagsOf(latest)
+      return current
+    },
+    async readLimits(tools) {
+      const fresh = [...new Set(tools)].filter((tool) => !latest.limits.has(tool))
+      const answered = askForLimits(fresh, asked).then((limits) => {
+        latest = { ...latest, limits: new Map([...latest.limits, ...limits]) }
+      })
+      await (hasRead ? Promise.race([answered, nextTick()]) : answered)
+      current = flagsOf({ on: current.on, figures: current.figures, limits: latest.limits })
+      return current
+    },
+  }
+}
+
+/** A provider that has its values at hand is heard at once. A slow one delays only the first reading. */
+const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+function flagsFrom(settings: Settings, refuse: (message: string) => void): Flags {
+  const on = Object.fromEntries(
+    SWITCHES.map(({ name, on: usual }) => [name, !isForcedOff(name, settings) && (settings.switches[name] ?? usual)]),
+  ) as Flags["on"]
+  const figures = Object.fromEntries(
+    FIGURES.map(({ name, value, ...range }) => [name, figureIn(settings, { name, value, ...range }, refuse)]),
+  ) as Flags["figures"]
+  const toolResultLimit = limitsFrom({ settings, figures, driven: new Map() })
+  const { planner, cacheLifetime, clearableTools } = settings
+  return { on, figures, planner, cacheLifetime, clearableTools, toolResultLimit }
+}
+
+/** No client can switch these on. */
+const isForcedOff = (name: SwitchName, { off, disableMicrocompact }: Settings): boolean =>
+  off || (disableMicrocompact && MICROCOMPACT.has(name))
+
+function figureIn({ figures }: Settings, { name, value, min, max }: RangedFigure, refuse: (message: string) => void) {
+  const set = figures[name]
+  if (set === undefined || isWithin(set, { min, max })) return set ?? value
+  refuse(`The setting "figures.${name}" is ${set}, which is not between ${min} and ${max}. Using ${value} instead.`)
+  return value
+}
+
+interface Limits extends Pick<Flags, "figures"> {
+  readonly settings: Settings
+  /** By tool, as the client answered. */
+  readonly driven: ReadonlyMap<string, number>
+}
+
+const limitsFrom =
+  ({ settings, figures, driven }: Limits): Flags["toolResultLimit"] =>
+  (tool, otherwise) => {
+    const limit = driven.get(tool) ?? NOT_SET
+    if (!Number.isNaN(limit)) return limit
+    const { toolResultLimits: own } = settings
+    const set = Object.hasOwn(own, tool) ? own[tool] : undefined // a tool may be called like a method of every object
+    return set ?? otherwise ?? figures["tool-result-limit"]
+  }
+
+function once(listener: FlagOptions["onRefused"]): (message: string) => void {
+  const heard = new Set<string>()
+  return (message) => {
+    if (heard.has(message)) return
+    heard.add(message)
+    listener?.(message)
+  }
+}

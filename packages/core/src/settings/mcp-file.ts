@@ -1,0 +1,80 @@
+/**
+ * `.mcp.json`: the MCP servers of a project, in a file that other programs read too. A server that cannot be used is left out with a
+ * sentence, because the file was not written for Strata. The others count like servers in the project's settings: after a person trusted them.
+ */
+import { join } from "node:path"
+import { SettingsError } from "../base/errors.ts"
+import { escaped } from "../base/escaped-text.ts"
+import { readSettingsFile } from "./settings-files.ts"
+import type { Settings } from "./settings-schema.ts"
+
+const FILE = ".mcp.json"
+/** What Strata knows. Other programs have keys of their own, which change nothing here. */
+const KEYS = ["type", "command", "args", "env", "cwd", "timeout", "url", "headers"]
+
+export interface McpFiles {
+  /** For each file with servers, in the order of the directories. */
+  readonly layers: readonly { readonly source: string; readonly values: Pick<Settings, "mcpServers"> }[]
+  /** For the person. */
+  readonly problems: readonly string[]
+}
+
+export async function mcpFileLayers(directories: readonly string[]): Promise<McpFiles> {
+  const read = await Promise.all([...new Set(directories)].map((directory) => readFile(join(directory, FILE))))
+  return {
+    layers: read.flatMap(({ source, servers }) =>
+      Object.keys(servers).length === 0 ? [] : [{ source, values: { mcpServers: servers } }],
+    ),
+    problems: read.flatMap(({ problems }) => problems),
+  }
+}
+
+interface McpFile {
+  readonly source: string
+  readonly servers: Settings["mcpServers"]
+  readonly problems: readonly string[]
+}
+
+async function readFile(source: string): Promise<McpFile> {
+  const servers: Settings["mcpServers"] = {}
+  const problems: string[] = []
+  try {
+    const listed = (await readSettingsFile(source)) as { readonly mcpServers?: unknown } | null
+    const entries = Object.entries(listed?.mcpServers ?? {})
+    if (entries.length === 0) return { source, servers, problems }
+    const { mcpServerSchema } = await import("./settings-schema.ts") // loads zod
+    for (const [name, given] of entries) {
+      if (isDisabled(given)) continue
+      const parsed = mcpServerSchema.safeParse(known(given))
+      if (parsed.success) servers[name] = parsed.data
+      else problems.push(`The MCP server ${escaped(name)} in ${escaped(source)} is left out: it ${whyNot(given)}.`)
+    }
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    problems.push(...error.problems.map(({ reason }) => `${escaped(source)} is not used: it ${reason}.`))
+  }
+  return { source, servers, problems }
+}
+
+const isDisabled = (server: unknown): boolean => (server as { readonly disabled?: unknown } | null)?.disabled === true
+
+/** Numbers and switches in `env` are texts for the server. */
+function known(given: unknown): unknown {
+  if (typeof given !== "object" || given === null) return given
+  const kept = Object.fromEntries(Object.entries(given).filter(([key]) => KEYS.includes(key)))
+  if (typeof kept.env !== "object" || kept.env === null) return kept
+  const env = Object.entries(kept.env).map(([name, value]) => [name, isPlain(value) ? String(value) : value])
+  return { ...kept, env: Object.fromEntries(env) }
+}
+
+const isPlain = (value: unknown): boolean => typeof value === "number" || typeof value === "boolean"
+
+function whyNot(given: unknown): string {
+  const { type, command, url } = (given ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof type === "string" && !["stdio", "http", "streamable-http", "sse"].includes(type))
+    return `has the type ${escaped(JSON.stringify(type))}, and Strata knows stdio, http and sse`
+  if (typeof command !== "string" && typeof url !== "string") return "needs a command to start, or a url"
+  if (typeof command === "string" && typeof url === "string") return "has both a command and a url"
+  if (typeof url === "string" && !url.includes("${") && !URL.canParse(url)) return "has a url that is not valid"
+  return "has a value of the wrong kind"
+}

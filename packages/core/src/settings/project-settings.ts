@@ -1,0 +1,134 @@
+/**
+ * What a project's settings may decide. Files in a repository come from anyone: what restricts always counts, what runs programs, widens
+ * rights or sends data elsewhere counts only if a person trusted it. A new setting must be classified here before it compiles.
+ */
+
+import {
+  MEMORY_MODES,
+  type MemoryMode,
+  type PermissionMode,
+  SANDBOX_MODES,
+  type SandboxMode,
+} from "../base/vocabulary.ts"
+import { FIGURES, type FigureName } from "./flag-names.ts"
+import type { Settings } from "./settings-schema.ts"
+
+type Verdict = "restricts" | "harmless" | "needs trust"
+
+/** What the person's own settings say, where a project's value is compared with it. */
+export interface PersonSettings {
+  readonly mode: PermissionMode
+  readonly memory: MemoryMode
+  readonly sandbox: SandboxMode
+  /** Whether they set a model's price. */
+  readonly hasPrices: boolean
+}
+
+export const personSettings = ({
+  permissions,
+  memory = "auto",
+  sandbox = "unasked",
+  models = {},
+}: Partial<Settings>): PersonSettings => ({
+  memory,
+  sandbox,
+  mode: permissions?.mode ?? "ask",
+  hasPrices: Object.values(models).some(({ price }) => price !== undefined),
+})
+
+type Rule<T> = Verdict | ((value: NonNullable<T>, person: PersonSettings) => Verdict)
+type Rules<T> = { readonly [K in keyof Required<T>]: Rule<T[K]> }
+type SettingRule<T> =
+  | Rule<T>
+  /** A rule for each key of an object. */
+  | { readonly inside: Rules<T> }
+  /** One rule for all entries of a record. */
+  | { readonly each: Rule<NonNullable<T>[keyof NonNullable<T>]> }
+
+/** From the strictest to the widest. */
+const WIDTH: Readonly<Record<PermissionMode, number>> = { plan: 0, ask: 1, "accept-edits": 2, bypass: 3 }
+
+const PERMISSIONS: Rules<Settings["permissions"]> = {
+  mode: (mode, person) => (WIDTH[mode] <= WIDTH[person.mode] ? "restricts" : "needs trust"),
+  allow: "needs trust",
+  ask: "restricts",
+  deny: "restricts",
+}
+
+/** Limits on what the project itself may add to the context, and on money spent without a question. */
+const GUARDING: ReadonlySet<FigureName> = new Set([
+  "instructions-limit",
+  "background-share",
+  "compact-failures",
+  "memory-daily-limit",
+  "command-wait",
+])
+const FIGURE_RULES = Object.fromEntries(
+  FIGURES.map(({ name }) => [name, GUARDING.has(name) ? "needs trust" : "harmless"]),
+) as Rules<Settings["figures"]>
+
+/** Cost limits count with these prices. An entry without a price would replace the person's entry for the same model. */
+const MODEL_RULE: Rule<Settings["models"][string]> = ({ price }, { hasPrices }) =>
+  price !== undefined || hasPrices ? "needs trust" : "harmless"
+
+export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingRule<Settings[K]> } = {
+  $schema: "harmless", // only editors read it
+  // how the context is kept: more or fewer tokens of the same conversation, sent to the same server
+  off: "harmless",
+  autoCompactEnabled: "harmless",
+  disableCompact: "harmless",
+  disableAutoCompact: "harmless",
+  disableMicrocompact: "harmless",
+  autoCompactPercent: "harmless",
+  autoCompactTokens: "harmless",
+  contextWindow: "harmless",
+  maxOutputTokens: "harmless",
+  flush: "harmless",
+  switches: "harmless",
+  figures: { inside: FIGURE_RULES },
+  toolResultLimits: "harmless",
+  clearableTools: "harmless",
+  compactInstructions: "needs trust", // they reach the model as the person's own
+  summariserModel: "needs trust", // it gets the whole conversation, and it costs
+  planner: "needs trust", // it decides what is paid and what stays in view
+  cacheLifetime: "needs trust", // an hour costs more than five minutes
+  models: { each: MODEL_RULE },
+  exportContent: (exports) => (exports ? "needs trust" : "restricts"),
+  // a repository must not switch on what the person has restricted
+  memory: (mode, person) =>
+    MEMORY_MODES.indexOf(mode) >= MEMORY_MODES.indexOf(person.memory) ? "restricts" : "needs trust",
+  permissions: { inside: PERMISSIONS },
+  sandbox: (mode, person) =>
+    SANDBOX_MODES.indexOf(mode) >= SANDBOX_MODES.indexOf(person.sandbox) ? "restricts" : "needs trust",
+  hooks: "needs trust",
+  mcpServers: "needs trust",
+}
+
+export interface SplitSettings {
+  /** Restricts or harms no one: counts without a question. */
+  readonly counts: Partial<Settings>
+  readonly needsTrust: Partial<Settings>
+}
+
+export function splitByTrust(values: Partial<Settings>, person: PersonSettings): SplitSettings {
+  const split = { counts: {} as Record<string, unknown>, needsTrust: {} as Record<string, unknown> }
+  const sideFor = (rule: Rule<unknown> | undefined, value: unknown) =>
+    verdictOf(rule, value, person) === "needs trust" ? split.needsTrust : split.counts
+  for (const [key, value] of Object.entries(values)) {
+    const rule = PROJECT_RULES[key as keyof Settings] as SettingRule<Readonly<Record<string, unknown>>>
+    if (typeof rule !== "object") {
+      sideFor(rule as Rule<unknown>, value)[key] = value
+      continue
+    }
+    for (const [name, one] of Object.entries(value as object)) {
+      const side = sideFor("each" in rule ? rule.each : rule.inside[name], one)
+      side[key] = { ...(side[key] as object | undefined), [name]: one }
+    }
+  }
+  return split
+}
+
+function verdictOf(rule: Rule<unknown> | undefined, value: unknown, person: PersonSettings): Verdict {
+  if (rule === undefined) return "needs trust"
+  return typeof rule === "function" ? rule(value as NonNullable<unknown>, person) : rule
+}

@@ -1,0 +1,40 @@
+/** Reads a settings file. A repository can put anything in its place: a link to a device, a file without end. */
+import { reasonOf, SettingsError } from "../base/errors.ts"
+import { escaped } from "../base/escaped-text.ts"
+import { isMissing } from "../base/path-facts.ts"
+import { readPlainFile } from "../base/plain-file.ts"
+
+const MOST_BYTES = 1_000_000 // settings take a few kilobytes; everything in them is shown before it is trusted
+const DEEPEST = 50 // the deepest setting has six levels
+
+/** The parsed content. A file that does not exist has none: `{}`. */
+export async function readSettingsFile(file: string): Promise<unknown> {
+  const unusable = (reason: string) => new SettingsError([{ source: file, key: "", reason }])
+  if (isMissing(file)) return {}
+  let text: string
+  try {
+    text = (await readPlainFile(file, MOST_BYTES)).toString("utf8")
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === "ENOENT" || code === "ENOTDIR") return {}
+    throw unusable(`cannot be read (${reasonOf(error)})`)
+  }
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch (error) {
+    throw unusable(`is not JSON (${escaped((error as Error).message)})`)
+  }
+  if (!isFlat(content)) throw unusable(`is nested more than ${DEEPEST} levels deep`)
+  return content
+}
+
+/** Checked level by level, because recursion on a hostile file would overflow the stack. */
+function isFlat(content: unknown): boolean {
+  let level: readonly unknown[] = [content]
+  for (let depth = 0; depth <= DEEPEST; depth++) {
+    level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []))
+    if (level.length === 0) return true
+  }
+  return false
+}

@@ -1,0 +1,155 @@
+/** The schema of the settings. It has its own file so that zod is loaded only when settings are. */
+import { z } from "zod/v4"
+import {
+  CACHE_LIFETIMES,
+  HOOK_EVENTS,
+  isPermissionRule,
+  MEMORY_MODES,
+  PERMISSION_MODES,
+  PERMISSION_RULE,
+  PLANNER_MODES,
+  SANDBOX_MODES,
+} from "../base/vocabulary.ts"
+import { FIGURES, SWITCHES } from "./flag-names.ts"
+
+/** A key that may be missing. Its type excludes `undefined`, because `combineSettings` drops such values before it checks the rest. */
+const mayBeMissing = <T>(schema: z.ZodType<T>) => schema.optional() as unknown as MayBeMissing<T> // zod 4.3 has exactOptional
+type MayBeMissing<T> = z.ZodType<T> & { _zod: { optin: "optional"; optout: "optional" } }
+
+const tokens = z.int().min(1)
+
+/** What a request to the model may contain. The names are those of `ModelAccepts`. */
+const accepts = z.partialRecord(
+  z.enum([
+    ...(["overflowingOutput", "prefill", "thinkingBudget", "adaptiveThinking", "thinkingOff", "forcedTools"] as const),
+    ...(["systemMessages", "earlierThinking", "boundThinking", "contextManagement", "cacheEditing"] as const),
+    ...(["signedSummaries", "toolReferences"] as const),
+  ]),
+  z.boolean(),
+)
+
+const modelOverride = z.strictObject({
+  family: mayBeMissing(z.enum(["claude-4", "claude-5", "gpt-5", "unknown"])),
+  window: mayBeMissing(tokens),
+  maxOutput: mayBeMissing(tokens),
+  minCacheable: mayBeMissing(z.int().min(0)),
+  slots: mayBeMissing(z.int().min(1)),
+  price: mayBeMissing(
+    z.strictObject({
+      input: z.number().min(0),
+      output: z.number().min(0),
+      cacheWrite5m: z.number().min(0),
+      cacheWrite1h: z.number().min(0),
+      cacheRead: z.number().min(0),
+    }),
+  ),
+  accepts: mayBeMissing(accepts),
+  autoCompactPercent: mayBeMissing(z.number()),
+  autoCompactTokens: mayBeMissing(z.number()),
+})
+
+/** Rules are `Tool` or `Tool(pattern)`. The rules of all sources count. */
+const rules = z.array(z.string().refine(isPermissionRule, { error: `must be ${PERMISSION_RULE}` }))
+const permissions = z.strictObject({
+  mode: mayBeMissing(z.enum(PERMISSION_MODES)),
+  allow: mayBeMissing(rules),
+  ask: mayBeMissing(rules),
+  deny: mayBeMissing(rules),
+})
+
+const hookCommand = z.strictObject({
+  command: z.string().min(1),
+  /** The tools (or sources) it runs for, as a regular expression. Default: all. */
+  matcher: mayBeMissing(z.string()),
+  timeoutSeconds: mayBeMissing(z.number().min(0.1).max(3600)),
+  /** Variables it gets although they look like secrets. */
+  passEnv: mayBeMissing(z.array(z.string().min(1))),
+  /** What the command finds in `CLAUDE_PROJECT_DIR`. Default: the working directory. */
+  projectDirectory: mayBeMissing(z.string().min(1)),
+})
+
+/** Other programs write `type` into the same configuration. `${NAME}` in an address is filled in later. */
+const address = z.string().refine((url) => url.includes("${") || URL.canParse(url))
+const texts = z.record(z.string(), z.string())
+const timeout = z.number().min(1) // milliseconds
+const SAMPLING_MODES = ["allow", "ask", "deny"] as const
+
+export const mcpServerSchema = z.union(
+  [
+    z.strictObject({
+      type: mayBeMissing(z.literal("stdio")),
+      command: z.string().min(1),
+      args: mayBeMissing(z.array(z.string())),
+      env: mayBeMissing(texts),
+      cwd: mayBeMissing(z.string().min(1)),
+      timeout: mayBeMissing(timeout),
+      sampling: mayBeMissing(z.enum(SAMPLING_MODES)),
+      trustReadOnlyHint: mayBeMissing(z.boolean()),
+    }),
+    z.strictObject({
+      type: mayBeMissing(z.enum(["http", "streamable-http", "sse"])),
+      url: address,
+      headers: mayBeMissing(texts),
+      timeout: mayBeMissing(timeout),
+      sampling: mayBeMissing(z.enum(SAMPLING_MODES)),
+      trustReadOnlyHint: mayBeMissing(z.boolean()),
+    }),
+  ],
+  {
+    error:
+      "must be { command, args?, env?, cwd?, timeout?, sampling?, trustReadOnlyHint? } for a program or { url, type?, headers?, timeout?, sampling?, trustReadOnlyHint? } for a server on the network",
+  },
+)
+
+export const settingsSchema = z.strictObject({
+  $schema: z.string().optional(),
+  /** Switches every layer off: the model gets the conversation unchanged. */
+  off: z.boolean(),
+  autoCompactEnabled: z.boolean(),
+  disableCompact: z.boolean(),
+  disableAutoCompact: z.boolean(),
+  disableMicrocompact: z.boolean(),
+  // a text in the environment that is no number is ignored with a warning, like a percentage out of range
+  autoCompactPercent: z
+    .number()
+    .or(z.string().refine((given) => Number.isNaN(Number(given)), "must be a number"))
+    .optional(),
+  autoCompactTokens: z.number().optional(),
+  /** Instructions for every summary. */
+  compactInstructions: z.string().optional(),
+  /** The model that writes summaries when the conversation's cache cannot be used for it. */
+  summariserModel: z.string().optional(),
+  /** The window of models that the model table does not know. */
+  contextWindow: tokens.optional(),
+  maxOutputTokens: tokens,
+  /** Whether money decides when to clear and compact. */
+  planner: z.enum(PLANNER_MODES),
+  /** How long the server keeps what it caches. An hour costs more to write. */
+  cacheLifetime: z.enum(CACHE_LIFETIMES),
+  /** When entries are flushed to disk: `always` (each write), after each `turn`, or `never` (the OS decides). */
+  flush: z.enum(["always", "turn", "never"]),
+  /** Lets telemetry export the content of messages. */
+  exportContent: z.boolean(),
+  models: z.record(z.string(), modelOverride),
+  /** Values of flags: switches turn a feature on or off, figures are its numbers. */
+  switches: z.partialRecord(z.enum(SWITCHES.map(({ name }) => name)), z.boolean()),
+  figures: z.partialRecord(z.enum(FIGURES.map(({ name }) => name)), z.number()),
+  /** By tool name: the length in characters from which a result is put aside. */
+  toolResultLimits: z.record(z.string(), z.int().min(0)),
+  /** More tools that can simply be called again, so that their old results may be cleared. */
+  clearableTools: z.array(z.string()),
+  /** What is kept across conversations: `auto`, `ask` before each write, `read-only`, or `off`. */
+  memory: z.enum(MEMORY_MODES),
+  permissions,
+  /** Which commands run in the system's sandbox: `off`, those that no one allowed (`unasked`), or `all`. */
+  sandbox: z.enum(SANDBOX_MODES),
+  hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookCommand)),
+  mcpServers: z.record(z.string(), mcpServerSchema),
+})
+
+/** For one source of settings. Made once: the first check with a schema compiles it, which takes milliseconds. */
+export const settingsLayerSchema = settingsSchema.partial()
+
+/** All settings with their values. */
+export type Settings = z.infer<typeof settingsSchema>
+export type SettingsIssue = z.core.$ZodIssue

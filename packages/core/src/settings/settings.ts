@@ -1,0 +1,317 @@
+/**
+ * Settings come from a user file, a project file, a local file, the environment and options in code; later ones win.
+ * The schema checks every value, and the effective settings know where each value came from.
+ * What the project's files would run or widen counts only if a person trusted it. Importing this module reads nothing.
+ */
+import { join } from "node:path"
+import { SettingsError, type SettingsProblem } from "../base/errors.ts"
+import { linkFactsOf } from "../base/path-facts.ts"
+import { repositoryRoot } from "../base/repository.ts"
+import { type AgentFile, type AgentFiles, projectAgentFiles } from "./agent-files.ts"
+import { readClaudeSettings, unusedSentence } from "./claude-settings.ts"
+import { FIGURES, SWITCHES } from "./flag-names.ts"
+import { mcpFileLayers } from "./mcp-file.ts"
+import {
+  agentPart,
+  commandPart,
+  fingerprintOf,
+  memoryPart,
+  type ProjectPart,
+  partsOf,
+  skillPart,
+} from "./project-parts.ts"
+import { personSettings, splitByTrust } from "./project-settings.ts"
+import { withoutRetired } from "./retired-settings.ts"
+import { readSettingsFile } from "./settings-files.ts"
+import { problemsOf } from "./settings-problems.ts"
+import type { Settings } from "./settings-schema.ts"
+import { projectSkillFiles } from "./skill-files.ts"
+import { followed, type ProjectClaim, trustOf } from "./trust.ts"
+
+export type { Settings } from "./settings-schema.ts"
+
+export const DEFAULT_SETTINGS: Settings = {
+  off: false,
+  autoCompactEnabled: true,
+  disableCompact: false,
+  disableAutoCompact: false,
+  disableMicrocompact: false,
+  maxOutputTokens: 32_000, // fits every model since Claude Opus 4
+  planner: "balanced",
+  cacheLifetime: "auto",
+  flush: "turn",
+  exportContent: false,
+  models: {},
+  switches: {},
+  figures: {},
+  toolResultLimits: {},
+  clearableTools: [],
+  memory: "auto",
+  permissions: {},
+  sandbox: "unasked",
+  hooks: {},
+  mcpServers: {},
+}
+
+/** The settings in force, and where each value comes from. */
+export interface EffectiveSettings {
+  readonly values: Settings
+  /** The source of every value that is not a default. Keys of records are dotted: `models.claude-x`. */
+  readonly origins: Readonly<Record<string, string>>
+  /** What the project's files say and no person trusted, so it does not count. Absent if there is nothing. */
+  readonly leftOut?: readonly ProjectPart[]
+  /** @internal The project's agent definitions, exactly as they were trusted. Absent if nothing counts. */
+  readonly agents?: AgentFiles
+  /** @internal The project's slash commands, exactly as they were trusted. Absent if nothing counts. */
+  readonly commands?: AgentFiles
+  /** @internal The project's skills, exactly as they were trusted. Absent if nothing counts. */
+  readonly skills?: readonly AgentFile[]
+  /** For the person: what cannot be used in files of other programs. Absent if there is nothing. */
+  readonly problems?: readonly string[]
+}
+
+export type SettingsInput = Partial<Settings>
+
+export interface SettingsSources {
+  /** The root directory. Its `settings.json` is the user file. */
+  readonly home: string
+  /** The project's directory. Its `.strata/settings.json` is the project file, `.strata/settings.local.json` the local one. */
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly code?: SettingsInput
+}
+
+/** The settings that count now: those of the project as far as the root directory says that a person trusted them. */
+export async function loadSettings(sources: SettingsSources): Promise<EffectiveSettings> {
+  const reading = await readSettings(sources)
+  const { state } = await trustOf(sources.home, reading)
+  return reading.settings({ trusted: state === "trusted" })
+}
+
+/** All places, read once, so that what a person is asked about is what counts afterwards. */
+export interface SettingsReading extends ProjectClaim {
+  /** The effective settings, with everything the project says or without what needs trust. */
+  settings(given: { readonly trusted: boolean }): EffectiveSettings
+}
+
+export async function readSettings({ home, cwd, env, code = {} }: SettingsSources): Promise<SettingsReading> {
+  const project = join(cwd, ".strata")
+  const isOwn = followed(project) === followed(home) // in the home directory, both are the person's
+  const [own, shared, local] = await Promise.all([
+    layerFrom(join(home, "settings.json")),
+    isOwn ? undefined : layerFrom(join(project, "settings.json")),
+    layerFrom(join(project, "settings.local.json")),
+  ])
+  const repository = repositoryRoot(cwd, { home: env.HOME })
+  const servers = await mcpFileLayers([repository, cwd])
+  const claude = await claudeLayers([repository, cwd], env.HOME)
+  const problems = [...servers.problems, ...claude.problems]
+  const given = [
+    own,
+    ...servers.layers,
+    ...claude.layers,
+    ...(shared ? [shared] : []),
+    local,
+    ...environmentLayers(env),
+  ]
+  const foreign = [...servers.layers, ...claude.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
+  const checked = await checkedLayers([...given, { source: "options in code", values: code }])
+  const layers = checked.map((layer) => (foreign.includes(layer.source) ? withoutHints(layer) : layer))
+  const fromProject = layers.filter(({ source }) => foreign.includes(source))
+  const isClaude = new Set(claude.layers.map(({ source }) => source))
+  const person = personSettings(layers[0]!.values)
+  const split = new Map(fromProject.map((layer) => [layer, splitByTrust(layer.values, person)]))
+  const needing = [...split]
+    .map(([{ source }, { needsTrust }]) => ({ source, needsTrust }))
+    .filter(({ source, needsTrust }) => !isClaude.has(source) || Object.keys(needsTrust).length > 0)
+  const places = { root: home, home: env.HOME, cwd }
+  const [agents, commands] = [await projectAgentFiles(places), await projectAgentFiles(places, "command")]
+  const skills = await projectSkillFiles(places)
+  const parts = [
+    ...needing.flatMap(({ source, needsTrust }) => partsOf(source, needsTrust)),
+    ...agents.files.map(agentPart),
+    ...commands.files.map(commandPart),
+    ...skills.map(skillPart),
+    ...memoryParts(repository, home),
+  ]
+  const has = ({ files, problems: unread }: AgentFiles) => files.length + unread.length > 0
+  const brought = {
+    ...(has(agents) ? { agents } : {}),
+    ...(has(commands) ? { commands } : {}),
+    ...(skills.length > 0 ? { skills } : {}),
+  }
+  return {
+    directory: followed(cwd),
+    parts,
+    fingerprint: fingerprintOf({ settings: needing, agents: agents.files, commands: commands.files, skills }),
+    settings: ({ trusted }) => {
+      const counting = layers.map((layer) => ({ ...layer, values: split.get(layer)?.counts ?? layer.values }))
+      const effective = merged(trusted ? layers : counting)
+      const settings = problems.length === 0 ? effective : { ...effective, problems }
+      if (trusted) return { ...settings, ...brought }
+      return parts.length === 0 ? settings : { ...settings, leftOut: parts }
+    },
+  }
+}
+
+/** Only the person's own settings vouch for what a server says about its tools, however much of the project is trusted. */
+function withoutHints(layer: CheckedLayer): CheckedLayer {
+  const { mcpServers } = layer.values
+  if (!mcpServers) return layer
+  const servers = Object.entries(mcpServers).map(([name, { trustReadOnlyHint: _, ...server }]) => [name, server])
+  return { ...layer, values: { ...layer.values, mcpServers: Object.fromEntries(servers) as typeof mcpServers } }
+}
+
+/** What the project has for Claude Code. In the home directory these files are the person's, for that program. */
+async function claudeLayers(directories: readonly string[], home: string | undefined) {
+  const own = home === undefined ? undefined : followed(join(home, ".claude"))
+  const places = [...new Set(directories)].filter((directory) => followed(join(directory, ".claude")) !== own)
+  const layers = (await Promise.all(places.map(readClaudeSettings))).flat()
+  const unused = unusedSentence(layers)
+  return { layers, problems: unused === undefined ? [] : [unused] }
+}
+
+/** A repository can bring memories for an agent of yours. */
+function memoryParts(project: string, home: string): readonly ProjectPart[] {
+  const directory = join(project, ".strata", "agent-memory")
+  const isOwn = followed(directory) === followed(join(home, "agent-memory"))
+  const isThere = !isOwn && linkFactsOf(directory) !== undefined
+  return isThere ? [memoryPart(directory)] : []
+}
+
+const layerFrom = async (file: string): Promise<SettingsLayer> => ({
+  source: file,
+  values: await readSettingsFile(file),
+})
+
+interface SettingsLayer {
+  readonly source: string
+  readonly values: unknown
+}
+
+interface CheckedLayer extends SettingsLayer {
+  readonly values: Partial<Settings>
+}
+
+/** Later layers win. Records (`models`, `switches` …) merge key by key; lists are joined. */
+export async function combineSettings(layers: readonly SettingsLayer[]): Promise<EffectiveSettings> {
+  return merged(await checkedLayers(layers))
+}
+
+async function checkedLayers(layers: readonly SettingsLayer[]): Promise<readonly CheckedLayer[]> {
+  const { settingsLayerSchema } = await import("./settings-schema.ts") // loading zod takes longer than loading everything else
+  const problems: SettingsProblem[] = []
+  const checked = layers.flatMap(({ source, values }) => {
+    const parsed = settingsLayerSchema.safeParse(withoutUndefined(withoutRetired(values)))
+    if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => problemsOf(source, issue)))
+    return parsed.success ? [{ source, values: parsed.data as Partial<Settings> }] : []
+  })
+  if (problems.length > 0) throw new SettingsError(problems)
+  return checked
+}
+
+function merged(layers: readonly CheckedLayer[]): EffectiveSettings {
+  const values: Record<string, unknown> = { ...DEFAULT_SETTINGS }
+  const origins: Record<string, string> = {}
+  for (const { source, values: given } of layers) {
+    for (const [key, value] of Object.entries(given)) {
+      if (value === undefined || key === "$schema") continue
+      if (Array.isArray(value)) {
+        values[key] = [...new Set([...(values[key] as readonly unknown[]), ...value])]
+        origins[key] = source
+      } else if (typeof value === "object") {
+        values[key] = mergeRecords(values[key] as Record<string, unknown>, value)
+        for (const name of Object.keys(value)) origins[`${key}.${name}`] = source
+      } else {
+        values[key] = value
+        origins[key] = source
+      }
+    }
+  }
+  return { values: values as Settings, origins }
+}
+
+/** `{ window: undefined }` in code means that the window is not set. */
+function withoutUndefined(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  const given = Object.entries(value).filter(([, one]) => one !== undefined)
+  return Object.fromEntries(given.map(([key, one]) => [key, withoutUndefined(one)]))
+}
+
+/** Merges key by key. Lists (rules, hooks) are joined, so that no source can silently drop what another one denies. */
+function mergeRecords(earlier: Readonly<Record<string, unknown>>, later: object): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...earlier }
+  for (const [key, value] of Object.entries(later)) {
+    const before = merged[key]
+    merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
+  }
+  return merged
+}
+
+type Reader = (text: string) => unknown
+
+const ON = new Set(["1", "true", "yes", "on"])
+const OFF = new Set(["0", "false", "no", "off"])
+/** Anything else stays a text, which the schema refuses. */
+const asSwitch: Reader = (text) => {
+  const word = text.trim().toLowerCase()
+  return ON.has(word) || (word === "" ? undefined : OFF.has(word) ? false : text)
+}
+const asNumber: Reader = (text) => (text.trim() === "" ? undefined : Number(text))
+const asNumberOrText: Reader = (text) => (Number.isNaN(Number(text)) ? text : asNumber(text))
+const asText: Reader = (text) => text
+
+interface EnvironmentName {
+  readonly key: keyof Settings
+  /** Our own name comes first. Names of other programs work too, so that people can keep their setup. */
+  readonly names: readonly string[]
+  readonly read: Reader
+}
+
+/** The first name that is set counts. */
+export const ENVIRONMENT: readonly EnvironmentName[] = [
+  { key: "off", names: ["STRATA_OFF"], read: asSwitch },
+  { key: "disableCompact", names: ["STRATA_DISABLE_COMPACT", "DISABLE_COMPACT"], read: asSwitch },
+  { key: "disableAutoCompact", names: ["STRATA_DISABLE_AUTO_COMPACT", "DISABLE_AUTO_COMPACT"], read: asSwitch },
+  { key: "disableMicrocompact", names: ["STRATA_DISABLE_MICROCOMPACT", "DISABLE_MICROCOMPACT"], read: asSwitch },
+  { key: "compactInstructions", names: ["STRATA_COMPACT_INSTRUCTIONS"], read: asText },
+  { key: "summariserModel", names: ["STRATA_SUMMARISER_MODEL"], read: asText },
+  {
+    key: "autoCompactPercent",
+    names: ["STRATA_AUTOCOMPACT_PCT", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"],
+    read: asNumberOrText,
+  },
+  { key: "autoCompactTokens", names: ["STRATA_AUTOCOMPACT_TOKENS"], read: asNumber },
+  { key: "contextWindow", names: ["STRATA_CONTEXT_WINDOW", "CLAUDE_CODE_MAX_CONTEXT_TOKENS"], read: asNumber },
+  { key: "maxOutputTokens", names: ["STRATA_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"], read: asNumber },
+  { key: "planner", names: ["STRATA_PLANNER"], read: asText },
+  { key: "cacheLifetime", names: ["STRATA_CACHE_LIFETIME"], read: asText },
+  { key: "flush", names: ["STRATA_FLUSH"], read: asText },
+  { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: asSwitch },
+  { key: "memory", names: ["STRATA_MEMORY"], read: asText },
+  { key: "sandbox", names: ["STRATA_SANDBOX"], read: asText },
+]
+
+/** One layer for each variable, so that an error names the variable. */
+function environmentLayers(env: SettingsSources["env"]): SettingsLayer[] {
+  const settings = ENVIRONMENT.flatMap(({ key, names, read }) => {
+    const name = names.find((candidate) => env[candidate] !== undefined && env[candidate] !== "")
+    return name === undefined ? [] : [{ source: `environment ${name}`, values: { [key]: read(env[name]!) } }]
+  })
+  const flags = [
+    ...SWITCHES.map(({ name, env: variable }) => ({ group: "switches", name, variable, read: asSwitch })),
+    ...FIGURES.map(({ name, env: variable }) => ({ group: "figures", name, variable, read: asNumber })),
+  ].flatMap(({ group, name, variable, read }) => {
+    const text = env[variable]
+    return text === undefined || text === ""
+      ? []
+      : [{ source: `environment ${variable}`, values: { [group]: { [name]: read(text) } } }]
+  })
+  return [...settings, ...flags]
+}
+
+/** Whether the person may compact, and whether the conversation compacts on its own. */
+export function compactionAllowed(settings: Settings): { manual: boolean; auto: boolean } {
+  const manual = !settings.off && !settings.disableCompact
+  return { manual, auto: manual && !settings.disableAutoCompact && settings.autoCompactEnabled }
+}

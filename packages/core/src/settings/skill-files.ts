@@ -1,0 +1,52 @@
+/**
+ * The skills that a project brings: what their `SKILL.md` say, so that a person can trust them. Their descriptions reach the model with the
+ * first request. What a skill means is the business of `tools/`.
+ */
+import { readdir, realpath } from "node:fs/promises"
+import { join, relative, sep } from "node:path"
+import { escaped } from "../base/escaped-text.ts"
+import { realPath } from "../base/path-facts.ts"
+import { readPlainFile } from "../base/plain-file.ts"
+import { repositoryRoot } from "../base/repository.ts"
+import type { AgentFile } from "./agent-files.ts"
+
+export const SKILL_FILE = "SKILL.md"
+export const MOST_SKILL_BYTES = 256 * 1024 // instructions, not a book; larger texts belong in files next to it
+export const MOST_SKILLS = 100 // in one directory: each is listed in the first request
+
+/** Where a project has skills: at its directory first, then at the root of its repository. */
+export const projectSkillFolders = (cwd: string, home: string | undefined): readonly string[] =>
+  [...new Set([cwd, repositoryRoot(cwd, { home })])].flatMap((directory) =>
+    [".strata", ".claude"].map((name) => join(directory, name, "skills")),
+  )
+
+export interface SkillPlaces {
+  readonly root: string
+  readonly home: string | undefined
+  readonly cwd: string
+}
+
+/** What cannot be read is not trusted: it is reported when skills are loaded. */
+export async function projectSkillFiles({ root, home, cwd }: SkillPlaces): Promise<readonly AgentFile[]> {
+  const own = [join(root, "skills"), ...(home ? [join(home, ".claude", "skills")] : [])].map((path) => realPath(path))
+  const folders = [...new Set(projectSkillFolders(cwd, home).flatMap((folder) => realPath(folder) ?? []))]
+  const project = followed(repositoryRoot(cwd, { home }))
+  const within = [project, ...(home ? [followed(home)] : [])]
+  const found: AgentFile[] = []
+  for (const folder of folders) {
+    if (own.includes(folder) || !folder.startsWith(project + sep)) continue // one that leads out of the project does not count
+    const names = await readdir(folder).catch(() => [])
+    for (const name of names.toSorted().slice(0, MOST_SKILLS)) {
+      try {
+        const directory = await realpath(join(folder, name))
+        const path = await realpath(join(directory, SKILL_FILE))
+        if (!path.startsWith(directory + sep) || !within.some((place) => path.startsWith(place + sep))) continue
+        const text = (await readPlainFile(path, MOST_SKILL_BYTES)).toString("utf8")
+        found.push({ path, name: escaped(relative(cwd, join(folder, name))), text })
+      } catch {} // no skill
+    }
+  }
+  return found
+}
+
+const followed = (path: string): string => realPath(path) ?? path
