@@ -5,8 +5,8 @@ import { type WorkbenchOptions, workbench } from "./workbench.ts"
 /** The input line is empty and the agent rests: after the last rule come only the prompt and the status. */
 export const RESTS = /─{40}\s+>\s+claude-opus-5-5[^─]*$/
 
-/** A question has been on the screen long enough to take keys. */
-export const TAKES_KEYS = "Enter or a key chooses"
+/** The newest question has been on the screen long enough to take keys. What was printed since the last key may still hold an earlier one. */
+export const TAKES_KEYS = /Enter or a key chooses(?![\s\S]*Takes keys in a moment)/
 
 export interface ChatOptions extends WorkbenchOptions {
   readonly args?: readonly string[]
