@@ -40,7 +40,7 @@ export function paceIn(sizes: readonly { readonly at: number; readonly tokens: n
 }
 
 const LEAST_LEAD = 0.1 // of the threshold: a single step can be large
-const LARGEST_LEAD = 0.25 // of it: earlier, the conversation often ends before the threshold, and too much comes after the summary
+const LARGEST_LEAD = 0.35 // of it: earlier, the conversation often ends before the threshold, and too much comes after the summary
 const STEPS_OF_CAUTION = 1 // the largest of the latest ones: work comes in bursts (`npm run ahead-of-time`)
 
 type Limits = { readonly autoCompact: number }
