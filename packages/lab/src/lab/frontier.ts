@@ -53,7 +53,7 @@ export const frontierRows = ({ scores }: Scorecard) =>
   )
 
 const SIZE = { width: 760, height: 420, left: 56, bottom: 44, top: 20, right: 150 }
-const MOST_COST = 1.5 // dearer ones are named below the picture
+const MOST_COST = 1.25 // dearer ones are in the table only
 
 /** Cost upwards, compactions to the right, on a logarithmic scale. Red: someone waited. */
 export function frontierPicture({ scores }: Scorecard): string {
@@ -78,15 +78,34 @@ export function frontierPicture({ scores }: Scorecard): string {
     ),
     `<text x="${(left + width - right) / 2}" y="${height - 6}" text-anchor="middle" fill="#555">compactions; red: someone waited for them</text>`,
     `<text x="12" y="12" fill="#555">cost, of claude-style</text>`,
-    ...shown.map((score) => {
-      const [cx, cy] = [fixed(x(score.compactions)), fixed(y(costOf(score)))]
-      const isDefault = DEFAULTS.includes(score.policy)
-      const weight = isDefault ? ' font-weight="bold"' : ""
-      return `<circle cx="${cx}" cy="${cy}" r="${isDefault ? 5 : 3.5}" fill="${score.blockedMs > 0 ? "#c33" : "#27a"}"/><text x="${Number(cx) + 8}" y="${Number(cy) + 4}"${weight}>${score.policy}</text>`
-    }),
+    ...apart(shown.map((score) => ({ score, x: x(score.compactions), y: y(costOf(score)) }))).map(
+      ({ score, label, ...at }) => {
+        const [cx, cy] = [fixed(at.x), fixed(at.y)]
+        const isDefault = DEFAULTS.includes(score.policy)
+        const weight = isDefault ? ' font-weight="bold"' : ""
+        return `<circle cx="${cx}" cy="${cy}" r="${isDefault ? 5 : 3.5}" fill="${score.blockedMs > 0 ? "#c33" : "#27a"}"/><text x="${Number(cx) + 8}" y="${fixed(label + 4)}"${weight}>${score.policy}</text>`
+      },
+    ),
     "</svg>",
     "",
   ].join("\n")
+}
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+const LABEL = { width: 110, height: 12 }
+
+/** Labels beside their points, moved down where they would cover each other. */
+function apart<T extends Point>(points: readonly T[]): readonly (T & { readonly label: number })[] {
+  const placed: (T & { readonly label: number })[] = []
+  for (const point of points.toSorted((a, b) => a.y - b.y)) {
+    const above = placed.filter(({ x }) => Math.abs(x - point.x) < LABEL.width).map(({ label }) => label + LABEL.height)
+    placed.push({ ...point, label: Math.max(point.y, ...above) })
+  }
+  return placed
 }
 
 const costOf = ({ relative }: Score): number => relative["claude-style"] ?? Number.POSITIVE_INFINITY
