@@ -101,8 +101,8 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
     await simulator.close()
     scratch.remove()
   }
-  const open = (title: string, { dreams }: { readonly dreams: boolean }) =>
-    openAgent({
+  const open = async (title: string, { dreams }: { readonly dreams: boolean }) => {
+    const agent = await openAgent({
       model: anthropicModel({ model: MODEL, apiKey: "none-needed", baseURL: simulator.url, models }),
       tools: [...fileTools, ...shell.tools, todoWrite],
       cwd: scratch.project,
@@ -114,12 +114,28 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
       clock: { now: () => new Date(clock.now()), after: (ms, call) => callAfter(clock, ms, call) },
       env: { PATH: process.env.PATH },
     })
+    agent.conversation.on("compaction", ({ phase }) => {
+      if (phase === "preparing" || phase === "done" || phase === "failed") summariser.await(phase === "preparing")
+    })
+    return agent
+  }
+  /** Background work ends, and time passes for the summary that is being written. */
+  async function settle({ conversation }: Agent): Promise<void> {
+    let isSettled = false
+    const settled = conversation.settled().finally(() => {
+      isSettled = true
+    })
+    while (!isSettled) {
+      summariser.finish()
+      await Promise.race([settled, setTimeout(1)])
+    }
+  }
   async function converse(message: string): Promise<LedgerSummary> {
     const other = await open("another conversation", { dreams: false })
     isShort = true
     try {
       for await (const event of other.query(message)) if (event.type === "error") throw event.take()
-      await other.conversation.settled()
+      await settle(other)
       return summarise(other.conversation.views.ledger)
     } finally {
       isShort = false
@@ -130,26 +146,12 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
   }
   try {
     const agent = await open("soak", { dreams: true })
-    agent.conversation.on("compaction", ({ phase }) => {
-      if (phase === "preparing" || phase === "done" || phase === "failed") summariser.await(phase === "preparing")
-    })
-    /** Background work ends, and time passes for the summary that is being written. */
-    const settle = async () => {
-      let isSettled = false
-      const settled = agent.conversation.settled().finally(() => {
-        isSettled = true
-      })
-      while (!isSettled) {
-        summariser.finish()
-        await Promise.race([settled, setTimeout(1)])
-      }
-    }
     const pause = async (minutes: number) => {
-      await settle()
+      await settle(agent)
       if (minutes > CACHE_MINUTES) {
         clock.advance(NEAR_EXPIRY * CACHE_MINUTES * MINUTE)
         await setTimeout(1) // timers that are due begin their work
-        await settle()
+        await settle(agent)
       }
       clock.advance(minutes * MINUTE)
     }
