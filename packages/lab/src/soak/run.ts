@@ -138,6 +138,7 @@ async function problemsOf({ watch, workshop, tasks, window, turn }: ToJudge): Pr
   const lost = RULES.filter((rule) => said.includes(rule) && !sent.includes(rule))
   return [
     ...Object.entries(errors).map(([type, count]) => `the server rejected ${count} requests: ${type}`),
+    ...workshop.simulator.log.flatMap(({ error }) => (error === undefined ? [] : [`the server said: ${error}`])),
     ...lost.map((rule) => `the request no longer contains a rule of the user: ${rule}`),
     ...(watch.peak > window ? [`a request had ${watch.peak} tokens, which is more than the window`] : []),
     ...(watch.compactions.length === 0 ? ["nothing was compacted, so the soak shows nothing"] : []),
