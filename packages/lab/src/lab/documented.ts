@@ -1,6 +1,6 @@
 /**
  * What the README and the documents say about the recordings, written from the figures just measured. A text that a document does not
- * have is out of date there. Figures are of `more`, which no rule was chosen on.
+ * have is out of date there. Figures are of `more`, not of the recordings that rules were chosen on.
  */
 import { type Score, scorecard } from "@strata/core/internal/replay/scorecard"
 import { NEVER_DEARER_THAN } from "./claims.ts"
@@ -33,7 +33,7 @@ export function documented({ tuned, more }: DocumentedSets): readonly Said[] {
   const dearer = NEVER_DEARER_THAN.map((name) => `\`${name}\``).join(", ")
   return [
     ...[
-      `${more.length} recorded conversations that no rule was chosen on`,
+      `${more.length} recorded conversations besides the 70 that rules were chosen on`,
       `${rangeOf(OURS)} of the cost of fixed thresholds, ${rangeOf(NOT_WARMED.name)} without keeping the cache warm`,
       placesOf(ours),
       `Fixed thresholds: ${placesOf(fixed)}`,
