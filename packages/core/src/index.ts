@@ -101,6 +101,15 @@ export type {
   Stretch as JournalStretch,
 } from "./journal/store.ts"
 export type { ClearingOrder } from "./layers/2-microcompact/by-hand.ts"
+export {
+  type Carried,
+  type CarriedState,
+  type CarryOptions,
+  type CarrySummaryRequest,
+  carry,
+} from "./layers/4-compaction/carry/carry.ts"
+export type { CarryMessage, PlainMessage } from "./layers/4-compaction/carry/given-messages.ts"
+export type { CarriedCommand, CarriedRecord, CarriedResult } from "./layers/4-compaction/carry/record.ts"
 export type { DreamEnd } from "./layers/6-dreaming/dream.ts"
 export type {
   DreamPhase,

@@ -1,6 +1,7 @@
 /** Compares every recorded compaction with ours of the same messages, with three summaries and three sizes of the list of names. */
 import { createEstimator, findModel } from "@strata/core/internal"
 import type { RecordedConversation } from "../recordings.ts"
+import { type CarriedText, carriedCompactions } from "./carried.ts"
 import { cutsOf } from "./cuts.ts"
 import { type Marks, measure } from "./marks.ts"
 import { withNamesUpTo } from "./names-list.ts"
@@ -12,10 +13,12 @@ import { SUMMARISERS, type SummariserName } from "./summarisers.ts"
 export const NAMES_LIMITS = [0, 1_000, 2_000] as const // tokens; the last is the default
 type NamesLimit = (typeof NAMES_LIMITS)[number]
 
-export type Way = "recorded" | "recorded, files" | `${SummariserName}, ${NamesLimit}`
+export type Way = "recorded" | "recorded, files" | "carry" | "carry, recorded" | `${SummariserName}, ${NamesLimit}`
 export const WAYS: readonly Way[] = [
   "recorded",
   "recorded, files",
+  "carry",
+  "carry, recorded",
   ...SUMMARISERS.flatMap((summary) => NAMES_LIMITS.map((limit): Way => `${summary}, ${limit}`)),
 ]
 
@@ -23,6 +26,8 @@ export interface Measured {
   readonly marks: Marks
   /** The messages of the next request, estimated in the same way for all. */
   readonly tokens: number
+  /** How long it took, where that says something. */
+  readonly milliseconds?: number
 }
 
 export interface Compared {
@@ -49,14 +54,18 @@ export async function compareCompactions(recording: RecordedConversation): Promi
   const ours = new Map<SummariserName, readonly string[]>()
   for (const kind of SUMMARISERS)
     if (kind !== "recorded" || hasSummaries) ours.set(kind, await ourCompactions(recording, compactions, kind))
+  const carried = new Map<Way, readonly CarriedText[]>([["carry", await carriedCompactions(compactions)]])
+  if (hasSummaries) carried.set("carry, recorded", await carriedCompactions(compactions, { isRecorded: true }))
   return compactions.map(({ tokensBefore, tokensAfter, standing, restored, ...compaction }, at) => {
     const said = saidIn({ ...compaction, ...(cwd === undefined ? {} : { cwd }) })
     const ways: Partial<Record<Way, Measured>> = {}
-    const add = (way: Way, text: string) => {
-      ways[way] = { marks: measure(said, text), tokens: Math.ceil(estimator.text(text)) }
+    const add = (way: Way, text: string, milliseconds?: number) => {
+      const time = milliseconds === undefined ? {} : { milliseconds }
+      ways[way] = { marks: measure(said, text), tokens: Math.ceil(estimator.text(text)), ...time }
     }
     if (standing !== undefined) add("recorded", standing)
     if (standing !== undefined && format === "claude-code") add("recorded, files", `${standing}\n${restored}`)
+    for (const [way, texts] of carried) add(way, texts[at]!.text, texts[at]!.milliseconds)
     for (const [kind, texts] of ours)
       for (const limit of NAMES_LIMITS) add(`${kind}, ${limit}`, withNamesUpTo(texts[at]!, limit, estimator.text))
     const place = recorded.length > 0 ? "recorded" : "cut"

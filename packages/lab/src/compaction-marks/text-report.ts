@@ -9,6 +9,8 @@ without one is cut after each 100,000 tokens of its messages.
 recorded summary   what the recording shows after its boundary: the model's summary, attachments, kept messages.
 with files         the same with the five files read last, as their last reads returned them, up to 5,000 tokens each. Claude Code
                    reads such files again; the recordings lack them, so this is the nearest to it.
+carry              what \`carry\` leaves of the same messages, for agents that hand over their compaction: with quotations in place of a
+                   summary, and with the recorded one. It is given only what it left before and the messages since.
 ours               our layer 4 on the same messages, by the route that asks a model, with three summaries: one sentence, which shows
                    what the data carries alone; the extractive one, which only quotes; and the recording's own. With the list of
                    exact names at ${NAMES_LIMITS.map(grouped).join(", ")} tokens. The last is the default. A shorter list is cut from it here.
@@ -37,6 +39,8 @@ const SUMMARY_TITLES = { sentence: "one sentence", extractive: "extractive", rec
 function titleOf(way: Way): string {
   if (way === "recorded") return "recorded summary"
   if (way === "recorded, files") return "recorded summary with files"
+  if (way === "carry") return "carry, quotations"
+  if (way === "carry, recorded") return "carry, the recorded summary"
   const [summary, limit] = way.split(", ") as [keyof typeof SUMMARY_TITLES, string]
   return `ours, ${SUMMARY_TITLES[summary]}, names ${grouped(Number(limit))}`
 }
@@ -49,7 +53,14 @@ const GROUPS: Readonly<Record<string, string>> = {
 }
 
 const NAME_COLUMNS = ["namesUsedAgain", "namesSaid", "namesFromResults"] as const
-const COMPARED_WAYS: readonly Way[] = ["recorded", "sentence, 2000", "extractive, 2000", "recorded, 2000"]
+const COMPARED_WAYS: readonly Way[] = [
+  "recorded",
+  "carry",
+  "carry, recorded",
+  "sentence, 2000",
+  "extractive, 2000",
+  "recorded, 2000",
+]
 
 export interface Folder {
   readonly name: string
@@ -85,10 +96,13 @@ function namesTable(group: readonly Compared[]): string {
     if (measured.length === 0) return []
     const marks = total(measured.map((each) => each.marks))
     const tokens = Math.round(measured.reduce((sum, each) => sum + each.tokens, 0) / measured.length)
-    return [[titleOf(way), String(measured.length), ...NAME_COLUMNS.map((name) => shown(marks[name])), grouped(tokens)]]
+    const times = measured.flatMap(({ milliseconds }) => milliseconds ?? [])
+    const time = times.length === 0 ? "" : `${Math.round(times.toSorted((a, b) => a - b)[times.length >> 1]!)} ms`
+    const names = NAME_COLUMNS.map((name) => shown(marks[name]))
+    return [[titleOf(way), String(measured.length), ...names, grouped(tokens), time]]
   })
   return table([
-    ["after the boundary", "n", "names used again", "names said", "only results had them", "tokens"],
+    ["after the boundary", "n", "names used again", "names said", "only results had them", "tokens", "time (median)"],
     ...rows,
   ])
 }

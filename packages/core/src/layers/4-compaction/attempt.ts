@@ -180,7 +180,7 @@ export async function weigh(situation: Situation, { route, outcome, options }: T
     mode: order.trigger === "manual" ? "by-hand" : options.autonomous ? "autonomous" : "automatic",
     keptMessages: outcome.cut.kept.length > 0,
     replaced: first && last ? { first: first.uuid, last: last.uuid } : undefined,
-    canRecall: context.views.context.toolNames.includes(RECALL_TOOL),
+    recall: context.views.context.toolNames.includes(RECALL_TOOL) ? RECALL_TOOL : undefined,
   } as const
   const text = continuationText({ ...around, summary: outcome.text })
   const signed = outcome.signed && isEndOf(outcome.cut, situation.cutInput) ? outcome.signed : undefined

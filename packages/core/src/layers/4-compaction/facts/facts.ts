@@ -50,7 +50,8 @@ export const FACTS_LIMITS: FactsLimits = {
 
 const MOST_TODO_CHARACTERS = 500
 
-type Recorded = Pick<Views, "words" | "artifacts" | "names" | "results" | "frontier">
+/** The views that the facts are rendered from. */
+export type Recorded = Pick<Views, "words" | "artifacts" | "names" | "results" | "frontier">
 
 /** Empty where there is nothing to say. */
 export const renderFacts = (views: Recorded, options: FactsOptions): string => atOnce(factSteps(views, options))

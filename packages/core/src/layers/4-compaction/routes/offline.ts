@@ -48,7 +48,7 @@ async function blocksOf(message: Message, { views, journal }: LayerContext): Pro
 }
 
 /** What the person did not write is a notice, so it is never quoted as a wish of theirs. */
-function asRead(message: Message, blocks: readonly Block[]): ReadMessage {
+export function asRead(message: Message, blocks: readonly Block[]): ReadMessage {
   const content = blocks as readonly object[] as ReadMessage["content"]
   if (message.type === "assistant") return { role: "assistant", content }
   if (message.type === "user" && message.isCompactSummary) return { role: "summary", content }

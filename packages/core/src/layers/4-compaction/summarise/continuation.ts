@@ -15,8 +15,8 @@ export interface Continuation {
   readonly mode: "automatic" | "autonomous" | "by-hand"
   /** The first and the last message that the summary replaces. */
   readonly replaced?: { readonly first: Uuid; readonly last: Uuid } | undefined
-  /** Whether the model has the Recall tool. */
-  readonly canRecall?: boolean
+  /** The tool that returns messages by handle, if the model has one. */
+  readonly recall?: string | undefined
   /** Messages follow that were not summarised. */
   readonly keptMessages: boolean
 }
@@ -27,11 +27,11 @@ const TEXTS = textsIn(promptText(new URL("./prompts/continuation.md", import.met
 const text = (name: string, values: Readonly<Record<string, string>> = {}) => fillPrompt(TEXTS.get(name)!, values)
 
 export function continuationText(continuation: Continuation): string {
-  const { summary, transcriptPath, mode, replaced, canRecall = false, keptMessages, isSigned } = continuation
+  const { summary, transcriptPath, mode, replaced, recall, keptMessages, isSigned } = continuation
   return [
     text(isSigned ? "continued" : "continues"),
     summary,
-    replaced ? rangeText(replaced, canRecall) : "",
+    replaced ? rangeText(replaced, recall) : "",
     transcriptPath ? text("transcript", { path: transcriptPath }) : "",
     keptMessages && !isSigned ? text("kept") : "",
     mode === "by-hand" ? "" : text(GOING_ON[mode]),
@@ -40,5 +40,8 @@ export function continuationText(continuation: Continuation): string {
     .join("\n\n")
 }
 
-const rangeText = ({ first, last }: { readonly first: Uuid; readonly last: Uuid }, canRecall: boolean): string =>
-  [text("replaced", { first: handleOf(first), last: handleOf(last) }), ...(canRecall ? [text("recall")] : [])].join(" ")
+const rangeText = ({ first, last }: { readonly first: Uuid; readonly last: Uuid }, tool: string | undefined): string =>
+  [
+    text("replaced", { first: handleOf(first), last: handleOf(last) }),
+    ...(tool === undefined ? [] : [text("recall", { tool })]),
+  ].join(" ")

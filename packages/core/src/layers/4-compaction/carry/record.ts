@@ -1,0 +1,107 @@
+/**
+ * The record of a conversation without a journal: the views that follow a boundary as data, fed message by message. It can be kept as JSON
+ * between two compactions, so that what was recorded before is neither lost nor recorded twice.
+ */
+
+import type { Todo } from "../../../messages/attachments.ts"
+import { handleOf } from "../../../messages/handles.ts"
+import type { Message } from "../../../messages/messages.ts"
+import { fromJson, toJson } from "../../../views/checkpoint-json.ts"
+import { artifacts, type CommandFacts, type FileFate, fateOf } from "../../../views/record/artifacts.ts"
+import { frontier } from "../../../views/record/frontier.ts"
+import { names } from "../../../views/record/names.ts"
+import { results } from "../../../views/record/results.ts"
+import { words } from "../../../views/record/words.ts"
+import type { Recorded } from "../facts/facts.ts"
+
+/** What the record says, as data. Lists run from old to new. */
+export interface CarriedRecord {
+  /** The person's messages, word for word. */
+  readonly words: readonly { readonly text: string; readonly handle: string; readonly isCut?: true }[]
+  /** Their sentences that say how things are to be done from now on. */
+  readonly rules: readonly { readonly text: string; readonly handle: string }[]
+  readonly todos: readonly Todo[]
+  readonly plan?: { readonly path?: string; readonly text?: string }
+  readonly files: Readonly<Record<"created" | "changed" | "deleted" | "read", readonly string[]>>
+  /** Commands whose last run failed, and how test commands ended last. */
+  readonly commands: readonly CarriedCommand[]
+  /** Exact names, those used last at the end. */
+  readonly names: Readonly<Record<"said" | "typed" | "inResults", readonly string[]>>
+  /** Tool results that can be fetched again. */
+  readonly results: readonly CarriedResult[]
+}
+
+/** A command, and how it ended. */
+export interface CarriedCommand {
+  readonly command: string
+  readonly failed: boolean
+  readonly isTest: boolean
+  readonly exitCode?: number
+  readonly handle: string
+}
+
+/** A tool result, in one line. */
+export interface CarriedResult {
+  readonly handle: string
+  readonly tool: string
+  readonly about: string
+  readonly characters: number
+}
+
+const PROJECTIONS = { words, artifacts, names, results, frontier } as const
+
+export class ConversationRecord {
+  readonly #states: Recorded
+
+  constructor(saved?: unknown) {
+    this.#states = saved
+      ? (fromJson(saved) as Recorded)
+      : {
+          ...{ words: words.start(), artifacts: artifacts.start(), names: names.start() },
+          ...{ results: results.start(), frontier: frontier.start() },
+        }
+  }
+
+  add(message: Message): void {
+    const states = this.#states as { -readonly [K in keyof Recorded]: Recorded[K] }
+    for (const name of Object.keys(PROJECTIONS) as (keyof Recorded)[])
+      states[name] = PROJECTIONS[name].apply(states[name] as never, message, true) as never
+  }
+
+  get views(): Recorded {
+    return this.#states
+  }
+
+  save(): unknown {
+    return toJson(this.#states)
+  }
+
+  get data(): CarriedRecord {
+    const { words: said, artifacts: work, frontier: now, names: known, results: read } = this.#states
+    const { path, text } = now.plan
+    const files: { [K in FileFate]: string[] } = { created: [], changed: [], deleted: [], read: [] }
+    for (const [file, facts] of work.files) files[fateOf(facts)].push(file)
+    return {
+      words: said.messages.map(({ uuid, text: spoken, isCut }) => ({
+        ...{ text: spoken, handle: handleOf(uuid) },
+        ...(isCut ? { isCut } : {}),
+      })),
+      rules: said.messages.flatMap(({ uuid, rules }) => rules.map((rule) => ({ text: rule, handle: handleOf(uuid) }))),
+      todos: now.todos,
+      ...(path === undefined && text === undefined
+        ? {}
+        : { plan: { ...(path === undefined ? {} : { path }), ...(text === undefined ? {} : { text }) } }),
+      files,
+      commands: [...work.commands].filter(([, { failed, isTest }]) => failed || isTest).map(commandOf),
+      names: { said: [...known.said.keys()], typed: [...known.typed.keys()], inResults: [...known.seen.keys()] },
+      results: [...read.lines.values()].map(({ uuid, tool, about, characters }) => ({
+        ...{ handle: handleOf(uuid), tool, about, characters },
+      })),
+    }
+  }
+}
+
+const commandOf = ([command, { failed, isTest, exitCode, last }]: readonly [string, CommandFacts]): CarriedCommand => ({
+  ...{ command, failed, isTest, handle: handleOf(last) },
+  ...(exitCode === undefined ? {} : { exitCode }),
+})
