@@ -32,7 +32,7 @@ const TESTS = [
   "packages/core/src/recall/followed-index.test.ts",
   "packages/core/src/memory/install-turmoil.test.ts",
   "packages/core/src/journal/file/mailbox-directory.test.ts",
-  "packages/core/src/replay/clearing-pays.test.ts",
+  "packages/replay/src/clearing-pays.test.ts",
   "packages/core/src/tools/shell/command/git-settings.property.test.ts",
   "packages/core/src/tools/shell/command/posix-core.test.ts",
 ]

@@ -102,7 +102,7 @@ export function installPackages(bundle: string, directory: string): void {
   const scope = join(directory, "node_modules", "@strata")
   if (existsSync(scope)) return
   mkdirSync(scope, { recursive: true })
-  for (const name of ["core", "sim"]) symlinkSync(join(bundle, name), join(scope, name))
+  for (const name of ["core", "replay", "sim"]) symlinkSync(join(bundle, name), join(scope, name))
 }
 
 /** `strata` and `strata-sim` as an installation would have them. */

@@ -3,14 +3,14 @@
  * start costs.
  *
  * - `cli/dist/main.js`, `cli/dist/sim.js`: the two commands, with their libraries inside; `several-commands.js`: see its source
- * - `core/`, `sim/`: the packages as a user imports them; libraries are resolved as usual, since a user shares some of them with us
+ * - `core/`, `replay/`, `sim/`: the packages as a user imports them; libraries are resolved as usual, since a user shares some of them with us
  */
 import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { type BuildOptions, build, type Plugin } from "esbuild"
 import { withInlinedPrompts } from "../build/inline-prompts.ts"
 
-const OWN_SOURCE = /[\\/]packages[\\/](?:core|sim|cli)[\\/]src[\\/].*\.tsx?$/
+const OWN_SOURCE = /[\\/]packages[\\/](?:core|replay|sim|cli)[\\/]src[\\/].*\.tsx?$/
 
 /** Left to Node: it finds its program by its own path, or it is an optional library that the program does not come with. */
 const NOT_BUNDLED = ["@vscode/ripgrep", "ai", "@valibot/to-json-schema", "react-devtools-core"]
@@ -48,6 +48,7 @@ export async function bundlePackages(root: string, output: string): Promise<void
       entryPoints: {
         "core/index": source("core/src/index.ts"),
         "core/internal": source("core/src/internal.ts"),
+        "replay/index": source("replay/src/index.ts"),
         "sim/index": source("sim/src/index.ts"),
       },
       outdir: output,
@@ -57,6 +58,7 @@ export async function bundlePackages(root: string, output: string): Promise<void
   ])
   cpSync(source("cli/package.json"), join(output, "cli", "package.json")) // has the version
   describePackage(join(output, "core"), { ".": "./index.js", "./internal": "./internal.js" })
+  describePackage(join(output, "replay"), { ".": "./index.js" })
   describePackage(join(output, "sim"), { ".": "./index.js" })
 }
 

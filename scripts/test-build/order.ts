@@ -8,7 +8,7 @@ const LONG = [
   "packages/core/test/",
   "packages/core/src/journal/file/",
   "packages/core/src/tools/mcp/",
-  "packages/core/src/replay/",
+  "packages/replay/",
   "packages/core/src/import/",
   "packages/lab/",
 ]

@@ -1,10 +1,8 @@
 /** A small comparison as a page, without the command around it. */
-import { generatedWork } from "@strata/core/internal/replay/generated-work"
-import { claudeStyle } from "@strata/core/internal/replay/policies/claude-style"
-import { none } from "@strata/core/internal/replay/policies/none"
-import { strata } from "@strata/core/internal/replay/policies/strata"
-import { scorecard } from "@strata/core/internal/replay/scorecard"
-import { timedReplay } from "@strata/core/internal/replay/timed-replay"
+import { generatedWork, scorecard, timedReplay } from "@strata/replay"
+import { claudeStyle } from "@strata/replay/internal/policies/claude-style"
+import { none } from "@strata/replay/internal/policies/none"
+import { strata } from "@strata/replay/internal/policies/strata"
 import { comparisonPage } from "../src/compare/command.ts"
 
 export async function comparedHere(): Promise<string> {

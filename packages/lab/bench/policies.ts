@@ -6,18 +6,10 @@
  */
 import { existsSync } from "node:fs"
 import { basename } from "node:path"
-import {
-  CLEARING_ONLY,
-  costOf,
-  findModel,
-  layered,
-  type Message,
-  type Policy,
-  type ReplayReport,
-  replay,
-  STRATA,
-  tokenCounts,
-} from "@strata/core/internal"
+import { costOf, findModel, type Message, tokenCounts } from "@strata/core/internal"
+import { CLEARING_ONLY, type Policy, type ReplayReport, replay } from "@strata/replay"
+import { STRATA } from "@strata/replay/internal/policies/clearing-only"
+import { layered } from "@strata/replay/internal/policies/layered"
 import { isShort } from "../../core/bench/measure.ts"
 import { BESIDE_THE_REPOSITORY, type RecordedConversation, recordedConversations } from "../src/recordings.ts"
 import { printLayerTurns } from "./layer-turns.ts"

@@ -1,10 +1,15 @@
 /** `strata compare`: policies side by side on recorded conversations, as a table, as JSON and as a page. */
 import { basename } from "node:path"
-import type { ReplayReport } from "@strata/core/internal"
-import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
-import { type CostUnit, requestCost } from "@strata/core/internal/replay/request-cost"
-import { REFERENCES, type Scorecard, scorecard } from "@strata/core/internal/replay/scorecard"
-import { timedReplay } from "@strata/core/internal/replay/timed-replay"
+import {
+  ALL_POLICIES,
+  type CostUnit,
+  REFERENCES,
+  type ReplayReport,
+  requestCost,
+  type Scorecard,
+  scorecard,
+  timedReplay,
+} from "@strata/replay"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { COMPARE } from "../descriptions.ts"

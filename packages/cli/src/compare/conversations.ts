@@ -1,7 +1,6 @@
 /** The table of all compared conversations, and what a conversation costs. */
 import { basename } from "node:path"
-import type { Replay, ReplayReport } from "@strata/core/internal"
-import type { ScoredReplay } from "@strata/core/internal/replay/scorecard"
+import type { Replay, ReplayReport, ScoredReplay } from "@strata/replay"
 import { grouped } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { printable } from "../display/visible.ts"

@@ -1,7 +1,6 @@
 /** The scorecard for the terminal: all columns, in as many tables as the width needs. */
 
-import type { CostUnit } from "@strata/core/internal/replay/request-cost"
-import type { Score, Scorecard } from "@strata/core/internal/replay/scorecard"
+import type { CostUnit, Score, Scorecard } from "@strata/replay"
 import { grouped, short } from "../display/numbers.ts"
 import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"

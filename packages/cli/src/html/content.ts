@@ -1,7 +1,5 @@
 /** What a page shows, independent of where it comes from: a comparison of policies, or a conversation as recorded. */
-import type { ContextClass } from "@strata/core/internal/replay/report"
-import type { CostUnit } from "@strata/core/internal/replay/request-cost"
-import type { Scorecard } from "@strata/core/internal/replay/scorecard"
+import type { ContextClass, CostUnit, Scorecard } from "@strata/replay"
 
 export interface PageContent {
   readonly title: string

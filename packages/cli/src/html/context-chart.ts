@@ -1,5 +1,5 @@
 /** The context over turns: areas by class, a line at each boundary, and a mark below for every lost cache. */
-import { CLASSES, type ContextClass } from "@strata/core/internal/replay/report"
+import { CLASSES, type ContextClass } from "@strata/replay"
 import { counted, grouped, short } from "../display/numbers.ts"
 import { type Course, LOSS_KINDS, type Loss, type LossKind, type Point } from "./content.ts"
 import { framed, plotTop, stripMiddle } from "./frame.ts"

@@ -1,6 +1,6 @@
 /** From values to places in a chart: round ticks, places, and fewer points where a course is long. */
 
-import type { CostUnit } from "@strata/core/internal/replay/request-cost"
+import type { CostUnit } from "@strata/replay"
 import { short } from "../display/numbers.ts"
 import type { Point } from "./content.ts"
 

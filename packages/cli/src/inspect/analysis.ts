@@ -11,7 +11,6 @@ import type {
   Message,
   Purpose,
   RepeatedReads,
-  Replay,
   TokenCounts,
 } from "@strata/core/internal"
 import { isMessage } from "@strata/core/internal/journal/entries"
@@ -24,6 +23,7 @@ import { accountSent } from "@strata/core/internal/views/context/sent-accounting
 import { type Estimated, summarise } from "@strata/core/internal/views/ledger/ledger"
 import { ledgerReport } from "@strata/core/internal/views/reports/ledger-report"
 import { Views } from "@strata/core/internal/views/views"
+import type { Replay } from "@strata/replay"
 import { type Decided, decisionsIn } from "./decisions.ts"
 import { type OutputStubs, outputStubs } from "./output-stubs.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"

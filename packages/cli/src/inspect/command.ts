@@ -42,7 +42,7 @@ export const run: Run = async ({ args, cwd, terminal }) => {
 
 /** The replay is slow and loads the layers, so it runs only on request. */
 async function withLayers(transcript: Transcript): Promise<Analysis> {
-  const { replayClearing } = await import("@strata/core/internal/replay/replay")
+  const { replayClearing } = await import("@strata/replay")
   return { ...analyse(transcript), layers: await replayClearing(transcript) }
 }
 

@@ -1,5 +1,6 @@
-import { importTranscript, type Message, replayClearing as replay } from "@strata/core/internal"
+import { importTranscript, type Message } from "@strata/core/internal"
 import { placedEntries } from "@strata/core/internal/import/imported-entries"
+import { replayClearing as replay } from "@strata/replay"
 import { describe, expect, it } from "vitest"
 import { own } from "../display/output.ts"
 import { colourStyle, plainStyle } from "../display/terminal.ts"

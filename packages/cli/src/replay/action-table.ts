@@ -1,5 +1,5 @@
 /** What a policy did, the largest actions in order. */
-import type { ReplayReport } from "@strata/core/internal"
+import type { ReplayReport } from "@strata/replay"
 import { grouped, short } from "../display/numbers.ts"
 import { type Look, more } from "../display/section.ts"
 import { table } from "../display/table.ts"

@@ -1,6 +1,5 @@
 /** Policies by the names that a person types. */
-import type { Policy } from "@strata/core/internal"
-import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
+import { ALL_POLICIES, type Policy } from "@strata/replay"
 import { UsageError } from "../command.ts"
 import { nearestTo } from "../suggestion.ts"
 

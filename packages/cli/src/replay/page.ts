@@ -1,8 +1,5 @@
 /** Shared by the sections of a replay's report: the look, and how costs and shares read. */
-import type { Replay, ReplayReport } from "@strata/core/internal"
-import type { Calibration } from "@strata/core/internal/replay/calibration"
-import type { CostUnit } from "@strata/core/internal/replay/request-cost"
-import type { Part } from "@strata/core/internal/replay/scorecard"
+import type { Calibration, CostUnit, Part, Replay, ReplayReport } from "@strata/replay"
 import { dollars, percent, short } from "../display/numbers.ts"
 import type { Look } from "../display/section.ts"
 import type { Recording } from "./recordings.ts"

@@ -1,7 +1,5 @@
 /** What `replay` and `compare` work on: the conversations in files of any importable format, or generated work. */
-import { asModel } from "@strata/core/internal/replay/as-model"
-import { generatedWork } from "@strata/core/internal/replay/generated-work"
-import type { RecordedConversation } from "@strata/core/internal/replay/recorded-steps"
+import { asModel, generatedWork, type RecordedConversation } from "@strata/replay"
 import { UsageError } from "../command.ts"
 import { grouped } from "../display/numbers.ts"
 import { readEach } from "../inspect/over-files.ts"

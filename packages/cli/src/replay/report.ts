@@ -1,6 +1,6 @@
 /** One replayed conversation as a page for the terminal, and a table of several. */
 import { basename } from "node:path"
-import { requestCost } from "@strata/core/internal/replay/request-cost"
+import { requestCost } from "@strata/replay"
 import { counted, grouped, short } from "../display/numbers.ts"
 import { fileLine, more, titled, withGap } from "../display/section.ts"
 import { table } from "../display/table.ts"

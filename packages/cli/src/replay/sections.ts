@@ -1,6 +1,5 @@
 /** The sections of a replay's report: context, cost, cache, what the layers did, and what left the view. */
-import type { ReplayReport } from "@strata/core/internal"
-import { PURPOSES, type Purpose } from "@strata/core/internal/replay/report"
+import { PURPOSES, type Purpose, type ReplayReport } from "@strata/replay"
 import { columnChart } from "../display/bars.ts"
 import { counted, grouped, percent, short } from "../display/numbers.ts"
 import { cacheWords } from "../display/savings.ts"

@@ -1,4 +1,4 @@
-import type { Calibration } from "@strata/core/internal/replay/calibration"
+import type { Calibration } from "@strata/replay"
 import { expect, test } from "vitest"
 import { summarised } from "./summary.ts"
 

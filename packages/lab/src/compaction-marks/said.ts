@@ -15,7 +15,7 @@ import {
   textOf,
   toBlocks,
 } from "@strata/core/internal"
-import { needlesIn } from "@strata/core/internal/replay/names"
+import { needlesIn } from "@strata/replay/internal/names"
 import { plain } from "./find-in-text.ts"
 
 export interface FileName {

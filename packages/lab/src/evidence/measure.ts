@@ -9,7 +9,7 @@ import {
   resultBlocks,
   textOf,
 } from "@strata/core/internal"
-import { nameFinder, needlesIn } from "@strata/core/internal/replay/names"
+import { nameFinder, needlesIn } from "@strata/replay/internal/names"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
 import { textSentIn } from "../compaction-marks/said.ts"
 import type { JoinedRange } from "./ranges.ts"

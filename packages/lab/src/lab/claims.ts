@@ -1,6 +1,5 @@
 /** What the README claims, checked on these conversations: each line says what holds, or how far it is from the goal. */
-import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
-import { type Score, scorecard } from "@strata/core/internal/replay/scorecard"
+import { ALL_POLICIES, type Score, scorecard } from "@strata/replay"
 import { dearerThan, OURS } from "./dearer.ts"
 import { rangeText, ratioRange } from "./range.ts"
 import { percent } from "./score-rows.ts"

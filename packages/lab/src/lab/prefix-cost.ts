@@ -1,7 +1,5 @@
 /** What a stretch of a long conversation costs with each policy: generated work, from one size of the whole to another. */
-import { generatedWork } from "@strata/core/internal/replay/generated-work"
-import { ALL_POLICIES } from "@strata/core/internal/replay/policies/all"
-import { type ReplayReport, replay } from "@strata/core/internal/replay/replay"
+import { ALL_POLICIES, generatedWork, type ReplayReport, replay } from "@strata/replay"
 import { ECONOMY } from "./variants.ts"
 
 const MODEL = "claude-opus-4-6"

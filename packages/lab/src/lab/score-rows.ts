@@ -1,5 +1,5 @@
 /** A scorecard as the rows of two tables, and how its figures read. */
-import type { Part, Score, Scorecard } from "@strata/core/internal/replay/scorecard"
+import type { Part, Score, Scorecard } from "@strata/replay"
 
 export const ratio = (value: number | undefined) => (value === undefined ? "" : value.toFixed(2))
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { none } from "@strata/core/internal/replay/policies/none"
+import { none } from "@strata/replay/internal/policies/none"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../core/test/builders.ts"
 import { replayedWith, replayPart } from "./worker.ts"

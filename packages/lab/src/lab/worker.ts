@@ -1,8 +1,7 @@
 /** Replays a part of the recordings with the policies asked for. */
 import { isMainThread, parentPort, workerData } from "node:worker_threads"
-import { none } from "@strata/core/internal/replay/policies/none"
-import type { ScoredReplay } from "@strata/core/internal/replay/scorecard"
-import { timedReplay } from "@strata/core/internal/replay/timed-replay"
+import { type ScoredReplay, timedReplay } from "@strata/replay"
+import { none } from "@strata/replay/internal/policies/none"
 import { type RecordedConversation, recordedConversations } from "../recordings.ts"
 import { GENERATED, generatedWork } from "./generated-work.ts"
 import { LAB_POLICIES } from "./variants.ts"

@@ -1,6 +1,8 @@
 /** Whether a replay of the soak's journal costs what the soak was billed. The same planner decides in both. */
-import { type Conversation, type Entry, layered, replay, summarise } from "@strata/core/internal"
-import { strata } from "@strata/core/internal/replay/policies/strata"
+import { type Conversation, type Entry, summarise } from "@strata/core/internal"
+import { replay } from "@strata/replay"
+import { layered } from "@strata/replay/internal/policies/layered"
+import { strata } from "@strata/replay/internal/policies/strata"
 
 export interface ReplayedBill {
   /** Dollars for the conversation and its summaries. What notes and memories say is not replayed, so they are left out. */

@@ -1,0 +1,48 @@
+/** The models of a recording, with the thresholds that a policy has in their windows. */
+import type { ModelLookup, Thresholds } from "@strata/core"
+import type { Settings } from "@strata/core/internal/settings/settings"
+import { findModel, windowBetas } from "@strata/core/internal/tokens/models"
+import { thresholdsFor } from "@strata/core/internal/tokens/thresholds"
+import type { MeasuredRecording } from "./measured-recording.ts"
+
+const USUAL_WINDOW = 200_000
+
+export interface AskedModel {
+  readonly name: string
+  readonly lookup: ModelLookup
+  readonly thresholds: Thresholds
+}
+
+export interface AskedOptions {
+  readonly settings: Settings
+  /** Default: as the recording shows it. */
+  readonly window: number | undefined
+  /** Whether the recording's own compactions stay. Then the window is the model's. */
+  readonly keepsCompactions: boolean
+}
+
+/** Where no window is given it is the usual one, or the largest where a recorded request was larger. */
+export function askedModels(
+  { models, requests }: Pick<MeasuredRecording, "models" | "requests">,
+  { settings, window: given, keepsCompactions }: AskedOptions,
+): (name: string) => AskedModel {
+  const known = new Map<string, AskedModel>()
+  const asked = (name: string): AskedModel => {
+    const lookup = findModel(name, models)
+    const ofIt = requests.filter(({ model }) => model === name)
+    const largest = ofIt.reduce((most, { counted }) => Math.max(most, counted?.input ?? 0), 0)
+    const windowName = largest > lookup.facts.window ? `${name}[1m]` : name
+    const window = given ?? (largest > USUAL_WINDOW || keepsCompactions ? undefined : USUAL_WINDOW)
+    const values = window === undefined ? settings : { ...settings, contextWindow: window }
+    return {
+      name,
+      lookup,
+      thresholds: thresholdsFor({ name: windowName, values, betas: windowBetas(windowName, lookup.facts) }, lookup),
+    }
+  }
+  return (name) => {
+    const found = known.get(name) ?? asked(name)
+    known.set(name, found)
+    return found
+  }
+}

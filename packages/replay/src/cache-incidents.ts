@@ -1,0 +1,104 @@
+/**
+ * Where a recorded request read more or less from the cache than the rules say. Nothing in a recording predicts most of these incidents,
+ * so they are taken from the usage like pauses from the times. Each gets the cause for which the recording has evidence.
+ */
+import { isDecision } from "@strata/core/internal/journal/entries"
+import { isText, isToolResult, toBlocks } from "@strata/core/internal/messages/blocks"
+import type { CachedInput, CacheIncident } from "./cache-model.ts"
+import type { RecordedContext } from "./measured-recording.ts"
+
+export const INCIDENT_CAUSES = {
+  "prompt-kept-warm": "another conversation kept the system prompt and the tools in the cache",
+  outlived: "an entry was read after its lifetime, counted from the recorded times",
+  "unrecorded-request": "a request that is not in the recording had cached the last answer too",
+  "more-read": "unexplained: more was read than any known request had cached",
+  "tools-changed": "the tools or the system prompt changed, as recorded",
+  interrupted: "the person interrupted: the recording does not say what was kept of the turn",
+  "other-prompt": "after a compaction less of the prompt was read",
+  "prompt-left":
+    "unexplained: only the prompt was read within the lifetime (the client changed an early message, or the server dropped the rest)",
+  "part-left":
+    "unexplained: some messages were lost within their lifetime (changed by the client, or dropped by the server)",
+  "all-lost":
+    "unexplained: everything was lost within its lifetime (the server's choice, or an unrecorded change of the prompt)",
+} as const
+export type IncidentCause = keyof typeof INCIDENT_CAUSES
+
+/** Causes without evidence in the recording. */
+export const UNEXPLAINED: ReadonlySet<IncidentCause> = new Set([
+  ...(["prompt-left", "part-left", "all-lost", "more-read"] as const),
+])
+
+export interface ExplainedIncident {
+  readonly cause: IncidentCause
+  /** Tokens that the request read, as billed. */
+  readonly read: number
+  /** The incident as any policy meets it. Absent where it depends on what exactly the client sent. */
+  readonly incident?: CacheIncident
+}
+
+const CLOSE = 0.01 // of the input: smaller differences come from estimated block sizes
+const INTERRUPTED = "[Request interrupted by user"
+const TOOL_CHANGES: ReadonlySet<string> = new Set(["tool_delta", "mcp_instructions", "mcp_instructions_delta"])
+
+export interface Observed {
+  /** Tokens that the request read, as billed. */
+  readonly read: number
+  readonly input: number
+  readonly expected: CachedInput
+  /** What it would have read if no entry had expired. */
+  readonly withoutExpiry: CachedInput
+  /** Where the last answer ends, in tokens. */
+  readonly answered: number
+  /** Where the prompt ends, in tokens. */
+  readonly prompt: number
+  readonly context: RecordedContext
+}
+
+export function incidentOf(observed: Observed): ExplainedIncident | undefined {
+  const { read, input, expected } = observed
+  const difference = read - expected.cacheRead
+  if (Math.abs(difference) <= CLOSE * input) return undefined
+  return { read, ...(difference > 0 ? foundMore(observed) : foundLess(observed)) }
+}
+
+type Explanation = Omit<ExplainedIncident, "read">
+
+function foundMore({ read, input, withoutExpiry, answered, prompt }: Observed): Explanation {
+  const isAt = (tokens: number) => Math.abs(read - tokens) <= CLOSE * input
+  if (isAt(withoutExpiry.cacheRead)) return { cause: "outlived", incident: { kind: "outlived" } }
+  if (isAt(answered)) return { cause: "unrecorded-request", incident: { kind: "answer-cached" } }
+  if (read <= prompt) return { cause: "prompt-kept-warm", incident: { kind: "found", upTo: read } }
+  return { cause: "more-read" }
+}
+
+function foundLess({ read, prompt, context }: Observed): Explanation {
+  const kept = read === 0 ? "nothing" : read <= prompt ? "prompt" : "part"
+  return { cause: whyLess(context, kept), incident: { kind: "lost", kept, upTo: read } }
+}
+
+function whyLess(context: RecordedContext, kept: "nothing" | "prompt" | "part"): IncidentCause {
+  if (changesTools(context)) return "tools-changed"
+  if (isInterrupted(context)) return "interrupted"
+  if (context.isFirst) return "other-prompt"
+  return ({ nothing: "all-lost", prompt: "prompt-left", part: "part-left" } as const)[kept]
+}
+
+function changesTools({ since }: RecordedContext): boolean {
+  return since.some((entry) => {
+    if (isDecision(entry)) return entry.subtype === "prompt-rendered" && entry.why !== "start"
+    if (entry.type !== "attachment") return false
+    const { attachment } = entry
+    return TOOL_CHANGES.has(attachment.type === "foreign" ? attachment.kind : attachment.type)
+  })
+}
+
+function isInterrupted({ since }: RecordedContext): boolean {
+  return since.some(
+    (entry) =>
+      entry.type === "user" &&
+      toBlocks(entry.message.content).some(
+        (block) => !isToolResult(block) && isText(block) && block.text.startsWith(INTERRUPTED),
+      ),
+  )
+}

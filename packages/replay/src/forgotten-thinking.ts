@@ -1,0 +1,27 @@
+/** Some models get no thinking from before the person's last message. The server leaves it out and does not bill it. */
+import type { ModelFacts } from "@strata/core"
+import { isThinking, isToolResult } from "@strata/core/internal/messages/blocks"
+import type { FlatMessage } from "@strata/core/internal/messages/flatten"
+
+/** A message without its thinking is the same object every time, so that it is measured once. */
+const shortened = new WeakMap<FlatMessage, FlatMessage>()
+
+/** The messages that the model gets. */
+export function withoutForgottenThinking(
+  messages: readonly FlatMessage[],
+  { accepts }: ModelFacts,
+): readonly FlatMessage[] {
+  if (accepts.earlierThinking) return messages
+  const turn = messages.findLastIndex(({ role, content }) => role === "user" && !content.some(isToolResult))
+  return messages.map((message, at) =>
+    at < turn && message.content.some(isThinking) ? withoutThinking(message) : message,
+  )
+}
+
+function withoutThinking(message: FlatMessage): FlatMessage {
+  const known = shortened.get(message)
+  if (known) return known
+  const short = { ...message, content: message.content.filter((block) => !isThinking(block)) }
+  shortened.set(message, short)
+  return short
+}

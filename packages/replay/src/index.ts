@@ -1,0 +1,41 @@
+/** `@strata/replay`: recorded conversations under other policies. It is a model of the bill and calls no server. */
+export { asModel } from "./as-model.ts"
+export { type Calibration, type CalibrationCause, type CalibrationPart, calibrate, causeText } from "./calibration.ts"
+export { generatedWork, type WorkOptions } from "./generated-work.ts"
+export type { ReplayOptions } from "./measured-recording.ts"
+export { ALL_POLICIES } from "./policies/all.ts"
+export { CLEARING_ONLY } from "./policies/clearing-only.ts"
+export type { Policy, RunOptions } from "./policy.ts"
+export type { RecordedConversation } from "./recorded-steps.ts"
+export {
+  type Replay,
+  type ReplayedAction,
+  type ReplayInput,
+  type ReplayReport,
+  type ReplayTotals,
+  replay,
+  replayClearing,
+} from "./replay.ts"
+export type { ActionKind, PolicyAction } from "./replayed-actions.ts"
+export {
+  type AfterCompaction,
+  type CacheLoss,
+  CLASSES,
+  type ContextClass,
+  PURPOSES,
+  type Purpose,
+  type ReplayedCompaction,
+  type ReplayedRequest,
+  type UsedAgain,
+} from "./report.ts"
+export { type CostUnit, requestCost, weigh } from "./request-cost.ts"
+export {
+  type Part,
+  REFERENCES,
+  type Reference,
+  type Score,
+  type Scorecard,
+  type ScoredReplay,
+  scorecard,
+} from "./scorecard.ts"
+export { timedReplay } from "./timed-replay.ts"

@@ -1,0 +1,153 @@
+/** A recording with the size of everything in it. All policies replay it. */
+import type { DecisionDraft, Entry, ModelOverride } from "@strata/core"
+import { seededIds } from "@strata/core/internal/base/ids"
+import { toBlocks } from "@strata/core/internal/messages/blocks"
+import type { FlatMessage } from "@strata/core/internal/messages/flatten"
+import { planWithholding } from "@strata/core/internal/messages/media"
+import { MEDIA_LIMITS } from "@strata/core/internal/messages/media-limits"
+import { findModel } from "@strata/core/internal/tokens/models"
+import type { ContextView } from "@strata/core/internal/views/context/context"
+import { Views } from "@strata/core/internal/views/views"
+import { BlockSizes, isWhole, SizeLessons } from "./block-sizes.ts"
+import { type ClientCache, clientCacheOf } from "./client-cache.ts"
+import { withoutForgottenThinking } from "./forgotten-thinking.ts"
+import { type RecordedConversation, type RecordedRequest, type RecordedSteps, recordedSteps } from "./recorded-steps.ts"
+import { type RecordedSummaries, summariesIn } from "./recorded-summaries.ts"
+
+export interface ReplayOptions {
+  /** Facts about models that override or extend the built-in ones. */
+  readonly models?: Readonly<Record<string, ModelOverride>>
+}
+
+export interface MeasuredRecording extends RecordedSteps {
+  readonly model: string
+  readonly models: Readonly<Record<string, ModelOverride>>
+  readonly sizes: BlockSizes
+  /** Tokens of system prompt and tools, by request. */
+  readonly prompts: readonly number[]
+  /** `counted`: requests have their recorded sizes. `estimated`: no sizes were recorded, and the prompt is left out. */
+  readonly source: "counted" | "estimated"
+  /** How its client used the cache. */
+  readonly client: ClientCache
+  /** Of one of our own journals. */
+  readonly summaries?: RecordedSummaries | undefined
+}
+
+export function measureRecording(
+  conversation: RecordedConversation,
+  { models = {} }: ReplayOptions = {},
+): MeasuredRecording {
+  const recorded = recordedSteps(conversation)
+  const model = recorded.requests.at(-1)?.model ?? conversation.model ?? "unknown"
+  const contexts = [...recordedContexts(recorded, { model, models })]
+  const { family } = findModel(model, models).facts
+  const { usualScale } = sizesIn(contexts, new BlockSizes(family))
+  const { sizes, prompts } = sizesIn(contexts, new BlockSizes(family, usualScale))
+  const isCounted = recorded.requests.some(({ counted }) => counted)
+  const client = clientCacheOf(recorded.requests, prompts)
+  const source = isCounted ? "counted" : "estimated"
+  const summaries = isCounted ? summariesIn(recorded.steps, sizes) : undefined
+  return { ...recorded, model, models, sizes, prompts, source, client, summaries }
+}
+
+function sizesIn(contexts: readonly RecordedContext[], sizes: BlockSizes) {
+  const lessons = new SizeLessons(sizes)
+  const prompts: number[] = []
+  let lastOutput: number | undefined
+  for (const { request, messages, isFirst } of contexts) {
+    const { counted } = request
+    const take = (input: number) => lessons.take({ messages, input, lastOutput, opensContext: isFirst })
+    prompts.push(counted ? take(counted.input) : (prompts.at(-1) ?? 0))
+    lastOutput = counted?.output
+  }
+  return { sizes, prompts, usualScale: lessons.usualScale }
+}
+
+/** A request of the recording with the messages that it sent. */
+export interface RecordedContext {
+  readonly request: RecordedRequest
+  readonly messages: readonly FlatMessage[]
+  /** The entries since the request before it. */
+  readonly since: readonly Entry[]
+  /** Whether it is the first request, or the first after a compaction. */
+  readonly isFirst: boolean
+}
+
+/** The recording as it was sent, request by request, with its own compactions and clearings. */
+export function* recordedContexts(
+  { steps }: RecordedSteps,
+  { model, models }: Pick<MeasuredRecording, "model" | "models">,
+): Generator<RecordedContext> {
+  const views = new Views({ family: findModel(model, models).facts.family, models })
+  const ids = seededIds("measure")
+  let since: Entry[] = []
+  let isFirst = true
+  for (const step of steps) {
+    if (step.kind !== "request") {
+      views.apply(withoutUsage(step.entry))
+      since.push(step.entry)
+      isFirst ||= step.entry.type === "system" && step.entry.subtype === "compact_boundary"
+      continue
+    }
+    const { at } = step.request
+    for (const draft of neededForValidity(views.context))
+      views.apply(placedDecision(draft, { uuid: ids.uuid(), views, at }))
+    const { facts } = findModel(step.request.model, models)
+    const messages = withoutForgottenThinking(views.context.messages().messages, facts)
+    yield { request: step.request, messages, since, isFirst }
+    since = []
+    isFirst = false
+  }
+}
+
+/** The decisions that make a request valid, as a conversation makes them before it sends one. */
+export function neededForValidity(context: ContextView): readonly DecisionDraft[] {
+  const { media, withheldAddresses } = context
+  const blocks = media.length === 0 ? [] : planWithholding(media, withheldAddresses, MEDIA_LIMITS)
+  const repairs = context.unrecordedRepairs()
+  return [
+    ...(blocks.length > 0 ? [{ type: "strata" as const, subtype: "media-withheld" as const, blocks }] : []),
+    ...(repairs.length > 0 ? [{ type: "strata" as const, subtype: "repaired" as const, repairs }] : []),
+  ]
+}
+
+/** Tokens of the answer to a request: as recorded, or an estimate where nothing or only the beginning was counted. */
+export function outputOf(recording: MeasuredRecording, { number, counted }: RecordedRequest): number {
+  const estimated = estimatedOutputs(recording)[number] ?? 0
+  return counted && isWhole(counted.output, estimated) ? counted.output : Math.round(estimated)
+}
+
+const outputs = new WeakMap<MeasuredRecording, readonly number[]>()
+
+/** By the number of the request. */
+function estimatedOutputs(recording: MeasuredRecording): readonly number[] {
+  const known = outputs.get(recording)
+  if (known) return known
+  const found: number[] = recording.requests.map(() => 0)
+  for (const step of recording.steps)
+    if (step.kind === "entry" && step.response !== undefined && step.entry.type === "assistant")
+      for (const block of toBlocks(step.entry.message.content)) found[step.response]! += recording.sizes.estimate(block)
+  outputs.set(recording, found)
+  return found
+}
+
+interface Place {
+  readonly uuid: string
+  readonly views: Views
+  readonly at: Date
+}
+
+function placedDecision(draft: DecisionDraft, { uuid, views, at }: Place): Entry {
+  return {
+    ...draft,
+    uuid,
+    parentUuid: views.context.newest?.uuid ?? null,
+    timestamp: at.toISOString(),
+  }
+}
+
+function withoutUsage(entry: Entry): Entry {
+  if (entry.type !== "assistant") return entry
+  const { usage: _, ...message } = entry.message
+  return { ...entry, message }
+}

@@ -1,0 +1,56 @@
+/**
+ * Policies that only put aside and clear, inside the recording's own compactions. What leaves the view is not charged. They show what
+ * layers 1 and 2 do on their own.
+ */
+import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
+import { READ_LIKE, WRITE_LIKE } from "@strata/core/internal/layers/2-microcompact/survey"
+import { butNewest, clearing } from "./clearing.ts"
+import { layered } from "./layered.ts"
+import { storage, UNLIMITED } from "./storage.ts"
+
+const CLEARABLE: ReadonlySet<string> = new Set([...READ_LIKE, ...WRITE_LIKE])
+
+export const NOTHING = layered({
+  name: "nothing",
+  about: "every request sends everything since the last compaction",
+  layers: () => [storage()],
+  figures: UNLIMITED,
+  compactions: "recorded",
+})
+
+export const STRATA = layered({
+  name: "strata",
+  about: "layers 1 and 2 with their default figures",
+  layers: () => [storage(), microcompaction()],
+  server: "forgets",
+  compactions: "recorded",
+})
+
+export const CLEARING_ONLY = [
+  NOTHING,
+  layered({
+    ...NOTHING,
+    name: "keep-last-10",
+    about: "every request shows only the 10 newest tool results",
+    layers: () => [storage(), clearing({ name: "newest-results", choose: (results) => butNewest(results, 10) })],
+  }),
+  layered({
+    ...NOTHING,
+    name: "sliding-3",
+    about: "above 100K tokens every request clears all clearable results but the newest 3",
+    layers: () => [
+      storage(),
+      clearing({
+        name: "newest-results",
+        choose: (results, { size }) =>
+          size.tokens <= 100_000
+            ? []
+            : butNewest(
+                results.filter(({ tool }) => CLEARABLE.has(tool)),
+                3,
+              ),
+      }),
+    ],
+  }),
+  STRATA,
+] as const

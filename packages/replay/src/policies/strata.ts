@@ -1,0 +1,30 @@
+import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
+import { compaction } from "@strata/core/internal/layers/4-compaction/compaction"
+import { offline } from "@strata/core/internal/layers/4-compaction/routes/offline"
+import { cacheLifetimes } from "@strata/core/internal/layers/planner/lifetime"
+import { layered } from "./layered.ts"
+import { storage } from "./storage.ts"
+
+/**
+ * What the chat does by default: it keeps the cache warm, and shows files again after a compaction. The summary is the extractive one,
+ * with the budget of all policies.
+ */
+export const strata = layered({
+  name: "strata",
+  about:
+    "As the chat runs by default: large results are put aside, old ones cleared, the planner compacts where it pays, and the cache is kept warm in pauses.",
+  layers: ({ files: { reads, readFile, mayRead, forget }, background, keepsWarm }) => {
+    return [
+      storage({ onPutAside: forget }),
+      microcompaction({ onCleared: forget }),
+      compaction({ offline: offline(), reads, readFile, mayRead, background }),
+      cacheLifetimes({ keepsWarm: keepsWarm ?? false }),
+    ]
+  },
+  server: "forgets",
+  lifetime: "auto",
+  marksPrompt: true,
+  keepsWarm: true,
+  recalls: true,
+  remembers: true,
+})

@@ -1,0 +1,95 @@
+/**
+ * Replaces the conversation by a summary and keeps its end, as other programs do. The summary is the extractive one that all policies
+ * get, with the same budget.
+ */
+
+import type { Layer, LayerContext, Message } from "@strata/core"
+import type { Cut } from "@strata/core/internal/layers/4-compaction/cut"
+import { installation } from "@strata/core/internal/layers/4-compaction/install"
+import type { Outcome } from "@strata/core/internal/layers/layer"
+import { isToolResult } from "@strata/core/internal/messages/blocks"
+import { contentOf, isRequest } from "@strata/core/internal/messages/messages"
+import { safeCuts } from "@strata/core/internal/messages/rounds"
+import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
+import type { ReadMessage } from "@strata/core/internal/model/offline/read-message"
+import { summarise } from "@strata/core/internal/model/offline/summary"
+
+export interface Summarising {
+  readonly name: string
+  readonly when: (context: LayerContext) => boolean
+  /** The same shortly before the cache expires in a pause. Default: never. */
+  readonly whenIdle?: (context: LayerContext) => boolean
+  /** Tokens of the newest messages that stay. */
+  readonly keep?: (context: LayerContext) => number
+  /** Characters of a result that the summariser is given. Default: all. */
+  readonly resultLimit?: number
+  /** Tokens of the person's messages that follow the summary word for word. Default: none. */
+  readonly words?: number
+}
+
+export function summarising({ name, when, whenIdle, keep = () => 0, resultLimit, words = 0 }: Summarising): Layer {
+  return {
+    name,
+    beforeRequest: async (context) => (when(context) ? summarised(context) : undefined),
+    beforeExpiry: async (context) => (whenIdle?.(context) ? summarised(context) : undefined),
+  }
+
+  function summarised(context: LayerContext): Outcome | undefined {
+    const cut = cutFor(context, keep(context))
+    if (!cut.summarised.some(({ type }) => type === "assistant")) return undefined
+    const { estimator } = context.views
+    const tokens = context.flags.figures["offline-summary-limit"]
+    const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
+    const summary = summarise(
+      cut.summarised.map((message) => asRead(message, resultLimit)),
+      "",
+      budget,
+    )
+    const text = [summary, ...wordsOf(context, words)].join("\n\n")
+    const before = context.size.tokens
+    const facts = { trigger: "auto", route: "model", tokensBefore: before, tokensAfter: 0, threshold: before } as const
+    return { drafts: installation({ context, cut, text, attachments: [], facts }) }
+  }
+}
+
+/** What comes after the newest answer is kept in any case. */
+function cutFor({ views: { context, estimator } }: LayerContext, budget: number): Cut {
+  const messages = context.storedMessages().filter(({ type }) => type !== "system" && type !== "progress")
+  const safe = safeCuts(messages)
+  let at = messages.findLastIndex(isAnswerOrResult) + 1
+  let tokens = 0
+  for (let next = at - 1; next > 0; next--) {
+    tokens += estimator.blocks(sentBlocks(messages[next]!))
+    if (tokens > budget) break
+    if (safe[next]) at = next
+  }
+  return { kind: "all", summarised: messages.slice(0, at), kept: messages.slice(at) }
+}
+
+const isAnswerOrResult = (message: Message) =>
+  message.type === "assistant" || (message.type === "user" && contentOf(message).some(isToolResult))
+
+function asRead(message: Message, resultLimit: number | undefined): ReadMessage {
+  const content = sentBlocks(message) as readonly object[] as ReadMessage["content"]
+  if (message.type === "assistant") return { role: "assistant", content }
+  if (message.type === "user" && message.isCompactSummary) return { role: "summary", content }
+  const isTheirs = message.type === "user" && (contentOf(message).some(isToolResult) || isRequest(message))
+  return { role: isTheirs ? "user" : "system", content: content.map((block) => shortened(block, resultLimit)) }
+}
+
+function shortened(block: ReadMessage["content"][number], limit: number | undefined): typeof block {
+  if (limit === undefined || block.type !== "tool_result" || typeof block.content !== "string") return block
+  return { ...block, content: block.content.slice(0, limit) }
+}
+
+/** The person's newest messages that fit, oldest first. */
+function wordsOf({ views }: LayerContext, budget: number): readonly string[] {
+  const kept: string[] = []
+  let tokens = 0
+  for (const { text } of views.words.messages.toReversed()) {
+    tokens += views.estimator.text(text)
+    if (tokens > budget) break
+    kept.unshift(text)
+  }
+  return kept
+}

@@ -1,0 +1,152 @@
+/**
+ * A recording as a sequence of events: the entries, and before every response the request for it. Recorded decisions of layers 1 and 2
+ * are marked, so that another policy can replace them. Compactions stay where they were.
+ */
+
+import type { AssistantMessage, DecisionEntry, Entry, Message, Usage } from "@strata/core"
+import { isDecision } from "@strata/core/internal/journal/entries"
+import { toBlocks, withoutBreakpoint } from "@strata/core/internal/messages/blocks"
+import { isSentToModel } from "@strata/core/internal/messages/messages"
+import { usageTotal } from "@strata/core/internal/tokens/context-size"
+import { clearedByServer } from "@strata/core/internal/views/context/decision-kinds"
+
+export interface RecordedConversation {
+  /** In order, along one path. */
+  readonly entries: readonly Entry[]
+  /** For responses that do not name their model. */
+  readonly model?: string
+}
+
+export type Step =
+  | { readonly kind: "entry"; readonly entry: Entry; readonly response?: number }
+  /** A recorded decision of layers 1 and 2. */
+  | { readonly kind: "old decision"; readonly entry: DecisionEntry }
+  | { readonly kind: "request"; readonly request: RecordedRequest }
+
+export interface RecordedRequest {
+  /** Counted from 0. */
+  readonly number: number
+  /** When it began: the time of the last entry that it sent. */
+  readonly at: Date
+  readonly model: string
+  /** As the API counted. Absent where the recording does not say. */
+  readonly counted?: { readonly input: number; readonly output: number }
+  /** What was billed. Absent where the recording has no counts. */
+  readonly usage?: Usage
+  /** Tokens of the counted input that the server had cleared from its own copy. They were not billed. */
+  readonly clearedByServer: number
+}
+
+export interface RecordedSteps {
+  readonly steps: readonly Step[]
+  readonly requests: readonly RecordedRequest[]
+  /** Whether the recording has times. Without them no pause is known, and no cache expires. */
+  readonly pauses: "recorded" | "unknown"
+  /** Names of the tools that were called. */
+  readonly tools: readonly string[]
+}
+
+const NO_TIME = "1970-01-01" // importers of formats without times begin here
+const UNKNOWN_MODEL = "unknown"
+export const SYNTHETIC_MODEL = "<synthetic>"
+const OF_THE_LAYERS: ReadonlySet<string> = new Set([
+  ...["tool-result-persisted", "tool-result-empty", "tool-results-sent", "tool-results-cleared"],
+  ...["thinking-dropped", "server-edited", "cache-edits-dropped"],
+])
+
+export function recordedSteps({ entries, model = UNKNOWN_MODEL }: RecordedConversation): RecordedSteps {
+  const path = entries.filter((entry) => isDecision(entry) || !entry.isSidechain)
+  const answers = answersIn(path)
+  const steps: Step[] = []
+  const requests: RecordedRequest[] = []
+  const numbers = new Map<string, number>()
+  const tools = new Set<string>()
+  let sentAt: string | undefined
+  for (const entry of path) {
+    if (isDecision(entry)) {
+      steps.push(OF_THE_LAYERS.has(entry.subtype) ? { kind: "old decision", entry } : { kind: "entry", entry })
+      continue
+    }
+    if (!isResponse(entry)) {
+      steps.push({ kind: "entry", entry: inBlocks(entry) })
+      sentAt = entry.timestamp // not the maximum: resumed conversations have early messages with a late time
+      continue
+    }
+    const id = responseId(entry)
+    if (!numbers.has(id)) {
+      const request = requestFor(entry, { number: requests.length, sentAt, model, answer: answers.get(id)! })
+      numbers.set(id, request.number)
+      requests.push(request)
+      steps.push({ kind: "request", request })
+    }
+    for (const block of toBlocks(entry.message.content)) if (block.type === "tool_use") tools.add(block.name)
+    steps.push({ kind: "entry", entry: inBlocks(entry), response: numbers.get(id)! })
+  }
+  return { steps, requests, pauses: hasTimes(path) ? "recorded" : "unknown", tools: [...tools].sort() }
+}
+
+interface Answer {
+  model: string | undefined
+  usage: Usage | undefined
+  /** Tokens that the server had cleared from its own copy. The usage does not count them. */
+  clearedByServer: number
+}
+
+/** What is known of each response from all its entries. The last entry has the whole usage. */
+function answersIn(path: readonly Entry[]): ReadonlyMap<string, Answer> {
+  const answers = new Map<string, Answer>()
+  let last: Answer | undefined
+  for (const entry of path) {
+    if (isDecision(entry)) {
+      if (entry.subtype === "server-edited" && last) last.clearedByServer = clearedByServer(entry)
+    } else if (isResponse(entry)) {
+      const id = responseId(entry)
+      last = answers.get(id) ?? { model: undefined, usage: undefined, clearedByServer: 0 }
+      last.model ??= entry.message.model
+      last.usage = entry.message.usage ?? last.usage
+      answers.set(id, last)
+    }
+  }
+  return answers
+}
+
+interface Surroundings {
+  readonly number: number
+  readonly sentAt: string | undefined
+  readonly model: string
+  readonly answer: Answer
+}
+
+function requestFor(response: AssistantMessage, { number, sentAt, model, answer }: Surroundings): RecordedRequest {
+  const counted = answer.usage && countedBy(answer.usage, answer.clearedByServer)
+  return {
+    number,
+    at: new Date(sentAt ?? response.timestamp),
+    model: answer.model ?? model,
+    ...(counted ? { counted } : {}),
+    ...(counted && answer.usage ? { usage: answer.usage } : {}),
+    clearedByServer: answer.clearedByServer,
+  }
+}
+
+/** Interrupted responses report 0, which is not a size. */
+function countedBy(usage: Usage, clearedByServer: number): RecordedRequest["counted"] {
+  const { output_tokens: output } = usage.iterations?.findLast(({ type }) => type === "message") ?? usage
+  const input = usageTotal(usage) - output
+  return input > 0 ? { input: input + clearedByServer, output } : undefined
+}
+
+/** A message that a program wrote in the model's name was never requested. */
+const isResponse = (message: Message): message is AssistantMessage =>
+  message.type === "assistant" && isSentToModel(message) && message.message.model !== SYNTHETIC_MODEL
+
+const responseId = ({ message, uuid }: AssistantMessage) => message.id ?? uuid
+
+/** Views know blocks by identity, so each block gets its final form once, for all policies. */
+function inBlocks(message: Message): Message {
+  if (message.type !== "user" && message.type !== "assistant") return message
+  const content = toBlocks(message.message.content).map(withoutBreakpoint)
+  return { ...message, message: { ...message.message, content } } as Message
+}
+
+const hasTimes = (path: readonly Entry[]) => path.some(({ timestamp }) => !timestamp.startsWith(NO_TIME))

@@ -1,0 +1,180 @@
+/**
+ * What a recorded conversation would have cost under other policies: what each request would have sent, and what it would have been
+ * billed. It is a model and calls no server. Answers and pauses stay as recorded. What an answer uses and a policy has taken out of the
+ * view is fetched again and paid for.
+ */
+import type { TokenCounts } from "@strata/core"
+import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import { type MeasuredRecording, measureRecording, type ReplayOptions } from "./measured-recording.ts"
+import { ALL_POLICIES } from "./policies/all.ts"
+import { CLEARING_ONLY, NOTHING } from "./policies/clearing-only.ts"
+import { none } from "./policies/none.ts"
+import type { Policy, RunOptions } from "./policy.ts"
+import type { RecordedConversation } from "./recorded-steps.ts"
+import { ACTION_KINDS, type ActionKind, type PolicyAction, savingsByAction } from "./replayed-actions.ts"
+import {
+  type AfterCompaction,
+  type CacheLoss,
+  type PolicyRun,
+  PURPOSES,
+  type Purpose,
+  type ReplayedCompaction,
+  type ReplayedRequest,
+  type UsedAgain,
+} from "./report.ts"
+import { type CostUnit, requestCost, unitOf, weigh } from "./request-cost.ts"
+
+export interface Replay {
+  /** `unknown`: the recording has no times, so no cache expires and nothing is cleared by time. */
+  readonly pauses: MeasuredRecording["pauses"]
+  /** Where sizes come from. */
+  readonly sizes: MeasuredRecording["source"]
+  readonly model: string
+  /** In the order of the policies given. */
+  readonly reports: readonly ReplayReport[]
+}
+
+export interface ReplayReport {
+  readonly policy: string
+  readonly about: string
+  readonly totals: ReplayTotals
+  readonly requests: readonly ReplayedRequest[]
+  readonly actions: readonly ReplayedAction[]
+  /** Where the cache was lost. */
+  readonly losses: readonly CacheLoss[]
+  /** The turn of the first request after each compaction. */
+  readonly boundaries: readonly number[]
+  readonly compactions: readonly ReplayedCompaction[]
+  readonly usedAgain: UsedAgain
+  readonly afterCompaction: AfterCompaction
+  /** What went wrong in a layer. The replay went on without it. */
+  readonly failures: readonly string[]
+}
+
+/** An action and its share of what the policy saved, in the same unit. */
+export interface ReplayedAction extends PolicyAction {
+  readonly saved: number
+}
+
+export interface ReplayTotals {
+  readonly requests: number
+  readonly counts: TokenCounts
+  /** Absent where the price of a model is unknown. */
+  readonly dollars?: number
+  /** The cost in tokens of plain input, at usual relative prices. It is there even where no price is known. */
+  readonly weighed: number
+  /** What each kind of request cost, in the unit of `saved`. */
+  readonly byPurpose: Readonly<Record<Purpose, number>>
+  /** The largest context. */
+  readonly peak: number
+  /** Share of the input that was read from the cache. */
+  readonly hitRatio: number
+  readonly compactions: number
+  /** Time that the person waited for summaries. */
+  readonly blockedMs: number
+  /** Requests that do not fit the window. */
+  readonly invalid: number
+  /** How many results each kind of action was about. */
+  readonly acts: Readonly<Record<ActionKind, number>>
+  /** Compared with sending everything. Below 0 it cost more. In dollars, or in weighed tokens where a price is unknown. */
+  readonly saved: { readonly amount: number; readonly share: number; readonly unit: CostUnit }
+}
+
+export interface ReplayInput extends ReplayOptions, RunOptions {
+  /** Default: all. */
+  readonly policies?: readonly Policy[]
+  /** @internal Called for every run of a policy, to measure it or to show progress. It must return what `run` returns. */
+  readonly around?: (policy: Policy, run: () => Promise<PolicyRun>) => Promise<PolicyRun>
+}
+
+/** The first policy is what the others are compared with, unless `none` is among them. */
+export async function replay(
+  conversation: RecordedConversation,
+  { policies = ALL_POLICIES, window, summarySeconds, around = (_, run) => run(), ...options }: ReplayInput = {},
+): Promise<Replay> {
+  const recording = measureRecording(conversation, options)
+  const running = {
+    ...(window === undefined ? {} : { window }),
+    ...(summarySeconds === undefined ? {} : { summarySeconds }),
+  }
+  const everything = policies.includes(NOTHING) ? NOTHING : none
+  const runOf = (policy: Policy) => around(policy, () => policy.run(recording, running))
+  const baseline = await runOf(everything)
+  const reports: ReplayReport[] = []
+  for (const policy of policies) {
+    const run = policy === everything ? baseline : await runOf(policy)
+    reports.push(reportOf(policy, { run, baseline }))
+  }
+  const { pauses, source, model } = recording
+  return { pauses, sizes: source, model, reports }
+}
+
+/** Layers 1 and 2 alone, inside the recording's own compactions. */
+export const replayClearing = (conversation: RecordedConversation, options: Omit<ReplayInput, "policies"> = {}) =>
+  replay(conversation, { ...options, policies: CLEARING_ONLY })
+
+interface Runs {
+  readonly run: PolicyRun
+  readonly baseline: PolicyRun
+}
+
+function reportOf({ name, about }: Policy, { run, baseline }: Runs): ReplayReport {
+  const { requests, failures, losses, contexts, usedAgain, afterCompaction } = run
+  const unit = unitOf(requests)
+  const price = (request: ReplayedRequest) => requestCost(request, unit)
+  const [costs, everything] = [costByTurn(requests, price), costByTurn(baseline.requests, price)]
+  const differences = everything.map((cost, turn) => cost - (costs[turn] ?? 0))
+  const savings = savingsByAction({ ...run, differences })
+  return {
+    policy: name,
+    about,
+    totals: {
+      ...totalsOf(run),
+      ...(unit === "dollars" ? { dollars: sum(requests.map(price)) } : {}),
+      byPurpose: Object.fromEntries(
+        PURPOSES.map((purpose) => [purpose, sum(requests.filter((each) => each.purpose === purpose).map(price))]),
+      ) as Record<Purpose, number>,
+      blockedMs: sum(run.compactions.map(({ waitedMs }) => waitedMs)),
+      saved: { unit, amount: sum(differences), share: share(sum(differences), sum(everything)) },
+    },
+    requests,
+    actions: run.actions.map((action, i) => ({ ...action, saved: savings[i]! })),
+    losses,
+    boundaries: contexts,
+    compactions: run.compactions,
+    usedAgain,
+    afterCompaction,
+    failures,
+  }
+}
+
+/** By turn, counted from 0: the request of the conversation and all that was done for it. */
+function costByTurn(requests: readonly ReplayedRequest[], price: (request: ReplayedRequest) => number): number[] {
+  const costs: number[] = []
+  for (const request of requests) costs[request.turn - 1] = (costs[request.turn - 1] ?? 0) + price(request)
+  return costs
+}
+
+function totalsOf({
+  requests,
+  actions,
+  contexts,
+  invalid,
+}: PolicyRun): Omit<ReplayTotals, "dollars" | "saved" | "byPurpose" | "blockedMs"> {
+  const counts = requests.map((request) => request.counts).reduce(addCounts, NO_TOKENS)
+  const acts = Object.fromEntries(ACTION_KINDS.map((kind) => [kind, 0])) as Record<ActionKind, number>
+  for (const { kind, results } of actions) acts[kind] += Math.max(1, results)
+  return {
+    requests: requests.length,
+    counts,
+    weighed: Math.round(weigh(counts)),
+    peak: requests.reduce((most, { context }) => Math.max(most, context), 0),
+    hitRatio: share(counts.cacheRead, inputTokens(counts)),
+    compactions: contexts.length,
+    invalid,
+    acts,
+  }
+}
+
+const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole)
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

@@ -1,0 +1,478 @@
+/**
+ * Replays a measured recording with one policy. Every entry comes at its recorded time, and the layers run before every request. Each
+ * response gets the usage that this request would have had, so the layers see the effect of what they did.
+ *
+ * What an answer uses again and the policy has taken out of the view is fetched first: one more request, with the block as its result.
+ */
+
+import type { Entry, Journal, LayerActed, LayerContext, Message, ModelFacts } from "@strata/core"
+import { seededIds } from "@strata/core/internal/base/ids"
+import { silentTelemetry } from "@strata/core/internal/base/telemetry"
+import { inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import { type Draft, isDecision } from "@strata/core/internal/journal/entries"
+import { lastUse } from "@strata/core/internal/layers/2-microcompact/cache-state"
+import { ahead } from "@strata/core/internal/layers/4-compaction/ahead"
+import { LayerPipeline } from "@strata/core/internal/layers/pipeline"
+import { nextPing, PING_EARLY, SUMMARY_EARLY } from "@strata/core/internal/layers/planner/keep-warm"
+import { openingOf } from "@strata/core/internal/layers/planner/opening"
+import { isToolResult, isToolUse, toBlocks } from "@strata/core/internal/messages/blocks"
+import { LIFETIME_MS, type Lifetime } from "@strata/core/internal/model/cache/known-entries"
+import { createFlags, type Flags } from "@strata/core/internal/settings/flags"
+import { compactionAllowed, DEFAULT_SETTINGS, type Settings } from "@strata/core/internal/settings/settings"
+import { fillOf } from "@strata/core/internal/tokens/window"
+import { lifetimeIn } from "@strata/core/internal/views/cache/cache-history"
+import { buildRequest } from "@strata/core/internal/views/context/request"
+import { Views } from "@strata/core/internal/views/views"
+import { AfterCompactions } from "./after-compaction.ts"
+import { type AskedModel, askedModels } from "./asked-models.ts"
+import { Bill, type Charged, type Sent, type SentRequest, usageOf } from "./bill.ts"
+import { OwnTexts } from "./context-classes.ts"
+import { Fetching } from "./fetching.ts"
+import { type MeasuredRecording, neededForValidity, outputOf } from "./measured-recording.ts"
+import { forkCounts, MemoryWork } from "./memory-work.ts"
+import type { LayeredPolicy, RunOptions } from "./policy.ts"
+import { RecordedFiles } from "./recorded-files.ts"
+import type { RecordedRequest, Step } from "./recorded-steps.ts"
+import { replayJournal } from "./replay-journal.ts"
+import { actionsOf, type PolicyAction, withMeasuredCompactions } from "./replayed-actions.ts"
+import type { PolicyRun, Purpose, ReplayedCompaction, ReplayedRequest } from "./report.ts"
+import { SaidAgain } from "./said-again.ts"
+import { SentContexts } from "./sent-contexts.ts"
+import { summariserInput } from "./summariser-input.ts"
+import { SUMMARY_TOKENS, summaryCounts } from "./summary-request.ts"
+import { withoutCompactions } from "./without-compactions.ts"
+
+const FILLER = "Words in place of a prompt that was not recorded, as many as the prompt has tokens. "
+const SUMMARY_SECONDS = 30 // that a model takes for a summary: recorded ones took 10 to 88
+const LONGEST_ANSWER_MS = 2 * 60_000
+const CALL_OUTPUT = 80 // tokens of a call that fetches something
+
+export async function rerun(
+  recording: MeasuredRecording,
+  policy: LayeredPolicy,
+  options: RunOptions = {},
+): Promise<PolicyRun> {
+  const entries = new Map<string, Entry>()
+  const journal = await replayJournal(recording.steps, (uuid) => entries.get(uuid))
+  const run = new Rerun({ recording, policy, options, entries, journal })
+  const steps = policy.compactions === "recorded" ? recording.steps : withoutCompactions(recording.steps)
+  for (const step of steps) await run.take(step)
+  await run.end()
+  return run.result()
+}
+
+interface RerunParts {
+  readonly recording: MeasuredRecording
+  readonly policy: LayeredPolicy
+  readonly options: RunOptions
+  /** What the journal finds. */
+  readonly entries: Map<string, Entry>
+  readonly journal: Journal
+}
+
+class Rerun {
+  readonly #recording: MeasuredRecording
+  readonly #policy: LayeredPolicy
+  readonly #views: Views
+  readonly #flags: Flags
+  readonly #layers: LayerPipeline
+  readonly #journal: Journal
+  readonly #entries: Map<string, Entry>
+  readonly #files = new RecordedFiles()
+  readonly #saidAgain = new SaidAgain()
+  readonly #ids = seededIds("replay")
+  readonly #bill: Bill
+  readonly #sent: SentContexts
+  readonly #ask: (name: string) => AskedModel
+  readonly #settings: Settings
+  readonly #actions: PolicyAction[] = []
+  readonly #contexts: number[] = []
+  readonly #failures: string[] = []
+  readonly #fetching: Fetching
+  readonly #after = new AfterCompactions()
+  readonly #ownTexts = new OwnTexts()
+  readonly #memoryWork = new MemoryWork()
+  #decided: readonly Draft[] = []
+  /** The view before a compaction that is still to be paid for. */
+  #compactedFrom: Sent | undefined
+  /** Seconds that one summary takes, and milliseconds that someone has just waited for one. */
+  readonly #summarySeconds: number
+  #waited = 0
+  readonly #compactions: ReplayedCompaction[] = []
+  /** A response came, and what follows from it has not been done yet. */
+  #answered: { readonly at: Date; readonly isFinal: boolean } | undefined
+  #asked: AskedModel
+  #now = new Date(0)
+  #turn = 0
+  #isSending = false
+  #isPausing = false
+  #invalid = 0
+
+  constructor({ recording, policy, options, entries, journal }: RerunParts) {
+    this.#recording = recording
+    this.#entries = entries
+    this.#journal = journal
+    this.#bill = new Bill(recording, policy)
+    this.#policy = policy
+    const figures = { "offline-summary-limit": recording.summaries?.budget ?? SUMMARY_TOKENS, ...policy.figures }
+    this.#settings = { ...DEFAULT_SETTINGS, ...policy.settings, figures }
+    const keepsCompactions = !this.#compactsItself
+    this.#ask = askedModels(recording, { settings: this.#settings, window: options.window, keepsCompactions })
+    this.#asked = this.#ask(recording.model)
+    this.#views = new Views({ family: this.#asked.lookup.facts.family, models: recording.models })
+    this.#flags = createFlags({ settings: this.#settings }).current
+    this.#summarySeconds = options.summarySeconds ?? SUMMARY_SECONDS
+    const background = ahead(
+      { now: () => this.#now },
+      {
+        seconds: this.#summarySeconds,
+        written: (text) => {
+          if (this.#policy.remembers && this.#memoryWork.notesServe(this.#context())) return
+          this.#payForSummary(this.#newestRequest, Math.round(this.#views.estimator.text(text)))
+        },
+        waited: (ms) => {
+          this.#waited += ms
+        },
+      },
+    )
+    this.#fetching = new Fetching(recording, {
+      recalls: policy.recalls ?? false,
+      isForgotten: (text) => policy.listsCount === false && this.#ownTexts.isList(text),
+    })
+    this.#layers = new LayerPipeline({
+      source: "main",
+      layers: policy.layers({ files: this.#files, background, keepsWarm: policy.keepsWarm ?? false }),
+      telemetry: silentTelemetry, // a replay sends no requests
+      conversation: "replay",
+      context: () => this.#context(),
+      append: async (drafts) => this.#decide(drafts),
+      onActed: (event) => this.#noteAction(event),
+      onFailed: ({ layer, reason }) => this.#failures.push(`${layer}: ${reason}`),
+    })
+    const { server = "keeps" } = policy
+    this.#sent = new SentContexts({
+      recording,
+      views: this.#views,
+      layers: this.#layers,
+      server,
+      facts: () => this.#facts,
+    })
+    this.#showPrompt()
+  }
+
+  get #compactsItself(): boolean {
+    return this.#policy.compactions !== "recorded"
+  }
+
+  /** What happens after the last request: no one comes back, and what is done for someone who might is charged. */
+  async end(): Promise<void> {
+    await this.#follow()
+    const last = this.#recording.requests.at(-1)
+    if (last && this.#compactsItself) await this.#pause(last, Number.POSITIVE_INFINITY)
+  }
+
+  async take(step: Step): Promise<void> {
+    if (step.kind === "request") await this.#send(step.request)
+    else if (step.kind === "entry") await this.#add(step.entry, step.response)
+  }
+
+  result(): PolicyRun {
+    this.#fetching.close()
+    return {
+      requests: this.#bill.requests,
+      actions: withMeasuredCompactions(this.#actions, this.#bill.requests),
+      contexts: this.#contexts,
+      compactions: this.#compactions,
+      losses: this.#bill.losses,
+      usedAgain: this.#fetching.usedAgain,
+      afterCompaction: this.#after.found,
+      invalid: this.#invalid,
+      failures: this.#failures,
+    }
+  }
+
+  /**
+   * Layers ask which tools a request names, and how large the prompt is. Most recordings say neither, so it names the tools that were
+   * called, and words take the place of the rest.
+   */
+  #showPrompt(): void {
+    const tools = this.#recording.tools.map((name) => ({ name }))
+    const tokens = this.#recording.prompts[0] ?? 0
+    const system = FILLER.repeat(Math.ceil(tokens / this.#views.estimator.text(FILLER)))
+    this.#decide([{ type: "strata", subtype: "prompt-rendered", why: "start", system, tools, context: "" }])
+  }
+
+  async #add(entry: Entry, response: number | undefined): Promise<void> {
+    if (response === undefined) await this.#follow()
+    this.#now = new Date(entry.timestamp)
+    if (entry.type !== "assistant") this.#decide(this.#sent.reported()) // it belongs to the response, so nothing comes between
+    this.#apply(this.#inPlace(response === undefined ? entry : this.#asReplayed(entry, response)))
+    this.#files.take(entry)
+    this.#saidAgain.take(entry)
+    if (entry.type === "assistant" && response !== undefined) {
+      const calls = toBlocks(entry.message.content).some(isToolUse)
+      this.#answered = { at: this.#now, isFinal: (this.#answered?.isFinal ?? true) && !calls }
+    }
+    if (entry.type === "system" && entry.subtype === "compact_boundary") this.#contexts.push(this.#turn + 1)
+    if (entry.type !== "user") return
+    await this.#layers.onToolResults(toBlocks(entry.message.content).filter(isToolResult))
+  }
+
+  /** After entries of the policy's own, a recorded entry follows those. */
+  #inPlace(entry: Entry): Entry {
+    if (isDecision(entry) || !this.#compactsItself) return entry
+    return { ...entry, parentUuid: this.#views.context.newest?.uuid ?? null } as Entry
+  }
+
+  /** What layers do in the background after a response. */
+  async #follow(): Promise<void> {
+    const answered = this.#answered
+    this.#answered = undefined
+    if (!answered || !this.#compactsItself) return
+    this.#decide(this.#sent.reported()) // a fork asks for what the server has cleared
+    const now = this.#now
+    // an answer that seems to have taken longer was asked for again meanwhile, and its cache is newer than the recorded request
+    this.#now = new Date(Math.min(answered.at.getTime(), this.#newestRequest.at.getTime() + LONGEST_ANSWER_MS))
+    this.#layers.inBackground("afterResponse")
+    if (answered.isFinal) this.#layers.inBackground("afterQuery")
+    await this.#layers.settled()
+    if (this.#policy.remembers) this.#remember(answered.isFinal)
+    this.#now = now
+  }
+
+  /** Notes and memories: forks that read the conversation from the cache. */
+  #remember(isFinal: boolean): void {
+    const request = { ...this.#newestRequest, at: this.#now }
+    for (const kind of this.#memoryWork.due(this.#context(), isFinal)) {
+      const counts = forkCounts(kind, this.#bill.cached(this.#sent.fork(request), request, { writes: false }))
+      this.#charge(kind, { request, counts })
+      const paid = {
+        purpose: kind,
+        model: request.model,
+        responseId: this.#ids.uuid(),
+        usage: usageOf(counts),
+      } as const
+      this.#decide([{ type: "strata", subtype: "spent", ...paid }])
+    }
+  }
+
+  get #newestRequest(): RecordedRequest {
+    return this.#recording.requests[Math.max(0, this.#turn - 1)]!
+  }
+
+  async #send(request: RecordedRequest): Promise<void> {
+    await this.#follow()
+    this.#turn = request.number + 1
+    this.#decide(this.#sent.reported())
+    if (this.#compactsItself) await this.#pause(request, request.at.getTime())
+    this.#now = request.at
+    this.#asked = this.#ask(request.model)
+    this.#isSending = true
+    await this.#layers.beforeRequest()
+    await this.#layers.settled()
+    this.#isSending = false
+    this.#decide(neededForValidity(this.#views.context))
+    if (this.#policy.lifetime === "auto") this.#bill.lifetime = lifetimeIn(this.#views.cacheHistory.chosen)
+    this.#payForCompaction(request)
+    const first = this.#contextFor(request)
+    const sent = this.#compactsItself && this.#fetchWhatIsNeeded(request, first) ? this.#contextFor(request) : first
+    const counts = { ...this.#bill.cachedInTurn(sent, request), output: outputOf(this.#recording, request) }
+    this.#bill.noteLoss(this.#turn, { counts, request, acted: this.#acted() })
+    const classes = { sent, own: this.#ownTexts }
+    this.#bill.last = { sent, request: this.#charge("conversation", { request, counts, classes }) }
+    if (inputTokens(counts) > this.#asked.thresholds.window) this.#invalid++
+  }
+
+  #contextFor(request: RecordedRequest): Sent {
+    const { sent, edit } = this.#sent.conversation(request)
+    if (edit.cleared > 0) {
+      const { cleared: results, tokens } = edit
+      const why = "the trigger was passed"
+      this.#actions.push({ turn: this.#turn, kind: "cleared by the server", results, tokens, why })
+    }
+    return sent
+  }
+
+  get #facts(): ModelFacts {
+    return this.#asked.lookup.facts
+  }
+
+  #charge(purpose: Purpose, charged: Pick<Charged, "request" | "counts" | "classes">): ReplayedRequest {
+    return this.#bill.charge(purpose, { turn: this.#turn, facts: this.#facts, ...charged })
+  }
+
+  #acted(): "compaction" | "clearing" | undefined {
+    if (this.#contexts.includes(this.#turn)) return "compaction"
+    return this.#actions.some(({ turn }) => turn === this.#turn) ? "clearing" : undefined
+  }
+
+  /** A pause, before the request that ends it: summaries and requests that keep the cache warm, as the planner would have sent them. */
+  async #pause({ number }: RecordedRequest, until: number): Promise<void> {
+    const { last } = this.#bill
+    if (!last || this.#recording.pauses === "unknown") return
+    let used = Date.parse(last.request.at)
+    for (let pings = 0; ; pings++) {
+      const life = LIFETIME_MS[lastUse({ timestamp: last.request.at }, this.#views).lifetime]
+      if (used + SUMMARY_EARLY * life >= until) return
+      this.#now = new Date(used + SUMMARY_EARLY * life)
+      this.#isPausing = true
+      this.#layers.inBackground("beforeExpiry")
+      await this.#layers.settled()
+      this.#isPausing = false
+      this.#payForCompaction(this.#newestRequest)
+      const due = used + PING_EARLY * life
+      this.#now = new Date(due)
+      if (this.#layers.prepared !== "not-begun" || due >= until || !this.#policy.keepsWarm) return
+      const lifetime = nextPing(this.#context(), pings)
+      if (!lifetime) return
+      this.#ping({ number, at: this.#now, model: last.request.model }, { lifetime, sent: last.sent })
+      used = due
+    }
+  }
+
+  #ping(request: SentRequest, { lifetime, sent }: { readonly lifetime: Lifetime; readonly sent: Sent }): void {
+    const counts =
+      lifetime === "1h"
+        ? this.#bill.cached(this.#withAnswer(sent), request, { lifetime })
+        : this.#bill.cached(sent, request)
+    this.#charge("keep-warm", { request, counts })
+    const paid = {
+      purpose: "keep-warm",
+      model: request.model,
+      responseId: this.#ids.uuid(),
+      usage: usageOf(counts),
+      lifetime,
+    } as const
+    this.#decide([{ type: "strata", subtype: "spent", ...paid }])
+  }
+
+  /** What was sent, and the answer to it. */
+  #withAnswer({ prompt }: Sent): Sent {
+    const { messages } = this.#sent.fork(this.#recording.requests[this.#turn - 1]!)
+    return { prompt, messages: messages.slice(0, 1 + messages.findLastIndex(({ role }) => role === "assistant")) }
+  }
+
+  /** A summary that was written with the request that needs it. */
+  #payForCompaction(request: RecordedRequest): void {
+    const before = this.#compactedFrom
+    this.#compactedFrom = undefined
+    if (before)
+      this.#payForSummary(
+        request,
+        this.#after.summaryTokens((text) => this.#views.estimator.text(text)),
+        before,
+      )
+  }
+
+  /** The summariser has read what was in view, or was sent it once more. */
+  #payForSummary(request: RecordedRequest, shown: number, before = this.#sent.fork(request)): void {
+    const at = { ...request, at: this.#now }
+    const { kind = "fork", ...limits } = this.#policy.summariser ?? {}
+    const sent =
+      kind === "fork"
+        ? this.#isSending
+          ? this.#bill.cachedInTurn(before, request, { writes: false })
+          : this.#bill.cached(before, at, { writes: false })
+        : { ...NO_TOKENS, input: summariserInput(before, limits) }
+    this.#charge("summary", { request: at, counts: summaryCounts(this.#recording, { sent, shown }) })
+  }
+
+  /** One request with a call for every block that is needed and not in view. `false`: all of them are. */
+  #fetchWhatIsNeeded(request: RecordedRequest, sent: Sent): boolean {
+    const missing = this.#fetching.missing(request.number, sent.messages)
+    if (missing.length === 0) return false
+    const counts = { ...this.#bill.cachedInTurn(sent, request), output: CALL_OUTPUT * missing.length }
+    this.#bill.noteLoss(this.#turn, { counts, request, acted: this.#acted() })
+    this.#charge("recall", { request, counts })
+    const about = { ids: this.#ids, at: this.#now, model: request.model, usage: usageOf(counts) }
+    const entries = this.#fetching.fetched(missing, about)
+    for (const entry of entries) this.#apply(this.#inPlace(entry))
+    this.#decide(this.#sent.reported())
+    return true
+  }
+
+  /** The response with the usage that this policy's request has. */
+  #asReplayed(entry: Entry, response: number): Entry {
+    const request = this.#bill.last?.request
+    if (entry.type !== "assistant" || request?.turn !== response + 1) return entry
+    return { ...entry, message: { ...entry.message, usage: usageOf(request.counts) } }
+  }
+
+  #apply(entry: Entry): void {
+    this.#entries.set(entry.uuid, entry)
+    this.#views.apply(entry)
+  }
+
+  #decide(drafts: readonly Draft[]): void {
+    this.#decided = drafts
+    const compacted = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compacted")
+    const isCompaction = compacted !== undefined
+    if (isCompaction) {
+      const isPrepared = "prepared" in compacted && compacted.prepared === true
+      if (!isPrepared) this.#compactedFrom = this.#sent.fork(this.#newestRequest)
+      this.#compactions.push({
+        turn: this.#turn,
+        opening: this.#isPausing ? "pause" : openingOf(this.#context()),
+        tokensBefore: this.#views.context.size().tokens,
+        waitedMs: this.#waited + (isPrepared || this.#isPausing ? 0 : this.#summarySeconds * 1_000),
+      })
+      this.#waited = 0
+      this.#contexts.push(this.#turn)
+      this.#ownTexts.add(drafts)
+    }
+    for (const draft of drafts) this.#apply(this.#placed(draft))
+    if (!isCompaction) return
+    this.#after.look(drafts, this.#views)
+    for (const draft of this.#saidAgain.due(this.#views.context)) this.#apply(this.#placed(draft))
+  }
+
+  #placed(draft: Draft): Entry {
+    const own = "uuid" in draft && draft.uuid !== undefined ? draft.uuid : this.#ids.uuid()
+    return {
+      ...draft,
+      uuid: own,
+      parentUuid: this.#views.context.newest?.uuid ?? null,
+      timestamp: this.#now.toISOString(),
+    } as Message | Entry
+  }
+
+  #noteAction({ tokensBefore, tokensAfter }: LayerActed): void {
+    const turn = this.#isSending ? this.#turn : this.#turn + 1 // what is done with results is done for the next request
+    this.#actions.push(...actionsOf(this.#decided, { turn, tokens: tokensBefore - tokensAfter }))
+  }
+
+  #context(): LayerContext {
+    const { name, lookup, thresholds } = this.#asked
+    const { context } = this.#views
+    const size = context.size()
+    const allowed = this.#compactsItself ? compactionAllowed(this.#settings).auto : false
+    return {
+      conversation: this.#journal.address.id,
+      model: name,
+      facts: lookup.facts,
+      views: this.#views,
+      size,
+      thresholds,
+      thresholdsOf: () => thresholds,
+      fill: fillOf(size.tokens, thresholds, compactionAllowed(this.#settings).auto),
+      flags: this.#flags,
+      now: this.#now,
+      journal: this.#journal,
+      compaction: { auto: allowed, manual: allowed },
+      newUuid: () => this.#ids.uuid(),
+      request: async () =>
+        buildRequest({
+          model: name,
+          maxTokens: this.#settings.maxOutputTokens,
+          system: context.prompt?.system,
+          tools: context.prompt?.tools,
+          messages: context.messages().messages,
+        }),
+      signal: new AbortController().signal,
+      isOnlyOpened: false,
+      prior: { asked: this.#recording.client.lifetimes[0] === "1h" ? "1h" : undefined },
+      meanwhile: (layer, work) => this.#layers.begin(layer, work),
+      progress: () => undefined,
+    }
+  }
+}

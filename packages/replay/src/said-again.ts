@@ -1,0 +1,30 @@
+/**
+ * What an agent says once and again after every compaction, because nothing else in view says it: the date, the permission mode, and the
+ * rules from memory. As the recording said it last.
+ */
+import type { Attachment, Entry } from "@strata/core"
+import type { Draft } from "@strata/core/internal/journal/entries"
+import type { AttachmentKind } from "@strata/core/internal/messages/attachments"
+import type { ContextView } from "@strata/core/internal/views/context/context"
+
+const KINDS: readonly AttachmentKind[] = ["standing_memory", "date", "permission_mode"]
+
+export class SaidAgain {
+  readonly #last = new Map<AttachmentKind, Attachment>()
+
+  take(entry: Entry): void {
+    if (entry.type !== "attachment" || !KINDS.includes(entry.attachment.type)) return
+    this.#last.set(entry.attachment.type, entry.attachment)
+  }
+
+  /** What the messages in view no longer say. */
+  due(context: ContextView): readonly Draft[] {
+    const inView = new Set(
+      context.storedMessages().flatMap((message) => (message.type === "attachment" ? message.attachment.type : [])),
+    )
+    return KINDS.flatMap((kind): Draft[] => {
+      const attachment = this.#last.get(kind)
+      return attachment === undefined || inView.has(kind) ? [] : [{ type: "attachment", attachment }]
+    })
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The scorecard: policies beside each other, over one recording or many. A policy is scored if every replay has it, so all rows are
+ * about the same conversations.
+ */
+import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import type { Opening } from "@strata/core/internal/layers/planner/opening"
+import type { Replay, ReplayReport } from "./replay.ts"
+import type { CostUnit } from "./request-cost.ts"
+
+/** What a cost is divided by. */
+export const REFERENCES = ["none", "claude-style", "optimum"] as const
+export type Reference = (typeof REFERENCES)[number]
+
+export interface ScoredReplay {
+  readonly replay: Replay
+  /** How long each policy took, by name, where it was measured. */
+  readonly processingMs?: Readonly<Record<string, number>>
+}
+
+export interface Scorecard {
+  readonly conversations: number
+  /** `tokens`: tokens of plain input at usual relative prices, because the price of a model is unknown. */
+  readonly unit: CostUnit
+  /** In the order of the first replay. */
+  readonly scores: readonly Score[]
+}
+
+export interface Score {
+  readonly policy: string
+  readonly about: string
+  readonly cost: number
+  /** The cost divided by that of a reference. Absent where the reference is missing or costs nothing. */
+  readonly relative: Readonly<Partial<Record<Reference, number>>>
+  readonly requests: number
+  /** Share of the input that was read from the cache. */
+  readonly hitRatio: number
+  /** The largest context. */
+  readonly peak: number
+  /** Requests that do not fit the window. */
+  readonly invalid: number
+  readonly compactions: number
+  /** Where they fell. A bound that knows the future has no places. */
+  readonly openings: Readonly<Record<Opening, number>>
+  readonly blockedMs: number
+  /** Of the compactions, those that no one waited for. */
+  readonly withoutWaiting: Part
+  /** Of the names that answers used again, those that were in view. */
+  readonly namesInView: Part
+  /** The same with those that one search finds. Absent where the policy has no index. */
+  readonly namesWithinSearch?: Part
+  /** Of the paths that summaries and facts name, those that tools really touched. */
+  readonly trailPrecision: Part
+  /** Of the files changed so far, those that the view still names after a compaction. */
+  readonly trailRecall: Part
+  /** Of the person's rules, those that are in view in their own words after a compaction. */
+  readonly rulesVerbatim: Part
+  /** What layers reported as failed, and requests that do not fit the window. */
+  readonly failures: number
+  /** Absent where it was not measured for every conversation. */
+  readonly processingMs?: number
+}
+
+export interface Part {
+  readonly count: number
+  readonly of: number
+  /** Absent where there was nothing to count. */
+  readonly share?: number
+}
+
+export function scorecard(replays: readonly ScoredReplay[]): Scorecard {
+  const names = (replays[0]?.replay.reports ?? []).map(({ policy }) => policy)
+  const scored = names.flatMap((policy) => {
+    const runs = replays.map((one) => runOf(one, policy)).filter((run) => run !== undefined)
+    return runs.length === replays.length ? [runs] : []
+  })
+  const isPriced = scored.flat().every(({ report }) => report.totals.dollars !== undefined)
+  const unit: CostUnit = isPriced ? "dollars" : "tokens"
+  const costs = new Map(scored.map((runs) => [runs[0]!.report.policy, sum(runs.map((run) => costIn(run, unit)))]))
+  return { conversations: replays.length, unit, scores: scored.map((runs) => scoreOf(runs, costs)) }
+}
+
+interface ScoredRun {
+  readonly report: ReplayReport
+  readonly processingMs: number | undefined
+}
+
+function runOf({ replay, processingMs }: ScoredReplay, policy: string): ScoredRun | undefined {
+  const report = replay.reports.find((each) => each.policy === policy)
+  return report && { report, processingMs: processingMs?.[policy] }
+}
+
+const costIn = ({ report: { totals } }: ScoredRun, unit: CostUnit) =>
+  unit === "dollars" ? totals.dollars! : totals.weighed
+
+function scoreOf(runs: readonly ScoredRun[], costs: ReadonlyMap<string, number>): Score {
+  const reports = runs.map(({ report }) => report)
+  const { policy, about } = reports[0]!
+  const total = (value: (report: ReplayReport) => number) => sum(reports.map(value))
+  const counts = reports.map(({ totals }) => totals.counts).reduce(addCounts, NO_TOKENS)
+  const cost = costs.get(policy)!
+  const names = total(({ usedAgain }) => usedAgain.names)
+  const inView = total(({ usedAgain }) => usedAgain.inView)
+  const hasIndex = reports.every(({ usedAgain }) => usedAgain.found !== undefined)
+  const after = (name: keyof ReplayReport["afterCompaction"]) => total(({ afterCompaction }) => afterCompaction[name])
+  const made = reports.flatMap(({ compactions }) => compactions)
+  const at = (opening: Opening) => made.filter((each) => each.opening === opening).length
+  const times = runs.map(({ processingMs }) => processingMs)
+  return {
+    policy,
+    about,
+    cost,
+    relative: relativeTo(costs, cost),
+    requests: total(({ totals }) => totals.requests),
+    hitRatio: part(counts.cacheRead, inputTokens(counts)).share ?? 0,
+    peak: reports.reduce((most, { totals }) => Math.max(most, totals.peak), 0),
+    invalid: total(({ totals }) => totals.invalid),
+    compactions: total(({ totals }) => totals.compactions),
+    openings: { task: at("task"), request: at("request"), pause: at("pause") },
+    blockedMs: total(({ totals }) => totals.blockedMs),
+    withoutWaiting: part(made.filter(({ waitedMs }) => waitedMs === 0).length, made.length),
+    namesInView: part(inView, names),
+    ...(hasIndex ? { namesWithinSearch: part(inView + total(({ usedAgain }) => usedAgain.found!), names) } : {}),
+    trailPrecision: part(after("pathsTouched"), after("paths")),
+    trailRecall: part(after("changedFilesNamed"), after("changedFiles")),
+    rulesVerbatim: part(after("rulesVerbatim"), after("rules")),
+    failures: total(({ failures, totals }) => failures.length + totals.invalid),
+    ...(times.every((time) => time !== undefined) ? { processingMs: sum(times) } : {}),
+  }
+}
+
+function relativeTo(costs: ReadonlyMap<string, number>, cost: number): Score["relative"] {
+  const known = REFERENCES.flatMap((reference) => {
+    const whole = costs.get(reference) ?? 0
+    return whole > 0 ? [[reference, cost / whole] as const] : []
+  })
+  return Object.fromEntries(known)
+}
+
+const part = (count: number, of: number): Part => ({ count, of, ...(of > 0 ? { share: count / of } : {}) })
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

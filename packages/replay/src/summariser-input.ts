@@ -1,0 +1,20 @@
+/** The input of a call that writes a summary and sends the conversation once more, without the cache. */
+import { isToolResult } from "@strata/core/internal/messages/blocks"
+import type { SentMessage } from "./server-copy.ts"
+
+const CHARACTERS_PER_TOKEN = 4
+
+export function summariserInput(
+  { messages }: { readonly messages: readonly SentMessage[] },
+  { resultLimit = Number.POSITIVE_INFINITY }: { readonly resultLimit?: number },
+): number {
+  const most = resultLimit / CHARACTERS_PER_TOKEN
+  return messages.reduce(
+    (sum, { items }) =>
+      items.reduce(
+        (all, { block, tokens }) => all + (block && isToolResult(block) ? Math.min(tokens, most) : tokens),
+        sum,
+      ),
+    0,
+  )
+}
