@@ -2,7 +2,7 @@
  * Checks the structure of the repository.
  * - A folder of `core/src` imports only from folders below it, a package only from packages below it. Type imports count.
  * - A package imports what another one exports, by its name: no path leads into another package's sources.
- * - The program, the replay and the simulator import no value from `@strata/core/internal`: that would load the whole library.
+ * - The program, the replay, the plugins and the simulator import no value from `@strata/core/internal`: that would load the whole library.
  * - No file imports itself in a circle.
  * - No file shared by tests sets hooks: it is loaded once, so its hooks would apply to the first test file only.
  * - Every requirement id that a file names is explained in docs/development/requirements.md. Comments in sources name none.
@@ -21,7 +21,7 @@ export const FLOORS = [
   ...["base", "settings", "messages", "tokens", "journal", "import", "views", "model", "tools", "recall"],
   ...["memory", "forks", "layers", "conversation", "agent", "team"],
 ]
-const PACKAGES = ["core", "replay", "sim", "cli", "lab"]
+const PACKAGES = ["core", "replay", "plugins", "sim", "cli", "lab"]
 const CORE = join("packages", "core", "src")
 
 interface Import {
@@ -122,7 +122,7 @@ if (import.meta.main) {
     ...upwardImports(imports).map(({ from, to }) => `${from} imports upwards: ${to}`),
     ...deepImports(imports).map(({ from, to }) => `${from} imports by path what another package should export: ${to}`),
     ...files
-      .filter((file) => ["cli", "replay", "sim"].includes(packageOf(file)) && loadsWholeLibrary(read(file)))
+      .filter((file) => ["cli", "replay", "plugins", "sim"].includes(packageOf(file)) && loadsWholeLibrary(read(file)))
       .map((file) => `${file} loads all of @strata/core/internal: import values from @strata/core/internal/<file>`),
     ...findCycles(imports).map((cycle) => `import cycle: ${cycle.join(" -> ")}`),
     ...shared

@@ -20,7 +20,7 @@ export function publishedManifest(manifest: Manifest): Record<string, unknown> {
     ...Object.fromEntries(kept),
     ...(exports && { exports: mapValues(exports, conditions) }),
     ...(bin && { bin: mapValues(bin, compiled) }),
-    files: ["dist"],
+    files: ["dist", ...(manifest.files ?? [])],
     publishConfig: { access: "public" }, // npm takes a package with a scope as private unless this says otherwise
   }
 }

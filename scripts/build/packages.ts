@@ -7,7 +7,7 @@ import { join } from "node:path"
 
 export const ROOT = join(import.meta.dirname, "..", "..")
 /** Folders in `packages/`. The lab is private. */
-const PUBLISHED = ["core", "replay", "sim", "cli"] as const
+const PUBLISHED = ["core", "replay", "plugins", "sim", "cli"] as const
 
 /** Every package exports it, so that tools can read its version. */
 export const OWN_MANIFEST = "./package.json"
@@ -22,6 +22,8 @@ export interface Manifest {
   readonly private?: boolean
   readonly exports?: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
+  /** Folders that are published as they are, beside the compiled code. */
+  readonly files?: readonly string[]
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>

@@ -89,6 +89,7 @@ function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPac
   }
   for (const file of globSync("dist/**/*.d.ts", { cwd: directory })) finishDeclaration(join(directory, file), manifest)
   for (const command of Object.values(manifest.bin ?? {})) chmodSync(join(directory, compiled(command)), EXECUTABLE)
+  for (const folder of manifest.files ?? []) cpSync(join(source, folder), join(directory, folder), { recursive: true })
   cpSync(join(source, "README.md"), join(directory, "README.md"))
   cpSync(join(ROOT, "LICENSE"), join(directory, "LICENSE"))
   writeFileSync(join(directory, "package.json"), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`)

@@ -10,7 +10,7 @@ import { dirname, join } from "node:path"
 import { type BuildOptions, build, type Plugin } from "esbuild"
 import { withInlinedPrompts } from "../build/inline-prompts.ts"
 
-const OWN_SOURCE = /[\\/]packages[\\/](?:core|replay|sim|cli)[\\/]src[\\/].*\.tsx?$/
+const OWN_SOURCE = /[\\/]packages[\\/](?:core|replay|plugins|sim|cli)[\\/]src[\\/].*\.tsx?$/
 
 /** Left to Node: it finds its program by its own path, or it is an optional library that the program does not come with. */
 const NOT_BUNDLED = ["@vscode/ripgrep", "ai", "@valibot/to-json-schema", "react-devtools-core"]

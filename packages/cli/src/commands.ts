@@ -2,6 +2,7 @@
 import type { Command } from "./command.ts"
 import {
   AGENTS,
+  CARRY,
   CHAT,
   COMPACT,
   COMPARE,
@@ -43,5 +44,6 @@ export const COMMANDS: readonly Command[] = [
   { ...CONFIG, load: () => import("./config/command.ts") },
   { ...TRUST, load: () => import("./trust/command.ts") },
   { ...UNLOCK, load: () => import("./unlock/command.ts") },
+  { ...CARRY, load: () => import("./carry/command.ts") },
   { ...SIM, forwards: true, load: () => import("./sim.ts") },
 ]

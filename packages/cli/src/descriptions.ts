@@ -411,6 +411,20 @@ export const UNLOCK = describe({
   ],
 })
 
+export const CARRY = describe({
+  name: "carry",
+  about: "what another agent's context should be after a compaction; JSON in, JSON out",
+  more: [
+    `The request: {"messages": […]}, in the shape of the Messages API. With "client" (claude-code, pi or opencode) and "session"
+the messages may have that agent's own shape, and its transcript on disk is read too.`,
+    `Also "budget" and "keep" (tokens of the record and of the newest messages), "instructions", "summary" (one that is written
+already), "data": true for the record as data and for the state that the next request gives back as "before".`,
+    `The answer: {"text", "facts", "kept", "tokens"}. The text takes the place of all messages but those at the places in "kept".`,
+  ],
+  options: {},
+  examples: [["strata carry < request.json > answer.json", "no model is asked, and nothing is written"]],
+})
+
 export const SIM = describe({
   name: "sim",
   about: "start a local server that speaks the Messages API, for tests",

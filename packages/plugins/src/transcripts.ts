@@ -1,0 +1,46 @@
+/** Where other agents keep their transcripts, and how one is found by its id or its project. Nothing is written. */
+import { lstat, readdir, readFile } from "node:fs/promises"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import { isSafeId } from "@strata/core/internal/base/ids"
+import { companionFiles } from "@strata/core/internal/import/companion-files"
+import { importTranscript } from "@strata/core/internal/import/import-file"
+import type { ImportedConversation } from "@strata/core/internal/import/importer"
+import type { Client, Environment } from "./clients.ts"
+
+const MOST_BYTES = 512 * 1024 * 1024 // of one transcript
+
+/** Reads a transcript that lies on disk; `undefined` where there is no such file. */
+export async function readTranscript(path: string): Promise<ImportedConversation | undefined> {
+  const facts = await lstat(path).catch(() => undefined)
+  if (!facts?.isFile() || facts.size > MOST_BYTES) return undefined
+  const text = await readFile(path, "utf8")
+  const companions = await companionFiles(path, text)
+  return importTranscript({ name: path, text, companions })[0]
+}
+
+/** The file of a session. Its name is not taken as part of a path unless it is safe in one. */
+export async function transcriptOf(client: Client, id: string, env: Environment): Promise<string | undefined> {
+  const root = rootOf(client, env)
+  if (root === undefined || !isSafeId(id)) return undefined
+  for (const project of await readdir(root).catch(() => [])) {
+    for (const name of await namesIn(client, join(root, project), id)) {
+      const path = join(root, project, name)
+      if ((await lstat(path).catch(() => undefined))?.isFile()) return path
+    }
+  }
+  return undefined
+}
+
+async function namesIn(client: Client, directory: string, id: string): Promise<readonly string[]> {
+  if (client === "claude-code") return [`${id}.jsonl`]
+  return (await readdir(directory).catch(() => [])).filter((name) => name.endsWith(`_${id}.jsonl`))
+}
+
+/** opencode keeps its sessions in a database. */
+function rootOf(client: Client, env: Environment): string | undefined {
+  const home = env.HOME ?? homedir()
+  if (client === "opencode") return undefined
+  if (client === "claude-code") return join(env.CLAUDE_CONFIG_DIR ?? join(home, ".claude"), "projects")
+  return join(env.PI_CODING_AGENT_DIR ?? join(home, ".pi", "agent"), "sessions")
+}
