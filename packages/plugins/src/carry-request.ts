@@ -12,7 +12,16 @@ import {
 } from "@strata/core"
 import { reasonOf } from "@strata/core/internal/base/errors"
 import { mainPath } from "@strata/core/internal/import/main-path"
-import { isBoundary, type Message } from "@strata/core/internal/messages/messages"
+import { textOf, toBlocks } from "@strata/core/internal/messages/blocks"
+import {
+  type AssistantMessage,
+  isBoundary,
+  isMachineText,
+  isSentToModel,
+  type Message,
+  type UserMessage,
+} from "@strata/core/internal/messages/messages"
+import { type SessionMessage, sessionMessage } from "./claude-code-messages.ts"
 import { CLIENTS, type Client, type Environment } from "./clients.ts"
 import { plainMessages } from "./message-shapes.ts"
 import { readTranscript, transcriptOf } from "./transcripts.ts"
@@ -31,6 +40,8 @@ export interface CarryRequest
   readonly session?: string
   /** The sub-agent whose messages these are. */
   readonly agent?: string
+  /** Gives back what was in view before the newest compaction of the session. */
+  readonly undo?: boolean
   /** Whether the answer has the record as data, and the state for the next call. */
   readonly data?: boolean
 }
@@ -47,6 +58,11 @@ export interface CarryAnswer {
   readonly transcript?: string
   readonly record?: CarriedRecord
   readonly state?: CarriedState
+}
+
+/** What was in view before a compaction, in the client's shape. */
+export interface UndoAnswer {
+  readonly messages: readonly SessionMessage[]
 }
 
 /** A request as it comes in. `carry` checks the options that it is given. */
@@ -66,8 +82,9 @@ function asJson(text: string): CarryRequest {
   }
 }
 
-export async function answerCarry(request: CarryRequest, env: Environment): Promise<CarryAnswer> {
-  const { messages, client, session, agent, data = false, ...options } = request
+export async function answerCarry(request: CarryRequest, env: Environment): Promise<CarryAnswer | UndoAnswer> {
+  if (request.undo) return uncompacted(request, env)
+  const { messages, client, session, agent, undo: _, data = false, ...options } = request
   const given = plainMessages(messages, client)
   const found = client && session && !agent ? await transcriptOf(client, session, env) : undefined
   const lines = found ? await linesOf(found) : []
@@ -89,9 +106,10 @@ export async function answerCarry(request: CarryRequest, env: Environment): Prom
   }
 }
 
+/** The newest path of a transcript. Without one the given messages are enough. */
 async function linesOf(path: string): Promise<readonly Message[]> {
-  const imported = await readTranscript(path).catch(() => undefined) // without it the given messages are enough
-  return imported ? mainPath(imported.messages).filter((message) => !isBoundary(message)) : []
+  const imported = await readTranscript(path).catch(() => undefined)
+  return imported ? mainPath(imported.messages) : []
 }
 
 /** The lines of the transcript in place of the given messages that they are, and those that are no longer in view. */
@@ -99,5 +117,48 @@ function placed(given: readonly CarryMessage[], lines: readonly Message[]) {
   const byId = new Map(lines.map((line) => [line.uuid, line]))
   const inView = given.map((message): CarryMessage => ("id" in message && byId.get(message.id ?? "")) || message)
   const shown = new Set(inView)
-  return { inView, earlier: lines.filter((line) => !shown.has(line)) }
+  const copies = new Map<string, number>()
+  for (const line of lines) if (shown.has(line)) copies.set(contentOf(line), (copies.get(contentOf(line)) ?? 0) + 1)
+  const earlier = lines.toReversed().filter((line) => {
+    const left = copies.get(contentOf(line)) ?? 0
+    if (shown.has(line) || isBoundary(line)) return false
+    copies.set(contentOf(line), left - 1)
+    return left <= 0
+  })
+  return { inView, earlier: earlier.toReversed() }
 }
+
+/** A message that a compaction kept, or an undo brought back, is in the transcript again under another uuid. It is recorded once. */
+const contentOf = (line: Message): string => (isTalk(line) ? JSON.stringify(line.message.content) : line.uuid)
+
+/** The messages that were in view before the newest compaction, then those since. Empty where there is none. */
+async function uncompacted({ client, session }: CarryRequest, env: Environment): Promise<UndoAnswer> {
+  const found = client && session ? await transcriptOf(client, session, env) : undefined
+  const lines = found ? await linesOf(found) : []
+  const at = lines.findLastIndex(isBoundary)
+  if (at < 0) return { messages: [] }
+  const before = inViewBefore(lines, at)
+  const copyOf = (line: Message) => `${line.timestamp}:${contentOf(line)}` // a kept message keeps its time
+  const known = new Set(before.map(copyOf))
+  const since = lines.slice(at).filter((line) => isTalk(line) && !isSummary(line) && !known.has(copyOf(line)))
+  return { messages: [...before, ...since].map(sessionMessage) }
+}
+
+/** Since the boundary before, with what that one kept: named by uuid, or copied. */
+function inViewBefore(lines: readonly Message[], at: number): readonly Message[] {
+  const previous = lines.slice(0, at).findLastIndex(isBoundary)
+  const boundary = lines[previous]
+  const kept = new Set(boundary && isBoundary(boundary) ? boundary.compactMetadata?.preservedMessages?.uuids : [])
+  const own = lines.slice(previous + 1, at).filter(isTalk)
+  const summaries = own.filter(isSummary)
+  const named = lines.slice(0, Math.max(0, previous)).filter(({ uuid }) => kept.has(uuid))
+  return [...summaries, ...named, ...own.filter((line) => !isSummary(line))]
+}
+
+/** What was said and done, without what the client notes about its own commands. */
+function isTalk(line: Message): line is UserMessage | AssistantMessage {
+  if (line.type === "assistant") return isSentToModel(line)
+  return line.type === "user" && !line.isMeta && !isMachineText(textOf(toBlocks(line.message.content)))
+}
+
+const isSummary = (line: Message) => line.type === "user" && line.isCompactSummary === true

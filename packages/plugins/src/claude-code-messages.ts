@@ -1,21 +1,23 @@
 /** Messages as Claude Code gives them to a plugin: texts joined, calls with their outcome, results by the id of the call. No thinking. */
 import type { PlainMessage } from "@strata/core"
+import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "@strata/core/internal/messages/blocks"
+import { contentOf, type Message } from "@strata/core/internal/messages/messages"
 
-interface SessionMessage {
-  readonly role?: unknown
-  readonly text?: unknown
-  readonly toolUses?: readonly { readonly tool_use_id?: unknown; readonly tool?: unknown; readonly input?: unknown }[]
+export interface SessionMessage {
+  readonly role: "user" | "assistant"
+  readonly text: string
+  readonly toolUses: readonly { readonly tool_use_id: string; readonly tool: string; readonly input: unknown }[]
   readonly toolResults?: readonly {
-    readonly tool_use_id?: unknown
-    readonly text?: unknown
-    readonly isError?: unknown
+    readonly tool_use_id: string
+    readonly text: string
+    readonly isError: boolean
   }[]
   /** The uuid of its line in the transcript. */
-  readonly handle?: unknown
+  readonly handle?: string
 }
 
 export function claudeCodeMessage(message: unknown): PlainMessage {
-  const { role, text, toolUses = [], toolResults = [], handle } = Object(message) as SessionMessage
+  const { role, text, toolUses = [], toolResults = [], handle } = Object(message) as Partial<SessionMessage>
   const said = typeof text === "string" && text !== "" ? [{ type: "text", text }] : []
   const id = typeof handle === "string" ? { id: handle } : {}
   if (role === "assistant") {
@@ -29,4 +31,18 @@ export function claudeCodeMessage(message: unknown): PlainMessage {
     ...(result.isError === true ? { is_error: true } : {}),
   }))
   return { ...id, role: "user", content: [...results, ...said] }
+}
+
+/** A line of the transcript as a plugin gives it back. Thinking is not part of it. */
+export function sessionMessage(line: Message): SessionMessage {
+  const blocks = line.type === "user" || line.type === "assistant" ? contentOf(line) : []
+  const results = blocks.filter(isToolResult).map((result) => ({
+    ...{ tool_use_id: result.tool_use_id, text: textOf(resultBlocks(result)), isError: result.is_error === true },
+  }))
+  return {
+    role: line.type === "assistant" ? "assistant" : "user",
+    text: textOf(blocks.filter(isText)),
+    toolUses: blocks.filter(isToolUse).map(({ id, name, input }) => ({ tool_use_id: id, tool: name, input })),
+    ...(results.length > 0 ? { toolResults: results } : {}),
+  }
 }

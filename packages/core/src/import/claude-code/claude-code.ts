@@ -6,7 +6,15 @@
 import { isSafeId, uuidFrom } from "../../base/ids.ts"
 import { type Block, isToolUse, textOf, toBlocks } from "../../messages/blocks.ts"
 import { parseExact, withExactInput } from "../../messages/exact-json.ts"
-import type { CompactMetadata, Message, SystemMessage, Usage, Uuid } from "../../messages/messages.ts"
+import {
+  type CompactMetadata,
+  isBoundary,
+  isContinuation,
+  type Message,
+  type SystemMessage,
+  type Usage,
+  type Uuid,
+} from "../../messages/messages.ts"
 import { blocksFromApi } from "../foreign-blocks.ts"
 import { type Fields, fieldsAt, firstFields, isTrue, jsonLines, numberAt, present, textAt } from "../foreign-json.ts"
 import type { ForeignFile, ImportedAgent, ImportedConversation, Importer } from "../importer.ts"
@@ -210,7 +218,10 @@ class Transcript {
     this.#tally.understood("user")
     if ("toolUseResult" in line)
       this.#tally.remark("structured output of a tool that the model did not see is left out")
-    const isSummary = isTrue(line, "isCompactSummary") && { isCompactSummary: true }
+    const last = this.#messages.at(-1)
+    // a plugin's text after a boundary is stored as if the person had typed it
+    const isPlugins = last !== undefined && isBoundary(last) && isContinuation(textOf(content))
+    const isSummary = (isTrue(line, "isCompactSummary") || isPlugins) && { isCompactSummary: true }
     const said = saidInResults(line, { blocks: content, asked: this.#asked })
     return {
       ...this.#place(line),

@@ -67,7 +67,7 @@ export interface Carried<M> {
   /** Summary and record, with the words around them. Empty where nothing can be summarised. */
   readonly text: string
   readonly summary: string
-  /** The part of the text that is computed. Empty where there is nothing to say. */
+  /** The part of the text that is computed, as it is sent. Empty where there is nothing to say. */
   readonly facts: string
   readonly record: CarriedRecord
   /** Estimates, without system prompt and tools. */
@@ -127,7 +127,7 @@ export async function carry<M extends CarryMessage>(
     }
   const estimate = (text: string) => estimator.text(text)
   const summary = await summaryOf({ cut, given, estimate }, options)
-  const facts = await inSlices(
+  const content = await inSlices(
     factsWithin(record, {
       budget: options.budget ?? BUDGET,
       estimate,
@@ -135,6 +135,7 @@ export async function carry<M extends CarryMessage>(
     }),
     { signal },
   )
+  const facts = textOf(renderAttachment({ type: "carried_facts", content }))
   const text = textAround({ summary, facts, cut }, options)
   const first = { role: "user", content: text } as const
   return {
@@ -247,8 +248,7 @@ function textAround({ summary, facts, cut }: Around, { transcript, recall, mode 
       : { recall, replaced: { first: cut.summarised[0]!.uuid, last: cut.summarised.at(-1)!.uuid } }),
     keptMessages: cut.kept.length > 0,
   })
-  const record = textOf(renderAttachment({ type: "carried_facts", content: facts }))
-  return record === "" ? continued : `${continued}\n\n${record}`
+  return facts === "" ? continued : `${continued}\n\n${facts}`
 }
 
 /** Of each message once. */

@@ -4,7 +4,7 @@
  */
 import { uuidFrom } from "../../../base/ids.ts"
 import type { Content } from "../../../messages/blocks.ts"
-import type { Message, Uuid } from "../../../messages/messages.ts"
+import { isContinuation, type Message, type Uuid } from "../../../messages/messages.ts"
 import { usable } from "../../../messages/usable.ts"
 
 /** A message in the shape of the Messages API. Fields that are not listed are left alone. */
@@ -61,14 +61,10 @@ function asMessage({ role, content, isMeta, isSummary }: PlainMessage, earlier: 
   if (role === "assistant") return { type: "assistant", message: { role, content: content as Content } }
   const text = textIn(content)
   if (earlier && text.includes(earlier.text)) return summaryOf(earlier.summary)
-  if (isSummary || CONTINUES.test(text)) return summaryOf(text)
+  if (isSummary || isContinuation(text)) return summaryOf(text)
   const meta = isMeta || role === "system" ? { isMeta: true } : {}
   return { type: "user", ...meta, message: { role: "user", content: content as Content } }
 }
-
-/** How the text after a compaction begins, ours and that of other programs. Such a text is never the person's, whoever wrote it. */
-const CONTINUES =
-  /^\s*(?:This conversation continues an earlier one|This session is being continued from a previous conversation|The conversation history before this point was compacted)/
 
 const summaryOf = (text: string) =>
   ({ type: "user", isCompactSummary: true, message: { role: "user", content: text } }) as const

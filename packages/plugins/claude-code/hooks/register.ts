@@ -1,0 +1,141 @@
+/**
+ * Claude Code hands its compaction to this module. It asks the program `strata` what should stand in the next context. Whatever goes wrong,
+ * Claude Code's own compaction runs, and one line says so.
+ */
+import type { EngineInterface, Register, SessionCompacted, SessionMessage } from "claude-code"
+
+type Engine = Pick<EngineInterface, "process" | "session" | "ui">
+type Mode = "observe" | "record" | "replace"
+
+interface Carried {
+  readonly text: string
+  readonly facts: string
+  readonly kept: readonly number[]
+  readonly tokens: { readonly before: number; readonly after: number; readonly facts: number }
+}
+
+interface Undone {
+  readonly messages: readonly SessionMessage[]
+}
+
+interface State {
+  readonly mode: Mode
+  readonly program: string
+  hasComplained: boolean
+}
+
+interface Compacting {
+  readonly messages: readonly SessionMessage[]
+  readonly instructions?: string | undefined
+  readonly agentId?: string | undefined
+}
+
+const ABOUT: Readonly<Record<Mode, string>> = {
+  observe: "watches: Claude Code compacts, and Strata says what was lost of what is used later",
+  record: "adds a record after Claude Code's own summary",
+  replace: "writes what stands after a compaction, without a model",
+}
+
+const RECALL = "mcp__plugin_strata_strata__recall"
+const UNDO = "strata undo" // as the instructions of a compaction: the one door that every session has
+const TIMEOUT_MS = 10_000
+const SMALLER = 0.9 // a compaction that leaves more than this of the messages is not worth the lost cache
+
+export const register: Register = (on, options) => {
+  const state: State = {
+    mode: (options.mode ?? "observe") as Mode,
+    program: String(options.program ?? "strata"),
+    hasComplained: false,
+  }
+
+  on("session.start", async ($, e, next) => {
+    const started = await next(e)
+    await $.command.register({
+      name: "strata",
+      description: "What Strata does with this session",
+      argumentHint: "[undo]",
+    })
+    return started
+  })
+
+  on("session.compact", async ($, e, next) => {
+    if (e.instructions?.trim() === UNDO) {
+      const { messages } = await ask<Undone>($, state, { messages: e.messages, undo: true })
+      return messages.length > 0 ? { messages } : { skip: "Nothing of this session is compacted." }
+    }
+    if (state.mode === "replace") {
+      if (e.trigger === "precompute") return { skip: "Strata needs no time for a compaction." }
+      return (await replaced($, state, e)) ?? next(e)
+    }
+    const own = await next(e)
+    if (state.mode === "observe" || e.trigger === "precompute" || own.messages === undefined) return own
+    return (await recorded($, state, { ...e, own })) ?? own
+  }).catch((_$, e, next) => next(e))
+
+  on("command.run", { command: "strata" }, async ($, e) => {
+    if (e.args.trim() !== "undo")
+      return { text: `Strata ${ABOUT[state.mode]}. /config changes it. /strata undo takes the newest compaction back.` }
+    const { skip } = await $.session.compact({ instructions: UNDO })
+    return { text: skip ?? "The newest compaction is taken back: its messages are in the context again." }
+  }).catch(() => ({ text: `Strata could not do this here, and nothing was changed. Try: /compact ${UNDO}` }))
+}
+
+/** What stands after a compaction without a model; `undefined` where Claude Code should do it itself. */
+async function replaced($: Engine, state: State, e: Compacting): Promise<SessionCompacted | undefined> {
+  try {
+    const { text, kept, tokens } = await ask<Carried>($, state, requestOf(e))
+    if (text === "" || tokens.after > tokens.before * SMALLER) return undefined
+    $.ui.log(
+      `Strata compacted without a model: about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens of messages, ${kept.length} of ${e.messages.length} messages as they were. /strata undo takes it back.`,
+    )
+    return { messages: [said(text), ...kept.map((at) => e.messages[at]!)] }
+  } catch (error) {
+    return complain($, state, error)
+  }
+}
+
+/** Claude Code's own summary, with our record after it. */
+async function recorded(
+  $: Engine,
+  state: State,
+  e: Compacting & { readonly own: SessionCompacted },
+): Promise<SessionCompacted | undefined> {
+  try {
+    const { facts, tokens } = await ask<Carried>($, state, { ...requestOf(e), summary: "", keep: 0 })
+    if (facts === "") return undefined
+    $.ui.log(
+      `Strata added a record of about ${rounded(tokens.facts)} tokens after the summary. /strata undo takes the compaction back.`,
+    )
+    const [summary, ...rest] = e.own.messages
+    return { ...e.own, messages: [...(summary ? [summary] : []), said(facts), ...rest] }
+  } catch (error) {
+    return complain($, state, error)
+  }
+}
+
+async function ask<T>($: Engine, { program }: State, request: object): Promise<T> {
+  const stdin = JSON.stringify({ client: "claude-code", session: await $.session.id(), ...request })
+  const argv = [...program.split("\n"), "carry"] // a program may be several words, a line each
+  const { exitCode, stdout, stderr } = await $.process.run(argv, { stdin, timeoutMs: TIMEOUT_MS })
+  if (exitCode !== 0) throw new Error(stderr.trim().split("\n").at(-1) ?? `exit code ${exitCode}`)
+  return JSON.parse(stdout) as T
+}
+
+/** Once in a session: the reason stays the same. */
+function complain($: Engine, state: State, error: unknown): undefined {
+  if (state.hasComplained) return
+  state.hasComplained = true
+  const why = error instanceof Error ? error.message : String(error)
+  $.ui.log(`Strata could not help with a compaction, so Claude Code did it alone: ${why}`)
+}
+
+const requestOf = ({ messages, instructions, agentId }: Compacting) => ({
+  messages,
+  recall: RECALL,
+  ...(instructions === undefined ? {} : { instructions }),
+  ...(agentId === undefined ? {} : { agent: agentId }),
+})
+
+const said = (text: string): SessionMessage => ({ role: "user", text, toolUses: [] })
+
+const rounded = (tokens: number): string => (tokens < 1_000 ? String(tokens) : `${Math.round(tokens / 100) / 10}K`)
