@@ -10,6 +10,7 @@ import {
   DEMO,
   DREAM,
   INSPECT,
+  INSTALL,
   MEMORY,
   RECALL,
   REPLAY,
@@ -17,6 +18,7 @@ import {
   SIM,
   TRUST,
   UNDO,
+  UNINSTALL,
   UNLOCK,
 } from "./descriptions.ts"
 
@@ -44,6 +46,8 @@ export const COMMANDS: readonly Command[] = [
   { ...CONFIG, load: () => import("./config/command.ts") },
   { ...TRUST, load: () => import("./trust/command.ts") },
   { ...UNLOCK, load: () => import("./unlock/command.ts") },
+  { ...INSTALL, load: () => import("./install/command.ts") },
+  { ...UNINSTALL, load: () => import("./install/uninstall.ts") },
   { ...CARRY, load: () => import("./carry/command.ts") },
   { ...SIM, forwards: true, load: () => import("./sim.ts") },
 ]

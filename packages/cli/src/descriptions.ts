@@ -411,6 +411,39 @@ export const UNLOCK = describe({
   ],
 })
 
+export const INSTALL = describe({
+  name: "install",
+  about: "put Strata into an agent that you use: claude-code, pi or opencode",
+  more: [
+    "The agent then hands its compaction to Strata. No key, no base URL, no change to your account. You see what changes before it does.",
+    `--mode says what Strata does. observe: the agent compacts by itself, and Strata says what was lost of what is used later.
+record: a record of names, rules, words, files and commands follows the agent's own summary. replace: Strata writes what stands
+after the compaction, and no model is asked.`,
+  ],
+  operands: { value: "AGENT", least: 1, most: 1 },
+  options: {
+    mode: {
+      kind: "choice",
+      value: "MODE",
+      about: "observe (default), record or replace",
+      choices: ["observe", "record", "replace"],
+    },
+    yes: { kind: "flag", about: "change the files without a question; for scripts" },
+  },
+  examples: [
+    ["strata install claude-code", "look first: Claude Code compacts, Strata says what it lost"],
+    ["strata install claude-code --mode replace", "let Strata do it"],
+  ],
+})
+
+export const UNINSTALL = describe({
+  name: "uninstall",
+  about: "take Strata out of an agent again; its files are as they were",
+  operands: { value: "AGENT", least: 1, most: 1 },
+  options: { yes: { kind: "flag", about: "change the files without a question; for scripts" } },
+  examples: [["strata uninstall claude-code", "the settings have the bytes that they had before"]],
+})
+
 export const CARRY = describe({
   name: "carry",
   about: "what another agent's context should be after a compaction; JSON in, JSON out",
@@ -419,9 +452,13 @@ export const CARRY = describe({
 the messages may have that agent's own shape, and its transcript on disk is read too.`,
     `Also "budget" and "keep" (tokens of the record and of the newest messages), "instructions", "summary" (one that is written
 already), "data": true for the record as data and for the state that the next request gives back as "before".`,
+    `"ask": "undo" gives back what was in view before the newest compaction of "session", and "ask": "observe" says which names
+the agent's own compaction lost.`,
     `The answer: {"text", "facts", "kept", "tokens"}. The text takes the place of all messages but those at the places in "kept".`,
   ],
-  options: {},
+  options: {
+    hook: { kind: "flag", about: "as a hook of Claude Code 2.1.286 and older: the record after its own summary" },
+  },
   examples: [["strata carry < request.json > answer.json", "no model is asked, and nothing is written"]],
 })
 

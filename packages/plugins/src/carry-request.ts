@@ -2,15 +2,7 @@
  * `strata carry`: one JSON request, one JSON answer. An agent gives the messages of its context, in its own shape; where it also gives the
  * id of its session, the transcript on disk adds what its message type leaves out, and what earlier compactions took out of view.
  */
-import {
-  type CarriedRecord,
-  type CarriedState,
-  type CarryMessage,
-  type CarryOptions,
-  carry,
-  StrataError,
-} from "@strata/core"
-import { reasonOf } from "@strata/core/internal/base/errors"
+import { type CarriedRecord, type CarriedState, type CarryMessage, type CarryOptions, carry } from "@strata/core"
 import { mainPath } from "@strata/core/internal/import/main-path"
 import { textOf, toBlocks } from "@strata/core/internal/messages/blocks"
 import {
@@ -22,7 +14,7 @@ import {
   type UserMessage,
 } from "@strata/core/internal/messages/messages"
 import { type SessionMessage, sessionMessage } from "./claude-code-messages.ts"
-import { CLIENTS, type Client, type Environment } from "./clients.ts"
+import type { Client, Environment } from "./clients.ts"
 import { plainMessages } from "./message-shapes.ts"
 import { readTranscript, transcriptOf } from "./transcripts.ts"
 
@@ -31,8 +23,8 @@ export interface CarryRequest
     CarryOptions,
     "budget" | "keep" | "instructions" | "model" | "recall" | "mode" | "transcript" | "before"
   > {
-  /** In the shape of the Messages API, or that of the client. */
-  readonly messages: readonly unknown[]
+  /** In the shape of the Messages API, or that of the client. Default: all messages of the transcript. */
+  readonly messages?: readonly unknown[]
   /** A summary that is written already. */
   readonly summary?: string
   readonly client?: Client
@@ -40,8 +32,6 @@ export interface CarryRequest
   readonly session?: string
   /** The sub-agent whose messages these are. */
   readonly agent?: string
-  /** Gives back what was in view before the newest compaction of the session. */
-  readonly undo?: boolean
   /** Whether the answer has the record as data, and the state for the next call. */
   readonly data?: boolean
 }
@@ -65,26 +55,8 @@ export interface UndoAnswer {
   readonly messages: readonly SessionMessage[]
 }
 
-/** A request as it comes in. `carry` checks the options that it is given. */
-export function readCarryRequest(text: string): CarryRequest {
-  const request = asJson(text)
-  if (!Array.isArray(request?.messages)) throw new StrataError(`The request has no list "messages". Nothing was done.`)
-  if (request.client !== undefined && !CLIENTS.includes(request.client))
-    throw new StrataError(`The client must be one of ${CLIENTS.join(", ")}. Nothing was done.`)
-  return request
-}
-
-function asJson(text: string): CarryRequest {
-  try {
-    return Object(JSON.parse(text))
-  } catch (error) {
-    throw new StrataError(`The request is not JSON (${reasonOf(error)}). Nothing was done.`)
-  }
-}
-
-export async function answerCarry(request: CarryRequest, env: Environment): Promise<CarryAnswer | UndoAnswer> {
-  if (request.undo) return uncompacted(request, env)
-  const { messages, client, session, agent, undo: _, data = false, ...options } = request
+export async function answerCarry(request: CarryRequest, env: Environment): Promise<CarryAnswer> {
+  const { messages = [], client, session, agent, data = false, ...options } = request
   const given = plainMessages(messages, client)
   const found = client && session && !agent ? await transcriptOf(client, session, env) : undefined
   const lines = found ? await linesOf(found) : []
@@ -114,6 +86,7 @@ async function linesOf(path: string): Promise<readonly Message[]> {
 
 /** The lines of the transcript in place of the given messages that they are, and those that are no longer in view. */
 function placed(given: readonly CarryMessage[], lines: readonly Message[]) {
+  if (given.length === 0) return { inView: lines.filter((line) => !isBoundary(line)), earlier: [] }
   const byId = new Map(lines.map((line) => [line.uuid, line]))
   const inView = given.map((message): CarryMessage => ("id" in message && byId.get(message.id ?? "")) || message)
   const shown = new Set(inView)
@@ -132,7 +105,10 @@ function placed(given: readonly CarryMessage[], lines: readonly Message[]) {
 const contentOf = (line: Message): string => (isTalk(line) ? JSON.stringify(line.message.content) : line.uuid)
 
 /** The messages that were in view before the newest compaction, then those since. Empty where there is none. */
-async function uncompacted({ client, session }: CarryRequest, env: Environment): Promise<UndoAnswer> {
+export async function uncompacted(
+  { client, session }: Pick<CarryRequest, "client" | "session">,
+  env: Environment,
+): Promise<UndoAnswer> {
   const found = client && session ? await transcriptOf(client, session, env) : undefined
   const lines = found ? await linesOf(found) : []
   const at = lines.findLastIndex(isBoundary)

@@ -14,6 +14,12 @@ interface Carried {
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number }
 }
 
+interface Observed {
+  readonly usedAgain: number
+  readonly lost: readonly string[]
+  readonly lostWithStrata: number
+}
+
 interface Undone {
   readonly messages: readonly SessionMessage[]
 }
@@ -22,6 +28,9 @@ interface State {
   readonly mode: Mode
   readonly program: string
   hasComplained: boolean
+  compactions: number
+  /** Turns since a compaction that is still watched. */
+  turnsSince: number | undefined
 }
 
 interface Compacting {
@@ -38,6 +47,9 @@ const ABOUT: Readonly<Record<Mode, string>> = {
 
 const RECALL = "mcp__plugin_strata_strata__recall"
 const UNDO = "strata undo" // as the instructions of a compaction: the one door that every session has
+const ENOUGH_NAMES = 8 // used again: then the figures say something
+const MOST_TURNS = 5 // to wait for them
+const SHOWN_NAMES = 5
 const TIMEOUT_MS = 10_000
 const SMALLER = 0.9 // a compaction that leaves more than this of the messages is not worth the lost cache
 
@@ -46,6 +58,8 @@ export const register: Register = (on, options) => {
     mode: (options.mode ?? "observe") as Mode,
     program: String(options.program ?? "strata"),
     hasComplained: false,
+    compactions: 0,
+    turnsSince: undefined,
   }
 
   on("session.start", async ($, e, next) => {
@@ -60,7 +74,7 @@ export const register: Register = (on, options) => {
 
   on("session.compact", async ($, e, next) => {
     if (e.instructions?.trim() === UNDO) {
-      const { messages } = await ask<Undone>($, state, { messages: e.messages, undo: true })
+      const { messages } = await ask<Undone>($, state, { ask: "undo" })
       return messages.length > 0 ? { messages } : { skip: "Nothing of this session is compacted." }
     }
     if (state.mode === "replace") {
@@ -68,9 +82,19 @@ export const register: Register = (on, options) => {
       return (await replaced($, state, e)) ?? next(e)
     }
     const own = await next(e)
-    if (state.mode === "observe" || e.trigger === "precompute" || own.messages === undefined) return own
+    if (e.trigger === "precompute" || own.messages === undefined) return own
+    if (state.mode === "observe") {
+      if (e.agentId === undefined) state.turnsSince = 0
+      return own
+    }
     return (await recorded($, state, { ...e, own })) ?? own
   }).catch((_$, e, next) => next(e))
+
+  on("turn.complete", async ($, e, next) => {
+    const completed = await next(e)
+    if (state.turnsSince !== undefined && e.agentId === undefined) await observed($, state)
+    return completed
+  })
 
   on("command.run", { command: "strata" }, async ($, e) => {
     if (e.args.trim() !== "undo")
@@ -78,6 +102,25 @@ export const register: Register = (on, options) => {
     const { skip } = await $.session.compact({ instructions: UNDO })
     return { text: skip ?? "The newest compaction is taken back: its messages are in the context again." }
   }).catch(() => ({ text: `Strata could not do this here, and nothing was changed. Try: /compact ${UNDO}` }))
+}
+
+/** Says once for each compaction what it lost, as soon as enough was used again. */
+async function observed($: Engine, state: State): Promise<void> {
+  state.turnsSince = (state.turnsSince ?? 0) + 1
+  try {
+    const { usedAgain, lost, lostWithStrata } = await ask<Observed>($, state, { ask: "observe" })
+    if (usedAgain < ENOUGH_NAMES && state.turnsSince < MOST_TURNS) return
+    state.turnsSince = undefined
+    if (usedAgain === 0) return
+    const named =
+      lost.length === 0 ? "" : ` (${lost.slice(0, SHOWN_NAMES).join(", ")}${lost.length > SHOWN_NAMES ? ", …" : ""})`
+    $.ui.log(
+      `Strata: ${usedAgain} names from before the compaction were used again since. ${lost.length} of them were not in what it left${named}; with Strata it would be ${lostWithStrata}. /config strata changes the mode.`,
+    )
+  } catch (error) {
+    state.turnsSince = undefined
+    complain($, state, error)
+  }
 }
 
 /** What stands after a compaction without a model; `undefined` where Claude Code should do it itself. */
@@ -88,6 +131,7 @@ async function replaced($: Engine, state: State, e: Compacting): Promise<Session
     $.ui.log(
       `Strata compacted without a model: about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens of messages, ${kept.length} of ${e.messages.length} messages as they were. /strata undo takes it back.`,
     )
+    $.ui.status(`Strata: ${++state.compactions} compacted`)
     return { messages: [said(text), ...kept.map((at) => e.messages[at]!)] }
   } catch (error) {
     return complain($, state, error)
@@ -106,6 +150,7 @@ async function recorded(
     $.ui.log(
       `Strata added a record of about ${rounded(tokens.facts)} tokens after the summary. /strata undo takes the compaction back.`,
     )
+    $.ui.status(`Strata: ${++state.compactions} compacted`)
     const [summary, ...rest] = e.own.messages
     return { ...e.own, messages: [...(summary ? [summary] : []), said(facts), ...rest] }
   } catch (error) {
@@ -115,7 +160,7 @@ async function recorded(
 
 async function ask<T>($: Engine, { program }: State, request: object): Promise<T> {
   const stdin = JSON.stringify({ client: "claude-code", session: await $.session.id(), ...request })
-  const argv = [...program.split("\n"), "carry"] // a program may be several words, a line each
+  const argv = [...program.split("\n"), "carry"] // the program may be several words, a line each
   const { exitCode, stdout, stderr } = await $.process.run(argv, { stdin, timeoutMs: TIMEOUT_MS })
   if (exitCode !== 0) throw new Error(stderr.trim().split("\n").at(-1) ?? `exit code ${exitCode}`)
   return JSON.parse(stdout) as T

@@ -1,0 +1,56 @@
+/** `strata install` and `strata uninstall`: shows what changes in the files of another agent, then changes it. */
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { CLIENTS, type Client, type Plan, planInstall, planUninstall } from "@strata/plugins"
+import { readArguments } from "../arguments.ts"
+import { type Run, UsageError } from "../command.ts"
+import { INSTALL, UNINSTALL } from "../descriptions.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { printable } from "../display/visible.ts"
+import { askForWord } from "../trust/question.ts"
+
+const DONE = 0
+const NOT_DONE = 1
+
+export const run: Run = async ({ args, env, terminal }) => {
+  const { values, operands } = readArguments(INSTALL, args)
+  const client = clientNamed(operands[0])
+  const mode = values.mode ?? "observe"
+  const program = [process.execPath, process.argv[1]!]
+  const plan = await planInstall({ client, env, home: defaultRoot(env), program, mode })
+  if (!(await isAccepted(plan, terminal, values.yes))) return NOT_DONE
+  terminal.print(
+    `Done. Strata is in ${client} from its next start, in the mode "${mode}". "strata uninstall ${client}" takes it out again.\n`,
+  )
+  return DONE
+}
+
+export const uninstall: Run = async ({ args, env, terminal }) => {
+  const { values, operands } = readArguments(UNINSTALL, args)
+  const client = clientNamed(operands[0])
+  const plan = await planUninstall({ client, home: defaultRoot(env) })
+  if (!(await isAccepted(plan, terminal, values.yes))) return NOT_DONE
+  terminal.print(`Done. Strata is no longer in ${client}.\n`)
+  return DONE
+}
+
+function clientNamed(name: string | undefined): Client {
+  const client = CLIENTS.find((each) => each === name)
+  if (!client) throw new UsageError(`Name the agent: ${CLIENTS.join(", ")}.`)
+  return client
+}
+
+async function isAccepted(plan: Plan, terminal: Terminal, isSure: boolean): Promise<boolean> {
+  for (const { path, before = "", after = "" } of plan.changes) {
+    terminal.print(`${printable(path)}\n`)
+    const [old, new_] = [before.split("\n"), after.split("\n")]
+    for (const line of old.filter((each) => !new_.includes(each))) terminal.print(`  - ${printable(line)}\n`)
+    for (const line of new_.filter((each) => !old.includes(each))) terminal.print(`  + ${printable(line)}\n`)
+  }
+  for (const note of plan.notes) terminal.print(`${note}\n`)
+  if (!isSure && (await askForWord("Change this?", ["yes", "no"])) !== "yes") {
+    terminal.print("Nothing was changed.\n")
+    return false
+  }
+  await plan.apply()
+  return true
+}

@@ -1,0 +1,2 @@
+/** `strata uninstall`. */
+export { uninstall as run } from "./command.ts"

@@ -1,0 +1,46 @@
+/** What plugins ask: one JSON request, one JSON answer. */
+import { StrataError } from "@strata/core"
+import { reasonOf } from "@strata/core/internal/base/errors"
+import { answerCarry, type CarryRequest, uncompacted } from "./carry-request.ts"
+import { CLIENTS, type Environment } from "./clients.ts"
+import { type ObserveRequest, observe } from "./observe.ts"
+
+type Request = Readonly<Record<string, unknown>>
+
+/** By the field `ask`; without one it is `carry`. */
+const ANSWERS: Readonly<Record<string, (request: Request, env: Environment) => Promise<object>>> = {
+  carry: (request, env) => answerCarry(request as unknown as CarryRequest, env),
+  undo: (request, env) => uncompacted(request as unknown as CarryRequest, env),
+  observe: (request, env) => observe(request as unknown as ObserveRequest, env),
+}
+
+export async function answer(text: string, env: Environment): Promise<object> {
+  const { ask = "carry", ...request } = parsed(text)
+  const find = ANSWERS[String(ask)]
+  if (!find) throw refused(`"ask" must be one of ${Object.keys(ANSWERS).join(", ")}`)
+  if (ask === "carry" && !Array.isArray(request.messages ?? (request.session && [])))
+    throw refused('it needs a list "messages", or "client" and "session"')
+  if (request.client !== undefined && !CLIENTS.some((client) => client === request.client))
+    throw refused(`"client" must be one of ${CLIENTS.join(", ")}`)
+  for (const name of ["session", "agent"])
+    if (request[name] !== undefined && typeof request[name] !== "string") throw refused(`"${name}" must be a text`)
+  return find(request, env)
+}
+
+/** As a hook at the start of a session: what a version without mods can add after its own compaction. */
+export async function answerHook(text: string, env: Environment): Promise<object> {
+  const { session_id: session, source } = parsed(text)
+  if (typeof session !== "string" || source !== "compact") return {}
+  const { facts } = await answerCarry({ client: "claude-code", session, summary: "", keep: 0 }, env)
+  return facts === "" ? {} : { hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: facts } }
+}
+
+function parsed(text: string): Request {
+  try {
+    return Object(JSON.parse(text)) as Request
+  } catch (error) {
+    throw refused(reasonOf(error))
+  }
+}
+
+const refused = (why: string) => new StrataError(`The request cannot be answered: ${why}. Nothing was done.`)

@@ -1,0 +1,98 @@
+/** What an installation changes in the settings of Claude Code: a plugin directory, and the options of the plugin. */
+import { homedir } from "node:os"
+import { delimiter, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { StrataError } from "@strata/core"
+import type { Environment } from "../clients.ts"
+import { type FileChange, textIn } from "./changes.ts"
+import type { Installation } from "./install.ts"
+
+const DIRECTORIES = "CLAUDE_CODE_PLUGIN_DIRS"
+const PLUGIN = fileURLToPath(new URL("../../claude-code", import.meta.url))
+const NAME = "strata"
+const HOOK_EVENT = "SessionStart"
+
+type Json = Readonly<Record<string, unknown>>
+
+export async function installClaudeCode({ env, program, mode, hasMods }: Installation): Promise<readonly FileChange[]> {
+  const path = settingsFile(env)
+  const before = await textIn(path)
+  const settings = withoutOurs(parsed(path, before ?? "{}"))
+  const after = hasMods
+    ? { ...settings, env: withDirectory(settings), pluginConfigs: withOptions(settings, { mode, program }) }
+    : { ...settings, hooks: withHook(settings, program) }
+  return [{ path, before, after: written(after, before) }]
+}
+
+/** The settings without what an installation added. */
+export const withoutClaudeCode = (path: string, text: string): string => written(withoutOurs(parsed(path, text)), text)
+
+const settingsFile = (env: Environment) =>
+  join(env.CLAUDE_CONFIG_DIR ?? join(env.HOME ?? homedir(), ".claude"), "settings.json")
+
+const part = (settings: Json, name: string): Json => Object(settings[name]) as Json
+
+const directoriesIn = (settings: Json): readonly string[] =>
+  String(part(settings, "env")[DIRECTORIES] ?? "")
+    .split(delimiter)
+    .filter((each) => each !== "")
+
+const withDirectory = (settings: Json): Json => ({
+  ...part(settings, "env"),
+  [DIRECTORIES]: [...directoriesIn(settings), PLUGIN].join(delimiter),
+})
+
+const withOptions = (settings: Json, { mode, program }: Pick<Installation, "mode" | "program">): Json => ({
+  ...part(settings, "pluginConfigs"),
+  [NAME]: { options: { mode, program: program.join("\n") } },
+})
+
+/** Versions without mods: the record follows the client's own summary. */
+function withHook(settings: Json, program: readonly string[]): Json {
+  const hooks = part(settings, "hooks")
+  const own = { matcher: "compact", hooks: [{ type: "command", command: hookCommand(program) }] }
+  return { ...hooks, [HOOK_EVENT]: [...list(hooks[HOOK_EVENT]), own] }
+}
+
+const HOOK = "carry --hook"
+const hookCommand = (program: readonly string[]) => `${program.map((word) => JSON.stringify(word)).join(" ")} ${HOOK}`
+
+function withoutOurs(settings: Json): Json {
+  const { [NAME]: _, ...configs } = part(settings, "pluginConfigs")
+  const directories = directoriesIn(settings).filter((each) => each !== PLUGIN)
+  const { [DIRECTORIES]: __, ...env } = part(settings, "env")
+  const { [HOOK_EVENT]: started, ...hooks } = part(settings, "hooks")
+  const others = list(started).filter((each) => !JSON.stringify(each).includes(HOOK))
+  return withParts(settings, {
+    pluginConfigs: configs,
+    env: directories.length > 0 ? { ...env, [DIRECTORIES]: directories.join(delimiter) } : env,
+    hooks: others.length > 0 ? { ...hooks, [HOOK_EVENT]: others } : hooks,
+  })
+}
+
+/** A part that is empty now, and was not there before, is left out. */
+function withParts(settings: Json, parts: Readonly<Record<string, Json>>): Json {
+  const all: Record<string, unknown> = { ...settings }
+  for (const [name, value] of Object.entries(parts)) {
+    if (Object.keys(value).length > 0) all[name] = value
+    else if (name in settings && Object.keys(part(settings, name)).length > 0) delete all[name]
+  }
+  return all
+}
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+function parsed(path: string, text: string): Json {
+  try {
+    const settings: unknown = JSON.parse(text)
+    if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings as Json
+  } catch {
+    // said below
+  }
+  throw new StrataError(`The settings of Claude Code cannot be read as JSON: ${path}. Nothing was changed.`)
+}
+
+function written(settings: Json, before: string | undefined): string {
+  const indent = /^[ \t]+/m.exec(before ?? "")?.[0] ?? "  "
+  return `${JSON.stringify(settings, null, indent)}\n`
+}

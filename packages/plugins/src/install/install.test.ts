@@ -1,0 +1,114 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { planInstall, planUninstall } from "./install.ts"
+
+let home: string
+let settings: string
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "strata-install-"))
+  settings = join(home, ".claude", "settings.json")
+  mkdirSync(join(home, ".claude"))
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+/** The name of a client's version is asked of the program `claude` on the search path. */
+function claudeSays(version: string): void {
+  mkdirSync(join(home, "bin"), { recursive: true })
+  writeFileSync(join(home, "bin", "claude"), `#!/bin/sh\necho "${version} (Claude Code)"\n`, { mode: 0o755 })
+}
+const order = () => ({
+  client: "claude-code" as const,
+  env: { HOME: home, PATH: `${join(home, "bin")}:/usr/bin:/bin` },
+  home: join(home, ".strata"),
+  program: ["/usr/bin/node", "/opt/strata/main.js"],
+  mode: "record" as const,
+})
+const install = async () => (await planInstall(order())).apply()
+const uninstall = async () => (await planUninstall(order())).apply()
+const read = () => JSON.parse(readFileSync(settings, "utf8"))
+
+describe("an installation in Claude Code", () => {
+  it("adds a plugin directory and its options, and gives back the exact bytes (BEY-16)", async () => {
+    const before = '{\n\t"theme" : "dark",  "env": {"A": "ü"}}\n\n'
+    writeFileSync(settings, before)
+    await install()
+    expect(read()).toMatchObject({
+      theme: "dark",
+      env: { A: "ü", CLAUDE_CODE_PLUGIN_DIRS: expect.stringMatching(/claude-code$/) },
+    })
+    expect(read().pluginConfigs.strata.options).toEqual({
+      mode: "record",
+      program: "/usr/bin/node\n/opt/strata/main.js",
+    })
+    expect(existsSync(join(read().env.CLAUDE_CODE_PLUGIN_DIRS, ".claude-plugin", "plugin.json"))).toBe(true)
+    await uninstall()
+    expect(readFileSync(settings, "utf8")).toBe(before)
+  })
+
+  it("makes the settings where there are none, and removes them again (BEY-16)", async () => {
+    await install()
+    expect(statSync(settings).mode & 0o777).toBe(0o600)
+    await uninstall()
+    expect(existsSync(settings)).toBe(false)
+  })
+
+  it("keeps other plugin directories, and what the person changes in the meantime (BEY-16)", async () => {
+    writeFileSync(settings, JSON.stringify({ env: { CLAUDE_CODE_PLUGIN_DIRS: "/mine" } }))
+    await install()
+    expect(read().env.CLAUDE_CODE_PLUGIN_DIRS).toMatch(/^\/mine:.*claude-code$/)
+    writeFileSync(settings, JSON.stringify({ ...read(), theme: "light" }))
+    const plan = await planUninstall(order())
+    expect(plan.notes.join()).toContain("Only what Strata added is removed")
+    await plan.apply()
+    expect(read()).toEqual({ env: { CLAUDE_CODE_PLUGIN_DIRS: "/mine" }, theme: "light" })
+  })
+
+  it("writes through a link, and leaves permissions as they are (BEY-16)", async () => {
+    writeFileSync(join(home, "dotfile.json"), "{}")
+    chmodSync(join(home, "dotfile.json"), 0o640)
+    symlinkSync(join(home, "dotfile.json"), settings)
+    await install()
+    expect(JSON.parse(readFileSync(join(home, "dotfile.json"), "utf8")).pluginConfigs).toBeDefined()
+    expect(statSync(join(home, "dotfile.json")).mode & 0o777).toBe(0o640)
+    await uninstall()
+    expect(readFileSync(join(home, "dotfile.json"), "utf8")).toBe("{}")
+  })
+
+  it("gives versions without mods a hook (BEY-16)", async () => {
+    claudeSays("2.1.200")
+    writeFileSync(settings, JSON.stringify({ hooks: { SessionStart: [{ hooks: [] }] } }))
+    const plan = await planInstall(order())
+    expect(plan.notes.join()).toContain("Claude Code 2.1.200 lets no plugin compact")
+    await plan.apply()
+    expect(read().hooks.SessionStart).toHaveLength(2)
+    expect(read().hooks.SessionStart[1]).toEqual({
+      matcher: "compact",
+      hooks: [{ type: "command", command: '"/usr/bin/node" "/opt/strata/main.js" carry --hook' }],
+    })
+    await uninstall()
+    expect(read()).toEqual({ hooks: { SessionStart: [{ hooks: [] }] } })
+  })
+
+  it("changes nothing in settings that it cannot read, or twice (BEY-16)", async () => {
+    writeFileSync(settings, "{ // comment\n}")
+    await expect(install()).rejects.toThrow("cannot be read as JSON")
+    expect(readFileSync(settings, "utf8")).toBe("{ // comment\n}")
+    writeFileSync(settings, "{}")
+    await install()
+    await expect(install()).rejects.toThrow("is installed in claude-code already")
+    await uninstall()
+    await expect(uninstall()).rejects.toThrow("is not installed in claude-code")
+  })
+})
