@@ -3,3 +3,16 @@ export const CLIENTS = ["claude-code", "pi", "opencode"] as const
 export type Client = (typeof CLIENTS)[number]
 
 export type Environment = Readonly<Record<string, string | undefined>>
+
+export const MODES = ["observe", "record", "replace"] as const
+export type Mode = (typeof MODES)[number]
+
+/** How Strata is put into a client. */
+export interface Installation {
+  readonly env: Environment
+  /** How the client starts Strata: the program and its first words. */
+  readonly program: readonly string[]
+  readonly mode: Mode
+  /** Whether the client lets a plugin compact. */
+  readonly hasMods: boolean
+}

@@ -1,5 +1,5 @@
 /** `@strata/plugins`: what other agents ask of Strata. */
 export { answer, answerHook } from "./answer.ts"
 export { answerCarry, type CarryAnswer, type CarryRequest } from "./carry-request.ts"
-export { CLIENTS, type Client } from "./clients.ts"
-export { MODES, type Mode, type Order, type Plan, planInstall, planUninstall } from "./install/install.ts"
+export { CLIENTS, type Client, MODES, type Mode } from "./clients.ts"
+export { type Order, type Plan, planInstall, planUninstall } from "./install/install.ts"

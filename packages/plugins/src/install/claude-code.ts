@@ -3,9 +3,8 @@ import { homedir } from "node:os"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { StrataError } from "@strata/core"
-import type { Environment } from "../clients.ts"
+import type { Environment, Installation } from "../clients.ts"
 import { type FileChange, textIn } from "./changes.ts"
-import type { Installation } from "./install.ts"
 
 const DIRECTORIES = "CLAUDE_CODE_PLUGIN_DIRS"
 const PLUGIN = fileURLToPath(new URL("../../claude-code", import.meta.url))

@@ -1,21 +1,9 @@
 /** `strata install` and `strata uninstall`: what would change, and the change. */
 import { spawnSync } from "node:child_process"
 import { StrataError } from "@strata/core"
-import type { Client, Environment } from "../clients.ts"
+import type { Client, Environment, Installation } from "../clients.ts"
 import { applyChanges, changesBack, type FileChange, readInstalled, takeBack } from "./changes.ts"
 import { installClaudeCode, withoutClaudeCode } from "./claude-code.ts"
-
-export const MODES = ["observe", "record", "replace"] as const
-export type Mode = (typeof MODES)[number]
-
-export interface Installation {
-  readonly env: Environment
-  /** How the client starts Strata: the program and its first words. */
-  readonly program: readonly string[]
-  readonly mode: Mode
-  /** Whether the client lets a plugin compact. */
-  readonly hasMods: boolean
-}
 
 /** What is to be done: shown to the person first. */
 export interface Plan {
