@@ -417,7 +417,7 @@ export const INSTALL = describe({
   more: [
     "The agent then hands its compaction to Strata. No key, no base URL, no change to your account. You see what changes before it does.",
     `--mode says what Strata does. observe: the agent compacts by itself, and Strata says what was lost of what is used later.
-record: a record of names, rules, words, files and commands follows the agent's own summary. replace: Strata writes what stands
+record: a record of names, rules, words, files and commands follows the agent's own summary. replace: Strata writes the context
 after the compaction, and no model is asked.`,
   ],
   operands: { value: "AGENT", least: 1, most: 1 },

@@ -1,6 +1,6 @@
 /**
  * The real Claude Code on the simulator, with its own compaction and with the plugin: which of 43 planted facts are in view after ten
- * compactions, what stands after one, the first cache write, and the bill. The summaries of Claude Code's own compaction are written by the
+ * compactions, how large the context is then, the first cache write, and the bill. The summaries of Claude Code's own compaction are written by the
  * simulator, so its row says what it costs, not how good a model's summary is: for that see `npm run compaction-marks`.
  *
  *     npm run inside -- [--version latest] [--claude FILE] [--compactions 10] [--json]

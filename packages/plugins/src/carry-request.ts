@@ -104,7 +104,7 @@ function placed(given: readonly CarryMessage[], lines: readonly Message[]) {
 /** A message that a compaction kept, or an undo brought back, is in the transcript again under another uuid. It is recorded once. */
 const contentOf = (line: Message): string => (isTalk(line) ? JSON.stringify(line.message.content) : line.uuid)
 
-/** The messages that were in view before the newest compaction, then those since. Empty where there is none. */
+/** The messages that were in view before the newest compaction, then those since. Empty without a compaction. */
 export async function uncompacted(
   { client, session }: Pick<CarryRequest, "client" | "session">,
   env: Environment,

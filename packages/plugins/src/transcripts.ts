@@ -10,7 +10,7 @@ import type { Client, Environment } from "./clients.ts"
 
 const MOST_BYTES = 512 * 1024 * 1024 // of one transcript
 
-/** Reads a transcript that lies on disk; `undefined` where there is no such file. */
+/** Reads a transcript on disk; `undefined` where there is no such file. */
 export async function readTranscript(path: string): Promise<ImportedConversation | undefined> {
   const facts = await lstat(path).catch(() => undefined)
   if (!facts?.isFile() || facts.size > MOST_BYTES) return undefined

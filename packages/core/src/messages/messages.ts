@@ -207,7 +207,7 @@ const MACHINE_TEXT =
 const CONTINUES =
   /^\s*(?:This conversation continues an earlier one that|This session is being continued from a previous conversation|The conversation history before this point was compacted)/
 
-/** Whether a text takes the place of earlier messages. Then it is not the person's, whoever sent it. */
+/** Whether a text takes the place of earlier messages. Then it is not the person's. */
 export const isContinuation = (text: string): boolean => CONTINUES.test(text)
 
 /** Whether a program put this text into a user message. */

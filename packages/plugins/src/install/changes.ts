@@ -7,7 +7,7 @@ import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/
 import { dirname, join } from "node:path"
 import { StrataError } from "@strata/core"
 
-/** One file: its text, or `undefined` where there is none. */
+/** One file: its text, or `undefined` where it does not exist. */
 export interface FileChange {
   readonly path: string
   readonly before: string | undefined
