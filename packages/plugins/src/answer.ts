@@ -3,6 +3,7 @@ import { StrataError } from "@strata/core"
 import { reasonOf } from "@strata/core/internal/base/errors"
 import { answerCarry, type CarryRequest, uncompacted } from "./carry-request.ts"
 import { CLIENTS, type Environment } from "./clients.ts"
+import { type MemoriesRequest, memories } from "./memories.ts"
 import { type ObserveRequest, observe } from "./observe.ts"
 
 type Request = Readonly<Record<string, unknown>>
@@ -11,6 +12,7 @@ type Request = Readonly<Record<string, unknown>>
 const ANSWERS: Readonly<Record<string, (request: Request, env: Environment) => Promise<object>>> = {
   carry: (request, env) => answerCarry(request as unknown as CarryRequest, env),
   undo: (request, env) => uncompacted(request as unknown as CarryRequest, env),
+  memories: (request, env) => memories(request as unknown as MemoriesRequest, env),
   observe: (request, env) => observe(request as unknown as ObserveRequest, env),
 }
 
@@ -22,9 +24,17 @@ export async function answer(text: string, env: Environment): Promise<object> {
     throw refused('it needs a list "messages", or "client" and "session"')
   if (request.client !== undefined && !CLIENTS.some((client) => client === request.client))
     throw refused(`"client" must be one of ${CLIENTS.join(", ")}`)
-  for (const name of ["session", "agent"])
+  for (const name of ["session", "agent", "cwd", "text"])
     if (request[name] !== undefined && typeof request[name] !== "string") throw refused(`"${name}" must be a text`)
+  for (const name of NEEDED[String(ask)] ?? [])
+    if (request[name] === undefined) throw refused(`"${ask}" needs "${name}"`)
   return find(request, env)
+}
+
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  undo: ["client", "session"],
+  observe: ["client", "session"],
+  memories: ["session", "cwd", "text"],
 }
 
 /** As a hook at the start of a session: what a version without mods can add after its own compaction. */

@@ -31,6 +31,17 @@ interface State {
   compactions: number
   /** Turns since a compaction that is still watched. */
   turnsSince: number | undefined
+  /** Memories that the session has. */
+  shown: readonly string[]
+  hasAsked: boolean
+  mayHaveMemories: boolean
+}
+
+interface Memories {
+  readonly context: readonly string[]
+  readonly shown: readonly string[]
+  readonly learned: readonly string[]
+  readonly hasMemories: boolean
 }
 
 interface Compacting {
@@ -47,6 +58,7 @@ const ABOUT: Readonly<Record<Mode, string>> = {
 
 const RECALL = "mcp__plugin_strata_strata__recall"
 const UNDO = "strata undo" // as the instructions of a compaction: the one door that every session has
+const TYPED: ReadonlySet<string> = new Set(["composer", "sdk"]) // the person at the prompt, or who runs `claude -p`
 const ENOUGH_NAMES = 8 // used again: then the figures say something
 const MOST_TURNS = 5 // to wait for them
 const SHOWN_NAMES = 5
@@ -60,6 +72,9 @@ export const register: Register = (on, options) => {
     hasComplained: false,
     compactions: 0,
     turnsSince: undefined,
+    shown: [],
+    hasAsked: false,
+    mayHaveMemories: true,
   }
 
   on("session.start", async ($, e, next) => {
@@ -71,6 +86,12 @@ export const register: Register = (on, options) => {
     })
     return started
   })
+
+  on("prompt.submit", async ($, e, next) => {
+    if (!isTyped(e) || !state.mayHaveMemories) return next(e)
+    const mine = await remembered($, state, e.text)
+    return mine.length === 0 ? next(e) : next({ ...e, context: [...(e.context ?? []), ...mine] })
+  }).catch((_$, e, next) => next(e))
 
   on("session.compact", async ($, e, next) => {
     if (e.instructions?.trim() === UNDO) {
@@ -103,6 +124,31 @@ export const register: Register = (on, options) => {
     return { text: skip ?? "The newest compaction is taken back: its messages are in the context again." }
   }).catch(() => ({ text: `Strata could not do this here, and nothing was changed. Try: /compact ${UNDO}` }))
 }
+
+/** Memories that fit what the person typed. A lasting rule in it is kept at once; the start of a session also gets the rules that hold. */
+async function remembered($: Engine, state: State, text: string): Promise<readonly string[]> {
+  try {
+    const cwd = await $.session.root()
+    const request = { ask: "memories", cwd, text, shown: state.shown, isFirst: !state.hasAsked }
+    const { context, shown, learned, hasMemories } = await ask<Memories>($, state, request)
+    state.hasAsked = true
+    state.shown = shown
+    state.mayHaveMemories ||= hasMemories
+    if (learned.length > 0) $.ui.log(`Strata remembers: ${learned.join("; ")}. "strata memory" shows and undoes it.`)
+    return context
+  } catch (error) {
+    state.mayHaveMemories = false // not again in this session: a prompt must not wait for what does not work
+    complain($, state, error, "look for memories")
+    return []
+  }
+}
+
+/** Only what a person typed can teach or ask something. */
+const isTyped = (e: {
+  readonly origin: { readonly kind: string }
+  readonly command?: unknown
+  readonly isMeta?: true
+}) => TYPED.has(e.origin.kind) && e.command === undefined && e.isMeta !== true
 
 /** Says once for each compaction what it lost, as soon as enough was used again. */
 async function observed($: Engine, state: State): Promise<void> {
@@ -167,11 +213,11 @@ async function ask<T>($: Engine, { program }: State, request: object): Promise<T
 }
 
 /** Once in a session: the reason stays the same. */
-function complain($: Engine, state: State, error: unknown): undefined {
+function complain($: Engine, state: State, error: unknown, what = "help with a compaction"): undefined {
   if (state.hasComplained) return
   state.hasComplained = true
   const why = error instanceof Error ? error.message : String(error)
-  $.ui.log(`Strata could not help with a compaction, so Claude Code did it alone: ${why}`)
+  $.ui.log(`Strata could not ${what}, so Claude Code goes on alone: ${why}`)
 }
 
 const requestOf = ({ messages, instructions, agentId }: Compacting) => ({

@@ -11,10 +11,11 @@ import { titleOf } from "../../memory/own-words.ts"
 import { renderMemory } from "../../memory/topic-file.ts"
 import { isAboutThePerson } from "../../views/record/about-the-person.ts"
 import { lastingRules } from "../../views/record/lasting-rules.ts"
+import type { Word } from "../../views/record/words.ts"
 import type { LayerContext, Outcome } from "../layer.ts"
 import { dayOf, nothingFound } from "./extraction.ts"
 import { type ConfirmMemory, type Kept, keepProposals } from "./keep.ts"
-import { isTyped } from "./provenance.ts"
+import { type Evidence, isTyped } from "./provenance.ts"
 import { reportOf } from "./report.ts"
 
 export interface RuleKeeperOptions {
@@ -41,28 +42,34 @@ export class RuleKeeper {
     const from = Math.max(this.#heard, views.memories.heardRules)
     const said = words.length
     this.#heard = said
-    const rules = new Set(
-      words
-        .slice(from)
-        .filter(isTyped)
-        .flatMap(({ text }) => lastingRules(text)),
-    )
-    if (rules.size === 0) return undefined
     try {
       const { bank, mode, confirm, refused } = this.#options
-      if (await bank.isCommandRunning()) throw new CommandRunning() // what was said may not be the person's
-      const memories = await bank.all()
-      const evidence = { conversation, words, outside: [] }
-      const kept = await keepProposals(await proposalsFor([...rules], memories, dayOf(now)), {
-        ...{ bank, mode, evidence, today: dayOf(now), signal, refused },
+      const kept = await keepRulesIn(words.slice(from), {
+        ...{ bank, mode, refused, now, signal, evidence: { conversation, words, outside: [] } },
         ...(confirm ? { confirm } : {}),
       })
-      return keptRules(kept, said)
+      return kept && keptRules(kept, said)
     } catch (error) {
       this.#heard = from
       return signal.aborted || error instanceof CommandRunning ? undefined : { drafts: [], failures: [error] }
     }
   }
+}
+
+export interface RulesToKeep extends RuleKeeperOptions {
+  readonly evidence: Evidence
+  readonly now: Date
+  readonly signal: AbortSignal
+}
+
+/** Nothing where no lasting rule was typed. */
+export async function keepRulesIn(words: readonly Word[], rulesToKeep: RulesToKeep): Promise<Kept | undefined> {
+  const { now, ...keeping } = rulesToKeep
+  const rules = new Set(words.filter(isTyped).flatMap(({ text }) => lastingRules(text)))
+  if (rules.size === 0) return undefined
+  if (await keeping.bank.isCommandRunning()) throw new CommandRunning() // what was said may not be the person's
+  const proposals = await proposalsFor([...rules], await keeping.bank.all(), dayOf(now))
+  return keepProposals(proposals, { ...keeping, today: dayOf(now) })
 }
 
 class CommandRunning extends Error {}

@@ -19,7 +19,7 @@ export interface RecallInput {
   readonly earlier: readonly string[]
   /** Uuids of all messages of the person here. A conversation that this one was copied from has them too. */
   readonly own: readonly string[]
-  readonly inView: MemoryInView
+  readonly inView: Pick<MemoryInView, "files" | "passages">
   /** Whether a message of the conversation has this text in it. Spaces count once. */
   readonly shows: (text: string) => boolean
   readonly now: Date

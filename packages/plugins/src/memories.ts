@@ -1,0 +1,104 @@
+/**
+ * Memories for another agent's conversation: the person's, for this project, the same that the program keeps. A prompt gets what fits it;
+ * what the person typed as a lasting rule is kept at once, without a model.
+ */
+
+import { systemClock } from "@strata/core/internal/base/clock"
+import { uuidFrom } from "@strata/core/internal/base/ids"
+import { localPerson } from "@strata/core/internal/base/owner"
+import { openProjectMemory, type ProjectMemory } from "@strata/core/internal/conversation/project-memory"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { keepRulesIn } from "@strata/core/internal/layers/5-auto-memory/keep-rules"
+import { recallFor } from "@strata/core/internal/layers/5-auto-memory/recall"
+import { startOf } from "@strata/core/internal/layers/5-auto-memory/start"
+import type { MemoryDraft } from "@strata/core/internal/memory/memory"
+import { type Attachment, renderAttachment } from "@strata/core/internal/messages/attachments"
+import { textOf } from "@strata/core/internal/messages/blocks"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
+import { findModel } from "@strata/core/internal/tokens/models"
+import type { Word } from "@strata/core/internal/views/record/words"
+import type { Environment } from "./clients.ts"
+
+export interface MemoriesRequest {
+  readonly session: string
+  readonly cwd: string
+  /** What the person typed. Empty at the start of a session. */
+  readonly text: string
+  /** Files of memories that the session has already. */
+  readonly shown?: readonly string[]
+  /** Whether it is the first prompt: rules and the list of memories come with it. */
+  readonly isFirst?: boolean
+}
+
+export interface MemoriesAnswer {
+  /** Texts to send beside the prompt. */
+  readonly context: readonly string[]
+  readonly shown: readonly string[]
+  /** Rules that were kept from this prompt. */
+  readonly learned: readonly string[]
+  /** Whether there is anything to ask for again. */
+  readonly hasMemories: boolean
+}
+
+const MODEL = "claude-opus-4-6"
+const START_TOKENS = 1_500
+const MEMORY_TOKENS = 500 // of one
+const MOST_AT_ONCE = 3
+
+export async function memories(request: MemoriesRequest, env: Environment): Promise<MemoriesAnswer> {
+  const root = defaultRoot(env)
+  const memory = await openProjectMemory({
+    ...{ store: fileStore({ root }), owner: localPerson, cwd: request.cwd, mode: "auto", clock: systemClock, root },
+  })
+  if (!memory) return { context: [], shown: [], learned: [], hasMemories: false }
+  try {
+    return await found(memory, request)
+  } finally {
+    memory.close()
+  }
+}
+
+async function found(memory: ProjectMemory, request: MemoriesRequest): Promise<MemoriesAnswer> {
+  const { session, text, shown = [], isFirst = false } = request
+  const now = systemClock.now()
+  const estimator = createEstimator(findModel(MODEL).facts.family)
+  const estimate = (piece: string) => estimator.text(piece)
+  const { bank, gone } = memory
+  const word = { uuid: uuidFrom(`${session}:${text}`), timestamp: now.toISOString(), text, rules: [] }
+  const kept = await keptFrom(word, memory, session)
+  const standing = isFirst
+    ? await startOf({ bank, now, limit: START_TOKENS, estimate, access: "none", gone })
+    : undefined
+  const files = new Set([...shown, ...filesIn(standing), ...kept.map(({ file }) => file ?? "")])
+  const recalled = await recallFor({
+    recall: { recall: (question) => memory.recall(question) },
+    conversation: session,
+    message: {
+      ...{ type: "user", uuid: word.uuid, parentUuid: null, timestamp: word.timestamp },
+      message: { role: "user", content: text },
+    },
+    ...{ earlier: [], own: [], inView: { files, passages: new Set() }, shows: () => false, now, gone },
+    ...{ limit: MOST_AT_ONCE, mostTokens: MEMORY_TOKENS, estimate },
+  })
+  const attachments = [...(standing ? [standing] : []), ...recalled]
+  return {
+    context: attachments.map((attachment) => textOf(renderAttachment(attachment))),
+    shown: [...files, ...recalled.flatMap(filesIn)].filter((file) => file !== ""),
+    learned: kept.map(({ name }) => name),
+    hasMemories: (await bank.all()).length > 0,
+  }
+}
+
+/** Fails open: a prompt is never held up by what it teaches. */
+async function keptFrom(word: Word, { bank, mode }: ProjectMemory, session: string): Promise<readonly MemoryDraft[]> {
+  const evidence = { conversation: session, words: [word], outside: [] }
+  const rest = { refused: [], now: systemClock.now(), signal: new AbortController().signal }
+  const kept = await keepRulesIn([word], { bank, mode, evidence, ...rest }).catch(() => undefined)
+  return kept?.memories ?? []
+}
+
+const filesIn = (attachment: Attachment | undefined): readonly string[] => {
+  if (attachment?.type === "standing_memory") return attachment.files ?? []
+  return attachment?.type === "memory" ? [attachment.path] : []
+}
