@@ -1,9 +1,11 @@
 /** The memory of the project in an agent's hands: its own writes, what the person asks to keep, and the questions before a write. */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { localPerson, placeFor } from "../base/owner.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
+import type { WhenOpen } from "../conversation/when-open.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { AutoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
@@ -11,7 +13,6 @@ import { type Evidence, outsideIn, sourceOf } from "../layers/5-auto-memory/prov
 import { NotRememberedError, rememberedDraft } from "../layers/5-auto-memory/remember.ts"
 import type { Dreamed } from "../layers/6-dreaming/dreaming.ts"
 import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
-import type { Layer } from "../layers/layer.ts"
 import { announceWrite, watchWrites } from "../memory/announced-writes.ts"
 import {
   isPersons,
@@ -21,11 +22,14 @@ import {
   type MemoryType,
   type Provenance,
 } from "../memory/memory.ts"
+import { projectIdentity } from "../memory/project-identity.ts"
 import { parseMemory } from "../memory/topic-file.ts"
 import type { RateLimit } from "../model/model.ts"
 import { wholeDiffOf } from "../tools/files/file-diff.ts"
+import type { Tool } from "../tools/tool.ts"
+import type { Ground } from "./ground.ts"
 import type { AgentOptions } from "./options.ts"
-import type { PermissionPolicy } from "./permissions/permission-policy.ts"
+import { isInside, type PermissionPolicy } from "./permissions/permission-policy.ts"
 
 export const MEMORY_TOOL = "Memory"
 
@@ -71,33 +75,30 @@ export interface Remembered {
 }
 
 export class AgentMemory {
-  readonly #memory: ProjectMemory | undefined
-  readonly #conversation: () => Conversation
-  readonly #layer: AutoMemory | undefined
-  readonly #dreams: DreamingLayer | undefined
-  readonly #mode: MemoryMode
-  readonly #isOwned: boolean
+  readonly #ground: Ground
+  readonly #whenOpen: WhenOpen
   readonly #openEnded: (() => Promise<void>)[] = []
-  readonly #unused: () => Promise<MemoryFiles | undefined>
   #hasReported = false
 
-  constructor(parts: {
-    readonly memory: ProjectMemory | undefined
-    /** The project's memory where it is off. */
-    readonly unused: () => Promise<MemoryFiles | undefined>
-    readonly mode: MemoryMode
-    /** Without an owner, nothing is remembered. */
-    readonly isOwned: boolean
-    readonly layers: readonly Layer[]
-    readonly conversation: () => Conversation
-  }) {
-    this.#memory = parts.memory
-    this.#unused = parts.unused
-    this.#mode = parts.mode
-    this.#isOwned = parts.isOwned
-    this.#conversation = parts.conversation
-    this.#layer = parts.layers.find((layer): layer is AutoMemory => layer.name === "auto-memory")
-    this.#dreams = parts.layers.find((layer): layer is DreamingLayer => layer.name === "dreaming" && "now" in layer)
+  constructor(ground: Ground, whenOpen: WhenOpen) {
+    this.#ground = ground
+    this.#whenOpen = whenOpen
+  }
+
+  get #memory(): ProjectMemory | undefined {
+    return this.#ground.memory
+  }
+
+  get #mode(): MemoryMode {
+    return this.#ground.settings.memory
+  }
+
+  get #conversation(): Conversation {
+    return this.#whenOpen.conversation
+  }
+
+  get #layer(): AutoMemory | undefined {
+    return this.#whenOpen.layers.find((layer): layer is AutoMemory => layer.name === "auto-memory")
   }
 
   /** The extraction under way, until it is in the journal. It never rejects. */
@@ -117,10 +118,10 @@ export class AgentMemory {
 
   /** Consolidates the memory now. Nothing where that is not possible. */
   async dream(): Promise<Dreamed | undefined> {
-    const layer = this.#dreams
+    const layer = this.#whenOpen.layers.find((one): one is DreamingLayer => one.name === "dreaming" && "now" in one)
     if (!layer) return undefined
     let end: Dreamed | undefined
-    await this.#conversation().act(layer, async (context) => {
+    await this.#conversation.act(layer, async (context) => {
       const dreamed = await layer.now(context)
       end = dreamed.end
       return dreamed.outcome
@@ -146,7 +147,7 @@ export class AgentMemory {
 
   async #record(file: string, before: Memory | undefined): Promise<readonly string[]> {
     const { bank, directory } = this.#memory!
-    const conversation = this.#conversation()
+    const conversation = this.#conversation
     // not through the bank: it would record the new text without its source
     const text = await readFile(join(directory!, file), "utf8").catch(() => undefined)
     if (text === undefined) return []
@@ -166,7 +167,7 @@ export class AgentMemory {
 
   async #evidence(): Promise<Evidence> {
     const { bank, kind } = this.#memory!
-    const { id, views } = this.#conversation()
+    const { id, views } = this.#conversation
     // its tasks come from another agent; and an agent's command can start a conversation and say what it likes
     const isPersonsTurn = kind === "project" && !(await bank.isCommandRunning())
     const words = isPersonsTurn ? views.words.messages : []
@@ -177,7 +178,7 @@ export class AgentMemory {
   #reportReplaced(file: string): void {
     if (this.#hasReported) return
     this.#hasReported = true
-    this.#conversation().report(
+    this.#conversation.report(
       `The agent wrote into the memory ${file} where it comes from. Strata replaced that with what it knows itself. See: strata memory show ${file.replace(/\.md$/i, "")}`,
     )
   }
@@ -212,6 +213,12 @@ export class AgentMemory {
     }
   }
 
+  /** The project's memory where it is off. */
+  async #unused(): Promise<MemoryFiles | undefined> {
+    const { store, cwd, owner = localPerson } = this.#ground
+    return store.memories?.({ project: placeFor((await projectIdentity(cwd)).name, owner) })
+  }
+
   /** The conversation ends, and its commands with it. */
   async close(): Promise<void> {
     if (this.#openEnded.length === 0) return
@@ -221,7 +228,7 @@ export class AgentMemory {
 
   /** Saves what the person asks to keep. */
   async remember(text: string): Promise<Remembered> {
-    if (!this.#isOwned)
+    if (this.#ground.owner === undefined)
       throw new NotRememberedError("this conversation has no owner", 'Give the option "memory" one to keep something.')
     if (!this.#memory || this.#mode === "read-only") {
       const why =
@@ -231,7 +238,7 @@ export class AgentMemory {
       throw new NotRememberedError(why, 'Set memory to "auto" or "ask" to keep something.')
     }
     const { bank } = this.#memory
-    const conversation = this.#conversation()
+    const conversation = this.#conversation
     const draft = rememberedDraft(text, { saidBy: "user", conversation: conversation.id })
     const change = await bank.change({ by: "person", why: "Asked for by the user", puts: [draft] })
     const file = change?.files.map(({ path }) => path).find((path) => path !== "MEMORY.md")
@@ -250,3 +257,30 @@ const unconfirmed = (memory: Memory, source: Provenance, refused: readonly Memor
     : [
         "It is kept as your note, not as a rule of the user: its text does not consist of whole sentences that the user typed.",
       ]
+
+/** For the person, at the opening: what an agent does not remember, and whose memories its tools can reach. */
+export function memoryProblems(ground: Ground, tools: readonly Tool[]): readonly string[] {
+  return [...unremembered(ground), ...withinReach(ground, tools)]
+}
+
+/** A person who asked for a memory in so many words must know that nothing is kept. */
+function unremembered({ store, loaded, settings, owner }: Ground): readonly string[] {
+  const isWanted = "memory" in loaded.origins && settings.memory !== "off" && !settings.off
+  if (!isWanted) return []
+  if (owner === undefined) return [NO_OWNER]
+  if (store.memories) return []
+  return [`Nothing is remembered across conversations: the store (${store.description}) keeps no memories.`]
+}
+
+const NO_OWNER =
+  'Nothing is remembered across conversations: this one has no owner. Give the option "memory" one, such as { owner: userId }.'
+
+const SEARCHING = new Set(["Read", "Grep", "Glob", "Bash"])
+
+/** Who searches the project would search the store too. */
+function withinReach({ owner, root, cwd }: Ground, tools: readonly Tool[]): readonly string[] {
+  if (typeof owner !== "string" || !isInside(root, cwd) || !tools.some(({ name }) => SEARCHING.has(name))) return []
+  return [
+    `The tools of this agent can read what other owners keep: the option "dir" (${root}) is inside the project. Choose a directory outside it.`,
+  ]
+}

@@ -80,7 +80,6 @@ export class Agent implements AsyncDisposable {
   #stopped: string | undefined
   #closing: Promise<void> | undefined
   #isWorking = false
-  #editor: EditorState | undefined
   readonly #person: PersonSide
 
   /** @internal Use `openAgent`. */
@@ -129,12 +128,7 @@ export class Agent implements AsyncDisposable {
 
   /** What the person's editor shows: its file, or the lines that are selected. It is said with their next message, once for each change. */
   showEditor(state: EditorState | undefined): void {
-    this.#editor = state
-  }
-
-  /** @internal What the editor shows now. */
-  get editor(): EditorState | undefined {
-    return this.#editor
+    this.#parts.state.editor = state
   }
 
   /** Allows what a rule names for the rest of this conversation. */

@@ -7,6 +7,7 @@ import { checkedId, projectName, randomIds } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { type Owner, ownerIn } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
+import { createTelemetry, type Telemetry } from "../base/telemetry.ts"
 import { type MemoryGround, memoryFor } from "../conversation/open.ts"
 import { followed, openAgentMemory, type ProjectMemory } from "../conversation/project-memory.ts"
 import { placeOfConversation } from "../conversation/whose.ts"
@@ -24,6 +25,7 @@ export interface Ground {
   readonly root: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
+  readonly telemetry: Telemetry
   readonly loaded: EffectiveSettings
   readonly settings: Settings
   readonly model: Model
@@ -58,6 +60,7 @@ export async function groundOf(options: AgentOptions, loaded: EffectiveSettings,
     root,
     env,
     clock,
+    telemetry: createTelemetry({ exportContent: values.exportContent, clock }),
     loaded,
     settings: values,
     model,

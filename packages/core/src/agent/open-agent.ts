@@ -2,59 +2,33 @@
 import { realpath } from "node:fs/promises"
 import { dirname, isAbsolute, join, relative } from "node:path"
 import { systemClock } from "../base/clock.ts"
-import { randomIds } from "../base/ids.ts"
-import { localPerson, placeFor } from "../base/owner.ts"
-import { repositoryRoot } from "../base/repository.ts"
-import { createTelemetry } from "../base/telemetry.ts"
 import type { Conversation } from "../conversation/conversation.ts"
-import { defaultLayers, type LayerSurroundings } from "../conversation/default-layers.ts"
 import { editorDue } from "../conversation/editor.ts"
 import { openWithSettings } from "../conversation/open.ts"
-import { projectDreams } from "../conversation/project-dreams.ts"
-import { defaultRoot, journalDirectory, notesConfigDirectory } from "../journal/file/layout.ts"
-import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
-import type { Layer } from "../layers/layer.ts"
-import { projectIdentity } from "../memory/project-identity.ts"
-import type { Model } from "../model/model.ts"
-import { oneSlotModel, Slot, slotsOf } from "../model/one-slot.ts"
-import { Meter } from "../model/spending/meter.ts"
-import { meteredModel, withoutMeter } from "../model/spending/metered-model.ts"
-import { Purse } from "../model/spending/purse.ts"
-import { tracedModel } from "../model/traced-model.ts"
-import { claudeModeOf } from "../settings/claude-settings.ts"
-import { createFlags } from "../settings/flags.ts"
+import { WhenOpen } from "../conversation/when-open.ts"
+import { defaultRoot } from "../journal/file/layout.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { findModel } from "../tokens/models.ts"
-import { deferredTools } from "../tools/deferred/deferred-tools.ts"
-import { FileReads, forgetAll, readsInView } from "../tools/files/read-state.ts"
+import { forgetAll } from "../tools/files/read-state.ts"
 import { recallTool } from "../tools/session/recall.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
-import type { Rerank } from "../tools/session/rerank.ts"
-import { snipTool } from "../tools/session/snip.ts"
-import type { Confinement } from "../tools/shell/confinement.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import { openTools } from "../tools/toolsets.ts"
 import { dollarsIn } from "../views/ledger/ledger.ts"
 import { Agent } from "./agent.ts"
-import { AgentMemory, confirming, memoryRights } from "./agent-memory.ts"
-import { type Ground, groundOf, projectAt } from "./ground.ts"
-import { compactionHooks } from "./hooks/compaction-hooks.ts"
-import { commandHooks } from "./hooks/hook-command.ts"
-import { hooksOf, reportsOf } from "./hooks/hooks.ts"
-import { InstructionWatch } from "./instructions/instruction-watch.ts"
+import { memoryProblems } from "./agent-memory.ts"
+import { countedModels } from "./counted-models.ts"
+import { type Base, type Equipment, equip } from "./equipment.ts"
+import { groundOf, projectAt } from "./ground.ts"
 import { codingPrompt } from "./instructions/system-prompt.ts"
-import { AgentState } from "./loop/agent-state.ts"
 import { factsDue } from "./loop/changing-facts.ts"
 import type { Companions, SubAgentPlace } from "./loop/companions.ts"
-import { definitionSizes, listingDue, maySearchTools, toolsInView } from "./loop/deferred-listing.ts"
+import { definitionSizes, listingDue, maySearchTools } from "./loop/deferred-listing.ts"
 import { introductionsOfLater } from "./loop/introductions.ts"
 import { CacheKeeper } from "./loop/keep-warm.ts"
 import { ServerSampling } from "./loop/server-sampling.ts"
-import { memoryProblems } from "./memory-problems.ts"
-import { type DuringCommand, withMemoryWrites } from "./memory-writes.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
-import { openingMode } from "./permissions/opening-mode.ts"
-import { isInside, judge, type PermissionPolicy, type Request } from "./permissions/permissions.ts"
+import { openingMode } from "./permissions/opening-policy.ts"
 import { ruleProblems } from "./permissions/rules.ts"
 import { loadTrusted } from "./permissions/trust.ts"
 
@@ -86,176 +60,63 @@ export interface Surroundings {
 export async function openAgentWith(
   options: AgentOptions,
   settings: EffectiveSettings,
-  surroundings: Surroundings = {},
+  { sub, companions, problems = [] }: Surroundings = {},
 ): Promise<Agent> {
   checkAgentOptions(options)
-  const ground = await groundOf(options, settings, surroundings.sub)
-  const sampling = new ServerSampling({ canAsk: options.askPerson !== undefined, model: ground.model })
-  const trustedSkills = new Map((settings.skills ?? []).map(({ path, text }) => [path, text]))
-  const opened = await openTools(options.tools ?? [], { ...ground, sampling, trustedSkills })
-  const toolset = withRecall(opened, {
-    ...{ off: settings.values.off, mayRecall: surroundings.sub?.mayRecall ?? true, rerank: options.rerank },
-  })
+  const ground = await groundOf(options, settings, sub)
+  const whenOpen = new WhenOpen()
+  const models = countedModels({ options, ground, sub, whenOpen })
+  const toolset = await openToolset({ options, ground, sub, whenOpen, models })
   try {
-    return await assemble({ options, ground, toolset, sampling, ...surroundings })
+    const equipment = await equip({ options, ground, sub, whenOpen, models, toolset })
+    const conversation = await converse(equipment)
+    try {
+      whenOpen.begin({ conversation, layers: equipment.layers })
+      return await begin(equipment, { conversation, companions, problems })
+    } catch (error) {
+      await conversation.close()
+      throw error
+    }
   } catch (error) {
     await toolset.close().catch(() => undefined) // why the opening failed matters more
     throw error
   }
 }
 
-/** The file may not exist yet. A rule about paths is checked against real paths. */
-async function realNotes(path: string): Promise<string> {
-  const project = dirname(dirname(path))
-  return join(await realpath(project).catch(() => project), relative(project, path))
+async function openToolset(base: Omit<Base, "toolset">): Promise<Required<OpenToolset>> {
+  const { options, ground, whenOpen, models } = base
+  const sampling = new ServerSampling({ canAsk: options.askPerson !== undefined, model: models.model, whenOpen })
+  const trustedSkills = new Map((ground.loaded.skills ?? []).map(({ path, text }) => [path, text]))
+  return withRecall(await openTools(options.tools ?? [], { ...ground, sampling, trustedSkills }), base)
 }
 
-interface Assembly extends Surroundings {
-  readonly options: AgentOptions
-  readonly ground: Ground
-  readonly toolset: Required<OpenToolset>
-  readonly sampling: ServerSampling
+/**
+ * Every agent can look up its own past. The tool is there from the start, because a list of tools that changes costs the cache. One of yours
+ * with its name takes its place. An agent that works for another one has it only where its definition allows it.
+ */
+function withRecall(
+  toolset: Required<OpenToolset>,
+  { options: { rerank }, ground, sub }: Pick<Base, "options" | "ground" | "sub">,
+): Required<OpenToolset> {
+  const isTaken = toolset.tools.some(({ name, useIn }) => name === RECALL_TOOL && !useIn)
+  const mayRecall = sub?.mayRecall ?? true
+  if (ground.settings.off || isTaken || !mayRecall) return toolset
+  // an agent that shares the tools of another one has a past of its own
+  const others = toolset.tools.filter(({ name }) => name !== RECALL_TOOL)
+  return { ...toolset, tools: [...others, recallTool(rerank ? { rerank } : {})] }
 }
 
-async function assemble({ options, ground, toolset: given, ...rest }: Assembly): Promise<Agent> {
-  const { problems = [], companions, sub, sampling } = rest
-  const { cwd, root, env, clock, settings, store, memory, id, owner, place } = ground
-  const telemetry = createTelemetry({ exportContent: settings.exportContent, clock })
-  const tracing = {
-    telemetry,
-    conversation: () => conversation.id,
-    context: () => conversation.views.ledger.context,
-    source: sub ? ("agent" as const) : undefined,
-  }
-  const purse = sub?.purse ?? new Purse()
-  if (!sub) purse.limit = options.costLimit ?? Number.POSITIVE_INFINITY
-  const meter = new Meter({ purse, clock, ids: options.ids ?? randomIds, source: sub ? "agent" : "main" })
-  const slots = slotsOf(ground.model, findModel(ground.model.name, settings.models).facts.slots)
-  const slot = !sub && slots === 1 ? new Slot() : undefined
-  const shared = (given: Model) => (slot ? oneSlotModel(withoutMeter(given), slot) : withoutMeter(given))
-  const counted = (given: Model) => meteredModel(tracedModel(shared(given), tracing), meter)
-  const model = counted(ground.model)
-  const summariser = ground.summariser && counted(ground.summariser)
-  const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
-  const notices: string[] = []
-  const flags = createFlags({
-    ...{ settings, context: { targetingKey: id, model: model.name } },
-    onRefused: (message) => notices.push(message),
-    ...(options.flags ? { client: options.flags } : {}),
-  })
-  const { on } = await flags.read(given.tools.map(({ name }) => name))
-  const snip = snipTool({ exchanges: () => conversation.exchanges(), snip: (range) => conversation.snip(range) })
-  // a tool costs tokens with every request, and a sub-agent has no one to ask
-  const toolset = !sub && on["snip-tool"] ? { ...given, tools: [...given.tools, snip] } : given
-  const policy = {
-    ...policyOf(ground, [...toolset.readable, ...(sub ? [putAside(root, sub)] : [])]),
-    ...(sub?.copy ? { copy: sub.copy } : {}),
-  }
-  const instructions = await InstructionWatch.start({
-    clock,
-    home: root,
-    project: repositoryRoot(cwd, { home: env.HOME }),
-    cwd,
-    ...(env.HOME ? { userHome: env.HOME } : {}),
-    onShown: ({ path, text, modifiedMs }) => {
-      if (reads.get(path)?.content !== text)
-        reads.set(path, { content: text, modifiedMs, at: clock.now().toISOString() })
-    },
-    // an abort ends the hook, and the load goes on
-    onLoaded: (path, reason) =>
-      runHooks("InstructionsLoaded", { about: { file_path: path, load_reason: reason } }).then(reportsOf, () => []),
-    // rules that deny or ask count in every mode; where a file may be, the owner of the import decides
-    mayRead: (path) => judge(readingOf(path), { ...policy, mode: "ask", readable: ["/"] }).verdict === "allow",
-  })
-  // a sub-agent's commands can reach the memory of the project too
-  const duringCommand: DuringCommand =
-    sub?.duringCommand ?? ((run, isOpenEnded) => agentMemory.duringCommand(run, isOpenEnded))
-  const own = withMemoryWrites(toolset.tools, {
-    ...(memory?.directory === undefined ? {} : { directory: memory.directory }),
-    write: (file, write) => agentMemory.writing(file, write),
-    duringCommand,
-  })
-  const { later } = toolset
-  const deferred = deferredTools(own, () => toolsInView(conversation.views.context), later)
-  const tools = deferred ? [...own, deferred.search, deferred.call] : own
-  const inView = readsInView(reads, (toolUseId) => conversation.views.context.shows(toolUseId))
-  const state = new AgentState({
-    policy,
-    directory: cwd,
-    clock,
-    env,
-    reads: inView,
-    askPerson,
-    approvePlan,
-    recordMode: (mode) => conversation.setMode(mode),
-    within: sub?.within,
-    mostRefusals: () => conversation.flags.figures["refusals-in-a-row"],
-    keepFile: (bytes) => conversation.keepFile(bytes),
-    confinement: () => confinement(),
-    putsAside: () => layers.some(({ name }) => name === "tool-results") && conversation.flags.on["tool-result-storage"],
-  })
-  const confinement = (): Confinement => ({
-    ...{ sandbox: settings.sandbox, root, waitMs: 1_000 * conversation.flags.figures["command-wait"] },
-    readable: [...(state.policy.readable ?? []), ...(memory?.directory ? [memory.directory] : [])],
-  })
-  const closing = new AbortController()
-  const runHooks = hooksOf({
-    hooks: [...(options.hooks ?? []), ...commandHooks(settings.hooks, { ...env, CLAUDE_PROJECT_DIR: cwd })],
-    session: () => ({
-      session_id: sub?.under ?? conversation.id,
-      transcript_path: sub?.leadLocation ?? conversation.location,
-      cwd: state.directory,
-      permission_mode: claudeModeOf(state.policy.mode),
-      ...(sub ? { agent_id: sub.id, agent_type: sub.type, agent_transcript_path: conversation.location } : {}),
-    }),
-    closing: closing.signal,
-  })
-  const dreaming =
-    memory?.kind === "project"
-      ? projectDreams({
-          ...{ memory, project: cwd, clock, env, model: summariser ?? model, confinement },
-          rules: (tool, question) => {
-            const policy = { ...state.policy, mode: "ask" as const, readable: ["/"] } // where it may read is decided already
-            const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)
-            return verdict === "allow" || `${why}.`
-          },
-        })
-      : undefined
-  // no one waits for a batch or for a sub-agent
-  const keepsWarm = options.keepWarm === true && !options.autonomous && !sub && model.warm !== undefined
-  const layers = layersOf(options, {
-    model,
-    keepsWarm,
-    tools,
-    reads,
-    readsInView: inView,
-    toolContext: state.toolContext,
-    hooks: compactionHooks(runHooks),
-    guidance: () => [
-      settings.compactInstructions ?? "",
-      ...Object.values(instructions.texts).map(compactInstructionsIn),
-    ],
-    excluded: () => ({ files: instructions.paths, directories: [root] }),
-    mayRead: (path) => isInside(path, cwd) && judge(readingOf(path), state.policy).verdict === "allow",
-    notesConfig: notesConfigDirectory(root),
-    ...(summariser ? { summariser } : {}),
-    ...(options.autonomous ? { autonomous: true } : {}),
-    ...(memory ? { memory } : {}),
-    ...(dreaming ? { dreaming } : {}),
-    ...(memory && askPermission ? { confirmMemory: confirming(askPermission, memory) } : {}),
-  })
-  const agentMemory = new AgentMemory({
-    ...{ memory, layers, mode: settings.memory, isOwned: owner !== undefined },
-    unused: async () =>
-      store.memories?.({ project: placeFor((await projectIdentity(cwd)).name, owner ?? localPerson) }),
-    conversation: () => conversation,
-  })
+/** Opens the journal. */
+async function converse(equipment: Equipment): Promise<Conversation> {
+  const { options, ground, sub, models, toolset, flags, notices, layers, instructions, deferred, state } = equipment
+  const { id, cwd, root: dir, env, clock, store, settings, memory, place } = ground
+  const { model, meter } = models
   // the provider may know a model that the table does not have; the conversation takes what it says
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
-  const conversation: Conversation = await openWithSettings(
+  return openWithSettings(
     {
       ...pick(options, ["mustExist", "title", "ids", "system", "memory"]),
-      ...{ id, model, cwd, dir: root, env, clock, store, layers },
+      ...{ id, model, cwd, dir, env, clock, store, layers },
       ...(sub ? { source: "agent" as const } : {}),
       tools: toolset.tools,
       refreshPrompt: async () => ({ context: await instructions.renew() }),
@@ -273,21 +134,20 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
       ...(deferred ? { deferred: { ...deferred, isOn: () => maySearchTools(state.policy) } } : {}),
     },
   )
-  if (!sub) purse.follow(() => dollarsIn(conversation.views.ledger))
-  sampling.use({ model, conversation })
-  // the text around a summary names it; a journal in memory has no file
-  if (isAbsolute(conversation.location)) state.letRead(await realpath(conversation.location))
-  // the marker in a shortened section of the notes names their file
-  if (conversation.notesPath !== undefined) state.letRead(await realNotes(conversation.notesPath))
-  const { family } = conversation.views.context
-  const toolsDue = deferred ? listingDue(deferred, await definitionSizes(own, { ...deferred, family })) : () => []
-  const lateIntroductions = introductionsOfLater(later)
-  conversation.attachWhatIsDue((context) => [
-    ...factsDue(context, { mode: state.policy.mode, ...(options.system === undefined ? { now: clock.now() } : {}) }),
-    ...toolsDue(context),
-    ...lateIntroductions(context),
-    ...editorDue(context, agent.editor),
-  ])
+}
+
+interface Opened {
+  readonly conversation: Conversation
+  readonly companions: Companions | undefined
+  readonly problems: readonly string[]
+}
+
+/** The agent at work on its conversation: in its mode, with what hooks and tools say at the start. */
+async function begin(equipment: Equipment, { conversation, companions, problems }: Opened): Promise<Agent> {
+  const { options, ground, sub, models, toolset, state, reads, tools, instructions } = equipment
+  if (!sub) models.purse.follow(() => dollarsIn(conversation.views.ledger))
+  await letReadOwnFiles(equipment, conversation)
+  await attachWhatIsDue(equipment, conversation)
   // what was read or written on the branch that was left is unknown on this one
   conversation.on("entry", ({ entry }) => {
     if (entry.type === "strata" && entry.subtype === "rewound") forgetAll(reads)
@@ -295,37 +155,28 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
   const { mode, problem } = openingMode({
     asked: options.mode,
     kept: conversation.views.context.session?.mode,
-    configured: settings.permissions.mode,
-    canAsk: askPermission !== undefined,
+    configured: ground.settings.permissions.mode,
+    canAsk: options.askPermission !== undefined,
   })
   const unusable = ruleProblems(state.policy, tools)
   const agent = new Agent({
-    conversation,
-    model,
+    ...equipment,
+    ...models,
+    ...{ conversation, companions, clock: ground.clock, telemetry: ground.telemetry },
     toolset: {
       ...toolset,
       get tools() {
-        return [...tools, ...later.tools()]
+        return [...tools, ...toolset.later.tools()]
       },
     },
-    memory: agentMemory,
-    duringCommand,
-    dreaming,
-    state,
-    runHooks,
-    instructions,
-    clock,
-    telemetry,
-    askPermission,
-    companions,
+    askPermission: options.askPermission,
     isSubAgent: sub !== undefined,
-    purse,
     costLimit: options.costLimit,
     isAutonomous: options.autonomous === true,
-    slot,
-    keeper: keepsWarm ? new CacheKeeper({ conversation, model, clock }) : undefined,
+    keeper: equipment.keepsWarm
+      ? new CacheKeeper({ conversation, model: models.model, clock: ground.clock })
+      : undefined,
     startedBy: options.startedBy ?? "startup",
-    closing,
     leftOut: () => [
       ...problems,
       ...(ground.loaded.problems ?? []),
@@ -335,66 +186,39 @@ async function assemble({ options, ground, toolset: given, ...rest }: Assembly):
       ...(problem === undefined ? [] : [problem]),
     ],
   })
-  try {
-    await state.setMode(mode)
-    await agent.start()
-    return agent
-  } catch (error) {
-    await conversation.close()
-    throw error
-  }
+  await state.setMode(mode)
+  await agent.start()
+  return agent
 }
 
-interface RecallWanted {
-  /** Everything is switched off. */
-  readonly off: boolean
-  readonly mayRecall: boolean
-  readonly rerank: Rerank | undefined
+/** The text around a summary names the journal, and the marker in a shortened section of the notes names their file. */
+async function letReadOwnFiles({ state }: Equipment, { location, notesPath }: Conversation): Promise<void> {
+  if (isAbsolute(location)) state.letRead(await realpath(location)) // a journal in memory has no file
+  if (notesPath !== undefined) state.letRead(await realNotes(notesPath))
 }
 
-/**
- * Every agent can look up its own past. The tool is there from the start, because a list of tools that changes costs the cache. One of yours
- * with its name takes its place. An agent that works for another one has it only where its definition allows it.
- */
-function withRecall(toolset: Required<OpenToolset>, { off, mayRecall, rerank }: RecallWanted): Required<OpenToolset> {
-  const isTaken = toolset.tools.some(({ name, useIn }) => name === RECALL_TOOL && !useIn)
-  if (off || isTaken || !mayRecall) return toolset
-  // an agent that shares the tools of another one has a past of its own
-  const others = toolset.tools.filter(({ name }) => name !== RECALL_TOOL)
-  return { ...toolset, tools: [...others, recallTool(rerank ? { rerank } : {})] }
+/** The file may not exist yet. A rule about paths is checked against real paths. */
+async function realNotes(path: string): Promise<string> {
+  const project = dirname(dirname(path))
+  return join(await realpath(project).catch(() => project), relative(project, path))
 }
 
-/** The mode is set once the journal is open. */
-function policyOf(
-  { settings, cwd, root, env, memory, results }: Ground,
-  readable: readonly string[],
-): PermissionPolicy {
-  const { allow = [], ask = [], deny = [] } = settings.permissions
-  return {
-    mode: "ask",
-    ...{ allow, ask, deny },
-    project: cwd,
-    kept: [root, ...(memory?.kind === "agent" && memory.directory ? [dirname(memory.directory)] : [])],
-    ...(memory ? memoryRights(memory) : {}),
-    readable: [results, ...readable],
-    ...(env.HOME ? { home: env.HOME } : {}),
-  }
+/** What the model must know with the next request: mode and date, tools that wait or came late, what the editor shows. */
+async function attachWhatIsDue(equipment: Equipment, conversation: Conversation): Promise<void> {
+  const { options, ground, state, own, deferred, toolset } = equipment
+  const { family } = conversation.views.context
+  const toolsDue = deferred ? listingDue(deferred, await definitionSizes(own, { ...deferred, family })) : () => []
+  const lateIntroductions = introductionsOfLater(toolset.later)
+  conversation.attachWhatIsDue((context) => [
+    ...factsDue(context, {
+      mode: state.policy.mode,
+      ...(options.system === undefined ? { now: ground.clock.now() } : {}),
+    }),
+    ...toolsDue(context),
+    ...lateIntroductions(context),
+    ...editorDue(context, state.editor),
+  ])
 }
-
-/** Where layer 1 puts aside a sub-agent's large results. */
-const putAside = (root: string, { project, under }: SubAgentPlace): string =>
-  join(journalDirectory(root, { project, under }), "tool-results")
-
-const readingOf = (path: string): Request => ({
-  tool: "Read",
-  isReadOnly: true,
-  question: { kind: "read", summary: `read ${path}`, paths: [path] },
-})
-
-const layersOf = (
-  { layers, makeLayers = defaultLayers }: AgentOptions,
-  surroundings: LayerSurroundings,
-): readonly Layer[] => layers ?? makeLayers(surroundings)
 
 /** Nothing in it changes by itself: date and mode are said in messages. */
 const systemPrompt = (cwd: string, prompt = codingPrompt()): string =>

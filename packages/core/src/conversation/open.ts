@@ -3,12 +3,14 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { projectName, randomIds } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import { type Owner, ownerIn } from "../base/owner.ts"
+import type { Telemetry } from "../base/telemetry.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
 import { readLimits } from "../journal/file/limits-file.ts"
 import { estimatedSpending } from "../journal/in-flight.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
+import type { Layer } from "../layers/layer.ts"
 import type { ToolDefinition } from "../messages/request.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
 import { isOffline, type Model } from "../model/model.ts"
@@ -36,6 +38,7 @@ import { settingsOf } from "./model-settings.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
 import { openProjectMemory, type ProjectMemory } from "./project-memory.ts"
 import { checkPrompt, type Prompt } from "./prompt.ts"
+import { WhenOpen } from "./when-open.ts"
 import { placeOfConversation } from "./whose.ts"
 
 export async function openConversation(options: ConversationOptions): Promise<Conversation> {
@@ -75,139 +78,24 @@ export interface Prepared {
 }
 
 /** For settings that were loaded before. */
-export async function openWithSettings(
-  options: ConversationOptions,
-  {
-    settings: given,
-    notices: refusals = [],
-    flags,
-    firstPrompt = {},
-    deferred,
-    memory: givenMemory,
-    place,
-    isTraced = false,
-    isProgram = false,
-    isHomeUsed = options.store === undefined,
-    meter = new Meter({
-      purse: new Purse(),
-      clock: options.clock ?? systemClock,
-      ids: options.ids ?? randomIds,
-      source: options.source ?? "main",
-    }),
-  }: Prepared,
-): Promise<Conversation> {
+export async function openWithSettings(options: ConversationOptions, prepared: Prepared): Promise<Conversation> {
   checkConversationOptions(options)
-  const { clock = systemClock, ids = randomIds, env = process.env, betas = [], cacheBreakpoints = true } = options
-  const serverClears = options.contextManagement ?? false
-  const { createTelemetry } = await import("../base/telemetry.ts") // loads the OpenTelemetry API only when needed
-  const telemetry = createTelemetry({ exportContent: given.values.exportContent, clock })
-  const cwd = options.cwd ?? process.cwd()
-  const root = options.dir ?? defaultRoot(env)
-  const model = await chooseModel({
-    model: options.model, // not spread: options may be an instance of a class
-    client: options.client,
-    env,
-    betas,
-    models: given.values.models,
-    cacheLifetime: given.values.cacheLifetime,
-  })
-  const { source = "main" } = options
-  const tracing = {
-    ...{ telemetry, source },
-    conversation: () => conversation.id,
-    context: () => conversation.views.ledger.context,
-  }
-  const models = { ...given.values.models, ...settingsOf(model, given.values.models) }
-  const settings = { ...given, values: { ...given.values, models } }
+  const basis = await basisOf(options, prepared)
   const brought = options.messages?.length ? options.messages : undefined
   if (brought) messageDrafts(brought) // refuses bad ones before a journal is there
-  const prompt = await promptOf(options)
-  checkPrompt(prompt)
-  checkPrompt(firstPrompt)
-  const deferral = deferred && {
-    ...deferred,
-    search: await definitionOf(deferred.search),
-    call: await definitionOf(deferred.call),
-  }
+  const prompts = await promptsOf(options, prepared)
+  const { settings, root, cwd, clock, owner } = basis
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
-  const owner = ownerIn(options.memory) // read once: the caller may change its object
+  const place = { ...basis, store }
   const memory =
-    givenMemory ??
+    prepared.memory ??
     (options.layers
       ? undefined
       : await memoryFor(owner, { store, settings, root, cwd, clock, isOwnStore: !!options.store }))
-  const kept = place ?? {
-    project: await placeOfConversation({ store, project: projectName(cwd), owner, id: options.id }),
-  }
-  const address = { ...kept, id: options.id ?? ids.uuid() }
+  const address = await addressOf(options, prepared, place)
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
-  let conversation: Conversation
   try {
-    const { facts } = findModel(model.name, models)
-    const needed = windowBetas(model.name, facts)
-    const asked = isReachable({ model: options.model, client: options.client, env }) ? model : await withoutNetwork()
-    const summariser = await summariserFor(asked, { options, settings: settings.values, env })
-    // an agent's model sends what it needs; in a loop of your own, only requests for the beta endpoint can carry it
-    const sendsBetas = (isTraced || serverClears) && !settings.values.off
-    const { views, read } = await loadViews(journal, viewOptions(facts, { models, sendsBetas }))
-    if (brought && views.context.newest) throw alreadyBegun(address.id)
-    conversation = new Conversation({
-      store,
-      journal,
-      views,
-      opened: { ...journal.opening, resumed: views.context.newest !== undefined, read },
-      model: model.name,
-      prompt,
-      firstPrompt,
-      deferral,
-      cwd,
-      title: options.title,
-      source,
-      betas: isTraced || serverClears ? [...betas, ...needed] : betas,
-      requestBetas: serverClears ? needed : [],
-      sendsBetas,
-      settings,
-      refusals,
-      flags:
-        flags ??
-        createFlags({
-          onRefused: (message) => refusals.push(message),
-          settings: settings.values,
-          context: { targetingKey: address.id, model: model.name },
-          ...(options.flags ? { client: options.flags } : {}),
-        }),
-      ...{ telemetry, isTraced, provider: model.provider, address: model.address, meter },
-      habits: await habitsOf({
-        root: isHomeUsed && source === "main" ? root : undefined,
-        asked: askedLifetime(options, views.cacheHistory),
-        ...{ owner, isProgram, before: views.cacheHistory.pauses },
-      }),
-      home: isHomeUsed ? { root, ...(await readLimits(root)) } : undefined,
-      clock,
-      ids,
-      layers:
-        options.layers ??
-        ownLoopLayers({
-          model: meteredModel(tracedModel(asked, tracing), meter),
-          ...{ clock, serverClears, cacheBreakpoints, notesConfig: notesConfigDirectory(root) },
-          ...(memory ? { memory } : {}),
-          compaction: {
-            ...(summariser ? { summariser: meteredModel(tracedModel(summariser, tracing), meter) } : {}),
-            guidance: () => [
-              settings.values.compactInstructions ?? "",
-              ...Object.values(options.context ?? {}).map(compactInstructionsIn),
-            ],
-            excluded: () => ({ files: [], directories: [root] }),
-            // no rules apply in a loop of your own; what the model saw of the project may be shown again
-            mayRead: (path) => isInside(path, cwd),
-          },
-        }),
-      release: () => memory?.close(),
-      isShared: owner !== undefined,
-      projectJournals: memory && (() => memory.journals()),
-      cacheBreakpoints,
-      refreshPrompt: options.refreshPrompt,
-    })
+    const conversation = await conversationOn(journal, { ...place, options, prepared, prompts, memory })
     const past = options.rerank ? reranking(conversation.past, options.rerank) : conversation.past
     for (const tool of options.tools ?? []) if ("execute" in tool) tool.useIn?.(past)
     await countUnsettled(conversation, journal)
@@ -217,6 +105,156 @@ export async function openWithSettings(
     await journal.close()
     throw error
   }
+}
+
+/** What the options leave out, filled in. */
+interface Basis extends Required<Pick<ConversationOptions, "clock" | "ids" | "env" | "betas" | "source" | "cwd">> {
+  readonly root: string
+  readonly model: Model
+  readonly owner: Owner | undefined
+  readonly settings: EffectiveSettings
+  readonly telemetry: Telemetry
+  readonly meter: Meter
+}
+
+async function basisOf(options: ConversationOptions, { settings: given, meter }: Prepared): Promise<Basis> {
+  const { clock = systemClock, ids = randomIds, env = process.env, betas = [], source = "main" } = options
+  const { createTelemetry } = await import("../base/telemetry.ts") // loads the OpenTelemetry API only when needed
+  const model = await chooseModel({
+    model: options.model, // not spread: options may be an instance of a class
+    client: options.client,
+    env,
+    betas,
+    models: given.values.models,
+    cacheLifetime: given.values.cacheLifetime,
+  })
+  const models = { ...given.values.models, ...settingsOf(model, given.values.models) }
+  return {
+    ...{ clock, ids, env, betas, source, model },
+    owner: ownerIn(options.memory), // read once: the caller may change its object
+    cwd: options.cwd ?? process.cwd(),
+    root: options.dir ?? defaultRoot(env),
+    settings: { ...given, values: { ...given.values, models } },
+    telemetry: createTelemetry({ exportContent: given.values.exportContent, clock }),
+    meter: meter ?? new Meter({ purse: new Purse(), clock, ids, source }),
+  }
+}
+
+async function addressOf(
+  options: ConversationOptions,
+  { place }: Prepared,
+  { store, cwd, owner, ids }: Basis & { readonly store: Store },
+): Promise<JournalAddress> {
+  const kept = place ?? {
+    project: await placeOfConversation({ store, project: projectName(cwd), owner, id: options.id }),
+  }
+  return { ...kept, id: options.id ?? ids.uuid() }
+}
+
+interface Opening extends Basis {
+  readonly options: ConversationOptions
+  readonly prepared: Prepared
+  readonly store: Store
+  readonly memory: ProjectMemory | undefined
+  readonly prompts: Awaited<ReturnType<typeof promptsOf>>
+}
+
+async function conversationOn(journal: Journal, opening: Opening): Promise<Conversation> {
+  const { options, prepared, prompts, store, memory } = opening
+  const { clock, ids, env, betas, source, model, cwd, root, owner, settings, telemetry, meter } = opening
+  const { isTraced = false, isProgram = false, isHomeUsed = options.store === undefined } = prepared
+  const { cacheBreakpoints = true, contextManagement: serverClears = false } = options
+  const refusals = prepared.notices ?? []
+  const { id } = journal.address
+  const { models } = settings.values
+  const { facts } = findModel(model.name, models)
+  const needed = windowBetas(model.name, facts)
+  const asked = isReachable({ model: options.model, client: options.client, env }) ? model : await withoutNetwork()
+  const summariser = await summariserFor(asked, { options, settings: settings.values, env })
+  // an agent's model sends what it needs; in a loop of your own, only requests for the beta endpoint can carry it
+  const sendsBetas = (isTraced || serverClears) && !settings.values.off
+  const { views, read } = await loadViews(journal, viewOptions(facts, { models, sendsBetas }))
+  if (options.messages?.length && views.context.newest) throw alreadyBegun(id)
+  const whenOpen = new WhenOpen()
+  const layers = options.layers ?? layersOf(opening, { asked, summariser, whenOpen })
+  const conversation = new Conversation({
+    store,
+    journal,
+    views,
+    opened: { ...journal.opening, resumed: views.context.newest !== undefined, read },
+    model: model.name,
+    ...prompts,
+    cwd,
+    title: options.title,
+    source,
+    betas: isTraced || serverClears ? [...betas, ...needed] : betas,
+    requestBetas: serverClears ? needed : [],
+    sendsBetas,
+    settings,
+    refusals,
+    flags:
+      prepared.flags ??
+      createFlags({
+        onRefused: (message) => refusals.push(message),
+        settings: settings.values,
+        context: { targetingKey: id, model: model.name },
+        ...(options.flags ? { client: options.flags } : {}),
+      }),
+    ...{ telemetry, isTraced, provider: model.provider, address: model.address, meter },
+    habits: await habitsOf({
+      root: isHomeUsed && source === "main" ? root : undefined,
+      asked: askedLifetime(options, views.cacheHistory),
+      ...{ owner, isProgram, before: views.cacheHistory.pauses },
+    }),
+    home: isHomeUsed ? { root, ...(await readLimits(root)) } : undefined,
+    clock,
+    ids,
+    layers,
+    release: () => memory?.close(),
+    isShared: owner !== undefined,
+    projectJournals: memory && (() => memory.journals()),
+    cacheBreakpoints,
+    refreshPrompt: options.refreshPrompt,
+  })
+  whenOpen.begin({ conversation, layers })
+  return conversation
+}
+
+interface Asked {
+  /** The conversation's model, or the offline one where it cannot be reached. */
+  readonly asked: Model
+  readonly summariser: Model | undefined
+  readonly whenOpen: WhenOpen
+}
+
+/** The layers of a loop of your own. */
+function layersOf(opening: Opening, { asked, summariser, whenOpen }: Asked): readonly Layer[] {
+  const { options, clock, cwd, root, source, settings, telemetry, memory, meter } = opening
+  const { cacheBreakpoints = true, contextManagement: serverClears = false } = options
+  const counted = (model: Model) =>
+    meteredModel(
+      tracedModel(model, {
+        ...{ telemetry, source },
+        conversation: () => whenOpen.conversation.id,
+        context: () => whenOpen.conversation.views.ledger.context,
+      }),
+      meter,
+    )
+  return ownLoopLayers({
+    model: counted(asked),
+    ...{ clock, serverClears, cacheBreakpoints, notesConfig: notesConfigDirectory(root) },
+    ...(memory ? { memory } : {}),
+    compaction: {
+      ...(summariser ? { summariser: counted(summariser) } : {}),
+      guidance: () => [
+        settings.values.compactInstructions ?? "",
+        ...Object.values(options.context ?? {}).map(compactInstructionsIn),
+      ],
+      excluded: () => ({ files: [], directories: [root] }),
+      // no rules apply in a loop of your own; what the model saw of the project may be shown again
+      mayRead: (path) => isInside(path, cwd),
+    },
+  })
 }
 
 /** What an earlier process had sent when it was killed is taken into the journal, as an estimate. */
@@ -275,6 +313,19 @@ const alreadyBegun = (id: string) =>
     "messages",
     `The conversation ${id} already has messages, so the option "messages" was not used. Nothing was changed. Leave it out to continue, or choose another id.`,
   )
+
+/** Bad ones are refused before a journal is there. */
+async function promptsOf(options: ConversationOptions, { firstPrompt = {}, deferred }: Prepared) {
+  const prompt = await promptOf(options)
+  checkPrompt(prompt)
+  checkPrompt(firstPrompt)
+  const deferral = deferred && {
+    ...deferred,
+    search: await definitionOf(deferred.search),
+    call: await definitionOf(deferred.call),
+  }
+  return { prompt, firstPrompt, deferral }
+}
 
 async function promptOf({ system, tools, context }: ConversationOptions): Promise<Prompt> {
   return {

@@ -1,32 +1,23 @@
 /** What changes while an agent works and is not a message: mode and rules, directory, todos. Tools see it as their context. */
-import type { Clock } from "../../base/clock.ts"
 import type { PermissionMode } from "../../base/vocabulary.ts"
+import type { EditorState } from "../../conversation/editor.ts"
+import type { WhenOpen } from "../../conversation/when-open.ts"
 import type { Todo } from "../../messages/attachments.ts"
+import type { Confinement } from "../../tools/shell/confinement.ts"
 import type { ReadState, SharedToolContext } from "../../tools/tool.ts"
+import type { Ground } from "../ground.ts"
 import type { AgentOptions } from "../options.ts"
 import { narrowed } from "../permissions/permission-policy.ts"
 import type { PermissionPolicy } from "../permissions/permissions.ts"
 import { Refusals } from "./refusals.ts"
 
-export interface AgentStateParts {
+export interface AgentStateParts extends Pick<AgentOptions, "askPerson" | "approvePlan"> {
+  readonly ground: Pick<Ground, "cwd" | "root" | "clock" | "env" | "settings" | "memory">
   readonly policy: PermissionPolicy
-  readonly directory: string
-  readonly clock: Clock
-  readonly env: Readonly<Record<string, string | undefined>>
   readonly reads: ReadState
-  readonly askPerson: AgentOptions["askPerson"]
-  readonly approvePlan: AgentOptions["approvePlan"]
-  /** Journals the mode. Called for every change, also for those that tools make. */
-  readonly recordMode: (mode: PermissionMode) => Promise<void>
   /** The policy of the agent that this one works for. This one is never wider. */
   readonly within?: (() => PermissionPolicy) | undefined
-  /** Whether large results are put aside. */
-  readonly putsAside: () => boolean
-  readonly confinement: NonNullable<SharedToolContext["confinement"]>
-  /** Keeps the content of a file before a tool changes it. */
-  readonly keepFile: NonNullable<SharedToolContext["keepFile"]>
-  /** After how many refusals in a row the model is asked to take another way. */
-  readonly mostRefusals: () => number
+  readonly whenOpen: WhenOpen
 }
 
 export class AgentState {
@@ -34,25 +25,25 @@ export class AgentState {
   todos: readonly Todo[] = []
   readonly refusals: Refusals
   readonly toolContext: SharedToolContext
-  readonly #recordMode: AgentStateParts["recordMode"]
-  readonly #within: AgentStateParts["within"]
+  /** What the person's editor shows. */
+  editor: EditorState | undefined
+  readonly #parts: AgentStateParts
   #policy: PermissionPolicy
 
   constructor(parts: AgentStateParts) {
-    const { policy, directory, approvePlan, askPerson, clock, env, reads, recordMode, within, putsAside, keepFile } =
-      parts
-    this.refusals = new Refusals(parts.mostRefusals)
-    this.#recordMode = recordMode
-    this.#within = within
+    const { ground, policy, reads, whenOpen, approvePlan, askPerson } = parts
+    const { clock, env, cwd } = ground
+    this.refusals = new Refusals(() => whenOpen.conversation.flags.figures["refusals-in-a-row"])
+    this.#parts = parts
     this.#policy = policy
-    this.directory = directory
+    this.directory = cwd
     this.toolContext = {
       clock,
       env,
       reads,
-      putsAside,
-      keepFile,
-      confinement: parts.confinement,
+      putsAside: () => this.#putsAside(),
+      keepFile: (bytes) => whenOpen.conversation.keepFile(bytes),
+      confinement: () => this.confinement(),
       directory: {
         get: () => this.directory,
         set: (path) => {
@@ -79,13 +70,30 @@ export class AgentState {
   }
 
   get policy(): PermissionPolicy {
-    return this.#within ? narrowed(this.#policy, this.#within()) : this.#policy
+    const { within } = this.#parts
+    return within ? narrowed(this.#policy, within()) : this.#policy
+  }
+
+  /** How commands are confined. */
+  confinement(): Confinement {
+    const { ground, whenOpen } = this.#parts
+    const { settings, root, memory } = ground
+    return {
+      ...{ sandbox: settings.sandbox, root, waitMs: 1_000 * whenOpen.conversation.flags.figures["command-wait"] },
+      readable: [...(this.policy.readable ?? []), ...(memory?.directory ? [memory.directory] : [])],
+    }
+  }
+
+  /** Whether large results are put aside. */
+  #putsAside(): boolean {
+    const { layers, conversation } = this.#parts.whenOpen
+    return layers.some(({ name }) => name === "tool-results") && conversation.flags.on["tool-result-storage"]
   }
 
   /** The mode changes at once. Resolves when it is in the journal. */
   setMode(mode: PermissionMode): Promise<void> {
     this.#policy = { ...this.#policy, mode }
-    const recorded = this.#recordMode(mode)
+    const recorded = this.#parts.whenOpen.conversation.setMode(mode)
     recorded.catch(() => undefined) // a caller that does not wait gets the same error with the next entry
     return recorded
   }

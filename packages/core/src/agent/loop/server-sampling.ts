@@ -1,34 +1,33 @@
 /**
  * Asks the agent's model for an MCP server, or to search the web. The request holds only what the server or the tool sent. What it cost is in
- * the journal. Servers start before the conversation is open, so the model comes later.
+ * the journal. Servers start before the conversation is open: what they ask until then is refused.
  */
 
-import type { Conversation } from "../../conversation/conversation.ts"
+import type { WhenOpen } from "../../conversation/when-open.ts"
 import { type Block, textOf } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Model, ModelResponse } from "../../model/model.ts"
 import type { Sample, SampledAnswer, SampleModel, WebQuery } from "../../tools/tool.ts"
 
-interface Asked {
+interface ServerSamplingParts {
+  readonly canAsk: boolean
+  /** Its API may be able to search the web. */
   readonly model: Model
-  readonly conversation: Pick<Conversation, "note">
+  readonly whenOpen: WhenOpen
 }
 
 export class ServerSampling implements SampleModel {
   readonly canAsk: boolean
-  #asked: Asked | undefined
-
   readonly search?: NonNullable<SampleModel["search"]>
+  readonly #model: Model
+  readonly #whenOpen: WhenOpen
 
-  /** `model`: whether its API can search the web. */
-  constructor({ canAsk, model }: { readonly canAsk: boolean; readonly model: Pick<Model, "provider" | "facts"> }) {
+  constructor({ canAsk, model, whenOpen }: ServerSamplingParts) {
     this.canAsk = canAsk
+    this.#model = model
+    this.#whenOpen = whenOpen
     if (model.provider === "anthropic" && model.facts.family.startsWith("claude"))
       this.search = (query, signal) => this.#search(query, signal)
-  }
-
-  use(asked: Asked): void {
-    this.#asked = asked
   }
 
   async ask({ system, messages, maxTokens }: Sample, signal: AbortSignal): Promise<SampledAnswer> {
@@ -58,8 +57,8 @@ export class ServerSampling implements SampleModel {
   }
 
   async #answerTo(request: Omit<ModelRequest, "model">, how: How): Promise<ModelResponse> {
-    if (!this.#asked) throw new Error("The conversation is still opening. Try again later.")
-    const { model, conversation } = this.#asked
+    const { conversation } = this.#whenOpen
+    const model = this.#model
     const response = await answerTo(model, { request: { ...request, model: model.name }, ...how })
     const { id: responseId, model: name, usage } = response
     const { purpose } = how

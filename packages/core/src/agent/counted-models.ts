@@ -1,0 +1,53 @@
+/** The models of an agent. Each request is counted, checked against what the agent may spend, and shows up in telemetry. */
+import { randomIds } from "../base/ids.ts"
+import type { WhenOpen } from "../conversation/when-open.ts"
+import type { Model } from "../model/model.ts"
+import { oneSlotModel, Slot, slotsOf } from "../model/one-slot.ts"
+import { Meter } from "../model/spending/meter.ts"
+import { meteredModel, withoutMeter } from "../model/spending/metered-model.ts"
+import { Purse } from "../model/spending/purse.ts"
+import { tracedModel } from "../model/traced-model.ts"
+import { findModel } from "../tokens/models.ts"
+import type { Ground } from "./ground.ts"
+import type { SubAgentPlace } from "./loop/companions.ts"
+import type { AgentOptions } from "./options.ts"
+
+export interface CountedModels {
+  readonly model: Model
+  /** Absent where the conversation's own model writes the summaries. */
+  readonly summariser: Model | undefined
+  /** What the agent and all who work for it may spend. */
+  readonly purse: Purse
+  readonly meter: Meter
+  /** Where the model's server works on one request at a time. */
+  readonly slot: Slot | undefined
+}
+
+interface Counting {
+  readonly options: AgentOptions
+  readonly ground: Ground
+  readonly sub: SubAgentPlace | undefined
+  readonly whenOpen: WhenOpen
+}
+
+export function countedModels({ options, ground, sub, whenOpen }: Counting): CountedModels {
+  const { clock, settings, telemetry, id } = ground
+  const purse = sub?.purse ?? new Purse()
+  if (!sub) purse.limit = options.costLimit ?? Number.POSITIVE_INFINITY
+  const meter = new Meter({ purse, clock, ids: options.ids ?? randomIds, source: sub ? "agent" : "main" })
+  const slots = slotsOf(ground.model, findModel(ground.model.name, settings.models).facts.slots)
+  const slot = !sub && slots === 1 ? new Slot() : undefined
+  const tracing = {
+    telemetry,
+    conversation: () => id,
+    context: () => whenOpen.conversation.views.ledger.context,
+    source: sub ? ("agent" as const) : undefined,
+  }
+  const shared = (given: Model) => (slot ? oneSlotModel(withoutMeter(given), slot) : withoutMeter(given))
+  const counted = (given: Model) => meteredModel(tracedModel(shared(given), tracing), meter)
+  return {
+    model: counted(ground.model),
+    summariser: ground.summariser && counted(ground.summariser),
+    ...{ purse, meter, slot },
+  }
+}

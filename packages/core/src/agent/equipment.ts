@@ -1,0 +1,220 @@
+/**
+ * What an agent has before its conversation opens: tools, a policy, hooks, instruction files, memory, layers. Each is made from those before
+ * it. What works on the conversation gets `whenOpen` in its place.
+ */
+import { repositoryRoot } from "../base/repository.ts"
+import { defaultLayers } from "../conversation/default-layers.ts"
+import { projectDreams } from "../conversation/project-dreams.ts"
+import type { WhenOpen } from "../conversation/when-open.ts"
+import { notesConfigDirectory } from "../journal/file/layout.ts"
+import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
+import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
+import type { Layer } from "../layers/layer.ts"
+import { claudeModeOf } from "../settings/claude-settings.ts"
+import { createFlags, type FlagReader } from "../settings/flags.ts"
+import { type DeferredTools, deferredTools } from "../tools/deferred/deferred-tools.ts"
+import { FileReads, readsInView } from "../tools/files/read-state.ts"
+import { snipTool } from "../tools/session/snip.ts"
+import type { OpenToolset, ReadState, Tool } from "../tools/tool.ts"
+import { AgentMemory, confirming } from "./agent-memory.ts"
+import type { CountedModels } from "./counted-models.ts"
+import type { Ground } from "./ground.ts"
+import { compactionHooks } from "./hooks/compaction-hooks.ts"
+import { commandHooks } from "./hooks/hook-command.ts"
+import { hooksOf, type RunHooks, reportsOf } from "./hooks/hooks.ts"
+import { InstructionWatch } from "./instructions/instruction-watch.ts"
+import { AgentState } from "./loop/agent-state.ts"
+import type { SubAgentPlace } from "./loop/companions.ts"
+import { toolsInView } from "./loop/deferred-listing.ts"
+import { type DuringCommand, withMemoryWrites } from "./memory-writes.ts"
+import type { AgentOptions } from "./options.ts"
+import { openingPolicy, readingOf } from "./permissions/opening-policy.ts"
+import { isInside, judge, type PermissionPolicy } from "./permissions/permissions.ts"
+
+/** What every step begins with. */
+export interface Base {
+  readonly options: AgentOptions
+  readonly ground: Ground
+  readonly sub: SubAgentPlace | undefined
+  readonly whenOpen: WhenOpen
+  readonly models: CountedModels
+  readonly toolset: Required<OpenToolset>
+}
+
+export interface Equipment extends Base {
+  readonly flags: FlagReader
+  /** What the flags refused. */
+  readonly notices: string[]
+  readonly reads: ReadState
+  readonly state: AgentState
+  /** Aborts the queries and hooks that run when the agent closes. */
+  readonly closing: AbortController
+  readonly runHooks: RunHooks
+  readonly instructions: InstructionWatch
+  readonly memory: AgentMemory
+  readonly duringCommand: DuringCommand
+  /** The tools of the toolset, as the agent runs them. */
+  readonly own: readonly Tool[]
+  readonly deferred: DeferredTools | undefined
+  /** With the two that load and call those that wait. */
+  readonly tools: readonly Tool[]
+  readonly dreaming: Dreaming | undefined
+  /** The cache is kept warm in pauses. */
+  readonly keepsWarm: boolean
+  readonly layers: readonly Layer[]
+}
+
+export async function equip(given: Base): Promise<Equipment> {
+  const { options, ground, sub, whenOpen, models } = given
+  const { reads = new FileReads(), askPerson, approvePlan } = options
+  const { flags, notices } = flagsOf(given)
+  const base = { ...given, toolset: await withSnip(given, flags) }
+  const { tools: opened, readable, later } = base.toolset
+  const policy = openingPolicy(ground, readable, sub)
+  const inView = readsInView(reads, (toolUseId) => whenOpen.conversation.views.context.shows(toolUseId))
+  const state = new AgentState({
+    ...{ ground, policy, reads: inView, within: sub?.within, whenOpen },
+    ...(askPerson ? { askPerson } : {}),
+    ...(approvePlan ? { approvePlan } : {}),
+  })
+  const closing = new AbortController()
+  const runHooks = sessionHooks(base, { state, closing: closing.signal })
+  const instructions = await watchInstructions(ground, { policy, reads, runHooks })
+  const memory = new AgentMemory(ground, whenOpen)
+  // a sub-agent's commands can reach the memory of the project too
+  const duringCommand: DuringCommand =
+    sub?.duringCommand ?? ((run, isOpenEnded) => memory.duringCommand(run, isOpenEnded))
+  const own = withMemoryWrites(opened, {
+    ...(ground.memory?.directory === undefined ? {} : { directory: ground.memory.directory }),
+    write: (file, write) => memory.writing(file, write),
+    duringCommand,
+  })
+  const deferred = deferredTools(own, () => toolsInView(whenOpen.conversation.views.context), later)
+  const tools = deferred ? [...own, deferred.search, deferred.call] : own
+  const dreaming = dreamsOf(base, state)
+  // no one waits for a batch or for a sub-agent
+  const keepsWarm = options.keepWarm === true && !options.autonomous && !sub && models.model.warm !== undefined
+  const layers = layersOf(base, { tools, reads, inView, state, runHooks, instructions, dreaming, keepsWarm })
+  return {
+    ...base,
+    ...{ flags, notices, reads, state, closing, runHooks, instructions },
+    ...{ memory, duringCommand, own, deferred, tools, dreaming, keepsWarm, layers },
+  }
+}
+
+function flagsOf({ options, ground, models }: Base): Pick<Equipment, "flags" | "notices"> {
+  const notices: string[] = []
+  const flags = createFlags({
+    ...{ settings: ground.settings, context: { targetingKey: ground.id, model: models.model.name } },
+    onRefused: (message) => notices.push(message),
+    ...(options.flags ? { client: options.flags } : {}),
+  })
+  return { flags, notices }
+}
+
+/** A tool costs tokens with every request, and a sub-agent has no one to ask. */
+async function withSnip({ toolset, sub, whenOpen }: Base, flags: FlagReader): Promise<Required<OpenToolset>> {
+  const { on } = await flags.read(toolset.tools.map(({ name }) => name))
+  if (sub || !on["snip-tool"]) return toolset
+  const snip = snipTool({
+    exchanges: () => whenOpen.conversation.exchanges(),
+    snip: (range) => whenOpen.conversation.snip(range),
+  })
+  return { ...toolset, tools: [...toolset.tools, snip] }
+}
+
+interface Session {
+  readonly state: AgentState
+  readonly closing: AbortSignal
+}
+
+function sessionHooks({ options, ground, sub, whenOpen }: Base, { state, closing }: Session): RunHooks {
+  const { settings, env, cwd } = ground
+  return hooksOf({
+    hooks: [...(options.hooks ?? []), ...commandHooks(settings.hooks, { ...env, CLAUDE_PROJECT_DIR: cwd })],
+    session: () => {
+      const { id, location } = whenOpen.conversation
+      return {
+        session_id: sub?.under ?? id,
+        transcript_path: sub?.leadLocation ?? location,
+        cwd: state.directory,
+        permission_mode: claudeModeOf(state.policy.mode),
+        ...(sub ? { agent_id: sub.id, agent_type: sub.type, agent_transcript_path: location } : {}),
+      }
+    },
+    closing,
+  })
+}
+
+interface InstructionReading {
+  readonly policy: PermissionPolicy
+  readonly reads: ReadState
+  readonly runHooks: RunHooks
+}
+
+function watchInstructions(
+  { clock, root, cwd, env }: Ground,
+  { policy, reads, runHooks }: InstructionReading,
+): Promise<InstructionWatch> {
+  return InstructionWatch.start({
+    clock,
+    home: root,
+    project: repositoryRoot(cwd, { home: env.HOME }),
+    cwd,
+    ...(env.HOME ? { userHome: env.HOME } : {}),
+    onShown: ({ path, text, modifiedMs }) => {
+      if (reads.get(path)?.content !== text)
+        reads.set(path, { content: text, modifiedMs, at: clock.now().toISOString() })
+    },
+    // an abort ends the hook, and the load goes on
+    onLoaded: (path, reason) =>
+      runHooks("InstructionsLoaded", { about: { file_path: path, load_reason: reason } }).then(reportsOf, () => []),
+    // rules that deny or ask count in every mode; where a file may be, the owner of the import decides
+    mayRead: (path) => judge(readingOf(path), { ...policy, mode: "ask", readable: ["/"] }).verdict === "allow",
+  })
+}
+
+/** Only the memory of the project is consolidated, not that of a sub-agent. */
+function dreamsOf({ ground, models }: Base, state: AgentState): Dreaming | undefined {
+  const { memory, cwd, clock, env } = ground
+  if (memory?.kind !== "project") return undefined
+  return projectDreams({
+    ...{ memory, project: cwd, clock, env, model: models.summariser ?? models.model },
+    confinement: () => state.confinement(),
+    rules: (tool, question) => {
+      const policy = { ...state.policy, mode: "ask" as const, readable: ["/"] } // where it may read is decided already
+      const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)
+      return verdict === "allow" || `${why}.`
+    },
+  })
+}
+
+type LayerParts = Pick<Equipment, "tools" | "reads" | "state" | "runHooks" | "instructions" | "dreaming" | "keepsWarm">
+
+function layersOf(
+  { options, ground, models }: Base,
+  { inView, state, runHooks, instructions, dreaming, ...parts }: LayerParts & { readonly inView: ReadState },
+): readonly Layer[] {
+  const { makeLayers = defaultLayers, askPermission } = options
+  const { settings, root, cwd, memory } = ground
+  if (options.layers) return options.layers
+  return makeLayers({
+    ...parts,
+    model: models.model,
+    readsInView: inView,
+    toolContext: state.toolContext,
+    hooks: compactionHooks(runHooks),
+    guidance: () => [
+      settings.compactInstructions ?? "",
+      ...Object.values(instructions.texts).map(compactInstructionsIn),
+    ],
+    excluded: () => ({ files: instructions.paths, directories: [root] }),
+    mayRead: (path) => isInside(path, cwd) && judge(readingOf(path), state.policy).verdict === "allow",
+    notesConfig: notesConfigDirectory(root),
+    ...(models.summariser ? { summariser: models.summariser } : {}),
+    ...(options.autonomous ? { autonomous: true } : {}),
+    ...(memory ? { memory } : {}),
+    ...(dreaming ? { dreaming } : {}),
+    ...(memory && askPermission ? { confirmMemory: confirming(askPermission, memory) } : {}),
+  })
+}
