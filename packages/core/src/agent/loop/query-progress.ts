@@ -24,6 +24,8 @@ export class QueryProgress {
   #continuations = 0
   #hookRequests = 0
   #failedRounds = 0
+  /** Whether a hook has asked for more work in this query. */
+  hasHookAsked = false
   /** Rounds in a row that brought nothing new. */
   #repeatedRounds = 0
   readonly #seenRounds = new Set<string>()
@@ -52,6 +54,7 @@ export class QueryProgress {
 
   /** A hook asks for more work in place of an end. */
   hookAsked(): Stuck {
+    this.hasHookAsked = true
     return ++this.#hookRequests >= MOST_HOOK_REQUESTS
       ? `A Stop hook asked for more work ${MOST_HOOK_REQUESTS} times in a row.`
       : undefined

@@ -3,48 +3,27 @@
  * ends it. It is an async generator of events. However it ends, the conversation can continue.
  */
 import { messageOf } from "../../base/errors.ts"
-import { grouped } from "../../base/grouped.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import { checkedCopy } from "../../conversation/incoming.ts"
 import type { Attachment } from "../../messages/attachments.ts"
-import {
-  type Block,
-  type Content,
-  isText,
-  isToolUse,
-  type ToolResult,
-  type ToolUse,
-  textOf,
-  toBlocks,
-} from "../../messages/blocks.ts"
-import { InvalidModelRequestError, PromptTooLongError } from "../../model/errors.ts"
-import { refusesMedia } from "../../model/media-refusals.ts"
-import type { Model, ModelResponse, RateLimit } from "../../model/model.ts"
+import { type Block, type Content, isText, isToolUse, type ToolUse, textOf, toBlocks } from "../../messages/blocks.ts"
+import type { ModelResponse } from "../../model/model.ts"
 import { CostLimitError, type Purse } from "../../model/spending/purse.ts"
-import { keptCharacters, limitsFrom } from "../../model/stream-limits.ts"
 import { findModel } from "../../tokens/models.ts"
-import { type Cost, costOfUsage } from "../../tokens/price.ts"
 import type { HookCall } from "../hooks/hooks.ts"
+import { type Asking, ask } from "./ask-model.ts"
 import type { Companions } from "./companions.ts"
-import type { CacheKeeper } from "./keep-warm.ts"
 import { mentionedFiles } from "./mentioned-files.ts"
 import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
-import { QueryProgress } from "./query-progress.ts"
+import { QueryProgress, type Stuck } from "./query-progress.ts"
 import { runTools, type ToolRun } from "./run-tools.ts"
 import { withSideEvents } from "./side-events.ts"
 
-export interface QueryOptions {
-  readonly conversation: Conversation
-  readonly model: Model
+export interface QueryOptions extends Asking {
   /** Tools, permissions, hooks. */
   readonly tools: Omit<ToolRun, "signal" | "conversation">
-  readonly signal?: AbortSignal
   /** Requests to the model in this query. */
   readonly maxTurns?: number
-  /** Learns what is left of the provider's limits. */
-  readonly onLimits?: (limits: readonly RateLimit[]) => void
-  /** Dollars for the whole conversation. */
-  readonly costLimit?: number
   /** What everyone who works on the conversation may spend. */
   readonly purse: Purse
   /** Attaches the files that the prompt names as `@path`, or that this text names. */
@@ -55,8 +34,6 @@ export interface QueryOptions {
   readonly stopped?: string
   /** Agents that work for this one, or beside it. */
   readonly companions?: Companions
-  /** Keeps the server's cache warm until the next request. */
-  readonly keeper?: Pick<CacheKeeper, "answered" | "stop">
   /** It works for another agent: the hooks are those of sub-agents. */
   readonly isSubAgent?: boolean
   /** No one is there to answer. The query waits for agents that still work. */
@@ -78,8 +55,6 @@ const CUT_NOTICE =
   "The answer is not complete: it was cut at the model's limit. What arrived is kept; ask it to continue."
 const unknownPrice = (model: string, limit: number) =>
   `The price of ${model} is unknown, so its requests do not count towards the limit of $${limit}. Set its price under "models" in the settings.`
-const MOST_COMPACTIONS = 3 // for one request; what is refused even then cannot be made to fit
-const WITHHOLDINGS = ["new", "all"] as const // which images and documents are left out, one attempt after the other
 
 export async function* query(prompt: Content | undefined, given: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
   const turns = { count: 0 }
@@ -125,61 +100,73 @@ async function* guarded(
   }
 }
 
+/** The first message, then rounds: a request, and what its answer asks for. */
 async function* run(
   prompt: Content | undefined,
   options: QueryOptions,
   turns: { count: number },
 ): AsyncGenerator<QueryEvent, QueryEnd> {
-  const { conversation: chat, maxTurns = Number.POSITIVE_INFINITY, costLimit = Number.POSITIVE_INFINITY } = options
   if (options.stopped !== undefined) return { reason: "stopped-by-hook", why: options.stopped }
   const blocked = prompt === undefined ? undefined : yield* submit(prompt, options)
   if (blocked) return blocked
-  const progress = new QueryProgress(() => chat.flags.figures)
-  const { facts } = findModel(options.model.name, chat.settings.values.models)
-  if (Number.isFinite(costLimit) && !facts.price) yield { type: "notice", message: unknownPrice(facts.id, costLimit) }
-  let goesOnForHook = false
+  yield* priceNotice(options)
+  const progress = new QueryProgress(() => options.conversation.flags.figures)
   for (;;) {
-    if (options.signal?.aborted) return { reason: "aborted" }
-    if (turns.count >= maxTurns) return { reason: "max-turns", limit: maxTurns }
-    const { spent, limit, isReached } = options.purse
-    if (isReached) return { reason: "cost-limit", limit, spent }
+    const over = limitReached(options, turns.count)
+    if (over) return over
     yield* arrive(options)
-    if (options.typed) yield* attachAll(options.typed.take(), chat)
-    turns.count++
-
-    const response = yield* ask(options, turns.count)
+    if (options.typed) yield* attachAll(options.typed.take(), options.conversation)
+    const response = yield* ask(options, ++turns.count)
     if (response === "aborted") return { reason: "aborted" }
-    const content = response.content as readonly Block[]
-    const calls = content.filter(isToolUse)
-    if (calls.length > 0) {
-      const { results, stopped } = yield* work(calls, options)
-      if (stopped !== undefined) return { reason: "stopped-by-hook", why: stopped }
-      const why = progress.worked(calls, results)
-      if (why !== undefined) return { reason: "no-progress", why }
-      continue
-    }
-    if (response.stop_reason === "refusal") return { reason: "refusal" }
-    if (response.stop_reason === "pause_turn") {
-      const why = progress.paused(response)
-      if (why !== undefined) return { reason: "no-progress", why }
-      continue
-    }
-    if (response.stop_reason === "max_tokens" && progress.continues()) {
-      yield { type: "notice", message: "The answer was cut at the output limit. The model is asked to continue." }
-      continue
-    }
-    if (CUT_OFF.has(response.stop_reason ?? "")) yield { type: "notice", message: CUT_NOTICE }
-    await options.typed?.settled()
-    if (chat.views.context.queued.length > 0) continue // messages typed meanwhile are answered before the query ends
-    if (yield* arrive(options)) continue // what other agents sent meanwhile is answered too
-    if (options.isAutonomous && (await moreToCome(options))) continue
-    yield* notices(options)
-    if (options.signal?.aborted) return { reason: "aborted" }
-    goesOnForHook = yield* stop(content, options, goesOnForHook)
-    if (!goesOnForHook) return { reason: "answer", text: textOf(content) }
-    const why = progress.hookAsked()
-    if (why !== undefined) return { reason: "no-progress", why }
+    const calls = (response.content as readonly Block[]).filter(isToolUse)
+    const end = yield* calls.length > 0 ? work(calls, options, progress) : answered(response, options, progress)
+    if (end) return end
   }
+}
+
+function* priceNotice({ conversation, model, costLimit }: QueryOptions): Generator<QueryEvent, void> {
+  const { facts } = findModel(model.name, conversation.settings.values.models)
+  if (costLimit !== undefined && Number.isFinite(costLimit) && !facts.price)
+    yield { type: "notice", message: unknownPrice(facts.id, costLimit) }
+}
+
+/** Why no further request is sent. */
+function limitReached({ signal, maxTurns, purse }: QueryOptions, turns: number): QueryEnd | undefined {
+  if (signal?.aborted) return { reason: "aborted" }
+  if (maxTurns !== undefined && turns >= maxTurns) return { reason: "max-turns", limit: maxTurns }
+  const { spent, limit, isReached } = purse
+  return isReached ? { reason: "cost-limit", limit, spent } : undefined
+}
+
+const stuck = (why: Stuck): QueryEnd | undefined => (why === undefined ? undefined : { reason: "no-progress", why })
+
+/** A response without calls. It ends the query, unless it is not complete or something came that must be answered. */
+async function* answered(
+  response: ModelResponse,
+  options: QueryOptions,
+  progress: QueryProgress,
+): AsyncGenerator<QueryEvent, QueryEnd | undefined> {
+  const { content, stop_reason: reason } = response
+  if (reason === "refusal") return { reason: "refusal" }
+  if (reason === "pause_turn") return stuck(progress.paused(response))
+  if (reason === "max_tokens" && progress.continues()) {
+    yield { type: "notice", message: "The answer was cut at the output limit. The model is asked to continue." }
+    return undefined
+  }
+  if (CUT_OFF.has(reason ?? "")) yield { type: "notice", message: CUT_NOTICE }
+  if (yield* moreToAnswer(options)) return undefined
+  yield* notices(options)
+  if (options.signal?.aborted) return { reason: "aborted" }
+  const goesOn = yield* stop(content as readonly Block[], options, progress.hasHookAsked)
+  return goesOn ? stuck(progress.hookAsked()) : { reason: "answer", text: textOf(content as readonly Block[]) }
+}
+
+/** Whether the next request has something new: messages typed meanwhile, what other agents sent. With no one there, agents are waited for. */
+async function* moreToAnswer(options: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
+  const { conversation: chat, companions, typed, isAutonomous, signal = new AbortController().signal } = options
+  await typed?.settled()
+  if (chat.views.context.queued.length > 0 || (yield* arrive(options))) return true
+  return isAutonomous === true && companions !== undefined && companions.arrivals.whenAny(signal)
 }
 
 /** Adds the user's message, unless a hook blocks it. */
@@ -208,146 +195,21 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
   return undefined
 }
 
-/**
- * A request that the API refuses is changed and sent again where that can help: compacted if it is too long, without images and
- * documents if it cannot use them, without blocks of unknown types. The caller sees the refusal only if that fails.
- */
-async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
-  const { conversation: chat, signal } = options
-  const withholdings = [...WITHHOLDINGS]
-  let compactions = 0
-  for (;;) {
-    try {
-      return yield* askOnce(options, turn)
-    } catch (error) {
-      if (signal?.aborted) throw error
-      if (error instanceof PromptTooLongError && compactions < MOST_COMPACTIONS) {
-        await compactAfter(error, { ...options, attempt: compactions++ })
-      } else if (refusesMedia(error)) {
-        const message = await withhold(chat, withholdings)
-        if (message === undefined) throw error
-        yield { type: "notice", message: `${message} The API said: "${error.said}"` }
-      } else if (error instanceof InvalidModelRequestError) {
-        const count = await chat.leaveOutReceived()
-        if (count === 0) throw error
-        yield { type: "notice", message: `${leftOut(count)} The API said: "${error.said}"` }
-      } else throw error
-    }
-  }
-}
-
-async function compactAfter(
-  refusal: PromptTooLongError,
-  { conversation: chat, signal, attempt }: QueryOptions & { readonly attempt: number },
-): Promise<void> {
-  try {
-    await chat.compact({ trigger: "auto", overflowed: true, attempt }, signal ? { signal } : {})
-  } catch {
-    throw refusal // the layer has reported why compacting did not help
-  }
-}
-
-const leftOut = (count: number) =>
-  `The API refused the request. ${count === 1 ? "1 block" : `${count} blocks`} that it had sent itself ${count === 1 ? "is" : "are"} left out.`
-
-/** Leaves out more images and documents than before. `undefined` where none is left. */
-async function withhold(chat: Conversation, left: ("new" | "all")[]): Promise<string | undefined> {
-  for (let which = left.shift(); which; which = left.shift()) {
-    const count = await chat.withholdMedia(which, "the model refused it")
-    if (count > 0)
-      return `The model refused images or documents. ${count === 1 ? "1 is" : `${count} are`} left out; a text names each.`
-  }
-  return undefined
-}
-
-/** Sends the next request and records the answer. Text streamed before an interruption is kept. */
-async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
-  const { conversation: chat, model, signal } = options
-  options.keeper?.stop()
-  const { request, delivered } = await prepareAndDeliver(chat, signal)
-  for (const { uuid, text } of delivered) yield { type: "user", uuid, text, queued: true }
-  yield { type: "request", turn, size: chat.views.context.size(), fill: chat.fill() }
-  const limits = limitsFrom(chat.flags)
-  const { now } = options.tools
-  let sentAt = now()
-  let streamed = ""
-  let isRecorded = false
-  const keep = async () => {
-    const text = streamed.slice(0, keptCharacters(request.max_tokens))
-    if (isRecorded || text.trim() === "") return undefined
-    isRecorded = true
-    await chat.recordPartial(text, model.name)
-    return `The answer is not complete. The first ${grouped(text.length)} characters of it are kept.`
-  }
-  try {
-    const previous = chat.views.context.lastResponse?.message.id
-    const sending = {
-      ...{ limits, lifetime: chat.cacheLifetime },
-      ...(previous === undefined ? {} : { previous }),
-      ...(signal ? { signal } : {}),
-    }
-    for await (const event of model.stream(request, sending)) {
-      if (event.type === "retry") {
-        streamed = ""
-        sentAt = now() + event.delayMs
-      }
-      if (event.type === "text") streamed += event.text
-      if (event.type === "response") {
-        isRecorded = true
-        const { response, limits: left } = event
-        if (left) options.onLimits?.(left) // the record of a last answer starts work that can wait
-        const uuid = await chat.record(response)
-        options.keeper?.answered({ request, sentAt, costLimit: options.costLimit ?? Number.POSITIVE_INFINITY })
-        yield { type: "response", uuid, response, cost: costOf(response, model) }
-        return response
-      }
-      if (event.type !== "tool-input") yield event
-    }
-  } catch (error) {
-    const message = await keep()
-    if (signal?.aborted) return "aborted"
-    if (message !== undefined) yield { type: "notice", message }
-    throw error
-  } finally {
-    await keep() // the reader left in the middle of the answer
-  }
-  throw new Error("The model ended its stream without a response. Nothing was lost; ask again.")
-}
-
-/** The next request, and the messages typed meanwhile that it delivers, including those typed while it was being prepared. */
-async function prepareAndDeliver(chat: Conversation, signal: AbortSignal | undefined) {
-  const queued = [...chat.views.context.queued]
-  const stopListening = chat.on("entry", ({ entry }) => {
-    if (entry.type === "user" && entry.isQueued) queued.push(entry)
-  })
-  try {
-    const request = await chat.prepare(signal ? { signal } : {})
-    const waiting = new Set(chat.views.context.queued.map(({ uuid }) => uuid))
-    const delivered = queued.filter((message) => message.type === "user").filter(({ uuid }) => !waiting.has(uuid))
-    return { request, delivered: delivered.map(({ uuid, message }) => ({ uuid, text: textOf(message.content) })) }
-  } finally {
-    stopListening()
-  }
-}
-
-interface Round {
-  readonly results: readonly ToolResult[]
-  /** Why a hook ends the query, if one does. */
-  readonly stopped: string | undefined
-}
-
 /** Runs the calls, adds their results, then attaches what the round has made relevant. */
-async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGenerator<QueryEvent, Round> {
+async function* work(
+  calls: readonly ToolUse[],
+  options: QueryOptions,
+  progress: QueryProgress,
+): AsyncGenerator<QueryEvent, QueryEnd | undefined> {
   const { conversation: chat } = options
   const run = toolRun(options)
-  const { signal } = run
-  const { results, attachments, touched, filesChanged, remarks, stop: stopped } = yield* runTools(calls, run)
+  const { results, attachments, touched, filesChanged, remarks, stop: why } = yield* runTools(calls, run)
   const said = remarks.map((text) => ({ type: "text" as const, text }))
   const onDisk = filesChanged.length > 0 ? { filesChanged } : {}
   await chat.add({ role: "user", content: [...(results as Block[]), ...said], ...onDisk })
   yield* attach(attachments, chat)
-  if (!signal.aborted) yield* attachRelevant(touched, options)
-  return { results, stopped }
+  if (!run.signal.aborted) yield* attachRelevant(touched, options)
+  return why === undefined ? stuck(progress.worked(calls, results)) : { reason: "stopped-by-hook", why }
 }
 
 const toolRun = ({ conversation, tools, signal = new AbortController().signal }: QueryOptions): ToolRun => ({
@@ -386,12 +248,6 @@ function* notices({ companions }: { readonly companions?: Companions | undefined
   for (const message of companions?.arrivals.notices?.() ?? []) yield { type: "notice", message }
 }
 
-/** Whether the next request has something new, once the agents that work for this one were waited for. */
-async function moreToCome({ companions, signal }: QueryOptions): Promise<boolean> {
-  if (!companions) return false
-  return companions.arrivals.whenAny(signal ?? new AbortController().signal)
-}
-
 async function* attach(attachments: readonly Attachment[], chat: Conversation): AsyncGenerator<QueryEvent, void> {
   for (const attachment of attachments) {
     await chat.attach(attachment)
@@ -414,9 +270,4 @@ async function* stop(
   await options.conversation.add({ role: "user", content: outcome.blocked, isMeta: true })
   yield { type: "notice", message: `A hook asks for more: ${outcome.blocked}` }
   return true
-}
-
-/** A model of your own may report no usage. */
-function costOf({ usage }: Pick<ModelResponse, "usage">, { facts }: Model): Cost {
-  return usage ? costOfUsage(facts, usage) : { known: false, why: "no usage was reported" }
 }
