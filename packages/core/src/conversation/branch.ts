@@ -1,21 +1,38 @@
+/** Continuing from an earlier message: in this conversation, or in a copy of it. */
 import { ConversationExistsError } from "../base/errors.ts"
-import type { JournalAddress, Store } from "../journal/store.ts"
 import type { Uuid } from "../messages/messages.ts"
-import { copyPath } from "../views/load.ts"
-import type { ConversationRecord } from "./record.ts"
+import { copyPath, loadViews } from "../views/load.ts"
+import type { Engine } from "./engine.ts"
 
-/** Copies a conversation up to a message into a new journal. The copy names where it comes from. */
-export async function copyUpTo(
-  { record, store }: { readonly record: ConversationRecord; readonly store: Store },
-  { uuid, to }: { readonly uuid: Uuid; readonly to: Partial<JournalAddress> & { readonly id: string } },
+export async function rewind(engine: Engine, uuid: Uuid): Promise<void> {
+  const { record, viewOptions } = engine
+  const place = await placeOf(engine, uuid)
+  await record.rewind(place, async () => (await loadViews(record.journal, viewOptions)).views)
+  engine.prompt.compareAgain()
+  engine.preparer.forgetUndecided()
+  await record.recordSession() // a rewind does not bring back the mode of that time
+}
+
+/** Copies the conversation up to a message into a new journal. The copy names where it comes from. */
+export async function branch(
+  engine: Engine,
+  { uuid: message, to }: { readonly uuid: Uuid; readonly to: { readonly id: string; readonly under?: string } },
 ): Promise<void> {
+  const { record, parts } = engine
   const { journal, id: conversation } = record
-  const copy = await store.open({ ...journal.address, ...to }, { access: "write", create: true })
+  const uuid = await placeOf(engine, message)
+  const copy = await parts.store.open({ ...journal.address, ...to }, { access: "write", create: true })
   try {
-    if (!copy.opening.created) throw new ConversationExistsError(to.id, store.description)
+    if (!copy.opening.created) throw new ConversationExistsError(to.id, parts.store.description)
     await copyPath(journal, copy, uuid)
     await copy.append([record.place({ type: "strata", subtype: "branched", from: { conversation, uuid } }, uuid)])
   } finally {
     await copy.close()
   }
+}
+
+/** The last message that a compaction kept has its summary before it. */
+async function placeOf(engine: Engine, uuid: Uuid): Promise<Uuid> {
+  await engine.mustBeMessage(uuid)
+  return engine.views.compactions.ends.get(uuid) ?? uuid
 }

@@ -6,11 +6,9 @@ import { type ByHand, type ClearingOrder, clearByHand } from "../layers/2-microc
 import { cacheLifetime } from "../layers/2-microcompact/cache-state.ts"
 import { clearedCounts } from "../layers/2-microcompact/microcompaction.ts"
 import type { LayerContext } from "../layers/layer.ts"
-import type { LayerPipeline } from "../layers/pipeline.ts"
 import { costOf } from "../tokens/price.ts"
 import { loadViews } from "../views/load.ts"
-import type { ViewOptions } from "../views/views.ts"
-import type { ConversationRecord } from "./record.ts"
+import type { Engine } from "./engine.ts"
 
 /** Which old results or images to clear. */
 export type ClearingRequest = ClearingOrder & {
@@ -31,19 +29,12 @@ export interface ClearingReport {
   readonly dollars?: number
 }
 
-export interface ClearingParts {
-  readonly record: ConversationRecord
-  readonly options: ViewOptions
-  readonly layers: LayerPipeline
-  readonly context: LayerContext
-  /** Everything is switched off. */
-  readonly isOff: boolean
-}
-
-export async function clearResults(parts: ClearingParts, request: ClearingRequest): Promise<ClearingReport> {
+export async function clearResults(engine: Engine, request: ClearingRequest): Promise<ClearingReport> {
+  await engine.readFlags()
   if (!isComplete(request)) throw new InvalidOptionError("downTo", WHAT_TO_CLEAR)
-  const { record, layers, context, isOff } = parts
+  const { record, layers, isOff } = engine
   if (isOff) throw new StrataError('Nothing was cleared: all layers are switched off (the setting "off").')
+  const context = engine.context()
   const tokensBefore = context.size.tokens
   const planned = clearByHand(context, request)
   if (planned.drafts.length > 0 && !request.dryRun)
@@ -51,7 +42,7 @@ export async function clearResults(parts: ClearingParts, request: ClearingReques
       drafts: planned.drafts,
       counts: clearedCounts(planned.drafts),
     }))
-  const tokensAfter = request.dryRun ? await sizeAfter(planned, parts) : record.views.context.size().tokens
+  const tokensAfter = request.dryRun ? await sizeAfter(planned, engine) : record.views.context.size().tokens
   const { results, images, rewrites } = planned
   return { results, images, tokensBefore, tokensAfter, rewrites, ...rewritingCost(rewrites, context) }
 }
@@ -66,8 +57,8 @@ function isComplete(request: ClearingRequest): boolean {
 }
 
 /** On views of their own, so that the size is the one that the real decisions give. */
-async function sizeAfter({ drafts }: ByHand, { record, options }: ClearingParts): Promise<number> {
-  const { views } = await loadViews(record.journal, options)
+async function sizeAfter({ drafts }: ByHand, { record, viewOptions }: Engine): Promise<number> {
+  const { views } = await loadViews(record.journal, viewOptions)
   for (const draft of drafts) views.apply(record.place(draft, views.context.newest?.uuid ?? null))
   return views.context.size().tokens
 }

@@ -2,7 +2,6 @@
  * A conversation: one journal, its views, and the three things a loop does with it. `add` what was said, `prepare` the next request,
  * `record` the response. What is acknowledged is in the journal; what is sent is a function of the journal.
  */
-import { RangeRefusedError } from "../base/errors.ts"
 import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { DecisionDraft, DecisionOf, Draft, Entry } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
@@ -24,7 +23,6 @@ import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
-import { loadViews } from "../views/load.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import {
@@ -36,7 +34,7 @@ import {
   wordsReport,
 } from "../views/reports/record-reports.ts"
 import type { Views } from "../views/views.ts"
-import { copyUpTo } from "./branch.ts"
+import { branch, rewind } from "./branch.ts"
 import { type ClearingReport, type ClearingRequest, clearResults } from "./clear-results.ts"
 import { type CompactionRequest, compact, planCompaction, planWithSummary } from "./compact.ts"
 import { isEditorState, saidInView } from "./editor.ts"
@@ -49,9 +47,6 @@ import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } fro
 import { leaveOutReceived, withholdMedia } from "./refused-content.ts"
 import { plannedRestore, type RestoreReport, restored } from "./restore-files.ts"
 import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
-
-const OFF =
-  'Everything is switched off (the setting "off"), so ranges are neither hidden nor opened. Nothing was changed.'
 
 export class Conversation implements AsyncDisposable {
   readonly opened: Opened
@@ -259,13 +254,7 @@ export class Conversation implements AsyncDisposable {
   }
 
   #changeRange(change: RangeChange): Promise<RangePlan> {
-    return this.#engine.inOrder(async () => {
-      if (this.#engine.isOff) throw new RangeRefusedError(OFF)
-      await this.#engine.readFlags()
-      const { plan, drafts } = changeRange(this.#engine.context(), change)
-      await this.#engine.layers.act({ name: "fold" }, async () => ({ drafts }))
-      return plan
-    })
+    return this.#engine.inOrder(() => changeRange(this.#engine, change))
   }
 
   /** @internal Runs work of a layer that someone asked for, and journals what it decides. */
@@ -383,11 +372,7 @@ export class Conversation implements AsyncDisposable {
 
   /** Clears old tool results or images now: down to a size, or those of one tool. Their handles stay, and `undo` brings them back. */
   clearResults(request: ClearingRequest): Promise<ClearingReport> {
-    return this.#engine.inOrder(async () => {
-      await this.#engine.readFlags()
-      const { record, viewOptions: options, layers, isOff } = this.#engine
-      return clearResults({ record, options, layers, isOff, context: this.#engine.context() }, request)
-    })
+    return this.#engine.inOrder(() => clearResults(this.#engine, request))
   }
 
   /**
@@ -395,20 +380,7 @@ export class Conversation implements AsyncDisposable {
    * byte, followed by what came later unless that is dropped.
    */
   undo(request: UndoRequest = {}): Promise<UndoReport> {
-    return this.#engine.inOrder(async () => {
-      const record = this.#engine.record
-      const { title } = this.views.context.session ?? {}
-      const { boundThinking } = this.#engine.model.facts.accepts
-      const report = await undo({ record, options: this.#engine.viewOptions, boundThinking }, request)
-      if (request.dryRun) return report
-      this.#engine.preparer.forgetUndecided()
-      if (report.kind === "compaction") {
-        this.#engine.prompt.forgetBoundary()
-        this.#engine.layers.compactionUndone()
-      } else this.#engine.prompt.compareAgain()
-      await record.followUndo(title)
-      return report
-    })
+    return this.#engine.inOrder(() => undo(this.#engine, request))
   }
 
   /**
@@ -416,15 +388,7 @@ export class Conversation implements AsyncDisposable {
    * compaction kept has its summary before it; an earlier one has the messages themselves, because the summary says what came after it.
    */
   rewind(uuid: Uuid): Promise<void> {
-    return this.#engine.inOrder(async () => {
-      await this.#engine.mustBeMessage(uuid)
-      const { record, viewOptions } = this.#engine
-      const place = record.views.compactions.ends.get(uuid) ?? uuid
-      await record.rewind(place, async () => (await loadViews(record.journal, viewOptions)).views)
-      this.#engine.prompt.compareAgain()
-      this.#engine.preparer.forgetUndecided()
-      await this.#engine.record.recordSession() // a rewind does not bring back the mode of that time
-    })
+    return this.#engine.inOrder(() => rewind(this.#engine, uuid))
   }
 
   /**
@@ -459,14 +423,10 @@ export class Conversation implements AsyncDisposable {
    * kept under this conversation.
    */
   branch(uuid: Uuid, to: string | { readonly agent: string } = this.#engine.record.ids.uuid()): Promise<string> {
-    const id = typeof to === "string" ? to : to.agent
+    const place = typeof to === "string" ? { id: to } : { id: to.agent, under: this.id }
     return this.#engine.inOrder(async () => {
-      await this.#engine.mustBeMessage(uuid)
-      const { record, parts } = this.#engine
-      const under = typeof to === "string" ? {} : { under: this.id }
-      const place = record.views.compactions.ends.get(uuid) ?? uuid
-      await copyUpTo({ record, store: parts.store }, { uuid: place, to: { id, ...under } })
-      return id
+      await branch(this.#engine, { uuid, to: place })
+      return place.id
     })
   }
 

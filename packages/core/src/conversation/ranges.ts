@@ -1,6 +1,5 @@
 /** Folding, snipping and opening ranges of a conversation by hand: what is asked for, what it would do, and the decisions for it. */
 import { RangeRefusedError } from "../base/errors.ts"
-import type { DecisionDraft } from "../journal/entries.ts"
 import {
   decisionsFor,
   planDownTo,
@@ -11,6 +10,7 @@ import {
   type RangeRefusal,
 } from "../layers/fold/plan.ts"
 import type { LayerContext } from "../layers/layer.ts"
+import type { Engine } from "./engine.ts"
 
 /** A range by uuids or handles, or the oldest exchanges until the context has a size. */
 export type FoldRequest = (RangeOrder | { readonly downTo: number }) & Pick<SnipRequest, "dryRun">
@@ -29,15 +29,20 @@ export type RangeChange =
   | ({ readonly action: "snip" } & SnipRequest)
   | ({ readonly action: "open"; readonly handle: string } & Pick<SnipRequest, "dryRun">)
 
+const OFF =
+  'Everything is switched off (the setting "off"), so ranges are neither hidden nor opened. Nothing was changed.'
+
 /** Throws where nothing can be changed. */
-export function changeRange(
-  context: LayerContext,
-  change: RangeChange,
-): { readonly plan: RangePlan; readonly drafts: readonly DecisionDraft[] } {
+export async function changeRange(engine: Engine, change: RangeChange): Promise<RangePlan> {
+  if (engine.isOff) throw new RangeRefusedError(OFF)
+  await engine.readFlags()
+  const context = engine.context()
   const plan = planFor(context, change)
   if (plan.action === "refused") throw new RangeRefusedError(plan.message)
   const { by = "user", why = "" } = change.action === "snip" ? change : {}
-  return { plan, drafts: change.dryRun ? [] : decisionsFor(context, plan, { by, why }) }
+  const drafts = change.dryRun ? [] : decisionsFor(context, plan, { by, why })
+  await engine.layers.act({ name: "fold" }, async () => ({ drafts }))
+  return plan
 }
 
 function planFor(context: LayerContext, change: RangeChange): RangePlan | RangeRefusal {

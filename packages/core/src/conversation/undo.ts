@@ -10,8 +10,8 @@ import { isThinking } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
 import { loadUndone, type UndoneViews } from "../views/load.ts"
 import type { Undoable, UndoableKind } from "../views/record/undoable.ts"
-import type { ViewOptions, Views } from "../views/views.ts"
-import type { ConversationRecord } from "./record.ts"
+import type { Views } from "../views/views.ts"
+import type { Engine } from "./engine.ts"
 
 /** What to take back. Default: the newest decision that can be. */
 export interface UndoRequest {
@@ -36,23 +36,27 @@ export interface UndoReport {
   readonly tokensAfter: number
 }
 
-export interface UndoParts {
-  readonly record: ConversationRecord
-  readonly options: ViewOptions
-  /** Thinking is bound to what comes before it, so that of later messages goes. */
-  readonly boundThinking: boolean
+export async function undo(engine: Engine, request: UndoRequest): Promise<UndoReport> {
+  if (request.dryRun) return (await planUndo(engine, request)).report
+  const { record, preparer, prompt, layers } = engine
+  const { title } = record.views.context.session ?? {}
+  const report = await changed(engine, request)
+  preparer.forgetUndecided()
+  if (report.kind === "compaction") {
+    prompt.forgetBoundary()
+    layers.compactionUndone()
+  } else prompt.compareAgain()
+  await record.followUndo(title)
+  return report
 }
 
-export async function undo(parts: UndoParts, request: UndoRequest): Promise<UndoReport> {
-  const { record } = parts
+async function changed(engine: Engine, request: UndoRequest): Promise<UndoReport> {
   let report: UndoReport | undefined
-  const decide = async () => {
-    const change = await planUndo(parts, request)
+  await engine.record.change(async () => {
+    const change = await planUndo(engine, request)
     report = change.report
     return change
-  }
-  if (request.dryRun) await decide()
-  else await record.change(decide)
+  })
   return report!
 }
 
@@ -63,17 +67,17 @@ interface UndoChange {
   readonly report: UndoReport
 }
 
-async function planUndo(parts: UndoParts, { keepLater = true, ...wanted }: UndoRequest): Promise<UndoChange> {
-  const { record, options } = parts
+async function planUndo(engine: Engine, { keepLater = true, ...wanted }: UndoRequest): Promise<UndoChange> {
+  const { record, viewOptions } = engine
   const targets = targetsOf(record.views.undoable.list, wanted)
   const newest = targets.at(-1)!
   const isCompaction = newest.kind === "compaction"
-  const loaded = await loadUndone(record.journal, options, {
+  const loaded = await loadUndone(record.journal, viewOptions, {
     boundaries: isCompaction ? targets.map(({ uuid }) => uuid) : [],
     at: newest.at,
     keepLater,
   })
-  const entries = entriesFor(parts, targets, loaded)
+  const entries = entriesFor(engine, targets, loaded)
   const tokensBefore = record.views.context.size().tokens
   for (const entry of entries) loaded.views.apply(entry)
   return {
@@ -104,8 +108,7 @@ function targetsOf(list: readonly Undoable[], { compaction, decision }: UndoRequ
   return [target]
 }
 
-function entriesFor(parts: UndoParts, targets: readonly Undoable[], loaded: UndoneViews): readonly Entry[] {
-  const { record } = parts
+function entriesFor({ record, model }: Engine, targets: readonly Undoable[], loaded: UndoneViews): readonly Entry[] {
   const { views, later, keepsLater, before } = loaded
   const tokens = views.context.size().tokens
   const entries: Entry[] = []
@@ -119,7 +122,8 @@ function entriesFor(parts: UndoParts, targets: readonly Undoable[], loaded: Undo
     const size = kind === "compaction" ? { tokens } : {}
     place({ type: "strata", subtype: "undone", decision: uuid, ...size }, anchor)
   }
-  const lost = parts.boundThinking && keepsLater ? thinkingIn(views, later) : []
+  // thinking is bound to what comes before it, so that of later messages goes
+  const lost = model.facts.accepts.boundThinking && keepsLater ? thinkingIn(views, later) : []
   if (lost.length > 0)
     place(
       { type: "strata", subtype: "thinking-dropped", why: "something before it was undone", inMessages: lost },

@@ -1,11 +1,14 @@
 /** What a parent gets of a sub-agent's result: a bounded text, where the rest is, and one line of figures. */
+import type { Arrival } from "../agent/loop/companions.ts"
 import { reasonOf } from "../base/errors.ts"
 import { dollars } from "../base/numbers.ts"
-import { isDecision, isMessage } from "../journal/entries.ts"
+import type { Conversation } from "../conversation/conversation.ts"
+import { type AgentEnding, isDecision, isMessage } from "../journal/entries.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
 import { textOf } from "../messages/blocks.ts"
 import { contentOf, isSyntheticError } from "../messages/messages.ts"
+import type { AgentRecord } from "../views/record/agents.ts"
 import type { AgentView } from "./order.ts"
 
 export interface ResultBounds {
@@ -35,6 +38,43 @@ export async function boundedResult({ text, limit, estimate, keep }: ResultBound
     return {
       content: `${content}\n[The whole text could not be saved (${reasonOf(error)}). The agent's journal has it.]`,
     }
+  }
+}
+
+/** The same for a lead: within its limit, the whole text kept with its conversation. */
+export const boundedFor = (
+  lead: Conversation,
+  { name, text }: { readonly name: string; readonly text: string },
+): Promise<BoundedResult> =>
+  boundedResult({
+    text,
+    limit: lead.flags.figures["agent-result-limit"],
+    estimate: (part) => lead.views.estimator.text(part),
+    keep: (whole) => lead.keepText(`${name}.md`, whole),
+  })
+
+/** The result of an agent that ended, as it reaches its lead. `known`: its text, if it worked in this process. */
+export async function arrivalOf(
+  lead: Conversation,
+  { id, name, status, summary = "" }: AgentRecord,
+  known: string | undefined,
+): Promise<Arrival> {
+  const text = known ?? (await textFromJournal(lead, id, summary))
+  const { content, handle } = await boundedFor(lead, { name: `${id}-result`, text })
+  const result = { type: "agent_result", id, name, status: status as AgentEnding, content } as const
+  return { attachment: handle === undefined ? result : { ...result, handle } }
+}
+
+/** The result of an agent of an earlier process. */
+async function textFromJournal(lead: Conversation, id: string, summary: string): Promise<string> {
+  const journal = await lead.openAgentJournal(id).catch(() => undefined)
+  if (!journal) return summary
+  try {
+    const text = await lastTextIn(journal)
+    if (summaryOf(text) === summary) return text
+    return text === "" ? summary : `${summary} The last thing it wrote:\n\n${text}`
+  } finally {
+    await journal.close()
   }
 }
 

@@ -3,7 +3,7 @@
  * the lead's journal, so nothing is started twice and every result arrives once, also after a crash.
  */
 import type { Agent } from "../agent/agent.ts"
-import type { Arrival, Arrivals, Companions } from "../agent/loop/companions.ts"
+import type { Arrivals, Companions } from "../agent/loop/companions.ts"
 import type { QueryEvent } from "../agent/loop/query-events.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
@@ -21,9 +21,9 @@ import type { TeamMessage } from "./messages.ts"
 import type { OpenSubAgent, PreparedAgent } from "./open-sub-agent.ts"
 import type { AgentOrder, AgentView } from "./order.ts"
 import { type ProgressLineParts, ProgressLines } from "./progress-line.ts"
-import { type BoundedResult, boundedResult, lastTextIn, summaryOf } from "./result.ts"
+import { arrivalOf, type BoundedResult, boundedFor, summaryOf } from "./result.ts"
 import { missingSpending, spendingOf } from "./spending.ts"
-import { type AgentOutcome, LIMIT_REACHED, SubAgent } from "./sub-agent.ts"
+import { type AgentOutcome, LIMIT_REACHED, SubAgent, type SubAgentParts } from "./sub-agent.ts"
 
 /** An agent was not started. The message is a sentence for the model. */
 const notStarted = (why: string) => new StrataError(why, { code: "agent-refused" })
@@ -79,7 +79,8 @@ export class Team implements Companions {
       clock,
       agents: {
         hasResults: () => this.#due.length > 0,
-        results: () => Promise.all(this.#due.map((record) => this.#resultOf(record))),
+        results: () =>
+          Promise.all(this.#due.map((due) => arrivalOf(this.#chat, due, this.#outcomes.get(due.id)?.text))),
         isWorking: () => this.#isWorking,
         hopsOf: (name) => (name === LEAD ? this.#lead : this.get(name)?.agent)?.conversation.views.agents.hops ?? 0,
         endOf: (name) => this.view(name)?.status,
@@ -117,11 +118,7 @@ export class Team implements Companions {
   /** @internal Resolves when the agent is in the journal and begins to work. Throws a sentence for the model where a limit does not allow it. */
   async start(order: AgentOrder): Promise<SubAgent> {
     const lead = this.leader
-    if (this.#isClosed) throw notStarted(LEAD_CLOSED)
-    const { figures, on } = this.#chat.flags
-    if (!on.agents) throw notStarted(SWITCHED_OFF)
-    const problem =
-      startProblem({ running: this.#running, started: this.#started, figures }) ?? this.#nameProblem(order)
+    const problem = this.#startProblem(order)
     if (problem !== undefined) throw notStarted(problem)
     const id = this.#newId()
     const { definition, description, kind, callId, name = id } = order
@@ -131,28 +128,12 @@ export class Team implements Companions {
     const opening: { stopped?: string } = {}
     this.#opening.add(opening)
     if (kind === "wait") this.#awaited.add(id)
+    const maxTurns = definition?.maxTurns ?? this.#chat.flags.figures["agent-turns"]
     try {
       await this.#chat.note([{ type: "strata", subtype: "agent-started", ...start }])
       this.#count("agents.started", { "strata.agent.kind": kind })
       const task = await this.#begun(id, prepared)
-      const agent = new SubAgent({
-        ...{ start, task, stopped: opening.stopped },
-        maxTurns: definition?.maxTurns ?? figures["agent-turns"],
-        open: async (companions) => {
-          const opened = await prepared.open(companions)
-          opened.conversation.on("entry", ({ entry }) => void this.#spent(spendingOf(entry, id)))
-          return opened
-        },
-        finish: (outcome) => prepared.finish(outcome),
-        inbox: this.mail.inboxes.open(name),
-        nextChange: (signal) => this.mail.nextChange(signal),
-        hasRoom: () => this.#running < this.#chat.flags.figures["agents-at-once"],
-        onIdle: (text) => {
-          void this.#report(id, text)
-          this.mail.changed()
-        },
-        onEvent: (event) => this.#activity.emit(id, event),
-      })
+      const agent = this.#employ(prepared, { start, task, stopped: opening.stopped, maxTurns })
       this.#agents.set(id, agent)
       this.#recorded.set(id, this.#record(agent))
       return agent
@@ -160,6 +141,38 @@ export class Team implements Companions {
       this.#opening.delete(opening)
       this.mail.changed()
     }
+  }
+
+  /** Why no agent can be started, as a sentence. */
+  #startProblem({ name, kind }: AgentOrder): string | undefined {
+    if (this.#isClosed) return LEAD_CLOSED
+    const { figures, on } = this.#chat.flags
+    if (!on.agents) return SWITCHED_OFF
+    const problem = startProblem({ running: this.#running, started: this.#started, figures })
+    if (problem !== undefined || (name === undefined && kind !== "teammate")) return problem
+    return nameProblem(name ?? "", this.mail.inboxes.names())
+  }
+
+  /** It begins to work at once. */
+  #employ(prepared: PreparedAgent, work: Pick<SubAgentParts, "start" | "task" | "stopped" | "maxTurns">): SubAgent {
+    const { agent: id, name } = work.start
+    return new SubAgent({
+      ...work,
+      open: async (companions) => {
+        const opened = await prepared.open(companions)
+        opened.conversation.on("entry", ({ entry }) => void this.#spent(spendingOf(entry, id)))
+        return opened
+      },
+      finish: (outcome) => prepared.finish(outcome),
+      inbox: this.mail.inboxes.open(name),
+      nextChange: (signal) => this.mail.nextChange(signal),
+      hasRoom: () => this.#running < this.#chat.flags.figures["agents-at-once"],
+      onIdle: (text) => {
+        void this.#report(id, text)
+        this.mail.changed()
+      },
+      onEvent: (event) => this.#activity.emit(id, event),
+    })
   }
 
   /** All agents of the conversation, in the order they were started, those of earlier processes too. */
@@ -198,7 +211,7 @@ export class Team implements Companions {
   async result({ id, done }: SubAgent): Promise<BoundedResult & { readonly outcome: AgentOutcome }> {
     const outcome = await done
     await this.#recorded.get(id)
-    return { outcome, ...(await this.#bounded(`${id}-result`, outcome.text)) }
+    return { outcome, ...(await boundedFor(this.#chat, { name: `${id}-result`, text: outcome.text })) }
   }
 
   /** @internal To one name, or to all but the sender. The receiver gets it at its next round; a teammate that waits begins to work. */
@@ -295,11 +308,6 @@ export class Team implements Companions {
     this.leader.shared.telemetry.count(name, about)
   }
 
-  #nameProblem({ name, kind }: AgentOrder): string | undefined {
-    if (name === undefined && kind !== "teammate") return undefined
-    return nameProblem(name ?? "", this.mail.inboxes.names())
-  }
-
   #stopForUser(name: string): boolean {
     const agent = this.get(name)
     if (!agent?.isActive) return false
@@ -329,7 +337,7 @@ export class Team implements Companions {
     const hops = Math.max(1, agent?.conversation.views.agents.hops ?? 1)
     this.#reporting++
     try {
-      const { content, handle } = await this.#bounded(`${id}-report-${tasks}`, text)
+      const { content, handle } = await boundedFor(this.#chat, { name: `${id}-report-${tasks}`, text })
       const rest = handle === undefined ? "" : `\n\nAll of it: ${handle}`
       const report = { id: `${id}#report-${tasks}`, from: name, to: LEAD, text: `${content}${rest}`, hops }
       this.mail.inboxes.lead.push(report)
@@ -337,35 +345,6 @@ export class Team implements Companions {
       this.#reporting--
       this.mail.changed()
     }
-  }
-
-  async #resultOf({ id, name, status, summary = "" }: AgentRecord): Promise<Arrival> {
-    const text = this.#outcomes.get(id)?.text ?? (await this.#textFromJournal(id, summary))
-    const { content, handle } = await this.#bounded(`${id}-result`, text)
-    const result = { type: "agent_result", id, name, status: status as AgentOutcome["status"], content } as const
-    return { attachment: handle === undefined ? result : { ...result, handle } }
-  }
-
-  /** The result of an agent of an earlier process. */
-  async #textFromJournal(id: string, summary: string): Promise<string> {
-    const journal = await this.#chat.openAgentJournal(id).catch(() => undefined)
-    if (!journal) return summary
-    try {
-      const text = await lastTextIn(journal)
-      if (summaryOf(text) === summary) return text
-      return text === "" ? summary : `${summary} The last thing it wrote:\n\n${text}`
-    } finally {
-      await journal.close()
-    }
-  }
-
-  #bounded(name: string, text: string): Promise<BoundedResult> {
-    return boundedResult({
-      text,
-      limit: this.#chat.flags.figures["agent-result-limit"],
-      estimate: (part) => this.#chat.views.estimator.text(part),
-      keep: (whole) => this.#chat.keepText(`${name}.md`, whole),
-    })
   }
 }
 
