@@ -2,6 +2,7 @@
 import { realpath } from "node:fs/promises"
 import { dirname, isAbsolute, join, relative } from "node:path"
 import { systemClock } from "../base/clock.ts"
+import { promptText } from "../base/prompt-file.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { editorDue } from "../conversation/editor.ts"
 import { openWithSettings } from "../conversation/open.ts"
@@ -20,13 +21,10 @@ import { memoryProblems } from "./agent-memory.ts"
 import { countedModels } from "./counted-models.ts"
 import { type Base, type Equipment, equip } from "./equipment.ts"
 import { groundOf, projectAt } from "./ground.ts"
-import { codingPrompt } from "./instructions/system-prompt.ts"
-import { factsDue } from "./loop/changing-facts.ts"
 import type { Companions, SubAgentPlace } from "./loop/companions.ts"
-import { definitionSizes, listingDue, maySearchTools } from "./loop/deferred-listing.ts"
-import { introductionsOfLater } from "./loop/introductions.ts"
 import { CacheKeeper } from "./loop/keep-warm.ts"
 import { ServerSampling } from "./loop/server-sampling.ts"
+import { definitionSizes, factsDue, introductionsOfLater, listingDue, maySearchTools } from "./loop/what-is-due.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { openingMode } from "./permissions/opening-policy.ts"
 import { ruleProblems } from "./permissions/rules.ts"
@@ -223,6 +221,8 @@ async function attachWhatIsDue(equipment: Equipment, conversation: Conversation)
 /** Nothing in it changes by itself: date and mode are said in messages. */
 const systemPrompt = (cwd: string, prompt = codingPrompt()): string =>
   `${prompt}\n\nWorking directory: ${cwd}\nPlatform: ${process.platform}`
+
+const codingPrompt = (): string => promptText(new URL("./instructions/system-prompt.md", import.meta.url)).trim()
 
 function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
   return Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]])) as Pick<T, K>

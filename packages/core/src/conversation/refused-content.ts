@@ -1,7 +1,7 @@
 /** What a conversation stops sending after the API refused a request because of it: images and documents, and blocks it does not take back. */
 import { refusedMedia } from "../views/context/withheld-media.ts"
 import type { Engine } from "./engine.ts"
-import { repairDrafts } from "./repair-drafts.ts"
+import { repairDrafts } from "./request-preparer.ts"
 
 /** Resolves with how many images and documents that changed. */
 export async function withholdMedia(

@@ -4,10 +4,12 @@
  */
 import { ContextFullError, EmptyConversationError } from "../base/errors.ts"
 import type { CacheLifetime } from "../base/vocabulary.ts"
+import type { DecisionDraft } from "../journal/entries.ts"
 import type { Sender } from "../layers/layer.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult } from "../messages/blocks.ts"
+import type { Repair } from "../messages/repair.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { RequestValidator } from "../messages/validate/validator.ts"
 import { placeBreakpoints } from "../model/cache/breakpoints.ts"
@@ -23,7 +25,6 @@ import type { Views } from "../views/views.ts"
 import type { CacheWatch } from "./cache-watch.ts"
 import type { PromptKeeper } from "./prompt-keeper.ts"
 import type { ConversationRecord } from "./record.ts"
-import { repairDrafts } from "./repair-drafts.ts"
 
 export interface RequestPreparerParts {
   readonly record: ConversationRecord
@@ -219,4 +220,17 @@ export class RequestPreparer {
     this.#noticed.add(message)
     this.#parts.record.events.emit("notice", { message })
   }
+}
+
+/** The entries that record repairs. */
+/** Thinking goes with what it was bound to. */
+export function repairDrafts(
+  repairs: readonly Repair[],
+  { dropsThinking }: { readonly dropsThinking: boolean },
+): DecisionDraft[] {
+  const why = "a block before it is no longer sent"
+  return [
+    { type: "strata", subtype: "repaired", repairs },
+    ...(dropsThinking ? [{ type: "strata" as const, subtype: "thinking-dropped" as const, why }] : []),
+  ]
 }

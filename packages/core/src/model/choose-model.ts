@@ -1,12 +1,12 @@
 /** Turns what people give as `model` into a `Model`: an id, a `Model`, or a model of the Vercel AI SDK. */
 import { InvalidOptionError, type OptionRule } from "../base/options.ts"
-import type { CacheLifetimeSetting } from "../base/vocabulary.ts"
+import type { CacheLifetime, CacheLifetimeSetting } from "../base/vocabulary.ts"
 import type { ModelOverride } from "../tokens/models.ts"
 import type { AiSdkModel } from "./ai-sdk/ai-sdk.ts"
 import type { AnthropicClient } from "./anthropic/anthropic.ts"
 import { credentialsFrom } from "./anthropic/credentials.ts"
-import { withCacheLifetime } from "./cache/cache-lifetime.ts"
 import type { Model } from "./model.ts"
+import { modelAround } from "./model-around.ts"
 
 /** A model by its id, or as an object. */
 export type ModelChoice = string | Model | AiSdkModel
@@ -41,6 +41,16 @@ export async function chooseModel(source: ModelSource): Promise<Model> {
   const { cacheLifetime = "5m" } = source
   const model = await modelFrom(source)
   return cacheLifetime === "auto" ? model : withCacheLifetime(model, cacheLifetime)
+}
+
+/** Forks and sub-agents ask for the same lifetime, so they find the entries. Five minutes are what every model asks for by itself. */
+function withCacheLifetime(model: Model, lifetime: CacheLifetime): Model {
+  if (lifetime === "5m") return model
+  return modelAround(model, {
+    stream: (request, options) => model.stream(request, { lifetime, ...options }),
+    warm: async (request, options) => model.warm?.(request, { lifetime, ...options }),
+    again: (sibling) => withCacheLifetime(sibling, lifetime),
+  })
 }
 
 async function modelFrom({ model, client, env, betas = [], models = {} }: ModelSource): Promise<Model> {

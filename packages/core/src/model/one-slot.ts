@@ -5,6 +5,7 @@
 import type { RequestSource } from "../base/vocabulary.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { Model, ModelEvent, StreamOptions } from "./model.ts"
+import { modelAround } from "./model-around.ts"
 
 /** The person does not wait for these. */
 const IN_BACKGROUND: ReadonlySet<RequestSource> = new Set(["notes", "memory", "dream", "progress"])
@@ -58,24 +59,13 @@ export class Slot {
 }
 
 export function oneSlotModel(model: Model, slot: Slot): Model {
-  const { sibling, learn, count, warm } = model
-  return {
-    name: model.name,
-    provider: model.provider,
-    // learning may change them
-    get facts() {
-      return model.facts
-    },
-    ...(model.omits ? { omits: model.omits } : {}),
+  return modelAround(model, {
     stream: (request, options = {}) =>
       options.purpose && IN_BACKGROUND.has(options.purpose)
         ? whenFree(model, { request, options, slot })
         : model.stream(request, options),
-    ...(warm ? { warm: warm.bind(model) } : {}),
-    ...(count ? { count: count.bind(model) } : {}),
-    ...(sibling ? { sibling: (name) => oneSlotModel(sibling.call(model, name), slot) } : {}),
-    ...(learn ? { learn: learn.bind(model) } : {}),
-  }
+    again: (sibling) => oneSlotModel(sibling, slot),
+  })
 }
 
 interface Waiting {

@@ -4,6 +4,7 @@ import type { RequestSource } from "../base/vocabulary.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { tokenCounts } from "../tokens/price.ts"
 import type { Model, StreamOptions, WarmResponse } from "./model.ts"
+import { modelAround } from "./model-around.ts"
 
 export interface Tracing {
   readonly telemetry: Telemetry
@@ -20,22 +21,11 @@ const untraced = new WeakMap<Model, Model>()
 
 export function tracedModel(given: Model, tracing: Tracing): Model {
   const model = untraced.get(given) ?? given
-  const { sibling, learn, count, warm } = model
-  const traced: Model = {
-    name: model.name,
-    provider: model.provider,
-    // learning may change them
-    get facts() {
-      return model.facts
-    },
-    ...(model.address ? { address: model.address } : {}),
-    ...(model.omits ? { omits: model.omits } : {}),
+  const traced = modelAround(model, {
     stream: (request, options) => streamed(model, { request, options, tracing }),
-    ...(warm ? { warm: (request, options) => warmed(model, { request, options, tracing }) } : {}),
-    ...(count ? { count: count.bind(model) } : {}),
-    ...(sibling ? { sibling: (name) => tracedModel(sibling.call(model, name), tracing) } : {}),
-    ...(learn ? { learn: learn.bind(model) } : {}),
-  }
+    warm: (request, options) => warmed(model, { request, options, tracing }),
+    again: (sibling) => tracedModel(sibling, tracing),
+  })
   untraced.set(traced, model)
   return traced
 }

@@ -6,9 +6,8 @@ import { setTimeout as wait } from "node:timers/promises"
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest"
 import { allEnded, pidsIn } from "../../../test/processes.ts"
 import type { HookEvent } from "../../base/vocabulary.ts"
-import { compactionHooks } from "./compaction-hooks.ts"
 import { commandHooks } from "./hook-command.ts"
-import { type Hook, type HookInput, hooksOf, runHooks } from "./hooks.ts"
+import { compactionHooks, type Hook, type HookInput, hooksOf, runHooks } from "./hooks.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "strata-hooks-"))
 afterAll(() => rmSync(directory, { recursive: true }))

@@ -5,6 +5,7 @@
 import { setTimeout as wait } from "node:timers/promises"
 import { reasonOf } from "../../base/errors.ts"
 import type { HookEvent } from "../../base/vocabulary.ts"
+import type { CompactionHooks } from "../../layers/4-compaction/options.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 
 /** The input of a hook. Shell commands get it as JSON on standard input, with the field names that hooks of other agents use. */
@@ -190,3 +191,36 @@ const subjectOf = ({ tool_name, source, trigger, notification_type, agent_type }
 function fits(matcher: string | undefined, subject: string): boolean {
   return matcher === undefined || matcher === "" || matcher === "*" || new RegExp(`^(?:${matcher})$`).test(subject)
 }
+
+/** The hooks around a compaction, in order: PreCompact, SessionStart with the source `compact`, PostCompact. */
+export function compactionHooks(runHooks: RunHooks): CompactionHooks {
+  return {
+    async before({ trigger, instructions: own, ...run }) {
+      const about = { trigger, custom_instructions: own }
+      const { contexts, messages, blocked, stop } = await runHooks("PreCompact", { about, ...given(run, "PreCompact") })
+      const all = [own, ...contexts.map(({ text }) => text)].filter((text) => text !== "")
+      return { instructions: all.join("\n\n"), messages, blocked: blocked ?? stop }
+    },
+    async started(run = {}) {
+      const outcome = await runHooks("SessionStart", { about: { source: "compact" }, ...given(run, "SessionStart") })
+      return { contexts: outcome.contexts, messages: reportsOf(outcome) }
+    },
+    // only what it wants the person to know is used
+    async after({ trigger, summary, signal }) {
+      try {
+        const about = { trigger, compact_summary: summary }
+        return { messages: reportsOf(await runHooks("PostCompact", { about, ...(signal ? { signal } : {}) })) }
+      } catch (error) {
+        if (signal?.aborted) return { messages: [] } // the compaction is done
+        throw error
+      }
+    },
+  }
+}
+
+type Run = NonNullable<Parameters<CompactionHooks["started"]>[0]>
+
+const given = ({ signal, progress }: Run, event: "PreCompact" | "SessionStart") => ({
+  ...(signal ? { signal } : {}),
+  ...(progress ? { onRun: (hook: string) => progress({ phase: "hook", event, hook }) } : {}),
+})

@@ -6,7 +6,6 @@ import { grouped } from "../../base/grouped.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import { textOf } from "../../messages/blocks.ts"
 import { InvalidModelRequestError, PromptTooLongError } from "../../model/errors.ts"
-import { refusesMedia } from "../../model/media-refusals.ts"
 import type { Model, ModelResponse, RateLimit } from "../../model/model.ts"
 import { keptCharacters, limitsFrom } from "../../model/stream-limits.ts"
 import { type Cost, costOfUsage } from "../../tokens/price.ts"
@@ -29,6 +28,19 @@ export interface Asking {
 
 const MOST_COMPACTIONS = 3 // for one request; what is refused even then cannot be made to fit
 const WITHHOLDINGS = ["new", "all"] as const // which images and documents are left out, one attempt after the other
+
+/** How providers say that they cannot use an image or a document. They share no error code for it, so the text is matched. */
+const MEDIA_REFUSALS: readonly RegExp[] = [
+  /could not process (?:the )?(?:image|pdf|document)/i, // Anthropic
+  /\b(?:image|document|pdf)\b.{0,80}\b(?:exceeds?|too large|invalid|unsupported|not supported|not valid|corrupt|could not|cannot|failed)/is,
+  /\b(?:invalid|unsupported|corrupt(?:ed)?|unable to (?:process|decode|read)|failed to (?:process|decode|load))\b.{0,40}\b(?:image|document|pdf)\b/is,
+  /\bmodel\b.{0,40}\bdoes(?: not|n't) support\b.{0,40}\b(?:image|vision|document|pdf)/is,
+  /\.(?:image|document)\.source\b/i, // the path of a block in Anthropic's message
+]
+
+/** Whether a request may be accepted without its images and documents. */
+const refusesMedia = (error: unknown): error is InvalidModelRequestError =>
+  error instanceof InvalidModelRequestError && MEDIA_REFUSALS.some((pattern) => pattern.test(error.said ?? ""))
 
 /**
  * A request that the API refuses is changed and sent again where that can help: compacted if it is too long, without images and

@@ -4,7 +4,6 @@
  */
 
 import { resolve } from "node:path"
-import { Channel } from "../../base/channel.ts"
 import type { Telemetry } from "../../base/telemetry.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { type ToolResult, type ToolUse, textOf } from "../../messages/blocks.ts"
@@ -25,6 +24,34 @@ import {
 import { judge } from "../permissions/permissions.ts"
 import type { QueryEvent } from "./query-events.ts"
 import type { Refusals } from "./refusals.ts"
+
+/** Merges events of several concurrent sources into one stream, in order of arrival. */
+class Channel<T> {
+  readonly #waiting: T[] = []
+  #wake: (() => void) | undefined
+  #ended = false
+
+  push(value: T): void {
+    this.#waiting.push(value)
+    this.#wake?.()
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#wake?.()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (;;) {
+      while (this.#waiting.length > 0) yield this.#waiting.shift()!
+      if (this.#ended) return
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+      this.#wake = undefined
+    }
+  }
+}
 
 export interface ToolRun extends Omit<Gate, "notice"> {
   readonly tools: readonly Tool[]

@@ -2,12 +2,15 @@
  * A command that the person runs beside the agent: in its working directory and with the environment of Bash, so without secrets. The
  * person is the authority, so no rule is asked.
  */
+
+import { randomUUID } from "node:crypto"
 import { StrataError } from "../../base/errors.ts"
 import type { Attachment } from "../../messages/attachments.ts"
-import { textOf } from "../../messages/blocks.ts"
+import { resultBlocks, textOf } from "../../messages/blocks.ts"
 import { executed } from "../../tools/defaults.ts"
 import { MOST_TIMEOUT_MS } from "../../tools/shell/shell-session.ts"
 import type { SharedToolContext, Tool } from "../../tools/tool.ts"
+import { runTools, type ToolRun } from "../loop/run-tools.ts"
 
 export interface PersonCommand {
   readonly command: string
@@ -48,4 +51,29 @@ export async function runPersonCommand(
     },
   )
   return { type: "person_command", command, content: typeof content === "string" ? content : textOf(content) }
+}
+
+/** One tool call that the person asked for, outside of the conversation. It passes the same rules, hooks and questions as the model's calls. */
+export interface PersonCall {
+  readonly tool: string
+  readonly input: unknown
+}
+
+export type PersonCallEnd =
+  | { readonly state: "ran"; readonly text: string; readonly isError: boolean }
+  | { readonly state: "refused"; readonly why: string }
+
+export async function runForPerson({ tool, input }: PersonCall, run: ToolRun): Promise<PersonCallEnd> {
+  const call = { type: "tool_use" as const, id: `person_${randomUUID()}`, name: tool, input }
+  const events = runTools([call], run)
+  let refused: string | undefined
+  for (;;) {
+    const { value, done } = await events.next()
+    if (done) {
+      const [result] = value.results
+      if (refused !== undefined) return { state: "refused", why: refused }
+      return { state: "ran", text: result ? textOf(resultBlocks(result)) : "", isError: result?.is_error === true }
+    }
+    if (value.type === "tool-denied") refused = value.why
+  }
 }

@@ -29,8 +29,7 @@ import { MessageCollector } from "./collect.ts"
 import { type Credentials, credentialsFrom, withoutVersion } from "./credentials.ts"
 import { Diagnosis } from "./diagnosed.ts"
 import { factsFrom } from "./learn.ts"
-import { watchLimits } from "./rate-limits.ts"
-import { watchBody } from "./watch-body.ts"
+import { watchBody, watchLimits } from "./watch-answer.ts"
 
 const PROVIDER = "anthropic"
 const SIDE_REQUEST_MS = 30_000 // to count tokens or ask about a model: the conversation can do without

@@ -1,6 +1,7 @@
 /** A model whose requests are counted, and checked against the limit in dollars before they are sent. */
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Model, StreamOptions, WarmOptions, WarmResponse } from "../model.ts"
+import { modelAround } from "../model-around.ts"
 import type { Meter } from "./meter.ts"
 
 /** What each metered model passes its requests to. A sub-agent gets its lead's model, and its requests must not be counted twice. */
@@ -11,22 +12,11 @@ export const withoutMeter = (model: Model): Model => unmetered.get(model) ?? mod
 
 export function meteredModel(given: Model, meter: Meter): Model {
   const model = withoutMeter(given)
-  const { sibling, learn, count, warm } = model
-  const metered: Model = {
-    name: model.name,
-    provider: model.provider,
-    // learning may change them
-    get facts() {
-      return model.facts
-    },
-    ...(model.address ? { address: model.address } : {}),
-    ...(model.omits ? { omits: model.omits } : {}),
+  const metered = modelAround(model, {
     stream: (request, options) => streamed(model, { request, options, meter }),
-    ...(warm ? { warm: (request, options) => warmed(model, { request, options, meter }) } : {}),
-    ...(count ? { count: count.bind(model) } : {}),
-    ...(sibling ? { sibling: (name) => meteredModel(sibling.call(model, name), meter) } : {}),
-    ...(learn ? { learn: learn.bind(model) } : {}),
-  }
+    warm: (request, options) => warmed(model, { request, options, meter }),
+    again: (sibling) => meteredModel(sibling, meter),
+  })
   unmetered.set(metered, model)
   return metered
 }

@@ -110,7 +110,7 @@ async function localAgent(halts?: (served: Served) => Promise<void> | undefined)
     mode: "bypass",
     settings: { figures: { "background-share": 100, "notes-growth": 1_000 } },
   })
-  return { agent, served: server.served }
+  return { agent, ...server }
 }
 
 test("LOOP-9 on a server with one slot every turn reads only what is new, though notes and memories are written", async () => {
@@ -124,6 +124,11 @@ test("LOOP-9 on a server with one slot every turn reads only what is new, though
   expect(served.some(({ kind }) => kind === "memory")).toBe(true)
   const [, ...later] = work
   for (const { read } of later) expect(read).toBeLessThan(2 * WORDS.length)
+})
+
+test("LOOP-9 a limit that a server with one slot shows holds for that server, not for others of its kind", async () => {
+  const { agent, url } = await localAgent()
+  expect(agent.model.address).toBe(url)
 })
 
 test("LOOP-9 work in the background waits for the end of the query, gives way to the next one, and is sent again", async () => {

@@ -1,9 +1,11 @@
 /**
- * Tells the model which tools wait to be loaded: in a message, once, and again where the list has changed or a boundary took it away. So a
- * server that comes or goes changes nothing before that message.
+ * What the model must know and the messages in view do not say: the mode and the date, which tools wait to be loaded, what tools say about
+ * themselves. Each is said in a message where it is due, so nothing before that message changes and the server's cache still fits.
  */
 import { isDeepStrictEqual } from "node:util"
+import type { PermissionMode } from "../../base/vocabulary.ts"
 import type { Attachment } from "../../messages/attachments.ts"
+import { isRequest, type Message } from "../../messages/messages.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import { nameOf } from "../../messages/tool-references.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
@@ -11,10 +13,75 @@ import { SEARCH_TOOL } from "../../tools/deferred/deferrable.ts"
 import type { DeferredTools, ToolsInView } from "../../tools/deferred/deferred-tools.ts"
 import { deferredListing } from "../../tools/deferred/listing.ts"
 import { toolDefinition } from "../../tools/definition/definition.ts"
-import type { Tool } from "../../tools/tool.ts"
+import type { LaterTools, Tool } from "../../tools/tool.ts"
 import type { ContextView } from "../../views/context/context.ts"
 import { loadedTools } from "../../views/context/loaded-tools.ts"
 import { judge, type PermissionPolicy } from "../permissions/permissions.ts"
+
+/** The mode that a model assumes where nothing is said. */
+const UNSAID_MODE: PermissionMode = "ask"
+
+interface ChangingFacts {
+  readonly mode: PermissionMode
+  /** The time now. Absent where the caller's own system prompt decides what the model knows. */
+  readonly now?: Date
+}
+
+/** What the messages in view do not say yet, or no longer. */
+export function factsDue(context: ContextView, { mode, now }: ChangingFacts): readonly Attachment[] {
+  return [...(now ? dateDue(context, dayOf(now)) : []), ...modeDue(context, mode)]
+}
+
+function modeDue({ said }: ContextView, mode: PermissionMode): readonly Attachment[] {
+  const before = said.mode
+  if ((before ?? UNSAID_MODE) === mode) return []
+  return [{ type: "permission_mode", mode, ...(before === undefined ? {} : { before }) }]
+}
+
+/** A new day is said with a message of the person, so that work that goes on over midnight is not interrupted. */
+function dateDue(context: ContextView, date: string): readonly Attachment[] {
+  const { said } = context
+  if (said.date === date) return []
+  return said.date === undefined || context.sinceResponse().some(isRequest) ? [{ type: "date", date }] : []
+}
+
+const dayOf = (time: Date): string => time.toISOString().slice(0, "YYYY-MM-DD".length)
+
+export interface Known {
+  /** Those in view. */
+  readonly messages: readonly Message[]
+  /** Whether there was a boundary: the list of skills is not sent again after one. */
+  readonly isCompacted: boolean
+}
+
+export function introductionsDue(
+  introductions: readonly Attachment[],
+  { messages, isCompacted }: Known,
+): readonly Attachment[] {
+  const attached = messages.flatMap((message) => (message.type === "attachment" ? [message.attachment] : []))
+  return introductions.filter((introduction) => {
+    const last = attached.findLast((earlier) => isAboutTheSame(earlier, introduction))
+    if (last === undefined) return !(isCompacted && introduction.type === "skill_listing")
+    return !isDeepStrictEqual(asJournaled(last), asJournaled(introduction))
+  })
+}
+
+/** What is due of tools that came after the opening. While none came, nothing is computed. */
+export function introductionsOfLater({ revision, introductions }: LaterTools) {
+  let known = 0
+  return (context: Pick<ContextView, "storedMessages">): readonly Attachment[] => {
+    if (revision() === known) return []
+    known = revision()
+    return introductionsDue(introductions(), { messages: context.storedMessages(), isCompacted: false })
+  }
+}
+
+const isAboutTheSame = (a: Attachment, b: Attachment): boolean => a.type === b.type && serverOf(a) === serverOf(b)
+
+const serverOf = (attachment: Attachment) => (attachment.type === "mcp_instructions" ? attachment.server : undefined)
+
+/** Without fields that are undefined. */
+const asJournaled = (attachment: Attachment): unknown => JSON.parse(JSON.stringify(attachment))
 
 export function toolsInView(context: ContextView): ToolsInView {
   const { tools } = context.prompt ?? {}
@@ -66,7 +133,6 @@ export function listingDue(deferred: DeferredTools, sizeOf: (name: string) => nu
   }
 }
 
-/** An attachment of a journal has no fields that are undefined. */
 function isSame({ belongsTo: _, ...known }: Attachment, listing: Attachment): boolean {
-  return isDeepStrictEqual(known, JSON.parse(JSON.stringify(listing)))
+  return isDeepStrictEqual(known, asJournaled(listing))
 }
