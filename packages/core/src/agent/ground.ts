@@ -8,8 +8,13 @@ import { InvalidOptionError } from "../base/options.ts"
 import { type Owner, ownerIn } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import { createTelemetry, type Telemetry } from "../base/telemetry.ts"
-import { type MemoryGround, memoryFor } from "../conversation/open.ts"
-import { followed, openAgentMemory, type ProjectMemory } from "../conversation/project-memory.ts"
+import {
+  followed,
+  type MemoryGround,
+  memoryFor,
+  openAgentMemory,
+  type ProjectMemory,
+} from "../conversation/project-memory.ts"
 import { placeOfConversation } from "../conversation/whose.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, projectDirectory } from "../journal/file/layout.ts"

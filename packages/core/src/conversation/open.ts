@@ -1,7 +1,7 @@
 /** Opens conversations: new ones, kept ones, and branches of them. Defaults are filled in here. */
-import { type Clock, systemClock } from "../base/clock.ts"
+import { systemClock } from "../base/clock.ts"
 import { projectName, randomIds } from "../base/ids.ts"
-import { describe, InvalidOptionError } from "../base/options.ts"
+import { InvalidOptionError } from "../base/options.ts"
 import { type Owner, ownerIn } from "../base/owner.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import { fileStore } from "../journal/file/file-store.ts"
@@ -11,7 +11,6 @@ import { estimatedSpending } from "../journal/in-flight.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
-import type { ToolDefinition } from "../messages/request.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
 import { isOffline, type Model } from "../model/model.ts"
 import { Meter } from "../model/spending/meter.ts"
@@ -23,9 +22,7 @@ import { type EffectiveSettings, loadSettings, type Settings } from "../settings
 import { leftOutSentences } from "../settings/trust.ts"
 import { findModel, windowBetas } from "../tokens/models.ts"
 import type { DeferredTools } from "../tools/deferred/deferred-tools.ts"
-import { checkTool, isToolset, refuseDuplicates } from "../tools/define-tool.ts"
 import { reranking } from "../tools/session/rerank.ts"
-import type { Tool } from "../tools/tool.ts"
 import { loadViews } from "../views/load.ts"
 import { isInside } from "../views/record/file-paths.ts"
 import { viewOptions } from "../views/views.ts"
@@ -35,8 +32,8 @@ import { askedLifetime, habitsOf } from "./habits.ts"
 import { messageDrafts } from "./incoming.ts"
 import { settingsOf } from "./model-settings.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
-import { openProjectMemory, type ProjectMemory } from "./project-memory.ts"
-import { checkPrompt, type Prompt } from "./prompt.ts"
+import { memoryFor, type ProjectMemory } from "./project-memory.ts"
+import { checkPrompt, definitionOf, type Prompt, promptOf } from "./prompt.ts"
 import { WhenOpen } from "./when-open.ts"
 import { placeOfConversation } from "./whose.ts"
 
@@ -286,27 +283,6 @@ async function withoutNetwork(): Promise<Model> {
   return offlineModel()
 }
 
-export interface MemoryGround {
-  readonly store: Store
-  readonly settings: EffectiveSettings
-  readonly root: string
-  readonly cwd: string
-  readonly clock: Clock
-  readonly code?: string
-  /** The store is the caller's, and not ours. */
-  readonly isOwnStore: boolean
-}
-
-/** A store of your own may keep its journals anywhere, so past conversations are searched only in ours. Without an owner there is no memory. */
-export async function memoryFor(
-  owner: Owner | undefined,
-  { store, settings: { values }, root, isOwnStore, ...rest }: MemoryGround,
-): Promise<ProjectMemory | undefined> {
-  if (owner === undefined) return undefined
-  const mode = values.off ? "off" : values.memory
-  return openProjectMemory({ store, owner, mode, ...rest, ...(isOwnStore ? {} : { root }) })
-}
-
 const alreadyBegun = (id: string) =>
   new InvalidOptionError(
     "messages",
@@ -324,40 +300,4 @@ async function promptsOf(options: ConversationOptions, { firstPrompt = {}, defer
     call: await definitionOf(deferred.call),
   }
   return { prompt, firstPrompt, deferral }
-}
-
-async function promptOf({ system, tools, context }: ConversationOptions): Promise<Prompt> {
-  return {
-    ...(system === undefined ? {} : { system }),
-    ...(tools === undefined ? {} : { tools: await toolDefinitions(tools) }),
-    ...(context === undefined ? {} : { context }),
-  }
-}
-
-/** A definition as the API takes it has no `execute`. */
-function toolDefinitions(tools: NonNullable<ConversationOptions["tools"]>): Promise<ToolDefinition[]> {
-  for (const [index, tool] of tools.entries()) checkItem(tool, index)
-  refuseDuplicates(tools.map((tool) => ("name" in tool ? tool.name : undefined)))
-  return Promise.all(tools.map((tool) => ("execute" in tool ? definitionOf(tool) : tool)))
-}
-
-/** Server tools have a `type`, and some of them no name. */
-function checkItem(item: unknown, index: number): void {
-  const { name, type, execute } = (item ?? {}) as Readonly<Record<string, unknown>>
-  if (isToolset(item))
-    throw new InvalidOptionError(
-      "tools",
-      `tools[${index}] is a toolset. openConversation() runs no tools, so it takes tools and definitions only; openAgent() opens toolsets.`,
-    )
-  if (execute !== undefined) checkTool(item as Tool)
-  else if (typeof name !== "string" && typeof type !== "string")
-    throw new InvalidOptionError(
-      "tools",
-      `tools[${index}] must be a tool from defineTool(), or a definition with a name, not ${describe(item)}.`,
-    )
-}
-
-async function definitionOf(tool: Tool): Promise<ToolDefinition> {
-  const { toolDefinition } = await import("../tools/definition/definition.ts") // loads schema libraries
-  return toolDefinition(tool)
 }

@@ -25,6 +25,7 @@ import { projectIdentity } from "../memory/project-identity.ts"
 import type { JournalSearch } from "../recall/journal-search.ts"
 import type { MemoryRecall, Recalled, RecallQuestion } from "../recall/memory-recall.ts"
 import type { Question } from "../recall/ranking.ts"
+import type { EffectiveSettings } from "../settings/settings.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
 import { noteDirectory, type ProjectGround, projectDirectories } from "./project-directories.ts"
 
@@ -49,6 +50,27 @@ export interface ProjectMemory {
   /** Directories with conversations of the project: of all its worktrees and subdirectories. None if the store keeps no files. */
   readonly journals: () => Promise<readonly string[]>
   close(): void
+}
+
+export interface MemoryGround {
+  readonly store: Store
+  readonly settings: EffectiveSettings
+  readonly root: string
+  readonly cwd: string
+  readonly clock: Clock
+  readonly code?: string
+  /** The store is the caller's, and not ours. */
+  readonly isOwnStore: boolean
+}
+
+/** A store of your own may keep its journals anywhere, so past conversations are searched only in ours. Without an owner there is no memory. */
+export async function memoryFor(
+  owner: Owner | undefined,
+  { store, settings: { values }, root, isOwnStore, ...rest }: MemoryGround,
+): Promise<ProjectMemory | undefined> {
+  if (owner === undefined) return undefined
+  const mode = values.off ? "off" : values.memory
+  return openProjectMemory({ store, owner, mode, ...rest, ...(isOwnStore ? {} : { root }) })
 }
 
 export interface ProjectMemoryOptions {

@@ -1,13 +1,15 @@
 /** What surrounds the messages of every request, rendered once and then sent unchanged. */
 
 import { reasonOf } from "../base/errors.ts"
-import { InvalidOptionError } from "../base/options.ts"
+import { describe, InvalidOptionError } from "../base/options.ts"
 import type { DecisionOf } from "../journal/entries.ts"
 import { renderPreamble } from "../messages/preamble.ts"
 import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
 import { isDeferred, nameOf } from "../messages/tool-references.ts"
 import { promptProblem } from "../messages/validate/prompt-problem.ts"
 import { wellFormed } from "../messages/well-formed.ts"
+import { checkTool, isToolset, refuseDuplicates } from "../tools/define-tool.ts"
+import type { Tool } from "../tools/tool.ts"
 
 /** The part of a request before the messages. */
 export interface Prompt {
@@ -15,6 +17,47 @@ export interface Prompt {
   readonly tools?: readonly ToolDefinition[]
   /** Titled texts sent before the conversation: project instructions, a memory index. */
   readonly context?: Readonly<Record<string, string>>
+}
+
+/** A prompt as a caller gives it. */
+interface GivenPrompt extends Omit<Prompt, "tools"> {
+  readonly tools?: readonly (Tool | ToolDefinition)[]
+}
+
+export async function promptOf({ system, tools, context }: GivenPrompt): Promise<Prompt> {
+  return {
+    ...(system === undefined ? {} : { system }),
+    ...(tools === undefined ? {} : { tools: await toolDefinitions(tools) }),
+    ...(context === undefined ? {} : { context }),
+  }
+}
+
+/** A definition as the API takes it has no `execute`. */
+function toolDefinitions(tools: NonNullable<GivenPrompt["tools"]>): Promise<ToolDefinition[]> {
+  for (const [index, tool] of tools.entries()) checkItem(tool, index)
+  refuseDuplicates(tools.map((tool) => ("name" in tool ? tool.name : undefined)))
+  return Promise.all(tools.map((tool) => ("execute" in tool ? definitionOf(tool) : tool)))
+}
+
+/** Server tools have a `type`, and some of them no name. */
+function checkItem(item: unknown, index: number): void {
+  const { name, type, execute } = (item ?? {}) as Readonly<Record<string, unknown>>
+  if (isToolset(item))
+    throw new InvalidOptionError(
+      "tools",
+      `tools[${index}] is a toolset. openConversation() runs no tools, so it takes tools and definitions only; openAgent() opens toolsets.`,
+    )
+  if (execute !== undefined) checkTool(item as Tool)
+  else if (typeof name !== "string" && typeof type !== "string")
+    throw new InvalidOptionError(
+      "tools",
+      `tools[${index}] must be a tool from defineTool(), or a definition with a name, not ${describe(item)}.`,
+    )
+}
+
+export async function definitionOf(tool: Tool): Promise<ToolDefinition> {
+  const { toolDefinition } = await import("../tools/definition/definition.ts") // loads schema libraries
+  return toolDefinition(tool)
 }
 
 export type RenderedParts = Pick<DecisionOf<"prompt-rendered">, "system" | "tools" | "context">

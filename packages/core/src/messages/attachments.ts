@@ -191,7 +191,7 @@ const modeText = (mode: PermissionMode): string => (Object.hasOwn(MODES, mode) ?
 
 type Of<K extends AttachmentKind> = Extract<Attachment, { readonly type: K }>
 
-/** Of each kind: the fields that it has in a journal, and what the model is told. An empty text is not sent. */
+/** Of each kind: the fields that it has in a journal, and what is said to the model. An empty text is not sent. */
 const KINDS: { readonly [K in AttachmentKind]: { readonly fields: FieldShapes; says(attachment: Of<K>): string } } = {
   file: {
     fields: FILE,

@@ -212,12 +212,32 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
 }
 
 /** The same for values of settings. The default takes their place. */
-export const RETIRED_VALUES: Readonly<Record<string, readonly string[]>> = { planner: ["money", "fidelity"] }
+const RETIRED_VALUES: Readonly<Record<string, readonly string[]>> = { planner: ["money", "fidelity"] }
 
 /** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
-export const RETIRED: Readonly<Record<"settings" | "switches" | "figures" | "hooks", readonly string[]>> = {
+const RETIRED: Readonly<Record<"settings" | "switches" | "figures" | "hooks", readonly string[]>> = {
   settings: ["worktreeMemory"],
   switches: ["fold", "snip", "folding"],
   figures: ["compact-ahead-lead"],
   hooks: [],
 }
+
+/** Settings without them: an old file opens as before. */
+export function withoutRetired(given: unknown): unknown {
+  if (!isRecord(given)) return given
+  const { settings, ...groups } = RETIRED
+  const kept: Record<string, unknown> = without(settings, given)
+  for (const [group, names] of Object.entries(groups)) {
+    const values = kept[group]
+    if (isRecord(values)) kept[group] = without(names, values)
+  }
+  for (const [name, values] of Object.entries(RETIRED_VALUES))
+    if (values.includes(kept[name] as string)) delete kept[name]
+  return kept
+}
+
+const without = (names: readonly string[], values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)))
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

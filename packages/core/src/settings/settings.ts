@@ -9,7 +9,7 @@ import { linkFactsOf } from "../base/path-facts.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import { type AgentFile, type AgentFiles, projectAgentFiles } from "./agent-files.ts"
 import { readClaudeSettings, unusedSentence } from "./claude-settings.ts"
-import { FIGURES, SWITCHES } from "./flag-names.ts"
+import { FIGURES, SWITCHES, withoutRetired } from "./flag-names.ts"
 import { mcpFileLayers } from "./mcp-file.ts"
 import {
   agentPart,
@@ -21,7 +21,6 @@ import {
   skillPart,
 } from "./project-parts.ts"
 import { personSettings, splitByTrust } from "./project-settings.ts"
-import { withoutRetired } from "./retired-settings.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import { problemsOf } from "./settings-problems.ts"
 import type { Settings } from "./settings-schema.ts"
