@@ -1,0 +1,55 @@
+/** Run by `claude plugin test`, in the environment of a hooks module. The program answers as `strata carry` does. */
+
+import type { On, SessionMessage } from "claude-code"
+import { expect, test } from "claude-code/testing"
+
+const said = (text: string, handle: string): SessionMessage => ({ role: "user", text, toolUses: [], handle })
+const MESSAGES = [said("one", "h1"), said("two", "h2"), said("three", "h3")]
+const OWN = { messages: [said("Claude Code's summary", "s1"), MESSAGES[2]!] }
+const CARRIED = { text: "the text", facts: "the record", kept: [2], tokens: { before: 1_000, after: 200, facts: 50 } }
+
+/** What the program would say, and what it was asked. */
+function program(on: On, answer: object | Error, asked: string[] = []) {
+  on("session.id", async () => ({ value: "session-1" }))
+  on("session.root", async () => ({ value: "/project" }))
+  on("ui.log", async () => ({ value: undefined }))
+  on("ui.status", async () => ({ value: undefined }))
+  on("session.compact", async () => OWN)
+  on("process.run", async (_$, e) => {
+    asked.push(JSON.stringify(e))
+    if (answer instanceof Error) throw answer
+    return {
+      value: {
+        exitCode: 0,
+        stdout: JSON.stringify(answer),
+        stderr: "",
+        isStdoutTruncated: false,
+        isStderrTruncated: false,
+      },
+    }
+  })
+}
+
+test("replace: the text, then the kept messages", { options: { mode: "replace" } }, async ($, on) => {
+  program(on, CARRIED)
+  const { messages } = await $.session.compact({ trigger: "manual", messages: MESSAGES } as never)
+  expect(messages?.map(({ text }) => text)).toEqual(["the text", "three"])
+})
+
+test("record: the record after its own summary", { options: { mode: "record" } }, async ($, on) => {
+  program(on, CARRIED)
+  const { messages } = await $.session.compact({ trigger: "auto", messages: MESSAGES } as never)
+  expect(messages?.map(({ text }) => text)).toEqual(["Claude Code's summary", "the record", "three"])
+})
+
+test("observe: nothing is changed", async ($, on) => {
+  const asked: string[] = []
+  program(on, CARRIED, asked)
+  expect(await $.session.compact({ trigger: "auto", messages: MESSAGES } as never)).toEqual(OWN)
+  expect(asked).toEqual([])
+})
+
+test("a program that fails leaves its own compaction in place", { options: { mode: "replace" } }, async ($, on) => {
+  program(on, new Error("no such program"))
+  expect(await $.session.compact({ trigger: "auto", messages: MESSAGES } as never)).toEqual(OWN)
+})
