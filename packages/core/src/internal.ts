@@ -77,7 +77,7 @@ export type { ConversationListing, FlushMode, OpeningReport, Store } from "./jou
 export { toolResultStorage } from "./layers/1-tool-results/tool-result-storage.ts"
 export type { ClearingOrder } from "./layers/2-microcompact/by-hand.ts"
 export { microcompaction } from "./layers/2-microcompact/microcompaction.ts"
-export { ROUTE_WORDS } from "./layers/4-compaction/attempt.ts"
+export { ROUTE_WORDS } from "./layers/4-compaction/choose.ts"
 export { compaction } from "./layers/4-compaction/compaction.ts"
 export { leadFor, paceIn } from "./layers/4-compaction/pace.ts"
 export { ageOf } from "./layers/5-auto-memory/age.ts"

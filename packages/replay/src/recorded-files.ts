@@ -6,7 +6,7 @@
 import { resolve } from "node:path"
 import type { Entry, FileRead } from "@strata/core"
 import { isDecision } from "@strata/core/internal/journal/entries"
-import type { ReadAgain, ReadFileAgain } from "@strata/core/internal/layers/4-compaction/restore/read-again"
+import type { ReadAgain, ReadFileAgain } from "@strata/core/internal/layers/4-compaction/restore/files"
 import { linesOf } from "@strata/core/internal/tools/files/line-endings"
 import { FileReads, forgetCalls } from "@strata/core/internal/tools/files/read-state"
 import type { FileEffect } from "@strata/core/internal/views/record/file-effect"

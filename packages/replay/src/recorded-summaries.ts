@@ -5,7 +5,7 @@
 import type { Entry, TokenCounts } from "@strata/core"
 import { addCounts, divideCounts, NO_TOKENS, roundCounts } from "@strata/core/internal/base/token-counts"
 import { isDecision } from "@strata/core/internal/journal/entries"
-import { continuationText } from "@strata/core/internal/layers/4-compaction/summarise/continuation"
+import { continuationText } from "@strata/core/internal/layers/4-compaction/summarise/prompts"
 import { toBlocks } from "@strata/core/internal/messages/blocks"
 import { tokenCounts } from "@strata/core/internal/tokens/price"
 import type { BlockSizes } from "./block-sizes.ts"

@@ -1,6 +1,6 @@
 /** How a compaction reads on every screen: its progress, its result, its plan. Pure. */
 import type { AuditFigures, CompactionPlan, CompactionProgress, RouteName } from "@strata/core/internal"
-import { ROUTE_WORDS } from "@strata/core/internal/layers/4-compaction/attempt"
+import { ROUTE_WORDS } from "@strata/core/internal/layers/4-compaction/choose"
 import { counted, dollars, grouped, percent } from "./numbers.ts"
 import { indented, wrapped } from "./text.ts"
 

@@ -1,7 +1,7 @@
 /** Plants one false claim in a truthful summary and looks whether the audit finds it; counts alarms where nothing was planted. */
 import { artifacts, type Message, sentBlocks } from "@strata/core/internal"
-import { type Audit, type AuditInput, audit } from "@strata/core/internal/layers/4-compaction/audit/audit"
-import { type Source, sourceOf } from "@strata/core/internal/layers/4-compaction/audit/source"
+import { type Audit, type AuditInput, audit } from "@strata/core/internal/layers/4-compaction/check/audit"
+import { type Source, sourceOf } from "@strata/core/internal/layers/4-compaction/check/source"
 import { type Facts, gatherFacts } from "@strata/core/internal/model/offline/facts"
 import type { ReadMessage } from "@strata/core/internal/model/offline/read-message"
 import { readTimeline } from "@strata/core/internal/model/offline/timeline"

@@ -1,6 +1,6 @@
 import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
 import { compaction } from "@strata/core/internal/layers/4-compaction/compaction"
-import { offline } from "@strata/core/internal/layers/4-compaction/routes/offline"
+import { offline } from "@strata/core/internal/layers/4-compaction/summarise/offline"
 import { cacheLifetimes } from "@strata/core/internal/layers/planner/lifetime"
 import { layered } from "./layered.ts"
 import { storage } from "./storage.ts"

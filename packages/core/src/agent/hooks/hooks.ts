@@ -5,7 +5,7 @@
 import { setTimeout as wait } from "node:timers/promises"
 import { reasonOf } from "../../base/errors.ts"
 import type { HookEvent } from "../../base/vocabulary.ts"
-import type { CompactionHooks } from "../../layers/4-compaction/options.ts"
+import type { CompactionHooks } from "../../layers/4-compaction/surroundings.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 
 /** The input of a hook. Shell commands get it as JSON on standard input, with the field names that hooks of other agents use. */

@@ -9,14 +9,14 @@ import type { CompactionOrder, CompactionProgress } from "../compaction-order.ts
 import type { LayerContext, Outcome } from "../layer.ts"
 import { type Moment, preparesNow } from "../planner/compact-now.ts"
 import { positionOf } from "../position.ts"
-import type { CheckedSummary } from "./audit/check.ts"
+import type { CheckedSummary } from "./check/check.ts"
 import { type Cut, cutAfter } from "./cut.ts"
 import { largestLead, leadFor, paceOf } from "./pace.ts"
-import type { Route } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
+import type { Route } from "./summarise/route.ts"
 
 /** A summary that is ready. */
-export interface Prepared {
+interface Prepared {
   readonly route: Route
   readonly outcome: CheckedSummary
   /** It covers everything from the boundary up to this message. */
@@ -48,7 +48,7 @@ const CAUTION = 1.5 // times the time that the last one took
 const LAYER = { name: "compaction" } as const
 
 /** Time that is not spent: a replay has the summary at once, and takes it when a model would have written it. */
-export interface PretendedTime {
+interface PretendedTime {
   /** Of one summary. */
   readonly seconds: number
   /** A summary was paid for. */
@@ -180,7 +180,7 @@ export function dueSoon(context: LayerContext, { seconds, moment }: DueSoon): Co
     : undefined
 }
 
-export interface DueSoon {
+interface DueSoon {
   readonly seconds: number
   readonly moment: Moment
 }

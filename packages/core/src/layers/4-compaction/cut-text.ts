@@ -1,11 +1,12 @@
 /**
- * Cuts a text to a number of tokens: at a line end where there is one, and never inside a character. The result fits by the same
- * estimate that the caller uses.
+ * Cuts texts that are too long: to their beginning, or by taking out the middle. At a line end where there is one, and never inside a
+ * character.
  */
+import { grouped } from "../../base/grouped.ts"
 
 export type Estimate = (text: string) => number
 
-export interface TextToCut {
+interface TextToCut {
   readonly text: string
   /** Tokens. */
   readonly limit: number
@@ -20,7 +21,7 @@ const SHORT = 10_000 // characters
 export const charactersWithin = (tokens: number): number =>
   Math.max(SHORT, Math.ceil(tokens) * MOST_CHARACTERS_PER_TOKEN)
 
-export function fits({ text, limit, estimate }: TextToCut): boolean {
+function fits({ text, limit, estimate }: TextToCut): boolean {
   return text.length <= charactersWithin(limit) && estimate(text) <= limit
 }
 
@@ -46,6 +47,48 @@ export function largest(most: number, holds: (count: number) => boolean): number
 }
 
 function splitsPair(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1)
+  return before >= 0xd800 && before <= 0xdbff
+}
+
+const HEAD_SHARE = 2 / 3 // of what is kept; the end gets its share too, since errors and totals are there
+const NEAR = 1 / 4 // a line end within this part of a piece is near enough to cut there
+const LEAST = 100 // characters; below that a cut would leave little more than the line that reports it
+
+/**
+ * Takes the middle out of a text that is too long. The beginning says what it is, the end how it came out, and a line between them says how
+ * much is missing. The result is never longer than the limit.
+ */
+export function cutMiddle(text: string, limit: number): string {
+  const size = Math.max(LEAST, Math.floor(limit))
+  if (text.length <= size) return text
+  const { head, tail } = aroundMiddle(text, size - gapLine(text.length).length)
+  return `${text.slice(0, head)}${gapLine(text.length - head - tail)}${text.slice(text.length - tail)}`
+}
+
+/** How many characters stay at either end of a text that is longer than the room. */
+export function aroundMiddle(text: string, room: number): { readonly head: number; readonly tail: number } {
+  const forHead = Math.floor(room * HEAD_SHARE)
+  return { head: headOf(text, forHead).length, tail: tailOf(text, room - forHead).length }
+}
+
+const gapLine = (missing: number) => `\n[… ${grouped(missing)} characters left out here …]\n`
+
+function headOf(text: string, size: number): string {
+  const lineEnd = text.lastIndexOf("\n", size)
+  if (lineEnd >= size * (1 - NEAR)) return text.slice(0, lineEnd)
+  return text.slice(0, splitsCharacter(text, size) ? size - 1 : size)
+}
+
+function tailOf(text: string, size: number): string {
+  const start = text.length - size
+  const lineStart = text.indexOf("\n", start - 1) + 1
+  if (lineStart > 0 && lineStart <= start + size * NEAR) return text.slice(lineStart)
+  return text.slice(splitsCharacter(text, start) ? start + 1 : start)
+}
+
+/** Whether a cut here would leave half a character on each side. */
+function splitsCharacter(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1)
   return before >= 0xd800 && before <= 0xdbff
 }

@@ -1,8 +1,8 @@
 /** The figures of a compaction, fitted to the window: what is generous in a large window would fill a small one. */
 import type { LayerContext } from "../layer.ts"
 import type { KeepFigures } from "./cut.ts"
-import type { FactsLimits } from "./facts/facts.ts"
-import { FACTS_LIMITS } from "./facts/facts.ts"
+import type { FactsLimits } from "./restore/facts.ts"
+import { FACTS_LIMITS } from "./restore/facts.ts"
 import { type RestoreLimits, restoreLimits } from "./restore/restore.ts"
 
 const USUAL_THRESHOLD = 167_000 // tokens: the figures are meant for a window of 200,000

@@ -1,17 +1,155 @@
-/** The entries that make a summary the beginning of the conversation: boundary, summary, and what follows it. */
-
+/**
+ * Step 6, install. The person reviews the summary, hooks speak, and the drafts of the entries are made: boundary, summary, and what follows
+ * it. Nothing has changed until they are journaled.
+ */
+import { inSlices } from "../../base/in-slices.ts"
 import type { CompactionFacts, DecisionDraft, Draft, MessageDraft } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { isThinking } from "../../messages/blocks.ts"
 import { contentOf, type Message, type SignedSummary, type Uuid } from "../../messages/messages.ts"
 import { referencesIn } from "../../messages/tool-references.ts"
 import type { ModelResponse } from "../../model/model.ts"
+import { wholeTokens } from "../../tokens/context-size.ts"
+import { unlessInterrupted } from "../../tools/interruption.ts"
 import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
-import type { LayerContext } from "../layer.ts"
-import type { Cut } from "./cut.ts"
-import type { Shortened } from "./shorten.ts"
+import { accountSentSteps } from "../../views/context/sent-accounting.ts"
+import type { LayerContext, Outcome } from "../layer.ts"
+import type { Choice, Chosen } from "./choose.ts"
+import type { Cut, Shortened } from "./cut.ts"
+import { hookOutput } from "./hooks.ts"
+import type { Carried } from "./restore/carried.ts"
+import type { Situation } from "./situation.ts"
+import { purposeOf } from "./summarise/route.ts"
+import type { Surroundings } from "./surroundings.ts"
+import { type Failure, mostAfter, type Weighed, weigh } from "./weigh.ts"
 
-export interface Installation {
+interface HowToInstall {
+  /** It was written in the background. */
+  readonly isPrepared?: boolean
+  /** Drops what was prepared for the view before. */
+  readonly forget: () => void
+}
+
+export async function install(situation: Situation, choice: Choice, how: HowToInstall): Promise<Outcome> {
+  if (choice.kind !== "weighed") return notInstalled(situation, choice)
+  const { paid } = choice
+  const { signal, progress } = situation.context
+  const reviewed = await review(situation, choice)
+  if (signal.aborted) return notInstalled(situation, { kind: "given-up", paid })
+  if (reviewed.kind !== "weighed") return notInstalled(situation, { ...reviewed, paid })
+  if (reviewed.route.name === "offline") progress({ phase: "message", message: quotedSentence(paid.length > 0) })
+  const said = await hooksSay(situation, reviewed)
+  if (said === "interrupted") return notInstalled(situation, { kind: "given-up", paid })
+  return installed(situation, { ...reviewed, paid, said }, how)
+}
+
+/** Only the bill has changed, and what is known about a failure. */
+export function notInstalled({ context, order }: Situation, choice: Exclude<Choice, Chosen>): Outcome {
+  const bill = spent(choice.paid, order.trigger)
+  if (choice.kind === "given-up") return { drafts: bill }
+  const instead = order.trigger === "manual" ? "Try again later" : "Try /compact"
+  const message = `The conversation could not be compacted: ${choice.message}. Nothing was changed and everything is kept. ${instead}, go back to an earlier message, or use a model with a larger window.`
+  context.progress({ phase: "failed", message })
+  return {
+    drafts: [
+      ...bill,
+      { type: "strata", subtype: "compaction-failed", trigger: order.trigger, reason: choice.why, message },
+    ],
+  }
+}
+
+/** What a person makes of the summary. It must still be worth it. */
+async function review(
+  situation: Situation,
+  written: Weighed,
+): Promise<Weighed | Failure | { readonly kind: "given-up" }> {
+  const { order } = situation
+  const { route, cut, summary } = written
+  if (!order.review) return written
+  const text = (await order.review({ text: summary, route: route.name }))?.trim()
+  if (!text) return { kind: "given-up" }
+  if (text === summary.trim()) return written
+  return weigh(situation, { route, outcome: { kind: "summary", text, cut, responses: [] } })
+}
+
+const quotedSentence = (isPaid: boolean): string =>
+  `${isPaid ? "No summary that a model wrote could be used" : "No model could write the summary"}, so it is quoted from the conversation. The journal has everything. A model writes the next one.`
+
+type Said = ReturnType<typeof hookOutput>
+
+/** What hooks say after the boundary, within the room that is left. */
+async function hooksSay(situation: Situation, { route, after }: Weighed): Promise<Said | "interrupted"> {
+  const { context, around, figures } = situation
+  const { signal, progress } = context
+  const started = await unlessInterrupted(
+    signal,
+    around.hooks?.started({ signal, progress }) ?? Promise.resolve(undefined),
+  )
+  if (started.state === "interrupted" || signal.aborted) return "interrupted"
+  for (const message of started.value?.messages ?? []) progress({ phase: "message", message })
+  return hookOutput(started.value?.contexts ?? [], {
+    room: Math.min(figures.hooks, mostAfter(situation, route) - after.tokens),
+    estimate: (words) => context.views.estimator.text(words),
+  })
+}
+
+type ToInstall = Chosen & { readonly said: Said }
+
+async function installed(
+  situation: Situation,
+  toInstall: ToInstall,
+  { isPrepared = false, forget }: HowToInstall,
+): Promise<Outcome> {
+  const { context, order, limits } = situation
+  const { route, paid, cut, text, after, audit, signed, said } = toInstall
+  const { last, responses } = context.views.compactions
+  const figures = {
+    route: route.name,
+    tokensBefore: context.size.tokens,
+    tokensAfter: wholeTokens(after.tokens + said.tokens),
+    ...(audit ? { audit } : {}),
+  }
+  const drafts = installation({
+    context,
+    cut,
+    text,
+    ...(signed ? { signed } : {}),
+    attachments: [...after.attachments, ...said.attachments],
+    shortened: after.shortened,
+    facts: {
+      trigger: order.trigger,
+      ...figures,
+      threshold: limits.autoCompact,
+      ...(isPrepared ? { prepared: true } : {}),
+      ...(order.planned === undefined ? {} : { planned: order.planned }),
+      ...(last ? { previous: { boundary: last.boundary, responses } } : {}),
+    },
+  })
+  const content = await inSlices(accountSentSteps(context.views))
+  return {
+    drafts: [...spent(paid, order.trigger), ...drafts],
+    counts: { "files.restored": after.files.restored, "files.failed": after.files.failed },
+    async journaled(now) {
+      forget()
+      readsFollow(situation.around, after)
+      now.progress({ phase: "done", ...figures, content })
+      await hooksLearn({ ...situation, context: now }, toInstall)
+    },
+  }
+}
+
+/** Forgets what the tools knew of the old view, and remembers what the new one shows. */
+function readsFollow({ reads }: Surroundings, after: Carried): void {
+  for (const [path] of [...(reads?.entries() ?? [])]) reads?.forget(path)
+  for (const [path, read] of after.reads) reads?.set(path, read)
+}
+
+async function hooksLearn({ context, order, around }: Situation, { summary }: Weighed): Promise<void> {
+  const said = await around.hooks?.after({ trigger: order.trigger, summary, signal: context.signal })
+  for (const message of said?.messages ?? []) context.progress({ phase: "message", message })
+}
+
+interface Installation {
   readonly context: LayerContext
   readonly cut: Cut
   /** The summary with the text around it. */
@@ -55,15 +193,11 @@ export function installation({
   ]
 }
 
-/** What a request for a summary is for. */
-export const sourceOf = (trigger: CompactionFacts["trigger"]): "compaction" | "by-hand" =>
-  trigger === "manual" ? "by-hand" : "compaction"
-
 export const spent = (responses: readonly ModelResponse[], trigger: CompactionFacts["trigger"]): DecisionDraft[] =>
   responses.map(({ id, model, usage }) => ({
     type: "strata",
     subtype: "spent",
-    purpose: sourceOf(trigger),
+    purpose: purposeOf(trigger),
     model,
     responseId: id,
     usage,

@@ -1,13 +1,23 @@
 /**
- * Before a model is asked: what will be there afterwards is computed and made to fit. Files get what the rest leaves; then fewer messages are
+ * Steps 1 and 2, decide and cut. Before a model is asked, what will be there afterwards is computed and made to fit. Files get what the rest leaves; then fewer messages are
  * kept, then the record is shorter. Where even that does not fit, the compaction is refused, and nothing was paid.
  */
 import { grouped } from "../../base/grouped.ts"
+import { inSlices } from "../../base/in-slices.ts"
 import type { Refusal } from "../compaction-order.ts"
-import { aftermath, type Surroundings, tokensIn } from "./aftermath.ts"
-import { appendixRoom } from "./audit/check.ts"
+import { appendixRoom } from "./check/check.ts"
 import { type CompactionFigures, reducedFigures } from "./figures.ts"
-import { LEAST_NEW_SHARE, type Situation, situationWith } from "./situation.ts"
+import { carried, tokensIn } from "./restore/carried.ts"
+import {
+  assess,
+  type Begun,
+  type Due,
+  isRefusal,
+  LEAST_NEW_SHARE,
+  measureSteps,
+  type Situation,
+  situationWith,
+} from "./situation.ts"
 
 /** Shares of the usual figures, tried in this order. */
 const STEPS = [
@@ -24,13 +34,22 @@ const SUMMARY_SHARE = 0.3 // of what it summarises, where that is short
 const LEAST_SUMMARY = 300 // tokens: a shorter text says nothing
 const AROUND_SUMMARY = 300 // tokens of the text around it
 
-export async function madeToFit(situation: Situation, around: Surroundings): Promise<Situation | Refusal> {
+/** What a compaction starts from, made to fit before anyone is asked. */
+export async function situationFor(begun: Begun, due?: Due): Promise<Situation | Refusal> {
+  const { views, signal } = begun.context
+  await inSlices(views.catchUpSteps(), { signal }) // what the record shows is read below
+  await inSlices(measureSteps(begun.context), { signal })
+  const situation = assess(begun, due)
+  return isRefusal(situation) ? situation : madeToFit(situation)
+}
+
+async function madeToFit(situation: Situation): Promise<Situation | Refusal> {
   const goals = goalsOf(situation)
   let least = Number.POSITIVE_INFINITY
   let fitting: Situation | undefined
   for (const step of mayShortenRecord(situation) ? STEPS : STEPS.filter(({ record }) => record === 1)) {
     const tried = withRoom(situation, reducedFigures(situation.figures, step), goals)
-    const { tokens } = await aftermath({ situation: tried, cut: tried.cut, summary: largestSummary(tried) }, around)
+    const { tokens } = await carried({ situation: tried, cut: tried.cut, summary: largestSummary(tried) })
     if (tokens <= goals.wanted) return tried
     if (tokens <= goals.most) fitting = tried
     least = Math.min(least, tokens)

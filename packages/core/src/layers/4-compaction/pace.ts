@@ -2,7 +2,7 @@
 import { usageTotal } from "../../tokens/context-size.ts"
 import type { ContextView } from "../../views/context/context.ts"
 
-export interface Pace {
+interface Pace {
   readonly tokensPerSecond: number
   readonly secondsPerTurn: number
   /** Tokens of the largest of the latest steps. */

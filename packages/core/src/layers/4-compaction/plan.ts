@@ -5,13 +5,12 @@ import type { Attachment } from "../../messages/attachments.ts"
 import { wholeTokens } from "../../tokens/context-size.ts"
 import { costOf } from "../../tokens/price.ts"
 import type { CompactionPlan, RouteName } from "../compaction-order.ts"
-import { type Aftermath, aftermath, expectedSummary, tokensIn } from "./aftermath.ts"
-import { weigh } from "./attempt.ts"
-import { auditorOf, isWanting } from "./audit/check.ts"
+import { askAndCheck, checkFor, FIRST, isWanting } from "./check/check.ts"
 import type { Cut } from "./cut.ts"
-import type { CompactionOptions } from "./options.ts"
-import type { Route, RouteInput } from "./routes/route.ts"
+import { type Carried, carried, expectedSummary, tokensIn } from "./restore/carried.ts"
 import type { Situation } from "./situation.ts"
+import type { Route, RouteInput } from "./summarise/route.ts"
+import { weigh } from "./weigh.ts"
 
 /** Routes that cost nothing: the plan takes their real summary. */
 const FREE: ReadonlySet<RouteName> = new Set(["notes", "offline"])
@@ -19,25 +18,21 @@ const FREE: ReadonlySet<RouteName> = new Set(["notes", "offline"])
 interface OpenRoute {
   readonly route: Route | undefined
   readonly cut: Cut
-  readonly after: Aftermath
+  readonly after: Carried
   readonly isWritten: boolean
 }
 
-export async function planOf(
-  situation: Situation,
-  routes: readonly Route[],
-  options: CompactionOptions,
-): Promise<CompactionPlan> {
+export async function planOf(situation: Situation, routes: readonly Route[]): Promise<CompactionPlan> {
   const { context, order } = situation
   const quiet = { ...situation, context: { ...context, progress: () => undefined } }
   const open: RouteName[] = []
   let first: OpenRoute | undefined
   for (const route of routes) {
-    if (open.length === 0) first = await opened(quiet, route, options)
+    if (open.length === 0) first = await opened(quiet, route)
     const isOpen = open.length > 0 ? await route.cut(inputFor(quiet)) : first
     if (isOpen) open.push(route.name)
   }
-  first ??= await unwritten(quiet, { route: undefined, cut: situation.cut }, options)
+  first ??= await unwritten(quiet, { route: undefined, cut: situation.cut })
   const { route, cut, after, isWritten } = first
   const figures = figuresOf(situation, first)
   const dollars = isWritten ? undefined : priceOf(route, situation, first)
@@ -83,15 +78,18 @@ function figuresOf({ context, cutInput }: Situation, { cut, after }: Pick<OpenRo
 }
 
 /** A route as it would be taken: one whose summary is at hand and does not do is passed over, as it will be then. */
-async function opened(situation: Situation, route: Route, options: CompactionOptions): Promise<OpenRoute | undefined> {
+async function opened(situation: Situation, route: Route): Promise<OpenRoute | undefined> {
   const input = inputFor(situation)
   const cut = await route.cut(input)
   if (!cut) return undefined
-  if (!FREE.has(route.name) && !situation.order.written) return unwritten(situation, { route, cut }, options)
-  const outcome = await auditorOf(situation).summary(route, [], () => route.summarise(input))
+  if (!FREE.has(route.name) && !situation.order.written) return unwritten(situation, { route, cut })
+  const { outcome } = await askAndCheck(situation, {
+    ...{ route, instructions: [], asking: FIRST, check: checkFor(situation) },
+    ask: () => route.summarise(input),
+  })
   if (outcome.kind !== "summary" || (isWanting(outcome) && !situation.order.written)) return undefined
-  const weighed = await weigh(situation, { route, outcome, options })
-  return "after" in weighed ? { route, cut: weighed.cut, after: weighed.after, isWritten: true } : undefined
+  const weighed = await weigh(situation, { route, outcome })
+  return weighed.kind === "weighed" ? { route, cut: weighed.cut, after: weighed.after, isWritten: true } : undefined
 }
 
 const inputFor = (situation: Situation): RouteInput => ({
@@ -100,12 +98,8 @@ const inputFor = (situation: Situation): RouteInput => ({
   onProgress: () => undefined,
 })
 
-async function unwritten(
-  situation: Situation,
-  { route, cut }: Pick<OpenRoute, "route" | "cut">,
-  options: CompactionOptions,
-): Promise<OpenRoute> {
-  const after = await aftermath({ situation, cut, summary: expectedSummary(situation, cut) }, options)
+async function unwritten(situation: Situation, { route, cut }: Pick<OpenRoute, "route" | "cut">): Promise<OpenRoute> {
+  const after = await carried({ situation, cut, summary: expectedSummary(situation, cut) })
   return { route, cut, after, isWritten: false }
 }
 

@@ -7,13 +7,25 @@ import type { Measure } from "../../tokens/estimate.ts"
 import type { Thresholds } from "../../tokens/window.ts"
 import type { CompactionOrder, Refusal, RefusalReason } from "../compaction-order.ts"
 import type { LayerContext } from "../layer.ts"
-import { type Cut, type CutInput, cutAll, cutRange, isSummary, openFrom, type TokensOf } from "./cut.ts"
+import {
+  type Cut,
+  type CutInput,
+  cutAll,
+  cutRange,
+  isSummary,
+  openFrom,
+  shortenedIn,
+  type TokensOf,
+  withShortened,
+} from "./cut.ts"
 import { type CompactionFigures, compactionFigures, newestWithin, plannedFigures } from "./figures.ts"
-import { shortenedIn, withShortened } from "./shorten.ts"
+import type { Surroundings } from "./surroundings.ts"
 
+/** What every step of a compaction has before it. */
 export interface Situation {
   readonly context: LayerContext
   readonly order: CompactionOrder
+  readonly around: Surroundings
   readonly figures: CompactionFigures
   /** The limits to fit. */
   readonly limits: Thresholds
@@ -26,24 +38,32 @@ const PLANNED_NEW_CONTENT = 20_000 // tokens of it, where the planner compacts l
 /** Where nothing more fits, or a request was refused: less than this is not worth another one. */
 export const LEAST_NEW_SHARE = 0.1
 
+export type Begun = Pick<Situation, "context" | "order" | "around">
+
+export interface Due {
+  readonly isAhead?: boolean
+}
+
 /** `isAhead`: it is not due yet, so what is new by then is not known. */
-export function assess(
-  context: LayerContext,
-  order: CompactionOrder,
-  { isAhead = false }: { readonly isAhead?: boolean } = {},
-): Situation | Refusal {
+export function assess({ context, order, around }: Begun, { isAhead = false }: Due = {}): Situation | Refusal {
   const limits = order.target ?? context.thresholds
   const usual = compactionFigures({ flags: context.flags, thresholds: limits })
   const room = { prompt: context.views.context.promptTokens, autoCompact: limits.autoCompact }
   const figures = order.planned === undefined ? usual : plannedFigures(usual, room)
-  const situation = situationWith({ context, order, limits }, figures)
+  const situation = situationWith({ context, order, around, limits }, figures)
   const refusal = refusalOf(situation, situation.cut)
   return refusal && !(isAhead && refusal.why === "too-soon") ? refusal : situation
 }
 
 /** Where these figures would cut. A situation before it has the messages. */
 export function situationWith(
-  { context, order, limits, cutInput: before }: Omit<Situation, "figures" | "cut" | "cutInput"> & Partial<Situation>,
+  {
+    context,
+    order,
+    around,
+    limits,
+    cutInput: before,
+  }: Omit<Situation, "figures" | "cut" | "cutInput"> & Partial<Situation>,
   figures: CompactionFigures,
 ): Situation {
   const tokensOf = sizesIn(context)
@@ -59,7 +79,7 @@ export function situationWith(
   }
   const cutInput = { messages, tokensOf, figures: figures.keep, newest }
   const cut = order.range ? cutRange(messages, order.range) : cutAll(cutInput)
-  return { context, order, figures, limits, cutInput, cut: cut! }
+  return { context, order, around, figures, limits, cutInput, cut: cut! }
 }
 
 /** Of each message once: the text of a long conversation takes a while to measure. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { defaultLayers } from "../../../src/conversation/default-layers.ts"
 import type { Entry } from "../../../src/journal/entries.ts"
-import type { Route } from "../../../src/layers/4-compaction/routes/route.ts"
+import type { Route } from "../../../src/layers/4-compaction/summarise/route.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { ask, ofType } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"

@@ -1,7 +1,7 @@
 /** The summariser against the simulator when all goes well: one call, or several for a conversation larger than the window. */
 import { describe, expect, test } from "vitest"
-import { continuationText } from "../../../src/layers/4-compaction/summarise/continuation.ts"
 import type { SummaryOutcome } from "../../../src/layers/4-compaction/summarise/direct.ts"
+import { continuationText } from "../../../src/layers/4-compaction/summarise/prompts.ts"
 import { USUAL_TITLES } from "../../../src/model/offline/fill.ts"
 import { MODEL_FACTS } from "../../../src/tokens/model-facts.ts"
 import { conversation } from "../../builders.ts"

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { projectName } from "../../../src/base/ids.ts"
 import { openWithSettings } from "../../../src/conversation/open.ts"
-import { renderFacts } from "../../../src/layers/4-compaction/facts/facts.ts"
+import { renderFacts } from "../../../src/layers/4-compaction/restore/facts.ts"
 import { ask, calls, MODEL, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, leadFor } from "./cast.ts"
 

@@ -12,7 +12,7 @@ import { frontier } from "../../../views/record/frontier.ts"
 import { names } from "../../../views/record/names.ts"
 import { results } from "../../../views/record/results.ts"
 import { words } from "../../../views/record/words.ts"
-import type { Recorded } from "../facts/facts.ts"
+import type { Recorded } from "../restore/facts.ts"
 
 /** What the record says, as data. Lists run from old to new. */
 export interface CarriedRecord {

@@ -3,7 +3,7 @@ import { type ConversationBuilder, conversation } from "../../../../test/builder
 import type { Attachment } from "../../../messages/attachments.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import { agentListing, agentStatus, serverInstructions, skillsInUse, toolSet } from "./attached-before.ts"
-import { sizeOf } from "./file-page.ts"
+import { sizeOf } from "./files.ts"
 
 const { text: estimate } = createEstimator("claude-5")
 const before = ({ messages }: ConversationBuilder, kept: readonly number[] = []) => ({

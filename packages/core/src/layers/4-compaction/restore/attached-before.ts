@@ -1,13 +1,13 @@
 /**
- * What attachments said before the boundary and must still apply after it: skills in use, agents, loaded tools, tool servers'
- * instructions. Pure. What a kept message shows is not repeated. The skill listing is not sent again.
+ * Step 5, restore. What attachments said before the boundary and must still apply after it: skills in use, agents, loaded tools, tool
+ * servers' instructions. Pure. What a kept message shows is not repeated. The skill listing is not sent again.
  */
 import type { AddedTool, Attachment, AttachmentKind } from "../../../messages/attachments.ts"
 import { contentOf, type Message, type Uuid } from "../../../messages/messages.ts"
 import { referencesIn } from "../../../messages/tool-references.ts"
 import type { Agents } from "../../../views/record/agents.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
-import { sizeOf } from "./file-page.ts"
+import { sizeOf } from "./files.ts"
 
 export interface AttachedBefore {
   /** Since the last boundary, in order. */
@@ -16,7 +16,7 @@ export interface AttachedBefore {
   readonly kept: ReadonlySet<Uuid>
 }
 
-export interface SkillLimits {
+interface SkillLimits {
   readonly estimate: Estimate
   /** Tokens of one, and of all together. */
   readonly each: number

@@ -5,8 +5,7 @@ import { createEstimator } from "../../../tokens/estimate.ts"
 import type { FileRead } from "../../../tools/tool.ts"
 import { ContextView } from "../../../views/context/context.ts"
 import { CLEARED_MARKER } from "../../../views/context/render-decisions.ts"
-import { type CandidateInput, candidates } from "./candidates.ts"
-import { wholeCalls } from "./whole-calls.ts"
+import { type CandidateInput, candidates, wholeCalls } from "./files.ts"
 
 const seen = (more: Partial<FileRead> = {}): FileRead => ({
   content: "x",

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import type { FileRead } from "../../../tools/tool.ts"
-import { pageOf, sizeOf } from "./file-page.ts"
+import { pageOf, sizeOf } from "./files.ts"
 
 const { text: estimate } = createEstimator("claude-5")
 const now = new Date("2026-02-02T00:00:00.000Z")

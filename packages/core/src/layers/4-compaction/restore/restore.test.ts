@@ -11,7 +11,7 @@ import { createEstimator } from "../../../tokens/estimate.ts"
 import { edit } from "../../../tools/files/edit.ts"
 import { read } from "../../../tools/files/read.ts"
 import { FileReads } from "../../../tools/files/read-state.ts"
-import { sizeOf } from "./file-page.ts"
+import { sizeOf } from "./files.ts"
 import { type RestoreInput, restoreAttachments, restoreLimits } from "./restore.ts"
 
 const { text: estimate } = createEstimator("claude-5")

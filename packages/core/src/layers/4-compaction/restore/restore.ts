@@ -1,7 +1,8 @@
 /**
- * What is put back into the view after a compaction: files read again, skills, the plan, plan mode, todos, agents, tools, tool servers'
- * instructions. Everything is prepared in parallel and always added in this order. It never throws because of a file.
+ * Step 5, restore. What is put back into the view after a compaction: files read again, skills, the plan, plan mode, todos, agents, tools,
+ * tool servers' instructions. Everything is prepared in parallel and always added in this order. It never throws because of a file.
  */
+
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
 import type { Attachment } from "../../../messages/attachments.ts"
@@ -19,10 +20,17 @@ import {
   skillsInUse,
   toolSet,
 } from "./attached-before.ts"
-import { type Candidate, candidates, type ExcludedPaths } from "./candidates.ts"
-import { pageOf, type RestoredFile, sizeOf } from "./file-page.ts"
-import { type ReadFileAgain, readAgain } from "./read-again.ts"
-import { wholeCalls } from "./whole-calls.ts"
+import {
+  type Candidate,
+  candidates,
+  type ExcludedPaths,
+  pageOf,
+  type ReadFileAgain,
+  type RestoredFile,
+  readAgain,
+  sizeOf,
+  wholeCalls,
+} from "./files.ts"
 
 export interface RestoreInput {
   /** Since the last boundary, as they are shown. */

@@ -1,6 +1,7 @@
 /**
- * One summary from one subject: asks, reads the answer, and asks again where that can help. It asks with a smaller subject if the request
- * was too long, and with the same one if the answer was empty, cut or an error. It returns every answer that was paid for.
+ * Step 3, summarise. One summary from one subject: asks, reads the answer, and asks again where that can help. It asks with a smaller
+ * subject if the request was too long, and with the same one if the answer was empty, cut or an error. It returns every answer that was
+ * paid for.
  */
 import type { FailureReason } from "../../../base/telemetry.ts"
 import type { RequestSource } from "../../../base/vocabulary.ts"
@@ -46,7 +47,7 @@ export interface Caller {
   readonly onResponse: (response: ModelResponse) => void
 }
 
-export interface AskInput {
+interface AskInput {
   readonly subject: Subject
   readonly prompt: string
 }

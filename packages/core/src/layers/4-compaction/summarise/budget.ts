@@ -1,11 +1,34 @@
 /**
- * Keeps a summary within its budget. A longer one loses whole sections, those first that the record after it or a recall can make up for.
- * What is left out is named, and how to get it.
+ * Step 3, summarise. A route's summary within its budget, before anything else looks at it. Notes have limits of their own, section by
+ * section.
  */
+import { grouped } from "../../../base/grouped.ts"
 import { fenceAfter, withFencesClosed } from "../../../messages/fences.ts"
+import { handleOf } from "../../../messages/handles.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
+import type { Situation } from "../situation.ts"
+import type { Route, RouteOutcome } from "./route.ts"
 
-export interface SummaryToFit {
+const RETELLING = 0.5 // of the context: such a text retells the conversation, even if most of it could be cut
+const LONG = 6_000 // tokens: twice a usual summary; a shorter one may be half of a short conversation
+
+type Summary = Extract<RouteOutcome, { kind: "summary" }>
+
+export function limited({ context, figures }: Situation, { name }: Route, summary: Summary): RouteOutcome {
+  const { text, cut, responses } = summary
+  const estimate = (words: string) => context.views.estimator.text(words)
+  const tokens = Math.ceil(estimate(text))
+  const [first, last] = [cut.summarised[0], cut.summarised.at(-1)]
+  if (name === "notes" || tokens <= figures.summary || !first || !last) return summary
+  if (tokens > Math.max(LONG, context.size.tokens * RETELLING)) {
+    const message = `its summary has ${grouped(tokens)} tokens, and the whole context ${grouped(context.size.tokens)}, which saves too little`
+    return { kind: "failed", why: "threshold_exceeded", message, responses }
+  }
+  const range = [handleOf(first.uuid), handleOf(last.uuid)] as const
+  return { ...summary, text: withinBudget({ text, budget: figures.summary, estimate, range }) }
+}
+
+interface SummaryToFit {
   readonly text: string
   /** Tokens. */
   readonly budget: number
@@ -20,7 +43,10 @@ const SECTION = /^[ \t]{0,3}(?:#{1,6} )?(?:\*\*)?([1-9])\. \S/
 const STEP = 4 // tokens
 const LEFT_OUT = "[Left out: the summary was too long.]"
 
-/** The text itself where it fits. */
+/**
+ * Keeps a summary within its budget. A longer one loses whole sections, those first that the record after it or a recall can make up for.
+ * What is left out is named, and how to get it. The text itself where it fits.
+ */
 export function withinBudget({ text, budget, estimate, range: [first, last] }: SummaryToFit): string {
   if (estimate(text) <= budget) return text
   const note = `[The summary was too long and was cut. Messages ${first} to ${last} have what is missing.]`

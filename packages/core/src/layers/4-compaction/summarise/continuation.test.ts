@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Continuation, continuationText } from "./continuation.ts"
+import { type Continuation, continuationText } from "./prompts.ts"
 
 const text = (more: Partial<Continuation> = {}) =>
   continuationText({

@@ -1,8 +1,4 @@
-/**
- * A summary by a direct call: the route that works when the conversation's cache cannot be shared. Messages that fit the summariser's window
- * take one call. More are summarised in chunks, and the summaries are joined. Only the bill changes.
- */
-
+/** Step 3, summarise. A separate call writes the summary, from an input that is cut to what the summariser can take. */
 import { reasonOf } from "../../../base/errors.ts"
 import { inSlices } from "../../../base/in-slices.ts"
 import type { FailureReason } from "../../../base/telemetry.ts"
@@ -10,13 +6,13 @@ import type { RequestSource } from "../../../base/vocabulary.ts"
 import type { Message } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import type { Model, ModelResponse } from "../../../model/model.ts"
-import type { StreamLimits } from "../../../model/stream-limits.ts"
-import type { Estimator } from "../../../tokens/estimate.ts"
+import { limitsFrom, type StreamLimits } from "../../../model/stream-limits.ts"
+import { createEstimator, type Estimator } from "../../../tokens/estimate.ts"
 import { OUTPUT_RESERVE } from "../../../tokens/window.ts"
+import type { LayerContext } from "../../layer.ts"
+import { cutMiddle } from "../cut-text.ts"
 import { type Asked, ask, type Caller, namedTools, SMALL_WINDOW_OUTPUT } from "./ask.ts"
-import { cutMiddle } from "./cut-middle.ts"
 import { chunkSteps, groupsOf, type Room } from "./fit.ts"
-import { marked, partMarker } from "./markers.ts"
 import {
   directSystemPrompt,
   mergePrompt,
@@ -24,7 +20,60 @@ import {
   type SummaryPromptOptions,
   summaryPrompt,
 } from "./prompts.ts"
-import { conversationSubject, partsSubject } from "./subject.ts"
+import { purposeOf, type Route } from "./route.ts"
+import { recordOf } from "./shared.ts"
+import { conversationSubject, marked, partMarker, partsSubject } from "./subject.ts"
+import { withOriginals } from "./summary-input.ts"
+
+const INPUT_SHARE = 0.5 // of the window: what can be sent in one call, with room for the answer
+
+export function direct(model: Model): Route {
+  return {
+    name: "direct",
+    cut: async ({ cut }) => cut,
+    async summarise({ context, order, cut, cutInput, figures, instructions, onProgress }) {
+      const sizes = sizesFor(model, context)
+      // a summary that kept messages follow covers them too: it says what is being done
+      const messages = cut.shortens ? cutInput.messages : cut.summarised
+      const outcome = await summariseDirectly({
+        model,
+        ...sizes,
+        maxOutput: context.flags.figures["summary-output"],
+        retries: context.flags.figures["summary-retries"],
+        shrinkings: context.flags.figures["summary-shrinks"],
+        dropShare: context.flags.figures["summary-drop"] / 100,
+        messages: withOriginals(messages, {
+          context: context.views.context,
+          room: sizes.window * INPUT_SHARE - messages.reduce((sum, each) => sum + cutInput.tokensOf(each), 0),
+        }),
+        media: model.name === context.model,
+        kind: cut.kind,
+        ...recordOf({ context, cut, figures }),
+        instructions,
+        purpose: purposeOf(order.trigger),
+        signal: context.signal,
+        limits: limitsFrom(context.flags),
+        onProgress,
+      })
+      if (outcome.kind !== "summary") return outcome
+      if (outcome.dropped > 0) {
+        const rounds = outcome.dropped === 1 ? "oldest round is" : `${outcome.dropped} oldest rounds are`
+        context.progress({
+          phase: "message",
+          message: `The ${rounds} too long for the summariser and are not in the summary.`,
+        })
+      }
+      return { ...outcome, cut }
+    },
+  }
+}
+
+/** A model other than the conversation's has its own window and its own tokenizer. */
+function sizesFor(model: Model, { model: own, thresholds, thresholdsOf, views }: LayerContext) {
+  if (model.name === own) return { window: thresholds.window, estimator: views.estimator }
+  const window = Math.min(model.facts.window, thresholdsOf(model).window)
+  return { window, estimator: createEstimator(model.facts.family) }
+}
 
 export interface DirectSummary {
   readonly model: Model
@@ -78,6 +127,10 @@ const LEAST_ROOM = 400 // tokens; in a smaller window the provider decides
 const INSTRUCTIONS_SHARE = 1 / 4 // of the window's tokens, as characters for all instructions: they must leave room for the conversation
 const WORDS_PER_TOKEN = 0.6 // code and paths take more tokens than prose
 
+/**
+ * A summary by a direct call: the route that works when the conversation's cache cannot be shared. Messages that fit the summariser's
+ * window take one call. More are summarised in chunks, and the summaries are joined. Only the bill changes.
+ */
 export async function summariseDirectly(options: DirectSummary): Promise<SummaryOutcome> {
   const { model, kind, estimator, signal, onProgress, maxOutput = OUTPUT_RESERVE } = options
   const window = options.window ?? model.facts.window

@@ -1,6 +1,6 @@
 /**
- * Makes what a summariser reads fit its window. Messages that do not fit are divided into chunks of whole rounds. A single round that does
- * not fit is cut harder and harder. Summaries of parts that do not fit together are joined in groups.
+ * Step 3, summarise. Makes what a summariser reads fit its window. Messages that do not fit are divided into chunks of whole rounds. A
+ * single round that does not fit is cut harder and harder. Summaries of parts that do not fit together are joined in groups.
  */
 import { atOnce, type Steps } from "../../../base/in-slices.ts"
 import { type Block, isMedia, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
@@ -8,7 +8,7 @@ import type { FlatMessage } from "../../../messages/flatten.ts"
 import { isSentToModel, type Message } from "../../../messages/messages.ts"
 import { type Round, rounds } from "../../../messages/rounds.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
-import { cutMiddle } from "./cut-middle.ts"
+import { cutMiddle } from "../cut-text.ts"
 import { INPUT_LIMITS, type InputLimits, summaryInput } from "./summary-input.ts"
 
 /** The room there is, in tokens, and what measures it. */

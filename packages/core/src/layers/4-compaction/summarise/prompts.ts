@@ -1,9 +1,11 @@
 /**
- * The texts that ask for a summary: markdown files in `prompts/` with values filled in. A value is only ever text: `$&` or `{{range}}`
- * inside a value arrives as it is. `prompts/rendered/` shows the whole prompts.
+ * Step 3, summarise. The texts that ask for a summary: markdown files in `prompts/` with values filled in. A value is only ever text: `$&`
+ * or `{{range}}` inside a value arrives as it is. `prompts/rendered/` shows the whole prompts.
  */
 import { grouped } from "../../../base/grouped.ts"
 import { promptText } from "../../../base/prompt-file.ts"
+import { handleOf } from "../../../messages/handles.ts"
+import type { Uuid } from "../../../messages/messages.ts"
 
 /** Which messages are summarised: all, those from one on (earlier ones stay), or those up to one (later ones stay). */
 export type SummaryKind = "all" | "from" | "up-to"
@@ -35,7 +37,7 @@ const SYSTEM = promptText(new URL("./prompts/system.md", import.meta.url)).trimE
 const VARIANTS = textsIn(promptText(new URL("./prompts/variants.md", import.meta.url)))
 
 /** The texts of a file in which a comment names each of them. */
-export function textsIn(file: string): ReadonlyMap<string, string> {
+function textsIn(file: string): ReadonlyMap<string, string> {
   const pieces = file.split(/^<!-- (.+) -->\n/m).slice(1)
   return new Map(pieces.flatMap((name, at) => (at % 2 === 0 ? [[name, pieces[at + 1]!.trim()] as const] : [])))
 }
@@ -61,7 +63,7 @@ export function summaryPrompt(options: SummaryPromptOptions): string {
   })
 }
 
-export interface MergePromptOptions extends Pick<SummaryPromptOptions, "kind" | "instructions" | "words" | "record"> {
+interface MergePromptOptions extends Pick<SummaryPromptOptions, "kind" | "instructions" | "words" | "record"> {
   readonly parts: number
 }
 
@@ -103,3 +105,46 @@ function instructionsOf(instructions: readonly string[]): string {
 }
 
 const quoted = (text: string) => JSON.stringify(text.trim().slice(0, LONGEST_START).toWellFormed())
+
+export interface Continuation {
+  /** Or what the check found, where the summary is signed and comes first. */
+  readonly summary: string
+  /** The summary comes first, by itself. */
+  readonly isSigned?: boolean
+  /** Where the whole conversation can be read; absent where it is kept in memory only. */
+  readonly transcriptPath?: string | undefined
+  /** What started the compaction, and whether a person is there to answer. */
+  readonly mode: "automatic" | "autonomous" | "by-hand"
+  /** The first and the last message that the summary replaces. */
+  readonly replaced?: { readonly first: Uuid; readonly last: Uuid } | undefined
+  /** The tool that returns messages by handle, if the model has one. */
+  readonly recall?: string | undefined
+  /** Messages follow that were not summarised. */
+  readonly keptMessages: boolean
+}
+
+const GOING_ON = { automatic: "go on", autonomous: "go on alone" } as const
+const TEXTS = textsIn(promptText(new URL("./prompts/continuation.md", import.meta.url)))
+
+const text = (name: string, values: Readonly<Record<string, string>> = {}) => fillPrompt(TEXTS.get(name)!, values)
+
+/** The text around a summary that replaces messages: where it comes from, where the rest is, and how to go on. */
+export function continuationText(continuation: Continuation): string {
+  const { summary, transcriptPath, mode, replaced, recall, keptMessages, isSigned } = continuation
+  return [
+    text(isSigned ? "continued" : "continues"),
+    summary,
+    replaced ? rangeText(replaced, recall) : "",
+    transcriptPath ? text("transcript", { path: transcriptPath }) : "",
+    keptMessages && !isSigned ? text("kept") : "",
+    mode === "by-hand" ? "" : text(GOING_ON[mode]),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n")
+}
+
+const rangeText = ({ first, last }: { readonly first: Uuid; readonly last: Uuid }, tool: string | undefined): string =>
+  [
+    text("replaced", { first: handleOf(first), last: handleOf(last) }),
+    ...(tool === undefined ? [] : [text("recall", { tool })]),
+  ].join(" ")

@@ -3,8 +3,7 @@
  * `npx vitest run -u packages/core/src/layers/4-compaction/summarise/rendered.test.ts` writes them again.
  */
 import { describe, expect, test } from "vitest"
-import { continuationText } from "./continuation.ts"
-import { directSystemPrompt, mergePrompt, noRoomNote, summaryPrompt } from "./prompts.ts"
+import { continuationText, directSystemPrompt, mergePrompt, noRoomNote, summaryPrompt } from "./prompts.ts"
 
 const instructions = ["Keep the exact error messages.", "Remember which tests were skipped."]
 const summary = "(the summary)"

@@ -1,13 +1,12 @@
 /**
- * What one call for a summary is about: a stretch of the conversation, or summaries of parts. It fits the room it was given. Where the
- * provider still finds it too long, it can be made smaller.
+ * Step 3, summarise. What one call for a summary is about: a stretch of the conversation, or summaries of parts. It fits the room it was
+ * given. Where the provider still finds it too long, it can be made smaller.
  */
 import type { FlatMessage } from "../../../messages/flatten.ts"
+import { isSentToModel, type Message, type UserMessage } from "../../../messages/messages.ts"
 import type { Round } from "../../../messages/rounds.ts"
-import { cutMiddle } from "./cut-middle.ts"
+import { cutMiddle } from "../cut-text.ts"
 import { fitted, limitsIn, type Room, roundSize, sizeOf } from "./fit.ts"
-import { beginningWithUser } from "./markers.ts"
-import { dropOldest } from "./too-long.ts"
 
 export interface Subject {
   readonly messages: readonly FlatMessage[]
@@ -80,4 +79,87 @@ function joined(parts: readonly string[], { budget, estimator }: Room): readonly
     messages = render(texts)
   }
   return messages
+}
+
+/** Do not change it: other tools look for this text. */
+export const TRUNCATED = "[earlier conversation truncated for compaction retry]"
+const NOT_SHOWN = "[earlier conversation not shown here]"
+const MARKER_UUID = "00000000-0000-4000-8000-000000000000"
+
+/**
+ * Lines at the front of what a summariser reads, where that is not the beginning of the conversation. They are ours and not the user's:
+ * meta messages that never reach the journal, so they borrow the time of the message after them. The rounds, with the marker before them as
+ * a round of its own.
+ */
+export function marked(rounds: readonly Round[], text: string): readonly Round[] {
+  const first = rounds[0]?.[0]
+  return first ? [[marker(text, first)], ...rounds] : rounds
+}
+
+/** A conversation has to begin with the user: one that does not gets a marker. */
+function beginningWithUser(rounds: readonly Round[], text: string = NOT_SHOWN): readonly Round[] {
+  const first = rounds.flat().find(isSentToModel)
+  return first?.type === "assistant" ? marked(rounds, text) : rounds
+}
+
+export const partMarker = (part: number, parts: number) => `[conversation, part ${part} of ${parts}]`
+
+function withoutMarkers(rounds: readonly Round[]): readonly Round[] {
+  return rounds
+    .map((round) => (round.some(isMarker) ? round.filter((message) => !isMarker(message)) : round))
+    .filter((round) => round.length > 0)
+}
+
+const isMarker = (message: Message) => message.uuid === MARKER_UUID
+
+const marker = (text: string, { timestamp }: Message): UserMessage => ({
+  type: "user",
+  uuid: MARKER_UUID,
+  parentUuid: null,
+  timestamp,
+  isMeta: true,
+  message: { role: "user", content: [{ type: "text", text }] },
+})
+
+const USUAL_SHARE = 0.2
+
+interface DropOptions {
+  /** By how many tokens the request was too long, where that is known. */
+  readonly gap?: number | undefined
+  /** Of the rounds, where it is not. Default a fifth. */
+  readonly share?: number | undefined
+  /** Tokens of a round, as it is sent. */
+  readonly estimate: (round: Round) => number
+}
+
+type Dropped =
+  | { readonly kind: "dropped"; readonly rounds: readonly Round[]; readonly dropped: number }
+  /** At most one round is left: without it there would be nothing to summarise. */
+  | { readonly kind: "nothing-left" }
+
+/**
+ * For a request for a summary that is itself too long: drops the oldest rounds, as many as the error asks for, or a share where it names no
+ * figure. An earlier summary is dropped last, because it covers more than any round. Pure: every call leaves fewer rounds than it got, or
+ * says that nothing is left to drop.
+ */
+export function dropOldest(given: readonly Round[], options: DropOptions): Dropped {
+  const rounds = withoutMarkers(given) // otherwise a retry might drop only the marker of the previous one
+  if (rounds.length <= 1) return { kind: "nothing-left" }
+  const droppable = rounds.slice(0, -1).sort((a, b) => Number(holdsSummary(a)) - Number(holdsSummary(b)))
+  const gone = new Set(droppable.slice(0, howMany(droppable, { ...options, total: rounds.length })))
+  const left = rounds.filter((round) => !gone.has(round))
+  return { kind: "dropped", rounds: beginningWithUser(left, TRUNCATED), dropped: gone.size }
+}
+
+const holdsSummary = (round: Round) => round.some((message) => message.type === "user" && message.isCompactSummary)
+
+function howMany(
+  droppable: readonly Round[],
+  { gap, share = USUAL_SHARE, estimate, total }: DropOptions & { total: number },
+): number {
+  if (gap === undefined || !(gap > 0)) return Math.max(1, Math.floor(total * share))
+  let covered = 0
+  let count = 0
+  while (covered < gap && count < droppable.length) covered += estimate(droppable[count++]!)
+  return count
 }

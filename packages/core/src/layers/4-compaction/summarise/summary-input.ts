@@ -1,6 +1,6 @@
 /**
- * What a directly called summariser reads: the messages as the API takes them, without thinking, media and listings. Long texts lose their
- * middle. The list is always valid: it begins with a user message, and every call has its result.
+ * Step 3, summarise. What a directly called summariser reads: the messages as the API takes them, without thinking, media and listings.
+ * Long texts lose their middle. The list is always valid: it begins with a user message, and every call has its result.
  */
 import {
   asServerResult,
@@ -18,7 +18,10 @@ import {
 } from "../../../messages/blocks.ts"
 import { type FlatMessage, type FlattenOptions, flatten } from "../../../messages/flatten.ts"
 import { contentOf, type Message } from "../../../messages/messages.ts"
-import { cutMiddle } from "./cut-middle.ts"
+import { mapBlocks } from "../../../views/context/changed-messages.ts"
+import { previewedText } from "../../../views/context/render-decisions.ts"
+import type { Views } from "../../../views/views.ts"
+import { cutMiddle } from "../cut-text.ts"
 
 /** The most characters that stay of each. */
 export interface InputLimits {
@@ -28,7 +31,7 @@ export interface InputLimits {
   readonly text: number
 }
 
-export interface SummaryInputOptions extends FlattenOptions {
+interface SummaryInputOptions extends FlattenOptions {
   readonly limits?: InputLimits
   /** What the model thought, as text. Default: left out. */
   readonly thinking?: boolean
@@ -140,4 +143,37 @@ function stringsIn(value: unknown): number {
   if (typeof value === "string") return 1
   if (typeof value !== "object" || value === null) return 0
   return Object.values(value).reduce((sum: number, inner: unknown) => sum + stringsIn(inner), 0)
+}
+
+const CHARACTERS_PER_TOKEN = 3 // fewer than usual, so that the estimate is on the safe side
+const LEAST = 300 // characters of one result; less would say no more than its residue
+
+interface Originals {
+  readonly context: Views["context"]
+  /** Tokens that all of them may take. */
+  readonly room: number
+}
+
+/**
+ * Cleared results as their tools gave them, for a summariser that is sent the messages anyway. They take the room that is left, no more.
+ */
+export function withOriginals(messages: readonly Message[], { context, room }: Originals): readonly Message[] {
+  const cleared = new Set(
+    messages.flatMap((message) =>
+      message.type === "user"
+        ? contentOf(message).flatMap((block) =>
+            isToolResult(block) && context.isCleared(block.tool_use_id) ? block.tool_use_id : [],
+          )
+        : [],
+    ),
+  )
+  const limit = Math.min(INPUT_LIMITS.result, Math.floor((room * CHARACTERS_PER_TOKEN) / Math.max(1, cleared.size)))
+  if (cleared.size === 0 || limit < LEAST) return messages
+  return messages.map((message) =>
+    mapBlocks(message, (block) => {
+      const original =
+        isToolResult(block) && cleared.has(block.tool_use_id) && context.originalResult(block.tool_use_id)
+      return original ? { ...original, content: cutMiddle(previewedText(original), limit) } : block
+    }),
+  )
 }

@@ -1,7 +1,7 @@
 /**
- * Turns a summariser's answer into the text that replaces the messages. What a model quotes may hold the same tags that frame its answer
- * (transcripts, HTML with <summary> elements), and an answer may be cut anywhere. So the position of a tag decides whether it frames the
- * summary, and in doubt more is kept rather than less.
+ * Step 3, summarise. Turns a summariser's answer into the text that replaces the messages. What a model quotes may hold the same tags that
+ * frame its answer (transcripts, HTML with <summary> elements), and an answer may be cut anywhere. So the position of a tag decides whether
+ * it frames the summary, and in doubt more is kept rather than less.
  */
 import { recogniseTooLong, type TooLong } from "../../../model/too-long-patterns.ts"
 

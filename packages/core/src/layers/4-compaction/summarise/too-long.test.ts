@@ -5,8 +5,7 @@ import { randomConversation } from "../../../../test/summary-conversations.ts"
 import { flatten } from "../../../messages/flatten.ts"
 import { isSentToModel } from "../../../messages/messages.ts"
 import { type Round, rounds } from "../../../messages/rounds.ts"
-import { TRUNCATED } from "./markers.ts"
-import { dropOldest } from "./too-long.ts"
+import { dropOldest, TRUNCATED } from "./subject.ts"
 
 const turns = (count: number) => {
   const builder = conversation().user("start")

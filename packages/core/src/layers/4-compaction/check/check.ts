@@ -1,0 +1,229 @@
+/**
+ * Step 4, check. Checks every summary before it is accepted, whichever route it came by, and repairs it. One below the floor is asked for
+ * once more, with what was found. If that does not help, the next route is taken, and the best repaired summary is held in case none is
+ * better.
+ */
+import { reasonOf } from "../../../base/errors.ts"
+import { inSlices, type Steps } from "../../../base/in-slices.ts"
+import { promptText } from "../../../base/prompt-file.ts"
+import { inputTokens } from "../../../base/token-counts.ts"
+import type { AuditFigures } from "../../../journal/entries.ts"
+import { textOf } from "../../../messages/blocks.ts"
+import { inlineUpTo } from "../../../messages/inline.ts"
+import { sentBlocks } from "../../../messages/sent-blocks.ts"
+import { tokenCounts } from "../../../tokens/price.ts"
+import type { RouteName } from "../../compaction-order.ts"
+import { carriedFacts } from "../restore/carried.ts"
+import type { Situation } from "../situation.ts"
+import { fillPrompt } from "../summarise/prompts.ts"
+import type { Route, RouteOutcome } from "../summarise/route.ts"
+import { type Audit, auditSteps } from "./audit.ts"
+import { speaksOf } from "./coverage.ts"
+import { repaired } from "./repair.ts"
+import { type Source, sourceSteps } from "./source.ts"
+
+type Summary = Extract<RouteOutcome, { kind: "summary" }>
+
+export interface CheckedSummary extends Summary {
+  readonly audit?: AuditFigures
+  /** What was found, as an instruction for another attempt. Absent where the summary is good enough. */
+  readonly findings?: string
+  /** It does not speak of the conversation, so it cannot be used. */
+  readonly saysNothing?: true
+}
+
+/** A summary, checked and repaired. */
+export type Check = (summary: Summary) => Promise<CheckedSummary>
+
+/** What one route leaves for the next. */
+export interface Asking {
+  /** What the next summary should do better: asking the same route again would read everything again. */
+  readonly findings?: string | undefined
+  /** A summary was asked for a second time. Another one would cost more than it helps. */
+  readonly isAgain: boolean
+}
+
+export const FIRST: Asking = { isAgain: false }
+
+interface ToAsk {
+  readonly route: Pick<Route, "name">
+  readonly instructions: readonly string[]
+  readonly asking: Asking
+  readonly check: Check
+  readonly ask: (instructions: readonly string[]) => Promise<RouteOutcome>
+}
+
+interface Asked {
+  readonly outcome: Exclude<RouteOutcome, Summary> | CheckedSummary
+  readonly asking: Asking
+}
+
+/** Routes where asking again can help. */
+export const ASKS_MODEL: ReadonlySet<RouteName> = new Set(["server", "shared", "direct"])
+
+const FEWEST_CLAIMS = 3 // without ground: a single one is repaired, and no reason to ask again
+const FEWEST_FACTS = 5 // missing
+const MOST_APPENDIX = 1_000 // tokens of what is added
+const APPENDIX_SHARE = 0.05 // of the limit to compact at, where that is small
+const APPENDIX_TO_SUMMARY = 0.5 // of the summary's budget, where that is small
+const MOST_LISTED = 20 // findings in the journal and in a request, of each kind
+const LONGEST_LISTED = 120 // characters of one
+
+const UNSAID =
+  "It does not speak of this conversation. Say what the user asked for, what was done, and what comes next."
+const FINDINGS = promptText(new URL("./findings.md", import.meta.url)).trimEnd()
+
+/** Tokens that the audit may add to a summary. */
+export const appendixRoom = ({ limits, figures }: Pick<Situation, "limits" | "figures">): number =>
+  Math.min(MOST_APPENDIX, limits.autoCompact * APPENDIX_SHARE, figures.summary * APPENDIX_TO_SUMMARY)
+
+/** What summaries are checked against is read once. A summary that cannot be checked is taken as it is: the check must not cost a compaction that would succeed. */
+export function checkFor(situation: Situation): Check {
+  const { flags, progress } = situation.context
+  let source: Promise<Source> | undefined
+  return async (summary) => {
+    if (!flags.on["compact-audit"]) return summary
+    try {
+      source ??= inSlices(sourceFor(situation))
+      return await checked(situation, await source, summary)
+    } catch (error) {
+      progress({ phase: "message", message: `The summary could not be checked: ${reasonOf(error)}` })
+      return summary
+    }
+  }
+}
+
+/** A route's summary, checked and repaired; the better of two where the model was asked again. */
+export async function askAndCheck(situation: Situation, toAsk: ToAsk): Promise<Asked> {
+  const { route, instructions: given, asking: before, check, ask } = toAsk
+  const { context } = situation
+  const isModel = ASKS_MODEL.has(route.name)
+  const learnt = isModel && before.findings !== undefined ? [before.findings] : []
+  const asking = { ...before, isAgain: before.isAgain || learnt.length > 0 }
+  const instructions = [...given, ...learnt]
+  const first = await ask(instructions)
+  if (first.kind !== "summary") return { outcome: first, asking }
+  const one = await check(first)
+  if (!isWanting(one)) return { outcome: one, asking }
+  if (!isModel || asking.isAgain || context.signal.aborted) return { outcome: usable(one, situation), asking }
+  context.progress({ phase: "message", message: "The summary does not match the conversation. Asking once more." })
+  const { findings } = one
+  if (route.name !== "direct" && missedCache(first))
+    return { outcome: usable(one, situation), asking: { findings, isAgain: false } }
+  const second = await ask([...instructions, findings!])
+  const other = second.kind === "summary" ? await check(second) : undefined
+  const better = other && !isBetter(one, other) ? other : one
+  return { outcome: usable(better, situation), asking: { findings, isAgain: true } }
+}
+
+/** What says nothing counts as failed. A person who accepted it, and quotations as the last resort, are not asked. */
+function usable(checked: CheckedSummary, { order }: Situation): Exclude<RouteOutcome, Summary> | CheckedSummary {
+  if (!checked.saysNothing || order.written) return checked
+  const { responses } = checked
+  return { kind: "failed", why: "no_summary", message: "it says nothing about the conversation", responses }
+}
+
+const CACHED = 0.5 // of the input, at least: less was not read from the cache of the conversation
+
+function missedCache({ responses }: Summary): boolean {
+  const usage = responses.at(-1)?.usage
+  if (!usage) return false
+  const counts = tokenCounts(usage)
+  return counts.cacheRead < CACHED * inputTokens(counts)
+}
+
+export const isWanting = ({ findings }: CheckedSummary): boolean => findings !== undefined
+
+/** The one that says something; of two alike, the one that invents less, then the one that misses less. */
+export function isBetter(one: CheckedSummary, other: CheckedSummary): boolean {
+  if (one.saysNothing !== other.saysNothing) return other.saysNothing === true
+  const [{ audit: a }, { audit: b }] = [one, other]
+  if (!a || !b) return b === undefined
+  return a.fabrication === b.fabrication ? a.coverage > b.coverage : a.fabrication < b.fabrication
+}
+
+async function checked(situation: Situation, source: Source, summary: Summary): Promise<CheckedSummary> {
+  const { views, flags } = situation.context
+  const { cut, text } = summary
+  const facts = await carriedFacts(situation, cut)
+  const found = await inSlices(
+    auditSteps({
+      summary: text,
+      following: [facts, ...cut.kept.map((message) => textOf(sentBlocks(message)))].join("\n"),
+      source,
+      record: views,
+      replaced: new Set(cut.summarised.map(({ uuid }) => uuid)),
+    }),
+  )
+  const better = repaired({
+    summary: text,
+    ...found,
+    estimate: (each) => views.estimator.text(each),
+    room: appendixRoom(situation),
+  })
+  const saysNothing = !summary.isQuoted && !speaksOf(text, source)
+  const isGood = !saysNothing && isGoodEnough(found, flags.figures)
+  const { signed, ...rest } = summary
+  return {
+    ...rest,
+    // one that was cut to its budget says something else
+    ...(signed?.says === text ? { signed: { ...signed, notes: better.notes } } : {}),
+    text: better.text,
+    audit: {
+      ...found.figures,
+      struck: better.struck.slice(0, MOST_LISTED).map((claim) => `${claim.class}: ${short(claim.text)}`),
+      added: better.added.slice(0, MOST_LISTED).map((fact) => `${fact.class}: ${short(fact.text)}`),
+    },
+    ...(isGood ? {} : { findings: findingsOf(found, saysNothing) }),
+    ...(saysNothing ? { saysNothing } : {}),
+  }
+}
+
+const short = (text: string) => inlineUpTo(LONGEST_LISTED, text.trim())
+
+function isGoodEnough({ claims, facts, figures }: Audit, floors: Situation["context"]["flags"]["figures"]): boolean {
+  const unsupported = claims.filter(({ isSupported }) => !isSupported).length
+  const missing = facts.filter(({ isCovered }) => !isCovered).length
+  const invents = unsupported >= FEWEST_CLAIMS && figures.fabrication * 100 > floors["audit-fabrication"]
+  const misses = missing >= FEWEST_FACTS && figures.coverage * 100 < floors["audit-coverage"]
+  return !invents && !misses
+}
+
+function findingsOf({ claims, facts }: Audit, saysNothing: boolean): string {
+  const unsupported = claims.filter(({ isSupported }) => !isSupported).map(({ text }) => text)
+  const missing = facts.filter(({ isCovered }) => !isCovered).map(({ text }) => text)
+  const findings = [
+    ...listed("Claimed, but not in the conversation:", unsupported),
+    ...listed("In the conversation, but missing:", missing),
+    ...(saysNothing ? [UNSAID] : []),
+  ]
+  return fillPrompt(FINDINGS, { findings: findings.join("\n") })
+}
+
+function listed(title: string, texts: readonly string[]): readonly string[] {
+  const lines = [...new Set(texts)].slice(0, MOST_LISTED).map((text) => `- ${short(text)}`)
+  return lines.length === 0 ? [] : [title, ...lines]
+}
+
+/** Everything the model had before it, and what the record knows about earlier messages. */
+function sourceFor({ context: { views, journal }, order }: Situation): Steps<Source> {
+  const { prompt, session } = views.context
+  const messages = views.context.journaledMessages()
+  const here = new Set(messages.map(({ uuid }) => uuid))
+  return sourceSteps({
+    messages,
+    saidBefore: views.words.messages.filter(({ uuid }) => !here.has(uuid)).map(({ text }) => text),
+    beside: [
+      ...(prompt ? [JSON.stringify(prompt.system), JSON.stringify(prompt.tools), prompt.context] : []),
+      session?.cwd ?? "",
+      journal.location ?? "",
+      journal.notesPath ?? "",
+      order.instructions ?? "",
+      ...views.artifacts.files.keys(),
+      ...views.artifacts.commands.keys(),
+      ...views.frontier.todos.map(({ content }) => content),
+      ...[views.names.said, views.names.typed, views.names.seen].map((names) => [...names.keys()].join("\n")),
+      views.frontier.plan.text ?? "",
+    ],
+  })
+}

@@ -1,0 +1,201 @@
+/**
+ * Step 4, check. Exact names in a summary: paths, identifiers, hashes and versions. Each must occur in the source. A path may be given from
+ * another directory: its parts must then occur, and its end where no other directory precedes it. Where a part of the source cannot be
+ * read, a name that is not found is not refuted.
+ */
+import type { Steps } from "../../../base/in-slices.ts"
+import type { Claim, Part } from "./claim.ts"
+import type { Source } from "./source.ts"
+import { isStopWord, type Name, stem, tokensOf } from "./text.ts"
+
+export function* nameSteps(parts: readonly Part[], source: Source): Steps<readonly Claim[]> {
+  const known = new Map<string, boolean>()
+  const claims: Claim[] = []
+  for (const part of parts) {
+    for (const name of part.names) {
+      const key = `${name.class} ${name.text}`
+      if (!known.has(key)) {
+        yield // it may be looked for in all of the source
+        known.set(key, isKnown(name, source) || source.isPartlyUnreadable)
+      }
+      const isSupported = known.get(key)!
+      claims.push({ class: name.class, text: name.text, at: part.at + name.at, isSupported, sentence: part })
+    }
+  }
+  return claims
+}
+
+function isKnown({ class: kind, text }: Name, source: Source): boolean {
+  const lower = text.toLowerCase()
+  switch (kind) {
+    case "hashes":
+      return source.raw.includes(lower)
+    case "versions":
+      return source.index.has(tokensOf(text))
+    case "paths":
+      return lower.includes("://") ? source.raw.includes(lower.replace(/\/$/, "")) : isKnownPath(lower, source)
+    default:
+      return isKnownIdentifier(text, source)
+  }
+}
+
+function isKnownIdentifier(text: string, { index, raw }: Source): boolean {
+  if (index.has(tokensOf(text)) || raw.includes(text.toLowerCase())) return true
+  return /s$/.test(text) && raw.includes(text.slice(0, -1).toLowerCase())
+}
+
+const MOST_PARTS = 30 // of a path: each is looked for in the whole source
+
+function isKnownPath(path: string, { index, raw }: Source): boolean {
+  const parts = path
+    .replace(/^\.\//, "")
+    .replace(/:[\d-]+$/, "")
+    .split(/[\\/]/)
+    .filter((part) => part !== "")
+  const whole = parts.join("/")
+  if (index.has(tokensOf(whole)) || occurs(whole, raw, "anywhere")) return true
+  for (let from = 1; from < Math.min(parts.length, MOST_PARTS); from++) {
+    const end = parts.slice(from).join("/")
+    if (occurs(end, raw, "at-start") && occurs(parts.slice(0, from).join("/"), raw, "anywhere")) return true
+  }
+  return false
+}
+
+/** Whether a path occurs with whole parts; `at-start`: where no other directory precedes it. */
+function occurs(path: string, text: string, where: "anywhere" | "at-start"): boolean {
+  for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1)) {
+    const before = text[at - 1] ?? " "
+    const isStart =
+      where === "at-start" ? !/[\w/\\-]/.test(before) || text.slice(at - 2, at) === "./" : !/[\w-]/.test(before)
+    if (isStart && !/[\w-]/.test(text[at + path.length] ?? " ")) return true
+  }
+  return false
+}
+
+const NUMBER = /(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:[kKmM](?![\w])|%)?/gu
+const ROUNDED =
+  /(?:~|≈|\b(?:about|around|approximately|roughly|nearly|almost|over|under|more than|less than|fewer than|up to|at least|circa|ca\.|etwa|rund))\s*(?:[\d.,]+\s?[a-z%]{0,3}\s?(?:-|–|to)\s?)?$/i
+const COUNTED = 20 // up to here a number is mostly a count, which the model may have made itself
+const ORDERED = /(?:\b(?:step|phase|part|section|item|option|finding|task|round|chapter|schritt|teil)s?|#)\s*$/i
+const LONGEST_LIST = 1_000
+const AROUND_CLAIM = 6 // words to each side of a number that say what it is about
+const LOOKED_AT = 120 // characters to each side in which those words are
+const JUST_BEFORE = 40 // characters in which a word says that a number is rounded or counts parts
+const AROUND_SOURCE = 14 // words to each side of an occurrence where one of them must be
+
+/**
+ * Numbers in a summary. Each must occur in the source near a word that the summary uses it with: in a long conversation nearly every short
+ * number occurs somewhere, as a line number or in a listing. It is wrong too where another number has clearly more of those words near it.
+ */
+export function numberClaims(part: Part, source: Source): readonly Claim[] {
+  const { names } = part
+  const own = ownNumbers(part, source)
+  let next = 0 // names and numbers come in the same order
+  return [...part.text.matchAll(NUMBER)].flatMap(({ 0: found, index }): Claim[] => {
+    const end = index + found.length
+    while (next < names.length && names[next]!.at + names[next]!.text.length <= index) next++
+    if (next < names.length && end > names[next]!.at) return []
+    if (isOwnNumbering(part, index, end) || isRounded(part.text, index, found)) return []
+    const value = found.replaceAll(",", "").replace(/[%]$/, "")
+    const hasUnit =
+      /^\s?(?:%|ms|s|sec|seconds?|minutes?|min|h|hours?|days?|weeks?|[kmgt]i?b|bytes?|px|usd|eur|\$)\b/i.test(
+        part.text.slice(end - (found.endsWith("%") ? 1 : 0)),
+      )
+    const context = contextOf(part.text, index, end)
+    const isCount = Number(value) <= COUNTED && !hasUnit && !/^0\d\d/.test(value)
+    const isSupported =
+      (isCount || source.isPartlyUnreadable || isKnownNumber(value, source, context)) &&
+      (isLine(part.text, index) || !isOutdone({ value, own: own(), source, context, isCount }))
+    if (isCount && isSupported) return []
+    return [{ class: "numbers", text: found, at: part.at + index, isSupported, sentence: part }]
+  })
+}
+
+/** Numbers that order the summary: of a list, a heading, a step, a part. */
+function isOwnNumbering({ text }: Part, at: number, end: number): boolean {
+  if (at === 0 && /^[.):]/.test(text.slice(end))) return true
+  const before = text.slice(Math.max(0, at - JUST_BEFORE), at)
+  // a range of lines ends where the model counted to
+  if (/\blines?\s+\d+\s?(?:-|–|to)\s?$/i.test(before)) return true
+  return ORDERED.test(before) && Number(text.slice(at, end)) < LONGEST_LIST
+}
+
+const isRounded = (text: string, at: number, found: string): boolean =>
+  ROUNDED.test(text.slice(Math.max(0, at - JUST_BEFORE), at)) ||
+  /[kKmM]$/.test(found) ||
+  /^\s?\+/.test(text.slice(at + found.length))
+
+/** The words around a number in a summary, as they are written, each with its stem. */
+type Context = ReadonlyMap<string, string>
+
+function contextOf(text: string, at: number, end: number): Context {
+  const before = tokensOf(text.slice(Math.max(0, at - LOOKED_AT), at)).slice(-AROUND_CLAIM)
+  const after = tokensOf(text.slice(end, end + LOOKED_AT)).slice(0, AROUND_CLAIM)
+  const words = [...before, ...after].filter((token) => !/^\d/.test(token) && !isStopWord(token))
+  return new Map(words.map((token) => [token, stem(token)]))
+}
+
+function isKnownNumber(value: string, { numbers, index: { tokens } }: Source, around: Context): boolean {
+  const context = new Set(around.values())
+  const places = numbers.get(value) ?? numbers.get(value.replace(/\.0+$/, ""))
+  if (!places) return false
+  if (context.size === 0) return true
+  return places.some((place) => {
+    for (let at = Math.max(0, place - AROUND_SOURCE); at <= place + AROUND_SOURCE && at < tokens.length; at++)
+      if (at !== place && context.has(stem(tokens[at]!))) return true
+    return false
+  })
+}
+
+/** The numbers of lines move with every edit, so that other ones are near the same words. */
+const isLine = (text: string, at: number): boolean =>
+  /(?:\blines?\s*~?|:|\d\s?[-–,]\s?)$/i.test(text.slice(Math.max(0, at - JUST_BEFORE), at))
+
+/** Words more that another number must have near it, chosen on 24 recorded summaries. A count is mostly the model's own. */
+const MORE_WORDS = { count: 3, number: 2 } as const
+const FEW_WORDS = 2 // near its own place: with more of them a number is where it should be
+const NEARBY = 8 // words to each side
+const COMMON = 1_000 // places of one word: more say little, and cost time
+
+interface Used {
+  readonly value: string
+  /** Of the sentence. `undefined` where the conversation has the whole sentence. */
+  readonly own: ReadonlySet<string> | undefined
+  readonly source: Source
+  readonly context: Context
+  readonly isCount: boolean
+}
+
+/** Found once for a sentence, and only if it is needed. */
+function ownNumbers({ tokens }: Part, { index }: Source): () => ReadonlySet<string> | undefined {
+  let found: { readonly numbers: ReadonlySet<string> | undefined } | undefined
+  return () => {
+    found ??= { numbers: index.has(tokens) ? undefined : new Set(tokens.filter((token) => /^\d/.test(token))) }
+    return found.numbers
+  }
+}
+
+/** Whether another number with as many digits, which the sentence does not have, is used with clearly more of these words. */
+function isOutdone({ value, own, source: { index }, context, isCount }: Used): boolean {
+  if (!own?.has(value)) return false
+  const words = new Map<number, Set<string>>()
+  for (const [token, word] of context) {
+    const places = index.at(token)
+    if (places.length > COMMON) continue
+    for (const place of places)
+      for (let at = Math.max(0, place - NEARBY); at <= place + NEARBY && at < index.tokens.length; at++) {
+        const other = index.tokens[at]!
+        if (other.length !== value.length || !/^\d+$/.test(other) || (other !== value && own.has(other))) continue
+        const found = words.get(at)
+        if (found) found.add(word)
+        else words.set(at, new Set([word]))
+      }
+  }
+  const most = { same: 0, other: 0 }
+  for (const [at, found] of words) {
+    const kind = index.tokens[at] === value ? "same" : "other"
+    most[kind] = Math.max(most[kind], found.size)
+  }
+  if (most.other - most.same >= MORE_WORDS.count) return true
+  return !isCount && most.same < FEW_WORDS && most.other - most.same >= MORE_WORDS.number
+}

@@ -1,0 +1,171 @@
+/**
+ * Step 4, check. How the audit compares texts: as sequences of lower-case words, so that line breaks, markdown, punctuation and capitals
+ * make no difference. A Chinese, Japanese or Korean character is a word of its own.
+ */
+import { exactNamesIn, type NameKind } from "../../../messages/exact-names.ts"
+
+const TOKEN =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]|\p{N}+(?:\.\p{N}+)+|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])[\p{L}\p{N}\p{M}])+/gu
+/** A line end or a tab as it is written inside a string. */
+export const ESCAPE = /\\[nrt](?![a-z]{0,2}\\)/g
+const THOUSANDS = /(?<=\d),(?=\d{3}(?!\d))/g // 8,443 and 8443 are the same number
+const VERSION_MARK = /(?<![\p{L}\p{N}])v(?=\d+\.\d)/giu
+
+/** The same for a text without other letters. Most tool output is one, and classes of Unicode letters are slow. */
+const ASCII_TOKEN = /\d+(?:\.\d+)+|[a-z\d]+/g
+const NOT_ASCII = /[^\0-\x7f]/
+
+export function tokensOf(text: string): string[] {
+  const plain = text.replace(ESCAPE, " ").replace(THOUSANDS, "").replace(VERSION_MARK, "").toLowerCase()
+  return plain.match(NOT_ASCII.test(plain) ? TOKEN : ASCII_TOKEN) ?? []
+}
+
+/** The words with one blank around each, so that a search finds whole words only. */
+export const phrase = (tokens: readonly string[]): string => (tokens.length === 0 ? "" : ` ${tokens.join(" ")} `)
+
+export const phraseOf = (text: string): string => phrase(tokensOf(text))
+
+/** Where each of its words is in a text; -1 where it is written in another way. */
+export function placesIn(text: string, tokens: readonly string[]): readonly number[] {
+  const lower = text.toLowerCase()
+  let from = 0
+  return tokens.map((token) => {
+    const at = lower.indexOf(token, from)
+    if (at >= 0) from = at + token.length
+    return at
+  })
+}
+
+const SENTENCE = /[^.!?。！？।؟۔\n]+(?:[.!?]+(?![\s"'”’)\]*]|$)[^.!?。！？।؟۔\n]*)*[.!?。！？।؟۔]*["'”’)\]*]*/gu
+
+export interface Span {
+  readonly text: string
+  readonly at: number
+}
+
+/** The sentences of a text, verbatim. A full stop inside a name or a version does not end one. */
+export const sentencesIn = (text: string): readonly Span[] =>
+  [...text.matchAll(SENTENCE)].flatMap(({ 0: found, index }) => {
+    const start = found.length - found.trimStart().length
+    const trimmed = found.trim()
+    return trimmed === "" ? [] : [{ text: trimmed, at: index + start }]
+  })
+
+const STOP_WORDS = new Set(
+  (
+    "a an the and or but if then else of to in on at by for from with without into onto over under about as is are was were be been being am do does did done have has had " +
+    "having will would shall should can could may might must it its this that these those there here he she they them her their you your we our us i me my not no nor so " +
+    "than too very just also only any all each every some such same other more most both either neither own again once when where why how what which who whom user users user's " +
+    "message messages said says asked wants wanted please let lets s t re ll d ve m via per using use used new now up out off " +
+    "der die das den dem des ein eine einen einem einer und oder aber wenn dann mit auf für von zu im ist sind war nicht kein keine bitte ich du er sie es wir ihr nutzer benutzer"
+  ).split(" "),
+)
+const ENDING = /(?:ations?|ings?|ions?|edly|ed|ers?|es|ly|e|s)$/
+
+/** A word that any text has. */
+export const isStopWord = (token: string): boolean => STOP_WORDS.has(token)
+
+/** Words that carry meaning, without their endings: deleting, deleted and deletion are one. */
+export function contentWords(text: string): Set<string> {
+  const words = new Set<string>()
+  for (const token of tokensOf(text)) if (!STOP_WORDS.has(token)) words.add(stem(token))
+  return words
+}
+
+export function stem(token: string): string {
+  const short = token.replace(ENDING, "")
+  const base = short.length >= 3 ? short : token
+  return base.replace(/([b-df-hj-np-tv-z])\1$/, "$1") // dropping and drop
+}
+
+/** Which share of `wanted` is in `words`; 0 where nothing is wanted. */
+export function shareIn(wanted: ReadonlySet<string>, words: ReadonlySet<string>): number {
+  if (wanted.size === 0) return 0
+  let found = 0
+  for (const word of wanted) if (words.has(word)) found++
+  return found / wanted.size
+}
+
+const NEGATION_LATIN =
+  /(?<![\p{L}\p{N}])(?:not|no|never|none|cannot|without|nor|neither|avoid(?:s|ed|ing)?|refus\w*|forb[ia]d\w*|prohibit\w*|refrain\w*|disallow\w*|ban(?:s|ned)?|stop(?:s|ped)?|skip\w*|exclud\w*|untouched|unchanged|off[- ]limits|[a-z]{1,10}n['’]t|dont|doesnt|wont|nicht|nie|niemals|kein\w*|ohne|verboten|pas|jamais|sans|nunca|jamás|sin|não|sem|non|mai|senza|niet|nooit|geen|zonder)(?![\p{L}\p{N}])/iu
+const NEGATION_OTHER =
+  /不|没|無|无|勿|别|別|禁|ない|ません|않|마세요|하지 마|안 |не |нет|никогда|нельзя|без |لا |ليس|नहीं|मत /u
+
+export const isNegated = (text: string): boolean => NEGATION_LATIN.test(text) || NEGATION_OTHER.test(text)
+
+/** They fit any conversation, so they prove nothing. */
+const ANYWHERE = contentWords(
+  "summary conversation session primary request intent key technical concepts files code sections errors fixes problem solving all user messages pending tasks current work optional next step completed context continuing help part go went going start end finish done proceed progress far state title specification functions workflow corrections codebase system documentation learnings results worklog the 的 是 了 在 和 有 不 我 你 他 她 这 那 一 个 们 就 也 都 要 会 到 说 为 上 下 中 に は を の が で と した です ます",
+)
+const NUMBER = /^\d+$/
+
+/** Words that only some conversations have. Without their endings. */
+export function ownWords(text: string): readonly string[] {
+  return [...contentWords(text)].filter((word) => !ANYWHERE.has(word) && !NUMBER.test(word))
+}
+
+export type NameClass = "paths" | "identifiers" | "hashes" | "versions"
+
+export interface Name {
+  readonly class: NameClass
+  readonly text: string
+  readonly at: number
+}
+
+// Each pattern tries a run of characters once: none may begin inside a run, and no part repeats what another part could match.
+const URL = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s`"'<>)\]]+/giu
+const PATH =
+  /(?<![\w./@~$*{}<>+-])(?:~|\.{1,2}|[A-Za-z]:)?(?:[\\/]?[\w.@+-]+)?(?:[\\/][\w.@+-]+)+\/?(?![\w*{}<>$/\\-])/gu
+const FILE = /(?<![\w./@~$*{}<>+-])[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w*{}<>$/(-])/gu
+const UUID = /(?<![\w-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])/giu
+const HASH = /(?<![\w-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}(?![\w-])/gu
+const VERSION = /(?<![\w.-])v?\d+\.\d+(?:\.\d+)*(?:-[a-z]+[.\d]*)?(?![\w-])(?!\.\d)/giu
+const IDENTIFIER =
+  /(?<![\w./@$<-])(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+|_{1,2}[A-Za-z][a-z0-9]*[_A-Z]\w*|[a-z]+[0-9]*[A-Z][A-Za-z0-9]*|[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z]{2,}-\d+)(?![\w])/gu
+
+/** Kinds of exact names for which no pattern above is needed: nothing is checked but whether they occur. */
+const OTHER_KINDS: ReadonlySet<NameKind> = new Set(["flag", "error", "ticket", "address"])
+
+const FILE_ENDING = /\.(?:[a-z]{1,5}|[a-z]{1,3}\d|\d[a-z]{1,2})$/i
+const ABBREVIATION = /^(?:e\.g|i\.e|etc|vs|a\.k\.a|node\.js|vue\.js|next\.js|d\.h)\.?$/i
+
+/** The end of a sentence is not part of a name. */
+const trim = (found: string): string => found.replace(/[.,;:'")\]]+$/, "")
+
+/** Finds the exact names in a text, with their places: paths, identifiers, hashes and versions. */
+export function namesIn(given: string): readonly Name[] {
+  const text = given.replace(ESCAPE, "  ") // of the same length, so that places stay
+  const names: Name[] = []
+  const taken = new Uint8Array(text.length) // 1 where a character belongs to a name
+  const take = (name: NameClass, found: string, at: number) => {
+    const trimmed = trim(found)
+    if (trimmed === "" || taken.subarray(at, at + trimmed.length).includes(1)) return
+    taken.fill(1, at, at + trimmed.length)
+    names.push({ class: name, text: trimmed, at })
+  }
+  for (const { 0: found, index } of text.matchAll(URL)) take("paths", found, index)
+  for (const { 0: found, index } of text.matchAll(PATH))
+    if (!found.includes("...") && isPath(trim(found), text, index)) take("paths", found, index)
+  for (const { 0: found, index } of text.matchAll(FILE)) if (isFile(trim(found))) take("paths", found, index)
+  for (const { 0: found, index } of text.matchAll(UUID)) take("hashes", found, index)
+  for (const { 0: found, index } of text.matchAll(HASH)) take("hashes", found, index)
+  for (const { 0: found, index } of text.matchAll(VERSION)) if (isVersion(found)) take("versions", found, index)
+  for (const { 0: found, index } of text.matchAll(IDENTIFIER)) take("identifiers", found, index)
+  for (const { name, kind } of exactNamesIn(text)) {
+    if (!OTHER_KINDS.has(kind)) continue
+    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) take("identifiers", name, at)
+  }
+  return names.sort((a, b) => a.at - b.at)
+}
+
+/** `read/write` is a choice between words. A path has an ending, a root, more than one slash, or code marks around it. */
+function isPath(found: string, text: string, at: number): boolean {
+  if (/^[\d/.:-]+$/.test(found)) return false
+  const last = found.split(/[\\/]/).filter(Boolean).at(-1) ?? ""
+  if (FILE_ENDING.test(last) && !/^\d/.test(last)) return true
+  if (/^(?:~|\.{1,2})?[\\/]/.test(found)) return found.split(/[\\/]/).filter(Boolean).length > 1
+  return text[at - 1] === "`" && text[at + found.length] === "`" && /[\\/]/.test(found)
+}
+
+const isFile = (found: string): boolean => FILE_ENDING.test(found) && !ABBREVIATION.test(found) && !/\.\d+$/.test(found)
+const isVersion = (found: string): boolean => /^v/i.test(found) || (found.match(/\./g)?.length ?? 0) > 1

@@ -1,0 +1,289 @@
+/**
+ * Step 4, check. Sentences that are nearly word for word from the conversation, but not quite: with two names exchanged, a number or a name
+ * replaced, or a "not" lost.
+ */
+import type { Steps } from "../../../base/in-slices.ts"
+import type { Claim, Part } from "./claim.ts"
+import { type Exchanges, exchangesIn } from "./exchanged.ts"
+import type { Sentence, Source } from "./source.ts"
+import { type Name, namesIn, placesIn, tokensOf } from "./text.ts"
+import type { TokenIndex } from "./token-index.ts"
+
+const FEWEST_TOKENS = 5 // shorter sentences are alike by chance
+const SAME_SHARE = 0.7 // of the words of both sentences
+const MOST_CHANGED = 2 // words, on each side
+const RARE = 40 // sentences that share a word: more say nothing
+const NEGATIONS = new Set(
+  "not no never none without cannot dont don t nicht nie niemals kein keine ohne pas jamais nunca sin non mai niet nooit не никогда нельзя 不 别 勿 没 禁".split(
+    " ",
+  ),
+)
+
+export function* wordingSteps(parts: readonly Part[], source: Source): Steps<readonly Claim[]> {
+  const asked = parts.filter(({ tokens }) => !source.index.has(tokens))
+  yield
+  const sentences = yield* byWord(source.sentences, new Set(asked.flatMap(({ tokens }) => tokens)))
+  const exchanges = exchangesIn(source)
+  const claims: Claim[] = []
+  for (const part of asked) {
+    claims.push(...wordingOf(part, { source, sentences, exchanges }))
+    yield
+  }
+  return claims
+}
+
+interface Compared {
+  readonly source: Source
+  readonly sentences: ReadonlyMap<string, readonly Sentence[]>
+  readonly exchanges: Exchanges
+}
+
+function wordingOf(part: Part, { source, sentences, exchanges }: Compared): readonly Claim[] {
+  const claim = (instead?: string): Claim[] => [
+    {
+      class: "wording",
+      text: part.text,
+      at: part.at,
+      isSupported: instead === undefined,
+      sentence: part,
+      ...(instead === undefined ? {} : { instead }),
+    },
+  ]
+  const isLong = part.tokens.length >= FEWEST_TOKENS && !part.isCode
+  const original = isLong ? exchangedBack(part, source) : undefined
+  if (original !== undefined) return claim(original)
+  const near = isLong ? nearest(part.tokens, sentences) : undefined
+  if (near && isAltered(part, near, source)) return claim(near.text)
+  const isCode = part.isCode || CODE.test(part.text)
+  const said = alteredFrom({ tokens: part.tokens, isCode, isExact: exactIn(part.names) }, source.index)
+  if (said !== undefined) return claim(withWords(part, said))
+  const changedBack = part.isCode ? undefined : exchanges.original(part)
+  if (changedBack !== undefined) return claim(changedBack)
+  return near ? claim() : []
+}
+
+/** A line that is code all through, though no fence says so. */
+const CODE = /^`[^`]+`$|^\s*[\w.]+ = |:=|==|=>|&&|\|\||[{};]\s*$/
+
+/** The text with other words in their places. A word that the text has too is spelled as it is there. */
+function withWords({ text, tokens }: Part, words: readonly string[]): string {
+  const places = placesIn(text, tokens)
+  const spelled = new Map(tokens.map((token, at) => [token, text.slice(places[at]!, places[at]! + token.length)]))
+  let result = text
+  for (let at = tokens.length - 1; at >= 0; at--) {
+    const [place, word] = [places[at]!, words[at]!]
+    if (word === tokens[at] || place < 0) continue
+    result = result.slice(0, place) + (spelled.get(word) ?? word) + result.slice(place + tokens[at]!.length)
+  }
+  return result
+}
+
+/** Between two names these say nothing about their order. */
+const UNORDERED = new Set("and or und oder et y e ou with".split(" "))
+const MOST_NAMES = 4 // in one sentence
+
+/**
+ * The sentence with two names exchanged, where the conversation has the words from one to the other so. `undefined` where the sentence is as
+ * it was said, or where its words are not from the conversation.
+ */
+function exchangedBack({ text, names: all }: Part, { index }: Source): string | undefined {
+  const names = all.filter((name) => name.class === "identifiers").slice(0, MOST_NAMES)
+  for (const [at, one] of names.entries()) {
+    for (const other of names.slice(at + 1)) {
+      const between = text.slice(one.at + one.text.length, other.at)
+      const tokens = tokensOf(between)
+      if (one.text === other.text || tokens.every((token) => UNORDERED.has(token))) continue
+      if (index.has(tokensOf(`${one.text} ${between} ${other.text}`))) continue
+      if (index.has(tokensOf(`${other.text} ${between} ${one.text}`)))
+        return text.slice(0, one.at) + other.text + between + one.text + text.slice(other.at + other.text.length)
+    }
+  }
+  return undefined
+}
+
+const SENTENCES_PER_STEP = 200
+
+function* byWord(
+  sentences: readonly Sentence[],
+  wanted: ReadonlySet<string>,
+): Steps<ReadonlyMap<string, readonly Sentence[]>> {
+  const index = new Map<string, Sentence[]>()
+  for (const [at, sentence] of sentences.entries()) {
+    if (at % SENTENCES_PER_STEP === 0) yield
+    if (sentence.tokens.length < FEWEST_TOKENS) continue
+    for (const token of new Set(sentence.tokens)) {
+      if (!wanted.has(token)) continue
+      const found = index.get(token)
+      if (!found) index.set(token, [sentence])
+      else if (found.length <= RARE) found.push(sentence)
+    }
+  }
+  return index
+}
+
+/** The sentence that shares most words with these, if that is nearly all of them. */
+function nearest(tokens: readonly string[], index: ReadonlyMap<string, readonly Sentence[]>): Sentence | undefined {
+  const shared = new Map<Sentence, number>()
+  for (const token of new Set(tokens)) {
+    const sentences = index.get(token) ?? []
+    if (sentences.length > RARE) continue
+    for (const sentence of sentences) shared.set(sentence, (shared.get(sentence) ?? 0) + 1)
+  }
+  let [best, share] = [undefined as Sentence | undefined, SAME_SHARE]
+  for (const [sentence] of [...shared].sort((a, b) => b[1] - a[1]).slice(0, 20)) {
+    const same =
+      1 -
+      (missing(tokens, sentence.tokens).length + missing(sentence.tokens, tokens).length) /
+        (tokens.length + sentence.tokens.length)
+    if (same > share) [best, share] = [sentence, same]
+  }
+  return best
+}
+
+/** The tokens of `some` that are not in `others`, counting repetitions. */
+function missing(some: readonly string[], others: readonly string[]): readonly string[] {
+  const left = new Map<string, number>()
+  for (const token of others) left.set(token, (left.get(token) ?? 0) + 1)
+  return some.filter((token) => {
+    const count = left.get(token) ?? 0
+    if (count > 0) left.set(token, count - 1)
+    return count === 0
+  })
+}
+
+function isAltered({ tokens, names }: Part, given: Sentence, { index }: Source): boolean {
+  const [added, lost] = [missing(tokens, given.tokens), missing(given.tokens, tokens)]
+  // the same words in another order: something was exchanged
+  if (added.length === 0 && lost.length === 0) return tokens.join(" ") !== given.tokens.join(" ")
+  if (added.length > MOST_CHANGED || lost.length > MOST_CHANGED) return false
+  const hasNegation = (words: readonly string[]) => words.some((word) => NEGATIONS.has(word))
+  if (hasNegation(lost) !== hasNegation(added) && isSame(without(tokens, added), without(given.tokens, lost)))
+    return true
+  if (added.length !== lost.length || !isSame(without(tokens, added), without(given.tokens, lost))) return false
+  const isExact = exactIn(names)
+  const isFromElsewhere = added
+    .filter(isExact)
+    .every((token) => /\d/.test(token) && occursElsewhere(tokens, tokens.indexOf(token), index))
+  return added.some(isExact) && !isFromElsewhere && lost.some(exactIn(namesIn(given.text)))
+}
+
+const isSame = (some: readonly string[], others: readonly string[]) => some.join(" ") === others.join(" ")
+const without = (tokens: readonly string[], left: readonly string[]) => tokens.filter((token) => !left.includes(token))
+
+/** Whether a word is a number or belongs to a name. */
+function exactIn(names: readonly Name[]): (token: string) => boolean {
+  const words = new Set(names.flatMap((name) => tokensOf(name.text)))
+  return (token) => /\d/.test(token) || words.has(token)
+}
+
+interface Given {
+  readonly tokens: readonly string[]
+  /** In code the order of words is exact, and every word is a name. */
+  readonly isCode: boolean
+  /** Whether a word is a number or belongs to a name. */
+  readonly isExact: (token: string) => boolean
+}
+
+const FEWEST_COMPARED = 3
+const COMMON = 300 // places of one word: more say little, and cost time
+const MOST_PLACES = 100 // that are compared in full
+const MOST_EXCHANGED = 8 // words: a name can occur several times
+const MOST_REPLACED = 2
+/** Words that must be the same around what differs, by what differs. */
+const AROUND = { code: 1, names: 2, words: 5, numbers: 4, numbersInCode: 3 } as const
+const NEARBY = 2 // words beside a replaced one: where these occur together, the text is from there
+
+/**
+ * Finds the place in the conversation that a text repeats nearly word for word, and what differs there: two names exchanged, or a number
+ * replaced. It compares word by word, so that code and tool output are compared like sentences. The words of the conversation that the text
+ * altered, one for each of its own. `undefined` where nothing was altered, or it is from nowhere.
+ */
+function alteredFrom(given: Given, index: TokenIndex): readonly string[] | undefined {
+  if (given.tokens.length < FEWEST_COMPARED) return undefined
+  const starts = new Set([...placesExchanged(given, index), ...placesLike(given.tokens, index)])
+  for (const start of [...starts].slice(0, 2 * MOST_PLACES)) {
+    const there = index.tokens.slice(start, start + given.tokens.length)
+    if (isExchanged(given, there) || isReplaced(given, there, index)) return there
+  }
+  return undefined
+}
+
+/** Where most words are at the same distance from each other, the best place first. */
+function placesLike(tokens: readonly string[], index: TokenIndex): readonly number[] {
+  const votes = new Map<number, number>()
+  for (const [at, token] of tokens.entries()) {
+    const places = index.at(token)
+    if (places.length > COMMON) continue
+    for (const place of places) if (place >= at) votes.set(place - at, (votes.get(place - at) ?? 0) + 1)
+  }
+  const fewest = tokens.length > 2 * AROUND.words ? 2 : 1
+  return [...votes]
+    .filter(([start, count]) => count >= fewest && start + tokens.length <= index.tokens.length)
+    .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+    .slice(0, MOST_PLACES)
+    .map(([start]) => start)
+}
+
+const MOST_RARE = 6 // of one text, the rarest
+
+/** Where two names are as far from each other as in the text, but the other way round. */
+function placesExchanged({ tokens, isCode, isExact }: Given, index: TokenIndex): readonly number[] {
+  const names = tokens
+    .map((token, at) => ({ token, at, places: index.at(token) }))
+    .filter(({ token, places }) => places.length <= COMMON && token.length > 2 && (isCode || isExact(token)))
+    .sort((a, b) => a.places.length - b.places.length)
+    .slice(0, MOST_RARE)
+  return names.flatMap((one) =>
+    names.flatMap((other) =>
+      one.token === other.token
+        ? []
+        : [...one.places]
+            .filter((place) => index.tokens[place + one.at - other.at] === other.token)
+            .map((place) => place - other.at)
+            .filter((start) => start >= 0 && start + tokens.length <= index.tokens.length),
+    ),
+  )
+}
+
+function differing(tokens: readonly string[], there: readonly string[], most: number): readonly number[] | undefined {
+  const places: number[] = []
+  for (const [at, token] of tokens.entries()) {
+    if (token === there[at]) continue
+    if (places.length === most) return undefined
+    places.push(at)
+  }
+  return places
+}
+
+/** Each of two words is where the other should be, and nothing else differs. */
+function isExchanged({ tokens, isCode, isExact }: Given, there: readonly string[]): boolean {
+  const places = differing(tokens, there, MOST_EXCHANGED)
+  if (!places || places.length < 2) return false
+  const [one, other] = [tokens[places[0]!]!, there[places[0]!]!]
+  const isPair = places.every((at) =>
+    tokens[at] === one ? there[at] === other : tokens[at] === other && there[at] === one,
+  )
+  if (!isPair || !places.some((at) => tokens[at] === other)) return false
+  const same = tokens.length - places.length
+  if (isCode) return same >= AROUND.code
+  return same >= (isExact(one) && isExact(other) ? AROUND.names : AROUND.words)
+}
+
+/** A number is another one. Words that occur like this elsewhere are from there. */
+function isReplaced({ tokens, isCode }: Given, there: readonly string[], index: TokenIndex): boolean {
+  const places = differing(tokens, there, MOST_REPLACED)
+  if (
+    !places ||
+    places.length === 0 ||
+    tokens.length - places.length < (isCode ? AROUND.numbersInCode : AROUND.numbers)
+  )
+    return false
+  return places.every((at) => /\d/.test(tokens[at]!) && /\d/.test(there[at]!) && !occursElsewhere(tokens, at, index))
+}
+
+/** Whether the conversation has this word with its neighbours, on either side: in repeated sentences only a number differs. */
+function occursElsewhere(tokens: readonly string[], at: number, index: TokenIndex): boolean {
+  for (let from = at - NEARBY; from <= at; from++)
+    if (from >= 0 && from + NEARBY < tokens.length && index.has(tokens.slice(from, from + NEARBY + 1))) return true
+  return false
+}

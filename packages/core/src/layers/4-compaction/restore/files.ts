@@ -1,0 +1,216 @@
+/**
+ * Step 5, restore. The files that are shown again after a boundary. Which ones are worth it, the most recently read first; their text on disk
+ * now; and the page of each that fits.
+ */
+
+import { realpath } from "node:fs/promises"
+import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path"
+import { type Attachment, renderAttachment } from "../../../messages/attachments.ts"
+import { isToolResult } from "../../../messages/blocks.ts"
+import { contentOf, type Message, type Uuid } from "../../../messages/messages.ts"
+import { readTextIfPresent } from "../../../tools/files/file-content.ts"
+import { linesOf } from "../../../tools/files/line-endings.ts"
+import { MOST_LINE_CHARACTERS, numberLines } from "../../../tools/files/numbered-lines.ts"
+import type { FileRead } from "../../../tools/tool.ts"
+import type { Artifacts } from "../../../views/record/artifacts.ts"
+import { charactersWithin, type Estimate, largest } from "../cut-text.ts"
+
+export interface Candidate {
+  readonly path: string
+  readonly read: FileRead
+}
+
+export interface CandidateInput {
+  /** What was read and written, the oldest first. */
+  readonly reads: readonly (readonly [string, FileRead])[]
+  /** Calls whose results stay whole in view. */
+  readonly wholeCalls: ReadonlySet<string>
+  readonly excluded: ExcludedPaths
+}
+
+export interface ExcludedPaths {
+  /** The plan, memory files, instruction files that are known. */
+  readonly files: readonly string[]
+  /** The directories of journals, notes and memories. */
+  readonly directories: readonly string[]
+}
+
+// Instruction files have these names in any directory. They are read again when the prompt is rendered.
+const INSTRUCTION_NAMES = new Set(["AGENTS.md", "CLAUDE.md", "AGENTS.local.md", "CLAUDE.local.md"])
+const RULE_DIRECTORIES = [`.strata${sep}rules`, `.claude${sep}rules`]
+
+export function candidates({ reads, wholeCalls, excluded }: CandidateInput): readonly Candidate[] {
+  return reads
+    .filter(([path, read]) => !standsWhole(read, wholeCalls) && !isExcluded(path, excluded))
+    .map(([path, read]) => ({ path, read }))
+    .toReversed()
+}
+
+/** A call that read only a part does not exclude the file. */
+function standsWhole({ toolUseId, range }: FileRead, wholeCalls: ReadonlySet<string>): boolean {
+  return toolUseId !== undefined && range === undefined && wholeCalls.has(toolUseId)
+}
+
+function isExcluded(path: string, { files, directories }: ExcludedPaths): boolean {
+  return files.includes(path) || directories.some((directory) => isInside(path, directory)) || isInstruction(path)
+}
+
+function isInstruction(path: string): boolean {
+  if (INSTRUCTION_NAMES.has(basename(path))) return true
+  const directory = dirname(path)
+  return RULE_DIRECTORIES.some((rules) => directory.endsWith(`${sep}${rules}`))
+}
+
+function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path)
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/**
+ * Which calls have their whole result in the kept messages. A file that such a result shows need not be shown again. `isWhole`: whether a
+ * result is neither put aside nor cleared.
+ */
+export function wholeCalls(kept: readonly Message[], isWhole: (toolUseId: string) => boolean): ReadonlySet<string> {
+  const results = kept.flatMap((message) => (message.type === "user" ? contentOf(message).filter(isToolResult) : []))
+  return new Set(results.map(({ tool_use_id }) => tool_use_id).filter(isWhole))
+}
+
+interface SeenBefore {
+  readonly artifacts: Pick<Artifacts, "files">
+  /** The base of relative paths. */
+  readonly cwd: string
+  /** What the tools know, the oldest first. */
+  readonly reads: Iterable<readonly [string, FileRead]>
+  /** Messages that stay in view. What they show is not shown again. */
+  readonly kept: ReadonlySet<Uuid>
+  readonly mayRead: (path: string) => boolean
+}
+
+const MOST_FILES = 50 // the newest: hardly any file of an imported journal may exist here
+/** Its content is no longer known. It is read from disk before it is shown. */
+const FORGOTTEN: FileRead = { content: "", modifiedMs: 0, at: "" }
+
+/**
+ * Files that the journal mentions and the tools no longer know: after a resume the tools have read nothing yet. They count as read before
+ * everything that was read since. A journal may come from someone else, so only files that may be read without asking are named. What the
+ * journal mentions, then what the tools know; the oldest first.
+ */
+export function withSeenBefore(seen: SeenBefore): readonly (readonly [string, FileRead])[] {
+  const reads = [...seen.reads]
+  const known = new Set(reads.map(([path]) => path))
+  const before = [...seen.artifacts.files]
+    .filter(([, { deleted, last, onlyByShell }]) => !deleted && !onlyByShell && !seen.kept.has(last))
+    .map(([path]) => resolve(seen.cwd, path))
+    .filter((path) => !known.has(path) && seen.mayRead(path))
+    .slice(-MOST_FILES)
+  return [...before.map((path) => [path, FORGOTTEN] as const), ...reads]
+}
+
+export interface ReadAgain {
+  readonly text: string
+  readonly modifiedMs: number
+}
+
+export type ReadFileAgain = (path: string, signal: AbortSignal) => Promise<ReadAgain | undefined>
+
+/**
+ * A file's text as it is on disk now. Only the path that was read before counts: if a link has replaced the file or a directory above it,
+ * another file would be shown under its name. Never throws: what cannot be read is `undefined`.
+ */
+export const readAgain: ReadFileAgain = async (path, signal) => {
+  try {
+    if ((await realpath(path)) !== path) return undefined // before it is opened: a link may lead to anything
+    const file = await readTextIfPresent({ given: path, path }, { signal, directory: NOWHERE })
+    const isSamePlace = (await realpath(path)) === path // it may have been replaced while it was read
+    return file && isSamePlace ? { text: file.text, modifiedMs: file.stats.mtimeMs } : undefined
+  } catch {
+    return undefined // gone, no permission, a directory, not text, too large, interrupted: it makes no difference here
+  }
+}
+
+/** Paths are absolute, so there is no working directory. */
+const NOWHERE = { get: () => "/", set: () => undefined }
+
+interface PageInput {
+  readonly candidate: Candidate
+  readonly file: ReadAgain
+  /** Tokens of the attachment as it is sent. */
+  readonly limit: number
+  readonly estimate: Estimate
+  readonly now: Date
+}
+
+export interface RestoredFile {
+  readonly attachment: Attachment
+  readonly tokens: number
+  /** Absent where the file is only named. */
+  readonly read?: readonly [path: string, read: FileRead]
+}
+
+interface Page {
+  /** The number of the first line shown. */
+  readonly first: number
+  readonly lines: readonly string[]
+  readonly total: number
+}
+
+/**
+ * A file as it is shown again: numbered lines as Read shows them. Whole where it fits; otherwise from where it was read before, cut at a
+ * line end, with a note on what is left out and how to read it. It comes with what then counts as read.
+ */
+export function pageOf(input: PageInput): RestoredFile {
+  const { candidate, file, limit, estimate, now } = input
+  const all = linesOf(file.text)
+  const page = fittingPage(all, input)
+  if (all.length > 0 && page.lines.length === 0) return onlyNamed(candidate.path, estimate)
+  const attachment = fileAttachment(candidate.path, page)
+  const range = page.lines.length < page.total ? { offset: page.first, limit: page.lines.length } : undefined
+  const read: FileRead = {
+    content: file.text,
+    modifiedMs: file.modifiedMs,
+    at: now.toISOString(),
+    ...(range && { range }),
+  }
+  const tokens = sizeOf(attachment, estimate)
+  return tokens > limit ? onlyNamed(candidate.path, estimate) : { attachment, tokens, read: [candidate.path, read] }
+}
+
+function fittingPage(all: readonly string[], { candidate: { path, read }, limit, estimate }: PageInput): Page {
+  const fitsFrom = (first: number) => {
+    const lines = numberLines(worthMeasuring(all.slice(first - 1), limit), first)
+    const page = (count: number): Page => ({ first, lines: lines.slice(0, count), total: all.length })
+    return page(largest(lines.length, (count) => sizeOf(fileAttachment(path, page(count)), estimate) <= limit))
+  }
+  const fromStart = fitsFrom(1)
+  const before = read.range?.offset ?? 1
+  const isUsable = before > 1 && before <= all.length
+  return fromStart.lines.length < all.length && isUsable ? fitsFrom(before) : fromStart
+}
+
+/** Files can be thousands of times larger than the part that is shown. */
+function worthMeasuring(lines: readonly string[], limit: number): readonly string[] {
+  let characters = charactersWithin(limit)
+  const end = lines.findIndex((line) => {
+    characters -= Math.min(line.length, MOST_LINE_CHARACTERS) + 1
+    return characters < 0
+  })
+  return end < 0 ? lines : lines.slice(0, end + 1)
+}
+
+function fileAttachment(path: string, { first, lines, total }: Page): Attachment {
+  const last = first + lines.length - 1
+  const before = first > 1 ? [`[Lines 1-${first - 1} come before and are not shown here.]`] : []
+  const after =
+    last < total ? [`[Lines ${first}-${last} of ${total}. The file goes on: Read it with offset ${last + 1}.]`] : []
+  const content = total === 0 ? `[The file is empty.]` : [...before, ...lines, ...after].join("\n")
+  return { type: "file", path, content }
+}
+
+function onlyNamed(path: string, estimate: Estimate): RestoredFile {
+  const attachment: Attachment = { type: "compact_file_reference", path }
+  return { attachment, tokens: sizeOf(attachment, estimate) }
+}
+
+export function sizeOf(attachment: Attachment, estimate: Estimate): number {
+  return renderAttachment(attachment).reduce((sum, { text }) => sum + estimate(text), 0)
+}

@@ -1,0 +1,106 @@
+/**
+ * Step 5, restore. Whether a summary is worth installing: with what follows it, is the context small enough? Weighing changes nothing, so a
+ * plan weighs too.
+ */
+import { reasonOf } from "../../base/errors.ts"
+import { grouped } from "../../base/grouped.ts"
+import type { FailureReason } from "../../base/telemetry.ts"
+import type { AuditFigures } from "../../journal/entries.ts"
+import type { SignedSummary } from "../../messages/messages.ts"
+import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
+import type { CheckedSummary } from "./check/check.ts"
+import { type Cut, isEndOf } from "./cut.ts"
+import { type Carried, carried } from "./restore/carried.ts"
+import type { Situation } from "./situation.ts"
+import { continuationText } from "./summarise/prompts.ts"
+import type { Route, Signed } from "./summarise/route.ts"
+
+const PLANNED_SLACK = 1.25 // of the target: a compaction that saves money does not pay for another summary over a little
+
+/** A summary that a route gave, and that was checked. */
+export interface Given {
+  readonly route: Route
+  readonly outcome: CheckedSummary
+}
+
+/** A summary that is worth installing. */
+export interface Weighed {
+  readonly kind: "weighed"
+  readonly route: Route
+  readonly summary: string
+  /** The block that the API signed, with the text that follows it. */
+  readonly signed?: Signed & Pick<SignedSummary, "text">
+  readonly audit?: AuditFigures
+  readonly cut: Cut
+  /** The summary with the text around it. */
+  readonly text: string
+  readonly after: Carried
+  /** Why a later route may do better. */
+  readonly doubt?: string
+}
+
+export interface Failure {
+  readonly kind: "failed"
+  readonly why: FailureReason
+  readonly message: string
+}
+
+export async function weigh(situation: Situation, { route, outcome }: Given): Promise<Weighed | Failure> {
+  const { context, limits } = situation
+  context.progress({ phase: "restoring", route: route.name })
+  const { text, signed } = framed(situation, outcome)
+  const after = await carried({ situation, cut: outcome.cut, summary: text })
+  if (route.mustReachThreshold && after.tokens >= limits.autoCompact)
+    return tooLarge("the context would be full again immediately")
+  if (after.tokens > mostAfter(situation, route))
+    return tooLarge(
+      `it would leave ${grouped(after.tokens)} of ${grouped(context.size.tokens)} tokens, which saves too little`,
+    )
+  const { text: summary, cut, audit, doubt = largeStill(situation, route, after) } = outcome
+  return {
+    kind: "weighed",
+    ...{ route, summary, cut, text, after },
+    ...(signed ? { signed } : {}),
+    ...(audit ? { audit } : {}),
+    ...(doubt === undefined ? {} : { doubt }),
+  }
+}
+
+/** The same, where a summary that cannot be used counts as a failure. Otherwise every request would pay for it again. */
+export const weighOrFail = (situation: Situation, given: Given): Promise<Weighed | Failure> =>
+  weigh(situation, given).catch((error: unknown) => ({ kind: "failed", why: "no_summary", message: reasonOf(error) }))
+
+const tooLarge = (message: string): Failure => ({ kind: "failed", why: "threshold_exceeded", message })
+
+/** The text that replaces the messages. A signed summary stays as it is, and a text of its own follows it. */
+function framed({ context, order, around, cutInput }: Situation, { cut, text, signed }: CheckedSummary) {
+  const [first, last] = [cut.summarised.at(0), cut.summarised.at(-1)]
+  const frame = {
+    transcriptPath: context.journal.location,
+    mode: order.trigger === "manual" ? "by-hand" : around.autonomous ? "autonomous" : "automatic",
+    keptMessages: cut.kept.length > 0,
+    replaced: first && last ? { first: first.uuid, last: last.uuid } : undefined,
+    recall: context.views.context.toolNames.includes(RECALL_TOOL) ? RECALL_TOOL : undefined,
+  } as const
+  return {
+    text: continuationText({ ...frame, summary: text }),
+    signed:
+      signed && isEndOf(cut, cutInput)
+        ? { ...signed, text: continuationText({ ...frame, summary: signed.notes ?? "", isSigned: true }) }
+        : undefined,
+  }
+}
+
+/** Whether a later route, which keeps only the newest messages, would bring the context down to where it should be. */
+function largeStill({ order, figures }: Situation, route: Route, after: Carried): string | undefined {
+  const enough = order.planned === undefined ? figures.target : figures.target * PLANNED_SLACK
+  if (order.trigger !== "auto" || !route.mustReachThreshold || after.tokens <= enough) return undefined
+  if (after.others + figures.summary + figures.newest.budget > figures.target) return undefined
+  return `it would leave ${grouped(after.tokens)} tokens, and ${grouped(figures.target)} are aimed for`
+}
+
+/** The largest context that is worth it. */
+export function mostAfter({ context, figures, limits }: Situation, { mustReachThreshold }: Route): number {
+  const worthIt = context.size.tokens * (1 - figures.progress)
+  return mustReachThreshold ? Math.min(worthIt, limits.autoCompact - 1) : worthIt
+}
