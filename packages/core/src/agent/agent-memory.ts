@@ -10,7 +10,7 @@ import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { AutoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
 import { type Evidence, outsideIn, sourceOf } from "../layers/5-auto-memory/provenance.ts"
-import { NotRememberedError, rememberedDraft } from "../layers/5-auto-memory/remember.ts"
+import { notRemembered, rememberedDraft } from "../layers/5-auto-memory/remember.ts"
 import type { Dreamed } from "../layers/6-dreaming/dreaming.ts"
 import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import { announceWrite, watchWrites } from "../memory/announced-writes.ts"
@@ -229,13 +229,13 @@ export class AgentMemory {
   /** Saves what the person asks to keep. */
   async remember(text: string): Promise<Remembered> {
     if (this.#ground.owner === undefined)
-      throw new NotRememberedError("this conversation has no owner", 'Give the option "memory" one to keep something.')
+      throw notRemembered("this conversation has no owner", 'Give the option "memory" one to keep something.')
     if (!this.#memory || this.#mode === "read-only") {
       const why =
         this.#mode === "auto" || this.#mode === "ask"
           ? "this store keeps no memories"
           : `the setting memory is "${this.#mode}"`
-      throw new NotRememberedError(why, 'Set memory to "auto" or "ask" to keep something.')
+      throw notRemembered(why, 'Set memory to "auto" or "ask" to keep something.')
     }
     const { bank } = this.#memory
     const conversation = this.#conversation
@@ -243,7 +243,7 @@ export class AgentMemory {
     const change = await bank.change({ by: "person", why: "Asked for by the user", puts: [draft] })
     const file = change?.files.map(({ path }) => path).find((path) => path !== "MEMORY.md")
     const memory = file === undefined ? undefined : await bank.get(file)
-    if (!memory) throw new NotRememberedError("it is there already", "Nothing more to do.")
+    if (!memory) throw notRemembered("it is there already", "Nothing more to do.")
     await conversation.noteMemories({ by: "person", files: [memory.file], ...(change ? { change: change.id } : {}) })
     this.#layer?.attach(memory)
     return { file: memory.file, type: memory.type, location: bank.location }

@@ -318,25 +318,9 @@ export class MemoryWriteError extends StrataError {
   }
 }
 
-/** Another process has been writing to the memory directory for too long. */
-export class MemoryBusyError extends StrataError {
-  override readonly name = "MemoryBusyError"
-
-  constructor(location: string, owner: NamedHolder) {
-    const does = `is writing to ${location} and does not finish`
-    super(`Nothing was written. ${heldSentence(owner, { does, command: "strata unlock" })}`)
-  }
-}
-
-/** A lock that is held for a moment at a time is not given back. */
-export class LockBusyError extends StrataError {
-  override readonly name = "LockBusyError"
-
-  constructor(owner: NamedHolder & { readonly path: string }) {
-    const does = `holds ${owner.path} and does not give it back`
-    super(`Nothing was written. ${heldSentence(owner, { does, command: "strata unlock" })}`)
-  }
-}
+/** A lock that is held for a moment at a time is not given back. `does`: as in "is writing here". */
+export const busyError = (owner: NamedHolder, does: string) =>
+  new StrataError(`Nothing was written. ${heldSentence(owner, { does, command: "strata unlock" })}`, { code: "busy" })
 
 /** A message that a team's mailbox does not take. */
 export class MailboxMessageError extends StrataError {
@@ -376,9 +360,10 @@ export function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : reasonOf(error)
 }
 
-/** The short reason of any error: its code if it has one, otherwise its message. Never its stack. */
+/** The short reason of any error: the system's code if it has one, otherwise its message. Never its stack. */
 export function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
+  if (cause instanceof StrataError) return cause.message
   const { code } = cause as { code?: unknown }
   return typeof code === "string" ? code : cause.message // an abort has a number, which means nothing to a person
 }

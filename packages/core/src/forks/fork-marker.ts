@@ -18,15 +18,11 @@ const SITUATION =
   "agents. If a call above is still running, it belongs to the agent; do not wait for it. No one can answer you, so ask nothing. Do only this:"
 
 /** A fork tried to start a fork. */
-export class ForkedForkError extends StrataError {
-  override readonly name = "ForkedForkError"
-
-  constructor() {
-    super(
-      "A fork cannot start another fork, so nothing was started and nothing was changed: do the work yourself with the tools you have, or say in your answer what is left.",
-    )
-  }
-}
+export const forkedFork = () =>
+  new StrataError(
+    "A fork cannot start another fork, so nothing was started and nothing was changed: do the work yourself with the tools you have, or say in your answer what is left.",
+    { code: "forked-fork" },
+  )
 
 export function asDirective(text: string): string {
   return `${OPENING}\n${SITUATION}\n\n${text}\n${CLOSING}`
@@ -44,5 +40,5 @@ export function isForked(messages: ModelRequest["messages"]): boolean {
 }
 
 export function assertNotForked(messages: ModelRequest["messages"]): void {
-  if (isForked(messages)) throw new ForkedForkError()
+  if (isForked(messages)) throw forkedFork()
 }

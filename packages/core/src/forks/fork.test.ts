@@ -17,7 +17,7 @@ import { todoWrite } from "../tools/session/todo-write.ts"
 import type { Tool } from "../tools/tool.ts"
 import { serialiseRequest } from "../views/context/request.ts"
 import { type ForkOptions, type ForkParent, runFork } from "./fork.ts"
-import { asDirective, FORK_MARKER, ForkedForkError, isForked } from "./fork-marker.ts"
+import { asDirective, FORK_MARKER, isForked } from "./fork-marker.ts"
 import { forkMessages } from "./fork-messages.ts"
 
 const { facts } = findModel("claude-opus-4-6")
@@ -359,7 +359,7 @@ describe("L7-3 no recursion", () => {
     await runFork(parent, { ...everything, directive: "x", signal: never })
     const inside = parentFor(model, requests[0]!)
     const attempt = runFork(inside, { ...everything, directive: "y", signal: never })
-    await expect(attempt).rejects.toThrow(ForkedForkError)
+    await expect(attempt).rejects.toMatchObject({ code: "forked-fork" })
     await expect(attempt).rejects.toThrow(/cannot start another fork.*do the work yourself/)
     expect(requests).toHaveLength(1)
   })

@@ -50,7 +50,7 @@ export interface ForkOptions {
 
 export type ForkOutcome = TurnsOutcome
 
-/** Rejects only with a `ForkedForkError`, if called from inside a fork. */
+/** Rejects only if it is called from inside a fork. */
 export async function runFork(parent: ForkParent, options: ForkOptions): Promise<ForkOutcome> {
   assertNotForked(parent.request.messages)
   const { maxTurns, signal, directive, allows, purpose } = options

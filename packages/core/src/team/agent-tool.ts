@@ -1,7 +1,7 @@
 /** The Agent tool: starts a sub-agent and waits for its report, or lets it work in the background. */
 import { z } from "zod/v4"
 import { promptText } from "../base/prompt-file.ts"
-import { ForkedForkError } from "../forks/fork-marker.ts"
+import { forkedFork } from "../forks/fork-marker.ts"
 import type { AgentKind } from "../journal/entries.ts"
 import type { Tool, ToolContext } from "../tools/tool.ts"
 import type { AgentDefinition } from "./definitions/definition.ts"
@@ -45,7 +45,7 @@ export function refusedAgentTool(): Tool<AgentInput> {
   return {
     ...declared(),
     async execute() {
-      throw new ForkedForkError()
+      throw forkedFork()
     },
   }
 }

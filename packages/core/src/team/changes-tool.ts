@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { z } from "zod/v4"
 import { StrataError } from "../base/errors.ts"
-import { ForkedForkError } from "../forks/fork-marker.ts"
+import { forkedFork } from "../forks/fork-marker.ts"
 import type { Tool, ToolOutput } from "../tools/tool.ts"
 import type { Worktree } from "./worktree.ts"
 
@@ -33,7 +33,7 @@ export function changesTool(worktreeOf?: FindWorktree): Tool<Input> {
   /** By call and agent: the changes that were judged and shown. What comes later is not merged. */
   const judged = new Map<string, string>()
   const find = async (agent: string): Promise<AgentWorktree> => {
-    if (!worktreeOf) throw new ForkedForkError()
+    if (!worktreeOf) throw forkedFork()
     const found = await worktreeOf(agent)
     if (found) return found
     throw new StrataError(

@@ -8,7 +8,7 @@ import { mkdir, readdir, rename } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate, setTimeout as wait } from "node:timers/promises"
 import type { Clock } from "../../base/clock.ts"
-import { MemoryBusyError, MemoryChangedError, MemoryWriteError, StrataError } from "../../base/errors.ts"
+import { busyError, MemoryChangedError, MemoryWriteError, StrataError } from "../../base/errors.ts"
 import { checkedMemoryPath, type MemoryFileChange, type MemoryFileListing, type MemoryFiles } from "../memory-files.ts"
 import { DIRECTORY_MODE } from "./layout.ts"
 import { acquireLock, removeDeadDoors, removeLeftovers } from "./lock.ts"
@@ -258,7 +258,7 @@ async function lockOf(directory: string, clock: Clock): Promise<{ release(): Pro
   for (;;) {
     const attempt = await acquireLock(join(directory, LOCK), clock.now().toISOString())
     if (attempt.state === "acquired") return attempt.lock
-    if (performance.now() > deadline) throw new MemoryBusyError(directory, attempt.by)
+    if (performance.now() > deadline) throw busyError(attempt.by, `is writing to ${directory} and does not finish`)
     await wait(LOCK_RETRY_MS)
   }
 }

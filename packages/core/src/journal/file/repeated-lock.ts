@@ -6,7 +6,7 @@ import { linkSync, rmSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { dirname } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import { LockBusyError } from "../../base/errors.ts"
+import { busyError } from "../../base/errors.ts"
 import { holderOf, type OwnerFile, removeLeftovers, takeOver, writeOwner } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
 
@@ -67,7 +67,8 @@ export class RepeatedLock {
     if (holder === undefined || this.#own === undefined) return undefined
     const { verdict } = holder
     if (verdict !== "dead") {
-      if (performance.now() > deadline) throw new LockBusyError({ ...holder, path, verdict })
+      if (performance.now() > deadline)
+        throw busyError({ ...holder, path, verdict }, `holds ${path} and does not give it back`)
       return undefined
     }
     const attempt = await takeOver({ path, own: this.#own, dead: holder })

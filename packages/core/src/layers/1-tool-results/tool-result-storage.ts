@@ -123,7 +123,7 @@ async function decide(results: readonly ToolResult[], { plan, context, shortResu
     } catch (error) {
       const why = reasonOf(error)
       const shortened = cutResult(result, { why, most: shortResults.get(await toolOf(id, context)) })
-      failures.push(new ResultNotStoredError({ toolUseId: id, why, isCut: shortened !== undefined }))
+      failures.push(notStored({ toolUseId: id, why, isCut: shortened !== undefined }))
       if (!shortened) continue
       drafts.push(shortened)
       cut.push(id)
@@ -213,15 +213,14 @@ interface NotStored {
 }
 
 /** The journal has the whole result. The context has it whole or cut. */
-export class ResultNotStoredError extends StrataError {
-  override readonly name = "ResultNotStoredError"
-
-  constructor({ toolUseId, why, isCut }: NotStored) {
-    const kept = isCut
-      ? "Its beginning and its end stay in the context. The journal has all of it."
-      : "It stays in the context whole."
-    super(`The large result of the call ${JSON.stringify(toolUseId)} could not be put aside: ${why}. ${kept}`)
-  }
+function notStored({ toolUseId, why, isCut }: NotStored): StrataError {
+  const kept = isCut
+    ? "Its beginning and its end stay in the context. The journal has all of it."
+    : "It stays in the context whole."
+  return new StrataError(
+    `The large result of the call ${JSON.stringify(toolUseId)} could not be put aside: ${why}. ${kept}`,
+    { code: "result-not-stored" },
+  )
 }
 
 /** What a tool result holds: how much text, whether it is empty, and the files it is stored as. */

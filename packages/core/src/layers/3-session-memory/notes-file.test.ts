@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
-import { NotesFileError, openNotesFile } from "./notes-file.ts"
+import { openNotesFile } from "./notes-file.ts"
 
 const now = new Date("2026-01-01T00:00:00Z")
 const { signal } = new AbortController()
@@ -36,11 +36,11 @@ describe("the notes' file", () => {
     writeFileSync(elsewhere, "secret")
     mkdirSync(dirname(path))
     symlinkSync(elsewhere, path)
-    await expect(open(path)).rejects.toThrow(NotesFileError)
+    await expect(open(path)).rejects.toMatchObject({ code: "notes-file" })
     await expect(open(path)).rejects.toThrow(/is a symbolic link\. Nothing was written/)
     const other = place()
     symlinkSync(dirname(elsewhere), dirname(other))
-    await expect(open(other)).rejects.toThrow(NotesFileError)
+    await expect(open(other)).rejects.toMatchObject({ code: "notes-file" })
     expect(readdirSync(dirname(elsewhere))).toEqual(["secret.md"])
     expect(readFileSync(elsewhere, "utf8")).toBe("secret")
   })

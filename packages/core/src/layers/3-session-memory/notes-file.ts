@@ -15,13 +15,10 @@ const DIRECTORY_MODE = 0o700
 const FILE_MODE = 0o600
 
 /** The notes cannot be written to their file. */
-export class NotesFileError extends StrataError {
-  override readonly name = "NotesFileError"
-
-  constructor(path: string, why: string) {
-    super(`No notes were taken: ${path} ${why}. Nothing was written. Remove it, or switch the notes off.`)
-  }
-}
+const noNotes = (path: string, why: string) =>
+  new StrataError(`No notes were taken: ${path} ${why}. Nothing was written. Remove it, or switch the notes off.`, {
+    code: "notes-file",
+  })
 
 export interface NotesFile {
   /** As it is shown to people and to the model. */
@@ -47,7 +44,7 @@ export async function openNotesFile(input: NotesFileInput): Promise<NotesFile> {
   if (current && current.text.trim() !== "") return current
   await writeWhole({ path, text: input.template, isReplacing: current !== undefined })
   const made = await readNotes(path, input)
-  if (!made) throw new NotesFileError(input.path, "was removed while it was being created")
+  if (!made) throw noNotes(input.path, "was removed while it was being created")
   return made
 }
 
@@ -60,7 +57,7 @@ export async function replaceNotes({ path, text }: { readonly path: string; read
 async function placeFor(given: string): Promise<string> {
   const directory = dirname(given)
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
-  if ((await lstat(directory)).isSymbolicLink()) throw new NotesFileError(directory, "is a symbolic link")
+  if ((await lstat(directory)).isSymbolicLink()) throw noNotes(directory, "is a symbolic link")
   const path = join(await realpath(directory), basename(given))
   await refuseUnlessPlain(path)
   return path
@@ -86,8 +83,8 @@ export async function readNotesText({
 async function refuseUnlessPlain(path: string): Promise<void> {
   try {
     const stats = await lstat(path)
-    if (stats.isSymbolicLink()) throw new NotesFileError(path, "is a symbolic link")
-    if (!stats.isFile()) throw new NotesFileError(path, "is not a file")
+    if (stats.isSymbolicLink()) throw noNotes(path, "is a symbolic link")
+    if (!stats.isFile()) throw noNotes(path, "is not a file")
   } catch (error) {
     if (!isMissing(error)) throw error
   }

@@ -12,13 +12,13 @@ const MOST_TURNS = 3 // one is enough unless the model calls tools first
 const NO_TOOLS = "No tools are available while notes are taken. Answer with the new notes as text."
 
 /** The answer of a fork could not be used as notes. */
-export class NotesAnswerError extends StrataError {
-  override readonly name = "NotesAnswerError"
-
-  constructor(why: string) {
-    super(`The notes were not updated: ${why}. The file was not changed. The next update comes after more work.`)
-  }
-}
+const notUsable = (why: string) =>
+  new StrataError(
+    `The notes were not updated: ${why}. The file was not changed. The next update comes after more work.`,
+    {
+      code: "notes-answer",
+    },
+  )
 
 export async function writeAsText(extractor: Extractor, update: NotesUpdate): Promise<Written> {
   const { directive, request, openCalls, signal } = update
@@ -46,15 +46,15 @@ export async function writeAsText(extractor: Extractor, update: NotesUpdate): Pr
 /** The notes after it. */
 async function write(outcome: ForkOutcome, update: NotesUpdate): Promise<string> {
   const { path, limits, estimate, file } = update
-  if (outcome.ended !== "answer") throw outcome.error ?? new NotesAnswerError(WHY[outcome.ended])
+  if (outcome.ended !== "answer") throw outcome.error ?? notUsable(WHY[outcome.ended])
   const answer = readChanges(outcome.text, file.text)
   const { text: current } = await openNotesFile(update)
   if (answer.state === "refused") {
     if (saysNothingNew(outcome)) return current
-    throw new NotesAnswerError(answer.why)
+    throw notUsable(answer.why)
   }
   const applied = applyChanges({ changes: answer.changes, shown: file.text, current, limits, estimate })
-  if (applied.state === "refused") throw new NotesAnswerError(applied.why)
+  if (applied.state === "refused") throw notUsable(applied.why)
   if (applied.text !== current) await replaceNotes({ path, text: applied.text })
   return applied.text
 }

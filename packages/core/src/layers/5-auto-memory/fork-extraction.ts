@@ -29,13 +29,10 @@ export interface MemoryForkOptions extends Omit<ForkParent, "request" | "openCal
 export const extractionSpent = ({ size, facts }: LayerContext): Spent => forkSpent(size.tokens, facts)
 
 /** A fork's answer could not be used. */
-export class MemoryAnswerError extends StrataError {
-  override readonly name = "MemoryAnswerError"
-
-  constructor(why: string) {
-    super(`No memories were written: ${why}. The next extraction looks at the same messages again.`)
-  }
-}
+const notUsable = (why: string) =>
+  new StrataError(`No memories were written: ${why}. The next extraction looks at the same messages again.`, {
+    code: "memory-answer",
+  })
 
 export function forkExtraction(options: MemoryForkOptions): ExtractMemories {
   return async (task) => {
@@ -123,8 +120,7 @@ async function asText(options: MemoryForkOptions, task: DirectedTask): Promise<E
   if (outcome.ended === "aborted") return nothingFound("aborted", { responses })
   if (outcome.ended !== "answer") return nothingFound("failed", { responses, problem: problemIn(outcome) })
   const answer = readAnswer(outcome.text)
-  if (answer.state === "unusable")
-    return nothingFound("failed", { responses, problem: new MemoryAnswerError(answer.why) })
+  if (answer.state === "unusable") return nothingFound("failed", { responses, problem: notUsable(answer.why) })
   const base = new Map([...answer.texts.keys()].map((file) => [file, shown.get(file) ?? null]))
   return { ended: "done", texts: answer.texts, base, responses }
 }
@@ -132,9 +128,7 @@ async function asText(options: MemoryForkOptions, task: DirectedTask): Promise<E
 const patienceOf = ({ patience }: ExtractionTask) => (patience ? { limits: patience } : {})
 
 function problemIn({ ended, error }: ForkOutcome): unknown {
-  return (
-    error ?? new MemoryAnswerError(ended === "refusal" ? "the model refused" : "the model did not come to an answer")
-  )
+  return error ?? notUsable(ended === "refusal" ? "the model refused" : "the model did not come to an answer")
 }
 
 /** All changes come in one answer, and another one would only say so. */

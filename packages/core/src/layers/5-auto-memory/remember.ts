@@ -6,21 +6,16 @@ import { titleOf } from "../../memory/own-words.ts"
 import { isAboutThePerson } from "../../views/record/about-the-person.ts"
 
 /** What the person asked to keep contains a secret, or nothing at all. */
-export class NotRememberedError extends StrataError {
-  override readonly name = "NotRememberedError"
-
-  constructor(why: string, advice: string) {
-    super(`Nothing was saved: ${why}. ${advice}`)
-  }
-}
+export const notRemembered = (why: string, advice: string) =>
+  new StrataError(`Nothing was saved: ${why}. ${advice}`, { code: "not-remembered" })
 
 export function rememberedDraft(text: string, source: Provenance): MemoryDraft {
   const body = text.trim()
-  if (body === "") throw new NotRememberedError("the text is empty", "Write what to remember.")
+  if (body === "") throw notRemembered("the text is empty", "Write what to remember.")
   const [secret] = findSecrets(body)
   if (secret) {
     const advice = "Leave the secret out, and write where it is kept."
-    throw new NotRememberedError(`the text contains a secret (${secret.kind})`, advice)
+    throw notRemembered(`the text contains a secret (${secret.kind})`, advice)
   }
   return {
     ...titleOf(body),
