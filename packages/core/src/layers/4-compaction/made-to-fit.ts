@@ -1,6 +1,7 @@
 /**
- * Steps 1 and 2, decide and cut. Before a model is asked, what will be there afterwards is computed and made to fit. Files get what the rest leaves; then fewer messages are
- * kept, then the record is shorter. Where even that does not fit, the compaction is refused, and nothing was paid.
+ * Steps 1 and 2, decide and cut. Before a model is asked, what will be there afterwards is computed and made to fit. Files get what the
+ * rest leaves; then fewer messages are kept, then the record is shorter. Where even that does not fit, the compaction is refused, and
+ * nothing was paid.
  */
 import { grouped } from "../../base/grouped.ts"
 import { inSlices } from "../../base/in-slices.ts"

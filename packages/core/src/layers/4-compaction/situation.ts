@@ -1,4 +1,7 @@
-/** What a compaction starts from: the messages since the last boundary, where to cut them, and whether a compaction makes sense. */
+/**
+ * Step 1, decide. What a compaction starts from: the messages since the last boundary, where to cut them, and whether a compaction makes
+ * sense.
+ */
 import { grouped } from "../../base/grouped.ts"
 import type { Steps } from "../../base/in-slices.ts"
 import type { Message } from "../../messages/messages.ts"
