@@ -4,11 +4,11 @@
  */
 import { StrataError } from "../../base/errors.ts"
 import { type ForkOutcome, type ForkParent, runFork } from "../../forks/fork.ts"
+import { isTopicFile } from "../../memory/file-names.ts"
 import type { ToolResult, ToolUse } from "../../messages/blocks.ts"
 import type { PermissionQuestion, Tool } from "../../tools/tool.ts"
 import { forkSpent, type Spent } from "../background-budget.ts"
 import type { LayerContext } from "../layer.ts"
-import { readAnswer } from "./answer.ts"
 import { captureFiles, nameInside } from "./captured-files.ts"
 import { type Extraction, type ExtractionTask, type ExtractMemories, nothingFound } from "./extraction.ts"
 import { memoryPrompt, type Writing } from "./prompt.ts"
@@ -20,7 +20,7 @@ const SEARCHING: ReadonlySet<string> = new Set(["Grep", "Glob"])
 /** Of existing memories, for a fork that cannot read files. The rest is only in the index. */
 const MOST_SHOWN_TOKENS = 4_000
 
-export interface MemoryForkOptions extends Omit<ForkParent, "request" | "openCalls"> {
+interface MemoryForkOptions extends Omit<ForkParent, "request" | "openCalls"> {
   /** Whether the conversation may read a file of the project without a question. Default: no file. */
   readonly mayRead?: (path: string) => boolean
 }
@@ -160,3 +160,43 @@ async function hasOurFileTools(tools: readonly Tool[]): Promise<boolean> {
   const named = tools.filter(({ name }) => WRITING.has(name))
   return named.length > 0 && named.every(({ inputSchema }) => ours.has(inputSchema))
 }
+
+type Answer =
+  | { readonly state: "files"; readonly texts: ReadonlyMap<string, string> }
+  | { readonly state: "unusable"; readonly why: string }
+
+const OPENING = /^<memory file="([^"\n]+)">[ \t]*$/
+const CLOSING = /^<\/memory>[ \t]*$/
+const NOTHING = /\bnothing (?:new )?to remember\b/i
+const MOST_FILES = 20
+const MOST_CHARACTERS = 20_000 // of one file
+
+/** Reads memory files from a fork's answer. Either every file in it can be read, or none is used. */
+export function readAnswer(answer: string): Answer {
+  const texts = new Map<string, string>()
+  let file: string | undefined
+  let lines: string[] = []
+  for (const line of answer.split(/\r?\n/)) {
+    const opened = OPENING.exec(line)?.[1]
+    if (opened !== undefined) {
+      if (file !== undefined) return unusable(`the memory ${file} has no end`)
+      if (texts.has(opened)) return unusable(`the answer has ${opened} twice`)
+      if (!isTopicFile(opened)) return unusable(`${opened} is not the name of a memory file`)
+      file = opened
+      lines = []
+    } else if (file !== undefined && CLOSING.test(line)) {
+      const text = lines.join("\n").trim()
+      if (text === "") return unusable(`the memory ${file} is empty`)
+      if (text.length > MOST_CHARACTERS) return unusable(`the memory ${file} is too long`)
+      texts.set(file, `${text}\n`)
+      file = undefined
+    } else lines.push(line)
+  }
+  if (file !== undefined) return unusable(`the memory ${file} has no end`)
+  if (texts.size > MOST_FILES) return unusable(`the answer has ${texts.size} memories at once`)
+  if (texts.size === 0 && !NOTHING.test(answer))
+    return unusable('the answer has no memory, and does not say "Nothing to remember"')
+  return { state: "files", texts }
+}
+
+const unusable = (why: string): Answer => ({ state: "unusable", why })

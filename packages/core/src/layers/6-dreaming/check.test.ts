@@ -4,8 +4,7 @@ import { INDEX_FILE } from "../../memory/file-names.ts"
 import { MOST_INDEX_LINES } from "../../memory/index-file.ts"
 import type { Provenance } from "../../memory/memory.ts"
 import { parseMemory } from "../../memory/topic-file.ts"
-import { type Checked, checkConsolidation } from "./check.ts"
-import { lossesOf } from "./losses.ts"
+import { type Checked, checkConsolidation, lossesOf } from "./check.ts"
 
 type Texts = Readonly<Record<string, string>>
 const NOW = new Date("2026-05-01T00:00:00.000Z")

@@ -3,13 +3,13 @@
  * wrong with the memories as they are.
  */
 import { INDEX_FILE } from "../../memory/file-names.ts"
-import type { Memory } from "../../memory/memory.ts"
+import { isCurrent, type Memory } from "../../memory/memory.ts"
 import { checkedIndex, checkLinks, type ProjectHas } from "./check-pointers.ts"
-import { checkProvenance } from "./check-provenance.ts"
+import { checkProvenance, share, wordsOf } from "./check-provenance.ts"
 import { checkSupersession } from "./check-supersession.ts"
 import { checkedMemories } from "./checked-memories.ts"
 
-export interface CheckInput {
+interface CheckInput {
   /** The texts before the dream: memories and the index. */
   readonly base: ReadonlyMap<string, string>
   readonly before: readonly Memory[]
@@ -51,3 +51,32 @@ export async function checkConsolidation(input: CheckInput): Promise<Checked> {
 
 const INDEX_REPAIRED = `${INDEX_FILE}: its lines did not match the memories.`
 const isIndexRepaired = (index: string, given: string | undefined): boolean => index.trim() !== (given ?? "").trim()
+
+const MOST_LOST = 1 / 4
+const GUTTED = 1 / 4 // of its words are left
+
+interface Losses {
+  readonly files: readonly string[]
+  /** Memories in view before the dream. */
+  readonly of: number
+  readonly needsConsent: boolean
+}
+
+/**
+ * How much a dream would take out of view. More than a quarter at once needs the person's consent. Every memory that leaves the index
+ * counts, however alike the one is that takes its place, and so does one that a dream empties: "62 files became 3, all is well" must not
+ * pass.
+ */
+export function lossesOf(before: readonly Memory[], after: readonly Memory[]): Losses {
+  const now = new Map(after.map((memory) => [memory.file, memory]))
+  const files = before.filter((memory) => isLost(memory, now.get(memory.file))).map(({ file }) => file)
+  const of = before.filter(isCurrent).length
+  return { files, of, needsConsent: files.length > of * MOST_LOST }
+}
+
+function isLost(memory: Memory, left: Memory | undefined): boolean {
+  if (!left) return true
+  if (!isCurrent(memory)) return false // it was out of view already
+  const words = wordsOf(memory.body)
+  return !isCurrent(left) || (words.size > 0 && share(words, wordsOf(left.body)) < GUTTED)
+}

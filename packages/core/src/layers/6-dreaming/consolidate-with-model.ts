@@ -2,9 +2,12 @@
  * A model consolidates the copy, in a small conversation of its own. It is about other conversations, so it does not start from the
  * current one's request, and that one's cache is not touched.
  */
+
 import { relative, sep } from "node:path"
 import type { Clock } from "../../base/clock.ts"
+import { promptText } from "../../base/prompt-file.ts"
 import { runTurns, type TurnsOutcome } from "../../forks/turns.ts"
+import { isCurrent, type Memory } from "../../memory/memory.ts"
 import { type Block, isToolUse, textOf } from "../../messages/blocks.ts"
 import type { Model } from "../../model/model.ts"
 import { sentModelName } from "../../tokens/models.ts"
@@ -13,12 +16,11 @@ import type { Confinement } from "../../tools/shell/confinement.ts"
 import type { Tool } from "../../tools/tool.ts"
 import type { Consolidate, Consolidation, ConsolidationTask } from "./consolidation.ts"
 import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
-import { dreamPrompt, dreamSystemPrompt } from "./prompt.ts"
 
 const MOST_OUTPUT = 16_000 // tokens of one answer: several files at once
 const MOST_CALL_CHARACTERS = 120
 
-export interface ModelConsolidation {
+interface ModelConsolidation {
   readonly model: Model
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
@@ -89,3 +91,70 @@ const asConsolidation = ({ ended, text, responses, error }: TurnsOutcome): Conso
   ...(ended === "refusal" ? { error: new Error("the model refused the task") } : {}),
   ...(error === undefined ? {} : { error }),
 })
+
+const SYSTEM = promptText(new URL("./system.md", import.meta.url))
+const PROMPT = promptText(new URL("./prompt.md", import.meta.url))
+const VARIABLE = /\{\{([a-z]+)\}\}/g
+const MOST_LISTED = 300 // lines; about 40 tokens each
+const MOST_FINDINGS = 60
+const NONE = "(none)"
+
+interface PromptInput {
+  /** The copy. */
+  readonly directory: string
+  readonly project: string
+  readonly journals: readonly string[]
+  readonly index: string
+  readonly memories: readonly Memory[]
+  /** What a look at the files found, one line each. */
+  readonly findings: readonly string[]
+  readonly now: Date
+  readonly last?: Date | undefined
+  readonly turns: number
+}
+
+/** The request of a dream: its own system prompt, and the four phases with what is known before it starts. `rendered/` shows it whole. */
+export const dreamSystemPrompt = (): string => SYSTEM.trimEnd()
+
+export function dreamPrompt(input: PromptInput): string {
+  const { memories, now, last } = input
+  const newest = [...memories].sort((a, b) => compare(b.confirmed, a.confirmed) || compare(a.file, b.file))
+  return filled(PROMPT, {
+    directory: input.directory,
+    project: input.project,
+    journals: input.journals.join(", "),
+    index: input.index.trim() || NONE,
+    memories: listed(newest.map(lineFor), MOST_LISTED),
+    findings: listed(input.findings, MOST_FINDINGS),
+    today: dayOf(now),
+    last: last ? `on ${dayOf(last)}` : "never",
+    turns: String(input.turns),
+  }).trimEnd()
+}
+
+function lineFor(memory: Memory): string {
+  const facts = [
+    memory.type,
+    `${memory.basis} by ${memory.source.saidBy}`,
+    `confirmed ${memory.confirmed.slice(0, "2026-01-01".length)}`,
+    ...(memory.failed ? ["did not work"] : []),
+    ...(isCurrent(memory) ? [] : [`superseded by ${memory.supersededBy}`]),
+    ...(memory.doubtedBy === undefined ? [] : [`${memory.doubtedBy} may say otherwise`]),
+  ]
+  return `- ${memory.file} (${facts.join(", ")}): ${oneLine(memory.description || memory.name)}`
+}
+
+function listed(lines: readonly string[], most: number): string {
+  if (lines.length === 0) return NONE
+  const rest = lines.length - most
+  return rest <= 0 ? lines.join("\n") : [...lines.slice(0, most), `… and ${rest} more.`].join("\n")
+}
+
+/** In one pass, so that a value that looks like a variable stays as it is. */
+function filled(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(VARIABLE, (whole, name: string) => (Object.hasOwn(values, name) ? values[name]! : whole))
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
+const dayOf = (time: Date): string => time.toISOString().slice(0, "2026-01-01".length)
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

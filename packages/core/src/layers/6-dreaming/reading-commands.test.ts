@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { commandFacts } from "../../tools/shell/command/command-facts.ts"
-import { judgeReading } from "./reading-commands.ts"
+import { judgeReading } from "./dream-tools.ts"
 
 /** A project, a copy of the memory, transcripts, and something outside that must stay unread. */
 function place() {

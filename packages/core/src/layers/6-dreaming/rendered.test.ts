@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { Memory } from "../../memory/memory.ts"
-import { dreamPrompt, dreamSystemPrompt } from "./prompt.ts"
+import { dreamPrompt, dreamSystemPrompt } from "./consolidate-with-model.ts"
 
 const memory = (file: string, more: Partial<Memory> = {}): Memory => ({
   ...{ file, name: file, description: `About ${file}`, type: "project", body: "" },
