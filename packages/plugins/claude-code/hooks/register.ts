@@ -62,6 +62,7 @@ const TYPED: ReadonlySet<string> = new Set(["composer", "sdk"]) // the person at
 const ENOUGH_NAMES = 8 // used again: then the figures say something
 const MOST_TURNS = 5 // to wait for them
 const SHOWN_NAMES = 5
+const SOON_MS = 100
 const TIMEOUT_MS = 10_000
 const SMALLER = 0.9 // a compaction that leaves more than this of the messages is not worth the lost cache
 
@@ -120,8 +121,8 @@ export const register: Register = (on, options) => {
   on("command.run", { command: "strata" }, async ($, e) => {
     if (e.args.trim() !== "undo")
       return { text: `Strata ${ABOUT[state.mode]}. /config changes it. /strata undo takes the newest compaction back.` }
-    const { skip } = await $.session.compact({ instructions: UNDO })
-    return { text: skip ?? "The newest compaction is taken back: its messages are in the context again." }
+    $.clock.after(SOON_MS, () => $.command.run({ command: "compact", args: UNDO })) // a command cannot run another one
+    return { text: "Strata takes the newest compaction back." }
   }).catch(() => ({ text: `Strata could not do this here, and nothing was changed. Try: /compact ${UNDO}` }))
 }
 

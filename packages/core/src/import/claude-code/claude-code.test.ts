@@ -53,6 +53,33 @@ describe("JRN-6: Claude Code transcripts", () => {
     expect(messages.at(-1)).toMatchObject({ uuid: "b", parentUuid: "a" })
   })
 
+  test("BEY-16: a plugin's text after a boundary is a summary, and what it kept follows the boundary", () => {
+    const at = (line: object, timestamp: string) => ({ ...line, timestamp })
+    const boundary = {
+      type: "system",
+      subtype: "compact_boundary",
+      uuid: "z",
+      parentUuid: null,
+      logicalParentUuid: "c",
+    }
+    const { messages } = read(
+      at(user("a", null, "hi"), "2026-01-01T00:00:01.000Z"),
+      at(said("b", "a", "m1", use("t1")), "2026-01-01T00:00:02.000Z"),
+      at(user("c", "b", result("t1")), "2026-01-01T00:00:03.000Z"),
+      at(boundary, "2026-01-01T00:00:04.000Z"),
+      at(
+        user("s", "z", "This conversation continues an earlier one that had become too long."),
+        "2026-01-01T00:00:05.000Z",
+      ),
+      at(said("b2", "s", "m1", use("t1")), "2026-01-01T00:00:02.000Z"),
+      at(user("c2", "b", result("t1")), "2026-01-01T00:00:03.000Z"), // its parent is the line before the boundary
+      at(said("d", "c2", "m2", "done"), "2026-01-01T00:00:06.000Z"),
+    )
+    expect(messages.find(({ uuid }) => uuid === "s")).toMatchObject({ isCompactSummary: true })
+    expect(messages.find(({ uuid }) => uuid === "c2")).toMatchObject({ parentUuid: "b2" })
+    expect(mainPath(messages).map(({ uuid }) => uuid)).toEqual(["a", "b", "c", "z", "s", "b2", "c2", "d"])
+  })
+
   test("lines that name each other as parents do not go round for ever", () => {
     const { messages } = read(
       { type: "new", uuid: "n", parentUuid: "o" },

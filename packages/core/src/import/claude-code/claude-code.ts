@@ -4,7 +4,7 @@
  * One response of the API is often several lines with the same `message.id`.
  */
 import { isSafeId, uuidFrom } from "../../base/ids.ts"
-import { type Block, isToolUse, textOf, toBlocks } from "../../messages/blocks.ts"
+import { type Block, isToolResult, isToolUse, textOf, toBlocks } from "../../messages/blocks.ts"
 import { parseExact, withExactInput } from "../../messages/exact-json.ts"
 import {
   type CompactMetadata,
@@ -48,6 +48,14 @@ export const claudeCode: Importer = {
   },
 }
 
+/** A copy has another uuid, and the same time and ids. */
+function keyOf(message: Message): string | undefined {
+  if (message.type !== "user" && message.type !== "assistant") return undefined
+  const [first] = toBlocks(message.message.content)
+  const block = first && (isToolUse(first) ? first.id : isToolResult(first) ? first.tool_use_id : "")
+  return [message.type, message.timestamp, message.type === "assistant" ? message.message.id : "", block].join(":")
+}
+
 function isTranscriptLine(line: Fields): boolean {
   const type = textAt(line, "type")
   if (type === undefined) return false
@@ -73,6 +81,9 @@ class Transcript {
   /** Lines with a uuid that became no message. Their children get their parent. */
   readonly #skipped = new Map<Uuid, Uuid | null>()
   readonly #sessions = new Set<string>()
+  /** The newest line of each message, and the lines after the newest boundary that repeat earlier ones. */
+  readonly #written = new Map<string, Uuid>()
+  readonly #copies = new Map<Uuid, Uuid>()
   readonly #queue = new InputQueue()
   #response: string | undefined
   #time = new Date(0).toISOString()
@@ -163,10 +174,23 @@ class Transcript {
     }
   }
 
-  #push(message: Message): Uuid {
+  #push(given: Message): Uuid {
+    const message = this.#keptAgain(given)
     this.#seen.add(message.uuid)
     this.#messages.push(message)
     return message.uuid
+  }
+
+  /** A message that a plugin's compaction kept is written again after the boundary. Its parent may still be the line before: then it is that one's copy. */
+  #keptAgain(message: Message): Message {
+    if (isBoundary(message)) this.#copies.clear()
+    const key = keyOf(message)
+    const original = key === undefined ? undefined : this.#written.get(key)
+    if (key !== undefined) this.#written.set(key, message.uuid)
+    if (original === undefined) return message
+    this.#copies.set(original, message.uuid)
+    const parentUuid = this.#copies.get(message.parentUuid ?? "")
+    return parentUuid === undefined ? message : { ...message, parentUuid }
   }
 
   /** Inserted input was sent with the next request, so it comes before the response to that request. */
