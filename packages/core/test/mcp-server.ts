@@ -72,20 +72,30 @@ export function createTestServer(): McpServer {
     server.registerPrompt("fresh", {}, () => ({ messages: [] }))
     return text("grown")
   })
-  server.registerTool("elicit", { inputSchema: z.object({}) }, async () => {
-    const requestedSchema = {
-      type: "object" as const,
-      properties: {
-        name: { type: "string" as const, description: "Your \u001b[31mname" },
-        count: { type: "integer" as const, title: "How many" },
-        sure: { type: "boolean" as const },
-      },
-      required: ["name", "count"],
-    }
-    return text(
-      JSON.stringify(await server.server.elicitInput({ mode: "form", message: "Who is it?", requestedSchema })),
-    )
-  })
+  server.registerTool(
+    "elicit",
+    { inputSchema: z.object({ fields: z.number().optional() }) },
+    async ({ fields = 0 }) => {
+      const names = Array.from({ length: fields }, (_, index) => `field${index + 1}`)
+      const many = {
+        type: "object" as const,
+        properties: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])),
+      }
+      const three = {
+        type: "object" as const,
+        properties: {
+          name: { type: "string" as const, description: "Your \u001b[31mname" },
+          count: { type: "integer" as const, title: "How many" },
+          sure: { type: "boolean" as const },
+        },
+        required: ["name", "count"],
+      }
+      const requestedSchema = fields > 0 ? many : three
+      return text(
+        JSON.stringify(await server.server.elicitInput({ mode: "form", message: "Who is it?", requestedSchema })),
+      )
+    },
+  )
   server.registerTool("roots", { inputSchema: z.object({}) }, async () =>
     text(JSON.stringify((await server.server.listRoots()).roots)),
   )

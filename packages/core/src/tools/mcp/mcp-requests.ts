@@ -23,7 +23,6 @@ export interface ServerRequests {
 
 const MESSAGE_CHARACTERS = 2_000
 const FIELD_CHARACTERS = 200
-const MOST_FIELDS = 10
 
 export const CAPABILITIES = { roots: {}, elicitation: { form: {} } } as const
 
@@ -52,17 +51,18 @@ async function elicit(
   askPerson: AskPerson | undefined,
 ): Promise<ElicitResult> {
   if (!askPerson || !("requestedSchema" in params)) return { action: "decline" }
-  const message = `The MCP server ${shown(server)} asks: ${shown(params.message, MESSAGE_CHARACTERS)}`
+  const asks = (place = "") =>
+    `The MCP server ${shown(server)} asks${place}: ${shown(params.message, MESSAGE_CHARACTERS)}`
   const { properties, required = [] } = params.requestedSchema
   const fields = Object.entries(properties) as [string, PrimitiveSchemaDefinition][]
-  if (fields.length > MOST_FIELDS) return { action: "decline" }
   if (fields.length === 0) {
-    const answer = await askPerson({ text: message, options: [ACCEPT, DECLINE] })
+    const answer = await askPerson({ text: asks(), options: [ACCEPT, DECLINE] })
     return answer === ACCEPT ? { action: "accept", content: {} } : { action: "decline" }
   }
   const content: NonNullable<ElicitResult["content"]> = {}
-  for (const [name, field] of fields) {
+  for (const [index, [name, field]] of fields.entries()) {
     const isRequired = required.includes(name)
+    const message = asks(fields.length > 1 ? ` (${index + 1} of ${fields.length})` : "")
     const value = await askField(askPerson, { message, name, field, isRequired })
     if (value === DECLINED) return { action: "decline" }
     if (value !== undefined) content[name] = value

@@ -341,9 +341,9 @@ describe("an MCP session over HTTP that the server lost", () => {
 })
 
 describe("what an MCP server asks for", () => {
-  const asked = async (askPerson?: ToolContext["askPerson"]) => {
+  const asked = async (askPerson?: ToolContext["askPerson"], input: object = {}) => {
     const { tool } = await talking()
-    return textIn(await call(tool("mcp__t__elicit"), {}, testContext(askPerson ? { askPerson } : {})))
+    return textIn(await call(tool("mcp__t__elicit"), input, testContext(askPerson ? { askPerson } : {})))
   }
 
   it("reaches the person, field by field, and each answer gets the field's type", async () => {
@@ -355,11 +355,25 @@ describe("what an MCP server asks for", () => {
     })
     expect(JSON.parse(result)).toEqual({ action: "accept", content: { name: "Ada", count: 7, sure: false } })
     expect(questions.map(({ text }) => text)).toEqual([
-      "The MCP server t asks: Who is it?\nname: Your \\u001b[31mname",
-      "The MCP server t asks: Who is it?\nHow many",
-      "The MCP server t asks: Who is it?\nsure",
+      "The MCP server t asks (1 of 3): Who is it?\nname: Your \\u001b[31mname",
+      "The MCP server t asks (2 of 3): Who is it?\nHow many",
+      "The MCP server t asks (3 of 3): Who is it?\nsure",
     ])
     expect(questions[2]!.options).toEqual(["Yes", "No", "Leave it empty", "Decline"])
+  })
+
+  it("reaches the person however many fields it has, and the person can decline at each", async () => {
+    const many = { fields: 25 }
+    let asks = 0
+    const all = JSON.parse(await asked(async () => `answer ${++asks}`, many))
+    expect(all.action).toBe("accept")
+    expect(Object.values(all.content)).toHaveLength(25)
+    expect(all.content.field25).toBe("answer 25")
+    asks = 0
+    expect(JSON.parse(await asked(async () => (++asks === 12 ? "Decline" : "yes"), many))).toEqual({
+      action: "decline",
+    })
+    expect(asks).toBe(12)
   })
 
   it.each([
