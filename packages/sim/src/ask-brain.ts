@@ -1,7 +1,7 @@
 /** Converts a conversation to the form brains know, and asks the brain for its answer. */
 import { chanceOf } from "./answer-chance.ts"
 import { ApiError } from "./api-error.ts"
-import type { Answer, BrainBlock, BrainMessage, BrainRequest, BrainTool } from "./brain.ts"
+import type { Answer, AnswerBlock, BrainBlock, BrainMessage, BrainRequest, BrainTool } from "./brain.ts"
 import { blocksOf, type Turn } from "./conversation.ts"
 import { visibleTools } from "./deferred-tools.ts"
 import { apiToolInput } from "./server-tools/kinds.ts"
@@ -15,8 +15,18 @@ export interface AskBrainInput {
   readonly summary?: { readonly instructions: string }
 }
 
-export async function askBrain(simulation: Simulation, { body, turns, summary }: AskBrainInput): Promise<Answer> {
+type Call = Extract<AnswerBlock, { readonly name: string }>
+
+/** A block of an answer, each call with its id. */
+export type NamedBlock = Exclude<AnswerBlock, Call> | (Call & { readonly id: string })
+
+export interface NamedAnswer extends Answer {
+  readonly content: readonly NamedBlock[]
+}
+
+export async function askBrain(simulation: Simulation, { body, turns, summary }: AskBrainInput): Promise<NamedAnswer> {
   const { brain, seed, counter } = simulation
+  const chance = chanceOf({ seed, body, turns, counter })
   const request: BrainRequest = {
     model: body.model,
     max_tokens: body.max_tokens,
@@ -34,17 +44,20 @@ export async function askBrain(simulation: Simulation, { body, turns, summary }:
     ...formatOf(body),
   }
   try {
-    return await brain.answer({
-      request,
-      index: simulation.turnsAnswered++,
-      ...chanceOf({ seed, body, turns, counter }),
-      ...(summary && { summary }),
-    })
+    const index = simulation.turnsAnswered++
+    const answer = await brain.answer({ request, index, ...chance, ...(summary && { summary }) })
+    return { ...answer, content: answer.content.map((block) => named(block, chance.nextToolUseId)) }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     // a brain that fails will fail again, so the SDK should not retry
     throw new ApiError(500, `The brain "${brain.name}" failed: ${why}`, { headers: { "x-should-retry": "false" } })
   }
+}
+
+function named(block: AnswerBlock, nextToolUseId: () => string): NamedBlock {
+  if (block.type !== "tool_use" && block.type !== "server_tool_use") return block
+  const { id = `${block.type === "tool_use" ? "" : "srv"}${nextToolUseId()}` } = block
+  return { ...block, id }
 }
 
 /** Tools of the API come without a schema. A toolset has no name, and brains do not see it. */

@@ -66,11 +66,12 @@ export interface BrainTurn {
 export type AnswerBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string }
-  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: unknown }
+  /** A call without an id gets a new one. */
+  | { readonly type: "tool_use"; readonly id?: string; readonly name: string; readonly input: unknown }
   /** For answers the API would never give: the text to stream as the input, which may be malformed JSON. */
-  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly inputText: string }
+  | { readonly type: "tool_use"; readonly id?: string; readonly name: string; readonly inputText: string }
   /** A call of a tool that the server runs. The simulator adds the result and asks the brain to go on. The id begins with `srvtoolu_`. */
-  | { readonly type: "server_tool_use"; readonly id: string; readonly name: string; readonly input: object }
+  | { readonly type: "server_tool_use"; readonly id?: string; readonly name: string; readonly input: object }
   /** A block of a newer server, sent whole at its start. */
   | { readonly type: "other"; readonly block: OtherBlock }
 

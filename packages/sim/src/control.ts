@@ -40,6 +40,7 @@ export function controlRoutes(simulation: Simulation, token: string) {
       cache_entries: cache.size,
       requests_answered: simulation.turnsAnswered,
       bind_thinking: simulation.bindThinking ?? "by model",
+      billing_in_prompt: simulation.billingInPrompt,
       cache_edits: simulation.cacheEdits,
       faults: faultRules.list(),
     }),

@@ -38,10 +38,11 @@ export function nestedBlocks({ type, content, source }: Block): NestedBlocks {
   return { field: "content", blocks: type === "tool_result" || type === "search_result" ? listed(content) : [] }
 }
 
-/** Merges the messages of a body into turns. */
+/** Merges the messages of a body into turns. A system message that only has an `output_config` is not one. */
 export function toTurns(messages: readonly MessageParam[]): readonly Turn[] {
   const turns: { role: Role; blocks: PlacedBlock[] }[] = []
-  messages.forEach(({ role, content }, message) => {
+  messages.forEach(({ role, content, output_config }, message) => {
+    if (role === "system" && output_config && !content?.length) return
     const placed = blocksOf(content).map((block, position) => ({ block, message, position }))
     const last = turns.at(-1)
     if (last?.role === role) last.blocks.push(...placed)

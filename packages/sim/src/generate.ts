@@ -1,5 +1,6 @@
 /** Turns a brain's answer into what the API would send: with signed thinking, stop sequences and output limits. */
-import type { Answer, AnswerBlock, OtherBlock } from "./brain.ts"
+import type { NamedBlock } from "./ask-brain.ts"
+import type { Answer, OtherBlock } from "./brain.ts"
 import { type BindingState, sealThinking, shortened } from "./thinking/binding.ts"
 import { extendChain } from "./thinking/prefix-chain.ts"
 import { countText, takeTokens } from "./tokens.ts"
@@ -21,7 +22,7 @@ export interface ServerResult {
   readonly block: OtherBlock
 }
 
-export type WrittenBlock = AnswerBlock | ServerResult
+export type WrittenBlock = NamedBlock | ServerResult
 
 const FIRST_THOUGHT = "Let me work out what this asks for."
 
@@ -131,7 +132,7 @@ function spokenText(block: WrittenBlock): string {
   }
 }
 
-const inputTextOf = (block: Extract<AnswerBlock, { type: "tool_use" }>) =>
+const inputTextOf = (block: Extract<NamedBlock, { type: "tool_use" }>) =>
   "inputText" in block ? block.inputText : JSON.stringify(block.input ?? {})
 
 function shorten(block: WrittenBlock, tokens: number): WrittenBlock {
@@ -183,7 +184,7 @@ function finish(content: readonly WrittenBlock[], { bound, omitThinking }: Finis
 }
 
 /** Input that is not a complete JSON object can only be streamed. As an object it is empty. */
-function toolUse(block: Extract<AnswerBlock, { type: "tool_use" }>): Extract<ContentBlock, { type: "tool_use" }> {
+function toolUse(block: Extract<NamedBlock, { type: "tool_use" }>): Extract<ContentBlock, { type: "tool_use" }> {
   const use = { type: "tool_use", id: block.id, name: block.name, caller: { type: "direct" } } as const
   if (!("inputText" in block)) return { ...use, input: block.input ?? {} }
   return { ...use, input: parseObject(block.inputText) ?? {}, inputText: block.inputText }

@@ -25,6 +25,8 @@ const HELP = `A local server that speaks the Messages API.
   --strict-betas          refuse betas the simulator does not know
   --strict-system-messages
                           refuse system messages on Sonnet 5 and Haiku 5.5
+  --billing-in-prompt     keep Claude Code's billing block in the prompt, as a
+                          server does that is not Anthropic's
   --cache-edits           turn on cache editing, which no public model has
   --token <text>          token for the control endpoints under /_sim/
                           (default: random)
@@ -51,6 +53,7 @@ const OPTIONS = {
   "bind-thinking": { type: "string" },
   "strict-betas": { type: "boolean", default: false },
   "strict-system-messages": { type: "boolean", default: false },
+  "billing-in-prompt": { type: "boolean", default: false },
   "cache-edits": { type: "boolean", default: false },
   token: { type: "string" },
   help: { type: "boolean", default: false },
@@ -88,6 +91,7 @@ async function start(options: Options): Promise<Simulator> {
     brain,
     port,
     seed,
+    billingInPrompt: options["billing-in-prompt"],
     cacheEdits: options["cache-edits"],
     strictBetas: options["strict-betas"],
     strictSystemMessages: options["strict-system-messages"],

@@ -9,6 +9,22 @@ import { type PageQuery, pageOf } from "./paging.ts"
 /** By model id: figures to change for a known model, or to set for a new one. */
 export type ModelOverrides = NonNullable<Parameters<typeof findModel>[1]>
 
+/** A model that only this simulator has takes what any current model takes: its clients do not know better. */
+const ADDED_MODEL_ACCEPTS: ModelFacts["accepts"] = {
+  overflowingOutput: true,
+  prefill: true,
+  thinkingBudget: true,
+  adaptiveThinking: true,
+  thinkingOff: true,
+  forcedTools: true,
+  systemMessages: true,
+  earlierThinking: true,
+  boundThinking: false,
+  contextManagement: true,
+  signedSummaries: true,
+  toolReferences: true,
+  cacheEditing: false,
+}
 const LONG_WINDOW = 1_000_000
 const WITH_LONG_CONTEXT = /^claude-sonnet-4/ // the models that the beta is for; later ones have the window anyway
 const DATED = /^(?<id>.+)-\d{8}$/
@@ -18,8 +34,13 @@ export class ModelCatalog {
   private readonly ids: readonly string[]
 
   constructor(overrides: ModelOverrides = {}) {
-    this.overrides = overrides
-    this.ids = [...new Set([...MODEL_FACTS.map(({ id }) => id), ...Object.keys(overrides)])]
+    const known = new Set(MODEL_FACTS.map(({ id }) => id))
+    this.overrides = Object.fromEntries(
+      Object.entries(overrides).map(([id, facts]) =>
+        known.has(id) ? [id, facts] : [id, { ...facts, accepts: { ...ADDED_MODEL_ACCEPTS, ...facts?.accepts } }],
+      ),
+    )
+    this.ids = [...new Set([...known, ...Object.keys(overrides)])]
   }
 
   /** Finds a model by a name the API accepts: its id, alone or with a date. A beta may give it a larger window. */

@@ -1,5 +1,6 @@
 /** Turns a valid request into the prompt the model gets: applies compaction blocks, bound thinking and context edits. */
 import { invalidRequest } from "./api-error.ts"
+import { withoutBillingBlock } from "./billing-block.ts"
 import { type LeveledItem, toPrefix, totalTokens } from "./cache/prefix.ts"
 import { applyCacheEdits, type CacheDeletions } from "./cache-edits.ts"
 import { afterCompaction, withoutForgottenThinking } from "./context-management/compaction.ts"
@@ -26,7 +27,8 @@ export interface Prompt {
   readonly cacheDeletedTokens: number | undefined
 }
 
-export function preparePrompt(request: ParsedRequest, simulation: Simulation): Prompt {
+export function preparePrompt(sent: ParsedRequest, simulation: Simulation): Prompt {
+  const request = simulation.billingInPrompt ? sent : { ...sent, body: withoutBillingBlock(sent.body) }
   const { body, model, dialect } = request
   const { counter } = simulation
   const bound = checkThinking({

@@ -13,6 +13,7 @@ import { pageQuery } from "./paging.ts"
 import { RateMeter } from "./rate-headers.ts"
 import type { LogEntry } from "./request-log.ts"
 import type { Simulation } from "./simulation.ts"
+import { skillRoutes } from "./skills.ts"
 
 const ORGANIZATION_ID = "00000000-0000-4000-8000-000000000000"
 
@@ -53,6 +54,7 @@ export function createServer(simulation: Simulation, token: string) {
   app.get("/v1/models/:id", (c) => c.json(showModel(simulation.catalog, c.req.param("id"))))
   app.route("/v1/messages/batches", batchRoutes(simulation))
   app.route("/v1/files", fileRoutes(simulation))
+  app.route("/v1/skills", skillRoutes())
   app.route("/_sim", controlRoutes(simulation, token))
 
   app.notFound(() => {

@@ -24,6 +24,7 @@ export interface SimulationSettings {
   readonly apiKeys: readonly string[] | undefined
   readonly maxRequestBytes: number
   readonly bindThinking: BindingEnforcement | undefined
+  readonly billingInPrompt: boolean
   readonly cacheEdits: boolean
   readonly webPages: readonly WebPage[]
   readonly newBlockTypes: readonly string[]

@@ -34,6 +34,8 @@ export interface SimulatorOptions {
   readonly log?: (line: string) => void
   /** What happens to thinking that comes back after a different prompt. Default: what the model does. */
   readonly bindThinking?: BindingEnforcement
+  /** Plays a server that is not Anthropic's: Claude Code's billing block is a part of the prompt and of its cache key. Default false. */
+  readonly billingInPrompt?: boolean
   /** Turns on the non-standard cache editing mode. Default false. */
   readonly cacheEdits?: boolean
   /** The web of the server tools `web_search` and `web_fetch`. Default: five small pages. */
@@ -84,6 +86,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     apiKeys: options.apiKeys,
     maxRequestBytes: options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES,
     bindThinking: options.bindThinking,
+    billingInPrompt: options.billingInPrompt ?? false,
     cacheEdits: options.cacheEdits ?? false,
     webPages: options.webPages ?? DEFAULT_PAGES,
     newBlockTypes: options.newBlockTypes ?? [],

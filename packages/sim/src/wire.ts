@@ -45,7 +45,7 @@ export type Role = "user" | "assistant" | "system"
 
 export interface MessageParam {
   readonly role: Role
-  /** Absent in a system message that only has an `output_config`. */
+  /** Absent or empty in a system message that only has an `output_config`. */
   readonly content?: string | readonly Block[]
   readonly output_config?: { readonly effort?: string | null } | null
 }

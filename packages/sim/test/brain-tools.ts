@@ -213,10 +213,10 @@ function addUserText(messages: BrainMessage[], words: string): void {
 }
 
 function runCall(
-  block: { readonly id: string; readonly name: string; readonly input?: unknown },
+  block: { readonly id?: string; readonly name: string; readonly input?: unknown },
   { root, tools, problems }: { root: string; tools: readonly TestTool[]; problems: string[] },
 ): BrainBlock {
-  const result = { type: "tool_result", tool_use_id: block.id }
+  const result = { type: "tool_result", tool_use_id: block.id ?? "" }
   const tool = tools.find(({ name }) => name === block.name)
   if (tool === undefined) {
     problems.push(`${block.name}: is not offered`)

@@ -25,6 +25,7 @@ export function inProcess(brain: Brain, seed = 1): InProcess {
     apiKeys: undefined,
     maxRequestBytes: 1_000_000,
     bindThinking: undefined,
+    billingInPrompt: false,
     cacheEdits: false,
     webPages: DEFAULT_PAGES,
     newBlockTypes: [],

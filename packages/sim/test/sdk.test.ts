@@ -103,6 +103,19 @@ describe.each([
   })
 })
 
+describe("BEY-8 skills", () => {
+  test("the list has those of Anthropic, page by page; each can be shown, and an unknown one is a 404", async () => {
+    const skills = client(await simulator()).beta.skills
+    const listed: Awaited<ReturnType<typeof skills.retrieve>>[] = []
+    for await (const skill of skills.list({ limit: 3 })) listed.push(skill)
+    expect(listed.map(({ id }) => id)).toEqual(["docx", "pdf", "pptx", "xlsx"])
+    expect(await skills.retrieve("pdf")).toEqual(listed[1])
+    expect(listed[1]).toMatchObject({ type: "skill", source: { type: "anthropic" } })
+    expect((await skills.list({ source: "custom" })).data).toEqual([])
+    await expect(skills.retrieve("none")).rejects.toMatchObject({ status: 404, type: "not_found_error" })
+  })
+})
+
 describe("BEY-8 SDK 1.8: threads and compaction", () => {
   test("the tool runner asks for a thread, is refused, and goes on without", async () => {
     const sim = await simulator({ brain: scripted(CALL, report) })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { makeTurn, requestOf, TEST_TOOLS } from "../../test/brain-tools.ts"
+import { client, simulator } from "../../test/simulator.ts"
 import type { Answer, BrainBlock, BrainMessage, BrainRequest } from "../brain.ts"
 import {
   brainByName,
@@ -34,6 +35,29 @@ describe("BEY-8 scripted", () => {
     await expect(async () => failing.answer(hello())).rejects.toThrow(
       "The script has 1 turn and was asked for one more.",
     )
+  })
+})
+
+describe("BEY-8 a call without an id", () => {
+  test.each([
+    { type: "tool_use", name: "Read", input: { file_path: "a.ts" }, id: /^toolu_/ },
+    { type: "server_tool_use", name: "web_search", input: { query: "stones" }, id: /^srvtoolu_/ },
+  ] as const)("BEY-8 $type gets one from the simulator, another for each call", async ({ id, ...block }) => {
+    const sim = await simulator({ brain: scriptedBrain([{ content: [block, block] }]) })
+    const tools = [
+      { name: "Read", input_schema: { type: "object" as const } },
+      { type: "web_search_20250305" as const, name: "web_search" as const },
+    ]
+    const asked = {
+      model: "claude-opus-5",
+      max_tokens: 99,
+      tools,
+      messages: [{ role: "user" as const, content: "Hi" }],
+    }
+    const { content } = await client(sim).messages.stream(asked).finalMessage()
+    const ids = content.flatMap((each) => (each.type === block.type ? [each.id] : []))
+    expect(ids).toEqual([expect.stringMatching(id), expect.stringMatching(id)])
+    expect(new Set(ids).size).toBe(2)
   })
 })
 

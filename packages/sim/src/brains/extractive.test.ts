@@ -279,7 +279,7 @@ describe("BEY-8 extractive notes, memories, progress", () => {
       { role: "assistant" as const, content: first.content as BrainMessage["content"] },
       {
         role: "user" as const,
-        content: calls.map(({ id }) => result(id, failed ? "not read yet" : "Edited.", failed)),
+        content: calls.map(({ id = "" }) => result(id, failed ? "not read yet" : "Edited.", failed)),
       },
     ]
     const answerAfter = (failed: boolean) =>
@@ -325,7 +325,7 @@ describe("BEY-8 extractive notes, memories, progress", () => {
       ...before,
       says(rule, memoryPrompt),
       { role: "assistant", content: first.content as BrainMessage["content"] },
-      { role: "user", content: [result(read?.type === "tool_use" ? read.id : "", "No such file", true)] },
+      { role: "user", content: [result((read?.type === "tool_use" && read.id) || "", "No such file", true)] },
     ]
     const second = extractiveAnswer(makeTurn({ ...requestOf(messages), tools: TEST_TOOLS }))!
     const inputs = second.content.map((block) => ("input" in block ? (block.input as Record<string, string>) : {}))

@@ -46,20 +46,11 @@ export function findScriptProblem(entries: readonly unknown[]): string | undefin
   return undefined
 }
 
-/** A checked entry as a turn. A call without an id gets a new one each time. */
+/** A checked entry as a turn. A call may leave out its input. */
 export function toScriptedTurn(entry: unknown): ScriptedTurn {
   if (typeof entry === "string") return entry
   const { content, ...rest } = entry as Answer
-  return (turn) => ({
-    ...rest,
-    content: content.map((given): AnswerBlock => {
-      if (given.type !== "tool_use" && given.type !== "server_tool_use") return given
-      const id = given.id ?? `${given.type === "tool_use" ? "" : "srv"}${turn.nextToolUseId()}`
-      return {
-        ...(given.type === "tool_use" && !("inputText" in given) ? { input: {} } : {}),
-        ...given,
-        id,
-      } as AnswerBlock
-    }),
-  })
+  const complete = (block: AnswerBlock): AnswerBlock =>
+    block.type === "tool_use" && !("inputText" in block) ? { ...block, input: block.input ?? {} } : block
+  return { ...rest, content: content.map(complete) }
 }

@@ -22,7 +22,7 @@ export class ScriptEnded extends Error {
 /**
  * ```ts
  * scriptedBrain([
- *   (turn) => ({ content: [{ type: "tool_use", id: turn.nextToolUseId(), name: "Read", input: { file_path: "a.ts" } }] }),
+ *   { content: [{ type: "tool_use", name: "Read", input: { file_path: "a.ts" } }] },
  *   "That is all.",
  * ])
  * ```

@@ -256,6 +256,47 @@ describe("BEY-8 what invalidates the cache", () => {
   })
 })
 
+describe("BEY-8 the billing block of Claude Code, before the system prompt", () => {
+  const billed = (cch: string, messages: object[] = hello().messages) =>
+    hello({
+      model: "claude-opus-5-5",
+      messages,
+      system: [
+        {
+          type: "text",
+          text: `x-anthropic-billing-header: cc_version=2.1.150.a1b; cc_entrypoint=sdk-cli; cch=${cch};`,
+        },
+        { type: "text", text: RULES, ...marked },
+      ],
+    })
+
+  test("another value in each request: the prompt is read all the same, and the block has no tokens", async () => {
+    const sim = await simulator()
+    const plain = MESSAGE_TOKENS + countText("Hello")
+    expect(await spend(sim, billed("1f2e3"))).toEqual({ read: 0, written: countText(RULES), plain })
+    expect(await spend(sim, billed("4d5c6"))).toEqual({ read: countText(RULES), written: 0, plain })
+  })
+
+  test("thinking is not bound to it", async () => {
+    const sim = await simulator({
+      brain: scripted([
+        { type: "thinking", thinking: "Hm" },
+        { type: "text", text: "Hi" },
+      ]),
+    })
+    const { content } = await postJson(sim, billed("1f2e3"))
+    const next = [...hello().messages, { role: "assistant", content }, { role: "user", content: "Go on" }]
+    expect(await postJson(sim, billed("4d5c6", next))).toMatchObject({ type: "message" })
+  })
+
+  test("a server that does not know it takes it for a part of the prompt", async () => {
+    const sim = await simulator({ billingInPrompt: true })
+    await spend(sim, billed("1f2e3"))
+    expect(await spend(sim, billed("4d5c6"))).toMatchObject({ read: 0 })
+    expect((await spend(sim, billed("4d5c6"))).read).toBeGreaterThan(countText(RULES))
+  })
+})
+
 describe("BEY-8 cache diagnostics", () => {
   const asking = (previous_message_id: string, more: object = {}) =>
     ruled({ diagnostics: { previous_message_id }, ...more })

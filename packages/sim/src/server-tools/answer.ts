@@ -1,6 +1,5 @@
 /** Asks the brain, runs the server tools it calls, and asks it to go on, until its answer is complete. */
-import { type AskBrainInput, askBrain } from "../ask-brain.ts"
-import type { AnswerBlock } from "../brain.ts"
+import { type AskBrainInput, askBrain, type NamedBlock } from "../ask-brain.ts"
 import type { Turn } from "../conversation.ts"
 import type { WrittenAnswer, WrittenBlock } from "../generate.ts"
 import type { Simulation } from "../simulation.ts"
@@ -15,7 +14,7 @@ export interface ServedAnswer {
   readonly serverTools: ServerToolUsage | null
 }
 
-type ServerCall = Extract<AnswerBlock, { type: "server_tool_use" }>
+type ServerCall = Extract<NamedBlock, { type: "server_tool_use" }>
 
 export async function answerWithServerTools(simulation: Simulation, given: AskBrainInput): Promise<ServedAnswer> {
   const { body, turns } = given

@@ -55,6 +55,7 @@ describe("BEY-8 bound thinking: what keeps it valid", () => {
       name: "the order of keys",
       change: (copy) => (copy[1].content[1] = { name: "look", input: { at: 0 }, id: "toolu_0", type: "tool_use" }),
     },
+    { name: "is_error spelled out as false", change: (copy) => (copy[2].content[0].is_error = false) },
     { name: "thinking removed from the start", change: (copy) => dropThinking(copy[1]) },
     { name: "thinking removed from the end", change: (copy) => dropThinking(copy[5]) },
     { name: "all thinking removed", change: (copy) => dropThinking(copy[1], copy[3], copy[5]) },

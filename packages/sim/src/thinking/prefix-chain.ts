@@ -24,7 +24,10 @@ export function extendChain(chain: string, role: Role, block: Block, tools?: Mes
 /** Leaves out fields that mean the same present or absent. */
 const comparable = (block: Block) =>
   Object.fromEntries(
-    Object.entries(block).filter(([key, value]) => value !== null && key !== "caller" && key !== "inputText"),
+    Object.entries(block).filter(
+      ([key, value]) =>
+        value !== null && key !== "caller" && key !== "inputText" && !(key === "is_error" && value === false),
+    ),
   )
 
 /** What thinking is bound to besides the messages. */

@@ -94,7 +94,7 @@ function emptyMessage(messages: readonly MessageParam[]): string | undefined {
     ({ role, content, output_config }, place) =>
       (content === undefined || content.length === 0) &&
       !(role === "assistant" && place === messages.length - 1) &&
-      !(role === "system" && content === undefined && output_config),
+      !(role === "system" && output_config),
   )
   return index < 0
     ? undefined

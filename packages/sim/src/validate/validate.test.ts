@@ -25,7 +25,7 @@ let sim: Simulator
 beforeAll(async () => {
   sim = await startSimulator({
     brain: scripted(),
-    models: { "plain-model": { accepts: { contextManagement: false } } },
+    models: { "plain-model": { accepts: { contextManagement: false } }, "added-model": { window: 4000 } },
   })
 })
 afterAll(() => sim.close())
@@ -58,6 +58,26 @@ describe("BEY-8 the simulator accepts what the API accepts", () => {
           ...["srvtoolu_1", "srvtoolu_2"].map((id) => ({ type: "server_tool_use", id, name: "web_search", input: {} })),
         ]),
       ),
+    },
+    {
+      name: "a system message with an empty list and only an effort, between two messages of the user (Claude Code 2.1.325)",
+      body: messages(
+        user("Summary"),
+        { role: "system", content: [], output_config: { effort: "medium" } },
+        user("Go on"),
+      ),
+      headers: { "anthropic-beta": "per-turn-control-2026-07-01" },
+    },
+    {
+      name: "what the newest clients send, on a model that only this simulator has",
+      body: {
+        ...messages(user("Hi"), { role: "system", content: "Today is Monday." }),
+        model: "added-model",
+        thinking: { type: "adaptive", display: "omitted" },
+        output_config: { effort: "high" },
+        context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }] },
+      },
+      headers: { "anthropic-beta": "context-management-2025-06-27" },
     },
     { name: "messages of one role in a row", body: messages(user("Hi"), user("there")) },
     {
