@@ -16,7 +16,7 @@ export interface Known {
   /** Commands, and paths on which a tool failed, each with its last outcome. */
   readonly outcomes: readonly Outcome[]
   readonly todos: readonly Todo[]
-  readonly lastCall?: ToolCall
+  readonly calls: readonly ToolCall[]
   readonly lastText?: string
   /** Sections of the newest earlier summary. */
   readonly earlier: readonly Section[]
@@ -38,7 +38,6 @@ export function knownOf(moments: readonly Moment[]): Known {
   const calls = callsOf(moments)
   const earlier = splitDocument(wordsOf(moments, "summary").at(-1) ?? "")
   const said = wordsOf(moments, "human")
-  const lastCall = calls.at(-1)
   const lastText = wordsOf(moments, "assistant").at(-1)
   return {
     userMessages: [...quotedMessages(earlier), ...said],
@@ -47,7 +46,7 @@ export function knownOf(moments: readonly Moment[]): Known {
     files: filesIn(calls),
     outcomes: outcomesIn(calls),
     todos: calls.map(todosOf).findLast((todos) => todos !== undefined) ?? [],
-    ...(lastCall && { lastCall }),
+    calls,
     ...(lastText !== undefined && { lastText }),
     earlier,
   }
