@@ -1,17 +1,18 @@
 /**
- * Tries real clients against the simulator: installs each from the registry into a temporary directory, gives it one small
- * task, and prints a table. A client that cannot be installed is a row that says so.
+ * Tries real clients against the simulator: installs each from the registry into a temporary directory, takes it through its steps, and
+ * prints a table. A client that cannot be installed is a row that says so.
  *
- *     npm run clients -- [--only NAME]… [--json] [--keep]
+ *     npm run clients -- [--only NAME[@VERSION]]… [--json] [--keep] [--in DIRECTORY]
  *
- * It needs a registry, about 3 GB on disk and ten minutes. No key is used, and nothing outside the directory is written.
+ * It needs a registry, about 3 GB on disk and half an hour. No key is used, and nothing outside the directory is written. A directory
+ * that you give stays, and what is installed there is not installed again.
  */
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { install } from "./clients/install.ts"
-import { CLIENTS } from "./clients/list.ts"
+import { CLIENTS, type Client } from "./clients/list.ts"
 import { clientsTable } from "./clients/table.ts"
 import { type Row, tryClient } from "./clients/try-client.ts"
 
@@ -20,19 +21,22 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true },
     json: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
+    in: { type: "string" },
   },
 })
-const wanted = CLIENTS.filter(({ name }) => values.only?.some((only) => sameName(only, name)) ?? true)
+const keeps = values.keep || values.in !== undefined
+const wanted = CLIENTS.filter((client) => values.only?.some((only) => isMeant(only, client)) ?? true)
 if (wanted.length === 0) {
   const names = [...new Set(CLIENTS.map(({ name }) => name))]
   console.error(`No client has this name. The clients are: ${names.join(", ")}.`)
   process.exit(2)
 }
 
-const root = mkdtempSync(join(tmpdir(), "strata-clients-"))
+const root = values.in ?? mkdtempSync(join(tmpdir(), "strata-clients-"))
+mkdirSync(root, { recursive: true })
 const rows: Row[] = []
 for (const client of wanted) {
-  const { name, packages, task } = client
+  const { name, packages } = client
   console.error(`${name}: installing ${packages.join(" ")}`)
   const newest = await install(root, packages)
   const installed = typeof newest === "string" && client.otherwise ? await install(root, client.otherwise) : newest
@@ -40,23 +44,25 @@ for (const client of wanted) {
     rows.push({
       client: name,
       version: /(?<=.)@([^/@]+)$/.exec(packages[0]!)?.[1] ?? "latest",
-      task,
+      task: "its installation",
       result: installed,
       works: false,
     })
     continue
   }
   const { directory, version } = installed
-  console.error(`${name} ${version}: ${task}`)
+  console.error(`${name} ${version}: ${client.steps.map(({ what }) => what).join(", ")}`)
   rows.push(...(await tryClient({ client, version, installed: directory, root })))
-  if (!values.keep) rmSync(directory, { recursive: true, force: true })
+  if (!keeps) rmSync(directory, { recursive: true, force: true })
 }
 console.log(values.json ? JSON.stringify(rows, null, 2) : clientsTable(rows))
-if (values.keep) console.error(`kept: ${root}`)
+if (keeps) console.error(`kept: ${root}`)
 else rmSync(root, { recursive: true, force: true })
 process.exitCode = rows.every(({ works }) => works) ? 0 : 1
 
-function sameName(only: string, name: string): boolean {
+/** `pi`, or `claude-code@2.1.300`. */
+function isMeant(only: string, { name, packages }: Client): boolean {
+  const [wantedName = "", version] = only.split("@")
   const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, "")
-  return plain(only) === plain(name)
+  return plain(wantedName) === plain(name) && (version === undefined || packages[0]!.endsWith(`@${version}`))
 }

@@ -2,13 +2,15 @@
 import { spawn } from "node:child_process"
 import { dirname } from "node:path"
 
-const MOST_OUTPUT = 1_000_000 // characters
+const MOST_OUTPUT = 10_000_000 // characters
 
 export interface ChildOptions {
   readonly cwd: string
   /** Everything the child sees of the environment, beside PATH. */
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
+  /** What the child reads. Its input ends when its output matches `until`. Default: nothing. */
+  readonly input?: { readonly text: string; readonly until: RegExp } | undefined
 }
 
 export interface ChildResult {
@@ -19,18 +21,22 @@ export interface ChildResult {
 }
 
 export function runChild([program, ...words]: readonly string[], options: ChildOptions): Promise<ChildResult> {
-  const { cwd, env, timeoutMs } = options
+  const { cwd, env, timeoutMs, input } = options
   return new Promise((resolve) => {
     const child = spawn(program!, words, {
       cwd,
       env: { PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
       detached: true, // a group of its own, so what the client starts ends with it
     })
     const texts = { stdout: "", stderr: "" }
+    child.stdin.on("error", () => {}) // a child may end without reading
+    if (input) child.stdin.write(input.text)
+    else child.stdin.end()
     for (const name of ["stdout", "stderr"] as const) {
       child[name].on("data", (chunk) => {
         if (texts[name].length < MOST_OUTPUT) texts[name] += chunk
+        if (input?.until.test(texts.stdout)) child.stdin.end()
       })
     }
     const end = (code: number | null, why = "") => {

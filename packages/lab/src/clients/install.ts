@@ -1,5 +1,5 @@
 /** Installs packages from the registry into a directory, with a cache and a home beside it. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runChild } from "./child.ts"
 
@@ -17,6 +17,8 @@ export interface Installation {
 export async function install(root: string, packages: readonly string[]): Promise<Installation | string> {
   const directory = join(root, "clients", packages[0]!.replaceAll(/[^\w.-]+/g, "-"))
   const home = join(root, "npm-home")
+  const name = nameOf(packages[0]!)
+  if (existsSync(join(directory, "node_modules", name))) return { directory, version: versionOf(directory, name) }
   mkdirSync(directory, { recursive: true })
   mkdirSync(home, { recursive: true })
   writeFileSync(join(directory, "package.json"), '{ "private": true, "type": "module" }\n')
@@ -36,7 +38,7 @@ export async function install(root: string, packages: readonly string[]): Promis
     timeoutMs: INSTALL_TIMEOUT_MS,
   })
   if (code !== 0) return `not installed: ${lastLine(stderr.replaceAll(/^.*A complete log of this run.*$/gm, ""))}`
-  return { directory, version: versionOf(directory, nameOf(packages[0]!)) }
+  return { directory, version: versionOf(directory, name) }
 }
 
 const nameOf = (spec: string): string => spec.replace(/(?<=.)@[^/@]*$/, "")

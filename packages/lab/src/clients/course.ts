@@ -1,0 +1,141 @@
+/**
+ * What each coding agent goes through: several turns, a compaction by hand, one by itself, a fork and a resume. Every step is a process of
+ * its own in the same home, as people use these programs.
+ */
+import { globSync } from "node:fs"
+import { join } from "node:path"
+import type { Place, Step } from "./list.ts"
+
+/** Small enough for one Read, large enough that two of them fill a forced window. */
+export const BIG_FILES: Readonly<Record<string, string>> = Object.fromEntries(
+  [1, 2, 3].map((file) => [
+    `big-${file}.txt`,
+    Array.from(
+      { length: 900 },
+      (_, line) => `line ${line} of file ${file}: value ${line * 7 + file}, item_${line}\n`,
+    ).join(""),
+  ]),
+)
+const ANSWERED = /the answer is 42/
+const NOTES = "Read notes.txt"
+
+/** The sum of all amounts that the pattern finds in the output. */
+const amounts = (stdout: string, pattern: RegExp): number =>
+  [...stdout.matchAll(pattern)].reduce((sum, [, dollars]) => sum + Number(dollars), 0)
+
+/** From 2.1.300 on the printed cost of a resumed session includes what it cost before, also in a fork. */
+const isCumulative = (version: string): boolean => {
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number)
+  return major > 2 || (major === 2 && (minor > 1 || (minor === 1 && patch >= 300)))
+}
+
+const printedBy = (stdout: string): number => Number(/"total_cost_usd":([\d.e-]+)/.exec(stdout)?.[1])
+const sessionIn = (stdout = ""): string => /"session_id":"([\w-]+)"/.exec(stdout)?.[1] ?? ""
+
+/** `percent` of the window, at which the client compacts by itself. */
+export function claudeCodeCourse(bin: (place: Place) => string, model: string, percent: number): readonly Step[] {
+  const said = (place: Place, words: string, ...more: readonly string[]) => [
+    ...[bin(place), "-p", words, "--output-format", "json", "--model", model, "--allowedTools", "Read", ...more],
+  ]
+  const step = (what: string, words: string, more: Partial<Step> = {}): Step => ({
+    what,
+    command: (place, [first]) => said(place, words, ...(first ? ["--resume", sessionIn(first.stdout)] : [])),
+    expected: /"is_error":false/,
+    bill: ({ stdout, version }, earlier) => {
+      const before = isCumulative(version) ? earlier.findLast(({ forked }) => !forked) : undefined
+      return printedBy(stdout) - (before ? printedBy(before.stdout) : 0)
+    },
+    ...more,
+  })
+  const env = { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: `${percent}`, CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000" }
+  return [
+    step("a tool call", NOTES, { expected: ANSWERED }),
+    step("a resume, with a large result", "Read big-1.txt"),
+    step("/compact", "/compact Keep the port.", { compacts: true }),
+    step("a turn after it", NOTES, { expected: ANSWERED }),
+    step("a small window", "Read big-2.txt", { env }),
+    step("a compaction by itself", "Read big-3.txt", { env, compacts: true }),
+    step("a fork", NOTES, {
+      command: (place, [first]) => said(place, NOTES, "--resume", sessionIn(first?.stdout), "--fork-session"),
+      expected: ANSWERED,
+      forks: true,
+    }),
+    step("a resume", NOTES, { expected: ANSWERED }),
+  ]
+}
+
+/** Its settings decide when it compacts. By hand only its RPC mode does. */
+export function piCourse(bin: (place: Place) => string): readonly Step[] {
+  const common = ["--offline", "--provider", "anthropic", "--model", "claude-opus-4-6"]
+  const settings = (reserveTokens: number) => (place: Place) => ({
+    [join(place.home, ".pi/agent/settings.json")]: JSON.stringify({
+      compaction: { reserveTokens, keepRecentTokens: 1000 },
+    }),
+  })
+  const large = (file: number) => `Use read (path: big-${file}.txt; offset: 1; limit: 900)`
+  const step = (what: string, words: string, more: Partial<Step> = {}): Step => ({
+    what,
+    command: (place, earlier) => [
+      ...[bin(place), "-p", "--mode", "json", ...common, ...(earlier.length > 0 ? ["-c"] : []), words],
+    ],
+    expected: /"type":"agent_end"/,
+    bill: ({ stdout }) =>
+      amounts(stdout, /^\{"type":"message_end","message":\{"role":"assistant".*?"cost":\{[^}]*"total":([\d.e-]+)/gm) +
+      amounts(stdout, /^\{"type":"compaction_end".*?"cost":\{[^}]*"total":([\d.e-]+)/gm),
+    ...more,
+  })
+  return [
+    step("a tool call", "read notes.txt", { expected: ANSWERED, files: settings(16_000) }),
+    step("a resume, with a large result", large(1)),
+    step("compact", "", {
+      command: (place) => [bin(place), "--mode", "rpc", ...common, "-c"],
+      input: { text: '{"type":"compact"}\n', until: /"type":"response","command":"compact"/ },
+      expected: /"type":"compaction_end".*"summary"/,
+      compacts: true,
+    }),
+    step("a turn after it", "read notes.txt", { expected: ANSWERED }),
+    step("a compaction by itself", large(2), { files: settings(990_000), compacts: true }),
+    step("a fork", "", {
+      command: (place) => [
+        ...[bin(place), "-p", "--mode", "json", ...common],
+        ...["--fork", globSync(join(place.home, ".pi/agent/sessions/*/*.jsonl"))[0] ?? "", "read notes.txt"],
+      ],
+      expected: ANSWERED,
+      forks: true,
+      files: settings(16_000),
+    }),
+    step("a resume", "read notes.txt", { expected: ANSWERED }),
+  ]
+}
+
+/** A window in its configuration makes it compact. By hand it compacts only in its terminal and over its server. */
+export function opencodeCourse(bin: (place: Place) => string): readonly Step[] {
+  const configuration = (models: object) => (place: Place) => ({
+    [join(place.home, ".config/opencode/opencode.json")]: JSON.stringify({
+      provider: { anthropic: { options: { baseURL: `${place.url}/v1`, apiKey: "sk-simulator" }, models } },
+      autoupdate: false,
+      share: "disabled",
+    }),
+  })
+  const small = { "claude-opus-4-6": { limit: { context: 40_000, output: 8_000 } } }
+  const large = (file: number) => `Use read (filePath: big-${file}.txt; offset: 1; limit: 900)`
+  const step = (what: string, words: string, more: Partial<Step> = {}): Step => ({
+    what,
+    command: (place, earlier) => [
+      ...[bin(place), "run", "--format", "json", "-m", "anthropic/claude-opus-4-6"],
+      ...(earlier.length > 0 ? ["-c"] : []),
+      ...(more.forks ? ["--fork"] : []),
+      words,
+    ],
+    expected: /"type":"step_finish"/,
+    bill: ({ stdout }) => amounts(stdout, /^\{"type":"step_finish".*?"cost":([\d.e-]+)/gm),
+    ...more,
+  })
+  return [
+    step("a tool call", "read notes.txt", { expected: ANSWERED, files: configuration({}) }),
+    step("a resume, with a large result", large(1)),
+    step("a compaction by itself", large(2), { files: configuration(small), compacts: true }),
+    step("a fork", "read notes.txt", { expected: ANSWERED, forks: true, files: configuration({}) }),
+    step("a resume", "read notes.txt", { expected: ANSWERED }),
+  ]
+}
