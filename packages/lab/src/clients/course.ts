@@ -134,8 +134,8 @@ export function opencodeCourse(bin: (place: Place) => string): readonly Step[] {
   return [
     step("a tool call", "read notes.txt", { expected: ANSWERED, files: configuration({}) }),
     step("a resume, with a large result", large(1)),
+    step("a fork", "read notes.txt", { expected: ANSWERED, forks: true }),
     step("a compaction by itself", large(2), { files: configuration(small), compacts: true }),
-    step("a fork", "read notes.txt", { expected: ANSWERED, forks: true, files: configuration({}) }),
-    step("a resume", "read notes.txt", { expected: ANSWERED }),
+    step("a turn after it", "read notes.txt", { files: configuration({}) }),
   ]
 }
