@@ -4,7 +4,7 @@
  */
 import { globSync } from "node:fs"
 import { join } from "node:path"
-import type { Place, Step } from "./list.ts"
+import type { Place, Step } from "./step.ts"
 
 /** Small enough for one Read, large enough that two of them fill a forced window. */
 export const BIG_FILES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -124,7 +124,6 @@ export function opencodeCourse(bin: (place: Place) => string): readonly Step[] {
     command: (place, earlier) => [
       ...[bin(place), "run", "--format", "json", "-m", "anthropic/claude-opus-4-6"],
       ...(earlier.length > 0 ? ["-c"] : []),
-      ...(more.forks ? ["--fork"] : []),
       words,
     ],
     expected: /"type":"step_finish"/,
@@ -134,7 +133,6 @@ export function opencodeCourse(bin: (place: Place) => string): readonly Step[] {
   return [
     step("a tool call", "read notes.txt", { expected: ANSWERED, files: configuration({}) }),
     step("a resume, with a large result", large(1)),
-    step("a fork", "read notes.txt", { expected: ANSWERED, forks: true }),
     step("a compaction by itself", large(2), { files: configuration(small), compacts: true }),
     step("a turn after it", "read notes.txt", { files: configuration({}) }),
   ]

@@ -1,42 +1,8 @@
 /** The clients that are tried: what is installed, what is run, and how its output shows that it worked. */
 import { join } from "node:path"
-import type { ChildOptions } from "./child.ts"
 import { claudeCodeCourse, opencodeCourse, piCourse } from "./course.ts"
 import { AGENT_SDK_PROGRAM, AI_SDK_PROGRAM, LANGCHAIN_PROGRAM, MASTRA_PROGRAM, SDK_PROGRAM } from "./programs.ts"
-
-/** What a client gets to work with. */
-export interface Place {
-  /** The directory with `node_modules`. */
-  readonly installed: string
-  readonly home: string
-  /** The simulator. */
-  readonly url: string
-}
-
-/** One process of the client. */
-export interface Step {
-  readonly what: string
-  readonly command: (place: Place, earlier: readonly Done[]) => readonly string[]
-  /** Files to write first, by path. */
-  readonly files?: (place: Place) => Readonly<Record<string, string>>
-  readonly env?: Readonly<Record<string, string>>
-  readonly input?: ChildOptions["input"]
-  /** What the output of a run that worked matches. */
-  readonly expected: RegExp
-  /** Whether the client must ask for a summary in this step. */
-  readonly compacts?: boolean
-  /** Whether the step goes on in a copy of the conversation. */
-  readonly forks?: boolean
-  /** What the client says that this step cost, in dollars. */
-  readonly bill?: (run: Done, earlier: readonly Done[]) => number
-}
-
-/** A step that has run. */
-export interface Done {
-  readonly stdout: string
-  readonly version: string
-  readonly forked: boolean
-}
+import type { Place, Step } from "./step.ts"
 
 export interface Client {
   readonly name: string

@@ -6,7 +6,8 @@ import { type Brain, helpfulBrain, type Simulator, startSimulator } from "@strat
 import { type ChildResult, runChild } from "./child.ts"
 import { BIG_FILES } from "./course.ts"
 import { lastLine } from "./install.ts"
-import type { Client, Done, Place, Step } from "./list.ts"
+import type { Client } from "./list.ts"
+import type { Done, Place, Step } from "./step.ts"
 
 const RUN_TIMEOUT_MS = 3 * 60_000
 const STRATA = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url))
