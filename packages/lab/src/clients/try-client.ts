@@ -1,5 +1,5 @@
 /** Takes one client through its steps, against a simulator of its own, and compares the bills. */
-import { globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { globSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type Brain, helpfulBrain, type Simulator, startSimulator } from "@strata/sim"
@@ -159,7 +159,7 @@ type Counts = Readonly<Record<"input" | "cacheWrite5m" | "cacheWrite1h" | "cache
  */
 async function inspect(home: string, simulator: Simulator): Promise<Pick<Row, "task" | "result" | "works">> {
   const task = "strata inspect on its transcripts"
-  const files = globSync(join(home, ".claude/projects/**/*.jsonl"))
+  const files = globSync(join(home, ".claude/projects/**/*.jsonl")).filter((file) => statSync(file).size > 0)
   const { code, stdout, stderr } = await runChild([process.execPath, STRATA, "inspect", "--json", ...files], {
     cwd: home,
     env: { HOME: home },
