@@ -81,8 +81,9 @@ class Transcript {
   /** Lines with a uuid that became no message. Their children get their parent. */
   readonly #skipped = new Map<Uuid, Uuid | null>()
   readonly #sessions = new Set<string>()
-  /** The newest line of each message, and the lines after the newest boundary that repeat earlier ones. */
-  readonly #written = new Map<string, Uuid>()
+  /** The newest line of each message before the newest boundary and since, and the lines since that repeat earlier ones. */
+  readonly #before = new Map<string, Uuid>()
+  readonly #since = new Map<string, Uuid>()
   readonly #copies = new Map<Uuid, Uuid>()
   readonly #queue = new InputQueue()
   #response: string | undefined
@@ -183,10 +184,14 @@ class Transcript {
 
   /** A message that a plugin's compaction kept is written again after the boundary. Its parent may still be the line before: then it is that one's copy. */
   #keptAgain(message: Message): Message {
-    if (isBoundary(message)) this.#copies.clear()
+    if (isBoundary(message)) {
+      for (const [key, uuid] of this.#since) this.#before.set(key, uuid)
+      this.#since.clear()
+      this.#copies.clear()
+    }
     const key = keyOf(message)
-    const original = key === undefined ? undefined : this.#written.get(key)
-    if (key !== undefined) this.#written.set(key, message.uuid)
+    const original = key === undefined ? undefined : this.#before.get(key)
+    if (key !== undefined) this.#since.set(key, message.uuid)
     if (original === undefined) return message
     this.#copies.set(original, message.uuid)
     const parentUuid = this.#copies.get(message.parentUuid ?? "")
