@@ -4,6 +4,7 @@
  */
 import { type CarriedRecord, type CarriedState, type CarryMessage, type CarryOptions, carry } from "@strata/core"
 import { mainPath } from "@strata/core/internal/import/main-path"
+import { renderAttachment } from "@strata/core/internal/messages/attachments"
 import { textOf, toBlocks } from "@strata/core/internal/messages/blocks"
 import {
   type AssistantMessage,
@@ -14,8 +15,8 @@ import {
   type UserMessage,
 } from "@strata/core/internal/messages/messages"
 import { type SessionMessage, sessionMessage } from "./claude-code-messages.ts"
-import type { Client, Environment } from "./clients.ts"
-import { plainMessages } from "./message-shapes.ts"
+import { clientSession } from "./client-session.ts"
+import type { Client, ClientSession, Environment, PlacedMessage } from "./clients.ts"
 import { readTranscript, transcriptOf } from "./transcripts.ts"
 
 export interface CarryRequest
@@ -23,7 +24,10 @@ export interface CarryRequest
     CarryOptions,
     "budget" | "keep" | "instructions" | "model" | "recall" | "mode" | "transcript" | "before"
   > {
-  /** In the shape of the Messages API, or that of the client. Default: all messages of the transcript. */
+  /**
+   * In the shape of the Messages API, or that of the client: of pi all entries of the branch, of opencode all messages of the session.
+   * Default: all messages of the transcript.
+   */
   readonly messages?: readonly unknown[]
   /** A summary that is written already. */
   readonly summary?: string
@@ -41,6 +45,8 @@ export interface CarryAnswer {
   readonly text: string
   /** The computed part of it. */
   readonly facts: string
+  /** The computed part with the words around it, to be added after a summary of the client's own. Empty where there is nothing to say. */
+  readonly addition: string
   /** The places of the messages that stay as they are. */
   readonly kept: readonly number[]
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
@@ -57,21 +63,27 @@ export interface UndoAnswer {
 
 export async function answerCarry(request: CarryRequest, env: Environment): Promise<CarryAnswer> {
   const { messages = [], client, session, agent, data = false, ...options } = request
-  const given = plainMessages(messages, client)
+  const given = clientSession(messages, { client, session })
   const found = client && session && !agent ? await transcriptOf(client, session, env) : undefined
-  const lines = found ? await linesOf(found) : []
+  const isWhole = client !== "claude-code" && messages.length > 0 // the others give all of it
+  const lines = found && !isWhole ? await linesOf(found) : []
   const { inView, earlier } = placed(given, lines)
   const transcript = options.transcript ?? found
-  const carried = await carry(inView, {
-    ...options,
-    ...(earlier.length > 0 ? { earlier } : {}),
-    ...(transcript === undefined ? {} : { transcript }),
-  })
+  const carried = await carry(
+    inView.map(({ message }) => message),
+    {
+      ...options,
+      ...(earlier.length > 0 ? { earlier } : {}),
+      ...(transcript === undefined ? {} : { transcript }),
+    },
+  )
   const held = new Set<CarryMessage>(carried.kept)
+  const cut = new Set(inView.flatMap(({ message, at }) => (held.has(message) ? [] : at)))
   return {
     text: carried.text,
     facts: carried.facts,
-    kept: inView.flatMap((message, at) => (held.has(message) ? at : [])),
+    addition: textOf(renderAttachment({ type: "carried_facts", content: carried.facts })),
+    kept: [...new Set(inView.map(({ at }) => at).filter((at) => !cut.has(at)))],
     tokens: carried.tokens,
     ...(found === undefined ? {} : { transcript: found }),
     ...(data ? { record: carried.record, state: carried.state } : {}),
@@ -85,11 +97,14 @@ async function linesOf(path: string): Promise<readonly Message[]> {
 }
 
 /** The lines of the transcript in place of the given messages that they are, and those that are no longer in view. */
-function placed(given: readonly CarryMessage[], lines: readonly Message[]) {
-  if (given.length === 0) return { inView: lines.filter((line) => !isBoundary(line)), earlier: [] }
+function placed(given: ClientSession, lines: readonly Message[]): ClientSession {
+  if (given.inView.length === 0)
+    return { inView: lines.filter((line) => !isBoundary(line)).map((message, at) => ({ message, at })), earlier: [] }
   const byId = new Map(lines.map((line) => [line.uuid, line]))
-  const inView = given.map((message): CarryMessage => ("id" in message && byId.get(message.id ?? "")) || message)
-  const shown = new Set(inView)
+  const inView = given.inView.map(
+    ({ message, at }): PlacedMessage => ({ message: ("id" in message && byId.get(message.id ?? "")) || message, at }),
+  )
+  const shown = new Set(inView.map(({ message }) => message))
   const copies = new Map<string, number>()
   for (const line of lines) if (shown.has(line)) copies.set(contentOf(line), (copies.get(contentOf(line)) ?? 0) + 1)
   const earlier = lines.toReversed().filter((line) => {
@@ -98,7 +113,7 @@ function placed(given: readonly CarryMessage[], lines: readonly Message[]) {
     copies.set(contentOf(line), left - 1)
     return left <= 0
   })
-  return { inView, earlier: earlier.toReversed() }
+  return { inView, earlier: [...given.earlier, ...earlier.toReversed()] }
 }
 
 /** A message that a compaction kept, or an undo brought back, is in the transcript again under another uuid. It is recorded once. */

@@ -1,4 +1,6 @@
-/** The agents that hand over their compaction. */
+/** The agents that hand over their compaction, and what they hand over. */
+import type { CarryMessage } from "@strata/core"
+
 export const CLIENTS = ["claude-code", "pi", "opencode"] as const
 export type Client = (typeof CLIENTS)[number]
 
@@ -15,4 +17,16 @@ export interface Installation {
   readonly mode: Mode
   /** Whether the client lets a plugin compact. */
   readonly hasMods: boolean
+}
+
+/** What the client's model sees now, and what earlier compactions took out of view. */
+export interface ClientSession {
+  readonly inView: readonly PlacedMessage[]
+  readonly earlier: readonly CarryMessage[]
+}
+
+/** A message, and its place in the list that the client gave. One message of a client can be several of ours. */
+export interface PlacedMessage {
+  readonly message: CarryMessage
+  readonly at: number
 }

@@ -23,7 +23,7 @@ export async function readTranscript(path: string): Promise<ImportedConversation
 export async function transcriptOf(client: Client, id: string, env: Environment): Promise<string | undefined> {
   const root = rootOf(client, env)
   if (root === undefined || !isSafeId(id)) return undefined
-  for (const project of await readdir(root).catch(() => [])) {
+  for (const project of [".", ...(await readdir(root).catch(() => []))]) {
     for (const name of await namesIn(client, join(root, project), id)) {
       const path = join(root, project, name)
       if ((await lstat(path).catch(() => undefined))?.isFile()) return path
@@ -42,5 +42,5 @@ function rootOf(client: Client, env: Environment): string | undefined {
   const home = env.HOME ?? homedir()
   if (client === "opencode") return undefined
   if (client === "claude-code") return join(env.CLAUDE_CONFIG_DIR ?? join(home, ".claude"), "projects")
-  return join(env.PI_CODING_AGENT_DIR ?? join(home, ".pi", "agent"), "sessions")
+  return env.PI_CODING_AGENT_SESSION_DIR ?? join(env.PI_CODING_AGENT_DIR ?? join(home, ".pi", "agent"), "sessions")
 }

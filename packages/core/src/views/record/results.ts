@@ -35,7 +35,7 @@ const MOST = 400 // results
 const LONGEST_ABOUT = 80 // characters of what a call was about
 const ROOM = 48 // tokens of what is exact in one result
 const CHARACTERS_PER_TOKEN = 3 // of names: fewer than in prose
-const ABOUT_FIELDS = ["file_path", "path", "command", "cmd", "pattern", "url", "query", "prompt"] as const
+const ABOUT_FIELDS = ["file_path", "path", "filePath", "command", "cmd", "pattern", "url", "query", "prompt"] as const
 
 export const results: Projection<Results> = {
   name: "results",

@@ -1,0 +1,91 @@
+/**
+ * A session of opencode as its plugins get it: all messages with their parts, oldest first. The importer reads them. An answer of opencode
+ * holds several responses and their results, so it becomes several messages.
+ */
+import type { CarryMessage } from "@strata/core"
+import { openCode } from "@strata/core/internal/import/opencode"
+import { isBoundary } from "@strata/core/internal/messages/messages"
+import type { ClientSession } from "./clients.ts"
+import { withoutRecord } from "./earlier-record.ts"
+
+interface SessionMessage {
+  readonly info?: {
+    readonly id?: unknown
+    readonly role?: unknown
+    readonly parentID?: unknown
+    readonly summary?: unknown
+    readonly finish?: unknown
+    readonly error?: unknown
+  }
+  readonly parts?: readonly Part[]
+}
+
+interface Part {
+  readonly type?: unknown
+  readonly synthetic?: unknown
+  readonly tail_start_id?: unknown
+  readonly state?: {
+    readonly output?: unknown
+    readonly metadata?: { readonly exit?: unknown }
+  }
+}
+
+export function opencodeSession(given: readonly unknown[]): ClientSession {
+  const messages = given.map((message) => Object(message) as SessionMessage)
+  const placed = (message: SessionMessage, at: number) => messagesIn(message).map((each) => ({ message: each, at }))
+  const spoken = messages.map((message, at) => (isOfCompaction(message) ? [] : placed(message, at)))
+  const boundary = messages.findLastIndex(isSummary)
+  const first = firstInView(messages, boundary)
+  return {
+    inView: [...(boundary < 0 ? [] : placed(messages[boundary]!, boundary)), ...spoken.slice(first).flat()],
+    earlier: spoken.slice(0, first).flatMap((each) => each.map(({ message }) => message)),
+  }
+}
+
+/** The place of the first message that the newest compaction left in view. */
+function firstInView(messages: readonly SessionMessage[], boundary: number): number {
+  if (boundary < 0) return 0
+  const order = messages.find(({ info }) => info?.id === messages[boundary]!.info?.parentID)
+  const tail = partsOf(order).find(isCompactionPart)?.tail_start_id
+  const at = messages.findIndex(({ info }) => tail !== undefined && info?.id === tail)
+  return at >= 0 && at < boundary ? at : boundary + 1
+}
+
+const partsOf = (message: SessionMessage | undefined): readonly Part[] =>
+  Array.isArray(message?.parts) ? message.parts.map((part) => Object(part) as Part) : []
+
+const isCompactionPart = ({ type }: Part) => type === "compaction"
+
+/** As opencode decides it: an attempt that failed left everything in view. */
+const isSummary = ({ info }: SessionMessage) =>
+  info?.role === "assistant" && info.summary === true && Boolean(info.finish) && !info.error
+
+/** The order to compact, and the summary. On the user's messages `summary` is a title. */
+const isOfCompaction = (message: SessionMessage) =>
+  (message.info?.role === "assistant" && message.info.summary === true) || partsOf(message).some(isCompactionPart)
+
+/** What opencode adds to a message of the person, such as the text of a file, is read apart from it: it is not the person's. */
+function messagesIn(message: SessionMessage): readonly CarryMessage[] {
+  const parts = partsOf(message)
+  const added = message.info?.role === "user" ? parts.filter(({ synthetic }) => synthetic === true) : []
+  const own = parts.filter((part) => !added.includes(part))
+  return [read({ ...message, parts: own }, ""), read({ ...message, parts: added }, "added ")].flat()
+}
+
+function read({ info, parts = [] }: SessionMessage, which: string): readonly CarryMessage[] {
+  if (parts.length === 0) return []
+  const message = { info, parts: parts.map(withExitCode) }
+  const text = JSON.stringify({ info: { id: `${which}${info?.id}` }, messages: [message] })
+  return openCode
+    .read({ name: "", text })[0]!
+    .messages.filter((each) => !isBoundary(each))
+    .map(withoutRecord)
+}
+
+/** opencode keeps the exit code of a command beside the output. */
+function withExitCode(part: Part): Part {
+  const { state } = part
+  const exit = state?.metadata?.exit
+  if (typeof exit !== "number" || exit === 0) return part
+  return { ...part, state: { ...state, output: `Exit code ${exit}\n${state?.output ?? ""}` } }
+}

@@ -1,0 +1,32 @@
+/** The program `strata` as an extension starts it: by its path, as a process of its own. And programs that fail in its place. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inject } from "vitest"
+
+export interface Programs {
+  readonly strata: string
+  /** Reads nothing and never ends by itself. */
+  readonly silent: string
+  /** Prints an answer of another version. */
+  readonly other: string
+  readonly missing: string
+  remove(): void
+}
+
+export function programs(): Programs {
+  const place = mkdtempSync(join(tmpdir(), "strata-plugins-test-"))
+  const script = (name: string, lines: string) => {
+    const path = join(place, name)
+    writeFileSync(path, `#!/bin/sh\n${lines}\n`)
+    chmodSync(path, 0o755)
+    return path
+  }
+  return {
+    strata: script("strata", `exec "${process.execPath}" "${join(inject("bundle"), "cli", "dist", "main.js")}" "$@"`),
+    silent: script("silent", "exec sleep 600"),
+    other: script("other", `cat > /dev/null; echo '{"version":2}'`),
+    missing: join(place, "missing"),
+    remove: () => rmSync(place, { recursive: true, force: true }),
+  }
+}
