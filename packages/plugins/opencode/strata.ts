@@ -1,6 +1,6 @@
 /**
- * Strata for opencode 1.x: what stays in view when opencode compacts. The option `mode`, or `STRATA_MODE`, says what it does:
- * - `observe` (the default): opencode compacts as always, and one line says that Strata would have had a part in it.
+ * Strata for opencode 1.x: what stays in view when opencode compacts. `STRATA_MODE`, or the option `mode`, says what it does:
+ * - `observe` (the default): opencode compacts as always. Once names from before are used again, one line says which of them were lost.
  * - `record`: opencode's own summary, then a record of exact names, the person's words and rules, files, failed commands.
  * - `replace`: a summary without a model, and the record. opencode has no way to leave its request out, so the request is made tiny.
  * Whatever goes wrong, opencode's own compaction takes place. This file needs the program `strata` and nothing else.
@@ -8,6 +8,9 @@
 import { spawn } from "node:child_process"
 
 const TIME_LIMIT_MS = 10_000
+const ENOUGH_NAMES = 8 // used again: then the figures say something
+const MOST_PROMPTS = 5 // to wait for them
+const SHOWN_NAMES = 5
 
 const ABOUT_THE_RECORD = `After your summary, a computed record is added: the user's messages, rules, files, failed commands and exact names.
 Write what it cannot: goals, decisions, reasons, what is done and what is next.
@@ -15,7 +18,12 @@ If the previous summary has such a record ("A record of what was said and done b
 
 const TINY_PROMPT = `The summary of this conversation exists already. Answer with one word: done.`
 
-type Mode = "observe" | "record" | "replace"
+export interface Options {
+  readonly mode?: string
+  /** How `strata` is started: a path, or a program and its first words. */
+  readonly program?: string | readonly string[]
+  readonly timeLimitMs?: number
+}
 
 /** What we use of opencode's types. */
 interface SessionMessage {
@@ -49,11 +57,17 @@ export interface Input {
   }
 }
 
-/** What we use of the answer of `strata carry`. */
+/** What we use of the answers of `strata carry`. */
 interface Carried {
   readonly text: string
-  readonly addition: string
+  readonly facts: string
   readonly tokens: { readonly after: number; readonly kept: number; readonly facts: number }
+}
+
+interface Observed {
+  readonly usedAgain: number
+  readonly lost: readonly string[]
+  readonly lostWithStrata: number
 }
 
 /** A compaction under way: the order that began it, and what becomes of the model's text. */
@@ -63,18 +77,11 @@ interface Compaction {
   readonly carried: Carried
 }
 
-interface Options {
-  readonly mode?: string
-  /** The path of `strata`, if it is not on the search path. */
-  readonly program?: string
-  readonly timeLimitMs?: number
-}
-
 export const Strata = async ({ client }: Input, options: Options = {}) => {
-  const timeLimitMs = options.timeLimitMs ?? TIME_LIMIT_MS
-  const mode = options.mode ?? process.env.STRATA_MODE ?? "observe"
-  const program = options.program ?? process.env.STRATA_PROGRAM ?? "strata"
+  const mode = process.env.STRATA_MODE ?? options.mode ?? "observe"
+  const asked = { program: process.env.STRATA_PROGRAM ?? options.program ?? "strata", timeLimitMs: options.timeLimitMs }
   const compactions = new Map<string, Compaction>() // by session
+  const promptsSince = new Map<string, number>() // by session: since a compaction that is still watched
   const said = new Set<string>()
 
   const say = async (message: string, isWarning = false) => {
@@ -87,9 +94,23 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
     said.add(message)
     if (isNew) await say(message, isWarning)
   }
-  const failed = (error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    return sayOnce(`Strata had no part in this compaction, opencode's own took place: ${reason}`, true)
+  const failed = (error: unknown) =>
+    sayOnce(`Strata had no part in this compaction, opencode's own took place: ${reasonOf(error)}`, true)
+  const messagesOf = async (id: string) => (await client.session.messages({ path: { id } })).data ?? []
+
+  const watch = async (session: string) => {
+    const prompts = (promptsSince.get(session) ?? 0) + 1
+    promptsSince.set(session, prompts)
+    try {
+      const request = { ask: "observe", client: "opencode", session, messages: await messagesOf(session) }
+      const observed = (await ask({ ...asked, request })) as Observed
+      if (observed.usedAgain < ENOUGH_NAMES && prompts < MOST_PROMPTS) return
+      promptsSince.delete(session)
+      if (observed.usedAgain > 0) await say(`${lostLine(observed)} The mode "record" adds them.`)
+    } catch (error) {
+      promptsSince.delete(session)
+      await sayOnce(`Strata could not say what the compaction lost: ${reasonOf(error)}`, true)
+    }
   }
 
   return {
@@ -98,13 +119,11 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
       output: { context: string[]; prompt?: string },
     ) => {
       compactions.delete(sessionID)
-      if (!isMode(mode)) return sayOnce(`The mode is "${mode}". Strata knows observe, record and replace.`, true)
-      if (mode === "observe")
-        return sayOnce(
-          "Strata observes: opencode compacts by itself. The mode record adds what the summary leaves out.",
-        )
+      if (mode === "observe") return
+      if (mode !== "record" && mode !== "replace")
+        return sayOnce(`The mode is "${mode}". Strata knows observe, record and replace.`, true)
       try {
-        const messages = (await client.session.messages({ path: { id: sessionID } })).data ?? []
+        const messages = await messagesOf(sessionID)
         const order = messages.findLast(({ parts }) => parts.some(({ type }) => type === "compaction"))
         if (!order) throw new Error("The session has no order to compact. Is this another version of opencode?")
         const isAutomatic = order.parts.some(({ auto }) => auto === true)
@@ -112,11 +131,11 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
           ...{ client: "opencode", session: sessionID, messages, mode: isAutomatic ? "automatic" : "by-hand" },
           keep: 0, // opencode cuts by itself
         }
-        const carried = readAnswer(await ask(program, { request, timeLimitMs }))
+        const carried = carriedIn(await ask({ ...asked, request }))
         const isReplaced = mode === "replace" && carried.text !== ""
         compactions.set(sessionID, { order: order.info.id, isReplaced, carried })
         if (isReplaced) output.prompt = TINY_PROMPT
-        else if (carried.addition !== "") output.context.push(ABOUT_THE_RECORD)
+        else if (carried.facts !== "") output.context.push(ABOUT_THE_RECORD)
       } catch (error) {
         await failed(error)
       }
@@ -140,18 +159,25 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
         const { data } = await client.session.message({ path: { id: sessionID, messageID } })
         if (data?.info.parentID !== compaction.order || data.info.summary !== true) return
         const { carried, isReplaced } = compaction
-        output.text = isReplaced ? carried.text : [output.text, carried.addition].filter(Boolean).join("\n\n")
+        output.text = isReplaced ? carried.text : [output.text, carried.facts].filter(Boolean).join("\n\n")
         compactions.delete(sessionID)
         await say(notice(compaction))
       } catch (error) {
         await failed(error)
       }
     },
+
+    event: async ({ event }: { event: { type: string; properties?: unknown } }) => {
+      const session = Object(event.properties).sessionID
+      if (mode !== "observe" || typeof session !== "string") return
+      if (event.type === "session.compacted") promptsSince.set(session, 0)
+      if (event.type === "session.idle" && promptsSince.has(session)) await watch(session)
+    },
   }
 }
 
-const isMode = (text: string): text is Mode => ["observe", "record", "replace"].includes(text)
 const count = (tokens: number) => tokens.toLocaleString("en")
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 const notice = ({ isReplaced, carried: { tokens } }: Compaction) =>
   isReplaced
@@ -167,33 +193,46 @@ function restore(messages: readonly SessionMessage[], { order, carried }: Compac
   else summary.parts.push({ ...summary.info, type: "text", text: carried.text })
 }
 
-/** Starts `strata carry`, gives it the request and returns what it prints. */
-function ask(program: string, { request, timeLimitMs }: { request: unknown; timeLimitMs: number }): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const limit = AbortSignal.timeout(timeLimitMs)
-    const child = spawn(program, ["carry"], { signal: limit, killSignal: "SIGKILL" })
-    let [output, complaint] = ["", ""]
+function lostLine({ usedAgain, lost, lostWithStrata }: Observed): string {
+  const names = `${lost.slice(0, SHOWN_NAMES).join(", ")}${lost.length > SHOWN_NAMES ? ", …" : ""}`
+  return `Strata: ${usedAgain} names from before the compaction were used again since. ${lost.length} of them were not in what it left${names && ` (${names})`}; with Strata it would be ${lostWithStrata}.`
+}
+
+interface Asked {
+  readonly program: string | readonly string[]
+  readonly request: unknown
+  readonly timeLimitMs?: number | undefined
+}
+
+/** Starts `strata carry`, gives it the request and returns its answer. */
+async function ask({ program, request, timeLimitMs = TIME_LIMIT_MS }: Asked): Promise<unknown> {
+  const [name, ...words] = [program].flat()
+  const limit = AbortSignal.timeout(timeLimitMs)
+  const output = await new Promise<string>((resolve, reject) => {
+    const child = spawn(name!, [...words, "carry"], { signal: limit, killSignal: "SIGKILL" })
+    let [printed, complaint] = ["", ""]
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      output += text
+      printed += text
     })
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       complaint += text
     })
     child.on("error", (error) =>
-      reject(limit.aborted ? new Error(`${program} took longer than ${timeLimitMs / 1000} seconds.`) : error),
+      reject(limit.aborted ? new Error(`${name} took longer than ${timeLimitMs / 1000} seconds.`) : error),
     )
     child.on("close", (code) => {
-      if (code !== 0) reject(new Error(complaint.trim() || `${program} ended with exit code ${code}.`))
-      else resolve(output)
+      if (code === 0) resolve(printed)
+      else reject(new Error(complaint.trim() || `${name} ended with exit code ${code}.`))
     })
     child.stdin.on("error", () => {}) // it ended without reading all: its exit code says why
     child.stdin.end(JSON.stringify(request))
   })
+  return Object(JSON.parse(output))
 }
 
-function readAnswer(output: string): Carried {
-  const answer = Object(JSON.parse(output)) as Partial<Carried>
-  if (typeof answer.text !== "string" || typeof answer.addition !== "string" || !answer.tokens)
+function carriedIn(answer: unknown): Carried {
+  const { text, facts, tokens } = answer as Partial<Carried>
+  if (typeof text !== "string" || typeof facts !== "string" || !tokens)
     throw new Error("Its answer has another shape. Are plugin and program of one version?")
-  return answer as Carried
+  return { text, facts, tokens }
 }

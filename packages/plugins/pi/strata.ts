@@ -1,6 +1,6 @@
 /**
- * Strata for pi: what stays in view when pi compacts. `STRATA_MODE` says what it does:
- * - `observe` (the default): pi compacts as always, and one line says that Strata would have had a part in it.
+ * Strata for pi: what stays in view when pi compacts. `STRATA_MODE`, or the option `mode`, says what it does:
+ * - `observe` (the default): pi compacts as always. Once names from before are used again, one line says which of them were lost.
  * - `record`: pi's own summary, then a record of exact names, the person's words and rules, files, failed commands.
  * - `replace`: a summary without a model, and the record.
  * Whatever goes wrong, pi's own compaction takes place. This file needs the program `strata` and nothing else.
@@ -9,8 +9,16 @@ import { spawn } from "node:child_process"
 
 const TIME_LIMIT_MS = 10_000
 const RECORD = "strata-record" // an entry of the session that pi never sends by itself
+const ENOUGH_NAMES = 8 // used again: then the figures say something
+const MOST_PROMPTS = 5 // to wait for them
+const SHOWN_NAMES = 5
 
-type Mode = "observe" | "record" | "replace"
+export interface Options {
+  readonly mode?: string
+  /** How `strata` is started: a path, or a program and its first words. */
+  readonly program?: string | readonly string[]
+  readonly timeLimitMs?: number
+}
 
 /** What we use of pi's types. */
 interface Entry {
@@ -47,22 +55,30 @@ export interface Pi {
   on(event: "session_before_compact", run: (event: CompactEvent, context: Context) => Promise<unknown>): void
   on(event: "session_compact", run: (event: { readonly fromExtension: boolean }, context: Context) => void): void
   on(event: "context", run: (event: { readonly messages: AgentMessage[] }, context: Context) => unknown): void
+  on(event: "agent_end", run: (event: unknown, context: Context) => Promise<void>): void
   appendEntry(type: string, data: unknown): void
 }
 
-/** What we use of the answer of `strata carry`. */
+/** What we use of the answers of `strata carry`. */
 interface Carried {
   readonly text: string
-  readonly addition: string
+  readonly facts: string
   readonly kept: readonly number[]
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number }
 }
+interface Observed {
+  readonly usedAgain: number
+  readonly lost: readonly string[]
+  readonly lostWithStrata: number
+}
 
-export default function strata(pi: Pi, timeLimitMs = TIME_LIMIT_MS): void {
-  const { STRATA_MODE: mode = "observe", STRATA_PROGRAM: program = "strata" } = process.env
+export default function strata(pi: Pi, options: Options = {}): void {
+  const mode = process.env.STRATA_MODE ?? options.mode ?? "observe"
+  const asked = { program: process.env.STRATA_PROGRAM ?? options.program ?? "strata", timeLimitMs: options.timeLimitMs }
   const said = new Set<string>()
   let addition = ""
   let notice = ""
+  let promptsSince: number | undefined // since a compaction that is still watched
 
   const say = ({ hasUI, ui }: Context, text: string, kind: "info" | "warning" = "info") => {
     if (hasUI) ui.notify(text, kind)
@@ -75,37 +91,28 @@ export default function strata(pi: Pi, timeLimitMs = TIME_LIMIT_MS): void {
 
   pi.on("session_before_compact", async (event, context) => {
     addition = notice = ""
-    if (!isMode(mode))
-      return sayOnce(context, `STRATA_MODE is "${mode}". Strata knows observe, record and replace.`, "warning")
-    if (mode === "observe")
-      return sayOnce(
-        context,
-        "Strata observes: pi compacts by itself. STRATA_MODE=record adds what the summary leaves out.",
-      )
+    if (mode === "observe") return
+    if (mode !== "record" && mode !== "replace")
+      return sayOnce(context, `The mode is "${mode}". Strata knows observe, record and replace.`, "warning")
     try {
-      const carried = readAnswer(
-        await ask(program, {
-          request: requestOf(mode, { event, sessionManager: context.sessionManager }),
-          signal: event.signal,
-          timeLimitMs,
-        }),
-      )
+      const request = requestOf(mode, { event, sessionManager: context.sessionManager })
+      const carried = carriedIn(await ask({ ...asked, request, signal: event.signal }))
       if (mode === "replace" && carried.text !== "") {
         notice = `Strata: ${count(carried.tokens.before)} tokens became ${count(carried.tokens.after)}, without a model. /tree leads back.`
         return { compaction: resultOf(carried, event) }
       }
-      addition = carried.addition
+      addition = carried.facts
       notice = `Strata added a record of ${count(carried.tokens.facts)} tokens after pi's summary. /tree leads back.`
     } catch (error) {
-      if (event.signal.aborted) return
-      const reason = error instanceof Error ? error.message : String(error)
-      sayOnce(context, `Strata had no part in this compaction, pi's own took place: ${reason}`, "warning")
+      if (!event.signal.aborted)
+        sayOnce(context, `Strata had no part in this compaction, pi's own took place: ${reasonOf(error)}`, "warning")
     }
   })
 
   pi.on("session_compact", ({ fromExtension }, context) => {
     if (addition !== "" && !fromExtension) pi.appendEntry(RECORD, { text: addition })
     if (notice !== "") say(context, notice)
+    if (mode === "observe") promptsSince = 0
     addition = notice = ""
   })
 
@@ -119,12 +126,31 @@ export default function strata(pi: Pi, timeLimitMs = TIME_LIMIT_MS): void {
       ),
     }
   })
+
+  pi.on("agent_end", async (_, context) => {
+    if (promptsSince === undefined) return
+    promptsSince++
+    try {
+      const { sessionManager } = context
+      const request = { ask: "observe", client: "pi", session: sessionManager.getSessionId() }
+      const observed = (await ask({
+        ...asked,
+        request: { ...request, messages: sessionManager.getBranch() },
+      })) as Observed
+      if (observed.usedAgain < ENOUGH_NAMES && promptsSince < MOST_PROMPTS) return
+      promptsSince = undefined
+      if (observed.usedAgain > 0) say(context, `${lostLine(observed)} STRATA_MODE=record adds them.`)
+    } catch (error) {
+      promptsSince = undefined
+      sayOnce(context, `Strata could not say what the compaction lost: ${reasonOf(error)}`, "warning")
+    }
+  })
 }
 
-const isMode = (text: string): text is Mode => ["observe", "record", "replace"].includes(text)
 const count = (tokens: number) => tokens.toLocaleString("en")
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-function requestOf(mode: Mode, { event, sessionManager }: { event: CompactEvent } & Pick<Context, "sessionManager">) {
+function requestOf(mode: string, { event, sessionManager }: { event: CompactEvent } & Pick<Context, "sessionManager">) {
   return {
     client: "pi",
     session: sessionManager.getSessionId(),
@@ -132,7 +158,7 @@ function requestOf(mode: Mode, { event, sessionManager }: { event: CompactEvent 
     messages: event.branchEntries,
     instructions: event.customInstructions,
     mode: event.reason === "manual" ? "by-hand" : "automatic",
-    // pi's own cut is not ours to know: the record covers everything
+    // pi cuts by itself after its own summary: the record covers everything
     keep: mode === "replace" ? event.preparation.settings.keepRecentTokens : 0,
   }
 }
@@ -149,40 +175,48 @@ function recordOf(branch: readonly Entry[]): string | undefined {
   return typeof text === "string" ? text : undefined
 }
 
-interface Asked {
-  readonly request: unknown
-  readonly signal: AbortSignal
-  readonly timeLimitMs: number
+function lostLine({ usedAgain, lost, lostWithStrata }: Observed): string {
+  const names = `${lost.slice(0, SHOWN_NAMES).join(", ")}${lost.length > SHOWN_NAMES ? ", …" : ""}`
+  return `Strata: ${usedAgain} names from before the compaction were used again since. ${lost.length} of them were not in what it left${names && ` (${names})`}; with Strata it would be ${lostWithStrata}.`
 }
 
-/** Starts `strata carry`, gives it the request and returns what it prints. */
-function ask(program: string, { request, signal, timeLimitMs }: Asked): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const limit = AbortSignal.timeout(timeLimitMs)
-    const child = spawn(program, ["carry"], { signal: AbortSignal.any([signal, limit]), killSignal: "SIGKILL" })
-    let [output, complaint] = ["", ""]
+interface Asked {
+  readonly program: string | readonly string[]
+  readonly request: unknown
+  readonly signal?: AbortSignal
+  readonly timeLimitMs?: number | undefined
+}
+
+/** Starts `strata carry`, gives it the request and returns its answer. */
+async function ask({ program, request, signal, timeLimitMs = TIME_LIMIT_MS }: Asked): Promise<unknown> {
+  const [name, ...words] = [program].flat()
+  const limit = AbortSignal.timeout(timeLimitMs)
+  const either = AbortSignal.any([limit, ...(signal ? [signal] : [])])
+  const output = await new Promise<string>((resolve, reject) => {
+    const child = spawn(name!, [...words, "carry"], { signal: either, killSignal: "SIGKILL" })
+    let [printed, complaint] = ["", ""]
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      output += text
+      printed += text
     })
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       complaint += text
     })
     child.on("error", (error) =>
-      reject(limit.aborted ? new Error(`${program} took longer than ${timeLimitMs / 1000} seconds.`) : error),
+      reject(limit.aborted ? new Error(`${name} took longer than ${timeLimitMs / 1000} seconds.`) : error),
     )
     child.on("close", (code) => {
-      if (code !== 0) reject(new Error(complaint.trim() || `${program} ended with exit code ${code}.`))
-      else resolve(output)
+      if (code === 0) resolve(printed)
+      else reject(new Error(complaint.trim() || `${name} ended with exit code ${code}.`))
     })
     child.stdin.on("error", () => {}) // it ended without reading all: its exit code says why
     child.stdin.end(JSON.stringify(request))
   })
+  return Object(JSON.parse(output))
 }
 
-function readAnswer(output: string): Carried {
-  const answer = Object(JSON.parse(output)) as Partial<Carried>
-  const isWhole = typeof answer.text === "string" && typeof answer.addition === "string" && Array.isArray(answer.kept)
-  if (!isWhole || !answer.tokens)
-    throw new Error("Its answer has another shape. Are plugin and program of one version?")
-  return answer as Carried
+function carriedIn(answer: unknown): Carried {
+  const { text, facts, kept, tokens } = answer as Partial<Carried>
+  if (typeof text !== "string" || typeof facts !== "string" || !Array.isArray(kept) || !tokens)
+    throw new Error("Its answer has another shape. Are extension and program of one version?")
+  return { text, facts, kept, tokens }
 }

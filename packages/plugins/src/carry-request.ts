@@ -4,7 +4,6 @@
  */
 import { type CarriedRecord, type CarriedState, type CarryMessage, type CarryOptions, carry } from "@strata/core"
 import { mainPath } from "@strata/core/internal/import/main-path"
-import { renderAttachment } from "@strata/core/internal/messages/attachments"
 import { textOf, toBlocks } from "@strata/core/internal/messages/blocks"
 import {
   type AssistantMessage,
@@ -43,10 +42,8 @@ export interface CarryRequest
 export interface CarryAnswer {
   /** What takes the place of the messages that are not kept. Empty where nothing can be summarised. */
   readonly text: string
-  /** The computed part of it. */
+  /** The computed part of it, to be added after a summary of the client's own. */
   readonly facts: string
-  /** The computed part with the words around it, to be added after a summary of the client's own. Empty where there is nothing to say. */
-  readonly addition: string
   /** The places of the messages that stay as they are. */
   readonly kept: readonly number[]
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
@@ -82,7 +79,6 @@ export async function answerCarry(request: CarryRequest, env: Environment): Prom
   return {
     text: carried.text,
     facts: carried.facts,
-    addition: textOf(renderAttachment({ type: "carried_facts", content: carried.facts })),
     kept: [...new Set(inView.map(({ at }) => at).filter((at) => !cut.has(at)))],
     tokens: carried.tokens,
     ...(found === undefined ? {} : { transcript: found }),

@@ -5,12 +5,15 @@ import { isText, isToolUse } from "@strata/core/internal/messages/blocks"
 import { exactNamesIn } from "@strata/core/internal/messages/exact-names"
 import { contentOf, isBoundary, isMachineText, type Message } from "@strata/core/internal/messages/messages"
 import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
+import { linesOf } from "./client-session.ts"
 import type { Client, Environment } from "./clients.ts"
 import { readTranscript, transcriptOf } from "./transcripts.ts"
 
 export interface ObserveRequest {
   readonly client: Client
   readonly session: string
+  /** The whole session, as its client gives it. Default: the transcript. */
+  readonly messages?: readonly unknown[]
 }
 
 /** About the newest compaction of a session. */
@@ -27,7 +30,9 @@ export interface Observed {
 
 const NOTHING: Observed = { compactions: 0, usedAgain: 0, lost: [], lostWithStrata: 0 }
 
-export async function observe({ client, session }: ObserveRequest, env: Environment): Promise<Observed> {
+export async function observe({ client, session, messages }: ObserveRequest, env: Environment): Promise<Observed> {
+  const given = messages && linesOf(messages, { client, session })
+  if (given) return observed(mainPath(given))
   const path = await transcriptOf(client, session, env)
   const imported = path === undefined ? undefined : await readTranscript(path)
   return imported ? observed(mainPath(imported.messages)) : NOTHING

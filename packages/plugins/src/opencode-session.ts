@@ -4,7 +4,7 @@
  */
 import type { CarryMessage } from "@strata/core"
 import { openCode } from "@strata/core/internal/import/opencode"
-import { isBoundary } from "@strata/core/internal/messages/messages"
+import { isBoundary, type Message } from "@strata/core/internal/messages/messages"
 import type { ClientSession } from "./clients.ts"
 import { withoutRecord } from "./earlier-record.ts"
 
@@ -74,12 +74,15 @@ function messagesIn(message: SessionMessage): readonly CarryMessage[] {
 
 function read({ info, parts = [] }: SessionMessage, which: string): readonly CarryMessage[] {
   if (parts.length === 0) return []
-  const message = { info, parts: parts.map(withExitCode) }
-  const text = JSON.stringify({ info: { id: `${which}${info?.id}` }, messages: [message] })
-  return openCode
-    .read({ name: "", text })[0]!
-    .messages.filter((each) => !isBoundary(each))
+  return opencodeLines([{ info, parts: parts.map(withExitCode) }], `${which}${info?.id}`)
+    .filter((line) => !isBoundary(line))
     .map(withoutRecord)
+}
+
+/** As the importer reads an export of the session. */
+export function opencodeLines(messages: readonly unknown[], id = ""): readonly Message[] {
+  const [read] = openCode.read({ name: "", text: JSON.stringify({ info: { id }, messages }) })
+  return read!.messages
 }
 
 /** opencode keeps the exit code of a command beside the output. */

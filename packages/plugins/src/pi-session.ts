@@ -4,7 +4,7 @@
  */
 import type { CarryMessage } from "@strata/core"
 import { pi } from "@strata/core/internal/import/pi"
-import { isBoundary } from "@strata/core/internal/messages/messages"
+import { isBoundary, type Message } from "@strata/core/internal/messages/messages"
 import type { ClientSession } from "./clients.ts"
 import { withoutRecord } from "./earlier-record.ts"
 
@@ -19,11 +19,10 @@ const NO_SESSION = "none" // a session that is kept in memory only
 
 export function piSession(given: readonly unknown[], session = NO_SESSION): ClientSession {
   const entries = given.map((entry) => Object(entry) as Entry)
-  const header = JSON.stringify({ type: "session", id: session, cwd: "" })
   const boundary = entries.findLastIndex(isCompaction)
   const kept = entries.findIndex(({ id }) => id !== undefined && id === entries[boundary]?.firstKeptEntryId)
   const first = boundary < 0 ? 0 : kept >= 0 && kept < boundary ? kept : boundary + 1
-  const placed = (entry: Entry, at: number) => messagesIn(entry, header).map((message) => ({ message, at }))
+  const placed = (entry: Entry, at: number) => messagesIn(entry, session).map((message) => ({ message, at }))
   const spoken = entries.map((entry, at) => (isCompaction(entry) ? [] : placed(entry, at)))
   const summary = boundary < 0 ? [] : placed(entries[boundary]!, boundary)
   return {
@@ -35,8 +34,17 @@ export function piSession(given: readonly unknown[], session = NO_SESSION): Clie
 const isCompaction = ({ type }: Entry) => type === "compaction"
 
 /** The system prompt is among the messages since 0.87. It is no part of what was said, and pi sends it again. */
-function messagesIn(entry: Entry, header: string): readonly CarryMessage[] {
-  if (entry.type === "message" && entry.message?.role === "system") return []
-  const [read] = pi.read({ name: "", text: `${header}\n${JSON.stringify(entry)}` })
-  return read!.messages.filter((message) => !isBoundary(message)).map(withoutRecord)
+const isSystemPrompt = ({ type, message }: Entry) => type === "message" && message?.role === "system"
+
+const messagesIn = (entry: Entry, session: string): readonly CarryMessage[] =>
+  piLines([entry], session)
+    .filter((line) => !isBoundary(line))
+    .map(withoutRecord)
+
+/** As the importer reads the file of the session. */
+export function piLines(entries: readonly unknown[], session = NO_SESSION): readonly Message[] {
+  const header = { type: "session", id: session, cwd: "" }
+  const lines = [header, ...entries.filter((entry) => !isSystemPrompt(Object(entry)))]
+  const [read] = pi.read({ name: "", text: lines.map((line) => JSON.stringify(line)).join("\n") })
+  return read!.messages
 }

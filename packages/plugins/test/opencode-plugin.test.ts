@@ -75,6 +75,7 @@ async function session(settings: Settings, changed: { readonly noTextHook?: bool
       messages.at(-1)!.parts[0]!.text = said.text
       return { asked, summary: said.text }
     },
+    happens: (type: string) => hooks.event({ event: { type, properties: { sessionID: SESSION } } }),
     /** The model's answer to a prompt is complete. */
     async answered(id: string, text: string) {
       const output = { text }
@@ -163,11 +164,22 @@ describe("the plugin for opencode", () => {
     expect(textOf(summary)).toContain("] Always answer in British English.")
   })
 
-  it("only observes where nothing else is set, and says so once (BEY-16)", async () => {
-    const opencode = await session({ program: at.missing })
-    expect(await opencode.compact()).toMatchObject({ summary: "Own summary." })
-    expect((await opencode.compact()).asked).not.toContain("record")
-    expect(opencode.shown).toEqual([expect.stringMatching(/^Strata observes: opencode compacts by itself\./)])
+  it("only observes where nothing else is set, and says what was lost once it is used again (BEY-16)", async () => {
+    const opencode = await session({})
+    const { asked, summary } = await opencode.compact()
+    expect(asked).not.toContain("record")
+    expect(summary).toBe("Own summary.")
+    await opencode.happens("session.compacted")
+    const answer = RECORDED[5]!
+    const text = "As settings1.txt says."
+    opencode.add({
+      info: { ...answer.info, id: "msg_new", time: { created: Date.UTC(2026, 10, 18) } },
+      parts: [{ type: "text", text }],
+    })
+    for (let prompts = 0; prompts < 7; prompts++) await opencode.happens("session.idle")
+    expect(opencode.shown).toEqual([
+      expect.stringMatching(/^Strata: \d+ names? .* not in what it left \(.*settings1\.txt.*would be 0\./),
+    ])
   })
 
   it.each([

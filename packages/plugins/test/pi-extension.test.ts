@@ -12,10 +12,11 @@ interface Entry {
   readonly data?: unknown
   readonly message?: {
     readonly role: string
-    readonly content: readonly { readonly id?: string; readonly text?: string }[]
+    readonly content: readonly { readonly type?: string; readonly text?: string }[]
   }
   readonly summary?: string
   readonly firstKeptEntryId?: string
+  readonly timestamp?: string
 }
 interface Result {
   readonly compaction: { readonly summary: string; readonly firstKeptEntryId: string; readonly tokensBefore: number }
@@ -25,6 +26,8 @@ const RECORDED = JSON.parse(readFileSync(join(import.meta.dirname, "recorded", "
   readonly branchEntries: readonly Entry[]
   readonly preparation: { readonly firstKeptEntryId: string; readonly tokensBefore: number }
 }
+
+const LATER = "2026-11-18T00:00:00.000Z"
 
 let at: Programs
 beforeAll(() => {
@@ -47,13 +50,13 @@ function session({ mode, program = at.strata, timeLimitMs }: Settings) {
   const branch: Entry[] = [...RECORDED.branchEntries]
   const shown: string[] = []
   let entries = 0
-  const append = (entry: Omit<Entry, "id">) => branch.push({ id: `added-${entries++}`, ...entry })
+  const append = (entry: Omit<Entry, "id">) => branch.push({ timestamp: LATER, ...entry, id: `added-${entries++}` })
   strata(
     {
       on: (name: string, handler: never) => handlers.set(name, handler),
       appendEntry: (customType, data) => void append({ type: "custom", customType, data }),
     } as Pi,
-    timeLimitMs,
+    timeLimitMs === undefined ? {} : { timeLimitMs },
   )
   const context = {
     hasUI: true,
@@ -76,6 +79,7 @@ function session({ mode, program = at.strata, timeLimitMs }: Settings) {
       emit("session_compact", { compactionEntry: branch.at(-1), fromExtension: result !== undefined })
       return result
     },
+    promptEnded: () => emit("agent_end", {}),
     async sent() {
       const messages = [
         { role: "compactionSummary", summary: "Own summary." },
@@ -139,12 +143,17 @@ describe("the extension for pi", () => {
     },
   )
 
-  it("only observes where nothing else is set, and says so once (BEY-16)", async () => {
-    const pi = session({ program: at.missing })
-    expect(await pi.compact()).toBeUndefined()
+  it("only observes where nothing else is set, and says what was lost once it is used again (BEY-16)", async () => {
+    const pi = session({})
     expect(await pi.compact()).toBeUndefined()
     expect(await pi.sent()).toBeUndefined()
-    expect(pi.shown).toEqual([expect.stringMatching(/^Strata observes: pi compacts by itself\./)])
+    const answer = RECORDED.branchEntries.findLast(({ message }) => message?.role === "assistant")!
+    const text = "As settings1.txt says."
+    pi.append({ type: "message", message: { ...answer.message!, content: [{ type: "text", text }] } })
+    for (let prompts = 0; prompts < 7; prompts++) await pi.promptEnded()
+    expect(pi.shown).toEqual([
+      expect.stringMatching(/^Strata: \d+ names? .* not in what it left \(.*settings1\.txt.*would be 0\./),
+    ])
   })
 
   it.each([
@@ -175,6 +184,6 @@ describe("the extension for pi", () => {
   it("names the modes if it is given another one (BEY-16)", async () => {
     const pi = session({ mode: "recrod" })
     await pi.compact()
-    expect(pi.shown).toEqual(['STRATA_MODE is "recrod". Strata knows observe, record and replace.'])
+    expect(pi.shown).toEqual(['The mode is "recrod". Strata knows observe, record and replace.'])
   })
 })

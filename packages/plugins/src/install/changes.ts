@@ -55,7 +55,7 @@ export async function readInstalled(client: string, home: string): Promise<Insta
 /** How each file would be: as it was, if no one has changed it since; otherwise without what was added. */
 export async function changesBack(
   { files }: Installed,
-  without: (path: string, text: string) => string,
+  without: (path: string, text: string) => string | undefined,
 ): Promise<readonly FileChange[]> {
   const changes: FileChange[] = []
   for (const { path, before, after } of files) {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { planInstall, planUninstall } from "./install.ts"
 
@@ -110,5 +110,28 @@ describe("an installation in Claude Code", () => {
     await expect(install()).rejects.toThrow("is installed in claude-code already")
     await uninstall()
     await expect(uninstall()).rejects.toThrow("is not installed in claude-code")
+  })
+})
+
+describe.each([
+  ["pi", ".pi/agent/extensions/strata.ts"],
+  ["opencode", ".config/opencode/plugin/strata.ts"],
+] as const)("an installation in %s", (client, file) => {
+  const orderFor = () => ({ ...order(), client })
+
+  it("adds one file that names our code and its options, and removes it again (BEY-16)", async () => {
+    await (await planInstall(orderFor())).apply()
+    const text = readFileSync(join(home, file), "utf8")
+    expect(text).toContain('{"mode":"record","program":["/usr/bin/node","/opt/strata/main.js"]}')
+    expect(existsSync(JSON.parse(/from (".*")/.exec(text)![1]!))).toBe(true)
+    writeFileSync(join(home, file), text.replace("record", "replace"))
+    await (await planUninstall(orderFor())).apply()
+    expect(existsSync(join(home, file))).toBe(false)
+  })
+
+  it("leaves a file of the same name alone (BEY-16)", async () => {
+    mkdirSync(dirname(join(home, file)), { recursive: true })
+    writeFileSync(join(home, file), "export default () => {}")
+    await expect(planInstall(orderFor())).rejects.toThrow("Strata did not write")
   })
 })

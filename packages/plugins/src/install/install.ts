@@ -4,6 +4,7 @@ import { StrataError } from "@strata/core"
 import type { Client, Environment, Installation } from "../clients.ts"
 import { applyChanges, changesBack, type FileChange, readInstalled, takeBack } from "./changes.ts"
 import { installClaudeCode, withoutClaudeCode } from "./claude-code.ts"
+import { installOpencode, installPi, withoutOwnFile } from "./own-file.ts"
 
 /** What is to be done: shown to the person first. */
 export interface Plan {
@@ -26,7 +27,7 @@ export async function planInstall({ client, home, ...installation }: Order): Pro
     )
   const version = client === "claude-code" ? versionOf("claude", installation.env) : undefined
   const hasMods = version === undefined || isSince(version, FIRST_WITH_MODS)
-  const changes = await CHANGES[client]!.install({ ...installation, hasMods })
+  const changes = await CHANGES[client].install({ ...installation, hasMods })
   const notes = hasMods
     ? []
     : [
@@ -38,7 +39,7 @@ export async function planInstall({ client, home, ...installation }: Order): Pro
 export async function planUninstall({ client, home }: Pick<Order, "client" | "home">): Promise<Plan> {
   const installed = await readInstalled(client, home)
   if (!installed) throw new StrataError(`Strata is not installed in ${client}. Nothing was changed.`)
-  const changes = await changesBack(installed, CHANGES[client]!.without)
+  const changes = await changesBack(installed, CHANGES[client].without)
   const isExact = changes.every(
     ({ path, after }) => (installed.files.find((f) => f.path === path)?.before ?? undefined) === after,
   )
@@ -48,11 +49,14 @@ export async function planUninstall({ client, home }: Pick<Order, "client" | "ho
 
 interface Changes {
   readonly install: (installation: Installation) => Promise<readonly FileChange[]>
-  readonly without: (path: string, text: string) => string
+  /** `undefined`: nothing is left of the file. */
+  readonly without: (path: string, text: string) => string | undefined
 }
 
-const CHANGES: Readonly<Partial<Record<Client, Changes>>> = {
+const CHANGES: Readonly<Record<Client, Changes>> = {
   "claude-code": { install: installClaudeCode, without: withoutClaudeCode },
+  pi: { install: installPi, without: withoutOwnFile },
+  opencode: { install: installOpencode, without: withoutOwnFile },
 }
 
 const FIRST_WITH_MODS = [2, 1, 287]
