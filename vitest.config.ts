@@ -1,4 +1,3 @@
-import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 import { LongestFirst } from "./scripts/test-build/order.ts"
 
@@ -7,14 +6,14 @@ export default defineConfig({
     include: ["packages/*/{src,test,examples}/**/*.test.{ts,tsx}", "{scripts,examples}/**/*.test.ts"],
     setupFiles: ["scripts/test-seeds.ts"],
     globalSetup: ["scripts/test-build/setup.ts"],
-    // for processes that tests start: each would otherwise compile the same files again
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, ".test-build", "compile-cache") },
     // the same for all: a loaded machine is slow, a deadlock is for ever
     testTimeout: 600_000,
     hookTimeout: 600_000,
     maxWorkers: 3, // of two cores: many tests wait for a process they started
     // tests keep to their own files and close what they open, so workers can be shared: half the time
     isolate: false,
+    // Node reads the sources as a user's Node does: nothing is transformed, and no test replaces a module
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongestFirst },
   },
 })

@@ -38,6 +38,8 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   if (existsSync(directory)) utimesSync(directory, new Date(), new Date())
   else await write(directory)
   provide("bundle", directory)
+  // for the workers and the processes that tests start: each would otherwise compile the same files again
+  process.env.NODE_COMPILE_CACHE = join(PLACE, "compile-cache")
   const memory = directoryInMemory()
   process.env.STRATA_TEST_DISK = tmpdir()
   if (memory) process.env.TMPDIR = memory // test workers start later, with this environment
