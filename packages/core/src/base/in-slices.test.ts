@@ -1,11 +1,19 @@
-import { expect, test } from "vitest"
+import { beforeEach, expect, test, vi } from "vitest"
 import { atOnce, inSlices, type Steps } from "./in-slices.ts"
 
+/** Moved by the work itself, so a step takes as long on every machine. It never goes back: a slice is shared by all work. */
+let now = performance.now()
+
+beforeEach(() => {
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now)
+  return () => clock.mockRestore()
+})
+
+/** Each step is longer than a slice. */
 function* counting(to: number): Steps<number> {
   let sum = 0
   for (let each = 1; each <= to; each++) {
-    const end = performance.now() + 3
-    while (performance.now() < end) sum += 0
+    now += 3
     sum += each
     yield
   }
@@ -39,15 +47,17 @@ test("an aborted signal ends work in slices with its reason, and an error of the
 })
 
 test("work that gives way pauses after each slice while others use the event loop", async () => {
-  let isOver = false
-  const others = () => {
-    const end = performance.now() + 1
-    while (performance.now() < end);
-    if (!isOver) setImmediate(others)
-  }
-  others()
-  const start = performance.now()
-  expect(await inSlices(counting(4), { givesWay: true })).toBe(10)
-  isOver = true
-  expect(performance.now() - start).toBeGreaterThan(4 * 3 + 3 * 19)
+  const turns: string[] = []
+  const others = setInterval(() => turns.push("others"), 10) // half a pause, so it always comes before the pause is over
+  const giving = (function* (): Steps<void> {
+    for (let slice = 0; slice < 3; slice++) {
+      turns.push("work")
+      now += 3
+      setImmediate(() => now++) // others use the event loop
+      yield
+    }
+  })()
+  await inSlices(giving, { givesWay: true })
+  clearInterval(others)
+  expect(turns.join(" ")).toMatch(/^work( others)+ work( others)+ work( others)+$/)
 })
