@@ -9,7 +9,8 @@ import { z } from "zod"
 const text = (given: string) => ({ content: [{ type: "text" as const, text: given }] })
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-export function createTestServer(): McpServer {
+/** `die` is what happens in the tools that end the server. */
+export function createTestServer(die: () => unknown = () => process.exit(1)): McpServer {
   const server = new McpServer({ name: "test", version: "1.0.0" }, { instructions: "Say please." })
   server.registerTool(
     "echo",
@@ -115,7 +116,8 @@ export function createTestServer(): McpServer {
         params: { progressToken, progress: 1, total: 4, message: "waiting" },
       })
     }
-    await new Promise((resolve) => mcpReq.signal.addEventListener("abort", resolve))
+    const { signal } = mcpReq // in one process it may be aborted while the notification is sent
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve))
     appendFileSync(log, "cancelled\n")
     return text("never seen")
   })
@@ -128,13 +130,15 @@ export function createTestServer(): McpServer {
       async ({ once }) => {
         if (existsSync(once)) return text("alive")
         writeFileSync(once, "")
-        process.exit(1)
+        await die()
+        return text("never seen")
       },
     )
   }
-  server.registerTool("die", { inputSchema: z.object({}), annotations: { readOnlyHint: true } }, async () =>
-    process.exit(1),
-  )
+  server.registerTool("die", { inputSchema: z.object({}), annotations: { readOnlyHint: true } }, async () => {
+    await die()
+    return text("never seen")
+  })
   return server
 }
 

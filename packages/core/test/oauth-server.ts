@@ -28,7 +28,7 @@ interface Code {
 }
 
 export async function oauthServer(): Promise<OAuthServer> {
-  const handler = createMcpHandler(createTestServer)
+  const handler = createMcpHandler(() => createTestServer())
   const asked: string[] = []
   const codes = new Map<string, Code>()
   const [access, refresh] = [new Set<string>(), new Set<string>()]

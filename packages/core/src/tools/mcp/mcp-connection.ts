@@ -61,6 +61,8 @@ export interface ConnectionOptions {
   readonly sampling?: SampleModel
   /** In milliseconds. Default: the system's clock. */
   readonly now?: () => number
+  /** Default: the pipes of a program, or HTTP, as the configuration says. */
+  readonly openTransport?: typeof openTransport
 }
 
 export interface McpCall {
@@ -403,7 +405,7 @@ export class McpConnection {
   }
 
   #transport(): Promise<OpenTransport> {
-    return openTransport(this.#config, {
+    return (this.#options.openTransport ?? openTransport)(this.#config, {
       env: this.#options.env ?? process.env,
       directory: this.#directory,
       graceMs: this.#options.graceMs ?? DEFAULT_GRACE_MS,

@@ -1,7 +1,8 @@
-/** Resources and prompts of a real server over pipes. */
+/** Resources and prompts of a server. */
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { IN_MEMORY, serversInMemory } from "../../../test/mcp-in-memory.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { judge } from "../../agent/permissions/permissions.ts"
 import { isReadOnly } from "../defaults.ts"
@@ -10,10 +11,6 @@ import type { PersonQuestion, Tool, ToolServer, Toolset } from "../tool.ts"
 import { mcpServers, openTools } from "../toolsets.ts"
 import { resourceOutput } from "./mcp-results.ts"
 import { resourceTools } from "./resource-tools.ts"
-
-const program = join(import.meta.dirname, "../../../test/mcp-server.ts")
-const { NODE_COMPILE_CACHE = "" } = process.env
-const server = { command: process.execPath, args: [program], env: { NODE_COMPILE_CACHE } }
 
 async function open(...sets: Toolset[]) {
   const cwd = scratchDirectory()
@@ -28,7 +25,7 @@ const linesOf = async (tool: Tool, input: object, context = testContext()) =>
 
 describe("MCP resources", () => {
   it("TOOL-1 are listed with their templates and read by uri, whichever toolset the server is in", async () => {
-    const { opened, tool } = await open(mcpServers({ "my db": server }), mcpServers({ other: server }))
+    const { opened, tool } = await open(serversInMemory({ "my db": IN_MEMORY }), serversInMemory({ other: IN_MEMORY }))
     const [list, read] = [tool("ListMcpResources"), tool("ReadMcpResource")]
     expect([list, read].map((one) => isReadOnly(one, {}) && isDeferrable(one))).toEqual([true, true])
     const lines = await linesOf(list, { server: "my db" })
@@ -95,7 +92,7 @@ describe("MCP resources", () => {
 
 describe("MCP prompts", () => {
   it("are known after the start, return text with their arguments, and follow the server's list", async () => {
-    const { opened, tool } = await open(mcpServers({ t: server }))
+    const { opened, tool } = await open(serversInMemory({ t: IN_MEMORY }))
     const prompts = () => opened.servers()[0]!.prompts!
     while (prompts().length === 0) await wait(2)
     const [review] = prompts()
@@ -118,8 +115,11 @@ describe("MCP prompts", () => {
 })
 
 describe("the time limit of an MCP call", () => {
+  /** Its own clock does not move with ours. */
+  const inItsProcess = { command: process.execPath, args: [join(import.meta.dirname, "../../../test/mcp-server.ts")] }
+
   it("LOOP-3: does not run while the person answers a question of the server", async () => {
-    const { tool } = await open(mcpServers({ t: { ...server, timeoutMs: 1_000 } }))
+    const { tool } = await open(mcpServers({ t: { ...inItsProcess, timeoutMs: 1_000 } }))
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     onTestFinished(() => void vi.useRealTimers())
     const answers = ["Ada", "7", "Yes"]

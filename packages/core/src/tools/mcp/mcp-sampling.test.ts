@@ -1,20 +1,15 @@
 /** A server that asks the model: a real server, through the agent and by itself. */
-import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
+import { IN_MEMORY, openInMemory, serversInMemory } from "../../../test/mcp-in-memory.ts"
 import { ask, calling, scene } from "../../../test/scripted-agent.ts"
 import { call, testContext, textIn } from "../../../test/tool-context.ts"
 import type { Sample, SampleModel, ToolContext } from "../tool.ts"
-import { mcpServers } from "../toolsets.ts"
 import { connectMcpServers } from "./mcp.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import { McpSampling } from "./mcp-sampling.ts"
 
-const program = join(import.meta.dirname, "../../../test/mcp-server.ts")
-const { NODE_COMPILE_CACHE = "" } = process.env
 const server = (sampling?: McpServerConfig["sampling"]): McpServerConfig => ({
-  command: process.execPath,
-  args: [program],
-  env: { NODE_COMPILE_CACHE },
+  ...IN_MEMORY,
   ...(sampling ? { sampling } : {}),
 })
 const YES = "Yes, in this conversation"
@@ -24,7 +19,7 @@ test("PERM-1 the model gets only what the server sent, after the person agreed, 
   const questions: string[] = []
   const turns = [calling("mcp__t__sample"), "pong", calling("mcp__t__sample"), "pong again", "Done."]
   const agent = await open(turns, {
-    tools: [...mcpServers({ t: server() })],
+    tools: [...serversInMemory({ t: server() })],
     mode: "bypass",
     system: "You know a secret.",
     askPerson: async ({ text }) => {
@@ -56,7 +51,7 @@ async function sampled(sampling: McpServerConfig["sampling"], askPerson?: ToolCo
       return { text: "pong", model: "m", isCut: false }
     },
   }
-  const servers = await connectMcpServers({ t: server(sampling) }, { graceMs: 50, sampling: model })
+  const servers = await connectMcpServers({ t: server(sampling) }, { openTransport: openInMemory, sampling: model })
   onTestFinished(() => servers.close())
   const tool = servers.tools.find(({ name }) => name === "mcp__t__sample")!
   const text = textIn(await call(tool, {}, testContext(askPerson ? { askPerson } : {})))

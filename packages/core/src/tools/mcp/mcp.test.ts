@@ -10,6 +10,7 @@ import { setTimeout as wait } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { createMcpHandler } from "@modelcontextprotocol/server"
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest"
+import { IN_MEMORY, openInMemory } from "../../../test/mcp-in-memory.ts"
 import { createTestServer } from "../../../test/mcp-server.ts"
 import { allEnded, isRunning, pidsIn } from "../../../test/processes.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
@@ -32,24 +33,20 @@ const stdio = (...args: string[]): McpServerConfig => ({
 
 async function connect(configs: Record<string, McpServerConfig>, options: ConnectionOptions = {}) {
   const seen: McpServerStatus[] = []
-  const servers = await connectMcpServers(configs, { graceMs: 50, onStatus: (status) => seen.push(status), ...options })
+  const servers = await connectMcpServers(configs, {
+    graceMs: 50,
+    openTransport: openInMemory,
+    onStatus: (status) => seen.push(status),
+    ...options,
+  })
   onTestFinished(() => servers.close())
   const tool = (name: string) => servers.tools.find((candidate) => candidate.name === name)!
   return { servers, tool, seen }
 }
 
-/** One server for all tests that only talk to it: each start of a process costs more than the test. */
-let shared: ReturnType<typeof connectMcpServers> | undefined
 const PROJECT = realpathSync(mkdtempSync(join(tmpdir(), "strata-mcp-")))
-afterAll(async () => {
-  await (await shared)?.close()
-  rmSync(PROJECT, { recursive: true })
-})
-async function talking() {
-  shared ??= connectMcpServers({ t: { ...stdio(), timeoutMs: 150_000 } }, { graceMs: 50, cwd: PROJECT })
-  const { tools } = await shared
-  return { tool: (name: string) => tools.find((candidate) => candidate.name === name)! }
-}
+afterAll(() => rmSync(PROJECT, { recursive: true }))
+const talking = () => connect({ t: { ...IN_MEMORY, timeoutMs: 150_000 } }, { cwd: PROJECT })
 
 const variable = (name: string) => `\${${name}}`
 
@@ -129,7 +126,7 @@ async function serveSessions() {
 
 /** The same server over streamable HTTP, on loopback. */
 async function serveHttp(): Promise<{ readonly url: string; readonly keys: (string | undefined)[] }> {
-  const handler = createMcpHandler(createTestServer)
+  const handler = createMcpHandler(() => createTestServer())
   const keys: (string | undefined)[] = []
   const url = await serve(async (request, response) => {
     keys.push(request.headers["x-key"] as string | undefined)
@@ -149,7 +146,7 @@ async function serveHttp(): Promise<{ readonly url: string; readonly keys: (stri
 
 describe("MCP servers", () => {
   it("offer their tools with their own schema, in an order that does not change, under names the API takes", async () => {
-    const { servers, tool, seen } = await connect({ "my test": stdio() })
+    const { servers, tool, seen } = await connect({ "my test": IN_MEMORY })
     const names = servers.tools.map(({ name }) => name)
     expect(names.every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true)
     expect(new Set(names).size).toBe(names.length)
@@ -302,7 +299,7 @@ describe("MCP tools that come later", () => {
   it("are those that a server adds while it runs; what it takes away is gone", async () => {
     const changed = Promise.withResolvers<void>()
     let isOpen = false
-    const { servers, tool } = await connect({ t: stdio() }, { onTools: () => void (isOpen && changed.resolve()) })
+    const { servers, tool } = await connect({ t: IN_MEMORY }, { onTools: () => void (isOpen && changed.resolve()) })
     isOpen = true
     expect(servers.later.tools()).toEqual([])
     await call(tool("mcp__t__grow"), {})
@@ -444,7 +441,7 @@ describe("MCP calls", () => {
   })
 
   it("do not restart a server forever that dies at every call", async () => {
-    const { tool, seen } = await connect({ t: stdio() }, { now: () => 0 })
+    const { tool, seen } = await connect({ t: IN_MEMORY }, { now: () => 0 })
     expect((await call(tool("mcp__t__die"), {})).isError).toBe(true)
     expect(textIn(await call(tool("mcp__t__die"), {}))).toContain("was already restarted")
     expect(seen.filter(({ state }) => state === "connected")).toHaveLength(2)
@@ -452,7 +449,7 @@ describe("MCP calls", () => {
 
   it("try a server again that was away, after a pause that grows until a call is answered", async () => {
     let now = 0
-    const { tool, seen } = await connect({ t: stdio() }, { now: () => now })
+    const { tool, seen } = await connect({ t: IN_MEMORY }, { now: () => now })
     const restarts = () => seen.filter(({ state }) => state === "connected").length - 1
     const echo = async () => textIn(await call(tool("mcp__t__echo"), { text: "on" }))
     await call(tool("mcp__t__die"), {}) // only reads, so it is repeated, and the server dies again

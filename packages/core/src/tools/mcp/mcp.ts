@@ -124,10 +124,18 @@ const pause = (ms: number): Promise<void> =>
 /** As a toolset: servers that did not start are its problems. */
 export async function openMcpTools(
   configs: Readonly<Record<string, McpServerConfig>>,
-  { env, cwd, root, sampling, patienceMs = PATIENCE_MS }: Partial<ToolsetContext> & { patienceMs?: number } = {},
+  {
+    env,
+    cwd,
+    root,
+    sampling,
+    patienceMs = PATIENCE_MS,
+    openTransport,
+  }: Partial<ToolsetContext> & Pick<ConnectionOptions, "patienceMs" | "openTransport"> = {},
 ): Promise<OpenToolset> {
   const servers = await connectMcpServers(configs, {
     patienceMs,
+    ...(openTransport ? { openTransport } : {}),
     ...(env ? { env } : {}),
     ...(cwd ? { cwd } : {}),
     ...(sampling ? { sampling } : {}),
