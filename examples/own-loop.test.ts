@@ -8,7 +8,7 @@ import { size } from "../packages/core/test/size.ts"
 import { ask } from "./own-loop.ts"
 import { readOnlyRunner, readOnlyTools } from "./read-only-tools.ts"
 
-const root = join(import.meta.dirname, "..")
+const root = join(import.meta.dirname, "../packages/core/src/layers") // enough to read, and quick to search
 let dir: string
 let simulator: Awaited<ReturnType<typeof startSimulator>>
 

@@ -8,13 +8,14 @@
 import type { ModelOverride } from "@strata/core"
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { everyNth, size } from "../../core/test/size.ts"
 import { type WorkRound, workload } from "../../core/test/workloads.ts"
 import { NOTHING, STRATA } from "./policies/clearing-only.ts"
 import { type ReplayReport, replay } from "./replay.ts"
 import type { PolicyAction } from "./replayed-actions.ts"
 
 const HORIZON = 20 // `expected-turns`
-const RUNS = Number(process.env.FUZZ_RUNS ?? 6)
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(3, 6))
 const SEED = process.env.FUZZ_SEED === undefined ? 1 : Number(process.env.FUZZ_SEED)
 const WINDOW = 200_000
 const THRESHOLD = WINDOW - 32_000 - 13_000 // less the output reserve of a model that must fit its answer, and the buffer
@@ -70,10 +71,12 @@ test("L2-10 clearing pays: work that goes on for 20 requests after the last clea
   expect(acted).toBeGreaterThan(RUNS / 4) // the claim is not an empty one
 })
 
-test.each([
+const PARTS = [
   ["three quarters", 30_000, 10_000],
   ["half", 20_000, 20_000],
-])(
+] as const
+
+test.each(everyNth(PARTS, 2))(
   "L2-5, L2-10 in a large window, where %s of the results can be cleared, the server clears in batches that pay",
   async (_part, clearable, other) => {
     const rounds = Array.from({ length: 60 }, (): WorkRound[] => [

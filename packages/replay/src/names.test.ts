@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { size } from "../../core/test/size.ts"
 import { nameFinder, needlesIn } from "./names.ts"
 
 test("addresses, versions, hashes, numbers and identifiers are names; words are not", () => {
@@ -26,7 +27,7 @@ test("every name of a text is found in it", () => {
       const has = nameFinder(text)
       for (const name of needlesIn(text)) expect(has(name), name).toBe(true)
     }),
-    { numRuns: 3_000 },
+    { numRuns: size(500, 3_000) },
   )
 })
 

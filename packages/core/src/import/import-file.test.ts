@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../test/size.ts"
 import { ImportError } from "../base/errors.ts"
 import { textOf } from "../messages/blocks.ts"
 import { exactInputOf } from "../messages/exact-json.ts"
@@ -86,7 +87,7 @@ describe("JRN-6: files that cannot be imported say why", () => {
           expect(error).toBeInstanceOf(ImportError)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: size(200, 1_000) },
     )
   })
 })

@@ -86,7 +86,7 @@ test("BEY-9 after any sequence of changes, every earlier text can be read, and t
       for (let id = history.length; id > 0; id--) await bank.revert(String(id))
       expect(await texts()).toEqual(new Map())
     }),
-    { numRuns: size(20, 60) },
+    { numRuns: size(8, 60) },
   )
 })
 

@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../test/size.ts"
 import { exactInputOf, parseExact, stringifyExact, withExactInput } from "./exact-json.ts"
 
 const line = (input: string) =>
@@ -36,7 +37,7 @@ describe("MSG-5 exact inputs", () => {
         const text = line(JSON.stringify(value, null, indent))
         expect(stringifyExact(parseExact(text))).toBe(text)
       }),
-      { numRuns: 1_000 },
+      { numRuns: size(200, 1_000) },
     )
   })
 })

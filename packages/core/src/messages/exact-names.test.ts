@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../test/size.ts"
 import { exactNamesIn } from "./exact-names.ts"
 
 const names = (text: string) => exactNamesIn(text).map(({ name }) => name)
@@ -168,7 +169,7 @@ test("L4-30 every name is in its text, and the answer depends on the text alone"
         if (kind !== "error") expect(text.includes(name), JSON.stringify(name)).toBe(true)
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: size(400, 2_000) },
   )
 })
 

@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../test/size.ts"
 import { conversation } from "../../test/builders.ts"
 import { isToolResult, isToolUse } from "./blocks.ts"
 import { contentOf, type Message } from "./messages.ts"
@@ -50,7 +51,7 @@ describe("MSG-7 rounds", () => {
           expect(new Map(owners).size).toBe(owners.length)
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: size(200, 1_000) },
     )
   })
 

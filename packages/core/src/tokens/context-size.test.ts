@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../test/size.ts"
 import { conversation } from "../../test/builders.ts"
 import { openTestConversation } from "../../test/open.ts"
 import { renderAttachment } from "../messages/attachments.ts"
@@ -279,7 +280,7 @@ describe("TOK-1, TOK-2 message by message", () => {
           expect(Math.abs(meter.size().tokens - byTheBook(builder.messages))).toBeLessThanOrEqual(1) // rounding
         }
       }),
-      { numRuns: 500, seed: 1 },
+      { numRuns: size(100, 500), seed: 1 },
     )
   })
 })

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { describe, expect, test } from "vitest"
+import { size } from "../../test/size.ts"
 import { SAMPLE_TEXTS } from "../../test/sample-texts.ts"
 import type { Block } from "../messages/blocks.ts"
 import { withExactInput } from "../messages/exact-json.ts"
@@ -150,7 +151,7 @@ describe("estimates", () => {
           expect(Math.abs(estimator.text(after) - estimator.text(before))).toBeLessThan(FEW)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: size(100, 500) },
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../test/size.ts"
 import { openTestConversation } from "../../test/open.ts"
 import { MODEL_FACTS, MODEL_FACTS_DATE, type ModelFacts } from "./model-facts.ts"
 import { findModel } from "./models.ts"
@@ -243,7 +244,7 @@ describe("WIN-6 windows that are too small", () => {
         expect(effective).toBeLessThanOrEqual(Math.max(1, input.window))
         if (input.autoCompact) expect(limit).toBeLessThanOrEqual(blocking)
       }),
-      { numRuns: 3_000, seed: 1 },
+      { numRuns: size(500, 3_000), seed: 1 },
     )
   })
 
@@ -257,7 +258,7 @@ describe("WIN-6 windows that are too small", () => {
         expect(large.autoCompact).toBeGreaterThanOrEqual(small.autoCompact - 2)
         expect(large.blocking).toBeGreaterThanOrEqual(small.blocking - 2)
       }),
-      { numRuns: 3_000, seed: 1 },
+      { numRuns: size(500, 3_000), seed: 1 },
     )
   })
 })

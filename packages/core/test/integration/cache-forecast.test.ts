@@ -161,7 +161,7 @@ test("CACHE-7 property: the cache reads and writes what was predicted, for any c
           })
       }
     }),
-    { numRuns: size(50, 200) },
+    { numRuns: size(20, 200) },
   )
 })
 
@@ -184,7 +184,7 @@ test("CACHE-7 property: in a growing conversation read(n) = read(n−1) + writte
         expect(report.verdict.kind).toBe(turn === 0 ? "first" : "as-predicted")
       }
     }),
-    { numRuns: size(15, 50) },
+    { numRuns: size(6, 50) },
   )
 })
 

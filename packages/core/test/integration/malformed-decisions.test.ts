@@ -13,7 +13,7 @@ import { temporaryRoot } from "../journal-files.ts"
 import { openTestConversation } from "../open.ts"
 import { size } from "../size.ts"
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(20, 60)), seed: Number(process.env.FUZZ_SEED ?? 1) }
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(10, 60)), seed: Number(process.env.FUZZ_SEED ?? 1) }
 const AT = "2026-01-01T00:00:00.000Z"
 const PROJECT = projectName("/nowhere")
 const message = (n: number, type: string, content: unknown) => ({

@@ -12,7 +12,7 @@ import { findModel } from "../../src/tokens/models.ts"
 import { mutatedRequests, VALID_REQUESTS } from "../request-mutations.ts"
 import { size } from "../size.ts"
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(40, 100)), seed: Number(process.env.FUZZ_SEED ?? 1) }
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(25, 100)), seed: Number(process.env.FUZZ_SEED ?? 1) }
 let sim: Simulator
 
 beforeAll(async () => {

@@ -20,7 +20,7 @@ import { EDITS_CACHES, openTestConversation } from "../open.ts"
 import { size } from "../size.ts"
 import { decidedConversations, newPlayer, play, type Step } from "../steps.ts"
 
-const FLIPS = process.env.FUZZ_RUNS === undefined ? size(20, 60) : 1_000
+const FLIPS = process.env.FUZZ_RUNS === undefined ? size(10, 60) : 1_000
 const FLIPS_EACH = 10
 const FILES = ["journal", "journal", "journal", "index", "checkpoint"] as const
 

@@ -1,6 +1,7 @@
 /** A short form of `npm run judge`, and that its canaries notice. Where bubblewrap is absent, nothing is run. */
 import { expect, test } from "vitest"
 import { PLAIN_READERS } from "../../src/tools/shell/command/plain-readers.ts"
+import { size } from "../size.ts"
 import { findContainment, runJudge } from "./contained.ts"
 import { knownPrograms } from "./known-options.ts"
 
@@ -8,7 +9,7 @@ const containment = findContainment({ isDisposable: false })
 const why =
   containment.state === "none" ? `${containment.why}: lines that are wrongly allowed would run here` : undefined
 
-const LINES = 2_000 // `npm run judge` tries 100,000
+const LINES = size(500, 2_000) // `npm run judge` tries 100,000
 const SEED = 1
 test("PERM-7 no line that runs without a question has an effect", async ({ skip }) => {
   if (why !== undefined) return skip(why)

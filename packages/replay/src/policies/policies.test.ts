@@ -3,6 +3,7 @@ import type { AssistantMessage, Usage } from "@strata/core"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../core/test/builders.ts"
+import { isWhole, size } from "../../../core/test/size.ts"
 import { type WorkRound, workload } from "../../../core/test/workloads.ts"
 import { measureRecording } from "../measured-recording.ts"
 import { type ReplayInput, type ReplayReport, replay } from "../replay.ts"
@@ -45,7 +46,7 @@ function billed(rounds: readonly { readonly result: number; readonly pauseMinute
 
 describe("BEY-7 the policies", () => {
   test("each says what it models, and all replay the same work within its window", async () => {
-    const found = await reports(many(90), { window: 100_000 })
+    const found = await reports(many(size(60, 90)), { window: 100_000 })
     expect(Object.keys(found)).toEqual(ALL_POLICIES.map(({ name }) => name))
     for (const [name, { about, totals, failures }] of Object.entries(found)) {
       expect(about).toMatch(/^[A-Z].*\.$/)
@@ -55,7 +56,7 @@ describe("BEY-7 the policies", () => {
         expect([name, totals.compactions]).not.toEqual([name, 0])
       if (name !== "none") expect([name, totals.invalid]).toEqual([name, 0])
     }
-    expect(found.none!.totals.invalid).toBeGreaterThan(50)
+    expect(found.none!.totals.invalid).toBeGreaterThan(size(20, 50))
     for (const report of [found.strata!, found["tail-20k"]!]) {
       const sent = report.requests.filter(({ purpose }) => purpose === "conversation")
       for (const { turn, tokens } of report.actions.filter(({ kind }) => kind === "compacted")) {
@@ -73,7 +74,7 @@ describe("BEY-7 the policies", () => {
   })
 
   test("nothing is cheaper than the optimum, and ours is cheaper than fixed thresholds", async () => {
-    const found = await reports(many(80), { policies: [...ALL_POLICIES, ECONOMY] })
+    const found = await reports(many(size(56, 80)), { policies: [...ALL_POLICIES, ECONOMY] })
     const cost = (name: string) => found[name]!.totals.dollars!
     for (const name of Object.keys(found)) expect(cost("optimum")).toBeLessThanOrEqual(cost(name))
     expect(cost("economy")).toBeLessThan(cost("claude-style"))
@@ -147,8 +148,8 @@ describe("BEY-7 the policies", () => {
         lost: strata!.losses.some(({ why }) => why === "pause"),
       }
     }
-    expect(await pauses(3)).toEqual({ pings: 0, lost: false })
-    expect(await pauses(12)).toEqual({ pings: 1, lost: false })
+    if (isWhole) expect(await pauses(3)).toEqual({ pings: 0, lost: false })
+    if (isWhole) expect(await pauses(12)).toEqual({ pings: 1, lost: false })
     expect(await pauses(50)).toEqual({ pings: 1, lost: false })
     expect(await pauses(70)).toEqual({ pings: 1, lost: true })
   })

@@ -1,6 +1,7 @@
 import { findProblems } from "@strata/core/internal/model/offline/tool-schema"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../core/test/size.ts"
 import { makeTurn, requestOf, TEST_TOOLS } from "../../test/brain-tools.ts"
 import type { Answer, BrainBlock, BrainMessage } from "../brain.ts"
 import { brainByName } from "./index.ts"
@@ -83,7 +84,7 @@ describe("BEY-8 brains and odd requests", () => {
           }
         },
       )
-      await fc.assert(property, { numRuns: 400 })
+      await fc.assert(property, { numRuns: size(80, 400) })
     },
   )
 })

@@ -1,6 +1,7 @@
 /** Compares the cache with the simplest possible model: a list of written texts, searched from the end. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { size } from "../../../core/test/size.ts"
 import type { Ttl } from "../wire.ts"
 import { LOOK_BACK, PromptCache, TTL_MS } from "./prompt-cache.ts"
 
@@ -68,6 +69,6 @@ test("BEY-8 the prompt cache reads what the plain model reads, for any requests 
         expect(Math.min(outcome.write1h, outcome.write5m, outcome.uncached)).toBeGreaterThanOrEqual(0)
       }
     }),
-    { numRuns: 500 },
+    { numRuns: size(150, 500) },
   )
 })

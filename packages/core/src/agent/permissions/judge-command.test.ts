@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { size } from "../../../test/size.ts"
 import { commandFacts } from "../../tools/shell/command/command-facts.ts"
 import { type Judgement, judge, type PermissionPolicy } from "./permissions.ts"
 
@@ -777,7 +778,7 @@ describe("PERM-4 properties", () => {
   test("in every nesting and quoting, rm is seen as rm", () => {
     fc.assert(
       fc.property(nested, (line) => verdict(line, { mode: "bypass", deny: ["Bash(rm:*)"] }) === "deny"),
-      { numRuns: 300 },
+      { numRuns: size(80, 300) },
     )
   })
 
@@ -788,7 +789,7 @@ describe("PERM-4 properties", () => {
         const facts = factsOf(signs.join(""))
         return !facts.isReadOnly || facts.unknown.length === 0
       }),
-      { numRuns: 500 },
+      { numRuns: size(100, 500) },
     )
   })
 

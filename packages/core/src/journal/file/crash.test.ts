@@ -10,7 +10,7 @@ import { everyNth, size } from "../../../test/size.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/crash-writer.ts", import.meta.url))
 const JOURNALS = 5 // that one process writes to: starting it takes longer than all else
-const CRASHES = Number(process.env.CRASH_KILLS ?? size(40, 150))
+const CRASHES = Number(process.env.CRASH_KILLS ?? size(20, 150))
 const MOST_LINES = 8 // of each journal, before the kill
 const CUTS_AT_ONCE = 8
 
@@ -103,7 +103,7 @@ test.concurrent("JRN-3 a journal cut at any byte of its last records opens with 
   // a few at once, since each waits for the disk most of the time
   const cuts = everyNth(
     Array.from({ length: whole.length + 1 - from }, (_, at) => from + at),
-    5,
+    11,
   )
   for (let at = 0; at < cuts.length; at += CUTS_AT_ONCE)
     await Promise.all(cuts.slice(at, at + CUTS_AT_ONCE).flatMap((cut) => [cutAt(cut, "kept"), cutAt(cut, "missing")]))

@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../test/size.ts"
 import { findModel } from "../../tokens/models.ts"
 import { planBySize, type SizeFigures, type SizeInput } from "./by-size.ts"
 import { type CachePrices, type Clearing, cachePrices, paybackTurns } from "./payback.ts"
@@ -199,7 +200,7 @@ describe("L2-6 clearing by size", () => {
         expect(found.selection.toolUseIds.some((id) => newest.includes(id))).toBe(false)
         expect(found.change.after).toBeGreaterThanOrEqual(0)
       }),
-      { numRuns: 1_000 },
+      { numRuns: size(200, 1_000) },
     )
   })
 })

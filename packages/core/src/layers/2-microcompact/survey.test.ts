@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { decidingLayer } from "../../../test/deciding-layer.ts"
 import { EDITS_CACHES, openTestConversation } from "../../../test/open.ts"
+import { size } from "../../../test/size.ts"
 import { decidedConversations, newPlayer, play } from "../../../test/steps.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import { findModel } from "../../tokens/models.ts"
@@ -9,6 +10,7 @@ import { loadViews } from "../../views/load.ts"
 import { viewOptions } from "../../views/views.ts"
 import { survey } from "./survey.ts"
 
+const RUNS = size(50, 200)
 const flags = { clearableTools: [], figures: { "residue-limit": 60 } }
 
 test("L2-7 property: what is surveyed step by step is what is surveyed in one go, after undoing, going back and boundaries too", async () => {
@@ -31,7 +33,7 @@ test("L2-7 property: what is surveyed step by step is what is surveyed in one go
       expect(survey({ views: chat.views, flags })).toEqual(survey({ views, flags }))
       found += survey({ views, flags }).results.length
     }),
-    { numRuns: 200, seed: 1 },
+    { numRuns: RUNS, seed: 1 },
   )
-  expect(found).toBeGreaterThan(25) // the property is not an empty one
+  expect(found).toBeGreaterThan(RUNS / 8) // the property is not an empty one
 })

@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../test/size.ts"
 import { InvalidRequestError } from "../../base/errors.ts"
 import { findModel } from "../../tokens/models.ts"
 import { REQUEST_BYTES } from "../media-limits.ts"
@@ -531,7 +532,7 @@ describe("MSG-12 looking only at what is new", () => {
           if (incremental.length > 0) withViolations++
         }
       }),
-      { numRuns: 500, seed: 1 },
+      { numRuns: size(100, 500), seed: 1 },
     )
     expect(withViolations).toBeGreaterThan(100)
   })

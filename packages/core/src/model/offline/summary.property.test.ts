@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../test/size.ts"
 import { fenceLeftOpen } from "../../messages/fences.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
 import { splitDocument } from "./document.ts"
@@ -96,7 +97,7 @@ describe("BEY-6 extractive summaries of any messages", () => {
         expect(fenceLeftOpen(summary)).toBeUndefined()
         expect(estimator.text(summary)).toBeLessThanOrEqual(tokens)
       }),
-      { numRuns: 300 },
+      { numRuns: size(60, 300) },
     )
   })
 
@@ -126,7 +127,7 @@ describe("BEY-6 extractive summaries of any messages", () => {
         expect(quoted.length).toBeGreaterThan(0)
         for (const piece of quoted) expect(all).toContain(piece)
       }),
-      { numRuns: 200 },
+      { numRuns: size(50, 200) },
     )
   })
 

@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../test/size.ts"
 import type { ReadMessage } from "./read-message.ts"
 import { summarise } from "./summary.ts"
 import { readTimeline, wordsOf } from "./timeline.ts"
@@ -59,7 +60,7 @@ describe("BEY-6 extractive, with any text from the user", () => {
           for (const words of rounds.flat()) expect(last!.content[0]!.text).toContain(words)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: size(60, 300) },
     )
   })
 

@@ -9,7 +9,7 @@ import { size } from "../../size.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 
 const RUNS = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 8) } // `npm run fuzz -- 8000` tries a thousand conversations
-const COMPACTIONS = size(5, 20)
+const COMPACTIONS = size(3, 20)
 const WINDOW = 32_000 // small, so messages are dropped and only the rules are pinned
 
 /** Each has its own number, so no two are alike. */

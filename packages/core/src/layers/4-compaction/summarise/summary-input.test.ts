@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation, sketch } from "../../../../test/builders.ts"
+import { size } from "../../../../test/size.ts"
 import { image, pdf, randomConversation } from "../../../../test/summary-conversations.ts"
 import type { Block } from "../../../messages/blocks.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
@@ -137,7 +138,7 @@ test("L4-10 property: for any conversation, the input is valid, within its limit
       expect([...kinds].filter((kind) => !["text", "tool_use", "tool_result"].includes(kind))).toEqual([])
       expect(JSON.stringify(flat)).not.toContain("secret-skill")
     }),
-    { numRuns: 500 },
+    { numRuns: size(100, 500) },
   )
 })
 

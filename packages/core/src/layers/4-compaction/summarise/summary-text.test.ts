@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../../test/size.ts"
 import { readSummary } from "./summary-text.ts"
 
 const textOf = (answer: string) => {
@@ -94,7 +95,7 @@ describe("L4-12 tags that are only quoted", () => {
         const analysis = hasAnalysis ? "<analysis>\nnotes\n</analysis>\n" : ""
         expect(textOf(`${analysis}<summary>\n${words}\n</summary>`)).toContain(words)
       }),
-      { numRuns: 1_000 },
+      { numRuns: size(200, 1_000) },
     )
   })
 })

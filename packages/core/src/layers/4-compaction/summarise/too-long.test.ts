@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation, sketch } from "../../../../test/builders.ts"
+import { size } from "../../../../test/size.ts"
 import { randomConversation } from "../../../../test/summary-conversations.ts"
 import { flatten } from "../../../messages/flatten.ts"
 import { isSentToModel } from "../../../messages/messages.ts"
@@ -98,7 +99,7 @@ describe("L4-15 the request for a summary is too long", () => {
         }
         expect(left).toBeLessThanOrEqual(1)
       }),
-      { numRuns: 300 },
+      { numRuns: size(80, 300) },
     )
   })
 })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { size } from "../../../../test/size.ts"
 import { settingsIn } from "./git-settings.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? size(40, 150))
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(15, 150))
 let directory = ""
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "strata-git-settings-"))
