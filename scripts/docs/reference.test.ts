@@ -41,6 +41,13 @@ describe("the API reference", () => {
         ["team/open-team.ts", "TeamAgent"],
       ],
     ],
+    [
+      "## Memory bank",
+      [
+        ["memory/bank.ts", "MemoryBank"],
+        ["conversation/open-memory-bank.ts", "ProjectBank"],
+      ],
+    ],
     ["## Tools", [["tools/tool.ts", "Tool"]]],
   ] as const)("%s lists the members of the declaration", (heading, declarations) => {
     const members = declarations.flatMap(([file, name]) => membersOf(source(file), name))

@@ -1,5 +1,4 @@
 /** What a conversation is called, and which one an id names. */
-import type { ConversationListing } from "@strata/core/internal"
 import { UsageError } from "./command.ts"
 import { firstLine } from "./display/text.ts"
 
@@ -9,7 +8,10 @@ const TITLE_COLUMNS = 60
 export const titleFrom = (message: string): string => firstLine(message, TITLE_COLUMNS)
 
 /** By its id, or by the start of it if no other id matches. */
-export function findById<Listing extends ConversationListing>(id: string, conversations: readonly Listing[]): Listing {
+export function findById<Listing extends { readonly id: string }>(
+  id: string,
+  conversations: readonly Listing[],
+): Listing {
   const fitting = conversations.filter((conversation) => conversation.id.startsWith(id))
   const exact = fitting.find((conversation) => conversation.id === id)
   if (exact ?? fitting.length === 1) return exact ?? fitting[0]!

@@ -1,14 +1,26 @@
-/** A kept conversation, opened to change what is sent of it. No model is asked and no key is needed. */
+/** The conversations kept for a project, and one of them opened to change what is sent of it: no model is asked, no key is needed. */
 import { realpath } from "node:fs/promises"
-import type { Conversation } from "@strata/core/internal"
-import { projectName } from "@strata/core/internal/base/ids"
-import { openConversation } from "@strata/core/internal/conversation/open"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
-import { listOpenable } from "@strata/core/internal/journal/openable"
+import {
+  type Conversation,
+  type KeptConversation,
+  listConversations,
+  localPerson,
+  openConversation,
+} from "@strata/core"
 import { type Call, UsageError } from "./command.ts"
 import { findById } from "./conversation-names.ts"
 import { modelFrom } from "./session-options.ts"
+
+export interface KeptPlace extends Pick<Call, "cwd" | "env"> {
+  /** Also those that a program of yours keeps without an owner. They are opened only by their name. */
+  readonly alsoUnowned?: boolean
+}
+
+/** The person's conversations, newest first. */
+export async function conversationsIn(place: KeptPlace): Promise<readonly KeptConversation[]> {
+  const { cwd, env, alsoUnowned = false } = place
+  return listConversations({ cwd: await realpath(cwd), env, owner: localPerson, alsoUnowned })
+}
 
 export interface KeptOptions extends Pick<Call, "cwd" | "env"> {
   /** The start of its id. Default: the newest conversation of the project. */
@@ -16,17 +28,13 @@ export interface KeptOptions extends Pick<Call, "cwd" | "env"> {
 }
 
 export async function openKeptConversation({ cwd, env, id }: KeptOptions): Promise<Conversation> {
-  const root = defaultRoot(env)
-  const directory = await realpath(cwd)
-  const store = fileStore({ root })
-  const all = await listOpenable(store, projectName(directory))
-  const begun = all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
+  const begun = await conversationsIn({ cwd, env, alsoUnowned: true })
   if (begun.length === 0) throw new UsageError("This project has no conversation yet.")
   const conversation = id === undefined ? begun[0]! : findById(id, begun)
   return openConversation({
-    model: conversation.facts?.model ?? modelFrom(undefined, env),
+    model: conversation.model ?? modelFrom(undefined, env),
     id: conversation.id,
     mustExist: true,
-    ...{ store, cwd: directory, env, layers: [] },
+    ...{ cwd: await realpath(cwd), env, layers: [] },
   })
 }

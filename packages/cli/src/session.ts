@@ -1,20 +1,11 @@
 /** A session: an agent with its tools, opened as the command line says. The one place where `chat` and `run` meet the library. */
 import { realpath, stat } from "node:fs/promises"
-import type {
-  Agent,
-  AgentOptions,
-  AskOptions,
-  ConversationListing,
-  SettingsReading,
-  Team,
-  TeamAgentOptions,
-} from "@strata/core/internal"
+import type { KeptConversation } from "@strata/core"
+import type { Agent, AgentOptions, AskOptions, SettingsReading, Team, TeamAgentOptions } from "@strata/core/internal"
 import { JournalOpenError } from "@strata/core/internal/base/errors"
 import { projectName } from "@strata/core/internal/base/ids"
-import { isLocal, localPerson } from "@strata/core/internal/base/owner"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { localPerson } from "@strata/core/internal/base/owner"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
-import { listOpenable, type OpenableListing } from "@strata/core/internal/journal/openable"
 import { createFlags } from "@strata/core/internal/settings/flags"
 import { readSettings } from "@strata/core/internal/settings/settings"
 import { leftOutSentences, trustOf } from "@strata/core/internal/settings/trust"
@@ -22,6 +13,7 @@ import { codingTools, mcpServers } from "@strata/core/internal/tools/toolsets"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
 import { findById } from "./conversation-names.ts"
+import { conversationsIn } from "./kept-conversation.ts"
 import { openingProblems } from "./opening.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
 
@@ -78,22 +70,11 @@ export async function openWorkspace({ options, connection, env }: WorkspaceInput
   return { ...workspace, decision: { fingerprint, trusted: true } }
 }
 
-/** `place`: where a conversation is that may be no one's. It then shares nothing with the person's. */
-export type Resumable = ConversationListing & Partial<Pick<OpenableListing, "place">>
-
-/** The person's conversations in the project that hold a request, the latest first. */
-export async function conversationsOf({ root, project }: Workspace): Promise<readonly ConversationListing[]> {
-  return begun(await fileStore({ root }).list(project))
-}
-
-const begun = <Listing extends ConversationListing>(all: readonly Listing[]): readonly Listing[] =>
-  all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
-
 export interface SessionInput {
   readonly workspace: Workspace
   readonly person: Person
   /** An earlier conversation to go on with; without it a new one starts. */
-  readonly resumed?: Resumable | undefined
+  readonly resumed?: KeptConversation | undefined
   /** Overrides the model of the command line and of the conversation. */
   readonly model?: string
   readonly mode?: AgentOptions["mode"]
@@ -118,7 +99,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
   const { trusted, problems: untrusted } = await trustFor(workspace, reading)
   const settings = reading.settings({ trusted })
   const { summariserModel } = settings.values
-  const own = options.isModelGiven ? undefined : resumed?.facts?.model
+  const own = options.isModelGiven ? undefined : resumed?.model
   const model = connection.model(wanted.model ?? own ?? options.model, settings.values.models)
   try {
     const asked: AgentOptions = {
@@ -126,7 +107,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       tools: [codingTools(), mcpServers(settings.values.mcpServers)],
       cwd,
       env,
-      memory: resumed?.place === undefined || isLocal(resumed.place) ? { owner: localPerson } : false,
+      memory: resumed === undefined || resumed.isOwned ? { owner: localPerson } : false,
       ...person,
       ...modeOf({ asked: wanted.mode ?? options.mode, resumed, configured: settings.values.permissions.mode }),
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
@@ -191,14 +172,14 @@ const HOW_TO_TRUST = 'To use what was left out: "strata trust" shows it and asks
 
 interface ModeChoice {
   readonly asked: AgentOptions["mode"]
-  readonly resumed: ConversationListing | undefined
+  readonly resumed: KeptConversation | undefined
   readonly configured: AgentOptions["mode"]
 }
 
 /** A resumed conversation keeps its mode: the agent takes it from the journal, unless another one is asked for. */
 function modeOf({ asked, resumed, configured }: ModeChoice): Pick<AgentOptions, "mode"> {
   if (asked !== undefined) return { mode: asked }
-  return resumed?.facts?.mode === undefined ? { mode: configured ?? "ask" } : {}
+  return resumed?.mode === undefined ? { mode: configured ?? "ask" } : {}
 }
 
 /** For a directory that cannot be written: says what it is for and how to choose another. */
@@ -212,12 +193,13 @@ function explained(error: unknown, root: string): unknown {
 }
 
 /** The conversation that the command line names; `undefined` for a new one. */
-export async function findConversation(workspace: Workspace, beginning: Beginning): Promise<Resumable | undefined> {
+export async function findConversation(
+  { cwd, env }: Workspace,
+  beginning: Beginning,
+): Promise<KeptConversation | undefined> {
   if (beginning.from === "new") return undefined
-  const { root, project } = workspace
   // one that a program of yours keeps without an owner is opened only by its name
-  const conversations: readonly Resumable[] =
-    beginning.from === "id" ? begun(await listOpenable(fileStore({ root }), project)) : await conversationsOf(workspace)
+  const conversations = await conversationsIn({ cwd, env, alsoUnowned: beginning.from === "id" })
   if (conversations.length === 0)
     throw new UsageError('This project has no conversation yet. Start one with "strata chat" or "strata run".')
   return beginning.from === "id" ? findById(beginning.id, conversations) : conversations[0]

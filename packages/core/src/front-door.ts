@@ -2,11 +2,15 @@
 import type { Agent } from "./agent/agent.ts"
 import { checkedId } from "./base/ids.ts"
 import type { Conversation } from "./conversation/conversation.ts"
-import type { KeptConversation, ListOptions } from "./conversation/list.ts"
+import type { KeptConversation, ListOptions, WhereKept } from "./conversation/list.ts"
+import type { MemoryBankOptions, ProjectBank } from "./conversation/open-memory-bank.ts"
+import type { Past } from "./conversation/open-past.ts"
 import type { ConversationOptions } from "./conversation/options.ts"
 import type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
+import type { Entry } from "./journal/entries.ts"
 import type { Store } from "./journal/store.ts"
 import type { AgentDefinition } from "./team/definitions/definition.ts"
+import type { KeptAgents } from "./team/kept-agents.ts"
 import type { TeamAgent, TeamAgentOptions } from "./team/open-team.ts"
 
 /**
@@ -53,6 +57,54 @@ export async function importConversations(options: ImportOptions): Promise<reado
 export async function listConversations(options: ListOptions = {}): Promise<readonly KeptConversation[]> {
   const { listConversations: list } = await import("./conversation/list.ts")
   return list(options)
+}
+
+/**
+ * Every entry of a kept conversation, first to last, also of branches that were left. It is opened for reading only.
+ *
+ * @example
+ * const [newest] = await listConversations({ owner: localPerson })
+ * for await (const entry of readEntries(newest)) if (isMessage(entry)) console.log(entry.type, textOf(contentOf(entry)))
+ */
+export async function* readEntries(
+  conversation: Pick<KeptConversation, "address">,
+  where: WhereKept = {},
+): AsyncGenerator<Entry> {
+  const { readEntries: read } = await import("./conversation/list.ts")
+  yield* read(conversation, where)
+}
+
+/**
+ * The past of a kept conversation, also of one that another process has open. It answers like the tool Recall.
+ *
+ * @example
+ * await using past = await openPast(kept, { owner: localPerson })
+ * const { text } = await past.recall({ search: "the failing test" })
+ */
+export async function openPast(conversation: KeptConversation, where: WhereKept = {}): Promise<Past> {
+  const { openPast: open } = await import("./conversation/open-past.ts")
+  return open(conversation, where)
+}
+
+/**
+ * The memories of a project: shows, searches and changes them. Every change is recorded and can be taken back.
+ *
+ * @example
+ * const bank = await openMemoryBank({ owner: localPerson })
+ * for (const { name, body } of await bank.all()) console.log(name, body)
+ */
+export async function openMemoryBank(options: MemoryBankOptions): Promise<ProjectBank> {
+  const { openMemoryBank: open } = await import("./conversation/open-memory-bank.ts")
+  return open(options)
+}
+
+/** The agents of a kept conversation: lists them, reads what they do, and reaches them where another process has it open. */
+export async function agentsOf(
+  conversation: KeptConversation,
+  where: Omit<WhereKept, "store"> = {},
+): Promise<KeptAgents> {
+  const { agentsOf: open } = await import("./team/kept-agents.ts")
+  return open(conversation, where)
 }
 
 /** A store in memory, for tests and experiments: `openConversation({ model, store: memoryStore() })`. */

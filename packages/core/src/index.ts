@@ -35,37 +35,56 @@ export type { Conversation } from "./conversation/conversation.ts"
 export type { EditorState } from "./conversation/editor.ts"
 export type { ConversationEvents, Opened, PreparedEvent } from "./conversation/events.ts"
 export type { Incoming, IncomingMessage, IncomingResponse } from "./conversation/incoming.ts"
-export type { KeptConversation, ListOptions as ListConversationsOptions } from "./conversation/list.ts"
+export type { KeptConversation, ListOptions as ListConversationsOptions, WhereKept } from "./conversation/list.ts"
+export type {
+  FoundInProject,
+  FoundPassage,
+  MemoryBankOptions,
+  ProjectBank,
+} from "./conversation/open-memory-bank.ts"
+export type { Past, RecallAnswer } from "./conversation/open-past.ts"
 export type { ConversationOptions } from "./conversation/options.ts"
 export type { PlannedFile, RestorePlan } from "./conversation/plan-restore.ts"
 export type { Prompt } from "./conversation/prompt.ts"
 export type { FoldRequest, SnipRequest } from "./conversation/ranges.ts"
 export type { RestoreReport } from "./conversation/restore-files.ts"
 export type { UndoReport, UndoRequest } from "./conversation/undo.ts"
-export { importConversations, listConversations, memoryStore, openAgent, openConversation } from "./front-door.ts"
+export {
+  agentsOf,
+  importConversations,
+  listConversations,
+  memoryStore,
+  openAgent,
+  openConversation,
+  openMemoryBank,
+  openPast,
+  readEntries,
+} from "./front-door.ts"
 export type { ImportedAgentOutcome, ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 export type { ImportedAgent, ImportReport } from "./import/importer.ts"
 export type { DamagedLine, DamageFound } from "./journal/damage.ts"
-export type {
-  AgentEnding,
-  AgentKind,
-  AgentStart,
-  AuditFigures,
-  ChosenLifetimes,
-  CompactionFacts,
-  Decision,
-  DecisionDraft,
-  DecisionEntry,
-  DecisionOf,
-  Draft as EntryDraft,
-  Effect as DecisionEffect,
-  Entry,
-  HiddenRange,
-  MessageDraft,
-  MessageEntry,
-  SessionFacts,
-  Share as AuditShare,
-  ShortenedResult,
+export {
+  type AgentEnding,
+  type AgentKind,
+  type AgentStart,
+  type AuditFigures,
+  type ChosenLifetimes,
+  type CompactionFacts,
+  type Decision,
+  type DecisionDraft,
+  type DecisionEntry,
+  type DecisionOf,
+  type Draft as EntryDraft,
+  type Effect as DecisionEffect,
+  type Entry,
+  type HiddenRange,
+  isDecision,
+  isMessage,
+  type MessageDraft,
+  type MessageEntry,
+  type SessionFacts,
+  type Share as AuditShare,
+  type ShortenedResult,
 } from "./journal/entries.ts"
 export type { InFlightLog, KeptRequests, SentRequest } from "./journal/in-flight.ts"
 export type {
@@ -110,6 +129,7 @@ export {
 } from "./layers/4-compaction/carry/carry.ts"
 export type { CarryMessage, PlainMessage } from "./layers/4-compaction/carry/given-messages.ts"
 export type { CarriedCommand, CarriedRecord, CarriedResult } from "./layers/4-compaction/carry/record.ts"
+export { type OfferedMemory, offeredBy as memoriesOfferedIn } from "./layers/5-auto-memory/offered.ts"
 export type { DreamEnd } from "./layers/6-dreaming/dream.ts"
 export type {
   DreamPhase,
@@ -144,15 +164,24 @@ export type {
   Sender as RequestSender,
 } from "./layers/layer.ts"
 export type { LayerActed, LayerFailed } from "./layers/pipeline.ts"
-export type {
-  MemoryAuthor,
-  MemoryChange,
-  MemoryFileEdit,
-  MemoryRefusal,
-  MemoryText,
-  MemoryType,
-  Provenance as MemoryProvenance,
-  Speaker as MemorySpeaker,
+export type { MemoryBank } from "./memory/bank.ts"
+export type { Claim as MemoryClaim } from "./memory/claims.ts"
+export {
+  type Basis as MemoryBasis,
+  isCurrent as isCurrentMemory,
+  isPersons as isPersonsMemory,
+  MEMORY_TYPES,
+  type Memory,
+  type MemoryAuthor,
+  type MemoryChange,
+  type MemoryDraft,
+  type MemoryFileEdit,
+  type MemoryProposal,
+  type MemoryRefusal,
+  type MemoryText,
+  type MemoryType,
+  type Provenance as MemoryProvenance,
+  type Speaker as MemorySpeaker,
 } from "./memory/memory.ts"
 export type {
   AddedTool,
@@ -165,24 +194,38 @@ export type {
   RecalledMemory,
   Todo,
 } from "./messages/attachments.ts"
-export type { Block, Content, ToolResult } from "./messages/blocks.ts"
+export {
+  type Block,
+  type Content,
+  isText,
+  isToolResult,
+  isToolUse,
+  resultBlocks,
+  type TextBlock,
+  type ToolResult,
+  type ToolUse,
+  textOf,
+} from "./messages/blocks.ts"
 export type { KeptChange } from "./messages/kept-change.ts"
-export type {
-  AssistantMessage,
-  AttachmentMessage,
-  CallChanges,
-  CompactMetadata,
-  FileChange,
-  Message,
-  ProgressMessage,
-  SaidInResult,
-  SignedBlock,
-  SignedSummary,
-  SystemMessage,
-  Usage,
-  UsageIteration,
-  UserMessage,
-  Uuid,
+export {
+  type AssistantMessage,
+  type AttachmentMessage,
+  type CallChanges,
+  type CompactMetadata,
+  contentOf,
+  type FileChange,
+  isHuman,
+  isRequest,
+  type Message,
+  type ProgressMessage,
+  type SaidInResult,
+  type SignedBlock,
+  type SignedSummary,
+  type SystemMessage,
+  type Usage,
+  type UsageIteration,
+  type UserMessage,
+  type Uuid,
 } from "./messages/messages.ts"
 export type { Repair, RepairRule } from "./messages/repair.ts"
 export type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "./messages/request.ts"
@@ -213,9 +256,11 @@ export type { ProjectPart } from "./settings/project-parts.ts"
 export type { EffectiveSettings, SettingsInput } from "./settings/settings.ts"
 export type { Settings } from "./settings/settings-schema.ts"
 export type { AgentDefinition, MemoryScope } from "./team/definitions/definition.ts"
+export type { AgentTexts, KeptAgents } from "./team/kept-agents.ts"
 export type { TeamPlace } from "./team/mailbox-carrier.ts"
 export type { TeamAgent, TeamAgentOptions as AgentOptions } from "./team/open-team.ts"
 export type { AgentView } from "./team/order.ts"
+export type { SocketAnswer as Delivery } from "./team/socket.ts"
 export type { Team } from "./team/team.ts"
 export type {
   Accounting,
@@ -234,7 +279,14 @@ export type { CodingToolsOptions } from "./tools/coding-tools.ts"
 export { defineTool, type InferInput } from "./tools/define-tool.ts"
 export type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./tools/mcp/mcp-config.ts"
 export { type RecallTool, type RecallToolOptions, recallTool } from "./tools/session/recall.ts"
-export type { RecallInput, RecallKind } from "./tools/session/recall-source.ts"
+export type {
+  RecalledPlace,
+  RecalledText,
+  RecallFound,
+  RecallInput,
+  RecallKind,
+} from "./tools/session/recall-source.ts"
+export type { RecallWording } from "./tools/session/recall-text.ts"
 export type { Rerank } from "./tools/session/rerank.ts"
 export type { ShellOptions } from "./tools/shell/shell-session.ts"
 export type {

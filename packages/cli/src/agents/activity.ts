@@ -1,14 +1,9 @@
 /** What the journal of an agent says it does: lines for a terminal, and its last step in a few words. */
-import type { Entry, Store } from "@strata/core/internal"
-import { isMessage } from "@strata/core/internal/journal/entries"
-import { isText, isToolResult, isToolUse, textOf } from "@strata/core/internal/messages/blocks"
-import { contentOf, isRequest } from "@strata/core/internal/messages/messages"
+import { contentOf, type Entry, isMessage, isRequest, isText, isToolResult, isToolUse, textOf } from "@strata/core"
 import { attachmentWords } from "../display/attachments.ts"
 import { firstLine } from "../display/text.ts"
 import { callWords, resultSummary } from "../display/tool-calls.ts"
 import { printable, visible } from "../display/visible.ts"
-
-export type Journal = Awaited<ReturnType<Store["open"]>>
 
 /** One line for a call and its result, whole texts. Nothing in them can control a terminal. */
 export function entryLines(entry: Entry): readonly string[] {
@@ -33,9 +28,8 @@ export function entryLines(entry: Entry): readonly string[] {
 }
 
 /** The last call of a tool, or the start of the last text. */
-export async function activityIn(journal: Journal): Promise<string | undefined> {
-  const { entries } = await journal.tail()
-  for (const entry of entries.toReversed()) {
+export async function activityIn(newestEntries: AsyncIterable<Entry>): Promise<string | undefined> {
+  for await (const entry of newestEntries) {
     if (!isMessage(entry) || entry.type !== "assistant") continue
     const blocks = contentOf(entry)
     const call = blocks.findLast(isToolUse)

@@ -2,13 +2,7 @@
 
 import { stat } from "node:fs/promises"
 import { setTimeout as pause } from "node:timers/promises"
-import type { AgentView } from "@strata/core/internal"
-import { systemClock } from "@strata/core/internal/base/clock"
-import { messageOf } from "@strata/core/internal/base/errors"
-import { isText, textOf } from "@strata/core/internal/messages/blocks"
-import { contentOf, isRequest } from "@strata/core/internal/messages/messages"
-import { lastTextIn } from "@strata/core/internal/team/result"
-import { findSocket, type SocketAnswer, sendToSocket } from "@strata/core/internal/team/socket"
+import type { AgentView, Delivery, KeptAgents } from "@strata/core"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { AGENTS } from "../descriptions.ts"
@@ -18,15 +12,7 @@ import { interruptible } from "../run/interruption.ts"
 import { nearestTo } from "../suggestion.ts"
 import { entryLines } from "./activity.ts"
 import { agentPage, listPage, STATUS_WORDS } from "./page.ts"
-import {
-  type AgentsPlace,
-  agentsIn,
-  agentsNow,
-  isInUse,
-  namedAgent,
-  openAgentsPlace,
-  withAgentJournal,
-} from "./place.ts"
+import { agentsNow, namedAgent, openAgentsPlace } from "./place.ts"
 
 const DONE = 0
 const FAILED = 1
@@ -63,21 +49,21 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     }
     case "show": {
       const agent = namedAgent(await agentsNow(place), given[0]!)
-      const texts = await textsOf(place, agent.id)
+      const texts = await place.texts(agent.id).catch(() => ({}))
       return print({ ...agent, ...texts }, () => agentPage({ agent, ...texts }, look))
     }
     case "tail":
-      return tail(place, namedAgent(await agentsIn(place), given[0]!), terminal)
+      return tail(place, namedAgent(await place.list(), given[0]!), terminal)
     case "stop": {
-      const { id } = namedAgent(await agentsIn(place), given[0]!)
-      const answer = await reach(place, { control: "stop", agent: id })
+      const { id } = namedAgent(await place.list(), given[0]!)
+      const answer = await reach(place, () => place.stop(id, { from: SENDER }))
       if (!answer.accepted) return refused(answer.why)
       terminal.print(`${id} was asked to stop. What it did so far is kept.\n`)
       return DONE
     }
     case "send": {
-      const [to, ...words] = given
-      const answer = await reach(place, { to, text: words.join(" "), hops: 1 })
+      const [to = "", ...words] = given
+      const answer = await reach(place, () => place.send({ from: SENDER, to, text: words.join(" ") }))
       if (!answer.accepted) return refused(answer.why)
       terminal.print(`Sent to ${to}. It reads the message before its next request.\n`)
       return DONE
@@ -90,36 +76,13 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   }
 }
 
-/** A fork's journal begins with its lead's messages, which are not its task. */
-async function textsOf(place: AgentsPlace, id: string): Promise<{ readonly task?: string; readonly result?: string }> {
-  return withAgentJournal(place, id, async (journal) => {
-    const result = await lastTextIn(journal)
-    const about = result === "" ? {} : { result }
-    let first: string | undefined
-    for await (const entry of journal.entries()) {
-      if (entry.type !== "user" || !isRequest(entry)) continue
-      const task = textOf(contentOf(entry).filter(isText))
-      if (entry.isFromAgent) return { task, ...about }
-      first ??= task
-    }
-    return first === undefined ? about : { task: first, ...about }
-  }).catch(() => ({}))
-}
-
-/** Through the socket of a conversation that runs. */
-async function reach(
-  { root, conversation: { id }, isOpen }: AgentsPlace,
-  content: Readonly<Record<string, unknown>>,
-): Promise<SocketAnswer> {
-  if (!isOpen)
-    return {
-      accepted: false,
-      why: `The conversation ${id.slice(0, 8)} does not run, so its agents do not work. Nothing was sent. To go on with it: strata chat --resume ${id}`,
-    }
-  try {
-    return await sendToSocket(await findSocket(root, { conversation: id }), { from: SENDER, content }, systemClock)
-  } catch (error) {
-    return { accepted: false, why: messageOf(error) }
+/** Only a conversation that runs can be reached. */
+async function reach(place: KeptAgents, deliver: () => Promise<Delivery>): Promise<Delivery> {
+  if (await place.isOpen()) return deliver()
+  const { id } = place.conversation
+  return {
+    accepted: false,
+    why: `The conversation ${id.slice(0, 8)} does not run, so its agents do not work. Nothing was sent. To go on with it: strata chat --resume ${id}`,
   }
 }
 
@@ -141,7 +104,7 @@ function chosen([name = "list", ...given]: readonly string[]): { action: Action;
 const LOOK_MS = 250 // between two looks at the journals
 const INTERRUPTED = 130 // as shells say it for Ctrl-C
 
-async function tail(place: AgentsPlace, { id, journal }: AgentView, terminal: Terminal): Promise<number> {
+async function tail(agents: KeptAgents, { id, journal }: AgentView, terminal: Terminal): Promise<number> {
   const interruption = interruptible()
   const { signal } = interruption
   let printed = 0
@@ -150,20 +113,15 @@ async function tail(place: AgentsPlace, { id, journal }: AgentView, terminal: Te
     const bytes = (await stat(journal).catch(() => undefined))?.size ?? size
     if (bytes === size) return
     size = bytes
-    const lines = await withAgentJournal(place, id, async (opened) => {
-      const found: string[] = []
-      let count = 0
-      for await (const entry of opened.entries()) if (++count > printed) found.push(...entryLines(entry))
-      printed = count
-      return found
-    })
+    const lines: string[] = []
+    let count = 0
+    for await (const entry of agents.entries(id)) if (++count > printed) lines.push(...entryLines(entry))
+    printed = count
     if (lines.length > 0) terminal.print(`${lines.join("\n")}\n`)
   }
   try {
     for (;;) {
-      const { root, project, conversation } = place
-      const isOpen = await isInUse(root, { project, id: conversation.id })
-      const now = (await agentsIn({ ...place, isOpen })).find((agent) => agent.id === id)!
+      const now = (await agents.list()).find((agent) => agent.id === id)!
       await printNew() // after its state was read, so that nothing written before its end is missed
       if (now.status !== "running") {
         const how = now.summary === undefined || now.status === "completed" ? "" : `: ${now.summary}`

@@ -1,5 +1,5 @@
 /** The pages of `strata agents` and the rows of `/agents`. Nothing in them can control a terminal. */
-import type { AgentView } from "@strata/core/internal"
+import type { AgentView } from "@strata/core"
 import { listing } from "../display/long-list.ts"
 import { counted, dollarsOrUnknown, grouped } from "../display/numbers.ts"
 import { table } from "../display/table.ts"

@@ -1,26 +1,10 @@
-/** The agents of one conversation of this project, as its journal has them. Opens it for reading only, so it may be in use. */
-import { realpath } from "node:fs/promises"
-import type { AgentView, ConversationListing, Store } from "@strata/core/internal"
-import { projectName } from "@strata/core/internal/base/ids"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { defaultRoot, journalPaths } from "@strata/core/internal/journal/file/layout"
-import { holderOf } from "@strata/core/internal/journal/file/lock"
-import { listOpenable, type OpenableListing } from "@strata/core/internal/journal/openable"
-import { agentView } from "@strata/core/internal/team/agent-view"
-import { findModel } from "@strata/core/internal/tokens/models"
-import { loadViews } from "@strata/core/internal/views/load"
+/** The agents of one conversation of this project, with what they do now. Opens it for reading only, so it may be in use. */
+import type { AgentView, KeptAgents } from "@strata/core"
+import { agentsOf } from "@strata/core"
 import { type Call, UsageError } from "../command.ts"
 import { findById } from "../conversation-names.ts"
-import { activityIn, type Journal } from "./activity.ts"
-
-export interface AgentsPlace {
-  readonly root: string
-  readonly store: Store
-  readonly project: string
-  readonly conversation: ConversationListing
-  /** Whether a process has the conversation open. */
-  readonly isOpen: boolean
-}
+import { conversationsIn } from "../kept-conversation.ts"
+import { activityIn } from "./activity.ts"
 
 export interface AgentsPlaceOptions extends Pick<Call, "cwd" | "env"> {
   /** The start of a conversation's id. Default: the newest. */
@@ -29,67 +13,27 @@ export interface AgentsPlaceOptions extends Pick<Call, "cwd" | "env"> {
   readonly open?: boolean
 }
 
-export async function openAgentsPlace({ cwd, env, id, open = false }: AgentsPlaceOptions): Promise<AgentsPlace> {
-  const root = defaultRoot(env)
-  const store = fileStore({ root })
-  const all = await listOpenable(store, projectName(await realpath(cwd)))
-  const begun = all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
+export async function openAgentsPlace({ cwd, env, id, open = false }: AgentsPlaceOptions): Promise<KeptAgents> {
+  const begun = await conversationsIn({ cwd, env, alsoUnowned: true })
   if (begun.length === 0) throw new UsageError("This project has no conversation yet, so it has no agents.")
-  const isOpen = ({ id: one, place: project }: OpenableListing) => isInUse(root, { project, id: one })
-  if (id !== undefined) return placeOf(findById(id, begun))
-  if (open) for (const one of begun) if (await isOpen(one)) return placeOf(one)
-  return placeOf(begun[0]!)
-
-  async function placeOf(conversation: OpenableListing): Promise<AgentsPlace> {
-    return { root, store, project: conversation.place, conversation, isOpen: await isOpen(conversation) }
-  }
-}
-
-export async function isInUse(root: string, address: { readonly project: string; readonly id: string }) {
-  const holder = await holderOf(journalPaths(root, address).lock)
-  return holder !== undefined && holder.verdict !== "dead"
-}
-
-const PROGRAM_ENDED = "The program ended while it was working."
-
-/** In the order they were started. One that ran when its program ended is stopped, even if the journal does not say so yet. */
-export async function agentsIn({ store, project, conversation, isOpen }: AgentsPlace): Promise<readonly AgentView[]> {
-  const journal = await store.open({ project, id: conversation.id }, { access: "read" })
-  try {
-    const { family } = findModel(conversation.facts?.model ?? "unknown").facts
-    const { views } = await loadViews(journal, { family })
-    const lead = { location: journal.location, views }
-    return [...views.agents.roster.values()].map((record) => {
-      const view = agentView({ record, live: undefined, lead })
-      return view.status === "running" && !isOpen ? { ...view, status: "killed", summary: PROGRAM_ENDED } : view
-    })
-  } finally {
-    await journal.close()
-  }
+  if (id !== undefined) return agentsOf(findById(id, begun), { env })
+  if (open)
+    for (const one of begun) {
+      const agents = await agentsOf(one, { env })
+      if (await agents.isOpen()) return agents
+    }
+  return agentsOf(begun[0]!, { env })
 }
 
 /** With what each agent that runs does now, from its own journal. */
-export async function agentsNow(place: AgentsPlace): Promise<readonly AgentView[]> {
+export async function agentsNow(agents: KeptAgents): Promise<readonly AgentView[]> {
   return Promise.all(
-    (await agentsIn(place)).map(async (agent) => {
+    (await agents.list()).map(async (agent) => {
       if (agent.status !== "running") return agent
-      const progress = await withAgentJournal(place, agent.id, activityIn).catch(() => undefined)
+      const progress = await activityIn(agents.newestEntries(agent.id)).catch(() => undefined)
       return progress === undefined ? agent : { ...agent, progress }
     }),
   )
-}
-
-export async function withAgentJournal<T>(
-  { store, project, conversation }: AgentsPlace,
-  agent: string,
-  read: (journal: Journal) => Promise<T>,
-): Promise<T> {
-  const journal = await store.open({ project, under: conversation.id, id: agent }, { access: "read" })
-  try {
-    return await read(journal)
-  } finally {
-    await journal.close()
-  }
 }
 
 /** By id or name. Of two with one name, the newer. */

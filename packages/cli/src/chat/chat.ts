@@ -1,21 +1,17 @@
 /** The chat between screen and agent: carries out what the person types and keeps the screen up to date. Knows nothing of ink. */
 import { join } from "node:path"
-import type {
-  CompactionOrder,
-  ConversationListing,
-  EditorState,
-  PermissionMode,
-  UndoRequest,
-} from "@strata/core/internal"
+import type { KeptConversation, ProjectBank } from "@strata/core"
+import type { CompactionOrder, EditorState, PermissionMode, UndoRequest } from "@strata/core/internal"
 import { reasonOf } from "@strata/core/internal/base/errors"
 import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { textOf } from "@strata/core/internal/messages/blocks"
 import { counted } from "../display/numbers.ts"
 import { restoredSentence } from "../display/restored.ts"
 import { undoSentence } from "../display/undo.ts"
-import { type MemoryPlace, openMemoryPlace } from "../memory/place.ts"
+import { conversationsIn } from "../kept-conversation.ts"
+import { openProjectBank } from "../memory/place.ts"
 import { stemOf } from "../memory/words.ts"
-import { conversationsOf, type SessionAgent, type SessionInput, type Workspace } from "../session.ts"
+import type { SessionAgent, SessionInput, Workspace } from "../session.ts"
 import { editText } from "../text-editor.ts"
 import { AgentWork } from "./agent-work.ts"
 import type { CommandTarget, RestoreChoice } from "./command-target.ts"
@@ -50,7 +46,7 @@ interface ChatParts {
   readonly inputs: HistoryFile
 }
 
-export async function openChat(workspace: Workspace, resumed: ConversationListing | undefined): Promise<Chat> {
+export async function openChat(workspace: Workspace, resumed: KeptConversation | undefined): Promise<Chat> {
   const inputs = historyFile(workspace.root, workspace.project)
   const { root, project } = workspace
   const pastes = new Pastes(join(projectDirectory(root, project), "tool-results", "pasted"))
@@ -171,9 +167,9 @@ export class Chat implements CommandTarget {
     this.store.dismiss(title)
   }
 
-  memory({ isChanged = false } = {}): Promise<MemoryPlace> {
+  memory({ isChanged = false } = {}): Promise<ProjectBank> {
     const { cwd, env } = this.#workspace
-    return openMemoryPlace({ cwd, env, readOnly: !isChanged })
+    return openProjectBank({ cwd, env, readOnly: !isChanged })
   }
 
   ownCommands(): Promise<readonly OwnCommand[]> {
@@ -184,11 +180,11 @@ export class Chat implements CommandTarget {
     })
   }
 
-  conversations(): Promise<readonly ConversationListing[]> {
-    return conversationsOf(this.#workspace)
+  conversations(): Promise<readonly KeptConversation[]> {
+    return conversationsIn(this.#workspace)
   }
 
-  async resume(resumed: ConversationListing): Promise<void> {
+  async resume(resumed: KeptConversation): Promise<void> {
     await this.#replace({ resumed })
   }
 

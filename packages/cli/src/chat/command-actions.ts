@@ -1,6 +1,7 @@
 /** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
 import { readFile } from "node:fs/promises"
-import type { ClearingRequest, ConversationListing, Dreaming, PermissionMode, UndoRequest } from "@strata/core/internal"
+import type { KeptConversation } from "@strata/core"
+import type { ClearingRequest, Dreaming, PermissionMode, UndoRequest } from "@strata/core/internal"
 import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
 import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
 import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
@@ -68,7 +69,7 @@ export async function showEditorSocket(target: CommandTarget): Promise<void> {
 
 export async function showMemory(target: CommandTarget, action = ""): Promise<void> {
   if (action.trim() === "review") return reviewMemory(target)
-  const { bank } = await target.memory()
+  const bank = await target.memory()
   const offered = await offeredIn(target.agent.conversation.entries())
   const memories = await bank.all()
   const picture = { memories, location: bank.location, offered, now: target.now() }
@@ -76,7 +77,7 @@ export async function showMemory(target: CommandTarget, action = ""): Promise<vo
 }
 
 async function reviewMemory(target: CommandTarget): Promise<void> {
-  const { bank } = await target.memory({ isChanged: true })
+  const bank = await target.memory({ isChanged: true })
   const memories = unconfirmedIn(await bank.all())
   if (memories.length === 0) return target.notice("Everything that is remembered here is yours.")
   for (const [at, memory] of memories.entries()) {
@@ -198,11 +199,10 @@ export async function resume(chat: CommandTarget, id: string): Promise<void> {
   if (answer.type === "chosen") await chat.resume(others[answer.index]!)
 }
 
-const labelOf = ({ facts, firstWords, id }: ConversationListing): string =>
-  facts?.title ?? (firstWords ? titleFrom(firstWords) : `(no title) ${id.slice(0, 8)}`)
+const labelOf = ({ title, id }: KeptConversation): string => (title ? titleFrom(title) : `(no title) ${id.slice(0, 8)}`)
 
-function hintOf({ facts, touched }: ConversationListing, now: Date): string {
-  return [timeAgo(new Date(touched), now), facts?.model].filter(Boolean).join(", ")
+function hintOf({ updated, model }: KeptConversation, now: Date): string {
+  return [timeAgo(new Date(updated), now), model].filter(Boolean).join(", ")
 }
 
 export async function nameConversation(target: CommandTarget, title: string): Promise<void> {

@@ -1,12 +1,6 @@
 /** What a slash command can do with the chat. */
-import type {
-  CompactionOrder,
-  ConversationListing,
-  PermissionMode,
-  RestorePlan,
-  UndoRequest,
-} from "@strata/core/internal"
-import type { MemoryPlace } from "../memory/place.ts"
+import type { KeptConversation, ProjectBank } from "@strata/core"
+import type { CompactionOrder, PermissionMode, RestorePlan, UndoRequest } from "@strata/core/internal"
 import type { SessionAgent } from "../session.ts"
 import type { DialogBody } from "./dialog.ts"
 import type { OwnCommand } from "./own-commands.ts"
@@ -31,11 +25,11 @@ export interface CommandTarget {
   /** Closes the open question with this title: it needs no answer any more. */
   dismiss(title: string): void
   /** The project's memory, to look at. Or to change it in the person's name. */
-  memory(options?: { readonly isChanged: boolean }): Promise<MemoryPlace>
+  memory(options?: { readonly isChanged: boolean }): Promise<ProjectBank>
   /** Slash commands that the person or the project wrote. */
   ownCommands(): Promise<readonly OwnCommand[]>
-  conversations(): Promise<readonly ConversationListing[]>
-  resume(conversation: ConversationListing): Promise<void>
+  conversations(): Promise<readonly KeptConversation[]>
+  resume(conversation: KeptConversation): Promise<void>
   clear(): Promise<void>
   /** Compacts now and shows the progress. */
   compact(order: Partial<CompactionOrder>): Promise<void>

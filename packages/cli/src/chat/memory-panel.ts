@@ -1,9 +1,7 @@
 /** `/memory`: what this project remembers, and what was offered in this conversation. */
-import type { Memory } from "@strata/core/internal"
-import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
-import { isCurrent } from "@strata/core/internal/memory/memory"
+import { isCurrentMemory, type Memory } from "@strata/core"
 import { listing } from "../display/long-list.ts"
-import { counted } from "../display/numbers.ts"
+import { ageOf, counted } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
@@ -23,7 +21,7 @@ export interface MemoryPicture {
 }
 
 export function memoryLines({ memories, location, offered, now }: MemoryPicture, columns: number): readonly string[] {
-  const current = inOrder(memories.filter(isCurrent))
+  const current = inOrder(memories.filter(isCurrentMemory))
   const shown = current.slice(0, MOST_ROWS)
   const rows = shown.map((memory) => [
     printable(stemOf(memory.file)),

@@ -1,8 +1,7 @@
 /** The second conversation of the demo: it starts empty, in the same project, and knows what the first one learned. */
-import type { Agent, LedgerSummary, Memory, MemoryBank, OfferedMemory } from "@strata/core/internal"
-import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
-import { offeredBy } from "@strata/core/internal/layers/5-auto-memory/offered"
-import { counted } from "../display/numbers.ts"
+import { type Agent, type Memory, type MemoryBank, memoriesOfferedIn, type OfferedMemory } from "@strata/core"
+import type { LedgerSummary } from "@strata/core/internal"
+import { ageOf, counted } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { firstLine, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
@@ -75,7 +74,7 @@ export function nextDayScreen(terminal: Terminal): Pick<DemoScreen, "show"> {
 export function watchMemories(agent: Agent, place: MemoryPlace) {
   const waiting: OfferedMemory[] = []
   const used: UsedMemory[] = []
-  agent.conversation.on("entry", ({ entry }) => void waiting.push(...offeredBy(entry)))
+  agent.conversation.on("entry", ({ entry }) => void waiting.push(...memoriesOfferedIn(entry)))
   return {
     used,
     async show({ print, style, columns }: Page): Promise<void> {

@@ -3,19 +3,14 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
-import type { Memory, MemoryBank, MemoryChange } from "@strata/core/internal"
-import { systemClock } from "@strata/core/internal/base/clock"
-import { projectDirectory } from "@strata/core/internal/journal/file/layout"
-import { eraseDreamTraces } from "@strata/core/internal/layers/6-dreaming/traces"
-import { removeJournalIndex } from "@strata/core/internal/recall/journal-search"
+import { type Memory, type MemoryBank, type MemoryChange, StrataError } from "@strata/core"
+import { askForWord } from "../ask-for-word.ts"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable } from "../display/visible.ts"
 import { editorOf, runEditor } from "../text-editor.ts"
-import { askForWord } from "../trust/question.ts"
 import { namedMemory } from "./named.ts"
 import { changeWords, diffLines } from "./page.ts"
-import type { MemoryPlace } from "./place.ts"
 import { authorWords, INDEX, minuteOf } from "./words.ts"
 
 const DONE = 0
@@ -55,14 +50,12 @@ export async function forget(name: string, { bank, terminal }: Changing): Promis
   return DONE
 }
 
-interface Erasing extends Pick<Changing, "terminal"> {
-  readonly place: MemoryPlace
+interface Erasing extends Changing {
   readonly isSure: boolean
 }
 
 /** For a secret that someone typed. Also finds memories that were forgotten before. */
-export async function erase(name: string, { place, terminal, isSure }: Erasing) {
-  const { bank, root, projects } = place
+export async function erase(name: string, { bank, terminal, isSure }: Erasing) {
   const file = await erasable(bank, name)
   if (!isSure && !isAtTerminal())
     throw new UsageError(`strata memory forget --erase asks at a terminal. In scripts, add --yes`)
@@ -72,17 +65,14 @@ export async function erase(name: string, { place, terminal, isSure }: Erasing) 
     return NOT_DONE
   }
   const { source } = (await bank.get(file)) ?? {}
-  const isClean =
-    bank.directory === undefined || (await eraseDreamTraces(file, { directory: bank.directory, clock: systemClock }))
-  if (!isClean) {
+  try {
+    await bank.erase(file)
+  } catch (error) {
+    if (!(error instanceof StrataError) || error.code !== "dream-running") throw error
     terminal.complain(
       "A dream is running, and its copy has this memory in it. Nothing was changed. End it first: strata dream kill\n",
     )
     return NOT_DONE
-  }
-  await bank.erase(file)
-  for (const project of projects) {
-    removeJournalIndex(projectDirectory(root, project))
   }
   terminal.print(`${printable(file)} is erased: the file, the archive and the history have nothing of it.\n`)
   const where =

@@ -1,10 +1,8 @@
 /** `strata memory`: what is remembered across the conversations of a project, where it came from, and how to change it. */
 
-import type { ConversationListing } from "@strata/core/internal"
-import { repositoryRoot } from "@strata/core/internal/base/repository"
-import { claimsOf } from "@strata/core/internal/memory/claims"
+import { type ProjectBank, readEntries } from "@strata/core"
 import { readArguments } from "../arguments.ts"
-import { type Run, UsageError } from "../command.ts"
+import { type Call, type Run, UsageError } from "../command.ts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { MEMORY } from "../descriptions.ts"
 import { listing } from "../display/long-list.ts"
@@ -15,9 +13,9 @@ import { changeOf, edit, erase, forget, revert, showChange } from "./changes.ts"
 import { namedMemory } from "./named.ts"
 import { type Offered, offeredIn, offeredLines } from "./offered.ts"
 import { historyPage, inOrder, type Look, listPage, memoryPage } from "./page.ts"
-import { type MemoryPlace, openMemoryPlace } from "./place.ts"
+import { openProjectBank } from "./place.ts"
 import { judgeMemory, review } from "./review.ts"
-import { searchMemory, searchPage } from "./search.ts"
+import { searchPage } from "./search.ts"
 
 const DONE = 0
 
@@ -46,8 +44,7 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   const { action, given } = chosen(operands)
   if (values.erase && action !== "forget") throw new UsageError("--erase belongs to: strata memory forget")
   if (values.json && WITHOUT_JSON.has(action)) throw new UsageError(`strata memory ${action} has no --json.`)
-  const place = await openMemoryPlace({ cwd, env })
-  const { bank } = place
+  const bank = await openProjectBank({ cwd, env })
   const { location } = bank
   const look = { style: terminal.style, columns: terminal.columns, now: new Date(), isShort: terminal.isScreen }
   const show = (value: unknown, page: () => readonly string[]) => {
@@ -66,7 +63,7 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
     }
     case "show": {
       const memory = namedMemory(await bank.all(), given[0]!)
-      const claims = await claimsOf(memory, { directory: repositoryRoot(cwd) })
+      const claims = await bank.claims(memory)
       return show({ ...memory, claims }, () => memoryPage({ memory, location, claims }, look))
     }
     case "history": {
@@ -81,18 +78,18 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
       return DONE
     }
     case "search": {
-      const search = () => searchMemory(place, given.join(" "))
+      const search = () => bank.search(given.join(" "))
       const found = await during(terminal, "Searching the memory and past conversations", search)
       return show(found, () => searchPage(found, look))
     }
     case "why": {
-      const found = await during(terminal, "Reading the conversation", () => whyOffered(place, given[0]))
+      const found = await during(terminal, "Reading the conversation", () => whyOffered({ bank, env, id: given[0] }))
       return show(found, () => whyPage(found, look))
     }
     case "edit":
       return edit(given[0]!, { bank, terminal, env })
     case "forget":
-      if (values.erase) return erase(given[0]!, { place, terminal, isSure: values.yes })
+      if (values.erase) return erase(given[0]!, { bank, terminal, isSure: values.yes })
       return forget(given[0]!, { bank, terminal })
     case "confirm": {
       const memory = namedMemory(await bank.all(), given[0]!)
@@ -126,25 +123,18 @@ interface WhyFound extends Offered {
   readonly title?: string
 }
 
-interface Listed extends ConversationListing {
-  readonly project: string
+interface WhyQuestion extends Pick<Call, "env"> {
+  readonly bank: ProjectBank
+  /** The start of a conversation's id. Default: the newest. */
+  readonly id: string | undefined
 }
 
-/** The newest conversation, unless the start of an id is given. */
-async function whyOffered({ store, projects }: MemoryPlace, id: string | undefined): Promise<WhyFound> {
-  const all: Listed[] = []
-  for (const project of projects) all.push(...(await store.list(project)).map((listing) => ({ ...listing, project })))
-  const begun = all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
-  const newest = begun.toSorted((a, b) => (a.touched < b.touched ? 1 : -1))
-  const found = id === undefined ? newest[0] : findById(id, newest)
+async function whyOffered({ bank, env, id }: WhyQuestion): Promise<WhyFound> {
+  const all = await bank.conversations()
+  const found = id === undefined ? all[0] : findById(id, all)
   if (!found) throw new UsageError("This project has no conversation yet.")
-  const journal = await store.open({ project: found.project, id: found.id }, { access: "read" })
-  try {
-    const title = found.facts?.title ?? (found.firstWords && titleFrom(found.firstWords))
-    return { conversation: found.id, ...(title ? { title } : {}), ...(await offeredIn(journal.entries())) }
-  } finally {
-    await journal.close()
-  }
+  const title = found.title && titleFrom(found.title)
+  return { conversation: found.id, ...(title ? { title } : {}), ...(await offeredIn(readEntries(found, { env }))) }
 }
 
 export function whyPage(

@@ -1,5 +1,5 @@
 /** Finds the memory that a person names: by its file, its name, or the start of one of them. */
-import type { Memory } from "@strata/core/internal"
+import type { Memory } from "@strata/core"
 import { UsageError } from "../command.ts"
 import { nearestTo } from "../suggestion.ts"
 import { stemOf } from "./words.ts"

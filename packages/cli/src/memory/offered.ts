@@ -1,9 +1,5 @@
 /** Which memories a conversation was offered, and why, read from its journal. Pure but for the reading. */
-import type { Entry, OfferedMemory } from "@strata/core/internal"
-import { isMessage } from "@strata/core/internal/journal/entries"
-import { offeredBy } from "@strata/core/internal/layers/5-auto-memory/offered"
-import { textOf } from "@strata/core/internal/messages/blocks"
-import { contentOf, isHuman } from "@strata/core/internal/messages/messages"
+import { contentOf, type Entry, isHuman, isMessage, memoriesOfferedIn, type OfferedMemory, textOf } from "@strata/core"
 import { firstLine, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { stemOf } from "./words.ts"
@@ -23,7 +19,7 @@ export async function offeredIn(entries: AsyncIterable<Entry>): Promise<Offered>
   for await (const entry of entries) {
     if (isMessage(entry) && isHuman(entry))
       messages.set(entry.uuid, firstLine(printable(textOf(contentOf(entry))), MESSAGE_COLUMNS))
-    offered.push(...offeredBy(entry))
+    offered.push(...memoriesOfferedIn(entry))
   }
   const recalled = offered.filter(({ from }) => from !== "start")
   return {

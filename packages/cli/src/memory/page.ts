@@ -1,9 +1,14 @@
 /** The pages of `strata memory`: the list, one memory, the history. Lines for a terminal; nothing in them can control it. */
-import type { Claim, Memory, MemoryChange } from "@strata/core/internal"
-import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
-import { isCurrent, isPersons, MEMORY_TYPES } from "@strata/core/internal/memory/memory"
+import {
+  isCurrentMemory,
+  isPersonsMemory,
+  MEMORY_TYPES,
+  type Memory,
+  type MemoryChange,
+  type MemoryClaim,
+} from "@strata/core"
 import { listing } from "../display/long-list.ts"
-import { counted } from "../display/numbers.ts"
+import { ageOf, counted } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
@@ -40,10 +45,10 @@ export function listPage({ memories, location, all }: ListPage, look: Look): rea
   const { style } = look
   const where = printable(location)
   if (memories.length === 0) return [`This project has no memories yet. They are kept in ${where}`]
-  const current = inOrder(memories.filter(isCurrent))
-  const replaced = inOrder(memories.filter((memory) => !isCurrent(memory)))
+  const current = inOrder(memories.filter(isCurrentMemory))
+  const replaced = inOrder(memories.filter((memory) => !isCurrentMemory(memory)))
   const hidden = all ? 0 : replaced.length
-  const own = current.filter(isPersons)
+  const own = current.filter(isPersonsMemory)
   const { shown, rest } = listing(all ? [...own, ...replaced] : own, { ...look, seeAll: "strata memory | less" })
   return [
     `${style.bold(counted(current.length, "memory", "memories"))} in ${where}`,
@@ -56,7 +61,7 @@ export function listPage({ memories, location, all }: ListPage, look: Look): rea
 
 /** What the agent noted, apart: it is no rule before the person confirms it. */
 function unconfirmedRows(current: readonly Memory[], look: Look): readonly string[] {
-  const notes = current.filter((memory) => !isPersons(memory))
+  const notes = current.filter((memory) => !isPersonsMemory(memory))
   if (notes.length === 0) return []
   const { shown, rest } = listing(notes, { ...look, seeAll: "strata memory | less" })
   const { style } = look
@@ -98,7 +103,7 @@ export function memoryRows(memories: readonly Memory[], { style, columns, now }:
 
 function aboutWords({ description, failed, supersededBy, source }: Memory): string {
   const replaced = supersededBy === undefined ? "" : `Replaced by ${stemOf(supersededBy)}. `
-  const view = source.outside === undefined || isPersons({ source }) ? "" : ` In view: ${source.outside}`
+  const view = source.outside === undefined || isPersonsMemory({ source }) ? "" : ` In view: ${source.outside}`
   return printable(`${replaced}${failed ? "Did not work: " : ""}${description}${view}`)
 }
 
@@ -106,7 +111,7 @@ export interface MemoryPage {
   readonly memory: Memory
   readonly location: string
   /** What the memory names, looked up in the code. */
-  readonly claims: readonly Claim[]
+  readonly claims: readonly MemoryClaim[]
 }
 
 export function memoryPage({ memory, location, claims }: MemoryPage, { style, columns, now }: Look): readonly string[] {

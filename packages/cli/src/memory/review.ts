@@ -1,6 +1,5 @@
 /** `strata memory review` and `/memory review`: what the agent noted and you have not confirmed, one at a time. One key keeps it or drops it. */
-import type { Memory, MemoryBank } from "@strata/core/internal"
-import { isCurrent, isPersons } from "@strata/core/internal/memory/memory"
+import { isCurrentMemory, isPersonsMemory, type Memory, type MemoryBank } from "@strata/core"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
@@ -12,7 +11,7 @@ export type Verdict = "confirm" | "drop" | "later"
 
 /** Rules first: they are not in force before you confirm them. */
 export const unconfirmedIn = (memories: readonly Memory[]): readonly Memory[] =>
-  inOrder(memories.filter((memory) => isCurrent(memory) && !isPersons(memory)))
+  inOrder(memories.filter((memory) => isCurrentMemory(memory) && !isPersonsMemory(memory)))
 
 /** Carries out a verdict and says what happened. */
 export async function judgeMemory(bank: MemoryBank, { file }: Memory, verdict: Verdict): Promise<string> {

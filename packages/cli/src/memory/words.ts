@@ -1,5 +1,5 @@
 /** How memories and their changes read on every screen. Pure. */
-import type { Memory, MemoryAuthor, MemoryChange } from "@strata/core/internal"
+import type { Memory, MemoryAuthor, MemoryChange } from "@strata/core"
 
 export const INDEX = "MEMORY.md"
 

@@ -1,9 +1,10 @@
 /** The question that `strata chat` asks before anything of an untrusted project runs. */
 import { readSettings } from "@strata/core/internal/settings/settings"
 import { trustOf } from "@strata/core/internal/settings/trust"
+import { askForWord } from "../ask-for-word.ts"
 import type { Terminal } from "../display/terminal.ts"
 import type { TrustDecision, Workspace } from "../session.ts"
-import { askForWord, explain, keep } from "./question.ts"
+import { explain, keep } from "./question.ts"
 
 const CHOICES = `
   trust    use them, now and until they change

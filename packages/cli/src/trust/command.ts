@@ -8,11 +8,12 @@ import { readSettings } from "@strata/core/internal/settings/settings"
 import { revokeTrust, trustOf } from "@strata/core/internal/settings/trust"
 import { listTrust } from "@strata/core/internal/settings/trust-store"
 import { readArguments } from "../arguments.ts"
+import { askForWord } from "../ask-for-word.ts"
 import { type Run, UsageError } from "../command.ts"
 import { TRUST } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { columnsOf, dayOf, partLines } from "./page.ts"
-import { askForWord, explain, keep } from "./question.ts"
+import { explain, keep } from "./question.ts"
 
 const DONE = 0
 const NOT_TRUSTED = 1

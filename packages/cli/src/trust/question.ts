@@ -1,5 +1,4 @@
 /** Asks the person whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
-import { createInterface } from "node:readline/promises"
 import type { ProjectPart, SettingsReading, Trust } from "@strata/core/internal"
 import { escaped } from "@strata/core/internal/base/escaped-text"
 import { grantTrust } from "@strata/core/internal/settings/trust"
@@ -51,23 +50,6 @@ function titleOf(parts: readonly ProjectPart[]): string {
   if (parts.some(isOfAgents))
     return "This project runs programs, widens what the agent may do, or brings agents of its own:"
   return "The settings of this project run programs or widen what the agent may do:"
-}
-
-/** The word chosen; `undefined` if the terminal is closed. A word typed ahead by chance is not taken for an answer. */
-export async function askForWord<W extends string>(question: string, words: readonly W[]): Promise<W | undefined> {
-  const { stdin, stdout } = process
-  const lines = createInterface({ input: stdin, output: stdout, terminal: false })
-  try {
-    stdout.write(question)
-    for await (const line of lines) {
-      const word = words.find((candidate) => candidate === line.trim().toLowerCase())
-      if (word !== undefined) return word
-      stdout.write(`Please type ${words.join(" or ")}: `)
-    }
-    return undefined
-  } finally {
-    lines.close()
-  }
 }
 
 /** Keeps the answer for the next time. Where it cannot be kept, it counts for now, and the person reads why. */

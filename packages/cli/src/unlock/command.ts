@@ -8,11 +8,11 @@ import { breakLock, type FoundLock, findLocks } from "@strata/core/internal/jour
 import { defaultRoot, projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { readArguments } from "../arguments.ts"
+import { askForWord } from "../ask-for-word.ts"
 import { type Run, UsageError } from "../command.ts"
 import { UNLOCK } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable } from "../display/visible.ts"
-import { askForWord } from "../trust/question.ts"
 
 const DONE = 0
 const NOT_DONE = 1

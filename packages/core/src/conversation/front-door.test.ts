@@ -378,7 +378,10 @@ test("await using closes the conversation, and it is listed with its model and t
     await chat.prepare()
   }
   expect(await listConversations({ dir, cwd: "/nowhere" })).toEqual([
-    { id: "one", title: "First", model: MODEL, updated: expect.stringMatching(/^\d{4}-/) },
+    {
+      ...{ id: "one", title: "First", model: MODEL, updated: expect.stringMatching(/^\d{4}-/) },
+      ...{ address: { project: "-nowhere_unowned", id: "one" }, isOwned: false },
+    },
   ])
   await using again = await openConversation({
     model: MODEL,

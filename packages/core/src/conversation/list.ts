@@ -1,13 +1,15 @@
-/** The conversations kept for a project. */
+/** The conversations kept for a project: a list of them, and what is in one. Reads only, so they may be in use. */
 import { projectName } from "../base/ids.ts"
 import { anOption, aPort, checkOptions, type OptionRules } from "../base/options.ts"
 import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
+import type { Entry } from "../journal/entries.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
-import type { Store } from "../journal/store.ts"
+import { listPlaces } from "../journal/openable.ts"
+import type { JournalAddress, Store } from "../journal/store.ts"
 
-/** Whose conversations to list, and where they are kept. */
-export interface ListOptions {
+/** Where conversations are kept, and whose they are. */
+export interface WhereKept {
   /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
@@ -20,7 +22,13 @@ export interface ListOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-const RULES: OptionRules<ListOptions> = {
+/** Options of `listConversations`. */
+export interface ListOptions extends WhereKept {
+  /** Also lists those that have no owner. */
+  readonly alsoUnowned?: boolean
+}
+
+export const WHERE_RULES: OptionRules<WhereKept> = {
   dir: anOption.filledText,
   cwd: anOption.filledText,
   owner: OWNER_OPTION,
@@ -28,32 +36,73 @@ const RULES: OptionRules<ListOptions> = {
   env: anOption.object,
 }
 
+const RULES: OptionRules<ListOptions> = { ...WHERE_RULES, alsoUnowned: anOption.switch }
+
 /** Pass its `id` to `openConversation` or `openAgent` to continue it. */
 export interface KeptConversation {
   readonly id: string
   /** Its title, else the first line of the first message. */
   readonly title?: string
   readonly model?: string
+  /** The permission mode, if an agent had it. */
+  readonly mode?: string
   /** When it was last written, in ISO 8601. */
   readonly updated: string
+  /** Where the store keeps it. */
+  readonly address: JournalAddress
+  /** Without an owner it shares nothing with other conversations. */
+  readonly isOwned: boolean
+}
+
+/** Where the options say that conversations are kept. */
+export function keptIn({ cwd = process.cwd(), env = process.env, dir, store }: WhereKept) {
+  const root = dir ?? defaultRoot(env)
+  return { root, cwd, project: projectName(cwd), store: store ?? fileStore({ root }) }
 }
 
 /** Those in which something was said, newest first. */
 export async function listConversations(options: ListOptions = {}): Promise<readonly KeptConversation[]> {
   checkOptions("listConversations", options, RULES)
-  const { cwd = process.cwd(), env = process.env, owner } = options
-  const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env) })
-  const listings = await store.list(placeFor(projectName(cwd), owner))
+  const { store, project } = keptIn(options)
+  const { owner, alsoUnowned = false } = options
+  return conversationsIn(store, [
+    placeFor(project, owner),
+    ...(alsoUnowned && owner !== undefined ? [placeFor(project, undefined)] : []),
+  ])
+}
+
+/** In places of a store, newest first. */
+export async function conversationsIn(store: Store, places: readonly string[]): Promise<readonly KeptConversation[]> {
+  const listings = await listPlaces(store, places)
   return listings
     .filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
-    .map(({ id, touched, facts, firstWords }) => {
-      const title = facts?.title ?? firstWords
-      const model = facts?.model
+    .map(({ id, touched, facts, firstWords, place }) => {
+      const { model, mode, title = firstWords } = facts ?? {}
       return {
         id,
         updated: touched,
         ...(title === undefined ? {} : { title }),
         ...(model === undefined ? {} : { model }),
+        ...(mode === undefined ? {} : { mode }),
+        address: { project: place, id },
+        isOwned: !isUnowned(place),
       }
     })
+}
+
+const UNOWNED = placeFor("", undefined)
+const isUnowned = (place: string): boolean => place.endsWith(UNOWNED)
+
+/** Every entry of a kept conversation, first to last, also of branches that were left. */
+export async function* readEntries(
+  { address }: Pick<KeptConversation, "address">,
+  where: WhereKept = {},
+): AsyncGenerator<Entry> {
+  checkOptions("readEntries", where, WHERE_RULES)
+  const journal = await keptIn(where).store.open(address, { access: "read" })
+  try {
+    yield* journal.entries()
+  } finally {
+    await journal.close()
+  }
 }

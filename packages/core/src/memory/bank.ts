@@ -39,6 +39,7 @@ export interface BankOptions {
   readonly watch?: MemoryWatch
 }
 
+/** The memories of one place, with their history. */
 export interface MemoryBank {
   /** For messages to a person. */
   readonly location: string
@@ -49,13 +50,13 @@ export interface MemoryBank {
   get(file: string): Promise<Memory | undefined>
   /** The exact text of a memory or of the index. */
   text(file: string): Promise<string | undefined>
-  /** The index as it is loaded at the start of a conversation. */
+  /** @internal The index as it is loaded at the start of a conversation. */
   index(): Promise<LoadedIndex>
   /** Makes one change of any number of files. Nothing if everything is already as proposed. */
   change(proposal: MemoryProposal): Promise<MemoryChange | undefined>
   /** The person says yes to a memory: it counts as theirs from now on. Nothing if there is no such memory, or it is theirs already. */
   confirm(file: string): Promise<MemoryChange | undefined>
-  /** Takes what file tools just wrote into the history. Announce the write before, so that no one takes it for the person's. */
+  /** @internal Takes what file tools just wrote into the history. Announce the write before, so that no one takes it for the person's. */
   record(edits: MemoryToolEdits): Promise<MemoryChange | undefined>
   /** The oldest change first. */
   history(): Promise<readonly MemoryChange[]>
@@ -68,7 +69,7 @@ export interface MemoryBank {
    * no file and no change has this name.
    */
   erase(file: string): Promise<{ readonly changes: number } | undefined>
-  /** A text from the history, by its hash. */
+  /** @internal A text from the history, by its hash. */
   earlierText(hash: string): Promise<string>
   /** Whether a command of an agent in another process runs now. What is said on its behalf may not be the person's. */
   isCommandRunning(): Promise<boolean>

@@ -23,6 +23,7 @@ const RIPGREP_OPTIONS = [
   "--max-filesize=1M", // larger files are data or generated
 ]
 
+/** A file, an option or a name that a memory mentions, and whether the code has it. */
 export interface Claim {
   /** As the memory writes it. */
   readonly text: string

@@ -24,8 +24,10 @@ export interface Provenance {
 
 /** What a memory rests on: someone said it, the agent saw it, or the agent concluded it. */
 export const BASES = ["said", "seen", "concluded"] as const
+/** What a memory rests on. */
 export type Basis = (typeof BASES)[number]
 
+/** What is remembered about one topic. */
 export interface Memory {
   /** The path in the memory directory, such as `release-process.md`. It identifies the memory. */
   readonly file: string
@@ -67,6 +69,7 @@ export interface MemoryText {
 /** `merge`: the memory of a worktree and the project's memory were brought together. `outside`: a file changed, and it may not have been the person. */
 export type MemoryAuthor = "person" | "agent" | "extraction" | "dream" | "merge" | "outside"
 
+/** A change to make, of any number of files. */
 export interface MemoryProposal {
   readonly by: MemoryAuthor
   /** One sentence for the history. */

@@ -32,6 +32,7 @@ export interface SocketMessage {
   readonly content: Readonly<Record<string, unknown>>
 }
 
+/** Whether the process that has a conversation open took a message, else why not, as a sentence. */
 export type SocketAnswer = { readonly accepted: true } | { readonly accepted: false; readonly why: string }
 
 export interface SocketOptions {

@@ -2,6 +2,7 @@
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import type { RecalledMemory } from "../../messages/attachments.ts"
 
+/** A memory that a conversation was offered. */
 export interface OfferedMemory extends Pick<RecalledMemory, "age" | "source" | "gone"> {
   /** A file in the memory directory, or a conversation and a message: `conversation#message`. */
   readonly path: string

@@ -1,0 +1,128 @@
+/** The memory bank of a project, for programs that show it, search it and change it in the person's name. */
+import { systemClock } from "../base/clock.ts"
+import { StrataError } from "../base/errors.ts"
+import { anOption, checkOptions, type OptionRules, required } from "../base/options.ts"
+import { type Owner, placeFor } from "../base/owner.ts"
+import { repositoryRoot } from "../base/repository.ts"
+import { maskSecrets } from "../base/secrets/find-secrets.ts"
+import { projectDirectory } from "../journal/file/layout.ts"
+import { eraseDreamTraces } from "../layers/6-dreaming/traces.ts"
+import { type MemoryBank, openBank } from "../memory/bank.ts"
+import type { Claim } from "../memory/claims.ts"
+import type { Memory } from "../memory/memory.ts"
+import { projectIdentity } from "../memory/project-identity.ts"
+import { conversationsIn, type KeptConversation, keptIn, WHERE_RULES, type WhereKept } from "./list.ts"
+import { projectDirectories } from "./project-directories.ts"
+
+/** Whose memories, and of which project. */
+export interface MemoryBankOptions extends Omit<WhereKept, "store"> {
+  readonly owner: Owner
+  /** Writes nothing. While an agent works, its writes must not be recorded as the person's. */
+  readonly readOnly?: boolean
+}
+
+/** A passage of a past conversation that fits a search. */
+export interface FoundPassage {
+  readonly conversation: string
+  readonly message: string
+  readonly speaker: "user" | "assistant"
+  readonly time: string
+  /** The message, or the part of a long one that fits. */
+  readonly text: string
+  /** Where in the text the match is. */
+  readonly at: number
+  readonly words: readonly string[]
+}
+
+/** What a search in the memories and the past conversations of a project found, the best first. */
+export interface FoundInProject {
+  readonly memories: readonly {
+    readonly memory: Memory
+    readonly isReplaced: boolean
+    readonly words: readonly string[]
+  }[]
+  readonly passages: readonly FoundPassage[]
+}
+
+/** The memories of a project: the same from every worktree and subdirectory of a repository. */
+export interface ProjectBank extends MemoryBank {
+  /** What a memory names of the code, and whether the code still has it. */
+  claims(memory: Memory): Promise<readonly Claim[]>
+  /** Searches the memories and the past conversations. No model is asked. */
+  search(text: string, options?: { readonly limit?: number }): Promise<FoundInProject>
+  /** The conversations of the project, from all its directories, newest first. */
+  conversations(): Promise<readonly KeptConversation[]>
+}
+
+const RULES: OptionRules<Omit<MemoryBankOptions, "store">> = {
+  ...WHERE_RULES,
+  owner: required(WHERE_RULES.owner!),
+  readOnly: anOption.switch,
+}
+
+const MOST_FOUND = 10
+
+export async function openMemoryBank(options: MemoryBankOptions): Promise<ProjectBank> {
+  checkOptions("openMemoryBank", options, RULES)
+  const { owner, readOnly = false } = options
+  const { root, cwd, store } = keptIn(options)
+  const { name: identity } = await projectIdentity(cwd)
+  const bank = openBank({ files: store.memories!({ project: placeFor(identity, owner) }), readOnly })
+  const projects = () => projectDirectories({ root, identity, cwd, owner })
+  const journals = async () => (await projects()).map((project) => projectDirectory(root, project))
+  return {
+    ...bank,
+    async claims(memory) {
+      const { claimsOf } = await import("../memory/claims.ts")
+      return claimsOf(memory, { directory: repositoryRoot(cwd) })
+    },
+    search: async (text, { limit = MOST_FOUND } = {}) =>
+      searchIn({ memories: await bank.all(), journals: await journals() }, { text, limit, now: new Date() }),
+    conversations: async () => conversationsIn(store, await projects()),
+    async erase(file) {
+      const { directory } = bank
+      if (directory !== undefined && !(await eraseDreamTraces(file, { directory, clock: systemClock })))
+        throw new StrataError(DREAMING, { code: "dream-running" })
+      const erased = await bank.erase(file)
+      const { removeJournalIndex } = await import("../recall/journal-search.ts")
+      for (const journal of await journals()) removeJournalIndex(journal)
+      return erased
+    },
+  }
+}
+
+const DREAMING =
+  "A dream is running, and its copy has this memory in it. Nothing was changed. End the dream first, or wait for it."
+
+interface Searched {
+  readonly memories: readonly Memory[]
+  /** Directories with journals. */
+  readonly journals: readonly string[]
+}
+
+async function searchIn(
+  { memories, journals }: Searched,
+  question: { readonly text: string; readonly now: Date; readonly limit: number },
+): Promise<FoundInProject> {
+  const { loadSearch } = await import("../recall/load-search.ts")
+  const { JournalSearch, MemorySearch } = await loadSearch()
+  const passages = []
+  for (const directory of journals) {
+    const search = new JournalSearch({ directory, mask: maskSecrets })
+    passages.push(...(await search.search({ ...question, isSaid: true })).answer.found)
+    search.close()
+  }
+  const search = new MemorySearch(memories)
+  const found = search.search({ ...question, includeRetired: true })
+  search.close()
+  return {
+    memories: found.map(({ memory, isRetired, words }) => ({ memory, isReplaced: isRetired, words })),
+    passages: passages
+      .sort((a, b) => b.score - a.score)
+      .slice(0, question.limit)
+      .map(({ source, uuid, kind, time, text, at, words }) => ({
+        ...{ conversation: source, message: uuid, speaker: kind === "user" ? "user" : "assistant" },
+        ...{ time, text, at, words },
+      })),
+  }
+}

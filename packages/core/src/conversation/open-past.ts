@@ -1,0 +1,103 @@
+/** The past of a kept conversation, to ask it what the Recall tool asks. Reads only, so another process may have it open. */
+import { placeFor } from "../base/owner.ts"
+import { maskSecrets } from "../base/secrets/find-secrets.ts"
+import { projectDirectory } from "../journal/file/layout.ts"
+import { projectIdentity } from "../memory/project-identity.ts"
+import { ConversationRecall } from "../recall/conversation-recall.ts"
+import { createEstimator } from "../tokens/estimate.ts"
+import { findModel } from "../tokens/models.ts"
+import { readRecallInput } from "../tools/session/recall-input.ts"
+import type {
+  RecalledPlace,
+  RecalledText,
+  RecallFound,
+  RecallInput,
+  RecallSource,
+} from "../tools/session/recall-source.ts"
+import { FOR_THE_MODEL, type RecallWording, recalled } from "../tools/session/recall-text.ts"
+import { type KeptConversation, keptIn, type WhereKept } from "./list.ts"
+import { projectDirectories } from "./project-directories.ts"
+
+/** What a question about the past found: as a text of quotations, and as data. */
+export interface RecallAnswer {
+  /** `unclear`: the question cannot be understood, and the text says why. */
+  readonly state: "found" | "nothing" | "unclear"
+  readonly text: string
+  /** What has the handle, the texts of the range, or the matches of the search. */
+  readonly found: readonly (RecalledPlace | RecalledText | RecallFound)[]
+  /** Of a search: matches beyond those in `found`, and what was not searched, as a sentence. */
+  readonly more?: number
+  readonly gap?: string
+}
+
+/** The past of one conversation. It looks into others only for the owner whose it is. */
+export interface Past extends AsyncDisposable {
+  /** Finds what a handle names, a range, or what fits a search. `wording` says how the text names what to ask next. */
+  recall(input: RecallInput, wording?: Partial<RecallWording>): Promise<RecallAnswer>
+  close(): Promise<void>
+}
+
+const MOST_MATCHES = 20
+const MOST_IN_RANGE = 500 // blocks; a program goes on from the last one
+
+export async function openPast(conversation: KeptConversation, where: WhereKept = {}): Promise<Past> {
+  const { root, cwd, project, store } = keptIn(where)
+  const { address, model = "unknown" } = conversation
+  const { owner } = where
+  const isShared = owner !== undefined && address.project === placeFor(project, owner)
+  const journal = await store.open(address, { access: "read" })
+  const estimator = createEstimator(findModel(model).facts.family)
+  const directories = async () => {
+    if (where.store || !isShared) return []
+    const { name: identity } = await projectIdentity(cwd)
+    const names = await projectDirectories({ root, identity, cwd, owner })
+    return names.map((name) => projectDirectory(root, name))
+  }
+  const source = new ConversationRecall({
+    ...{ store, journal, directories, mask: maskSecrets, isShared },
+    estimate: (text) => estimator.text(text),
+  })
+  const close = async () => {
+    source.close()
+    await journal.close()
+  }
+  return {
+    recall: (input, wording = {}) => answerTo(input, { source, wording: { ...FOR_THE_MODEL, ...wording } }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+interface Asked {
+  readonly source: RecallSource
+  readonly wording: RecallWording
+}
+
+async function answerTo(input: RecallInput, { source, wording }: Asked): Promise<RecallAnswer> {
+  const question = readRecallInput(input)
+  if (question.state === "unclear") return { state: "unclear", text: question.why, found: [] }
+  const { content, isError = false } = await recalled(input, source, wording)
+  const text =
+    typeof content === "string" ? content : content.map((block) => ("text" in block ? block.text : "")).join("\n")
+  if (isError || text.startsWith("Nothing in this")) return { state: "nothing", text, found: [] }
+  return { state: "found", text, ...(await dataOf(question, source)) }
+}
+
+type Clear = Exclude<ReturnType<typeof readRecallInput>, { readonly state: "unclear" }>
+
+async function dataOf(question: Clear, source: RecallSource): Promise<Pick<RecallAnswer, "found" | "more" | "gap">> {
+  switch (question.state) {
+    case "handle":
+      return { found: await source.named(question.handle) }
+    case "range": {
+      const found = []
+      for await (const text of (await source.range(question)) ?? []) {
+        found.push(text)
+        if (found.length === MOST_IN_RANGE) break
+      }
+      return { found }
+    }
+    case "search":
+      return source.search({ ...question, limit: MOST_MATCHES })
+  }
+}

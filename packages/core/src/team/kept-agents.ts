@@ -1,0 +1,119 @@
+/** The agents of a kept conversation, as its journals have them. Reads only, so another process may have the conversation open. */
+import { systemClock } from "../base/clock.ts"
+import { messageOf } from "../base/errors.ts"
+import { type KeptConversation, keptIn, type WhereKept } from "../conversation/list.ts"
+import type { Entry } from "../journal/entries.ts"
+import { journalPaths } from "../journal/file/layout.ts"
+import { holderOf } from "../journal/file/lock.ts"
+import { newestFirst } from "../journal/newest-first.ts"
+import type { Journal } from "../journal/store.ts"
+import { isText, textOf } from "../messages/blocks.ts"
+import { contentOf, isRequest } from "../messages/messages.ts"
+import { findModel } from "../tokens/models.ts"
+import { loadViews } from "../views/load.ts"
+import { agentView } from "./agent-view.ts"
+import type { AgentView } from "./order.ts"
+import { lastTextIn } from "./result.ts"
+import { findSocket, type SocketAnswer, sendToSocket } from "./socket.ts"
+
+/** What an agent was asked to do, and the last text that it wrote. */
+export interface AgentTexts {
+  readonly task?: string
+  readonly result?: string
+}
+
+/** The agents of one conversation, for another process than the one that runs it. */
+export interface KeptAgents {
+  readonly conversation: KeptConversation
+  /** Whether a process has the conversation open. */
+  isOpen(): Promise<boolean>
+  /** In the order they were started. One that ran when its process ended is stopped, even if the journal does not say so yet. */
+  list(): Promise<readonly AgentView[]>
+  texts(agent: string): Promise<AgentTexts>
+  /** What its journal holds, first to last. */
+  entries(agent: string): AsyncIterable<Entry>
+  /** The same, last to first. A reader that stops early has not read what is older. */
+  newestEntries(agent: string): AsyncIterable<Entry>
+  /** Sends a message to an agent of the open conversation, by its name. */
+  send(message: { readonly from: string; readonly to: string; readonly text: string }): Promise<SocketAnswer>
+  /** Asks the open conversation to stop an agent. */
+  stop(agent: string, given: { readonly from: string }): Promise<SocketAnswer>
+}
+
+const PROGRAM_ENDED = "The program ended while it was working."
+
+export function agentsOf(conversation: KeptConversation, where: Omit<WhereKept, "store"> = {}): KeptAgents {
+  const { root, store } = keptIn(where)
+  const { address, model = "unknown" } = conversation
+
+  async function isOpen(): Promise<boolean> {
+    const holder = await holderOf(journalPaths(root, address).lock)
+    return holder !== undefined && holder.verdict !== "dead"
+  }
+
+  const open = (agent: string) =>
+    store.open({ project: address.project, under: address.id, id: agent }, { access: "read" })
+
+  async function* within(agent: string, read: (journal: Journal) => AsyncIterable<Entry>): AsyncGenerator<Entry> {
+    const journal = await open(agent)
+    try {
+      yield* read(journal)
+    } finally {
+      await journal.close()
+    }
+  }
+
+  /** Through the socket of the process that has the conversation open. */
+  async function deliver(from: string, content: Readonly<Record<string, unknown>>): Promise<SocketAnswer> {
+    try {
+      const socket = await findSocket(root, { conversation: address.id })
+      return await sendToSocket(socket, { from, content }, systemClock)
+    } catch (error) {
+      return { accepted: false, why: messageOf(error) }
+    }
+  }
+
+  return {
+    conversation,
+    isOpen,
+    async list() {
+      const isRunning = await isOpen()
+      const journal = await store.open(address, { access: "read" })
+      try {
+        const { views } = await loadViews(journal, { family: findModel(model).facts.family })
+        const lead = { location: journal.location, views }
+        return [...views.agents.roster.values()].map((record) => {
+          const view = agentView({ record, live: undefined, lead })
+          return view.status === "running" && !isRunning ? { ...view, status: "killed", summary: PROGRAM_ENDED } : view
+        })
+      } finally {
+        await journal.close()
+      }
+    },
+    async texts(agent) {
+      const journal = await open(agent)
+      try {
+        const [task, result] = [await taskIn(journal.entries()), await lastTextIn(journal)]
+        return { ...(task === undefined ? {} : { task }), ...(result === "" ? {} : { result }) }
+      } finally {
+        await journal.close()
+      }
+    },
+    entries: (agent) => within(agent, (journal) => journal.entries()),
+    newestEntries: (agent) => within(agent, newestFirst),
+    send: ({ from, to, text }) => deliver(from, { to, text, hops: 1 }),
+    stop: (agent, { from }) => deliver(from, { control: "stop", agent }),
+  }
+}
+
+/** A fork's journal begins with its lead's messages, which are not its task. */
+async function taskIn(entries: AsyncIterable<Entry>): Promise<string | undefined> {
+  let first: string | undefined
+  for await (const entry of entries) {
+    if (entry.type !== "user" || !isRequest(entry)) continue
+    const task = textOf(contentOf(entry).filter(isText))
+    if (entry.isFromAgent) return task
+    first ??= task
+  }
+  return first
+}
