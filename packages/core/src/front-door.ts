@@ -9,6 +9,8 @@ import type { ConversationOptions } from "./conversation/options.ts"
 import type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 import type { Entry } from "./journal/entries.ts"
 import type { Store } from "./journal/store.ts"
+import type { Carried, CarryOptions } from "./layers/4-compaction/carry/carry.ts"
+import type { CarryMessage } from "./layers/4-compaction/carry/given-messages.ts"
 import type { AgentDefinition } from "./team/definitions/definition.ts"
 import type { KeptAgents } from "./team/kept-agents.ts"
 import type { TeamAgent, TeamAgentOptions } from "./team/open-team.ts"
@@ -45,6 +47,17 @@ export async function openAgent({ agents = false, ...options }: TeamAgentOptions
   }
   const { openTeamAgent } = await import("./team/open-team.ts")
   return openTeamAgent({ ...options, agents })
+}
+
+/**
+ * Compacts the messages of an agent that keeps its conversation itself: what to send in their place, and the state to pass to the next call.
+ */
+export async function carry<M extends CarryMessage>(
+  messages: readonly M[],
+  options: CarryOptions = {},
+): Promise<Carried<M>> {
+  const { carry: carried } = await import("./layers/4-compaction/carry/carry.ts")
+  return carried(messages, options)
 }
 
 /** Imports every conversation in another program's transcript. A file imported before is refused: its conversations are there already. */

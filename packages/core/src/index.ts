@@ -51,6 +51,7 @@ export type { RestoreReport } from "./conversation/restore-files.ts"
 export type { UndoReport, UndoRequest } from "./conversation/undo.ts"
 export {
   agentsOf,
+  carry,
   importConversations,
   listConversations,
   memoryStore,
@@ -120,12 +121,11 @@ export type {
   Stretch as JournalStretch,
 } from "./journal/store.ts"
 export type { ClearingOrder } from "./layers/2-microcompact/by-hand.ts"
-export {
-  type Carried,
-  type CarriedState,
-  type CarryOptions,
-  type CarrySummaryRequest,
-  carry,
+export type {
+  Carried,
+  CarriedState,
+  CarryOptions,
+  CarrySummaryRequest,
 } from "./layers/4-compaction/carry/carry.ts"
 export type { CarryMessage, PlainMessage } from "./layers/4-compaction/carry/given-messages.ts"
 export type { CarriedCommand, CarriedRecord, CarriedResult } from "./layers/4-compaction/carry/record.ts"
