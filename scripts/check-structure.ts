@@ -19,7 +19,7 @@ import { idsInComments, listedIds, unlistedIds } from "./structure/requirement-i
 /** From the ground up. Files directly in `src` are above all of them. */
 export const FLOORS = [
   ...["base", "settings", "messages", "tokens", "journal", "import", "views", "model", "tools", "recall"],
-  ...["memory", "forks", "layers", "conversation", "agent", "team"],
+  ...["memory", "forks", "layers", "conversation", "agent", "team", "inspect"],
 ]
 const PACKAGES = ["core", "replay", "plugins", "sim", "cli", "lab"]
 const CORE = join("packages", "core", "src")

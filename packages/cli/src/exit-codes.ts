@@ -1,5 +1,5 @@
 /** The exit codes of `strata run`. Scripts rely on them; the help prints them as a table. */
-import type { QueryEnd } from "@strata/core/internal"
+import type { QueryEnd } from "@strata/core"
 import { counted, dollars } from "./display/numbers.ts"
 
 export const EXIT = {

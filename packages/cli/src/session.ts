@@ -1,6 +1,6 @@
 /** A session: an agent with its tools, opened as the command line says. The one place where `chat` and `run` meet the library. */
 import { realpath, stat } from "node:fs/promises"
-import type { KeptConversation } from "@strata/core"
+import { type KeptConversation, openingProblems } from "@strata/core"
 import type { Agent, AgentOptions, AskOptions, SettingsReading, Team, TeamAgentOptions } from "@strata/core/internal"
 import { JournalOpenError } from "@strata/core/internal/base/errors"
 import { projectName } from "@strata/core/internal/base/ids"
@@ -14,7 +14,6 @@ import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
 import { findById } from "./conversation-names.ts"
 import { conversationsIn } from "./kept-conversation.ts"
-import { openingProblems } from "./opening.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
 
 /** Answers the agent's questions. Without it, every question is denied. */

@@ -7,6 +7,9 @@ import type { MemoryBankOptions, ProjectBank } from "./conversation/open-memory-
 import type { Past } from "./conversation/open-past.ts"
 import type { ConversationOptions } from "./conversation/options.ts"
 import type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
+import type { Inspection } from "./inspect/inspection.ts"
+import type { Transcript } from "./inspect/read-transcripts.ts"
+import type { RecordedCourse, RecordedView } from "./inspect/recorded-course.ts"
 import type { Entry } from "./journal/entries.ts"
 import type { Store } from "./journal/store.ts"
 import type { Carried, CarryOptions } from "./layers/4-compaction/carry/carry.ts"
@@ -118,6 +121,32 @@ export async function agentsOf(
 ): Promise<KeptAgents> {
   const { agentsOf: open } = await import("./team/kept-agents.ts")
   return open(conversation, where)
+}
+
+/** The conversations in a transcript of any program, or in a journal of ours: one, for most formats. Nothing is written. */
+export async function readTranscripts(file: string): Promise<readonly Transcript[]> {
+  const { readTranscripts: read } = await import("./inspect/read-transcripts.ts")
+  return read(file)
+}
+
+/**
+ * Where the context and the money of a recorded conversation went.
+ *
+ * @example
+ * for (const transcript of await readTranscripts(file)) console.log((await inspectTranscript(transcript)).money.dollars)
+ */
+export async function inspectTranscript(transcript: Transcript): Promise<Inspection> {
+  const { inspectTranscript: inspect } = await import("./inspect/inspection.ts")
+  return inspect(transcript)
+}
+
+/** How a recorded conversation went, turn by turn. `onTurn` is called at each response, while what it saw is still in view. */
+export async function recordedCourse(
+  transcript: Transcript,
+  options: { readonly onTurn?: (view: RecordedView) => void } = {},
+): Promise<RecordedCourse> {
+  const { recordedCourse: follow } = await import("./inspect/recorded-course.ts")
+  return follow(transcript, options)
 }
 
 /** A store in memory, for tests and experiments: `openConversation({ model, store: memoryStore() })`. */

@@ -53,6 +53,7 @@ export {
   agentsOf,
   carry,
   importConversations,
+  inspectTranscript,
   listConversations,
   memoryStore,
   openAgent,
@@ -60,10 +61,25 @@ export {
   openMemoryBank,
   openPast,
   readEntries,
+  readTranscripts,
+  recordedCourse,
 } from "./front-door.ts"
 export type { ImportedAgentOutcome, ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 export type { ImportedAgent, ImportReport } from "./import/importer.ts"
+export type {
+  ContextGrowth,
+  Inspection,
+  RecordedAgents,
+  RecordedBoundary,
+  RecordedCache,
+  RecordedCost,
+} from "./inspect/inspection.ts"
+export type { OutputStubs } from "./inspect/output-stubs.ts"
+export type { Transcript } from "./inspect/read-transcripts.ts"
+export type { PaidSoFar, RecordedCourse, RecordedTurn, RecordedView } from "./inspect/recorded-course.ts"
+export type { FileTotal, ToolCall, ToolTotal } from "./inspect/tool-use.ts"
 export type { DamagedLine, DamageFound } from "./journal/damage.ts"
+export { openingProblems } from "./journal/damage-sentences.ts"
 export {
   type AgentEnding,
   type AgentKind,
@@ -143,16 +159,17 @@ export type { GateName as DreamGate } from "./layers/6-dreaming/gates.ts"
 export type { Installed as InstalledDream } from "./layers/6-dreaming/install.ts"
 export type { PendingDream } from "./layers/6-dreaming/pending.ts"
 export type { Trigger as LayerTrigger } from "./layers/action-report.ts"
-export type {
-  CompactionOrder,
-  CompactionPlan,
-  CompactionProgress,
-  CompactionRange,
-  PlannedSummary,
-  Refusal as CompactionRefusal,
-  RefusalReason as CompactionRefusalReason,
-  RouteName as CompactionRoute,
-  WrittenSummary,
+export {
+  type CompactionOrder,
+  type CompactionPlan,
+  type CompactionProgress,
+  type CompactionRange,
+  type PlannedSummary,
+  type Refusal as CompactionRefusal,
+  type RefusalReason as CompactionRefusalReason,
+  ROUTE_WORDS as COMPACTION_ROUTE_WORDS,
+  type RouteName as CompactionRoute,
+  type WrittenSummary,
 } from "./layers/compaction-order.ts"
 export type { PlannedRange, RangeAction, RangeOrder, RangePlan } from "./layers/fold/plan.ts"
 export type {
@@ -200,12 +217,12 @@ export {
   isText,
   isToolResult,
   isToolUse,
-  resultBlocks,
   type TextBlock,
   type ToolResult,
   type ToolUse,
   textOf,
 } from "./messages/blocks.ts"
+export { handleOf } from "./messages/handles.ts"
 export type { KeptChange } from "./messages/kept-change.ts"
 export {
   type AssistantMessage,
@@ -229,6 +246,7 @@ export {
 } from "./messages/messages.ts"
 export type { Repair, RepairRule } from "./messages/repair.ts"
 export type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "./messages/request.ts"
+export { type ResultState, resultState, resultText } from "./messages/result-state.ts"
 export type { InputSchema, JsonSchema, StandardIssue, StandardResult, StandardSchema } from "./messages/tool-input.ts"
 export type { AiSdkModel, AiSdkModelOptions } from "./model/ai-sdk/ai-sdk.ts"
 export type { AnthropicClient, AnthropicModel, AnthropicModelOptions } from "./model/anthropic/anthropic.ts"
@@ -272,8 +290,9 @@ export type {
 export type { ContextSize } from "./tokens/context-size.ts"
 export type { LearntLimit } from "./tokens/learnt-limit.ts"
 export type { ModelAccepts, ModelFacts, Price as ModelPrice, TokenizerFamily } from "./tokens/model-facts.ts"
-export type { ModelLookup, ModelOverride } from "./tokens/models.ts"
+export { findModel, type ModelLookup, type ModelOverride } from "./tokens/models.ts"
 export type { Cost } from "./tokens/price.ts"
+export type { RepeatedReads } from "./tokens/repeated-reads.ts"
 export type { Fill, Thresholds } from "./tokens/window.ts"
 export type { CodingToolsOptions } from "./tools/coding-tools.ts"
 export { defineTool, type InferInput } from "./tools/define-tool.ts"
@@ -313,8 +332,11 @@ export { codingTools, mcpServers } from "./tools/toolsets.ts"
 export type { PageQuestion, WebFetchOptions } from "./tools/web/web-fetch.ts"
 export type { PaidAnew } from "./views/cache/cache-break.ts"
 export type { BreakCause, CacheChange } from "./views/cache/cache-causes.ts"
-export type { Estimated as EstimatedCost, Purpose as RequestPurpose } from "./views/ledger/ledger.ts"
+export type { BreakTotal as CacheBreakTotal, CacheBreak } from "./views/cache/cache-history.ts"
+export type { Estimated as EstimatedCost } from "./views/ledger/ledger.ts"
+export { PURPOSE_WORDS, type Purpose as RequestPurpose } from "./views/ledger/purpose.ts"
 export type { SavingLayer } from "./views/ledger/saving-settlement.ts"
+export type { LayerSaving } from "./views/ledger/savings-report.ts"
 export type { UndoableKind } from "./views/record/undoable.ts"
 export type {
   CacheBreakReport,

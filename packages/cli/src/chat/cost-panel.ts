@@ -1,7 +1,8 @@
 /** `/cost`: the ledger by model and purpose, what the layers saved, what lost caches and repeated reads cost. */
+
+import { PURPOSE_WORDS } from "@strata/core"
 import type { AgentCost, BreakCause, BreakTotal, LedgerLine, LedgerSummary, RepeatedReads } from "@strata/core/internal"
 import { inputTokens } from "@strata/core/internal/base/token-counts"
-import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
 import { listing } from "../display/long-list.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import {

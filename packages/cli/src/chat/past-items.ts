@@ -1,9 +1,10 @@
 /** The screen of a resumed conversation, rebuilt from its messages. */
+import { resultText } from "@strata/core"
 import type { Block, Message, ToolResult } from "@strata/core/internal"
 import { isText, isThinking, isToolResult, isToolUse, textOf, toBlocks } from "@strata/core/internal/messages/blocks"
 import { contentOf, isShownToPerson } from "@strata/core/internal/messages/messages"
 import { firstLine } from "../display/text.ts"
-import { resultSummary, resultText } from "../display/tool-calls.ts"
+import { resultSummary } from "../display/tool-calls.ts"
 import type { CompactionItem, Item } from "./state.ts"
 
 const MOST_SHOWN = 60 // items: a few screens

@@ -1,8 +1,9 @@
 /** What each event of a query adds to the screen. */
+import { resultText } from "@strata/core"
 import type { QueryEvent } from "@strata/core/internal"
 import { attachmentWords } from "../display/attachments.ts"
 import { firstLine } from "../display/text.ts"
-import { resultSummary, resultText } from "../display/tool-calls.ts"
+import { resultSummary } from "../display/tool-calls.ts"
 import { sentenceOf } from "../exit-codes.ts"
 import type { CompactionItem, Item, ToolItem, ToolOutcome } from "./state.ts"
 

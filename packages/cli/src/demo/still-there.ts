@@ -3,13 +3,14 @@
  * looked for in what the model sees now, and if it is not there, through Recall. Without it, in the newest messages that fill one window:
  * when a window is full, the oldest have to go. Everything is computed from the journal.
  */
+
 import { relative } from "node:path"
+import { resultText } from "@strata/core"
 import type { Agent, Block } from "@strata/core/internal"
 import { isMessage } from "@strata/core/internal/journal/entries"
 import { isToolResult } from "@strata/core/internal/messages/blocks"
 import { type AssistantMessage, contentOf, type UserMessage } from "@strata/core/internal/messages/messages"
 import { fateOf } from "@strata/core/internal/views/record/artifacts"
-import { resultText } from "../display/tool-calls.ts"
 
 export type FactKind = "messages" | "rules" | "changes" | "results"
 

@@ -1,5 +1,5 @@
 /** The causes of a lost cache, as they read on the screen. */
-import type { BreakCause } from "@strata/core/internal"
+import type { BreakCause } from "@strata/core"
 
 export const CAUSES: Readonly<Record<BreakCause, string>> = {
   compaction: "compacted",

@@ -1,6 +1,11 @@
 /** How a compaction reads on every screen: its progress, its result, its plan. Pure. */
-import type { AuditFigures, CompactionPlan, CompactionProgress, RouteName } from "@strata/core/internal"
-import { ROUTE_WORDS } from "@strata/core/internal/layers/4-compaction/choose"
+import {
+  type AuditFigures,
+  COMPACTION_ROUTE_WORDS,
+  type CompactionPlan,
+  type CompactionProgress,
+  type CompactionRoute,
+} from "@strata/core"
 import { counted, dollars, grouped, percent } from "./numbers.ts"
 import { indented, wrapped } from "./text.ts"
 
@@ -47,10 +52,10 @@ export const auditLines = ({ struck, added }: AuditFigures): readonly string[] =
 
 const item = (text: string) => `- ${text}`
 
-export const routeWords = (route: string): string => ROUTE_WORDS[route as RouteName] ?? `by ${route}`
+export const routeWords = (route: string): string => COMPACTION_ROUTE_WORDS[route as CompactionRoute] ?? `by ${route}`
 
 /** Routes that ask a model, and so cost money. */
-const ASKS_MODEL: ReadonlySet<string> = new Set<RouteName>(["server", "shared", "direct"])
+const ASKS_MODEL: ReadonlySet<string> = new Set<CompactionRoute>(["server", "shared", "direct"])
 
 /** The current step, in a few words; `undefined` for other progress. */
 export function stepWords(progress: CompactionProgress): string | undefined {

@@ -1,12 +1,5 @@
 /** What the layers saved, and what lost caches and repeated reads cost. Chat, demo and inspect share these lines. Pure. */
-import type {
-  BreakCause,
-  BreakTotal,
-  LayerSaving,
-  LedgerSummary,
-  RepeatedReads,
-  TokenCounts,
-} from "@strata/core/internal"
+import type { BreakCause, CacheBreakTotal, EstimatedCost, LayerSaving, RepeatedReads, TokenCounts } from "@strata/core"
 import { totalSaving } from "@strata/core/internal/views/ledger/savings-report"
 import { CAUSES } from "./cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, short } from "./numbers.ts"
@@ -91,7 +84,7 @@ function remarksOn(
 
 /** What was paid again after a lost cache, by cause, the most expensive first. */
 export function lostCacheLines(
-  totals: Iterable<readonly [BreakCause, BreakTotal]>,
+  totals: Iterable<readonly [BreakCause, CacheBreakTotal]>,
   { width, style = plainStyle }: Look,
 ): string[] {
   const causes = [...totals].toSorted(([, a], [, b]) => b.paidAnew - a.paidAnew)
@@ -110,7 +103,7 @@ export function lostCacheLines(
 }
 
 /** `+` marks a sum with some unknown prices. */
-export function lossOf({ breaks, dollars: paid, unpriced }: BreakTotal): string {
+export function lossOf({ breaks, dollars: paid, unpriced }: CacheBreakTotal): string {
   if (breaks > 0 && unpriced === breaks) return "unknown"
   return `${dollars(paid)}${unpriced > 0 ? "+" : ""}`
 }
@@ -128,7 +121,7 @@ export function repeatedReadLines(
 }
 
 /** What is kept out of the window now: `45.0K put aside, 12.0K cleared`; empty if nothing is. */
-export function keptOut(savings: LedgerSummary["savings"]): string {
+export function keptOut(savings: readonly LayerSaving[]): string {
   return savings
     .filter(({ standing }) => standing > 0)
     .map(({ layer, standing }) => `${short(standing)} ${KEPT_OUT_WORDS[layer]}`)
@@ -145,7 +138,7 @@ const KEPT_OUT_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
 }
 
 /** What part of the cost is estimated. */
-export const estimatedLines = (estimated: LedgerSummary["estimated"]): readonly string[] =>
+export const estimatedLines = (estimated: EstimatedCost | undefined): readonly string[] =>
   estimated
     ? [
         `${dollars(estimated.dollars)} of it is estimated: ${counted(estimated.requests, "answer")} did not arrive whole (stopped, cut or killed).`,

@@ -1,5 +1,5 @@
 /** How an undo and a clearing by hand read on every screen. Pure. */
-import type { ClearingReport, UndoReport } from "@strata/core/internal"
+import type { ClearingReport, UndoReport } from "@strata/core"
 import { counted, dollars, grouped } from "./numbers.ts"
 
 const WHAT: Readonly<Record<UndoReport["kind"], string>> = {

@@ -1,6 +1,6 @@
 /** `strata inspect`: reads recorded conversations and reports where their context and money went. */
 import { basename } from "node:path"
-import { canonicalModelId } from "@strata/core/internal/tokens/models"
+import { findModel, type Transcript } from "@strata/core"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
@@ -14,7 +14,6 @@ import { type Analysis, analyse } from "./analysis.ts"
 import type { Inspected } from "./html-page.ts"
 import { overFiles, readEach } from "./over-files.ts"
 import { type Look, report } from "./report.ts"
-import type { Transcript } from "./transcript.ts"
 
 export const run: Run = async ({ args, cwd, terminal }) => {
   const { values, operands } = readArguments(INSPECT, args)
@@ -24,7 +23,7 @@ export const run: Run = async ({ args, cwd, terminal }) => {
   const code = await overFiles(terminal, async ({ progress, complain }) => {
     const onFile = (file: string, at: Steps | undefined) => progress.show(`Reading ${basename(file)}`, at)
     for await (const { transcript } of readEach(operands, { complain, onFile })) {
-      const analysis = values.layers ? await withLayers(transcript) : analyse(transcript)
+      const analysis = values.layers ? await withLayers(transcript) : await analyse(transcript)
       analyses.push(analysis)
       if (place !== undefined) inspected.push({ transcript, analysis })
       progress.clear()
@@ -35,7 +34,7 @@ export const run: Run = async ({ args, cwd, terminal }) => {
   else if (analyses.length > 1) terminal.print(`${comparison(analyses, terminal).join("\n")}\n`)
   if (place !== undefined && inspected.length > 0) {
     const { inspectionPage } = await import("./html-page.ts")
-    await writePage(place, inspectionPage(inspected), terminal)
+    await writePage(place, await inspectionPage(inspected), terminal)
   }
   return code
 }
@@ -43,7 +42,7 @@ export const run: Run = async ({ args, cwd, terminal }) => {
 /** The replay is slow and loads the layers, so it runs only on request. */
 async function withLayers(transcript: Transcript): Promise<Analysis> {
   const { replayClearing } = await import("@strata/replay")
-  return { ...analyse(transcript), layers: await replayClearing(transcript) }
+  return { ...(await analyse(transcript)), layers: await replayClearing(transcript) }
 }
 
 /** A table of several conversations, one line each. */
@@ -101,7 +100,7 @@ function comparison(analyses: readonly Analysis[], { style, columns }: Look): re
 
 /** Without the prefix "claude-" and without a date. */
 const modelName = (name: string | undefined) =>
-  name === undefined ? "?" : printable(canonicalModelId(name)).replace(/^claude-/, "")
+  name === undefined ? "?" : printable(findModel(name).facts.id).replace(/^claude-/, "")
 
 function costOf({ money }: Analysis): string {
   if (money.lines.length === 0) return "-"

@@ -1,5 +1,4 @@
 /** The sections about content: by class, tool and file, files read again, the largest results. */
-import { sharesOf } from "@strata/core/internal/tokens/accounting"
 import { bar } from "../display/bars.ts"
 import { contextParts, PARTS, partSign } from "../display/context-parts.ts"
 import { counted, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
@@ -37,7 +36,7 @@ export function tools(page: Page): string[] {
   return [
     ...titled(page, {
       title: "By tool",
-      about: `tokens of calls and results; ${sharesOf(all).tools.percent}% of the context together`,
+      about: `tokens of calls and results; ${all.shares.tools.percent}% of the context together`,
     }),
     ...table({
       width,

@@ -1,6 +1,6 @@
 /** The sections about size and cost over time: growth, cache, money. */
 
-import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
+import { type OutputStubs, PURPOSE_WORDS } from "@strata/core"
 import { columnChart } from "../display/bars.ts"
 import { CAUSES } from "../display/cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
@@ -9,7 +9,6 @@ import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import type { OutputStubs } from "./output-stubs.ts"
 import type { Page } from "./page.ts"
 
 const CHART_HEIGHT = 8

@@ -1,3 +1,4 @@
+import type { Transcript } from "@strata/core"
 import type { DecisionEntry, Entry } from "@strata/core/internal"
 import { handleOf } from "@strata/core/internal/messages/handles"
 import { expect, it } from "vitest"
@@ -6,7 +7,6 @@ import { widthOf } from "../display/text.ts"
 import { analyse } from "./analysis.ts"
 import { decisionsIn } from "./decisions.ts"
 import { report } from "./report.ts"
-import type { Transcript } from "./transcript.ts"
 
 let placed = 0
 const place = () => ({
@@ -86,14 +86,14 @@ it("BEY-4 CACHE-8 a change of the cache's lifetime is listed with its sentence",
   expect(decisionsIn([decision(chosen as never)])).toEqual([{ turn: 0, what: "cache lifetime", about, planned: why }])
 })
 
-it("BEY-4 a planned compaction is listed with its sentence", () => {
+it("BEY-4 a planned compaction is listed with its sentence", async () => {
   const why = "About 60,000 old tokens need not be sent again: the cache is gone."
   const compacted = { subtype: "compacted", boundary: "b", kept: [], trigger: "auto", route: "shared", planned: why }
   const entries = [...ENTRIES, decision({ ...compacted, tokensBefore: 90_000, tokensAfter: 30_000 })]
   expect(decisionsIn(entries).at(-1)).toEqual({
     ...{ turn: 4, what: "compacted", tokens: 60_000, about: "planned, shared", planned: why },
   })
-  const lines = report(analyse({ ...transcript, entries }), { style, columns: 110 })
+  const lines = report(await analyse({ ...transcript, entries }), { style, columns: 110 })
   expect(lines).toContain(`  Planned after turn 4: ${why}`)
 })
 
@@ -115,8 +115,8 @@ it("BEY-13 folded and snipped ranges are listed with their handles", () => {
 
 it.each([80, 120])(
   "CACHE-5 a journal of our own shows its layers, what they saved, and lost caches with money: %i columns",
-  (columns) => {
-    const lines = report(analyse(transcript), { style, columns })
+  async (columns) => {
+    const lines = report(await analyse(transcript), { style, columns })
     for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(columns)
     const text = lines.join("\n")
     expect(text).toMatch(/lost 1 time; [\d.]+K tokens paid again, for \$0\.\d+:/)
@@ -148,9 +148,9 @@ it.each([80, 120])(
   },
 )
 
-it("a recording of another program has no such section", () => {
+it("a recording of another program has no such section", async () => {
   const entries = ENTRIES.filter(({ type }) => type !== "strata")
-  expect(report(analyse({ ...transcript, entries }), { style, columns: 80 }).join("\n")).not.toContain("Layers")
+  expect(report(await analyse({ ...transcript, entries }), { style, columns: 80 }).join("\n")).not.toContain("Layers")
 })
 
 it("BEY-3 an undo says in plain words what it took back", () => {

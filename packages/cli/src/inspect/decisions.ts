@@ -1,7 +1,5 @@
 /** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
-import type { AuditFigures, DecisionEntry, Entry } from "@strata/core/internal"
-import { isDecision } from "@strata/core/internal/journal/entries"
-import { handleOf } from "@strata/core/internal/messages/handles"
+import { type AuditFigures, type DecisionEntry, type Entry, handleOf, isDecision } from "@strata/core"
 import { lifetimeWords } from "../display/cache-lifetime.ts"
 import { counted, grouped } from "../display/numbers.ts"
 

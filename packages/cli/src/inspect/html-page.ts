@@ -1,4 +1,5 @@
 /** Conversations as they were recorded, as the content of a page. */
+import type { Transcript } from "@strata/core"
 import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
 import type { PageConversation } from "../html/content.ts"
 import type { Markup } from "../html/markup.ts"
@@ -6,24 +7,23 @@ import { page } from "../html/page.ts"
 import { withShortNames } from "../html/short-names.ts"
 import { costWithUnit, ESTIMATED_SIZES, PARTIAL } from "../replay/page.ts"
 import type { Analysis } from "./analysis.ts"
-import { recordedCourse } from "./recorded-course.ts"
-import type { Transcript } from "./transcript.ts"
+import { courseOnPage } from "./recorded-course.ts"
 
 export interface Inspected {
   readonly transcript: Transcript
   readonly analysis: Analysis
 }
 
-export const inspectionPage = (all: readonly Inspected[]): Markup =>
+export const inspectionPage = async (all: readonly Inspected[]): Promise<Markup> =>
   page({
     title: all.length === 1 ? "Strata: a recorded conversation" : "Strata: recorded conversations",
     about: ["Where the context and the money went, as recorded. Money is recorded usage times the known prices."],
-    conversations: withShortNames(all.map(conversationOf)),
+    conversations: withShortNames(await Promise.all(all.map(conversationOf))),
   })
 
-function conversationOf({ transcript, analysis }: Inspected): PageConversation {
+async function conversationOf({ transcript, analysis }: Inspected): Promise<PageConversation> {
   const { file, format, model, title, time, growth, cache, messages } = analysis
-  const course = recordedCourse(transcript)
+  const course = await courseOnPage(transcript)
   const paid = course.points.at(-1)?.cost
   return {
     name: file,

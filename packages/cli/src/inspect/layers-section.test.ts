@@ -1,3 +1,4 @@
+import type { Transcript } from "@strata/core"
 import { importTranscript, type Message } from "@strata/core/internal"
 import { placedEntries } from "@strata/core/internal/import/imported-entries"
 import { replayClearing as replay } from "@strata/replay"
@@ -6,7 +7,6 @@ import { own } from "../display/output.ts"
 import { colourStyle, plainStyle } from "../display/terminal.ts"
 import { analyse } from "./analysis.ts"
 import { layers } from "./layers-section.ts"
-import type { Transcript } from "./transcript.ts"
 
 const MINUTE = 60_000
 
@@ -37,7 +37,7 @@ function recording({ pauseMinutes = 0, model = "claude-opus-4-5" } = {}): Transc
 }
 
 async function section(transcript: Transcript, { style = plainStyle, width = 80 } = {}): Promise<readonly string[]> {
-  return layers({ analysis: { ...analyse(transcript), layers: await replay(transcript) }, style, width })
+  return layers({ analysis: { ...(await analyse(transcript)), layers: await replay(transcript) }, style, width })
 }
 
 describe("CACHE-5 strata inspect --layers", () => {
@@ -87,7 +87,7 @@ describe("CACHE-5 strata inspect --layers", () => {
   })
 
   it("has nothing to say where it was not asked for, or nothing was answered", async () => {
-    expect(layers({ analysis: analyse(recording()), style: plainStyle, width: 80 })).toEqual([])
+    expect(layers({ analysis: await analyse(recording()), style: plainStyle, width: 80 })).toEqual([])
     expect(await section({ ...recording(), entries: [] })).toEqual([])
   })
 })

@@ -1,9 +1,8 @@
 /** Commands that read several files: a line of progress, and with several files, one that cannot be read does not end the others. */
-import { StrataError } from "@strata/core/internal/base/errors"
+import { readTranscripts, StrataError, type Transcript } from "@strata/core"
 import { UsageError } from "../command.ts"
 import { type Progress, progressOn, type Steps } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { readTranscripts, type Transcript } from "./transcript.ts"
 
 const DONE = 0
 const SOME_FAILED = 1
@@ -51,11 +50,16 @@ export async function* readEach(files: readonly string[], { complain, onFile }: 
   }
 }
 
+/** Codes of errors that say: the command line names something else than a transcript. */
+const NO_FILE: ReadonlySet<string | undefined> = new Set(["no-file", "directory", "compressed"])
+
 async function readOrComplain(file: string, complain: Reading["complain"] | undefined): Promise<readonly Transcript[]> {
   try {
     return await readTranscripts(file)
   } catch (error) {
-    if (!complain || !(error instanceof StrataError || error instanceof UsageError)) throw error
+    const isNoFile = error instanceof StrataError && NO_FILE.has(error.code)
+    if (isNoFile && !complain) throw new UsageError(error.message)
+    if (!complain || !(error instanceof StrataError)) throw error
     complain(error.message)
     return []
   }

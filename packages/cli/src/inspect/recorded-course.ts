@@ -1,18 +1,18 @@
 /** How a conversation went as it was recorded: context by class, what was paid, boundaries and lost caches, turn by turn. For the page. */
-import type { BreakCause, Entry, Message } from "@strata/core/internal"
-import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { isMessage } from "@strata/core/internal/journal/entries"
-import { isBoundary, isSyntheticError } from "@strata/core/internal/messages/messages"
-import { findModel } from "@strata/core/internal/tokens/models"
-import { tokenCounts } from "@strata/core/internal/tokens/price"
-import { Views } from "@strata/core/internal/views/views"
+import {
+  type BreakCause,
+  type Entry,
+  type Message,
+  type RecordedView,
+  recordedCourse,
+  type Transcript,
+} from "@strata/core"
 import { CLASSES, type ContextClass, type CostUnit, weigh } from "@strata/replay"
 import { classesOf, OwnTexts } from "@strata/replay/internal/context-classes"
 import { CAUSES } from "../display/cache-breaks.ts"
 import type { Course, LossKind, Point } from "../html/content.ts"
-import type { Transcript } from "./transcript.ts"
 
-export interface RecordedCourse extends Pick<Course, "points" | "boundaries" | "losses"> {
+export interface CourseOnPage extends Pick<Course, "points" | "boundaries" | "losses"> {
   readonly unit: CostUnit
 }
 
@@ -33,45 +33,26 @@ const KINDS: Readonly<Record<BreakCause, LossKind>> = {
   "history-changed": "other",
 }
 
-export function recordedCourse({ entries, aside, model = "unknown" }: Transcript): RecordedCourse {
-  const views = new Views({ family: findModel(model).facts.family })
-  const answers = answersIn(entries)
-  const every = Math.max(1, Math.ceil(answers.size / MOST_CLASSED))
-  const others = aside.toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
-  const classes = new Classes(views)
-  const paid: { readonly dollars: number; readonly weighed: number }[] = []
-  const points: Point[] = []
-  const boundaries: number[] = []
-  let applied = 0
-  let last: string | undefined
-  for (const entry of entries) {
-    for (; applied < others.length && others[applied]!.timestamp <= entry.timestamp; applied++)
-      views.apply(others[applied]!, "off-path")
-    const id = answerId(entry)
-    if (id !== undefined && id !== last) {
-      last = id
-      const turn = points.length + 1
-      const context = answers.get(id) ?? views.context.size().tokens
-      points.push({ turn, context, ...((turn - 1) % every === 0 ? { classes: classes.of(context) } : {}) })
-    }
-    if (isMessage(entry) && isBoundary(entry)) boundaries.push(points.length + 1)
-    classes.note(entry)
-    views.apply(entry)
-    if (id !== undefined) paid[points.length - 1] = paidSoFar(views)
-  }
-  for (const entry of others.slice(applied)) views.apply(entry, "off-path")
-  if (points.length > 0) paid[points.length - 1] = paidSoFar(views)
-  const lines = [...views.ledger.lines.values()]
-  const unit: CostUnit = lines.every(({ dollars }) => dollars !== undefined) ? "dollars" : "tokens"
-  const isBilled = lines.length > 0
+export async function courseOnPage(transcript: Transcript): Promise<CourseOnPage> {
+  const classes = new Classes(transcript.entries)
+  const every = Math.max(1, Math.ceil((await recordedCourse(transcript)).turns.length / MOST_CLASSED))
+  const classed = new Map<number, Sums>()
+  const { turns, boundaries, breaks, isBilled, isPriced } = await recordedCourse(transcript, {
+    onTurn: (view) => {
+      if ((view.turn - 1) % every === 0) classed.set(view.turn, classes.of(view))
+    },
+  })
+  const unit: CostUnit = isPriced ? "dollars" : "tokens"
+  const points = turns.map(({ turn, context, paid: { dollars, counts } }): Point => {
+    const sums = classed.get(turn)
+    const cost = unit === "dollars" ? dollars : weigh(counts)
+    return { turn, context, ...(sums ? { classes: sums } : {}), ...(isBilled ? { cost } : {}) }
+  })
   return {
     unit,
-    points: withClasses(points).map((point, i) => {
-      const cost = unit === "dollars" ? paid[i]!.dollars : paid[i]!.weighed
-      return isBilled ? { ...point, cost } : point
-    }),
+    points: withClasses(points),
     boundaries,
-    losses: views.cacheHistory.breaks.map(({ turn, paidAnew, cause }) => ({
+    losses: breaks.map(({ turn, paidAnew, cause }) => ({
       turn,
       tokens: paidAnew,
       kind: KINDS[cause],
@@ -80,66 +61,36 @@ export function recordedCourse({ entries, aside, model = "unknown" }: Transcript
   }
 }
 
-/** The input of each response, as the API counted it. The last entry of a response has the whole usage. */
-function answersIn(entries: readonly Entry[]): ReadonlyMap<string, number | undefined> {
-  const found = new Map<string, number | undefined>()
-  for (const entry of entries) {
-    const id = answerId(entry)
-    if (id === undefined || entry.type !== "assistant") continue
-    const input = entry.message.usage ? inputTokens(tokenCounts(entry.message.usage)) : 0
-    found.set(id, input > 0 ? input : found.get(id))
-  }
-  return found
-}
-
-function answerId(entry: Entry): string | undefined {
-  if (!isMessage(entry) || entry.type !== "assistant" || entry.isSidechain || isSyntheticError(entry)) return undefined
-  return entry.message.id ?? entry.uuid
-}
-
-function paidSoFar({ ledger }: Views): { readonly dollars: number; readonly weighed: number } {
-  const lines = [...ledger.lines.values()]
-  return {
-    dollars: lines.reduce((sum, { dollars = 0 }) => sum + dollars, 0),
-    weighed: weigh(lines.map(({ counts }) => counts).reduce(addCounts, NO_TOKENS)),
-  }
-}
-
 type Sums = Readonly<Record<ContextClass, number>>
 
 /** What is in view, by class. What the API counted and no message explains is the prompt. */
 class Classes {
-  readonly #views: Views
+  readonly #entries: readonly Entry[]
   readonly #own = new OwnTexts()
-  readonly #sizes = new WeakMap<object, number>()
+  #noted = 0
 
-  constructor(views: Views) {
-    this.#views = views
+  constructor(entries: readonly Entry[]) {
+    this.#entries = entries
   }
 
-  note(entry: Entry): void {
-    const isOwn =
-      (entry.type === "user" && entry.isCompactSummary) ||
-      (entry.type === "attachment" && entry.attachment.type === "carried_facts")
-    if (isOwn) this.#own.add([entry as Message])
-  }
-
-  of(context: number): Sums {
-    const messages = this.#views.context.messages().messages.map(({ role, content }) => ({
-      role,
-      items: content.map((block) => ({ block, tokens: this.#size(block) })),
-    }))
-    const sums = classesOf({ messages, prompt: 0 }, this.#own)
+  of({ at, context, messages }: RecordedView): Sums {
+    this.#noteUpTo(at)
+    const sums = classesOf({ messages: messages(), prompt: 0 }, this.#own)
     const known = CLASSES.reduce((sum, name) => sum + sums[name], 0)
     if (known <= context) return { ...sums, prompt: context - known }
     const scaled = CLASSES.map((name) => [name, (sums[name] * context) / known])
     return Object.fromEntries(scaled) as Sums
   }
 
-  #size(block: Parameters<Views["estimator"]["block"]>[0]): number {
-    const known = this.#sizes.get(block) ?? this.#views.estimator.block(block)
-    this.#sizes.set(block, known)
-    return known
+  /** What compactions wrote is a class of its own. */
+  #noteUpTo(at: number): void {
+    for (; this.#noted < at; this.#noted++) {
+      const entry = this.#entries[this.#noted]!
+      const isOwn =
+        (entry.type === "user" && entry.isCompactSummary) ||
+        (entry.type === "attachment" && entry.attachment.type === "carried_facts")
+      if (isOwn) this.#own.add([entry as Message])
+    }
   }
 }
 

@@ -1,9 +1,9 @@
+import type { Transcript } from "@strata/core"
 import type { AssistantMessage, Entry, Message, UserMessage } from "@strata/core/internal"
 import { expect, it } from "vitest"
 import { plainStyle as style } from "../display/terminal.ts"
 import { analyse } from "./analysis.ts"
 import { report } from "./report.ts"
-import type { Transcript } from "./transcript.ts"
 
 /** A conversation of reads of one file, each answered with the same long text, with a compaction in the middle. */
 function recording(): Transcript {
@@ -64,8 +64,8 @@ function assistant(
   }
 }
 
-it("reads as a page a person can follow, in 80 columns and without colours", () => {
-  const lines = report(analyse(recording()), { style, columns: 80 })
+it("reads as a page a person can follow, in 80 columns and without colours", async () => {
+  const lines = report(await analyse(recording()), { style, columns: 80 })
   for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80)
   expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
     "
@@ -129,21 +129,21 @@ it("reads as a page a person can follow, in 80 columns and without colours", () 
   `)
 })
 
-it("says how large the context is after a compaction that no response follows, and that it is an estimate", () => {
+it("says how large the context is after a compaction that no response follows, and that it is an estimate", async () => {
   const talk = recording()
   const end = talk.entries.findIndex((entry) => entry.type === "user" && entry.isCompactSummary === true) + 1
-  const lines = report(analyse({ ...talk, entries: talk.entries.slice(0, end) }), { style, columns: 80 })
+  const lines = report(await analyse({ ...talk, entries: talk.entries.slice(0, end) }), { style, columns: 80 })
   expect(lines.find((line) => line.includes("compacted after turn 7"))).toMatch(/30\.0K to about \d+ \(estimated\)$/)
 })
 
-it("says little about an empty conversation, and nothing wrong", () => {
+it("says little about an empty conversation, and nothing wrong", async () => {
   const empty: Transcript = { ...recording(), entries: [] }
-  expect(report(analyse(empty), { style, columns: 80 }).join("\n")).toContain(
+  expect(report(await analyse(empty), { style, columns: 80 }).join("\n")).toContain(
     "the transcript does not record what was billed",
   )
 })
 
-it("L7-4 shows the agents of a conversation, what each cost, and a total that adds up", () => {
+it("L7-4 shows the agents of a conversation, what each cost, and a total that adds up", async () => {
   const talk = recording()
   const agent = (id: string, kind: "wait" | "background", requests: number): readonly Entry[] => {
     const decision = (name: string) => ({ ...place(), uuid: `${id}-${name}`, type: "strata" as const })
@@ -160,7 +160,7 @@ it("L7-4 shows the agents of a conversation, what each cost, and a total that ad
     ]
   }
   const entries = [...talk.entries, ...agent("finder", "wait", 2), ...agent("tester", "background", 3)]
-  const lines = report(analyse({ ...talk, entries }), { style, columns: 100 })
+  const lines = report(await analyse({ ...talk, entries }), { style, columns: 100 })
   const start = lines.findIndex((line) => line.startsWith("Agents"))
   expect(`\n${lines.slice(start, start + 6).join("\n")}\n`).toMatchInlineSnapshot(`
     "
@@ -172,6 +172,6 @@ it("L7-4 shows the agents of a conversation, what each cost, and a total that ad
       total                                         18  44.0K    205K    1.1K  $0.3522
     "
   `)
-  for (const line of report(analyse({ ...talk, entries }), { style, columns: 80 }))
+  for (const line of report(await analyse({ ...talk, entries }), { style, columns: 80 }))
     expect(line.length).toBeLessThanOrEqual(80)
 })

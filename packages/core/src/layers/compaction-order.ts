@@ -9,6 +9,15 @@ export const ROUTES = ["notes", "server", "shared", "direct", "offline"] as cons
 /** How a summary is produced. */
 export type RouteName = (typeof ROUTES)[number]
 
+/** How each route is named to a person. */
+export const ROUTE_WORDS: Readonly<Record<RouteName, string>> = {
+  notes: "from the notes",
+  server: "by the model's API",
+  shared: "by the model, from its cache",
+  direct: "by the model",
+  offline: "without a model",
+}
+
 /** What to compact, and how. */
 export interface CompactionOrder {
   readonly trigger: "auto" | "manual"

@@ -57,7 +57,11 @@ const NO_OVERRIDES: Overrides = {}
 /** Settings do not change while they are in use, and a turn asks for its model a dozen times. */
 const lookups = new WeakMap<Overrides, (name: string) => ModelLookup>()
 
-export function findModel(name: string, overrides: Overrides = NO_OVERRIDES): ModelLookup {
+/** The facts about a model, by any of its names: window, output, price, what it accepts. */
+export function findModel(
+  name: string,
+  overrides: Readonly<Record<string, ModelOverride>> = NO_OVERRIDES,
+): ModelLookup {
   const find = lookups.get(overrides) ?? remembering((each) => lookUp(each, overrides))
   lookups.set(overrides, find)
   return find(name)

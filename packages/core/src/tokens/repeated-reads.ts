@@ -2,6 +2,7 @@
 import type { Accounting } from "./accounting.ts"
 import type { ModelFacts } from "./model-facts.ts"
 
+/** What reading files again cost. */
 export interface RepeatedReads {
   readonly files: number
   /** The tokens of all reads but one, for each file. */

@@ -2,8 +2,10 @@
  * Steps 3 to 5 for each route, cheapest first: a summary is written, checked and weighed. The first that is worth installing is chosen, or
  * the best of the others. Nothing is installed yet.
  */
+
 import { reasonOf } from "../../base/errors.ts"
 import type { ModelResponse } from "../../model/model.ts"
+import { ROUTE_WORDS } from "../compaction-order.ts"
 import {
   ASKS_MODEL,
   type Asking,
@@ -152,12 +154,3 @@ const failureOf = (found: Exclude<Tried["found"], { kind: "passed" }>): Failure 
 
 const betterFirst = ({ outcome: a }: Given, { outcome: b }: Given): number =>
   Number(isBetter(b, a)) - Number(isBetter(a, b))
-
-/** How each route is named to a person. */
-export const ROUTE_WORDS: Readonly<Record<Route["name"], string>> = {
-  notes: "from the notes",
-  server: "by the model's API",
-  shared: "by the model, from its cache",
-  direct: "by the model",
-  offline: "without a model",
-}

@@ -54,6 +54,7 @@ export interface CachedResponse {
   readonly changes: readonly CacheChange[]
 }
 
+/** A request that read much less from the cache than the one before. */
 export interface CacheBreak {
   readonly turn: number
   readonly model: string
@@ -68,6 +69,7 @@ export interface CacheBreak {
   readonly cause: BreakCause
 }
 
+/** Several breaks together. */
 export interface BreakTotal {
   breaks: number
   paidAnew: number

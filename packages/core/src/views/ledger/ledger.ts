@@ -18,9 +18,12 @@ import type { Price } from "../../tokens/model-facts.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
 import { costOf, costOfUsage, priceFor, tokenCounts } from "../../tokens/price.ts"
 import type { Projection } from "../projection.ts"
+import type { Purpose } from "./purpose.ts"
 import { addKnown } from "./saving-settlement.ts"
 import { billed, followSavings, type Savings, startSavings } from "./savings.ts"
 import { type LayerSaving, savingsOf } from "./savings-report.ts"
+
+export type { Purpose } from "./purpose.ts"
 
 export interface Ledger {
   readonly lines: Map<string, LedgerLine>
@@ -70,26 +73,7 @@ export interface Estimated {
   readonly dollars: number
 }
 
-/** `sidechain`: agents that another program recorded in the same journal. */
-export type Purpose = RequestSource | "sidechain"
-
 const PURPOSES: readonly Purpose[] = [...REQUEST_SOURCES, "sidechain"]
-
-/** The purpose of a request, as it reads in reports. */
-export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
-  main: "conversation",
-  notes: "notes",
-  compaction: "compaction",
-  "by-hand": "compaction by hand",
-  memory: "memories",
-  dream: "dreams",
-  agent: "agents",
-  progress: "progress lines",
-  "keep-warm": "keeping the cache warm",
-  sampling: "requests of MCP servers",
-  search: "web searches",
-  sidechain: "sub-agents",
-}
 
 const RECENT_RESPONSES = 64 // the entries of a response are close together
 

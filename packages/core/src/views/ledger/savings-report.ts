@@ -2,6 +2,7 @@
 import { addKnown, SAVING_LAYERS, type SavingLayer } from "./saving-settlement.ts"
 import { COUNTERFACTUALS, type Savings, yieldOf } from "./savings.ts"
 
+/** What one layer saved. */
 export interface LayerSaving {
   readonly layer: SavingLayer | "notes"
   /** How often it acted. */

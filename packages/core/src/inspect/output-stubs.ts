@@ -2,10 +2,12 @@
  * Finds responses whose recorded output tokens are stubs: some versions of Claude Code recorded the count from the start of a response,
  * not from its end. The content shows that more was written, so a price from such counts is too low.
  */
-import type { AssistantMessage, Block, Entry, Estimator } from "@strata/core/internal"
-import { isMessage } from "@strata/core/internal/journal/entries"
-import { contentOf } from "@strata/core/internal/messages/messages"
+import { type Entry, isMessage } from "../journal/entries.ts"
+import type { Block } from "../messages/blocks.ts"
+import { type AssistantMessage, contentOf } from "../messages/messages.ts"
+import type { Estimator } from "../tokens/estimate.ts"
 
+/** Responses with too few output tokens recorded. */
 export interface OutputStubs {
   /** Responses whose count is a stub, of all that have one. */
   readonly responses: number

@@ -1,9 +1,12 @@
 /** Sentences about damage found when a conversation was opened. Strata never repairs a journal silently. */
-import type { DamagedLine, OpeningReport } from "@strata/core/internal"
-import { counted, grouped } from "./display/numbers.ts"
+import { grouped } from "../base/grouped.ts"
+import { counted } from "../base/numbers.ts"
+import type { DamagedLine } from "./damage.ts"
+import type { OpeningReport } from "./store.ts"
 
 const MOST_PLACES = 3 // named in a sentence; the report has more
 
+/** What opening a conversation found, as sentences for a person. Empty where nothing is wrong. */
 export function openingProblems(report: OpeningReport): readonly string[] {
   const { tornBytes, checkpoint, setAside } = report
   const copy = setAside === undefined ? "" : ` A copy is in ${setAside}.`

@@ -1,10 +1,11 @@
 /** Tokens used by tools: by tool, by file, and the largest results. */
-import type { Block, Estimator, Message } from "@strata/core/internal"
-import { isToolResult, isToolUse } from "@strata/core/internal/messages/blocks"
-import { contentOf, isSentToModel } from "@strata/core/internal/messages/messages"
-import { commandOf } from "@strata/core/internal/views/record/artifacts"
-import { resultSummary } from "../display/tool-calls.ts"
+import { type Block, isToolResult, isToolUse } from "../messages/blocks.ts"
+import { contentOf, isSentToModel, type Message } from "../messages/messages.ts"
+import { resultState } from "../messages/result-state.ts"
+import type { Estimator } from "../tokens/estimate.ts"
+import { commandOf } from "../views/record/artifacts.ts"
 
+/** One call of a tool, with its result. */
 export interface ToolCall {
   readonly tool: string
   readonly path?: string
@@ -19,6 +20,7 @@ export interface ToolCall {
   readonly turn: number
 }
 
+/** All calls of one tool. */
 export interface ToolTotal {
   readonly tool: string
   readonly calls: number
@@ -28,6 +30,7 @@ export interface ToolTotal {
   readonly resultTokens: number
 }
 
+/** All calls about one file. */
 export interface FileTotal {
   readonly path: string
   readonly calls: number
@@ -48,7 +51,7 @@ export function toolCalls(messages: readonly Message[], estimator: Estimator): r
         open.set(block.id, { ...describe(block.name, block.input), requestTokens: tokensOf(block, estimator) })
       const call = isToolResult(block) ? open.get(block.tool_use_id) : undefined
       if (!call || !isToolResult(block)) continue
-      const { state } = resultSummary(block)
+      const state = resultState(block)
       calls.push({
         ...call,
         resultTokens: tokensOf(block, estimator),

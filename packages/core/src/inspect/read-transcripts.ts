@@ -1,17 +1,16 @@
 /** A recorded conversation of any program, as entries in order. Reads its file and those of its sub-agents; writes nothing. */
 import { lstat, readdir, readFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
-import type { DecisionEntry, Entry, ImportedConversation, ImportReport } from "@strata/core/internal"
-import { ImportError, reasonOf } from "@strata/core/internal/base/errors"
-import { companionFiles } from "@strata/core/internal/import/companion-files"
-import { importTranscript } from "@strata/core/internal/import/import-file"
-import { placedEntries } from "@strata/core/internal/import/imported-entries"
-import { isDecision, isMessage } from "@strata/core/internal/journal/entries"
-import { isJournal, readJournalBytes } from "@strata/core/internal/journal/read-bytes"
-import { spendingOf } from "@strata/core/internal/team/spending"
-import { Links } from "@strata/core/internal/views/path"
-import { UsageError } from "../command.ts"
-import { damageSentences } from "../opening.ts"
+import { ImportError, reasonOf } from "../base/errors.ts"
+import { companionFiles } from "../import/companion-files.ts"
+import { importTranscript } from "../import/import-file.ts"
+import { placedEntries } from "../import/imported-entries.ts"
+import type { ImportedConversation, ImportReport } from "../import/importer.ts"
+import { damageSentences } from "../journal/damage-sentences.ts"
+import { type DecisionEntry, type Entry, isDecision, isMessage } from "../journal/entries.ts"
+import { isJournal, readJournalBytes } from "../journal/read-bytes.ts"
+import { spendingOf } from "../team/spending.ts"
+import { Links } from "../views/path.ts"
 
 /**
  * What a journal's sub-agents spent and the journal does not say: a process that dies leaves the last responses only in the agent's own
@@ -54,6 +53,7 @@ function responseIn(entry: Entry): readonly string[] {
   return entry.type === "assistant" ? [entry.message.id ?? entry.uuid] : []
 }
 
+/** A recorded conversation of any program. */
 export interface Transcript {
   readonly file: string
   readonly format: string
@@ -76,7 +76,7 @@ const PATTERN = /[*?[]/ // a shell passes a pattern on as it is where nothing ma
 export async function readTranscripts(file: string): Promise<readonly Transcript[]> {
   const bytes = await readBytes(file)
   if (bytes.subarray(0, GZIP.length).equals(GZIP))
-    throw new UsageError(`${file} is compressed. Unpack it with gunzip, then name the unpacked file.`)
+    throw unreadable("compressed", `${file} is compressed. Unpack it with gunzip, then name the unpacked file.`)
   if (isJournal(bytes)) return [await fromJournal(file, bytes)]
   const text = bytes.toString("utf8")
   const companions = await companionFiles(file, text)
@@ -89,12 +89,18 @@ async function readBytes(file: string): Promise<Buffer> {
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === "ENOENT")
-      throw new UsageError(PATTERN.test(file) ? `No file matches ${file}.` : `The file ${file} does not exist.`)
+      throw unreadable(
+        "no-file",
+        PATTERN.test(file) ? `No file matches ${file}.` : `The file ${file} does not exist.`,
+      )
     if (reason === "EISDIR")
-      throw new UsageError(`${file} is a directory. Name the files in it, such as ${file}/*.jsonl.`)
+      throw unreadable("directory", `${file} is a directory. Name the files in it, such as ${file}/*.jsonl.`)
     throw new ImportError(`${file} cannot be read (${reason}).`, { cause: error })
   }
 }
+
+/** `code`: what the caller named, where it is no file to read. */
+const unreadable = (code: "compressed" | "no-file" | "directory", message: string) => new ImportError(message, { code })
 
 function fromImport(file: string, imported: ImportedConversation): Transcript {
   const { messages: _m, system: _system, tools: _tools, agents: _agents, spent: _spent, ...about } = imported
