@@ -1,7 +1,11 @@
 /** `/compact`, for `chat` and `run`: reads the request and reports the work with the events of a query. */
-import type { Agent, ClearingOrder, CompactionOrder, QueryEvent } from "@strata/core/internal"
-import { withSideEvents } from "@strata/core/internal/agent/loop/side-events"
-import { CompactionFailedError, reasonOf } from "@strata/core/internal/base/errors"
+import {
+  type Agent,
+  type ClearingOrder,
+  CompactionFailedError,
+  type CompactionOrder,
+  type QueryEvent,
+} from "@strata/core"
 import { UsageError } from "./command.ts"
 import { readSlashOptions } from "./slash-options.ts"
 
@@ -104,7 +108,7 @@ export interface Compacting {
 
 /** Runs the work and yields its events. A failure is in the end value only, not in an event as well. */
 export async function* compactingEvents(compacting: Compacting): AsyncGenerator<QueryEvent, CompactingEnd> {
-  const events = withSideEvents(ended(compacting), compacting.agent)
+  const events = compacting.agent.watch(() => ended(compacting))
   for (;;) {
     const { value, done } = await events.next()
     if (done) return value
@@ -112,15 +116,14 @@ export async function* compactingEvents(compacting: Compacting): AsyncGenerator<
   }
 }
 
-// biome-ignore lint/correctness/useYield: the events come from the conversation
-async function* ended({ work, signal }: Compacting): AsyncGenerator<QueryEvent, CompactingEnd> {
+async function ended({ work, signal }: Compacting): Promise<CompactingEnd> {
   try {
     await work({ signal })
     return { kind: "done" }
   } catch (error) {
     if (signal.aborted) return { kind: "given-up" }
     if (isCancelled(error)) return { kind: "given-up", error }
-    return { kind: "failed", message: error instanceof Error ? error.message : reasonOf(error), error }
+    return { kind: "failed", message: error instanceof Error ? error.message : String(error), error }
   }
 }
 

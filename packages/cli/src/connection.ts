@@ -1,9 +1,7 @@
 /** Connects to the model with the key and the address from the environment. Only the model gets the key. */
 
 import http from "node:http"
-import type { Model, ModelOverride } from "@strata/core/internal"
-import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
-import { credentialsFrom } from "@strata/core/internal/model/anthropic/credentials"
+import { anthropicModel, hasCredentials, type Model, type ModelOverride } from "@strata/core"
 import { UsageError } from "./command.ts"
 import type { Environment } from "./session-options.ts"
 
@@ -45,10 +43,10 @@ export function connectionFrom(env: Environment): Connection | undefined {
       `ANTHROPIC_BASE_URL is "${baseURL}", which is not a URL. Use one that starts with http:// or https://.`,
     )
   const isLocal = baseURL !== undefined && isLoopback(baseURL)
-  if (!credentialsFrom(env) && !isLocal) return undefined
+  if (!hasCredentials(env) && !isLocal) return undefined
   connectThroughProxy(env)
-  const apiKey = credentialsFrom(env) ? undefined : LOCAL_KEY
-  return { model: (name, models) => anthropicModel({ model: name, apiKey, models, env }) }
+  const key = hasCredentials(env) ? {} : { apiKey: LOCAL_KEY }
+  return { model: (name, models) => anthropicModel({ model: name, ...key, models, env }) }
 }
 
 /** For work that needs a model's facts and never asks it. Asked all the same, it says that a key is missing. */

@@ -1,8 +1,5 @@
 /** The options that `chat` and `run` share, read from the command line and the environment. Pure: opens nothing. */
-import type { PermissionMode } from "@strata/core/internal"
-import { ruleProblems } from "@strata/core/internal/agent/permissions/rules"
-import { isSafeId } from "@strata/core/internal/base/ids"
-import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
+import { isSafeId, PERMISSION_MODES, type PermissionMode, ruleProblems } from "@strata/core"
 import { readArguments } from "./arguments.ts"
 import { type CommandDescription, type Options, UsageError, type Values } from "./command.ts"
 
@@ -91,7 +88,7 @@ export function readCommandLine<O extends typeof SESSION_OPTIONS>({
   const given = read.values as Values<typeof SESSION_OPTIONS>
   const { "max-turns": maxTurns, "cost-limit": costLimit, mode, system } = given
   const model = namedModel(given.model, env)
-  const [problem] = ruleProblems({ allow: given.allow, ask: [], deny: [] }, [])
+  const [problem] = ruleProblems({ allow: given.allow, ask: [], deny: [] })
   if (problem !== undefined) throw new UsageError(problem)
   return {
     options: {

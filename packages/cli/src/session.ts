@@ -1,15 +1,23 @@
 /** A session: an agent with its tools, opened as the command line says. The one place where `chat` and `run` meet the library. */
 import { realpath, stat } from "node:fs/promises"
-import { type KeptConversation, openingProblems } from "@strata/core"
-import type { Agent, AgentOptions, AskOptions, SettingsReading, Team, TeamAgentOptions } from "@strata/core/internal"
-import { JournalOpenError } from "@strata/core/internal/base/errors"
-import { projectName } from "@strata/core/internal/base/ids"
-import { localPerson } from "@strata/core/internal/base/owner"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
-import { createFlags } from "@strata/core/internal/settings/flags"
-import { readSettings } from "@strata/core/internal/settings/settings"
-import { leftOutSentences, trustOf } from "@strata/core/internal/settings/trust"
-import { codingTools, mcpServers } from "@strata/core/internal/tools/toolsets"
+import {
+  type Agent,
+  type AgentOptions,
+  type AskOptions,
+  codingTools,
+  type EffectiveSettings,
+  type KeptConversation,
+  localPerson,
+  mcpServers,
+  openAgent,
+  openingProblems,
+  type ProjectSettings,
+  readSettings,
+  StrataError,
+  strataDirectory,
+  type Team,
+  type TeamPlace,
+} from "@strata/core"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
 import { findById } from "./conversation-names.ts"
@@ -24,7 +32,6 @@ export interface Workspace {
   readonly root: string
   /** The project's directory, symlinks followed. */
   readonly cwd: string
-  readonly project: string
   readonly env: Environment
   readonly options: SessionOptions
   readonly connection: Connection
@@ -63,9 +70,9 @@ export async function openWorkspace({ options, connection, env }: WorkspaceInput
   if (!(await stat(cwd)).isDirectory()) throw new UsageError(`${options.cwd} is not a directory.`)
   const { maxTurns, costLimit } = options
   const limits = { ...(maxTurns === undefined ? {} : { maxTurns }), ...(costLimit === undefined ? {} : { costLimit }) }
-  const workspace = { root: defaultRoot(env), cwd, project: projectName(cwd), env, options, connection, limits }
+  const workspace = { root: strataDirectory(env), cwd, env, options, connection, limits }
   if (!options.trust) return workspace
-  const { fingerprint } = await readSettings({ home: workspace.root, cwd, env })
+  const { fingerprint } = await readSettings({ cwd, env })
   return { ...workspace, decision: { fingerprint, trusted: true } }
 }
 
@@ -84,7 +91,7 @@ export interface SessionInput {
   /** For hooks: why a new conversation begins. */
   readonly startedBy?: AgentOptions["startedBy"]
   /** Makes this process a member of a team of several on the same directory. */
-  readonly team?: TeamAgentOptions["team"]
+  readonly team?: TeamPlace
 }
 
 export async function openSession({ workspace, person, resumed, ...wanted }: SessionInput): Promise<Session> {
@@ -94,7 +101,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
     // a dream takes minutes, and would end with the task
     ...(wanted.autonomous ? { switches: { dreaming: false } } : {}),
   }
-  const reading = await readSettings({ home: root, cwd, env, code })
+  const reading = await readSettings({ cwd, env, settings: code })
   const { trusted, problems: untrusted } = await trustFor(workspace, reading)
   const settings = reading.settings({ trusted })
   const { summariserModel } = settings.values
@@ -119,7 +126,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
         : { summariser: connection.model(summariserModel, settings.values.models) }),
       ...(options.system === undefined ? {} : { system: options.system }),
     }
-    const agent = await openWith(asked, { settings, workspace, team: wanted.team })
+    const agent = await openWith(asked, { settings, noAgents: options.noAgents, team: wanted.team })
     const problems = [...untrusted, ...openingProblems(agent.conversation.opened), ...agent.problems]
     return { agent, problems, close: () => agent.close() }
   } catch (error) {
@@ -128,42 +135,33 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
 }
 
 interface OpeningParts {
-  readonly settings: ReturnType<SettingsReading["settings"]>
-  readonly workspace: Workspace
-  readonly team: TeamAgentOptions["team"]
+  readonly settings: EffectiveSettings
+  readonly noAgents: boolean
+  readonly team: TeamPlace | undefined
 }
 
-/** Models of sub-agents use the same key and address as the agent's own. */
-async function openWith(
-  asked: AgentOptions,
-  { settings, workspace: { options, connection }, team }: OpeningParts,
-): Promise<SessionAgent> {
-  const { on } = createFlags({ settings: settings.values }).current
-  // imported here, because it is most of the library
-  if (options.noAgents || (!on.agents && !team)) {
-    const { openAgentWith } = await import("@strata/core/internal/agent/open-agent")
-    return openAgentWith(asked, settings)
-  }
-  const { openTeamAgentWith } = await import("@strata/core/internal/team/open-team")
-  return openTeamAgentWith({ ...asked, ...(team ? { team } : {}) }, settings, {
-    modelNamed: (id) => connection.model(id, settings.values.models),
-  })
+/** With a team, unless the command line or the settings say that the agent works alone. */
+function openWith(asked: AgentOptions, { settings, noAgents, team }: OpeningParts): Promise<SessionAgent> {
+  const { off, switches } = settings.values
+  const isAlone = noAgents || (!team && (off || switches.agents === false))
+  const options = { ...asked, effectiveSettings: settings }
+  return isAlone ? openAgent(options) : openAgent({ ...options, agents: true, ...(team ? { team } : {}) })
 }
 
 /** Whether the project's settings count in full, and sentences about what does not. */
 async function trustFor(
-  { root, decision }: Workspace,
-  reading: SettingsReading,
+  { decision }: Workspace,
+  reading: ProjectSettings,
 ): Promise<{ readonly trusted: boolean; readonly problems: readonly string[] }> {
   if (decision?.fingerprint === reading.fingerprint) {
     const isWithout = !decision.trusted && reading.parts.length > 0
     return { trusted: decision.trusted, problems: isWithout ? [WITHOUT] : [] }
   }
-  const trust = await trustOf(root, reading)
+  const trust = await reading.trust()
   if (trust.state !== "untrusted") return { trusted: true, problems: [] }
   const changed = trust.earlier === undefined ? [] : ["The settings of this project changed since you trusted them."]
   const problem = trust.problem === undefined ? [] : [trust.problem]
-  return { trusted: false, problems: [...problem, ...changed, ...leftOutSentences(reading.parts), HOW_TO_TRUST] }
+  return { trusted: false, problems: [...problem, ...changed, ...reading.leftOut, HOW_TO_TRUST] }
 }
 
 const WITHOUT = 'You go on without what this project\'s settings would run or widen. "strata trust" shows it.'
@@ -183,7 +181,7 @@ function modeOf({ asked, resumed, configured }: ModeChoice): Pick<AgentOptions, 
 
 /** For a directory that cannot be written: says what it is for and how to choose another. */
 function explained(error: unknown, root: string): unknown {
-  const { code, path } = (error instanceof JournalOpenError ? error.cause : error) as NodeJS.ErrnoException
+  const { code, path } = (error instanceof StrataError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException
   if (code === undefined || !path?.startsWith(root)) return error
   return new Error(
     `Strata keeps conversations in ${root}, but cannot use ${path} (${code}). Nothing was sent. Set STRATA_HOME to another directory.`,

@@ -11,9 +11,12 @@ import type { Inspection } from "./inspect/inspection.ts"
 import type { Transcript } from "./inspect/read-transcripts.ts"
 import type { RecordedCourse, RecordedView } from "./inspect/recorded-course.ts"
 import type { Entry } from "./journal/entries.ts"
+import { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
 import type { Store } from "./journal/store.ts"
 import type { Carried, CarryOptions } from "./layers/4-compaction/carry/carry.ts"
 import type { CarryMessage } from "./layers/4-compaction/carry/given-messages.ts"
+import type { ProjectSettings } from "./settings/read-with-trust.ts"
+import type { SettingsInput } from "./settings/settings.ts"
 import type { AgentDefinition } from "./team/definitions/definition.ts"
 import type { KeptAgents } from "./team/kept-agents.ts"
 import type { TeamAgent, TeamAgentOptions } from "./team/open-team.ts"
@@ -100,6 +103,22 @@ export async function* readEntries(
 export async function openPast(conversation: KeptConversation, where: WhereKept = {}): Promise<Past> {
   const { openPast: open } = await import("./conversation/open-past.ts")
   return open(conversation, where)
+}
+
+/**
+ * The settings of a project, from all files, the environment and `settings`, with what in them needs a person's trust.
+ *
+ * @example
+ * const reading = await readSettings({ cwd })
+ * const { state } = await reading.trust()
+ * const agent = await openAgent({ model, effectiveSettings: reading.settings({ trusted: state !== "untrusted" }) })
+ */
+export async function readSettings(
+  given: Omit<WhereKept, "store" | "owner"> & { readonly settings?: SettingsInput } = {},
+): Promise<ProjectSettings> {
+  const { cwd = process.cwd(), env = process.env, settings } = given
+  const { readWithTrust } = await import("./settings/read-with-trust.ts")
+  return readWithTrust({ root: given.dir ?? strataDirectory(env), cwd, env, ...(settings ? { settings } : {}) })
 }
 
 /**

@@ -8,6 +8,7 @@ export { NoAnswerError } from "./agent/loop/no-answer.ts"
 export type { QueryEnd, QueryEvent } from "./agent/loop/query-events.ts"
 export type { AskOptions, PlanAnswer } from "./agent/options.ts"
 export type { PermissionAnswer, PermissionRequest } from "./agent/permissions/admit-call.ts"
+export { type RuleLists as PermissionRules, ruleProblems } from "./agent/permissions/rules.ts"
 export type { Clock } from "./base/clock.ts"
 export {
   CompactionFailedError,
@@ -17,17 +18,18 @@ export {
   type NamedHolder,
   StrataError,
 } from "./base/errors.ts"
-export type { Ids } from "./base/ids.ts"
+export { type Ids, isSafeId } from "./base/ids.ts"
 export { InvalidOptionError } from "./base/options.ts"
 export { localPerson, type MemoryOption, type Owner } from "./base/owner.ts"
 export type { FailureReason as CompactionFailureReason } from "./base/telemetry.ts"
 export type { TokenCounts } from "./base/token-counts.ts"
-export type {
-  CacheLifetime,
-  CacheLifetimeSetting,
-  HookEvent,
-  PermissionMode,
-  RequestSource,
+export {
+  type CacheLifetime,
+  type CacheLifetimeSetting,
+  type HookEvent,
+  PERMISSION_MODES,
+  type PermissionMode,
+  type RequestSource,
 } from "./base/vocabulary.ts"
 export type { ClearingReport, ClearingRequest } from "./conversation/clear-results.ts"
 export type { CompactionRequest } from "./conversation/compact.ts"
@@ -61,6 +63,7 @@ export {
   openMemoryBank,
   openPast,
   readEntries,
+  readSettings,
   readTranscripts,
   recordedCourse,
 } from "./front-door.ts"
@@ -103,6 +106,7 @@ export {
   type Share as AuditShare,
   type ShortenedResult,
 } from "./journal/entries.ts"
+export { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
 export type { InFlightLog, KeptRequests, SentRequest } from "./journal/in-flight.ts"
 export type {
   FoundMember,
@@ -250,6 +254,7 @@ export { type ResultState, resultState, resultText } from "./messages/result-sta
 export type { InputSchema, JsonSchema, StandardIssue, StandardResult, StandardSchema } from "./messages/tool-input.ts"
 export type { AiSdkModel, AiSdkModelOptions } from "./model/ai-sdk/ai-sdk.ts"
 export type { AnthropicClient, AnthropicModel, AnthropicModelOptions } from "./model/anthropic/anthropic.ts"
+export { hasCredentials } from "./model/anthropic/credentials.ts"
 export type { ChangedPlace } from "./model/cache/compare-requests.ts"
 export type { CachePrediction, CacheReport as CacheEvent } from "./model/cache/forecast.ts"
 export type { Lifetime as CacheEntryLifetime } from "./model/cache/known-entries.ts"
@@ -271,8 +276,10 @@ export type {
 export type { StreamLimits } from "./model/stream-limits.ts"
 export type { FlagClient, FlagContext, FlagDetails } from "./settings/flag-client.ts"
 export type { ProjectPart } from "./settings/project-parts.ts"
-export type { EffectiveSettings, SettingsInput } from "./settings/settings.ts"
+export type { ProjectSettings } from "./settings/read-with-trust.ts"
+export type { EffectiveSettings, SettingsInput, SettingsReading } from "./settings/settings.ts"
 export type { Settings } from "./settings/settings-schema.ts"
+export type { ProjectClaim, Trust } from "./settings/trust.ts"
 export type { AgentDefinition, MemoryScope } from "./team/definitions/definition.ts"
 export type { AgentTexts, KeptAgents } from "./team/kept-agents.ts"
 export type { TeamPlace } from "./team/mailbox-carrier.ts"

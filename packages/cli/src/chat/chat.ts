@@ -3,6 +3,7 @@ import { join } from "node:path"
 import type { KeptConversation, ProjectBank } from "@strata/core"
 import type { CompactionOrder, EditorState, PermissionMode, UndoRequest } from "@strata/core/internal"
 import { reasonOf } from "@strata/core/internal/base/errors"
+import { projectName } from "@strata/core/internal/base/ids"
 import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { textOf } from "@strata/core/internal/messages/blocks"
 import { counted } from "../display/numbers.ts"
@@ -47,8 +48,9 @@ interface ChatParts {
 }
 
 export async function openChat(workspace: Workspace, resumed: KeptConversation | undefined): Promise<Chat> {
-  const inputs = historyFile(workspace.root, workspace.project)
-  const { root, project } = workspace
+  const { root } = workspace
+  const project = projectName(workspace.cwd)
+  const inputs = historyFile(root, project)
   const pastes = new Pastes(join(projectDirectory(root, project), "tool-results", "pasted"))
   const store = new ChatStore(await inputs.read(), { pastes })
   const session = await openPersonSession({ ask: store.ask, workspace, resumed })

@@ -1,6 +1,5 @@
 /** The person at the terminal: answers the agent's questions through dialogs. */
 
-import { offeredRules } from "../permission-rules.ts"
 import type { Person } from "../session.ts"
 import type { DialogAnswer, DialogDraft, DialogOption } from "./dialog.ts"
 import { memoryDialog, NO, permissionDialog, permissionOptions, YES } from "./permission-dialog.ts"
@@ -22,7 +21,7 @@ export function personAt({ project, allow, ...parts }: PersonParts): Required<Pe
         const answer = await ask({ ...memoryDialog(request), from: "background" })
         return { allowed: answer.type === "chosen" && answer.index === 0 }
       }
-      const rules = offeredRules(request, project)
+      const { rules = [] } = request
       const answer = await ask(permissionDialog({ request, rules, project }))
       if (answer.type === "dismissed") return { allowed: false }
       const chosen = permissionOptions(rules)[answer.index]

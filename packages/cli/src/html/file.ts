@@ -1,7 +1,6 @@
 /** Writes a page to a file. It replaces an earlier page, and never anything else. */
 import { access, constants, open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
-import { reasonOf } from "@strata/core/internal/base/errors"
 import { UsageError } from "../command.ts"
 import { short } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
@@ -27,8 +26,10 @@ export async function checkPagePlace(file: string, cwd: string): Promise<string>
   return path
 }
 
-const cannotWrite = (path: string, error: unknown) =>
-  `The page cannot be written to ${path} (${reasonOf(error)}). Choose another place after --html.`
+function cannotWrite(path: string, error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return `The page cannot be written to ${path} (${code ?? message}). Choose another place after --html.`
+}
 
 async function isPage(path: string): Promise<boolean> {
   try {

@@ -2,14 +2,21 @@
  * `strata run`: one task, no questions. The answer goes to standard output, everything else to standard error. The exit code says how it
  * ended. A call that needs permission is denied, because no one is there to give it.
  */
-import type { Agent, ClearingOrder, CompactionOrder, CompactionPlan, QueryEnd, QueryEvent } from "@strata/core/internal"
-import { CompactionFailedError } from "@strata/core/internal/base/errors"
-import { summarise } from "@strata/core/internal/views/ledger/ledger"
+import {
+  type Agent,
+  type ClearingOrder,
+  CompactionFailedError,
+  type CompactionOrder,
+  type CompactionPlan,
+  type QueryEnd,
+  type QueryEvent,
+} from "@strata/core"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { type CompactingEnd, type CompactRequest, compactingEvents, compactRequestIn } from "../compacting.ts"
 import { connectionFrom, NO_KEY, unusedConnection } from "../connection.ts"
 import { titleFrom } from "../conversation-names.ts"
 import { RUN } from "../descriptions.ts"
+import { ledgerOf } from "../display/ledger.ts"
 import { clearingSentence } from "../display/undo.ts"
 import { visibleJson } from "../display/visible.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
@@ -77,7 +84,7 @@ export async function run({ args, cwd, env, terminal, stdin }: Call): Promise<nu
   }
   // after closing: what the background cost is in the ledger then, and nothing runs any more
   const exitCode = exitCodeOf(end)
-  const ledger = summarise(chat.views.ledger)
+  const ledger = ledgerOf(chat)
   report.end({ end, exitCode, conversation: chat.id, dollars: ledger.dollars, ledger })
   return exitCode
 }

@@ -1,5 +1,6 @@
 /** What `strata run` reports, as text or as JSON. */
-import type { CompactionPlan, LedgerSummary, QueryEnd, QueryEvent } from "@strata/core/internal"
+import type { CompactionPlan, QueryEnd, QueryEvent } from "@strata/core"
+import type { LedgerSummary } from "../display/ledger.ts"
 
 export interface RunBegin {
   readonly conversation: string

@@ -1,6 +1,5 @@
 /** `strata run --team`: this process is one of several on the same directory. After its answer it waits for what the others send. */
-import type { TeamAgentOptions } from "@strata/core/internal"
-import { isSafeId } from "@strata/core/internal/base/ids"
+import { isSafeId, type TeamPlace } from "@strata/core"
 import { type Options, UsageError, type Values } from "../command.ts"
 import type { SessionAgent } from "../session.ts"
 
@@ -20,7 +19,7 @@ export const TEAM_OPTIONS = {
 } as const satisfies Options
 
 export interface TeamWork {
-  readonly place: NonNullable<TeamAgentOptions["team"]>
+  readonly place: TeamPlace
   readonly waitMs: number
 }
 

@@ -22,16 +22,17 @@ test("PERM-5 each denied call says why, and how to allow those that only lacked 
   const notes: string[] = []
   const report = textReport({ print: () => {}, complain: (text) => notes.push(text), isScreen: false })
   report.begin({ conversation: "c", model: "m", cwd: "/work", resumed: false })
-  const fetching = (id: string, why: string) =>
+  const fetching = (id: string, why: string, rules?: readonly string[]) =>
     report.event({
       type: "tool-denied",
       id,
       name: "WebFetch",
       question: { kind: "network", summary: "fetch", subject: "https://example.com/a" },
       why,
+      ...(rules ? { rules } : {}),
     })
-  fetching("1", "WebFetch needs permission, and there is no one to ask")
-  fetching("2", "WebFetch needs permission, and there is no one to ask")
+  fetching("1", "WebFetch needs permission, and there is no one to ask", ["WebFetch(domain:example.com)"])
+  fetching("2", "WebFetch needs permission, and there is no one to ask", ["WebFetch(domain:example.com)"])
   fetching("3", 'the rule "WebFetch" forbids it')
   const end = { reason: "answer", text: "" } as const
   report.end({ end, exitCode: 0, conversation: "c", dollars: 0, ledger: {} as RunEnd["ledger"] })

@@ -2,8 +2,7 @@
  * A run for people. The answer goes to standard output, everything else to standard error: what the model says before a tool call, one
  * line per call and notice. On a screen the model's words stream; for another program they wait until it is clear that they are the answer.
  */
-import type { CompactionProgress, QueryEvent } from "@strata/core/internal"
-import { NO_ONE_TO_ASK } from "@strata/core/internal/agent/permissions/admit-call"
+import type { CompactionProgress, QueryEvent } from "@strata/core"
 import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, planLines, stepWords } from "../display/compaction.ts"
 import { counted, duration } from "../display/numbers.ts"
@@ -11,7 +10,6 @@ import { type Progress, progressOn } from "../display/progress.ts"
 import { callWords, resultSummary } from "../display/tool-calls.ts"
 import { printable } from "../display/visible.ts"
 import { sentenceOf } from "../exit-codes.ts"
-import { offeredRules } from "../permission-rules.ts"
 import type { Report, RunEnd } from "./report.ts"
 
 const PLAN_COLUMNS = 80
@@ -39,7 +37,6 @@ export function textReport(outputs: Outputs): Report {
   }
   const calls = new ToolLines()
   const compactions = new CompactionLines()
-  let project = ""
   let isLineOpen = false
   /** Part of an unfinished answer has been printed. */
   let hasBegun = false
@@ -64,9 +61,7 @@ export function textReport(outputs: Outputs): Report {
     waiting = ""
   }
   return {
-    begin: ({ cwd }) => {
-      project = cwd
-    },
+    begin: () => undefined,
     event(event) {
       if (event.type === "compaction") steps.show(event.progress)
       else if (event.type === "done") steps.end()
@@ -95,7 +90,7 @@ export function textReport(outputs: Outputs): Report {
     end(end) {
       steps.end()
       narrate() // the part of an answer that was cut off
-      for (const line of closingLines(end, deniedLines(calls.denied, project))) note(line)
+      for (const line of closingLines(end, deniedLines(calls.denied))) note(line)
     },
   }
 }
@@ -181,10 +176,10 @@ function lineOf(event: QueryEvent): string | undefined {
 type DeniedCall = Extract<QueryEvent, { type: "tool-denied" }>
 
 /** How to allow the calls that only lacked a person to ask. Each denied call has its own line with the reason. */
-function deniedLines(denied: readonly DeniedCall[], project: string): readonly string[] {
-  const asked = denied.filter(({ why }) => why.endsWith(NO_ONE_TO_ASK))
+function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
+  const asked = denied.filter(({ rules }) => rules !== undefined)
   if (asked.length === 0) return []
-  const rules = asked.flatMap(({ name, question }) => offeredRules({ tool: name, question }, project))
+  const rules = asked.flatMap((call) => call.rules ?? [])
   const options = [...new Set(rules)].map((rule) => `--allow ${quoted(rule)}`)
   return [
     `${counted(asked.length, "call was", "calls were")} denied, because strata run cannot ask. Allow such calls with --mode or --allow.`,

@@ -1,6 +1,5 @@
 /** The question that `strata chat` asks before anything of an untrusted project runs. */
-import { readSettings } from "@strata/core/internal/settings/settings"
-import { trustOf } from "@strata/core/internal/settings/trust"
+import { readSettings } from "@strata/core"
 import { askForWord } from "../ask-for-word.ts"
 import type { Terminal } from "../display/terminal.ts"
 import type { TrustDecision, Workspace } from "../session.ts"
@@ -21,8 +20,8 @@ export async function decideTrust(
   terminal: Terminal,
 ): Promise<TrustDecision | undefined | "quit"> {
   if (decision) return decision
-  const reading = await readSettings({ home: root, cwd, env })
-  const trust = await trustOf(root, reading)
+  const reading = await readSettings({ cwd, env })
+  const trust = await reading.trust()
   if (trust.state !== "untrusted") return undefined
   const { fingerprint } = reading
   explain({ reading, trust, terminal, agentLines: AGENT_LINES })

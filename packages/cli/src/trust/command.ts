@@ -1,11 +1,10 @@
 /** `strata trust`: shows what a project's settings would run or widen, and trusts it, or takes that back. */
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
-import type { SettingsReading, Trust } from "@strata/core/internal"
+import { type ProjectSettings, readSettings, type Trust } from "@strata/core"
 import { escaped } from "@strata/core/internal/base/escaped-text"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
-import { readSettings } from "@strata/core/internal/settings/settings"
-import { revokeTrust, trustOf } from "@strata/core/internal/settings/trust"
+import { revokeTrust } from "@strata/core/internal/settings/trust"
 import { listTrust } from "@strata/core/internal/settings/trust-store"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
@@ -29,8 +28,8 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const directory = await realpath(given).catch(() => {
     throw new UsageError(`The directory ${given} does not exist.`)
   })
-  const reading = await readSettings({ home: root, cwd: directory, env })
-  const trust = await trustOf(root, reading)
+  const reading = await readSettings({ dir: root, cwd: directory, env })
+  const trust = await reading.trust()
   return trust.state === "untrusted"
     ? grant(root, { reading, trust, terminal, isSure: values.yes })
     : show({ reading, trust, terminal })
@@ -53,7 +52,7 @@ async function revoke(root: string, { directory, terminal }: { directory: string
 }
 
 interface Shown {
-  readonly reading: SettingsReading
+  readonly reading: ProjectSettings
   readonly terminal: Terminal
 }
 

@@ -1,6 +1,6 @@
 /** What needs trust in a project, as lines for a person. Nothing in it can control the terminal. `strata trust` shows all of it. */
 import { basename, dirname, join } from "node:path"
-import type { ProjectPart } from "@strata/core/internal"
+import type { ProjectPart } from "@strata/core"
 import { escaped } from "@strata/core/internal/base/escaped-text"
 import { partTitle, partVariables } from "@strata/core/internal/settings/project-parts"
 import { bodyRows } from "../chat/body-rows.ts"

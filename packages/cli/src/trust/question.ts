@@ -1,13 +1,12 @@
 /** Asks the person whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
-import type { ProjectPart, SettingsReading, Trust } from "@strata/core/internal"
+import type { ProjectPart, ProjectSettings, Trust } from "@strata/core"
 import { escaped } from "@strata/core/internal/base/escaped-text"
-import { grantTrust } from "@strata/core/internal/settings/trust"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { columnsOf, dayOf, type PartsLook, partLines } from "./page.ts"
 
 export interface TrustQuestion {
-  readonly reading: SettingsReading
+  readonly reading: ProjectSettings
   readonly trust: Extract<Trust, { state: "untrusted" }>
   readonly terminal: Terminal
 }
@@ -55,7 +54,7 @@ function titleOf(parts: readonly ProjectPart[]): string {
 /** Keeps the answer for the next time. Where it cannot be kept, it counts for now, and the person reads why. */
 export async function keep(root: string, { reading, terminal }: Pick<TrustQuestion, "reading" | "terminal">) {
   try {
-    await grantTrust(root, reading)
+    await reading.grantTrust()
     return true
   } catch (error) {
     const { code = "failed" } = error as NodeJS.ErrnoException

@@ -25,6 +25,7 @@ import { PersonSide } from "./loop/person-side.ts"
 import { query } from "./loop/query.ts"
 import type { QueryEnd, QueryEvent } from "./loop/query-events.ts"
 import type { ToolRun } from "./loop/run-tools.ts"
+import { withSideEvents } from "./loop/side-events.ts"
 import { introductionsDue } from "./loop/what-is-due.ts"
 import type { DuringCommand } from "./memory-writes.ts"
 import { type AgentOptions, type AskOptions, checkAskOptions, checkMode, checkRule } from "./options.ts"
@@ -234,6 +235,15 @@ export class Agent implements AsyncDisposable {
       now: () => clock.now().getTime(),
       ...(askPermission ? { askPermission } : {}),
     }
+  }
+
+  /** Runs work on the conversation, such as a compaction, and yields what it reports as events of a query. */
+  watch<Result>(work: () => Promise<Result>): AsyncGenerator<QueryEvent, Result> {
+    // biome-ignore lint/correctness/useYield: the events come from the conversation
+    async function* working(): AsyncGenerator<QueryEvent, Result> {
+      return work()
+    }
+    return withSideEvents(working(), this)
   }
 
   /** @internal Runs a call that the person asked for, with rules, hooks and questions. It is no part of the conversation. */

@@ -39,6 +39,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 /** The settings that count for an agent, and what of the project's does not count. */
 export async function settingsFor(options: AgentOptions) {
   const { env = process.env, clock = systemClock, trustProject } = options
+  if (options.effectiveSettings) return { settings: options.effectiveSettings, problems: [] }
   const cwd = await projectAt(options.cwd ?? process.cwd())
   const home = options.dir ?? defaultRoot(env)
   const code = options.settings ? { code: options.settings } : {}

@@ -28,7 +28,7 @@ import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
 import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
 import type { FlagClient } from "../settings/flags.ts"
 import type { ProjectPart } from "../settings/project-parts.ts"
-import type { SettingsInput } from "../settings/settings.ts"
+import type { EffectiveSettings, SettingsInput } from "../settings/settings.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
 import type { PersonQuestion, ReadState, Tool, Toolset } from "../tools/tool.ts"
 import type { Hook } from "./hooks/hooks.ts"
@@ -93,6 +93,8 @@ export interface AgentOptions {
   /** What the model has seen of files. Default: a new record. */
   readonly reads?: ReadState
   readonly settings?: SettingsInput
+  /** All settings, as `readSettings` has read them. No file is read again, and neither `settings` nor `trustProject` counts. */
+  readonly effectiveSettings?: EffectiveSettings
   /**
    * Whether what the project's settings would run or widen counts. Default: if a person trusted exactly these contents before. `true` trusts
    * it for this agent, `false` leaves it out. A function asks a person; a yes is kept, and it is called again only after a change.
@@ -150,6 +152,7 @@ const RULES: OptionRules<AgentOptions> = {
   hooks: anOption.list,
   reads: anOption.object,
   settings: anOption.object,
+  effectiveSettings: anOption.object,
   trustProject: anOption.switchOrFunction,
   startedBy: oneOf("startup", "clear"),
   summariser: MODEL_OPTION,

@@ -17,6 +17,7 @@ export interface ProjectClaim {
   readonly fingerprint: string
 }
 
+/** Whether a person trusted what a project would run or widen. */
 export type Trust =
   /** Nothing needs trust. */
   | { readonly state: "not-needed" }

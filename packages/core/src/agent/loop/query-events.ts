@@ -35,6 +35,8 @@ export type QueryEvent =
       readonly name: string
       readonly question: PermissionQuestion
       readonly why: string
+      /** No one could be asked. These rules would have allowed it; where none is narrow, the list is empty. */
+      readonly rules?: readonly string[]
     }
   | {
       readonly type: "tool-result"

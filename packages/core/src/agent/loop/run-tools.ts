@@ -165,11 +165,11 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
       const { input, question } = candidate.request
       emit({ type: "tool-start", id, name, input, summary: question.summary })
       waiting = candidate.request
-      const { request, notes, refused, stop, unasked } = await throughRules(candidate, gate)
+      const { request, notes, refused, rules, stop, unasked } = await throughRules(candidate, gate)
       waiting = undefined
       if (stop !== undefined) round.stop(stop)
       if (refused !== undefined) {
-        emit({ type: "tool-denied", id, name, question: request.question, why: refused })
+        emit({ type: "tool-denied", id, name, question: request.question, why: refused, ...(rules ? { rules } : {}) })
         const advice = run.refusals.refused(name, refused)
         return { state: "refused", why: advice === undefined ? refused : `${refused}\n${advice}`, attachments: notes }
       }

@@ -8,6 +8,7 @@ import { clip, isReadOnly, needsApproval, questionOf } from "../../tools/default
 import { type CallRequest, orInterrupted } from "../../tools/run-calls.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
 import { type HookOutcome, type RunHooks, reportsOf } from "../hooks/hooks.ts"
+import { offeredRules } from "./offered-rules.ts"
 import { type Judgement, judge, type PermissionPolicy } from "./permissions.ts"
 
 /** How a refusal ends that a rule or a person could have turned into a yes. */
@@ -25,6 +26,8 @@ export interface PermissionRequest {
   readonly onlyPerson?: true
   /** No query waits for the answer. It may come while the person does something else. */
   readonly background?: true
+  /** Rules for `agent.allow` that would answer such questions from now on. Absent where there are no narrow ones. */
+  readonly rules?: readonly string[]
 }
 
 export type PermissionAnswer = { readonly allowed: true } | { readonly allowed: false; readonly remark?: string }
@@ -47,6 +50,8 @@ export interface Candidate {
   readonly before: Pick<HookOutcome, "permission" | "reason">
   /** Why it may not run. */
   readonly refused?: string
+  /** No one could be asked. These rules would have allowed it. */
+  readonly rules?: readonly string[]
   /** No person, rule, mode or hook said yes to it. */
   readonly unasked?: true
   /** Why the query ends. */
@@ -112,10 +117,12 @@ async function person(
 ): Promise<Candidate> {
   const { askPermission, signal } = gate
   const { call, tool, question: asked } = candidate.request
-  if (!askPermission) return { ...candidate, refused: `${why}, and ${NO_ONE_TO_ASK}` }
+  const rules = offeredRules({ tool: tool.name, question: asked, ...doubt }, gate.policy().project)
+  if (!askPermission) return { ...candidate, refused: `${why}, and ${NO_ONE_TO_ASK}`, rules }
   notifyOf(tool.name, gate)
+  const offered = rules.length === 0 ? {} : { rules }
   const answer = await orInterrupted(signal, async () =>
-    askPermission({ id: call.id, tool: tool.name, question: asked, why, ...doubt }),
+    askPermission({ id: call.id, tool: tool.name, question: asked, why, ...doubt, ...offered }),
   )
   if (answer.allowed) return candidate
   return { ...candidate, refused: `the user said no${answer.remark ? `: ${answer.remark}` : ""}` }

@@ -98,6 +98,7 @@ function couldStart(pattern: string, text: string): boolean {
   return fixed.startsWith(text) || text.startsWith(fixed)
 }
 
+/** Permission rules by what they do. */
 export interface RuleLists {
   readonly allow: readonly string[]
   readonly ask: readonly string[]
@@ -105,7 +106,10 @@ export interface RuleLists {
 }
 
 /** Sentences about rules that can match nothing, so that no one relies on them. */
-export function ruleProblems({ allow, ask, deny }: RuleLists, tools: readonly Pick<Tool, "name">[]): readonly string[] {
+export function ruleProblems(
+  { allow, ask, deny }: RuleLists,
+  tools: readonly Pick<Tool, "name">[] = [],
+): readonly string[] {
   const sentences = (rules: readonly string[], strict: boolean) =>
     rules.flatMap((text) => {
       const why = problemWith(text, { tools, strict })

@@ -1,0 +1,30 @@
+/** The settings of a project, and whether a person trusted what its files would run or widen. */
+import { readSettings, type SettingsInput, type SettingsReading } from "./settings.ts"
+import { grantTrust, leftOutSentences, type Trust, trustOf } from "./trust.ts"
+
+/** Everything that settings say for a project, read once: what a person is asked about is what counts afterwards. */
+export interface ProjectSettings extends SettingsReading {
+  /** Whether a person trusted exactly these contents. */
+  trust(): Promise<Trust>
+  /** Trusts exactly these contents from now on. Call it only after a person said yes. */
+  grantTrust(): Promise<void>
+  /** A sentence for each part that does not count without trust. */
+  readonly leftOut: readonly string[]
+}
+
+export interface SettingsPlace {
+  readonly root: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly settings?: SettingsInput
+}
+
+export async function readWithTrust({ root, cwd, env, settings }: SettingsPlace): Promise<ProjectSettings> {
+  const reading = await readSettings({ home: root, cwd, env, ...(settings ? { code: settings } : {}) })
+  return {
+    ...reading,
+    leftOut: leftOutSentences(reading.parts),
+    trust: () => trustOf(root, reading),
+    grantTrust: () => grantTrust(root, reading),
+  }
+}
