@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { deepImports, findCycles, importsOf, loadsWholeLibrary, setsHooks, upwardImports } from "./check-structure.ts"
+import { deepImports, findCycles, importsOf, setsHooks, upwardImports } from "./check-structure.ts"
 
 const sources: Record<string, string> = {
   "packages/core/src/base/ids.ts": "",
@@ -22,15 +22,6 @@ describe("the structure check", () => {
     expect(deepImports(imports)).toEqual([
       { from: "packages/sim/src/server.ts", to: "packages/core/src/agent/query.ts" },
     ])
-  })
-
-  test("reports what would load the whole library", () => {
-    const from = (what: string) =>
-      loadsWholeLibrary(`import { a } from "./a.ts"\nimport ${what}"@strata/core/internal"\n`)
-    expect([from("{ b, type C } from "), from("{\n  b,\n} from ")]).toEqual([true, true])
-    expect(loadsWholeLibrary('const { b } = await import("@strata/core/internal")')).toBe(true)
-    expect(from("type { C } from ")).toBe(false)
-    expect(loadsWholeLibrary('import { b } from "@strata/core/internal/base/b"')).toBe(false)
   })
 
   test("reports a circle", () => {

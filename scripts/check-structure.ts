@@ -2,7 +2,7 @@
  * Checks the structure of the repository.
  * - A folder of `core/src` imports only from folders below it, a package only from packages below it. Type imports count.
  * - A package imports what another one exports, by its name: no path leads into another package's sources.
- * - The program, the replay, the plugins and the simulator import no value from `@strata/core/internal`: that would load the whole library.
+ * - The program imports from the inside of the library only what `structure/internal-imports.ts` lists, with a reason.
  * - No file imports itself in a circle.
  * - No file shared by tests sets hooks: it is loaded once, so its hooks would apply to the first test file only.
  * - Every requirement id that a file names is explained in docs/development/requirements.md. Comments in sources name none.
@@ -12,6 +12,7 @@ import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative, sep } from "node:path"
 import { isTestFile } from "./source-parts.ts"
 import { entriesOf, exportedNames } from "./structure/exported-names.ts"
+import { internalProblems } from "./structure/internal-imports.ts"
 import { unnamedTypes } from "./structure/public-types.ts"
 import { withDeclarations } from "./structure/published-declarations.ts"
 import { idsInComments, listedIds, unlistedIds } from "./structure/requirement-ids.ts"
@@ -56,11 +57,6 @@ const packageOf = (file: string) => file.split(sep)[1]!
 /** Imports by path from one package into another. */
 export const deepImports = (imports: readonly Import[]): readonly Import[] =>
   imports.filter(({ from, to }) => packageOf(from) !== packageOf(to))
-
-const WHOLE_LIBRARY =
-  /^(?:import|export) (?!type )[^"]*? from "@strata\/core\/internal"|import\("@strata\/core\/internal"\)/m
-
-export const loadsWholeLibrary = (source: string): boolean => WHOLE_LIBRARY.test(source)
 
 export function findCycles(imports: readonly Import[]): readonly (readonly string[])[] {
   const targets = Map.groupBy(imports, ({ from }) => from)
@@ -121,9 +117,7 @@ if (import.meta.main) {
   const problems = [
     ...upwardImports(imports).map(({ from, to }) => `${from} imports upwards: ${to}`),
     ...deepImports(imports).map(({ from, to }) => `${from} imports by path what another package should export: ${to}`),
-    ...files
-      .filter((file) => ["cli", "replay", "plugins", "sim"].includes(packageOf(file)) && loadsWholeLibrary(read(file)))
-      .map((file) => `${file} loads all of @strata/core/internal: import values from @strata/core/internal/<file>`),
+    ...internalProblems(files, read),
     ...findCycles(imports).map((cycle) => `import cycle: ${cycle.join(" -> ")}`),
     ...shared
       .filter((file) => setsHooks(read(file)))

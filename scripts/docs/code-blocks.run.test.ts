@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process"
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { loadSettings } from "@strata/core/internal"
+import { loadSettings } from "@strata/core/internal/settings/settings"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
 import { isWhole, size } from "../../packages/core/test/size.ts"
 import { type CodeBlock, codeBlocks } from "./code-blocks.ts"

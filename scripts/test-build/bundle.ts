@@ -47,7 +47,6 @@ export async function bundlePackages(root: string, output: string): Promise<void
       ...shared,
       entryPoints: {
         "core/index": source("core/src/index.ts"),
-        "core/internal": source("core/src/internal.ts"),
         "replay/index": source("replay/src/index.ts"),
         "sim/index": source("sim/src/index.ts"),
       },
@@ -57,7 +56,7 @@ export async function bundlePackages(root: string, output: string): Promise<void
     }),
   ])
   cpSync(source("cli/package.json"), join(output, "cli", "package.json")) // has the version
-  describePackage(join(output, "core"), { ".": "./index.js", "./internal": "./internal.js" })
+  describePackage(join(output, "core"), { ".": "./index.js" })
   describePackage(join(output, "replay"), { ".": "./index.js" })
   describePackage(join(output, "sim"), { ".": "./index.js" })
 }

@@ -1,5 +1,7 @@
 /** The chat at several sizes of the window, and resized while it works. The captures are in `captures/`. */
-import { findModel, repeatedReads, resolveThresholds } from "@strata/core/internal"
+import { findModel } from "@strata/core"
+import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
+import { resolveThresholds } from "@strata/core/internal/tokens/window"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { type ContextPicture, contextLines } from "../src/chat/context-panel.ts"
 import { type CostPicture, costLines } from "../src/chat/cost-panel.ts"

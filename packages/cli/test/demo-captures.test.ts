@@ -1,7 +1,7 @@
 /** The demo at several sizes of the window, resized while it works, and from its first frame to its last. The captures are in `captures/`. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { QueryEvent } from "@strata/core/internal"
+import type { QueryEvent } from "@strata/core"
 import { makeScratch } from "@strata/sim"
 import { afterEach, expect, test, vi } from "vitest"
 import { work } from "../src/demo/command.ts"

@@ -1,7 +1,7 @@
 /** `strata dream`, with the simulator as the model. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectIdentity } from "@strata/core/internal"
+import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { type Brain, extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { expect, test } from "vitest"
 import { workbench } from "./workbench.ts"

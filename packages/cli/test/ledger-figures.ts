@@ -1,5 +1,7 @@
 /** Figures of a ledger for the tests of what shows them. */
-import { type LayerSaving, type LedgerSummary, NO_TOKENS } from "@strata/core/internal"
+import type { LayerSaving } from "@strata/core"
+import { NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import type { LedgerSummary } from "@strata/core/internal/views/ledger/ledger"
 
 const NOTHING: Omit<LayerSaving, "layer"> = {
   decisions: 1,

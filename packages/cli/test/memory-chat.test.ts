@@ -1,7 +1,7 @@
 /** Memory in `strata chat`: a line that starts with `#`, `/memory`, `/dream`, what is written after an answer, and what a later conversation was offered. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectIdentity } from "@strata/core/internal"
+import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"

@@ -7,7 +7,8 @@
  */
 import { globSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
-import { localPerson, type Model, openConversation } from "@strata/core/internal"
+import { localPerson, type Model } from "@strata/core"
+import { openConversation } from "@strata/core/internal/front-door"
 import { findModel } from "@strata/core/internal/tokens/models"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "./measure.ts"
 

@@ -4,7 +4,8 @@
  *     node packages/core/bench/estimator.ts
  */
 
-import { CONTENT_CLASSES, createEstimator, measureText } from "@strata/core/internal"
+import { CONTENT_CLASSES } from "@strata/core/internal/tokens/content-class"
+import { createEstimator, measureText } from "@strata/core/internal/tokens/estimate"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { SAMPLE_TEXTS } from "../test/sample-texts.ts"
 

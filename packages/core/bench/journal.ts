@@ -7,9 +7,12 @@
 import { execFileSync } from "node:child_process"
 import { stat } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { type Draft, type FlushMode, fileStore, openConversation, seededIds } from "@strata/core/internal"
-import { projectName } from "@strata/core/internal/base/ids"
+import type { EntryDraft as Draft } from "@strata/core"
+import { projectName, seededIds } from "@strata/core/internal/base/ids"
 import { placeFor } from "@strata/core/internal/base/owner"
+import { openConversation } from "@strata/core/internal/front-door"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import type { FlushMode } from "@strata/core/internal/journal/store"
 import { inTemporaryDirectory, isShort, milliseconds, timed } from "./measure.ts"
 
 const MEGABYTE = 1_000_000

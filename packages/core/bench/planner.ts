@@ -4,7 +4,10 @@
  *
  *     npm run bench -- planner
  */
-import { createFlags, DEFAULT_SETTINGS, findModel, Views } from "@strata/core/internal"
+import { findModel } from "@strata/core"
+import { createFlags } from "@strata/core/internal/settings/flags"
+import { DEFAULT_SETTINGS } from "@strata/core/internal/settings/settings"
+import { Views } from "@strata/core/internal/views/views"
 import type { LayerContext } from "../src/layers/layer.ts"
 import { plannedCompaction } from "../src/layers/planner/compact-now.ts"
 import { pausePlan } from "../src/layers/planner/keep-warm.ts"

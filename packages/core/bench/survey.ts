@@ -4,7 +4,10 @@
  *
  *     npm run bench -- survey
  */
-import { type Layer, microcompaction, openConversation, toolResultStorage } from "@strata/core/internal"
+import type { Layer } from "@strata/core"
+import { openConversation } from "@strata/core/internal/front-door"
+import { toolResultStorage } from "@strata/core/internal/layers/1-tool-results/tool-result-storage"
+import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "./measure.ts"
 
 const TURNS = isShort ? 60 : 200

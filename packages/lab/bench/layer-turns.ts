@@ -1,6 +1,9 @@
 /** What layers 1 and 2 cost in time. Turns with and without them alternate, so that both see the same load on the machine. */
 
-import { type Conversation, microcompaction, openConversation, toolResultStorage } from "@strata/core/internal"
+import type { Conversation } from "@strata/core"
+import { openConversation } from "@strata/core/internal/front-door"
+import { toolResultStorage } from "@strata/core/internal/layers/1-tool-results/tool-result-storage"
+import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../../core/bench/measure.ts"
 
 const MODEL = "claude-opus-4-6"

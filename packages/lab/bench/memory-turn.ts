@@ -2,10 +2,8 @@
 
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { openConversation } from "@strata/core"
-import type { MemoryDraft } from "@strata/core/internal"
+import { localPerson, type MemoryDraft, openConversation } from "@strata/core"
 import { projectName, seededIds } from "@strata/core/internal/base/ids"
-import { localPerson } from "@strata/core/internal/base/owner"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { openBank } from "@strata/core/internal/memory/bank"

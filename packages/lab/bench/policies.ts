@@ -6,7 +6,8 @@
  */
 import { existsSync } from "node:fs"
 import { basename } from "node:path"
-import { costOf, findModel, type Message, tokenCounts } from "@strata/core/internal"
+import { findModel, type Message } from "@strata/core"
+import { costOf, tokenCounts } from "@strata/core/internal/tokens/price"
 import { CLEARING_ONLY, type Policy, type ReplayReport, replay } from "@strata/replay"
 import { STRATA } from "@strata/replay/internal/policies/clearing-only"
 import { layered } from "@strata/replay/internal/policies/layered"

@@ -6,7 +6,9 @@
  *     npm run bench -- recall
  */
 import { join } from "node:path"
-import { createEstimator, measureText, type Passage, PassageIndex } from "@strata/core/internal"
+import type { Passage } from "@strata/core/internal/recall/passage"
+import { PassageIndex } from "@strata/core/internal/recall/passage-index"
+import { createEstimator, measureText } from "@strata/core/internal/tokens/estimate"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../../core/bench/measure.ts"
 import { makeDialogue } from "../src/memory-questions/dialogues.ts"
 import { measureReach, reachReport } from "../src/reach/measure.ts"

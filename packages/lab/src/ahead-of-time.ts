@@ -6,7 +6,10 @@
  *     npm run ahead-of-time
  */
 import { existsSync } from "node:fs"
-import { isBoundary, leadFor, type Message, paceIn, usageTotal } from "@strata/core/internal"
+import type { Message } from "@strata/core"
+import { leadFor, paceIn } from "@strata/core/internal/layers/4-compaction/pace"
+import { isBoundary } from "@strata/core/internal/messages/messages"
+import { usageTotal } from "@strata/core/internal/tokens/context-size"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
 
 const SUMMARISERS = [10, 30, 88] // seconds that a summary takes

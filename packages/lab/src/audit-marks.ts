@@ -6,8 +6,9 @@
  */
 import { existsSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { type Message, usageTotal } from "@strata/core/internal"
+import type { Message } from "@strata/core"
 import { summarise } from "@strata/core/internal/model/offline/summary"
+import { usageTotal } from "@strata/core/internal/tokens/context-size"
 import { sample } from "./audit-marks/conversations.ts"
 import { distortAll, emptyTally, plantAll, Range, readable, type Tally } from "./audit-marks/measure.ts"
 import { recordedCompactions } from "./compaction-marks/recorded-compactions.ts"

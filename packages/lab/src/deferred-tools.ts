@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { codingTools, openAgent, type Tool } from "@strata/core"
-import { anthropicModel } from "@strata/core/internal"
+import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
 import { startSimulator, workerBrain } from "@strata/sim"
 
 export interface Measured {

@@ -7,14 +7,9 @@
  * As in real use, each window is estimated first and learnt from afterwards. Both columns of a table cover the same windows:
  * those after the third.
  */
-import {
-  createEstimator,
-  type ErrorSummary,
-  type Estimator,
-  findModel,
-  type Measure,
-  summarizeErrors,
-} from "@strata/core/internal"
+import { findModel } from "@strata/core"
+import { type ErrorSummary, summarizeErrors } from "@strata/core/internal/tokens/calibrate"
+import { createEstimator, type Estimator, type Measure } from "@strata/core/internal/tokens/estimate"
 import { type RecordedConversation, recordedConversations } from "./recordings.ts"
 import { type UsageWindow, usageWindows } from "./usage-windows.ts"
 

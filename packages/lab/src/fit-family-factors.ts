@@ -8,7 +8,9 @@
  * thinking. Errors count as absolute shares, not squared: some windows have unrecorded content, and the factors should fit the
  * typical window.
  */
-import { type Block, CONTENT_CLASSES, findModel, measureBlocks } from "@strata/core/internal"
+import { type Block, findModel } from "@strata/core"
+import { CONTENT_CLASSES } from "@strata/core/internal/tokens/content-class"
+import { measureBlocks } from "@strata/core/internal/tokens/estimate"
 import { nonNegativeLeastSquares } from "./least-squares.ts"
 import { recordedConversations } from "./recordings.ts"
 import { finishedAnswers, usageWindows } from "./usage-windows.ts"

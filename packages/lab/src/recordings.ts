@@ -2,7 +2,10 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { ImportError, importTranscript, type Message, mainPath } from "@strata/core/internal"
+import type { Message } from "@strata/core"
+import { ImportError } from "@strata/core/internal/base/errors"
+import { importTranscript } from "@strata/core/internal/import/import-file"
+import { mainPath } from "@strata/core/internal/import/main-path"
 
 export interface RecordedConversation {
   readonly name: string

@@ -6,19 +6,17 @@ import {
   type AssistantMessage,
   type Block,
   contentOf,
-  createEstimator,
   findModel,
-  isBoundary,
   isHuman,
-  isSentToModel,
-  isThinking,
   isToolResult,
   isToolUse,
   type Message,
-  renderAttachment,
-  resultBlocks,
   type Usage,
-} from "@strata/core/internal"
+} from "@strata/core"
+import { renderAttachment } from "@strata/core/internal/messages/attachments"
+import { isThinking, resultBlocks } from "@strata/core/internal/messages/blocks"
+import { isBoundary, isSentToModel } from "@strata/core/internal/messages/messages"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
 
 export interface UsageWindow {
   readonly model: string

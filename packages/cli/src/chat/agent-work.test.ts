@@ -1,4 +1,4 @@
-import { StrataError } from "@strata/core/internal/base/errors"
+import { StrataError } from "@strata/core"
 import { expect, test } from "vitest"
 import type { SessionAgent } from "../session.ts"
 import { AgentWork } from "./agent-work.ts"

@@ -1,5 +1,5 @@
 /** The agent at work: starts and interrupts queries, delivers queued messages, and keeps the screen up to date meanwhile. */
-import type { QueryEvent } from "@strata/core/internal"
+import type { QueryEvent } from "@strata/core"
 import { type Compacting, type CompactingEnd, compactingEvents } from "../compacting.ts"
 import { titleFrom } from "../conversation-names.ts"
 import type { SessionAgent, Workspace } from "../session.ts"

@@ -1,6 +1,6 @@
 /** `/agents`: a list to choose from, the view of one agent as it works, a way to stop it, and messages to it. */
 import { randomUUID } from "node:crypto"
-import type { AgentView, QueryEvent, Team } from "@strata/core/internal"
+import type { AgentView, QueryEvent, Team } from "@strata/core"
 import { entryLines } from "../agents/activity.ts"
 import { nameOf, nowOf, STATUS_WORDS } from "../agents/page.ts"
 import { counted, dollarsOrUnknown } from "../display/numbers.ts"

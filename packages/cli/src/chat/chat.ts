@@ -1,11 +1,17 @@
 /** The chat between screen and agent: carries out what the person types and keeps the screen up to date. Knows nothing of ink. */
 import { join } from "node:path"
-import type { KeptConversation, ProjectBank } from "@strata/core"
-import type { CompactionOrder, EditorState, PermissionMode, UndoRequest } from "@strata/core/internal"
+import {
+  type CompactionOrder,
+  type EditorState,
+  type KeptConversation,
+  type PermissionMode,
+  type ProjectBank,
+  textOf,
+  type UndoRequest,
+} from "@strata/core"
 import { reasonOf } from "@strata/core/internal/base/errors"
 import { projectName } from "@strata/core/internal/base/ids"
 import { projectDirectory } from "@strata/core/internal/journal/file/layout"
-import { textOf } from "@strata/core/internal/messages/blocks"
 import { counted } from "../display/numbers.ts"
 import { restoredSentence } from "../display/restored.ts"
 import { undoSentence } from "../display/undo.ts"

@@ -1,17 +1,22 @@
 /** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
 import { readFile } from "node:fs/promises"
-import type { KeptConversation } from "@strata/core"
-import type { ClearingRequest, Dreaming, PermissionMode, UndoRequest } from "@strata/core/internal"
-import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
+import {
+  type ClearingRequest,
+  type Dreaming,
+  type KeptConversation,
+  PERMISSION_MODES,
+  type PermissionMode,
+  type UndoRequest,
+} from "@strata/core"
 import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
 import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
 import { createFlags } from "@strata/core/internal/settings/flags"
 import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
 import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
-import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import type { CompactRequest } from "../compacting.ts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { planLines } from "../display/compaction.ts"
+import { summarise } from "../display/ledger.ts"
 import { timeAgo } from "../display/numbers.ts"
 import { clearingSentence, undoSentence } from "../display/undo.ts"
 import { printable, visible } from "../display/visible.ts"

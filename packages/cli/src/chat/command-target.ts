@@ -1,6 +1,12 @@
 /** What a slash command can do with the chat. */
-import type { KeptConversation, ProjectBank } from "@strata/core"
-import type { CompactionOrder, PermissionMode, RestorePlan, UndoRequest } from "@strata/core/internal"
+import type {
+  CompactionOrder,
+  KeptConversation,
+  PermissionMode,
+  ProjectBank,
+  RestorePlan,
+  UndoRequest,
+} from "@strata/core"
 import type { SessionAgent } from "../session.ts"
 import type { DialogBody } from "./dialog.ts"
 import type { OwnCommand } from "./own-commands.ts"

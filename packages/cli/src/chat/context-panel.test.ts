@@ -1,4 +1,4 @@
-import type { Accounting, Thresholds } from "@strata/core/internal"
+import type { Accounting, Thresholds } from "@strata/core"
 import { expect, test } from "vitest"
 import { SAVINGS } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"

@@ -1,4 +1,5 @@
-import { findModel, repeatedReads } from "@strata/core/internal"
+import { findModel } from "@strata/core"
+import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
 import { expect, test } from "vitest"
 import { SAVINGS, saving, summaryOf } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"

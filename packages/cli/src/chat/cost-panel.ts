@@ -1,8 +1,14 @@
 /** `/cost`: the ledger by model and purpose, what the layers saved, what lost caches and repeated reads cost. */
 
-import { PURPOSE_WORDS } from "@strata/core"
-import type { AgentCost, BreakCause, BreakTotal, LedgerLine, LedgerSummary, RepeatedReads } from "@strata/core/internal"
+import {
+  type AgentCost,
+  type BreakCause,
+  type CacheBreakTotal as BreakTotal,
+  PURPOSE_WORDS,
+  type RepeatedReads,
+} from "@strata/core"
 import { inputTokens } from "@strata/core/internal/base/token-counts"
+import type { LedgerLine, LedgerSummary } from "../display/ledger.ts"
 import { listing } from "../display/long-list.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import {

@@ -5,7 +5,7 @@
 import { chmod, lstat, mkdir, rm } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
 import { dirname } from "node:path"
-import type { EditorState } from "@strata/core/internal"
+import type { EditorState } from "@strata/core"
 import { reasonOf } from "@strata/core/internal/base/errors"
 
 const MOST_LINE_BYTES = 512 * 1024 // the longest selection, escaped

@@ -1,4 +1,4 @@
-import type { RangePlan } from "@strata/core/internal"
+import type { RangePlan } from "@strata/core"
 import { RangeRefusedError } from "@strata/core/internal/base/errors"
 import { expect, test } from "vitest"
 import type { CommandTarget } from "./command-target.ts"

@@ -1,5 +1,5 @@
 /** What keys do: answer an open question, edit the input line, or call the chat. */
-import type { PermissionMode } from "@strata/core/internal"
+import type { PermissionMode } from "@strata/core"
 import type { Chat } from "./chat.ts"
 import { menuFor } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"

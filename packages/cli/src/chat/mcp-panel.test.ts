@@ -1,4 +1,4 @@
-import type { SignInPerson } from "@strata/core/internal"
+import type { SignInPerson } from "@strata/core/internal/tools/mcp/sign-in/sign-in"
 import { expect, test } from "vitest"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogAnswer, DialogDraft } from "./dialog.ts"

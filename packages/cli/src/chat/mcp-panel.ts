@@ -4,7 +4,6 @@
  */
 
 import { spawn } from "node:child_process"
-import { escaped } from "@strata/core/internal/base/escaped-text"
 import { isDeferred, nameOf } from "@strata/core/internal/messages/tool-references"
 import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { toolDefinition } from "@strata/core/internal/tools/definition/definition"
@@ -13,6 +12,7 @@ import { listing } from "../display/long-list.ts"
 import { counted, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { firstLine, fitted, indented, padEnd, widthOf, wrapped } from "../display/text.ts"
+import { escaped } from "../display/visible.ts"
 import type { SessionAgent } from "../session.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { PanelLook } from "./panels.ts"

@@ -2,12 +2,13 @@
  * Slash commands that do not come with Strata: markdown files that people wrote for Claude Code or for Strata (the person's own, and those
  * of a trusted project), and prompts of MCP servers. What follows the name is filled in for `$ARGUMENTS`, `$1`, `$2` and so on.
  */
-import type { ServerPrompt, ToolServer } from "@strata/core/internal"
-import { escaped } from "@strata/core/internal/base/escaped-text"
+
+import type { EffectiveSettings } from "@strata/core"
 import { readMarkdown } from "@strata/core/internal/base/markdown-file"
 import { type AgentFile, homeAgentFiles } from "@strata/core/internal/settings/agent-files"
-import type { EffectiveSettings } from "@strata/core/internal/settings/settings"
+import type { ServerPrompt, ToolServer } from "@strata/core/internal/tools/tool"
 import { firstLine } from "../display/text.ts"
+import { escaped } from "../display/visible.ts"
 
 export interface OwnCommand {
   readonly name: string

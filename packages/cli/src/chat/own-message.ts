@@ -2,9 +2,9 @@
  * What a command of the person's, of the project or of an MCP server sends. Commands inside it run only as the permission rules allow,
  * and tools that it wants without questions need the person's yes. What a server or a command returns is attached as content.
  */
-import type { Attachment } from "@strata/core/internal"
-import { escaped } from "@strata/core/internal/base/escaped-text"
+import type { Attachment } from "@strata/core"
 import { isPermissionRule } from "@strata/core/internal/base/vocabulary"
+import { escaped } from "../display/visible.ts"
 import type { SessionAgent } from "../session.ts"
 import { argumentsIn, commandParts, findOwnCommand, type OwnCommand, promptUsage } from "./own-commands.ts"
 import type { Ask } from "./person.ts"

@@ -1,4 +1,4 @@
-import type { Message } from "@strata/core/internal"
+import type { Message } from "@strata/core"
 import { expect, test } from "vitest"
 import { pastItems } from "./past-items.ts"
 

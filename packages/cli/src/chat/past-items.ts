@@ -1,8 +1,17 @@
 /** The screen of a resumed conversation, rebuilt from its messages. */
-import { resultText } from "@strata/core"
-import type { Block, Message, ToolResult } from "@strata/core/internal"
-import { isText, isThinking, isToolResult, isToolUse, textOf, toBlocks } from "@strata/core/internal/messages/blocks"
-import { contentOf, isShownToPerson } from "@strata/core/internal/messages/messages"
+import {
+  type Block,
+  contentOf,
+  isText,
+  isToolResult,
+  isToolUse,
+  type Message,
+  resultText,
+  type ToolResult,
+  textOf,
+} from "@strata/core"
+import { isThinking, toBlocks } from "@strata/core/internal/messages/blocks"
+import { isShownToPerson } from "@strata/core/internal/messages/messages"
 import { firstLine } from "../display/text.ts"
 import { resultSummary } from "../display/tool-calls.ts"
 import type { CompactionItem, Item } from "./state.ts"

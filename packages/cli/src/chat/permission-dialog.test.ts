@@ -1,4 +1,4 @@
-import type { PermissionQuestion } from "@strata/core/internal"
+import type { PermissionQuestion } from "@strata/core"
 import { expect, test } from "vitest"
 import { permissionDialog } from "./permission-dialog.ts"
 

@@ -3,7 +3,8 @@
  * whole diff of an edit, the address of a page as it is resolved, the whole input of other tools.
  */
 import { isAbsolute, relative } from "node:path"
-import type { PermissionRequest, UnusualKind } from "@strata/core/internal"
+import type { PermissionRequest } from "@strata/core"
+import type { UnusualKind } from "@strata/core/internal/tools/shell/command/facts"
 import { callWords } from "../display/tool-calls.ts"
 import { ruleMeaning } from "../permission-rules.ts"
 import type { DialogBody, DialogDraft, DialogNote, DialogOption } from "./dialog.ts"

@@ -1,4 +1,4 @@
-import type { QueryEvent } from "@strata/core/internal"
+import type { QueryEvent } from "@strata/core"
 import { expect, test } from "vitest"
 import { openedItem } from "./folded.ts"
 import { itemsAfter } from "./query-items.ts"

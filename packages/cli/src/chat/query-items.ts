@@ -1,6 +1,5 @@
 /** What each event of a query adds to the screen. */
-import { resultText } from "@strata/core"
-import type { QueryEvent } from "@strata/core/internal"
+import { type QueryEvent, resultText } from "@strata/core"
 import { attachmentWords } from "../display/attachments.ts"
 import { firstLine } from "../display/text.ts"
 import { resultSummary } from "../display/tool-calls.ts"

@@ -1,4 +1,6 @@
-import { account, type CompactionProgress, createEstimator, type QueryEvent } from "@strata/core/internal"
+import type { CompactionProgress, QueryEvent } from "@strata/core"
+import { account } from "@strata/core/internal/tokens/accounting"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { describe, expect, test } from "vitest"
 import { historyOf } from "./input-history.ts"
 import { type Action, reduce } from "./reduce.ts"

@@ -1,5 +1,5 @@
 /** Turns actions into the state on the screen. Pure: no terminal, no clock. */
-import type { CompactionProgress, QueryEvent } from "@strata/core/internal"
+import type { CompactionProgress, QueryEvent } from "@strata/core"
 import { stepWords } from "../display/compaction.ts"
 import { type Completion, completionAfter, triggerAt } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"

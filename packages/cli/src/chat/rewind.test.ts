@@ -1,4 +1,4 @@
-import type { PlannedFile, RestorePlan } from "@strata/core/internal"
+import type { PlannedFile, RestorePlan } from "@strata/core"
 import { expect, test } from "vitest"
 import { restoredSentence, restoreLines } from "../display/restored.ts"
 import type { CommandTarget } from "./command-target.ts"

@@ -1,5 +1,5 @@
 /** The slash commands of the chat, as a table: `/help` prints it, Tab completes from it, typos get a suggestion from it. */
-import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
+import { PERMISSION_MODES } from "@strata/core"
 import { readClearRequest, readCompactRequest, readUndoRequest } from "../compacting.ts"
 import { nearestTo } from "../suggestion.ts"
 import { showAgents } from "./agents-panel.ts"

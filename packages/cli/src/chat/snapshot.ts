@@ -1,9 +1,9 @@
 /** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
-import type { Agent, AgentView, FigureName, PlannerReport, SwitchName } from "@strata/core/internal"
+import { type Agent, type AgentView, textOf } from "@strata/core"
 import { firstNotesAt } from "@strata/core/internal/layers/3-session-memory/due"
-import { textOf } from "@strata/core/internal/messages/blocks"
-import { FIGURES, SWITCHES } from "@strata/core/internal/settings/flag-names"
-import { summarise } from "@strata/core/internal/views/ledger/ledger"
+import type { PlannerReport } from "@strata/core/internal/layers/planner/report"
+import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "@strata/core/internal/settings/flag-names"
+import { summarise } from "../display/ledger.ts"
 import type { SessionAgent } from "../session.ts"
 import type { CompactionState, NotesState } from "./memory-words.ts"
 import type { Item, QueuedInput, Status } from "./state.ts"

@@ -1,5 +1,5 @@
 /** What the chat shows, as plain data. Everything on the screen is a function of this. */
-import type { AuditFigures, PermissionMode } from "@strata/core/internal"
+import type { AuditFigures, PermissionMode } from "@strata/core"
 import { type Completion, NO_COMPLETION } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"

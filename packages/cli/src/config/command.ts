@@ -1,6 +1,7 @@
 /** `strata config`: shows the settings for this directory, or what is wrong with them. */
+
+import { strataDirectory } from "@strata/core"
 import { SettingsError } from "@strata/core/internal/base/errors"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
 import { forgetLimits } from "@strata/core/internal/journal/file/limits-file"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
@@ -23,7 +24,7 @@ const UNUSABLE = 1
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values } = readArguments(CONFIG, args)
-  const place = { home: defaultRoot(env), cwd, env }
+  const place = { home: strataDirectory(env), cwd, env }
   if (values["forget-limits"]) return forget(place.home, { json: values.json, print: terminal.print })
   const show = (lines: readonly string[]) => terminal.print(`${lines.join("\n")}\n`)
   try {

@@ -1,7 +1,7 @@
 /** All settings as plain data, each with its value and origin. `strata config --json` prints it. */
 import { access } from "node:fs/promises"
 import { join } from "node:path"
-import type { ProjectPart } from "@strata/core/internal"
+import type { ProjectPart } from "@strata/core"
 import { type LimitInHome, readLimits } from "@strata/core/internal/journal/file/limits-file"
 import { FIGURES, SWITCHES } from "@strata/core/internal/settings/flag-names"
 import { createFlags } from "@strata/core/internal/settings/flags"

@@ -1,4 +1,4 @@
-import type { QueryEnd } from "@strata/core/internal"
+import type { QueryEnd } from "@strata/core"
 import { expect, test } from "vitest"
 import { exitCode } from "./command.ts"
 

@@ -6,13 +6,13 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join, relative } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Agent, QueryEnd, QueryEvent } from "@strata/core/internal"
-import { credentialsFrom } from "@strata/core/internal/model/anthropic/credentials"
-import { summarise } from "@strata/core/internal/views/ledger/ledger"
+import type { Agent, QueryEnd, QueryEvent } from "@strata/core"
+import { hasCredentials } from "@strata/core"
 import { makeScratch, type Scratch } from "@strata/sim"
 import { readArguments } from "../arguments.ts"
 import type { Call, Run, Values } from "../command.ts"
 import { DEMO } from "../descriptions.ts"
+import { summarise } from "../display/ledger.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { EXIT, exitCodeOf, sentenceOf } from "../exit-codes.ts"
 import { interruptible } from "../run/interruption.ts"
@@ -133,7 +133,7 @@ async function nextDay({ workshop, terminal, ...watched }: SecondConversation): 
 const ownName = (env: Call["env"]) => (env.npm_package_name === CHECKOUT_NAME ? "npm run strata --" : "strata")
 
 const readerOf = (env: Call["env"]): Reader => ({
-  hasKey: credentialsFrom(env) !== undefined,
+  hasKey: hasCredentials(env),
   hasTranscripts: hasTranscripts(join(env.HOME ?? "", ".claude", "projects")),
 })
 

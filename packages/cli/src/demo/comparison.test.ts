@@ -1,4 +1,5 @@
-import { findModel, resolveThresholds } from "@strata/core/internal"
+import { findModel } from "@strata/core"
+import { resolveThresholds } from "@strata/core/internal/tokens/window"
 import { describe, expect, it } from "vitest"
 import { summaryOf } from "../../test/ledger-figures.ts"
 import { plainStyle as style } from "../display/terminal.ts"

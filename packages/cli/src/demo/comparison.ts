@@ -2,9 +2,8 @@
  * The same work with and without Strata, computed from the run. The bill: "with" is the ledger; "without" resends, in every request, what
  * was sent plus everything the layers had removed by then. What is still there: see `still-there.ts`. Pure.
  */
-import type { TokenCounts } from "@strata/core/internal"
+import { findModel, type TokenCounts } from "@strata/core"
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { findModel } from "@strata/core/internal/tokens/models"
 import { costOf } from "@strata/core/internal/tokens/price"
 import { dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"

@@ -1,6 +1,6 @@
 /** The second conversation of the demo: it starts empty, in the same project, and knows what the first one learned. */
 import { type Agent, type Memory, type MemoryBank, memoriesOfferedIn, type OfferedMemory } from "@strata/core"
-import type { LedgerSummary } from "@strata/core/internal"
+import type { LedgerSummary } from "../display/ledger.ts"
 import { ageOf, counted } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { firstLine, indented, wrapped } from "../display/text.ts"

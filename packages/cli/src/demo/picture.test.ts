@@ -1,4 +1,6 @@
-import { findModel, NO_TOKENS, type QueryEvent, resolveThresholds } from "@strata/core/internal"
+import { findModel, type QueryEvent } from "@strata/core"
+import { NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import { resolveThresholds } from "@strata/core/internal/tokens/window"
 import { describe, expect, it } from "vitest"
 import { SAVINGS } from "../../test/ledger-figures.ts"
 import { colourStyle, plainStyle as style } from "../display/terminal.ts"

@@ -1,6 +1,6 @@
 /** Shows the demo: a picture redrawn in place on a screen, one line per event elsewhere. */
 
-import type { QueryEvent } from "@strata/core/internal"
+import type { QueryEvent } from "@strata/core"
 import type { Scratch } from "@strata/sim"
 import { percent, short } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"

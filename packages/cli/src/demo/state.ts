@@ -1,18 +1,11 @@
 /** What the demo shows, as a value that changes with each event. Pure: reads no clock and no conversation. */
-import type {
-  Accounting,
-  CompactionProgress,
-  ContextSize,
-  Fill,
-  LedgerSummary,
-  QueryEvent,
-  Thresholds,
-} from "@strata/core/internal"
+import type { Accounting, CompactionProgress, ContextSize, Fill, QueryEvent, Thresholds } from "@strata/core"
 import { inputTokens } from "@strata/core/internal/base/token-counts"
 import { tokenCounts } from "@strata/core/internal/tokens/price"
 import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, stepWords } from "../display/compaction.ts"
 import { type ContextPart, contextParts } from "../display/context-parts.ts"
+import type { LedgerSummary } from "../display/ledger.ts"
 import { duration } from "../display/numbers.ts"
 import { resultSummary } from "../display/tool-calls.ts"
 import { printable } from "../display/visible.ts"

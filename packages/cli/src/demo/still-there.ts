@@ -5,11 +5,16 @@
  */
 
 import { relative } from "node:path"
-import { resultText } from "@strata/core"
-import type { Agent, Block } from "@strata/core/internal"
-import { isMessage } from "@strata/core/internal/journal/entries"
-import { isToolResult } from "@strata/core/internal/messages/blocks"
-import { type AssistantMessage, contentOf, type UserMessage } from "@strata/core/internal/messages/messages"
+import {
+  type Agent,
+  type AssistantMessage,
+  type Block,
+  contentOf,
+  isMessage,
+  isToolResult,
+  resultText,
+  type UserMessage,
+} from "@strata/core"
 import { fateOf } from "@strata/core/internal/views/record/artifacts"
 
 export type FactKind = "messages" | "rules" | "changes" | "results"

@@ -2,9 +2,8 @@
  * Everything the demo runs on: a simulator on loopback, the official SDK, and agents with the real tools in a scratch copy. All of them
  * work in the same project, so they share its memory.
  */
-import type { Agent, MemoryBank, Settings } from "@strata/core/internal"
+import { type Agent, localPerson, type MemoryBank, type Settings } from "@strata/core"
 import { openAgent } from "@strata/core/internal/agent/open-agent"
-import { localPerson } from "@strata/core/internal/base/owner"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { openBank } from "@strata/core/internal/memory/bank"
 import { projectIdentity } from "@strata/core/internal/memory/project-identity"

@@ -1,4 +1,4 @@
-import type { CompactionPlan } from "@strata/core/internal"
+import type { CompactionPlan } from "@strata/core"
 import { expect, test } from "vitest"
 import { compactedSentence, planLines, stepWords } from "./compaction.ts"
 import { widthOf } from "./text.ts"

@@ -2,6 +2,6 @@
 import type { Conversation } from "@strata/core"
 import { type LedgerSummary, summarise } from "@strata/core/internal/views/ledger/ledger"
 
-export type { LedgerSummary } from "@strata/core/internal/views/ledger/ledger"
+export { type LedgerLine, type LedgerSummary, summarise } from "@strata/core/internal/views/ledger/ledger"
 
 export const ledgerOf = (chat: Conversation): LedgerSummary => summarise(chat.views.ledger)

@@ -1,5 +1,5 @@
 /** Lists with 500 entries: on a screen the first ones and how to see the rest, in a pipe all of them. */
-import type { AgentView, Memory, MemoryChange } from "@strata/core/internal"
+import type { AgentView, Memory, MemoryChange } from "@strata/core"
 import { describe, expect, test } from "vitest"
 import { listPage as agentsPage } from "../agents/page.ts"
 import { whyPage } from "../memory/command.ts"

@@ -1,4 +1,4 @@
-import type { ToolResult } from "@strata/core/internal"
+import type { ToolResult } from "@strata/core"
 import { expect, test } from "vitest"
 import { resultSummary } from "./tool-calls.ts"
 

@@ -1,16 +1,15 @@
 /** `strata dream`: consolidates a project's memory now, and watches, ends or reviews a consolidation. */
 
 import { realpath } from "node:fs/promises"
-import type { Dreamed, DreamFigures, Dreaming } from "@strata/core/internal"
+import { type Dreamed, type Dreaming, localPerson, strataDirectory } from "@strata/core"
 import { judge } from "@strata/core/internal/agent/permissions/permissions"
 import { systemClock } from "@strata/core/internal/base/clock"
-import { localPerson } from "@strata/core/internal/base/owner"
 import { repositoryRoot } from "@strata/core/internal/base/repository"
 import { projectDreams } from "@strata/core/internal/conversation/project-dreams"
 import { openProjectMemory } from "@strata/core/internal/conversation/project-memory"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
 import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
+import type { DreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming"
 import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
 import { offlineModel } from "@strata/core/internal/model/offline/offline-model"
 import { createFlags } from "@strata/core/internal/settings/flags"
@@ -193,7 +192,7 @@ interface DreamPlaceOptions extends Pick<Call, "cwd" | "env"> {
 }
 
 async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptions): Promise<DreamPlace> {
-  const root = defaultRoot(env)
+  const root = strataDirectory(env)
   const cwd = await realpath(given)
   const reading = await readSettings({ home: root, cwd, env })
   const trust = await trustOf(root, reading)

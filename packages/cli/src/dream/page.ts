@@ -1,5 +1,6 @@
 /** Dreams as lines for a person: what runs, what it did, what waits for consent, and when the next one may start. */
-import type { DreamOverview, DreamState } from "@strata/core/internal"
+import type { DreamState } from "@strata/core"
+import type { DreamOverview } from "@strata/core/internal/layers/6-dreaming/dreaming"
 import { counted, dollars, timeAgo } from "../display/numbers.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"

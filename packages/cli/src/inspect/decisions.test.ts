@@ -1,6 +1,4 @@
-import type { Transcript } from "@strata/core"
-import type { DecisionEntry, Entry } from "@strata/core/internal"
-import { handleOf } from "@strata/core/internal/messages/handles"
+import { type DecisionEntry, type Entry, handleOf, type Transcript } from "@strata/core"
 import { expect, it } from "vitest"
 import { plainStyle as style } from "../display/terminal.ts"
 import { widthOf } from "../display/text.ts"

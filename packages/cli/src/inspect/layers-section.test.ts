@@ -1,5 +1,5 @@
-import type { Transcript } from "@strata/core"
-import { importTranscript, type Message } from "@strata/core/internal"
+import type { Message, Transcript } from "@strata/core"
+import { importTranscript } from "@strata/core/internal/import/import-file"
 import { placedEntries } from "@strata/core/internal/import/imported-entries"
 import { replayClearing as replay } from "@strata/replay"
 import { describe, expect, it } from "vitest"

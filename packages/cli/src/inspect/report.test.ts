@@ -1,5 +1,4 @@
-import type { Transcript } from "@strata/core"
-import type { AssistantMessage, Entry, Message, UserMessage } from "@strata/core/internal"
+import type { AssistantMessage, Entry, Message, Transcript, UserMessage } from "@strata/core"
 import { expect, it } from "vitest"
 import { plainStyle as style } from "../display/terminal.ts"
 import { analyse } from "./analysis.ts"

@@ -1,9 +1,7 @@
 /** `strata trust`: shows what a project's settings would run or widen, and trusts it, or takes that back. */
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
-import { type ProjectSettings, readSettings, type Trust } from "@strata/core"
-import { escaped } from "@strata/core/internal/base/escaped-text"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { type ProjectSettings, readSettings, strataDirectory, type Trust } from "@strata/core"
 import { revokeTrust } from "@strata/core/internal/settings/trust"
 import { listTrust } from "@strata/core/internal/settings/trust-store"
 import { readArguments } from "../arguments.ts"
@@ -11,6 +9,7 @@ import { askForWord } from "../ask-for-word.ts"
 import { type Run, UsageError } from "../command.ts"
 import { TRUST } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
+import { escaped } from "../display/visible.ts"
 import { columnsOf, dayOf, partLines } from "./page.ts"
 import { explain, keep } from "./question.ts"
 
@@ -19,7 +18,7 @@ const NOT_TRUSTED = 1
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(TRUST, args)
-  const root = defaultRoot(env)
+  const root = strataDirectory(env)
   if ([values.list, values.revoke, values.yes].filter(Boolean).length > 1)
     throw new UsageError("Use only one of --list, --revoke and --yes.")
   if (values.list) return list(root, terminal)

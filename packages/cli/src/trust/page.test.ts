@@ -1,4 +1,4 @@
-import type { ProjectPart } from "@strata/core/internal"
+import type { ProjectPart } from "@strata/core"
 import { expect, test } from "vitest"
 import { plainStyle } from "../display/terminal.ts"
 import { partLines } from "./page.ts"

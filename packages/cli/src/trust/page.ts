@@ -1,10 +1,10 @@
 /** What needs trust in a project, as lines for a person. Nothing in it can control the terminal. `strata trust` shows all of it. */
 import { basename, dirname, join } from "node:path"
 import type { ProjectPart } from "@strata/core"
-import { escaped } from "@strata/core/internal/base/escaped-text"
 import { partTitle, partVariables } from "@strata/core/internal/settings/project-parts"
 import { bodyRows } from "../chat/body-rows.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
+import { escaped } from "../display/visible.ts"
 
 export interface PartsLook {
   readonly style: Style

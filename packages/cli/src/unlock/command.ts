@@ -1,11 +1,12 @@
 /** `strata unlock`: shows who holds what of a project, and breaks locks whose machine or container is gone. */
 import { readdir, realpath } from "node:fs/promises"
 import { basename, join, relative } from "node:path"
+import { localPerson, strataDirectory } from "@strata/core"
 import { projectName } from "@strata/core/internal/base/ids"
-import { isPlaceOf, localPerson } from "@strata/core/internal/base/owner"
+import { isPlaceOf } from "@strata/core/internal/base/owner"
 import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
 import { breakLock, type FoundLock, findLocks } from "@strata/core/internal/journal/file/find-locks"
-import { defaultRoot, projectDirectory } from "@strata/core/internal/journal/file/layout"
+import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
@@ -20,7 +21,7 @@ const NOT_DONE = 1
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(UNLOCK, args)
   const [id] = operands
-  const root = defaultRoot(env)
+  const root = strataDirectory(env)
   const all = await findLocks([
     ...(await placesOf(root, cwd)),
     ...(id === undefined ? [] : await ownedPlaces(root, cwd)),

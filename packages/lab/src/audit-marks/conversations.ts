@@ -1,5 +1,5 @@
 /** Generated conversations for the audit, each with a truthful summary. Names and numbers are new in each one, and the seed decides all. */
-import type { Message } from "@strata/core/internal"
+import type { Message } from "@strata/core"
 
 export interface Sample {
   readonly messages: readonly Message[]

@@ -1,10 +1,12 @@
 /** Plants one false claim in a truthful summary and looks whether the audit finds it; counts alarms where nothing was planted. */
-import { artifacts, type Message, sentBlocks } from "@strata/core/internal"
+import type { Message } from "@strata/core"
 import { type Audit, type AuditInput, audit } from "@strata/core/internal/layers/4-compaction/check/audit"
 import { type Source, sourceOf } from "@strata/core/internal/layers/4-compaction/check/source"
+import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
 import { type Facts, gatherFacts } from "@strata/core/internal/model/offline/facts"
 import type { ReadMessage } from "@strata/core/internal/model/offline/read-message"
 import { readTimeline } from "@strata/core/internal/model/offline/timeline"
+import { artifacts } from "@strata/core/internal/views/record/artifacts"
 import { frontier } from "@strata/core/internal/views/record/frontier"
 import { DISTORTION_NAMES, type DistortionName, distortionsOf, LIE_NAMES, type LieName, plantLie } from "@strata/sim"
 

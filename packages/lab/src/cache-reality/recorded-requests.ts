@@ -9,21 +9,17 @@ import {
   type AssistantMessage,
   type Block,
   contentOf,
-  createEstimator,
-  type Estimator,
   findModel,
-  isBoundary,
   isHuman,
-  isMedia,
-  isSentToModel,
   isText,
-  isThinking,
   isToolResult,
   type Message,
-  renderAttachment,
-  resultBlocks,
   type Usage,
-} from "@strata/core/internal"
+} from "@strata/core"
+import { renderAttachment } from "@strata/core/internal/messages/attachments"
+import { isMedia, isThinking, resultBlocks } from "@strata/core/internal/messages/blocks"
+import { isBoundary, isSentToModel } from "@strata/core/internal/messages/messages"
+import { createEstimator, type Estimator } from "@strata/core/internal/tokens/estimate"
 import type { Ttl } from "@strata/sim"
 
 export interface RecordedRequest {

@@ -4,7 +4,7 @@
  * Breakpoints are not recorded. The replay assumes that Claude Code marks the system prompt and the last two messages, and pi the
  * system prompt and the last message. Codex uses a provider that caches on its own.
  */
-import { findModel } from "@strata/core/internal"
+import { findModel } from "@strata/core"
 import { type PrefixItem, PromptCache } from "@strata/sim"
 import type { RecordedBlock, RecordedRequest } from "./recorded-requests.ts"
 import { isSystem, type ShapedItem, type ShapedRequest, shapeRequests, systemEnds } from "./token-shares.ts"

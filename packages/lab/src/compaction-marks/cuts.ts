@@ -1,5 +1,7 @@
 /** Places to compact a recording that was never compacted: every so many tokens of its messages. */
-import { createEstimator, findModel, isBoundary, type Message } from "@strata/core/internal"
+import { findModel, type Message } from "@strata/core"
+import { isBoundary } from "@strata/core/internal/messages/messages"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import type { RecordedConversation } from "../recordings.ts"
 import type { RecordedCompaction } from "./recorded-compactions.ts"
 import { textSent } from "./said.ts"

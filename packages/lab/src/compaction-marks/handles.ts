@@ -1,5 +1,5 @@
 /** Which messages a text leads to: by a handle of their own, or because they are within a range of handles that is left out. */
-import { handleOf } from "@strata/core/internal"
+import { handleOf } from "@strata/core"
 import type { Remark } from "./said.ts"
 
 const RANGE = /left out here: ([0-9a-f]{10})(?: to ([0-9a-f]{10}))?/g

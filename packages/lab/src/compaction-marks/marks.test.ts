@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { handleOf } from "@strata/core/internal"
+import { handleOf } from "@strata/core"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../core/test/builders.ts"
 import { isWhole } from "../../../core/test/size.ts"

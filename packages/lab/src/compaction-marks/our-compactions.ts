@@ -2,23 +2,15 @@
  * Compacts a recorded conversation with our layer 4 at the places where the recording was compacted. A second compaction begins
  * with what our first one left, followed by the recorded messages since.
  */
-import {
-  type Conversation,
-  compaction,
-  FileReads,
-  findModel,
-  type Ids,
-  isMessage,
-  type Message,
-  manualClock,
-  memoryStore,
-  openConversation,
-  projectName,
-  type Store,
-  seededIds,
-  type ToolSurroundings,
-  writeImported,
-} from "@strata/core/internal"
+import { type Conversation, findModel, type Ids, isMessage, type Message, type Store } from "@strata/core"
+import { manualClock } from "@strata/core/internal/base/clock"
+import { projectName, seededIds } from "@strata/core/internal/base/ids"
+import type { ToolSurroundings } from "@strata/core/internal/forks/fork-state"
+import { openConversation } from "@strata/core/internal/front-door"
+import { writeImported } from "@strata/core/internal/import/into-journal"
+import { memoryStore } from "@strata/core/internal/journal/in-memory/store"
+import { compaction } from "@strata/core/internal/layers/4-compaction/compaction"
+import { FileReads } from "@strata/core/internal/tools/files/read-state"
 import type { RecordedConversation } from "../recordings.ts"
 import type { RecordedCompaction } from "./recorded-compactions.ts"
 import { textSentIn } from "./said.ts"

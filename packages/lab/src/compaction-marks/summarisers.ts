@@ -2,7 +2,8 @@
  * The summarisers for recordings, in the same process: one that writes a single sentence, which shows what the data alone carries; the
  * extractive one, which only quotes; and one that gives back the summaries of the recording.
  */
-import { type Model, type ModelFacts, type ModelRequest, toBlocks } from "@strata/core/internal"
+import type { Model, ModelFacts, ModelRequest } from "@strata/core"
+import { toBlocks } from "@strata/core/internal/messages/blocks"
 import { answerAbout } from "@strata/core/internal/model/offline/answer"
 import type { ReadMessage } from "@strata/core/internal/model/offline/read-message"
 

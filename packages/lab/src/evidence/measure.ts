@@ -1,14 +1,7 @@
 /** Compacts a range and looks for a sample of its names: in the view, and in the answer to one search. */
-import { openConversation, recallTool } from "@strata/core"
-import {
-  type Block,
-  createEstimator,
-  isText,
-  isToolResult,
-  isToolUse,
-  resultBlocks,
-  textOf,
-} from "@strata/core/internal"
+import { type Block, isText, isToolResult, isToolUse, openConversation, recallTool, textOf } from "@strata/core"
+import { resultBlocks } from "@strata/core/internal/messages/blocks"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { nameFinder, needlesIn } from "@strata/replay/internal/names"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
 import { textSentIn } from "../compaction-marks/said.ts"

@@ -1,14 +1,14 @@
 /** Joins recorded conversations into ranges of a given size, as messages that a loop would add. */
-import type { IncomingMessage } from "@strata/core"
 import {
   type Block,
   contentOf,
-  createEstimator,
+  type IncomingMessage,
   isText,
   isToolResult,
   isToolUse,
   type Message,
-} from "@strata/core/internal"
+} from "@strata/core"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import type { RecordedConversation } from "../recordings.ts"
 
 export interface JoinedRange {

@@ -1,18 +1,14 @@
 /**
  * Compares what an import makes of a recording with what the recording says about itself. Each difference is a sentence.
  */
-import {
-  addCounts,
-  type Entry,
-  type ImportedConversation,
-  importTranscript,
-  mainPath,
-  NO_TOKENS,
-  type TokenCounts,
-  Views,
-} from "@strata/core/internal"
+import type { Entry, TokenCounts } from "@strata/core"
+import { addCounts, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import { importTranscript } from "@strata/core/internal/import/import-file"
 import { placedEntries } from "@strata/core/internal/import/imported-entries"
+import type { ImportedConversation } from "@strata/core/internal/import/importer"
+import { mainPath } from "@strata/core/internal/import/main-path"
 import { fateOf } from "@strata/core/internal/views/record/artifacts"
+import { Views } from "@strata/core/internal/views/views"
 import { claudeCode } from "./claude-code.ts"
 import { codex, copilot, gemini, openHands, pi, sweAgent } from "./other-programs.ts"
 import { type Raw, type Recorded, rawLines } from "./recorded.ts"

@@ -1,5 +1,6 @@
 /** Asks questions about dialogues and counts how often the evidence is among the first answers. */
-import { type Passage, PassageIndex } from "@strata/core/internal"
+import type { Passage } from "@strata/core/internal/recall/passage"
+import { PassageIndex } from "@strata/core/internal/recall/passage-index"
 import { countedTerms, questionTerms } from "@strata/core/internal/recall/passage-terms"
 import { type AskedQuestion, type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
 import { type Answer, type DoorOf, writtenAs } from "./doors.ts"

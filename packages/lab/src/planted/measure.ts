@@ -1,7 +1,13 @@
 /** Plants the facts, lets work and compactions pass over them, and looks for each of them. */
 import Anthropic from "@anthropic-ai/sdk"
-import { type Conversation, type IncomingMessage, openConversation, recallTool } from "@strata/core"
-import { CompactionFailedError, handleOf } from "@strata/core/internal"
+import {
+  CompactionFailedError,
+  type Conversation,
+  handleOf,
+  type IncomingMessage,
+  openConversation,
+  recallTool,
+} from "@strata/core"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
 import { KINDS, type PlantedFact, plantedFacts } from "./facts.ts"

@@ -1,7 +1,16 @@
 /** Builds the journal, compacts it, and fetches every block. */
 import { hash } from "node:crypto"
-import { type Conversation, openConversation, recallTool } from "@strata/core"
-import { type Block, contentOf, createEstimator, handleOf, isMessage, type Message } from "@strata/core/internal"
+import {
+  type Block,
+  type Conversation,
+  contentOf,
+  handleOf,
+  isMessage,
+  type Message,
+  openConversation,
+  recallTool,
+} from "@strata/core"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { inTemporaryDirectory, milliseconds, quantile } from "../../../core/bench/measure.ts"
 import { roundOf } from "./work.ts"
 

@@ -1,5 +1,6 @@
 /** Prints the figures of the soak with the network off. */
-import { clockTime, duration, grouped, percent } from "@strata/core/internal"
+import { grouped } from "@strata/core/internal/base/grouped"
+import { clockTime, duration, percent } from "@strata/core/internal/base/numbers"
 import type { OfflineSoakReport } from "./offline.ts"
 import { endsText, LABEL_WIDTH, MB, problemLines, routesOf } from "./text-report.ts"
 

@@ -10,18 +10,18 @@ import { join } from "node:path"
 import {
   type Conversation,
   contentOf,
-  createEstimator,
   type Entry,
   findModel,
   isHuman,
   isToolUse,
   localPerson,
   type ModelRequest,
-  openConversation,
   textOf,
-  toBlocks,
-  validateRequest,
-} from "@strata/core/internal"
+} from "@strata/core"
+import { openConversation } from "@strata/core/internal/front-door"
+import { toBlocks } from "@strata/core/internal/messages/blocks"
+import { validateRequest } from "@strata/core/internal/messages/validate/validator"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { type Ends, endsOf, growthProblems } from "./ends.ts"
 import { MOST_RESULT_CHARACTERS, RESULT_SHARE, type SoakOptions } from "./run.ts"
 import { RULES, taskAt } from "./tasks.ts"

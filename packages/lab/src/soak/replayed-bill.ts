@@ -1,5 +1,6 @@
 /** Whether a replay of the soak's journal costs what the soak was billed. The same planner decides in both. */
-import { type Conversation, type Entry, summarise } from "@strata/core/internal"
+import type { Conversation, Entry } from "@strata/core"
+import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import { replay } from "@strata/replay"
 import { layered } from "@strata/replay/internal/policies/layered"
 import { strata } from "@strata/replay/internal/policies/strata"

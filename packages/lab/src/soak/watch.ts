@@ -4,12 +4,12 @@ import {
   type CompactionProgress,
   type DecisionEntry,
   type Entry,
-  inputTokens,
-  offeredBy,
+  memoriesOfferedIn as offeredBy,
   type QueryEvent,
-  sentBlocks,
-  tokenCounts,
-} from "@strata/core/internal"
+} from "@strata/core"
+import { inputTokens } from "@strata/core/internal/base/token-counts"
+import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
+import { tokenCounts } from "@strata/core/internal/tokens/price"
 import type { Clock } from "@strata/sim"
 
 export interface CompactionSeen {

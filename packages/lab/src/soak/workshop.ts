@@ -6,21 +6,15 @@
 import { utimes } from "node:fs/promises"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import {
-  type Agent,
-  anthropicModel,
-  fileStore,
-  fileTools,
-  type LedgerSummary,
-  localPerson,
-  type MemoryBank,
-  openAgent,
-  openBank,
-  openShellTools,
-  projectIdentity,
-  summarise,
-  todoWrite,
-} from "@strata/core/internal"
+import { type Agent, localPerson, type MemoryBank } from "@strata/core"
+import { openAgent } from "@strata/core/internal/agent/open-agent"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { openBank } from "@strata/core/internal/memory/bank"
+import { projectIdentity } from "@strata/core/internal/memory/project-identity"
+import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
+import { fileTools, openShellTools } from "@strata/core/internal/tools/coding-tools"
+import { todoWrite } from "@strata/core/internal/tools/session/todo-write"
+import { type LedgerSummary, summarise } from "@strata/core/internal/views/ledger/ledger"
 import {
   type Answer,
   type Brain,

@@ -9,10 +9,11 @@ export interface Credentials {
   readonly authToken?: string
 }
 
-/** A token wins over a key: people set it for a gateway, next to the key they use elsewhere. */
 /** Whether the environment has a key or a token for Claude. */
-export const hasCredentials = (env: Environment): boolean => credentialsFrom(env) !== undefined
+export const hasCredentials = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  credentialsFrom(env) !== undefined
 
+/** A token wins over a key: people set it for a gateway, next to the key they use elsewhere. */
 export function credentialsFrom({ ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY }: Environment): Credentials | undefined {
   if (ANTHROPIC_AUTH_TOKEN) return { authToken: ANTHROPIC_AUTH_TOKEN }
   return ANTHROPIC_API_KEY ? { apiKey: ANTHROPIC_API_KEY } : undefined

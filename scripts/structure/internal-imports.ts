@@ -1,0 +1,109 @@
+/**
+ * The program is a user of the library: it imports `@strata/core`. What it still takes from the inside is listed here, with the reason.
+ * The list can only shrink: what no file uses any more must go from it.
+ */
+
+export interface InternalUse {
+  /** A file of the program, or a folder. */
+  readonly where: string
+  /** The files of the library that it imports, without `@strata/core/internal/`. */
+  readonly files: readonly string[]
+  readonly why: string
+}
+
+export const INTERNAL_USES: readonly InternalUse[] = [
+  {
+    where: "display/numbers.ts",
+    files: ["base/grouped", "base/numbers", "layers/5-auto-memory/age"],
+    why: "numbers and ages read the same in the library's own sentences",
+  },
+  { where: "display/visible.ts", files: ["base/escaped-text"], why: "the same in the library's own sentences" },
+  {
+    where: "display/ledger.ts",
+    files: ["views/ledger/ledger"],
+    why: "strata run --json prints this shape; the public ledger has fewer figures",
+  },
+  { where: "display/savings.ts", files: ["views/ledger/savings-report"], why: "the sum of what layers saved" },
+  {
+    where: "chat/",
+    files: [
+      ...["agent/permissions/person-command", "base/errors", "base/ids", "base/markdown-file", "base/token-counts"],
+      ...["base/vocabulary", "journal/file/layout", "layers/3-session-memory/due", "layers/6-dreaming/dream"],
+      ...["layers/6-dreaming/dreaming-layer", "layers/planner/report", "messages/blocks", "messages/messages"],
+      ...["messages/tool-references", "settings/agent-files", "settings/flag-names", "settings/flags"],
+      ...["tokens/accounting", "tokens/estimate", "tokens/model-facts", "tokens/repeated-reads"],
+      ...["tools/definition/definition", "tools/files/git-ignore", "tools/shell/command/facts"],
+      ...["tools/shell/sandbox/sandbox", "tools/shell/shell-environment", "tools/tool"],
+    ],
+    why: "panels about what a conversation does inside, and what a person may type",
+  },
+  {
+    where: "config/",
+    files: [
+      ...["base/errors", "journal/file/limits-file", "settings/flag-names", "settings/flags", "settings/project-parts"],
+      ...["settings/settings", "settings/settings-schema", "tools/shell/sandbox/sandbox"],
+    ],
+    why: "shows every setting and flag, with its default and its range",
+  },
+  {
+    where: "demo/",
+    files: [
+      ...["agent/open-agent", "base/token-counts", "journal/file/file-store", "memory/bank", "memory/project-identity"],
+      ...["model/anthropic/anthropic", "settings/flag-names", "tokens/price", "tools/coding-tools"],
+      ...["tools/session/todo-write", "views/ledger/savings-report", "views/record/artifacts"],
+    ],
+    why: "shows the library at work, with a clock and a model of its own",
+  },
+  {
+    where: "dream/",
+    files: [
+      ...["agent/permissions/permissions", "base/clock", "base/repository", "conversation/project-dreams"],
+      ...["conversation/project-memory", "journal/file/file-store", "layers/6-dreaming/dream"],
+      ...["layers/6-dreaming/dreaming", "layers/6-dreaming/dreaming-layer", "model/offline/offline-model"],
+      ...["settings/flags", "settings/settings", "settings/trust"],
+    ],
+    why: "dreams without a conversation, which only this command does",
+  },
+  {
+    where: "trust/",
+    files: ["settings/project-parts", "settings/trust", "settings/trust-store"],
+    why: "lists and takes back what only this command grants",
+  },
+  {
+    where: "unlock/",
+    files: [
+      ...["base/ids", "base/owner", "conversation/project-directories", "journal/file/find-locks"],
+      ...["journal/file/layout", "memory/project-identity"],
+    ],
+    why: "removes locks, which no other program should",
+  },
+]
+
+const PROGRAM = "packages/cli/src/"
+const INTERNAL = /(?:\bfrom\s*|\bimport\s*\(\s*)"@strata\/core\/internal\/([^"]+)"/g
+
+/** What the program uses of the inside and the list does not have, and what the list has and nothing uses: one sentence each. */
+export function internalProblems(
+  files: readonly string[],
+  read: (file: string) => string,
+  uses: readonly InternalUse[] = INTERNAL_USES,
+): readonly string[] {
+  const found = files
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => file.startsWith(PROGRAM))
+    .flatMap((file) => [...read(file).matchAll(INTERNAL)].map(([, used]) => ({ file, used: used! })))
+  const isIn = (file: string, where: string) =>
+    where.endsWith("/") ? file.startsWith(PROGRAM + where) : file === PROGRAM + where
+  const unlisted = found.filter(
+    ({ file, used }) => !uses.some((use) => isIn(file, use.where) && use.files.includes(used)),
+  )
+  const unused = uses.flatMap(({ where, files: listed }) =>
+    listed
+      .filter((one) => !found.some(({ file, used }) => isIn(file, where) && used === one))
+      .map((one) => `scripts/structure/internal-imports.ts lists ${one} for ${where}, which does not use it any more`),
+  )
+  return [
+    ...unlisted.map(({ file, used }) => `${file} imports ${used} from inside the library: use @strata/core`),
+    ...unused,
+  ]
+}
