@@ -17,7 +17,7 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     files: ["base/grouped", "base/numbers", "layers/5-auto-memory/age"],
     why: "numbers and ages read the same in the library's own sentences",
   },
-  { where: "display/visible.ts", files: ["base/escaped-text"], why: "the same in the library's own sentences" },
+  { where: "display/escaped.ts", files: ["base/escaped-text"], why: "the same in the library's own sentences" },
   {
     where: "display/ledger.ts",
     files: ["views/ledger/ledger"],

@@ -7,8 +7,8 @@ import type { EffectiveSettings } from "@strata/core"
 import { readMarkdown } from "@strata/core/internal/base/markdown-file"
 import { type AgentFile, homeAgentFiles } from "@strata/core/internal/settings/agent-files"
 import type { ServerPrompt, ToolServer } from "@strata/core/internal/tools/tool"
+import { escaped } from "../display/escaped.ts"
 import { firstLine } from "../display/text.ts"
-import { escaped } from "../display/visible.ts"
 
 export interface OwnCommand {
   readonly name: string

@@ -4,7 +4,7 @@
  */
 import type { Attachment } from "@strata/core"
 import { isPermissionRule } from "@strata/core/internal/base/vocabulary"
-import { escaped } from "../display/visible.ts"
+import { escaped } from "../display/escaped.ts"
 import type { SessionAgent } from "../session.ts"
 import { argumentsIn, commandParts, findOwnCommand, type OwnCommand, promptUsage } from "./own-commands.ts"
 import type { Ask } from "./person.ts"

@@ -1,9 +1,9 @@
 /** `/rewind`: asks for the message to go back to, says what happens to files, and hands the choice to the chat. */
 import type { RestorePlan } from "@strata/core"
+import { escaped } from "../display/escaped.ts"
 import { counted, timeAgo } from "../display/numbers.ts"
 import { restoreLines } from "../display/restored.ts"
 import { firstLine } from "../display/text.ts"
-import { escaped } from "../display/visible.ts"
 import type { CommandTarget, RestoreChoice } from "./command-target.ts"
 
 export async function rewind(chat: CommandTarget): Promise<void> {

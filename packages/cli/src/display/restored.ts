@@ -1,7 +1,7 @@
 /** How putting files back reads on every screen: the plan and the outcome. Pure. */
 import type { PlannedFile, RestorePlan, RestoreReport } from "@strata/core"
+import { escaped } from "./escaped.ts"
 import { counted, grouped } from "./numbers.ts"
-import { escaped } from "./visible.ts"
 
 const MOST_NAMED = 5
 

@@ -2,7 +2,6 @@
  * Text from models, tools, files and servers, made harmless for a terminal: every character that controls a terminal or cannot be seen
  * is replaced by a sign. Nothing is removed, so what someone tried to hide can be read: ESC appears as `␛`, U+202E as `<U+202E>`.
  */
-export { escaped } from "@strata/core/internal/base/escaped-text"
 
 /** Emoji and some scripts need joiners and selectors. They count as invisible only where they join nothing. */
 const JOINED_EMOJI = String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{1f1e6}-\u{1f1ff}][\ufe0e\ufe0f]?)\u200d`

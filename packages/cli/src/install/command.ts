@@ -1,12 +1,12 @@
 /** `strata install` and `strata uninstall`: shows what changes in the files of another agent, then changes it. */
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { strataDirectory } from "@strata/core"
 import { CLIENTS, type Client, type Plan, planInstall, planUninstall } from "@strata/plugins"
 import { readArguments } from "../arguments.ts"
+import { askForWord } from "../ask-for-word.ts"
 import { type Run, UsageError } from "../command.ts"
 import { INSTALL, UNINSTALL } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable } from "../display/visible.ts"
-import { askForWord } from "../trust/question.ts"
 
 const DONE = 0
 const NOT_DONE = 1
@@ -16,7 +16,7 @@ export const run: Run = async ({ args, env, terminal }) => {
   const client = clientNamed(operands[0])
   const mode = values.mode ?? "observe"
   const program = [process.execPath, process.argv[1]!]
-  const plan = await planInstall({ client, env, home: defaultRoot(env), program, mode })
+  const plan = await planInstall({ client, env, home: strataDirectory(env), program, mode })
   if (!(await isAccepted(plan, terminal, values.yes))) return NOT_DONE
   terminal.print(
     `Done. Strata is in ${client} from its next start, in the mode "${mode}". "strata uninstall ${client}" takes it out again.\n`,
@@ -27,7 +27,7 @@ export const run: Run = async ({ args, env, terminal }) => {
 export const uninstall: Run = async ({ args, env, terminal }) => {
   const { values, operands } = readArguments(UNINSTALL, args)
   const client = clientNamed(operands[0])
-  const plan = await planUninstall({ client, home: defaultRoot(env) })
+  const plan = await planUninstall({ client, home: strataDirectory(env) })
   if (!(await isAccepted(plan, terminal, values.yes))) return NOT_DONE
   terminal.print(`Done. Strata is no longer in ${client}.\n`)
   return DONE

@@ -3,8 +3,8 @@ import { basename, dirname, join } from "node:path"
 import type { ProjectPart } from "@strata/core"
 import { partTitle, partVariables } from "@strata/core/internal/settings/project-parts"
 import { bodyRows } from "../chat/body-rows.ts"
+import { escaped } from "../display/escaped.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
-import { escaped } from "../display/visible.ts"
 
 export interface PartsLook {
   readonly style: Style

@@ -1,8 +1,8 @@
 /** Asks the person whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
 import type { ProjectPart, ProjectSettings, Trust } from "@strata/core"
+import { escaped } from "../display/escaped.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
-import { escaped } from "../display/visible.ts"
 import { columnsOf, dayOf, type PartsLook, partLines } from "./page.ts"
 
 export interface TrustQuestion {
