@@ -1,4 +1,6 @@
 /** Where the context and the money of a recorded conversation went, as plain data. */
+
+import type { TokenCounts } from "../base/token-counts.ts"
 import type { ImportReport } from "../import/importer.ts"
 import { isMessage } from "../journal/entries.ts"
 import { isBoundary, isSyntheticError, type Message } from "../messages/messages.ts"
@@ -13,7 +15,6 @@ import type { LayerSaving } from "../views/ledger/savings-report.ts"
 import { type AgentCost, type CostReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import { Views } from "../views/views.ts"
 import { type OutputStubs, outputStubs } from "./output-stubs.ts"
-import type { TokenCounts } from "../base/token-counts.ts"
 import type { Transcript } from "./read-transcripts.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
 
