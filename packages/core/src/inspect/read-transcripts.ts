@@ -89,10 +89,7 @@ async function readBytes(file: string): Promise<Buffer> {
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === "ENOENT")
-      throw unreadable(
-        "no-file",
-        PATTERN.test(file) ? `No file matches ${file}.` : `The file ${file} does not exist.`,
-      )
+      throw unreadable("no-file", PATTERN.test(file) ? `No file matches ${file}.` : `The file ${file} does not exist.`)
     if (reason === "EISDIR")
       throw unreadable("directory", `${file} is a directory. Name the files in it, such as ${file}/*.jsonl.`)
     throw new ImportError(`${file} cannot be read (${reason}).`, { cause: error })
