@@ -5,29 +5,21 @@
  */
 import { basename, dirname } from "node:path"
 import { ConversationNotFoundError, InvalidIdError } from "../base/errors.ts"
-import { isMessage } from "../journal/entries.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
-import { type Block, isMedia, isToolResult, resultBlocks } from "../messages/blocks.ts"
-import { handleOf } from "../messages/handles.ts"
-import { type CompactMetadata, contentOf, isBoundary, type Message } from "../messages/messages.ts"
 import type {
   RecalledPlace,
   RecalledText,
-  RecallFound,
   RecallMatches,
   RecallRange,
   RecallSearch,
   RecallSource,
 } from "../tools/session/recall-source.ts"
-import { BlockReader, type BlockText, plainText } from "./block-texts.ts"
 import { type JournalAnswer, JournalSearch } from "./journal-search.ts"
 import { messagesNamed, type Named } from "./named.ts"
-import type { Passage } from "./passage.ts"
 import type { Question } from "./ranking.ts"
+import { foundText, placesNamed, shortened, stretchNamed, textsIn, withoutPrefix } from "./recalled-places.ts"
 import { type ScannedJournal, scanJournals } from "./scan-journals.ts"
 
-/** Entries read on both sides of a block. Most are decisions, which no one wants to see. */
-const AROUND = 12
 /** Passages of the index that are read on both sides of a match, to show all of its block: about 12,000 tokens. */
 const AROUND_MATCH = 40
 /** A search does not wait longer for other conversations to be indexed. */
@@ -54,12 +46,6 @@ export interface ConversationRecallOptions {
 
 type Matches = Pick<JournalAnswer, "found" | "more"> & Pick<RecallMatches, "gap">
 
-/** A text and where it is. */
-interface Placed {
-  readonly prefix: string
-  readonly text: BlockText
-}
-
 export class ConversationRecall implements RecallSource {
   readonly #options: ConversationRecallOptions
   readonly #searches = new Map<string, JournalSearch>()
@@ -79,35 +65,29 @@ export class ConversationRecall implements RecallSource {
 
   /** What a handle names, newest first. */
   find(handle: string): Promise<readonly Named[]> {
-    return this.#within(handle, ({ journal, rest }) => messagesNamed(journal, rest)).then((found) => found ?? [])
+    return this.#within(handle, ({ journal }) => messagesNamed(journal, withoutPrefix(handle))).then(
+      (found) => found ?? [],
+    )
   }
 
   async named(handle: string): Promise<readonly RecalledPlace[]> {
-    const places = await this.#within(handle, async ({ journal, prefix, rest }) => {
-      const found = await messagesNamed(journal, rest)
-      return Promise.all(found.map((one) => this.#place(one, { journal, prefix })))
-    })
-    return places ?? []
+    return (await this.#within(handle, (where) => placesNamed(where, handle))) ?? []
   }
 
   async range({ from, to, ...filter }: RecallRange): Promise<AsyncIterable<RecalledText> | undefined> {
-    const ends = await this.#within(from, async ({ journal, prefix, rest }) => {
-      const [first] = await messagesNamed(journal, rest)
-      const last = to === undefined ? undefined : (await messagesNamed(journal, withoutPrefix(to), "to"))[0]
-      if (!first || (to !== undefined && !last)) return undefined
-      return { prefix, first: first.message.uuid, ...(last ? { last: last.message.uuid } : {}) }
+    const ends = to === undefined ? { from } : { from, to }
+    const found = await this.#within(from, async ({ journal, prefix }) => {
+      const stretch = await stretchNamed(journal, ends)
+      return stretch && { prefix, stretch }
     })
-    if (!ends) return undefined
-    const { prefix, ...stretch } = ends
+    if (!found) return undefined
+    const { prefix, stretch } = found
     const open = () => this.#open(prefix)
     return (async function* () {
       const opened = await open()
       if (!opened) return
       try {
-        const reader = new BlockReader()
-        for await (const entry of opened.journal.stretch(stretch))
-          for (const text of reader.take(entry))
-            if (text.isSearchable && isWanted(text, filter)) yield shown({ prefix, text })
+        yield* textsIn({ journal: opened.journal, prefix }, { ...stretch, filter })
       } finally {
         await opened.release()
       }
@@ -126,7 +106,7 @@ export class ConversationRecall implements RecallSource {
     const narrowed = where === wanted ? undefined : this.#isSubAgent ? ONLY_OWN : ONLY_THIS
     const gaps = [gap, narrowed].filter((each) => each !== undefined)
     return {
-      found: found.map((one) => this.#asFound(one)),
+      found: found.map((one) => foundText(one, one.source === journal.address.id ? "" : shortened(one.source))),
       more,
       ...(gaps.length === 0 ? {} : { gap: gaps.join(" ") }),
     }
@@ -210,57 +190,16 @@ export class ConversationRecall implements RecallSource {
     return search
   }
 
-  /** A match, with as much of its block as the index has beside it. */
-  #asFound(found: JournalAnswer["found"][number]): RecallFound {
-    const { id } = this.#options.journal.address
-    const prefix = found.source === id ? "" : shortened(found.source)
-    const { around, at, ...own } = found
-    const { text, start } = around?.whole ?? own
-    const shownAs = (passage: Passage) => ({
-      handle: handleAt(prefix, passage.uuid, placeOf(passage)),
-      kind: passage.kind,
-      ...(passage.label === undefined ? {} : { label: passage.label }),
-      time: passage.time,
-    })
-    const from = own.start - start
-    return {
-      ...shownAs(own),
-      ...{ text, at: from + at, matched: { from, to: from + own.text.length } },
-      ...(text.length < own.length ? { start, length: own.length } : {}),
-      ...(around?.before ? { before: { ...shownAs(around.before), text: around.before.text } } : {}),
-      ...(around?.after ? { after: { ...shownAs(around.after), text: around.after.text } } : {}),
-    }
-  }
-
-  async #place({ message, block, place }: Named, { journal, prefix }: { journal: Journal; prefix: string }) {
-    const texts = await textsAround(journal, message.uuid)
-    const own = texts.filter(({ uuid }) => uuid === message.uuid)
-    const first = own[0] ? texts.indexOf(own[0]) : -1
-    const all = (some: readonly BlockText[]) => some.map((text) => shown({ prefix, text }))
-    return {
-      texts: block
-        ? own
-            .filter(({ blocks }) => blocks[0] === place[0])
-            .map((text) => shown({ prefix, text: within(text, place, block) }))
-        : own.length > 0
-          ? all(own)
-          : all(boundaryText(message)),
-      media: (block ? mediaOf(block) : mediaIn(message)).filter(isCarried),
-      before: all(first > 0 ? texts.slice(first - 1, first) : []),
-      after: all(first < 0 ? [] : texts.slice(first + own.length, first + own.length + 1)),
-    }
-  }
-
   /** Does work in the journal that a handle leads to. Nothing where there is no such journal. */
   async #within<T>(
     handle: string,
-    work: (where: { journal: Journal; prefix: string; rest: string }) => Promise<T>,
+    work: (where: { journal: Journal; prefix: string }) => Promise<T>,
   ): Promise<T | undefined> {
     const [, prefix = ""] = /^(.*?)\//.exec(handle) ?? []
     const opened = await this.#open(prefix)
     if (!opened) return undefined
     try {
-      return await work({ journal: opened.journal, prefix, rest: withoutPrefix(handle) })
+      return await work({ journal: opened.journal, prefix })
     } finally {
       await opened.release()
     }
@@ -298,59 +237,4 @@ export class ConversationRecall implements RecallSource {
   }
 }
 
-const placeOf = ({ blocks }: Passage) => (blocks === "" ? [] : blocks.split(".").map(Number))
-
-/** Eight digits name a conversation well enough. */
-const shortened = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id.slice(0, 8) : id)
-
 const isShortened = (prefix: string) => /^[0-9a-f]{8}$/.test(prefix)
-
-const withoutPrefix = (handle: string) => handle.slice(handle.indexOf("/") + 1)
-
-const handleAt = (prefix: string, uuid: string, blocks: readonly number[]): string =>
-  prefix === "" ? handleOf(uuid, ...blocks) : `${prefix}/${handleOf(uuid, ...blocks)}`
-
-const shown = ({ prefix, text: { uuid, blocks, kind, label, time, text } }: Placed): RecalledText => ({
-  handle: handleAt(prefix, uuid, blocks),
-  kind,
-  ...(label === undefined ? {} : { label }),
-  time,
-  text,
-})
-
-/** The texts of a message and of those around it, in order. */
-async function textsAround(journal: Journal, uuid: string, around = AROUND): Promise<readonly BlockText[]> {
-  const reader = new BlockReader()
-  const texts: BlockText[] = []
-  for await (const entry of journal.stretch({ first: uuid, last: uuid, around })) texts.push(...reader.take(entry))
-  return texts.filter((text) => text.isSearchable || text.uuid === uuid)
-}
-
-/** The part of a block that a handle names. */
-const within = (text: BlockText, place: readonly number[], block: Block): BlockText =>
-  place.length < 2 ? text : { ...text, blocks: place, text: plainText(block) }
-
-function isWanted({ kind, time }: BlockText, filter: Omit<RecallRange, "from" | "to">): boolean {
-  if (filter.kind !== undefined && kind !== filter.kind) return false
-  const at = Date.parse(time)
-  return !(filter.since && at < filter.since.getTime()) && !(filter.until && at >= filter.until.getTime())
-}
-
-function boundaryText(message: Message): readonly BlockText[] {
-  if (!isMessage(message) || !isBoundary(message)) return []
-  const { lastUuid, messagesSummarized } = message.compactMetadata ?? ({} as Partial<CompactMetadata>)
-  const count = messagesSummarized === undefined ? "Messages were" : `${messagesSummarized} messages were`
-  const last = typeof lastUuid === "string" ? ` The last of them is ${handleOf(lastUuid)}.` : ""
-  const text = `A compaction. ${count} replaced by a summary.${last}`
-  const { uuid, timestamp: time } = message
-  return [{ uuid, time, blocks: [], kind: "note", label: "boundary", text, isSearchable: false, isSaid: false }]
-}
-
-const mediaOf = (block: Block): readonly Block[] =>
-  isMedia(block) ? [block] : isToolResult(block) ? resultBlocks(block).filter(isMedia) : []
-
-const mediaIn = (message: Message): readonly Block[] =>
-  message.type === "user" ? contentOf(message).filter(isMedia) : []
-
-/** What a result can carry: bytes, not references. */
-const isCarried = (block: Block) => isMedia(block) && block.source.type === "base64"

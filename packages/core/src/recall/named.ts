@@ -14,12 +14,14 @@ export interface Named {
   readonly place: readonly number[]
 }
 
+type Readable = Pick<Journal, "find" | "findByHandle">
+
 /**
  * Everything with this handle, newest first. More than one is rare: two messages whose digits are equal. The line of a folded range
  * represents its messages, so its handle names one end of them.
  */
 export async function messagesNamed(
-  journal: Journal,
+  journal: Readable,
   handle: string,
   end: "from" | "to" = "from",
 ): Promise<readonly Named[]> {
@@ -32,7 +34,7 @@ export async function messagesNamed(
   })
 }
 
-async function entriesOf(journal: Journal, message: string, end: "from" | "to"): Promise<readonly Entry[]> {
+async function entriesOf(journal: Readable, message: string, end: "from" | "to"): Promise<readonly Entry[]> {
   const named = isShort(message) ? await journal.findByHandle(message) : []
   const found = named.length > 0 ? named : [message === "" ? undefined : await journal.find(message)]
   const entries = await Promise.all(

@@ -153,6 +153,14 @@ export class PassageIndex implements FollowingIndex<Passage> {
     return { texts: this.#withTexts(ranked.slice(0, READ), question), asked }
   }
 
+  /** The sources that have such a message. */
+  sourcesWith(isWanted: (uuid: string) => boolean): ReadonlySet<string> {
+    const rows = this.#file.statement("SELECT DISTINCT source, uuid FROM passages").iterate()
+    const sources = new Set<number>()
+    for (const { source, uuid } of rows) if (isWanted(String(uuid))) sources.add(Number(source))
+    return new Set([...sources].map((source) => this.#nameOf(source)))
+  }
+
   /** What is around a passage that was found. */
   around(
     found: Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string },

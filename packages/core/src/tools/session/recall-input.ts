@@ -10,7 +10,7 @@ import {
 } from "./recall-source.ts"
 
 export const DEFAULT_BUDGET = 4_000 // tokens
-const LEAST_BUDGET = 200
+export const LEAST_BUDGET = 200
 const MOST_BUDGET = 25_000
 
 interface Budgeted {

@@ -1,0 +1,150 @@
+/**
+ * What a handle or a range names in one conversation, as Recall quotes it. The conversation may be a journal, or anything else that finds its
+ * messages by handle and gives them in their order.
+ */
+import { isMessage } from "../journal/entries.ts"
+import type { Journal, Stretch } from "../journal/store.ts"
+import { type Block, isMedia, isToolResult, resultBlocks } from "../messages/blocks.ts"
+import { handleOf } from "../messages/handles.ts"
+import { type CompactMetadata, contentOf, isBoundary, type Message } from "../messages/messages.ts"
+import type {
+  RecalledPlace,
+  RecalledText,
+  RecallFilter,
+  RecallFound,
+  RecallRange,
+} from "../tools/session/recall-source.ts"
+import { BlockReader, type BlockText, plainText } from "./block-texts.ts"
+import type { JournalAnswer } from "./journal-search.ts"
+import { messagesNamed, type Named } from "./named.ts"
+import type { Passage } from "./passage.ts"
+
+/** Entries read on both sides of a block. Most are decisions, which no one wants to see. */
+const AROUND = 12
+
+/** One conversation, and what its handles begin with where it is not the asking one. */
+export interface ReadableConversation {
+  readonly journal: Pick<Journal, "find" | "findByHandle" | "stretch">
+  readonly prefix: string
+}
+
+/** What a handle names, newest first. */
+export async function placesNamed(
+  conversation: ReadableConversation,
+  handle: string,
+): Promise<readonly RecalledPlace[]> {
+  const found = await messagesNamed(conversation.journal, withoutPrefix(handle))
+  return Promise.all(found.map((one) => placeOf(one, conversation)))
+}
+
+async function placeOf({ message, block, place }: Named, { journal, prefix }: ReadableConversation) {
+  const texts = await textsAround(journal, message.uuid)
+  const own = texts.filter(({ uuid }) => uuid === message.uuid)
+  const first = own[0] ? texts.indexOf(own[0]) : -1
+  const all = (some: readonly BlockText[]) => some.map((text) => shown(prefix, text))
+  return {
+    texts: block
+      ? own.filter(({ blocks }) => blocks[0] === place[0]).map((text) => shown(prefix, within(text, place, block)))
+      : all(own.length > 0 ? own : boundaryText(message)),
+    media: (block ? mediaOf(block) : mediaIn(message)).filter(isCarried),
+    before: all(first > 0 ? texts.slice(first - 1, first) : []),
+    after: all(first < 0 ? [] : texts.slice(first + own.length, first + own.length + 1)),
+  }
+}
+
+/** The messages between two handles. Nothing if one of the ends names nothing. */
+export async function stretchNamed(
+  journal: ReadableConversation["journal"],
+  { from, to }: Pick<RecallRange, "from" | "to">,
+): Promise<Stretch | undefined> {
+  const [first] = await messagesNamed(journal, withoutPrefix(from))
+  const last = to === undefined ? undefined : (await messagesNamed(journal, withoutPrefix(to), "to"))[0]
+  if (!first || (to !== undefined && !last)) return undefined
+  return { first: first.message.uuid, ...(last ? { last: last.message.uuid } : {}) }
+}
+
+export async function* textsIn(
+  { journal, prefix }: ReadableConversation,
+  { filter, ...stretch }: Stretch & { readonly filter: RecallFilter },
+): AsyncGenerator<RecalledText> {
+  const reader = new BlockReader()
+  for await (const entry of journal.stretch(stretch))
+    for (const text of reader.take(entry)) if (text.isSearchable && isWanted(text, filter)) yield shown(prefix, text)
+}
+
+/** A match, with as much of its block as the index has beside it. */
+export function foundText(found: JournalAnswer["found"][number], prefix: string): RecallFound {
+  const { around, at, ...own } = found
+  const { text, start } = around?.whole ?? own
+  const shownAs = (passage: Passage) => ({
+    handle: handleAt(prefix, passage.uuid, passage.blocks === "" ? [] : passage.blocks.split(".").map(Number)),
+    kind: passage.kind,
+    ...(passage.label === undefined ? {} : { label: passage.label }),
+    time: passage.time,
+  })
+  const from = own.start - start
+  return {
+    ...shownAs(own),
+    ...{ text, at: from + at, matched: { from, to: from + own.text.length } },
+    ...(text.length < own.length ? { start, length: own.length } : {}),
+    ...(around?.before ? { before: { ...shownAs(around.before), text: around.before.text } } : {}),
+    ...(around?.after ? { after: { ...shownAs(around.after), text: around.after.text } } : {}),
+  }
+}
+
+/** Eight digits name a conversation well enough. */
+export const shortened = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id.slice(0, 8) : id)
+
+export const withoutPrefix = (handle: string) => handle.slice(handle.indexOf("/") + 1)
+
+const handleAt = (prefix: string, uuid: string, blocks: readonly number[]): string =>
+  prefix === "" ? handleOf(uuid, ...blocks) : `${prefix}/${handleOf(uuid, ...blocks)}`
+
+const shown = (prefix: string, { uuid, blocks, kind, label, time, text }: BlockText): RecalledText => ({
+  handle: handleAt(prefix, uuid, blocks),
+  kind,
+  ...(label === undefined ? {} : { label }),
+  time,
+  text,
+})
+
+/** The texts of a message and of those around it, in order. */
+async function textsAround(
+  journal: ReadableConversation["journal"],
+  uuid: string,
+  around = AROUND,
+): Promise<readonly BlockText[]> {
+  const reader = new BlockReader()
+  const texts: BlockText[] = []
+  for await (const entry of journal.stretch({ first: uuid, last: uuid, around })) texts.push(...reader.take(entry))
+  return texts.filter((text) => text.isSearchable || text.uuid === uuid)
+}
+
+/** The part of a block that a handle names. */
+const within = (text: BlockText, place: readonly number[], block: Block): BlockText =>
+  place.length < 2 ? text : { ...text, blocks: place, text: plainText(block) }
+
+function isWanted({ kind, time }: BlockText, filter: RecallFilter): boolean {
+  if (filter.kind !== undefined && kind !== filter.kind) return false
+  const at = Date.parse(time)
+  return !(filter.since && at < filter.since.getTime()) && !(filter.until && at >= filter.until.getTime())
+}
+
+function boundaryText(message: Message): readonly BlockText[] {
+  if (!isMessage(message) || !isBoundary(message)) return []
+  const { lastUuid, messagesSummarized } = message.compactMetadata ?? ({} as Partial<CompactMetadata>)
+  const count = messagesSummarized === undefined ? "Messages were" : `${messagesSummarized} messages were`
+  const last = typeof lastUuid === "string" ? ` The last of them is ${handleOf(lastUuid)}.` : ""
+  const text = `A compaction. ${count} replaced by a summary.${last}`
+  const { uuid, timestamp: time } = message
+  return [{ uuid, time, blocks: [], kind: "note", label: "boundary", text, isSearchable: false, isSaid: false }]
+}
+
+const mediaOf = (block: Block): readonly Block[] =>
+  isMedia(block) ? [block] : isToolResult(block) ? resultBlocks(block).filter(isMedia) : []
+
+const mediaIn = (message: Message): readonly Block[] =>
+  message.type === "user" ? contentOf(message).filter(isMedia) : []
+
+/** What a result can carry: bytes, not references. */
+const isCarried = (block: Block) => isMedia(block) && block.source.type === "base64"
