@@ -11,6 +11,7 @@ import {
   DREAM,
   INSPECT,
   INSTALL,
+  MCP,
   MEMORY,
   RECALL,
   REPLAY,
@@ -49,5 +50,6 @@ export const COMMANDS: readonly Command[] = [
   { ...INSTALL, load: () => import("./install/command.ts") },
   { ...UNINSTALL, load: () => import("./install/uninstall.ts") },
   { ...CARRY, load: () => import("./carry/command.ts") },
+  { ...MCP, load: () => import("./mcp/command.ts") },
   { ...SIM, forwards: true, load: () => import("./sim.ts") },
 ]

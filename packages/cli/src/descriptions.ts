@@ -462,6 +462,34 @@ the agent's own compaction lost.`,
   examples: [["strata carry < request.json > answer.json", "no model is asked, and nothing is written"]],
 })
 
+export const MCP = describe({
+  name: "mcp",
+  about: "an MCP server for other agents: recall in this project's conversations, and memories",
+  more: [
+    `Agents search and quote the conversations of this project: this one, earlier ones, and those of Claude Code, Codex, pi,
+opencode, Gemini and Copilot as they are on disk. They share the memories that strata memory shows.`,
+    "Your agent starts it, in the project's directory, and talks to it over standard input and output.",
+    `With --http it listens on this machine only, and every request needs a token. The token is kept in a file that only you can
+read; STRATA_MCP_TOKEN sets another.`,
+  ],
+  options: {
+    http: { kind: "flag", about: "listen on 127.0.0.1 for Streamable HTTP" },
+    port: {
+      kind: "number",
+      value: "N",
+      about: "with --http: the port (default 4017; 0 for any)",
+      least: 0,
+      most: 65_535,
+    },
+    project: { kind: "text", value: "DIR", about: "the project's directory (default: this one)" },
+  },
+  examples: [
+    ["claude mcp add strata -- strata mcp", "for Claude Code, in this project"],
+    ["codex mcp add strata -- strata mcp", "for Codex"],
+    ["strata mcp --http", "one server for clients that connect by address"],
+  ],
+})
+
 export const SIM = describe({
   name: "sim",
   about: "start a local server that speaks the Messages API, for tests",

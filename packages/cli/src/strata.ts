@@ -1,10 +1,10 @@
 /** From arguments to an exit code: help, version, one command, and a sentence if it fails. */
-import { readFileSync } from "node:fs"
 import { type Call, type Command, UsageError } from "./command.ts"
 import { COMMANDS } from "./commands.ts"
 import { processTerminal, type Terminal } from "./display/terminal.ts"
 import { commandHelp, overview } from "./help.ts"
 import { nearestTo } from "./suggestion.ts"
+import { version } from "./version.ts"
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
@@ -71,9 +71,4 @@ function find(name: string): Command {
 function sentence(error: unknown, env: Call["env"]): string {
   if (env.STRATA_DEBUG && error instanceof Error) return error.stack ?? error.message
   return error instanceof Error ? error.message : String(error)
-}
-
-function version(): string {
-  const file = new URL("../package.json", import.meta.url)
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version
 }

@@ -1,0 +1,121 @@
+/** What the tools, resources and prompts answer. It is loaded with the first question. */
+import { reasonOf } from "@strata/core/internal/base/errors"
+import { maskSecrets } from "@strata/core/internal/base/secrets/find-secrets"
+import { isMedia } from "@strata/core/internal/messages/blocks"
+import { inline, inlineUpTo } from "@strata/core/internal/messages/inline"
+import { shortened } from "@strata/core/internal/recall/recalled-places"
+import { DEFAULT_BUDGET, LEAST_BUDGET } from "@strata/core/internal/tools/session/recall-input"
+import type { RecallInput } from "@strata/core/internal/tools/session/recall-source"
+import { recalled } from "@strata/core/internal/tools/session/recall-text"
+import type { ToolOutput } from "@strata/core/internal/tools/tool"
+import { CONVERSATIONS, MEMORIES } from "./definitions.ts"
+import { ClientMemories, listText, type MemoryAction } from "./memories.ts"
+import { type PastOptions, ProjectPast } from "./past.ts"
+import { ERRORS, type Parameters, ProtocolError } from "./protocol.ts"
+
+const MOST_LISTED = 100 // conversations
+const LONGEST_TITLE = 100 // characters
+/** Memories beside what a search in the project found: how many, and their share of the budget. They must fit. */
+const MOST_BESIDE = 3
+const SHARE_BESIDE = 0.3
+const PROMPT_TOKENS = 3_000
+
+export class Answers {
+  readonly #past: ProjectPast
+  readonly #memories: ClientMemories
+
+  constructor(options: PastOptions) {
+    this.#past = new ProjectPast(options)
+    this.#memories = new ClientMemories(options)
+  }
+
+  async call({ name, arguments: given }: Parameters, client: string): Promise<unknown> {
+    const input = Object(given)
+    try {
+      if (name === "recall") return toolResult(await this.#recall(input, client))
+      if (name === "memory") return toolResult({ content: await this.#memories.act(input as MemoryAction, client) })
+    } catch (error) {
+      return toolResult({ content: reasonOf(error), isError: true })
+    }
+    throw new ProtocolError(ERRORS.params, `There is no tool ${inlineUpTo(LONGEST_TITLE, String(name))}.`)
+  }
+
+  async read({ uri }: Parameters): Promise<unknown> {
+    return { contents: [{ uri, mimeType: "text/plain", text: await this.#resource(String(uri)) }] }
+  }
+
+  async prompt({ name, arguments: given }: Parameters, client: string): Promise<unknown> {
+    if (name === "memories") return message(listText(await this.#memories.all()))
+    const { about } = Object(given)
+    if (name !== "recall" || typeof about !== "string" || about.trim() === "")
+      throw new ProtocolError(ERRORS.params, 'The prompts are "memories", and "recall" with the argument "about".')
+    const { content } = await this.#recall({ search: about, in: "project", budget: PROMPT_TOKENS }, client)
+    return message(
+      `${textIn(content)}\n\nWhat was decided or found about ${inline(about)}? Answer from these quotations, name their handles, and say what they leave open.`,
+    )
+  }
+
+  async close(): Promise<void> {
+    this.#past.close()
+    await this.#memories.close()
+  }
+
+  async #recall({ in: where = "project", ...input }: Record<string, unknown>, client: string): Promise<ToolOutput> {
+    const past = this.#past.of(client)
+    const { search } = input
+    const budget = Math.max(LEAST_BUDGET, Number(input.budget) || DEFAULT_BUDGET)
+    const within = (tokens: number) => (text: string) => past.estimate(text) <= tokens
+    if (where === "memories") {
+      if (typeof search !== "string" || search === "") return { content: "search must be a text.", isError: true }
+      const found = await this.#memories.search(search, { fits: within(budget) })
+      return { content: found || `No memory fits ${inlineUpTo(LONGEST_TITLE, search)}. Try other words.` }
+    }
+    const question = { ...input, in: where } as RecallInput
+    if (where !== "project" || typeof search !== "string" || search === "") return recalled(question, past)
+    // with the memory off, a project still has a past
+    const beside = await this.#memories
+      .search(search, { limit: MOST_BESIDE, mustFit: true, fits: within(budget * SHARE_BESIDE) })
+      .catch(() => "")
+    const output = await recalled({ ...question, budget: budget - Math.ceil(past.estimate(beside)) }, past)
+    return beside === "" ? output : { ...output, content: `${beside}\n\n${textIn(output.content)}` }
+  }
+
+  async #resource(uri: string): Promise<string> {
+    if (uri === CONVERSATIONS) return this.#conversations()
+    if (uri === MEMORIES) return listText(await this.#memories.all())
+    if (uri.startsWith(`${MEMORIES}/`)) return this.#memories.read(decodeURIComponent(uri.slice(MEMORIES.length + 1)))
+    throw new ProtocolError(ERRORS.params, `There is no resource ${inlineUpTo(LONGEST_TITLE, uri)}.`)
+  }
+
+  async #conversations(): Promise<string> {
+    const others = (await this.#past.transcripts()).map(({ program, id, touched, title }) => ({
+      ...{ program, id, touched, title },
+    }))
+    const own = (await this.#past.kept()).map(({ id, touched, facts, firstWords }) => ({
+      ...{ program: "strata", id, touched: Date.parse(touched), title: facts?.title ?? firstWords },
+    }))
+    const all = [...others, ...own].sort((a, b) => b.touched - a.touched)
+    const lines = all.slice(0, MOST_LISTED).map(({ program, id, touched, title }) => {
+      const about = title ? `: ${inlineUpTo(LONGEST_TITLE, maskSecrets(title))}` : ""
+      return `${shortened(id)} · ${program} · ${new Date(touched).toISOString().slice(0, 16).replace("T", " ")}${about}`
+    })
+    return lines.length === 0 ? "This project has no conversations yet." : lines.join("\n")
+  }
+}
+
+const message = (text: string) => ({ messages: [{ role: "user", content: { type: "text", text } }] })
+
+function textIn(content: ToolOutput["content"]): string {
+  if (typeof content === "string") return content
+  return content.flatMap((block) => (block.type === "text" ? block.text : [])).join("\n\n")
+}
+
+/** As MCP has it: texts, and images that the past holds. */
+function toolResult({ content, isError = false }: ToolOutput) {
+  const images = (typeof content === "string" ? [] : content).flatMap((block) =>
+    isMedia(block) && block.type === "image" && block.source.type === "base64"
+      ? [{ type: "image", data: block.source.data, mimeType: block.source.media_type }]
+      : [],
+  )
+  return { content: [{ type: "text", text: textIn(content) }, ...images], ...(isError ? { isError } : {}) }
+}

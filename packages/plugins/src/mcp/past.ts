@@ -1,0 +1,279 @@
+/**
+ * The past of a project, for the tool `recall`: transcripts of other programs as they are on disk, and Strata's own journals. A handle leads
+ * to the asking conversation first, then to the others, the newest first.
+ */
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { setImmediate } from "node:timers/promises"
+import { isSafeId } from "@strata/core/internal/base/ids"
+import { localPerson } from "@strata/core/internal/base/owner"
+import { realPath } from "@strata/core/internal/base/path-facts"
+import { maskSecrets } from "@strata/core/internal/base/secrets/find-secrets"
+import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { defaultRoot, projectDirectory } from "@strata/core/internal/journal/file/layout"
+import type { Journal } from "@strata/core/internal/journal/store"
+import { projectIdentity } from "@strata/core/internal/memory/project-identity"
+import { parseHandle } from "@strata/core/internal/messages/handles"
+import { type JournalAnswer, JournalSearch } from "@strata/core/internal/recall/journal-search"
+import {
+  foundText,
+  placesNamed,
+  type ReadableConversation,
+  shortened,
+  stretchNamed,
+  textsIn,
+} from "@strata/core/internal/recall/recalled-places"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
+import { findModel } from "@strata/core/internal/tokens/models"
+import type { RecallMatches, RecallSearch, RecallSource } from "@strata/core/internal/tools/session/recall-source"
+import type { Environment } from "../clients.ts"
+import { ProjectTranscripts, type Transcript } from "../project-transcripts.ts"
+import type { Program } from "../transcript-keepers.ts"
+import { TranscriptReader } from "./read-transcripts.ts"
+import { TranscriptIndex } from "./transcript-index.ts"
+
+/** Its name ends like those of other indexes of journals, so that erasing a memory removes it too. */
+const INDEX_NAME = "transcripts.search.sqlite"
+const PATIENCE_MS = 5_000 // a search does not wait longer for transcripts to be indexed
+const SLICE_MS = 200 // of indexing in the background, before a question may come first
+/** Passages of the index that are read on both sides of a match, to show all of its block: about 12,000 tokens. */
+const AROUND_MATCH = 40
+const SHORTEST_PREFIX = 8 // characters of a conversation's id
+const MOST_JOURNALS = 50 // that are looked into for a handle without the name of its conversation
+const MODEL = "claude-opus-4-6" // whose tokens are counted
+
+const LATE = "Some conversations are not indexed yet. Search again to include them."
+const NOT_FOUND = "The transcript of this conversation was not found, so the whole project was searched."
+
+export interface PastOptions {
+  readonly cwd: string
+  readonly env: Environment
+  /** Milliseconds that a search waits for transcripts to be indexed. */
+  readonly patience?: number
+}
+
+/** Who asks: the name by which an MCP client introduces itself. */
+const CLIENTS: readonly (readonly [RegExp, Program])[] = [
+  [/claude[-_ ]?code/i, "claude-code"],
+  [/codex/i, "codex"],
+  [/opencode/i, "opencode"],
+  [/gemini/i, "gemini"],
+  [/copilot/i, "copilot"],
+  [/^pi\b/i, "pi"],
+]
+
+interface Place {
+  readonly root: string
+  /** Names of the project's directories in the store. */
+  readonly projects: readonly string[]
+  readonly index: TranscriptIndex
+}
+
+export class ProjectPast {
+  readonly #options: PastOptions
+  readonly #transcripts: ProjectTranscripts
+  readonly #reader = new TranscriptReader()
+  readonly #journals = new Map<string, JournalSearch>()
+  readonly #estimator = createEstimator(findModel(MODEL).facts.family)
+  #place: Promise<Place> | undefined
+  /** One update of the index after another. */
+  #last: Promise<unknown> = Promise.resolve()
+  #isIndexing = false
+  #isClosed = false
+
+  constructor(options: PastOptions) {
+    this.#options = options
+    this.#transcripts = new ProjectTranscripts(options)
+  }
+
+  /** The past as a client sees it. */
+  of(client: string): RecallSource {
+    return {
+      isOpen: () => !this.#isClosed,
+      estimate: (text) => this.#estimator.text(text),
+      search: (search) => this.#search(search, client),
+      named: async (handle) => {
+        for await (const conversation of this.#having(handle, client)) {
+          const places = await placesNamed(conversation, handle)
+          if (places.length > 0) return places
+        }
+        return []
+      },
+      range: async ({ from, to, ...filter }) => {
+        const having = this.#having(from, client)
+        for (let next = await having.next(); !next.done; next = await having.next()) {
+          const stretch = await stretchNamed(next.value.journal, to === undefined ? { from } : { from, to })
+          // the conversation stays open until its texts were read
+          if (stretch) return closing(textsIn(next.value, { ...stretch, filter }), () => having.return(undefined))
+        }
+        return undefined
+      },
+    }
+  }
+
+  /** Newest first. */
+  transcripts(): Promise<readonly Transcript[]> {
+    return this.#transcripts.list()
+  }
+
+  /** The conversations that Strata itself keeps, newest first. */
+  async kept() {
+    const { root, projects } = await this.#placed()
+    const store = fileStore({ root })
+    const all = await Promise.all(
+      projects.map(async (project) => (await store.list(project)).map((one) => ({ ...one, project }))),
+    )
+    return all.flat().sort((a, b) => (a.touched < b.touched ? 1 : -1))
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const search of this.#journals.values()) search.close()
+    // an update that is under way ends with its batch
+    void this.#last.then(async () => (await this.#place)?.index.close()).catch(() => undefined)
+  }
+
+  /** The conversation that asks: its program says which, or it is the one that the program wrote last. */
+  #current(transcripts: readonly Transcript[], client: string): Transcript | undefined {
+    const session = this.#options.env.CLAUDE_CODE_SESSION_ID
+    const program = CLIENTS.find(([name]) => name.test(client))?.[1]
+    if (session && program === "claude-code") return transcripts.find(({ id }) => id === session)
+    return program === undefined ? undefined : transcripts.find((transcript) => transcript.program === program)
+  }
+
+  async #search({ in: where, ...asked }: RecallSearch, client: string): Promise<RecallMatches> {
+    const { index } = await this.#placed()
+    const transcripts = await this.transcripts()
+    const current = this.#current(transcripts, client)
+    const isHere = where === "conversation" && current !== undefined
+    const end = performance.now() + (this.#options.patience ?? PATIENCE_MS)
+    const isLate = () => performance.now() > end
+    const wanted = isHere ? [current] : transcripts
+    const isThrough = await this.#inOrder(() =>
+      index.update(wanted, { isLate, ...(isHere ? {} : { all: transcripts }) }),
+    )
+    if (!isThrough) this.#indexLater()
+    const question = { ...asked, now: new Date(), around: AROUND_MATCH }
+    const answers = [
+      index.search(isHere ? { ...question, source: current.path } : question),
+      ...(isHere ? [] : await this.#inJournals(question, isLate)),
+    ]
+    const ids = new Map(transcripts.map(({ path, id }) => [path, id]))
+    const prefixOf = (source: string) => (source === current?.path ? "" : shortened(ids.get(source) ?? source))
+    const all = answers.flatMap(({ found }) => found).sort((a, b) => b.score - a.score)
+    const found = all.slice(0, asked.limit)
+    const gaps = [...(isThrough ? [] : [LATE]), ...(where === "conversation" && !current ? [NOT_FOUND] : [])]
+    return {
+      found: found.map((one) => foundText(one, prefixOf(one.source))),
+      more: answers.reduce((sum, { more }) => sum + more, 0) + all.length - found.length,
+      ...(gaps.length === 0 ? {} : { gap: gaps.join(" ") }),
+    }
+  }
+
+  async #inJournals(
+    question: Parameters<JournalSearch["search"]>[0],
+    isLate: () => boolean,
+  ): Promise<readonly JournalAnswer[]> {
+    const { root, projects } = await this.#placed()
+    const answers: JournalAnswer[] = []
+    for (const project of projects) {
+      const directory = projectDirectory(root, project)
+      if (!(await hasJournals(directory))) continue // a search would make an index
+      const search = this.#journals.get(directory) ?? new JournalSearch({ directory, mask: maskSecrets })
+      this.#journals.set(directory, search)
+      answers.push((await search.search(question, { isLate })).answer)
+    }
+    return answers
+  }
+
+  /** The conversations that may have a handle, the likeliest first. */
+  async *#having(handle: string, client: string): AsyncGenerator<ReadableConversation> {
+    const { agent: named, message = "" } = parseHandle(handle) ?? {}
+    const { index } = await this.#placed()
+    const transcripts = await this.transcripts()
+    const current = this.#current(transcripts, client)
+    const indexed = named === undefined ? index.pathsWith(message) : new Set<string>()
+    const likely = transcripts.filter((one) =>
+      named === undefined ? one === current || indexed.has(one.path) || !index.has(one) : isNamed(one.id, named),
+    )
+    const isFirst = (one: Transcript) => Number(one === current) * 2 + Number(indexed.has(one.path))
+    for (const transcript of likely.toSorted((a, b) => isFirst(b) - isFirst(a))) {
+      const { journal } = await this.#reader.read(transcript)
+      yield { journal, prefix: named ?? (transcript === current ? "" : shortened(transcript.id)) }
+    }
+    yield* this.#journalsNamed(named)
+  }
+
+  async *#journalsNamed(named: string | undefined): AsyncGenerator<ReadableConversation> {
+    const { root } = await this.#placed()
+    const store = fileStore({ root })
+    const fitting = (await this.kept()).filter(({ id }) => named === undefined || isNamed(id, named))
+    for (const { project, id } of fitting.slice(0, MOST_JOURNALS)) {
+      const journal: Journal | undefined = await store.open({ project, id }, { access: "read" }).catch(() => undefined)
+      if (!journal) continue
+      try {
+        yield { journal, prefix: named ?? shortened(id) }
+      } finally {
+        await journal.close()
+      }
+    }
+  }
+
+  #indexLater(): void {
+    if (this.#isIndexing) return
+    this.#isIndexing = true
+    const slices = async () => {
+      for (let isThrough = false; !isThrough && !this.#isClosed; ) {
+        const { index } = await this.#placed()
+        const transcripts = await this.transcripts()
+        const end = performance.now() + SLICE_MS
+        isThrough = await this.#inOrder(() =>
+          index.update(transcripts, { isLate: () => this.#isClosed || performance.now() > end }),
+        )
+        await setImmediate()
+      }
+    }
+    // a search that waits for it reports what is wrong
+    void slices()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isIndexing = false
+      })
+  }
+
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#last.then(work)
+    this.#last = run.catch(() => undefined)
+    return run
+  }
+
+  #placed(): Promise<Place> {
+    this.#place ??= this.#placeNow()
+    return this.#place
+  }
+
+  async #placeNow(): Promise<Place> {
+    const { env } = this.#options
+    const cwd = realPath(this.#options.cwd) ?? this.#options.cwd
+    const root = defaultRoot(env)
+    const { name: identity } = await projectIdentity(cwd)
+    const projects = await projectDirectories({ root, identity, cwd, owner: localPerson })
+    const path = join(projectDirectory(root, identity), INDEX_NAME)
+    return { root, projects, index: new TranscriptIndex({ path, reader: this.#reader }) }
+  }
+}
+
+const isNamed = (id: string, named: string): boolean =>
+  id === named || (named.length >= SHORTEST_PREFIX && isSafeId(named) && id.startsWith(named))
+
+async function* closing<T>(values: AsyncIterable<T>, close: () => Promise<unknown>): AsyncGenerator<T> {
+  try {
+    yield* values
+  } finally {
+    await close()
+  }
+}
+
+const hasJournals = async (directory: string): Promise<boolean> =>
+  (await readdir(directory).catch(() => [] as string[])).some((name) => name.endsWith(".jsonl"))

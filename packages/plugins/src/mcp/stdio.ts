@@ -1,0 +1,37 @@
+/** MCP over standard input and output: one message per line. It ends with the input. */
+import { createInterface } from "node:readline"
+import type { Readable } from "node:stream"
+import { answerTo, clientIn, type Methods, unreadable } from "./protocol.ts"
+
+export interface Streams {
+  readonly input: Readable
+  readonly send: (answer: unknown) => void
+}
+
+export async function serveStdio(methods: Methods, { input, send }: Streams): Promise<void> {
+  let client: string | undefined
+  const open = new Set<Promise<void>>()
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() === "") continue
+    const message = parsed(line)
+    if (message === undefined) {
+      send(unreadable())
+      continue
+    }
+    client = clientIn(message) ?? client
+    const answered = answerTo(message, methods, client).then((answer) => {
+      if (answer !== undefined) send(answer)
+    })
+    open.add(answered)
+    void answered.finally(() => open.delete(answered))
+  }
+  await Promise.all(open)
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}

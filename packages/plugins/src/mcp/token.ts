@@ -1,0 +1,46 @@
+/** The token of the HTTP server: made once, kept in a file that only the person can read, so that the settings of clients stay valid. */
+import { randomBytes } from "node:crypto"
+import { lstat, mkdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { StrataError } from "@strata/core/internal/base/errors"
+import { DIRECTORY_MODE, defaultRoot, FILE_MODE } from "@strata/core/internal/journal/file/layout"
+import type { Environment } from "../clients.ts"
+
+const FILE = "mcp-token"
+const BYTES = 32
+const SHORTEST = 16 // characters of a token that a person chose
+
+export interface McpToken {
+  readonly token: string
+  /** Where it is kept. Absent: it is in the environment. */
+  readonly path?: string
+}
+
+export async function mcpToken(env: Environment): Promise<McpToken> {
+  const given = env.STRATA_MCP_TOKEN
+  if (given !== undefined && given !== "") return { token: checked(given, "STRATA_MCP_TOKEN") }
+  const root = defaultRoot(env)
+  const path = join(root, FILE)
+  await mkdir(root, { recursive: true, mode: DIRECTORY_MODE })
+  const made = randomBytes(BYTES).toString("base64url")
+  try {
+    await writeFile(path, `${made}\n`, { mode: FILE_MODE, flag: "wx" })
+    return { token: made, path }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+  }
+  const facts = await lstat(path)
+  const isOthers = process.platform !== "win32" && (facts.mode & 0o077) !== 0
+  if (!facts.isFile() || isOthers)
+    throw new StrataError(
+      `Others can read ${path}. Nothing was started. Delete the file: the next start makes a new one.`,
+    )
+  return { token: checked((await readFile(path, "utf8")).trim(), path), path }
+}
+
+function checked(token: string, where: string): string {
+  if (token.length >= SHORTEST && /^[\x21-\x7e]+$/.test(token)) return token
+  throw new StrataError(
+    `The token in ${where} must have at least ${SHORTEST} characters and no spaces. Nothing was started.`,
+  )
+}

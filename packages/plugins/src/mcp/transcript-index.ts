@@ -1,0 +1,133 @@
+/**
+ * The full-text index of a project's transcripts, in Strata's own directory. It follows them: the newest first, and of one that has grown
+ * only what is new. It holds nothing that cannot be built again.
+ */
+import { createHash } from "node:crypto"
+import { mkdirSync } from "node:fs"
+import { dirname } from "node:path"
+import { setImmediate } from "node:timers/promises"
+import { maskSecrets } from "@strata/core/internal/base/secrets/find-secrets"
+import { DIRECTORY_MODE } from "@strata/core/internal/journal/file/layout"
+import { handleOf } from "@strata/core/internal/messages/handles"
+import type { BlockText } from "@strata/core/internal/recall/block-texts"
+import type { JournalAnswer, JournalQuestion } from "@strata/core/internal/recall/journal-search"
+import { KeptIndex } from "@strata/core/internal/recall/kept-index"
+import { passagesOf } from "@strata/core/internal/recall/passage"
+import type { Transcript } from "../project-transcripts.ts"
+import type { TranscriptReader } from "./read-transcripts.ts"
+
+const BATCH = 100 // passages per transaction: about 20 ms, then others get their turn
+/** Our own tool, as the programs name it: `mcp__strata__recall`, `strata_recall`. What it returned is in the index already. */
+const OWN_TOOL = /(?:^|[^A-Za-z])recall$/i
+
+/** How far a transcript was read. `mark` is empty until all of it was. */
+interface Reached {
+  readonly mark: string
+  readonly texts: number
+  readonly digest: string
+}
+
+export class TranscriptIndex {
+  readonly #kept: KeptIndex
+  readonly #reader: TranscriptReader
+
+  constructor({ path, reader }: { readonly path: string; readonly reader: TranscriptReader }) {
+    this.#kept = new KeptIndex(path)
+    this.#reader = reader
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+    } catch {
+      // the index is then kept in memory
+    }
+  }
+
+  /** Reads what is new, the newest transcript first. Says whether it is through. `all`: those that are gone leave the index. */
+  async update(
+    transcripts: readonly Transcript[],
+    { isLate = () => false, all }: { readonly isLate?: () => boolean; readonly all?: readonly Transcript[] } = {},
+  ): Promise<boolean> {
+    if (all) this.#removeOthers(new Set(all.map(({ path }) => path)))
+    let isThrough = true
+    for (const transcript of transcripts) {
+      if (this.has(transcript)) continue
+      if (isLate()) return false
+      isThrough = (await this.#read(transcript, isLate)) && isThrough
+    }
+    return isThrough
+  }
+
+  /** Whether all of a transcript is indexed as it is now. */
+  has({ path, mark }: Transcript): boolean {
+    return reachedIn(this.#mark(path))?.mark === mark
+  }
+
+  search({ around = 0, ...question }: JournalQuestion): JournalAnswer {
+    return this.#kept.ask((index) => {
+      const { found, ...answer } = index.search(question)
+      const withAround = found.map((one) => {
+        const beside = index.around(one, around)
+        return beside ? { ...one, around: beside } : one
+      })
+      return { ...answer, found: withAround }
+    })
+  }
+
+  /** The paths of transcripts with a message that has this handle or uuid. */
+  pathsWith(message: string): ReadonlySet<string> {
+    return this.#kept.ask((index) => index.sourcesWith((uuid) => uuid === message || handleOf(uuid) === message))
+  }
+
+  close(): void {
+    this.#kept.close()
+  }
+
+  #mark(path: string): string | undefined {
+    return this.#kept.ask((index) => index.marks().get(path))
+  }
+
+  #removeOthers(paths: ReadonlySet<string>): void {
+    this.#kept.ask((index) => {
+      for (const path of [...index.marks().keys()]) if (!paths.has(path)) index.remove(path)
+    })
+  }
+
+  /** Whether all of it was read. */
+  async #read(transcript: Transcript, isLate: () => boolean): Promise<boolean> {
+    const texts = (await this.#reader.read(transcript)).texts()
+    let from = this.#mark(transcript.path)
+    const known = reachedIn(from)
+    const digest = createHash("sha1")
+    for (const text of texts.slice(0, known?.texts ?? 0)) digest.update(markOf(text))
+    const isContinued = known !== undefined && digest.copy().digest("base64") === known.digest
+    const running = isContinued ? digest : createHash("sha1")
+    let done = isContinued ? known.texts : 0
+    let isRestart = !isContinued
+    while (true) {
+      const passages = []
+      while (passages.length < BATCH && done < texts.length) {
+        const text = texts[done++]!
+        running.update(markOf(text))
+        if (!OWN_TOOL.test(text.label ?? "")) passages.push(...passagesOf(text, maskSecrets))
+      }
+      const isAll = done === texts.length
+      const reached: Reached = {
+        mark: isAll ? transcript.mark : "",
+        texts: done,
+        digest: running.copy().digest("base64"),
+      }
+      const to = JSON.stringify(reached)
+      const extension = { source: transcript.path, passages, from, to, isRestart }
+      if (!this.#kept.ask((index) => index.extend(extension))) return false // another process is at it
+      if (isAll) return true
+      from = to
+      isRestart = false
+      if (isLate()) return false
+      await setImmediate() // others get their turn
+    }
+  }
+}
+
+const markOf = ({ uuid, blocks, text }: BlockText): string => `${uuid}.${blocks.join(".")} ${text.length}\n`
+
+const reachedIn = (mark: string | undefined): Reached | undefined =>
+  mark === undefined ? undefined : (JSON.parse(mark) as Reached)
