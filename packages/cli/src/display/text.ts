@@ -2,7 +2,14 @@
 import { stripVTControlCharacters } from "node:util"
 
 const ELLIPSIS = "…"
-const graphemes = new Intl.Segmenter()
+let segmenter: Intl.Segmenter | undefined
+
+/** Made with the first text that needs it: it would take a third of each start. */
+function graphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter()
+  return segmenter.segment(text)
+}
+
 /** Emoji and East Asian scripts take two columns. */
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
@@ -14,7 +21,7 @@ export function widthOf(text: string): number {
   const bare = stripVTControlCharacters(text)
   if (PLAIN.test(bare)) return bare.length
   let width = 0
-  for (const { segment } of graphemes.segment(bare)) width += WIDE.test(segment) ? 2 : 1
+  for (const { segment } of graphemes(bare)) width += WIDE.test(segment) ? 2 : 1
   return width
 }
 
@@ -32,7 +39,7 @@ export function firstLine(text: string, most = LINE_COLUMNS): string {
 /** The end of a text, if it is too long: for paths. */
 export function fittedAtEnd(text: string, width: number): string {
   if (widthOf(text) <= width) return text
-  const letters = [...graphemes.segment(text)].map(({ segment }) => segment)
+  const letters = [...graphemes(text)].map(({ segment }) => segment)
   while (letters.length > 0 && widthOf(letters.join("")) > width - 1) letters.shift()
   return `${ELLIPSIS}${letters.join("")}`
 }
@@ -40,7 +47,7 @@ export function fittedAtEnd(text: string, width: number): string {
 function taken(text: string, width: number): string {
   let used = 0
   let result = ""
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemes(text)) {
     used += WIDE.test(segment) ? 2 : 1
     if (used > width) break
     result += segment
