@@ -79,6 +79,17 @@ describe("BEY-11 strata mcp over standard input and output", () => {
     expect(await mcp.call("recall", { search: "heron" })).toContain(`bbbbbbbb/${handleOf(uuidAt(EARLIER, 0))}.0`)
   })
 
+  test("the call's own id says which conversation asks, also after another one was begun", async () => {
+    const id = "toolu_of_the_third"
+    const third = "dddddddd-3333-4333-8333-333333333333"
+    const call = { type: "tool_use", id, name: "mcp__strata__recall", input: {} }
+    write(claudePath(project, third), claudeLines(project, third, ["The dotterel runs.", [call]]))
+    const input = { name: "recall", arguments: { search: "dotterel", in: "conversation" } }
+    const asked = async (more: object) => JSON.stringify(await mcp.client.callTool({ ...input, ...more }))
+    expect(await asked({})).toContain("Nothing in this conversation fits")
+    expect(await asked({ _meta: { "claudecode/toolUseId": id } })).toContain("The dotterel runs.")
+  })
+
   test("recall fetches by handle, by uuid, by range, and reads on in a long block", async () => {
     const bare = handleOf(uuidAt(EARLIER, 0))
     for (const handle of [bare, `bbbbbbbb/${bare}`, `${EARLIER}/${bare}.0`, uuidAt(EARLIER, 0)])
@@ -96,8 +107,8 @@ describe("BEY-11 strata mcp over standard input and output", () => {
     const messages = claudeLines(project, HERE, ["The staging relay listens on port 4010."]).map((line) => ({
       ...{ role: "user", text: "The staging relay listens on port 4010.", handle: Object(line).uuid },
     }))
-    const { record } = await answerCarry({ messages, client: "claude-code", session: HERE, data: true }, env)
-    const [{ handle }] = record!.words as [{ handle: string }]
+    const answer = await answerCarry({ messages, client: "claude-code", session: HERE, data: true }, env)
+    const handle: string = Object(answer).record.words[0].handle
     expect(await mcp.call("recall", { handle })).toContain("The staging relay listens on port 4010.")
   })
 

@@ -10,8 +10,12 @@ import { recalled } from "@strata/core/internal/tools/session/recall-text"
 import type { ToolOutput } from "@strata/core/internal/tools/tool"
 import { CONVERSATIONS, MEMORIES } from "./definitions.ts"
 import { ClientMemories, listText, type MemoryAction } from "./memories.ts"
-import { type PastOptions, ProjectPast } from "./past.ts"
+import { type Asker, type PastOptions, ProjectPast } from "./past.ts"
 import { ERRORS, type Parameters, ProtocolError } from "./protocol.ts"
+
+/** Where Claude Code puts the id of a call. */
+const CALL_ID = "claudecode/toolUseId"
+const isCallId = (id: unknown): id is string => typeof id === "string" && /^[\w-]{8,80}$/.test(id)
 
 const MOST_LISTED = 100 // conversations
 const LONGEST_TITLE = 100 // characters
@@ -29,10 +33,12 @@ export class Answers {
     this.#memories = new ClientMemories(options)
   }
 
-  async call({ name, arguments: given }: Parameters, client: string): Promise<unknown> {
+  async call({ name, arguments: given, _meta }: Parameters, client: string): Promise<unknown> {
     const input = Object(given)
+    const id = Object(_meta)[CALL_ID]
     try {
-      if (name === "recall") return toolResult(await this.#recall(input, client))
+      if (name === "recall")
+        return toolResult(await this.#recall(input, { client, ...(isCallId(id) ? { call: id } : {}) }))
       if (name === "memory") return toolResult({ content: await this.#memories.act(input as MemoryAction, client) })
     } catch (error) {
       return toolResult({ content: reasonOf(error), isError: true })
@@ -49,7 +55,7 @@ export class Answers {
     const { about } = Object(given)
     if (name !== "recall" || typeof about !== "string" || about.trim() === "")
       throw new ProtocolError(ERRORS.params, 'The prompts are "memories", and "recall" with the argument "about".')
-    const { content } = await this.#recall({ search: about, in: "project", budget: PROMPT_TOKENS }, client)
+    const { content } = await this.#recall({ search: about, in: "project", budget: PROMPT_TOKENS }, { client })
     return message(
       `${textIn(content)}\n\nWhat was decided or found about ${inline(about)}? Answer from these quotations, name their handles, and say what they leave open.`,
     )
@@ -60,8 +66,8 @@ export class Answers {
     await this.#memories.close()
   }
 
-  async #recall({ in: where = "project", ...input }: Record<string, unknown>, client: string): Promise<ToolOutput> {
-    const past = this.#past.of(client)
+  async #recall({ in: where = "project", ...input }: Record<string, unknown>, asker: Asker): Promise<ToolOutput> {
+    const past = this.#past.of(asker)
     const { search } = input
     const budget = Math.max(LEAST_BUDGET, Number(input.budget) || DEFAULT_BUDGET)
     const within = (tokens: number) => (text: string) => past.estimate(text) <= tokens

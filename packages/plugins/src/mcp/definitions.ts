@@ -33,6 +33,7 @@ export const RECALL = {
     additionalProperties: false,
   },
   annotations: { readOnlyHint: true, openWorldHint: false },
+  _meta: { "anthropic/alwaysLoad": true }, // a tool that is loaded on demand is not at hand where a summary names a handle
 } as const
 
 export const MEMORY = {

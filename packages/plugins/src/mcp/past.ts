@@ -2,7 +2,8 @@
  * The past of a project, for the tool `recall`: transcripts of other programs as they are on disk, and Strata's own journals. A handle leads
  * to the asking conversation first, then to the others, the newest first.
  */
-import { readdir } from "node:fs/promises"
+import { constants } from "node:fs"
+import { open, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { isSafeId } from "@strata/core/internal/base/ids"
@@ -41,6 +42,8 @@ const SLICE_MS = 200 // of indexing in the background, before a question may com
 const AROUND_MATCH = 40
 const SHORTEST_PREFIX = 8 // characters of a conversation's id
 const MOST_JOURNALS = 50 // that are looked into for a handle without the name of its conversation
+const MOST_OPEN = 8 // conversations that one program may have open in a project
+const END_BYTES = 256 * 1024 // of a transcript: what it ends with
 const MODEL = "claude-opus-4-6" // whose tokens are counted
 
 const LATE = "Some conversations are not indexed yet. Search again to include them."
@@ -53,7 +56,14 @@ export interface PastOptions {
   readonly patience?: number
 }
 
-/** Who asks: the name by which an MCP client introduces itself. */
+/** Who asks. */
+export interface Asker {
+  /** The name by which an MCP client introduces itself. */
+  readonly client: string
+  /** The id of the call, as its transcript has it. */
+  readonly call?: string
+}
+
 const CLIENTS: readonly (readonly [RegExp, Program])[] = [
   [/claude[-_ ]?code/i, "claude-code"],
   [/codex/i, "codex"],
@@ -87,21 +97,21 @@ export class ProjectPast {
     this.#transcripts = new ProjectTranscripts(options)
   }
 
-  /** The past as a client sees it. */
-  of(client: string): RecallSource {
+  /** The past as an agent sees it. */
+  of(asker: Asker): RecallSource {
     return {
       isOpen: () => !this.#isClosed,
       estimate: (text) => this.#estimator.text(text),
-      search: (search) => this.#search(search, client),
+      search: (search) => this.#search(search, asker),
       named: async (handle) => {
-        for await (const conversation of this.#having(handle, client)) {
+        for await (const conversation of this.#having(handle, asker)) {
           const places = await placesNamed(conversation, handle)
           if (places.length > 0) return places
         }
         return []
       },
       range: async ({ from, to, ...filter }) => {
-        const having = this.#having(from, client)
+        const having = this.#having(from, asker)
         for (let next = await having.next(); !next.done; next = await having.next()) {
           const stretch = await stretchNamed(next.value.journal, to === undefined ? { from } : { from, to })
           // the conversation stays open until its texts were read
@@ -134,18 +144,20 @@ export class ProjectPast {
     void this.#last.then(async () => (await this.#place)?.index.close()).catch(() => undefined)
   }
 
-  /** The conversation that asks: its program says which, or it is the one that the program wrote last. */
-  #current(transcripts: readonly Transcript[], client: string): Transcript | undefined {
-    const session = this.#options.env.CLAUDE_CODE_SESSION_ID
+  /** The conversation that asks: the one with this call at its end, the one that its program names, or the one that it wrote last. */
+  async #current(transcripts: readonly Transcript[], { client, call }: Asker): Promise<Transcript | undefined> {
     const program = CLIENTS.find(([name]) => name.test(client))?.[1]
-    if (session && program === "claude-code") return transcripts.find(({ id }) => id === session)
-    return program === undefined ? undefined : transcripts.find((transcript) => transcript.program === program)
+    const own = transcripts.filter((transcript) => transcript.program === program)
+    if (call !== undefined)
+      for (const transcript of own.slice(0, MOST_OPEN)) if (await endsWith(transcript, call)) return transcript
+    const session = program === "claude-code" ? this.#options.env.CLAUDE_CODE_SESSION_ID : undefined
+    return session ? own.find(({ id }) => id === session) : own[0]
   }
 
-  async #search({ in: where, ...asked }: RecallSearch, client: string): Promise<RecallMatches> {
+  async #search({ in: where, ...asked }: RecallSearch, asker: Asker): Promise<RecallMatches> {
     const { index } = await this.#placed()
     const transcripts = await this.transcripts()
-    const current = this.#current(transcripts, client)
+    const current = await this.#current(transcripts, asker)
     const isHere = where === "conversation" && current !== undefined
     const end = performance.now() + (this.#options.patience ?? PATIENCE_MS)
     const isLate = () => performance.now() > end
@@ -188,11 +200,11 @@ export class ProjectPast {
   }
 
   /** The conversations that may have a handle, the likeliest first. */
-  async *#having(handle: string, client: string): AsyncGenerator<ReadableConversation> {
+  async *#having(handle: string, asker: Asker): AsyncGenerator<ReadableConversation> {
     const { agent: named, message = "" } = parseHandle(handle) ?? {}
     const { index } = await this.#placed()
     const transcripts = await this.transcripts()
-    const current = this.#current(transcripts, client)
+    const current = await this.#current(transcripts, asker)
     const indexed = named === undefined ? index.pathsWith(message) : new Set<string>()
     const likely = transcripts.filter((one) =>
       named === undefined ? one === current || indexed.has(one.path) || !index.has(one) : isNamed(one.id, named),
@@ -261,6 +273,20 @@ export class ProjectPast {
     const projects = await projectDirectories({ root, identity, cwd, owner: localPerson })
     const path = join(projectDirectory(root, identity), INDEX_NAME)
     return { root, projects, index: new TranscriptIndex({ path, reader: this.#reader }) }
+  }
+}
+
+async function endsWith({ path }: Transcript, text: string): Promise<boolean> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined)
+  if (!file) return false
+  try {
+    const { size } = await file.stat()
+    const { buffer, bytesRead } = await file.read({
+      ...{ buffer: Buffer.alloc(Math.min(size, END_BYTES)), position: Math.max(0, size - END_BYTES) },
+    })
+    return buffer.subarray(0, bytesRead).includes(text)
+  } finally {
+    await file.close()
   }
 }
 
