@@ -464,7 +464,7 @@ the agent's own compaction lost.`,
 
 export const MCP = describe({
   name: "mcp",
-  about: "an MCP server for other agents: recall in this project's conversations, and memories",
+  about: "an MCP server: recall and memories for other agents",
   more: [
     `Agents search and quote the conversations of this project: this one, earlier ones, and those of Claude Code, Codex, pi,
 opencode, Gemini and Copilot as they are on disk. They share the memories that strata memory shows.`,

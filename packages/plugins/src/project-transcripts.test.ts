@@ -93,6 +93,9 @@ test("BEY-11 what is not the project's stays out: other directories, links, file
   symlinkSync(join(home, "outside"), join(home, ".claude/projects/linked"))
   symlinkSync(elsewhere, join(home, claudePath(cwd, "33333333-3333-4333-8333-333333333333")))
   write(".pi/agent/sessions/p/broken.jsonl", "not JSON\n")
+  // no absolute path here: it must not count as a directory below ours
+  for (const path of ["D:\\\\project", "."])
+    write(`.codex/archived_sessions/${path.length}.jsonl`, codexLines(path, OTHER, "I am of another system"))
   expect(await found({ cwd, env })).toEqual([`claude-code ${ID}: I am here`])
 })
 

@@ -1,6 +1,6 @@
 /** The conversations of one project that other programs keep: found by their working directory, newest first. Nothing is written. */
 import { hash } from "node:crypto"
-import { basename, dirname, join } from "node:path"
+import { basename, dirname, isAbsolute, join } from "node:path"
 import { projectName } from "@strata/core/internal/base/ids"
 import { readPlainStart } from "@strata/core/internal/base/plain-file"
 import {
@@ -79,7 +79,9 @@ export class ProjectTranscripts {
     return directory
   }
 
-  #projectOf(directory: string): Promise<string> {
+  /** Nothing for a path of another system: it would be taken as one below the working directory. */
+  async #projectOf(directory: string): Promise<string | undefined> {
+    if (!isAbsolute(directory)) return undefined
     const known = this.#projects.get(directory) ?? projectIdentity(directory).then(({ name }) => name)
     this.#projects.set(directory, known)
     return known

@@ -97,6 +97,17 @@ describe("BEY-11 strata mcp over HTTP", () => {
     expect(await status(bearer(), { body: '[{"jsonrpc":"2.0","id":1,"method":"ping"}]' })).toBe(200)
   })
 
+  test("a client that leaves in the middle of a request does not end the server", async () => {
+    const { port } = new URL(server.url)
+    const headers = { ...bearer(), host: `127.0.0.1:${port}`, "content-length": "1000" }
+    const sent = request({ host: "127.0.0.1", port, method: "POST", path: "/mcp", headers })
+    const left = once(sent, "error")
+    sent.write("{", () => sent.destroy(new Error("left")))
+    await left
+    expect(await status(bearer())).toBe(200)
+    expect(server.child.exitCode).toBe(null)
+  })
+
   test("a token file that others can read is refused, and so is a short token", async () => {
     chmodSync(tokenFile, 0o644)
     const open = await started()

@@ -21,7 +21,8 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   const server = mcpServer({ cwd: await directoryOf(project, cwd), env, version: version() })
   try {
     if (http) await listen(server.methods, { env, terminal, port: port ?? PORT })
-    else await serveStdio(server.methods, { input: stdin!, send: (answer) => terminal.print(`${visibleJson(answer)}\n`) })
+    else
+      await serveStdio(server.methods, { input: stdin!, send: (answer) => terminal.print(`${visibleJson(answer)}\n`) })
   } finally {
     await server.close()
   }

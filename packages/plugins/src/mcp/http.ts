@@ -28,7 +28,11 @@ export interface HttpServer {
 
 export async function serveHttp(methods: Methods, { token, port }: HttpOptions): Promise<HttpServer> {
   const server = createServer((request, response) => {
-    void handled(request, { methods, token }).then((answer) => sent(response, answer))
+    // a client that leaves in the middle of its request gets no answer
+    handled(request, { methods, token }).then(
+      (answer) => sent(response, answer),
+      () => response.destroy(),
+    )
   })
   server.listen(port, HOST)
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {

@@ -118,7 +118,7 @@ export class ClientMemories {
       throw new Refusal(`A memory has at most ${LONGEST_TEXT} characters. Nothing was saved. Say it in fewer words.`)
     const same = (await bank.all()).find((memory) => isCurrent(memory) && memory.body.trim() === text.trim())
     if (same) return `It is there already: ${inline(same.file)}.`
-    // nobody knows what else was in the client's view
+    // what else was in the client's view is not known
     const source = { saidBy: "agent", outside: `the view of ${client}` } as const
     const draft = { ...rememberedDraft(text, source), type, basis: "concluded" as const }
     const change = await bank.change({ by: "agent", why: `Asked for by ${client}`, puts: [draft] })
