@@ -61,13 +61,13 @@ export class ProjectTranscripts {
     const found: Transcript[] = []
     for (const file of files) if (await this.#isOf(own, file)) found.push(fromFile(file))
     for (const session of openCodeSessions(env))
-      if ((await this.#projectOf(session.directory)) === own) found.push(fromOpenCode(session))
+      if (own !== undefined && (await this.#projectOf(session.directory)) === own) found.push(fromOpenCode(session))
     return found.sort((a, b) => b.touched - a.touched)
   }
 
-  async #isOf(project: string, file: TranscriptFile): Promise<boolean> {
+  async #isOf(project: string | undefined, file: TranscriptFile): Promise<boolean> {
     const directory = this.#directories.get(file.path) ?? (await this.#lookedUp(file))
-    return directory !== undefined && (await this.#projectOf(directory)) === project
+    return directory !== undefined && project !== undefined && (await this.#projectOf(directory)) === project
   }
 
   async #lookedUp(file: TranscriptFile): Promise<string | undefined> {
