@@ -413,7 +413,7 @@ export const UNLOCK = describe({
 
 export const INSTALL = describe({
   name: "install",
-  about: "put Strata into an agent that you use: claude-code, pi or opencode",
+  about: "put Strata into another agent: claude-code, pi or opencode",
   more: [
     "The agent then hands its compaction to Strata. No key, no base URL, no change to your account. You see what changes before it does.",
     `--mode says what Strata does. observe: the agent compacts by itself, and Strata says what was lost of what is used later.
@@ -446,7 +446,7 @@ export const UNINSTALL = describe({
 
 export const CARRY = describe({
   name: "carry",
-  about: "what another agent's context should be after a compaction; JSON in, JSON out",
+  about: "what an agent's context should be after a compaction, as JSON",
   more: [
     `The request: {"messages": […]}, in the shape of the Messages API. With "client" (claude-code, pi or opencode) and "session"
 the messages may have that agent's own shape, and its transcript on disk is read too.`,

@@ -13,22 +13,26 @@ it("lists every command with an example", () => {
       strata COMMAND [options]
 
     Commands
-      demo     watch an agent outgrow a small window; no key, no network
-      chat     talk to an agent that works in this directory
-      run      give the agent one task and print its answer; for scripts
-      compact  make room in a conversation: summarise it, or clear a part
-      undo     take back a compaction, or what was cleared by hand
-      inspect  see where a conversation's context and money went
-      replay   run a recorded conversation through a policy: cost, cache, losses
-      compare  put policies side by side on recorded conversations
-      recall   look up anything a conversation ever held, by handle or words
-      agents   see the agents of a conversation; follow, stop and message them
-      memory   see, search, change and undo what a project remembers
-      dream    consolidate what a project remembers; watch, end or review that
-      config   list every setting, its value and where the value comes from
-      trust    see what a project's settings would run, and trust them or not
-      unlock   see who holds locks here; break those of machines that are gone
-      sim      start a local server that speaks the Messages API, for tests
+      demo       watch an agent outgrow a small window; no key, no network
+      chat       talk to an agent that works in this directory
+      run        give the agent one task and print its answer; for scripts
+      compact    make room in a conversation: summarise it, or clear a part
+      undo       take back a compaction, or what was cleared by hand
+      inspect    see where a conversation's context and money went
+      replay     run a recorded conversation through a policy: cost, cache, losses
+      compare    put policies side by side on recorded conversations
+      recall     look up anything a conversation ever held, by handle or words
+      agents     see the agents of a conversation; follow, stop and message them
+      memory     see, search, change and undo what a project remembers
+      dream      consolidate what a project remembers; watch, end or review that
+      config     list every setting, its value and where the value comes from
+      trust      see what a project's settings would run, and trust them or not
+      unlock     see who holds locks here; break those of machines that are gone
+      install    put Strata into another agent: claude-code, pi or opencode
+      uninstall  take Strata out of an agent again; its files are as they were
+      carry      what an agent's context should be after a compaction, as JSON
+      mcp        an MCP server: recall and memories for other agents
+      sim        start a local server that speaks the Messages API, for tests
 
     Options
       --help      show this help
@@ -61,6 +65,13 @@ it("lists every command with an example", () => {
                                                    settings, then decide
       strata unlock                                look at all locks of this
                                                    project, then decide
+      strata install claude-code                   look first: Claude Code compacts,
+                                                   Strata says what it lost
+      strata uninstall claude-code                 the settings have the bytes that
+                                                   they had before
+      strata carry < request.json > answer.json    no model is asked, and nothing is
+                                                   written
+      claude mcp add strata -- strata mcp          for Claude Code, in this project
       strata sim --port 4010 --log                 then point any client at
                                                    http://127.0.0.1:4010
 
