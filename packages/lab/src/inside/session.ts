@@ -33,7 +33,7 @@ export interface Session {
 
 const STRATA = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url))
 const RUN_TIMEOUT_MS = 2 * 60_000
-const FILLER = 3_000 // characters around a fact in a file
+const FILLER = 16_000 // characters around a fact in a file
 
 export async function trySession({ way, claude, root, compactions }: Trial): Promise<Session> {
   const seen: BrainTurn["request"][] = []
@@ -91,7 +91,7 @@ async function installPlugin(home: string, mode: Exclude<Way, "its own">): Promi
 function promptFor({ id, kind, sentence }: PlantedFact, work: string): string {
   if (kind === "typed" || kind === "said" || kind === "input") return `Remember that ${sentence}.`
   mkdirSync(work, { recursive: true })
-  const filler = "The rest of this file says nothing that matters here. ".repeat(FILLER / 108)
+  const filler = "The rest of this file says nothing that matters here. ".repeat(FILLER / 110)
   writeFileSync(join(work, `${id}.txt`), `${filler}\n${sentence}\n${filler}\n`)
   return `Read ${id}.txt`
 }

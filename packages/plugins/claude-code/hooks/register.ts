@@ -26,7 +26,7 @@ interface Undone {
 
 interface State {
   readonly mode: Mode
-  readonly program: string
+  readonly program: readonly string[]
   hasComplained: boolean
   compactions: number
   /** Turns since a compaction that is still watched. */
@@ -69,7 +69,7 @@ const SMALLER = 0.9 // a compaction that leaves more than this of the messages i
 export const register: Register = (on, options) => {
   const state: State = {
     mode: (options.mode ?? "observe") as Mode,
-    program: String(options.program ?? "strata"),
+    program: [String(options.command ?? "npx"), String(options.script ?? "strata-agent")],
     hasComplained: false,
     compactions: 0,
     turnsSince: undefined,
@@ -101,7 +101,8 @@ export const register: Register = (on, options) => {
     }
     if (state.mode === "replace") {
       if (e.trigger === "precompute") return { skip: "Strata needs no time for a compaction." }
-      return (await replaced($, state, e)) ?? next(e)
+      const ours = await replaced($, state, e)
+      if (ours) return ours
     }
     const own = await next(e)
     if (e.trigger === "precompute" || own.messages === undefined) return own
@@ -207,7 +208,7 @@ async function recorded(
 
 async function ask<T>($: Engine, { program }: State, request: object): Promise<T> {
   const stdin = JSON.stringify({ client: "claude-code", session: await $.session.id(), ...request })
-  const argv = [...program.split("\n"), "carry"] // the program may be several words, a line each
+  const argv = [...program, "carry"]
   const { exitCode, stdout, stderr } = await $.process.run(argv, { stdin, timeoutMs: TIMEOUT_MS })
   if (exitCode !== 0) throw new Error(stderr.trim().split("\n").at(-1) ?? `exit code ${exitCode}`)
   return JSON.parse(stdout) as T

@@ -43,7 +43,7 @@ const withDirectory = (settings: Json): Json => ({
 
 const withOptions = (settings: Json, { mode, program }: Pick<Installation, "mode" | "program">): Json => ({
   ...part(settings, "pluginConfigs"),
-  [NAME]: { options: { mode, program: program.join("\n") } },
+  [NAME]: { options: { mode, command: program[0], script: program[1] } },
 })
 
 /** Versions without mods: the record follows the client's own summary. */

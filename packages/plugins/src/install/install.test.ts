@@ -50,7 +50,8 @@ describe("an installation in Claude Code", () => {
     })
     expect(read().pluginConfigs.strata.options).toEqual({
       mode: "record",
-      program: "/usr/bin/node\n/opt/strata/main.js",
+      command: "/usr/bin/node",
+      script: "/opt/strata/main.js",
     })
     expect(existsSync(join(read().env.CLAUDE_CODE_PLUGIN_DIRS, ".claude-plugin", "plugin.json"))).toBe(true)
     await uninstall()
