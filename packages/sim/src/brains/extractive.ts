@@ -42,8 +42,7 @@ function answerTo(turn: BrainTurn): Said | undefined {
   }
 }
 
-function progressLine({ calls, lastText, userMessages }: Known): string {
-  const lastCall = calls.at(-1)
+function progressLine({ lastCall, lastText, userMessages }: Known): string {
   if (!lastCall) return headOf(lastText ?? userMessages.at(-1) ?? "Starting", LONGEST_LINE)
   return headOf(`Using ${lastCall.name} ${pathOf(lastCall) ?? commandOf(lastCall) ?? ""}`.trim(), LONGEST_LINE)
 }

@@ -16,7 +16,7 @@ export interface Known {
   /** Commands, and paths on which a tool failed, each with its last outcome. */
   readonly outcomes: readonly Outcome[]
   readonly todos: readonly Todo[]
-  readonly calls: readonly ToolCall[]
+  readonly lastCall?: ToolCall
   readonly lastText?: string
   /** Sections of the newest earlier summary. */
   readonly earlier: readonly Section[]
@@ -38,6 +38,7 @@ export function knownOf(moments: readonly Moment[]): Known {
   const calls = callsOf(moments)
   const earlier = splitDocument(wordsOf(moments, "summary").at(-1) ?? "")
   const said = wordsOf(moments, "human")
+  const lastCall = calls.at(-1)
   const lastText = wordsOf(moments, "assistant").at(-1)
   return {
     userMessages: [...quotedMessages(earlier), ...said],
@@ -46,7 +47,7 @@ export function knownOf(moments: readonly Moment[]): Known {
     files: filesIn(calls),
     outcomes: outcomesIn(calls),
     todos: calls.map(todosOf).findLast((todos) => todos !== undefined) ?? [],
-    calls,
+    ...(lastCall && { lastCall }),
     ...(lastText !== undefined && { lastText }),
     earlier,
   }

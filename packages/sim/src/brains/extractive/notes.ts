@@ -10,7 +10,7 @@ import { writeSection } from "./sections.ts"
 /** Text to say, or calls to make. */
 export type Said = string | readonly PlannedCall[]
 
-const WRAPPED = /<([a-z_]+)>\n([\s\S]*?)\n?<\/\1>/g
+const SHOWN = /<([a-z_]*notes)>\n([\s\S]*?)\n?<\/\1>/
 const ASKED_TAG = /\bbetween <([a-z][\w-]*)> and <\/\1>/
 const DESCRIPTION = /^_.*_$/
 const PATH = /[^\s`"'<>()]*\/[^\s`"'<>()]+\.md\b/
@@ -28,7 +28,7 @@ export function takeNotes(given: { request: BrainRequest; demand: Demand; known:
   if (reading) return [reading] // an edit failed: the file is not what the prompt shows
 
   const file = read?.result?.failed === false ? readFileText(read.result.text)?.text : undefined
-  const sections = splitDocument(file ?? notesIn(prompt))
+  const sections = splitDocument(file ?? SHOWN.exec(prompt)?.[2] ?? prompt)
   const changed = sections
     .map((section) => ({ section, lines: linesFor(section, known) }))
     .filter(({ section, lines }) => lines.join("\n") !== linesOf(section).join("\n"))
@@ -45,10 +45,6 @@ export function takeNotes(given: { request: BrainRequest; demand: Demand; known:
   if (made.length > 0) return made
   return sections.map((section) => [headOf(section), ...linesFor(section, known)].join("\n")).join("\n\n")
 }
-
-/** The text in tags that has described sections. */
-const notesIn = (prompt: string): string =>
-  [...prompt.matchAll(WRAPPED)].map(([, , text]) => text!).find((text) => splitDocument(text).some(describes)) ?? prompt
 
 const describes = ({ body }: Section): string | undefined => DESCRIPTION.exec(body.split("\n")[0] ?? "")?.[0]
 

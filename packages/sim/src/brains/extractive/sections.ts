@@ -3,7 +3,6 @@
  * out: only the newest are named, and only the beginning of a long text.
  */
 import { firstLineOf, headOf, sentencesOf } from "@strata/core/internal/model/offline/text-parts"
-import type { ToolCall } from "@strata/core/internal/model/offline/timeline"
 import { commandOf, pathOf } from "@strata/core/internal/model/offline/toolbox"
 import { type Known, USER_MESSAGES } from "./known.ts"
 
@@ -39,10 +38,8 @@ const commands: Writer = ({ outcomes }) =>
   )
 const pending: Writer = ({ todos }) =>
   todos.filter(({ status }) => status !== "completed").map(({ status, content }) => `- [${status}] ${content}`)
-const step = (call: ToolCall): string => `${call.name} ${code(commandOf(call) ?? pathOf(call) ?? "")}`
-const steps: Writer = ({ calls }) => newest(calls).map((call) => `- ${step(call)}`)
-const current: Writer = ({ calls, lastText }) => [
-  ...newest(calls, 1).map((call) => `The last step was ${step(call)}.`),
+const current: Writer = ({ lastCall, lastText }) => [
+  ...(lastCall ? [`The last step was ${lastCall.name} ${code(commandOf(lastCall) ?? pathOf(lastCall) ?? "")}.`] : []),
   ...(lastText === undefined ? [] : [`The assistant said: ${quote(sentencesOf(lastText)[0] ?? "")}`]),
 ]
 const next: Writer = ({ userMessages }) => {
@@ -55,8 +52,7 @@ const rules: Writer = ({ standing }) => newest(standing).map((text) => `- The us
 const WRITERS: readonly { readonly title: RegExp; readonly write: Writer }[] = [
   { title: USER_MESSAGES, write: messages },
   { title: /error|correction/i, write: errors },
-  { title: /command|workflow/i, write: commands },
-  { title: /worklog|\bsteps\b/i, write: steps },
+  { title: /command|workflow|worklog/i, write: commands },
   { title: /file|code section|function/i, write: files },
   { title: /pending|open|todo/i, write: pending },
   { title: /current|completed|state/i, write: current },
