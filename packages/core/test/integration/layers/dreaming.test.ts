@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest"
-import type { Brain } from "../../../../sim/src/brain.ts"
+import { extractiveBrain } from "../../../../sim/src/brains/extractive.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { consolidateWithModel } from "../../../src/layers/6-dreaming/consolidate-with-model.ts"
 import { linkedFile } from "../../../src/memory/index-file.ts"
 import { isCurrent } from "../../../src/memory/memory.ts"
-import { answerAbout } from "../../../src/model/offline/answer.ts"
 import { dreamProject, FIGURES, memoriesIn, memoryText, OTHERS } from "../../dreams.ts"
 import { size } from "../../size.ts"
 import { scratchDirectory } from "../../tool-context.ts"
@@ -14,11 +13,8 @@ const MEMORIES = process.env.FUZZ_RUNS ? 1_000 : size(60, 300)
 const order = { figures: FIGURES, force: true }
 const day = (n: number) => `2026-0${1 + (n % 4)}-${String(1 + (n % 28)).padStart(2, "0")}`
 
-/** The offline model behind HTTP: what is left after a dream depends on what the model finds. */
-const dreamer: Brain = { name: "dreamer", answer: (turn) => ({ content: answerAbout(turn) ?? [] }) }
-
 async function project() {
-  const sim = await simulator({ brain: dreamer })
+  const sim = await simulator({ brain: extractiveBrain() })
   const at = dreamProject(scratchDirectory())
   const model = await modelAt(sim)
   const { clock } = at
