@@ -127,8 +127,9 @@ async function cutSocket(c: SimulatorContext) {
   c.env.incoming.socket.destroy()
 }
 
-function noteMessage(c: SimulatorContext, { usage, stop_reason }: MessageResponse, dollars: number | undefined) {
+function noteMessage(c: SimulatorContext, { id, usage, stop_reason }: MessageResponse, dollars: number | undefined) {
   c.get("note")({
+    messageId: id,
     input: {
       uncached: usage.input_tokens,
       read: usage.cache_read_input_tokens,

@@ -11,6 +11,8 @@ export interface LogEntry {
   readonly path: string
   readonly status: number
   readonly model?: string
+  /** Of the answer. */
+  readonly messageId?: string
   readonly stream?: boolean
   readonly input?: { readonly uncached: number; readonly read: number; readonly written: number }
   readonly output?: number
