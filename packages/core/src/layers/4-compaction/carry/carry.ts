@@ -77,7 +77,7 @@ export interface Carried<M> {
 const BUDGET = 6_000 // tokens of the record
 const KEEP = 4_000 // tokens of the newest messages: they are used again soonest
 const UNREAD = 20_000 // tokens of results that the model has not read yet: they stay whole
-const QUOTED_SUMMARY = 3_000 // tokens of a summary without a model: as many as a model's
+const QUOTED_SUMMARY = 2_000 // tokens of a summary without a model: the record says the rest
 const MODEL = "claude-opus-4-6"
 
 const OPTIONS: OptionRules<CarryOptions> = {
