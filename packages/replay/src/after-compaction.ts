@@ -1,5 +1,5 @@
 /** What the view shows right after each compaction: changed files, paths that are true, and the person's rules in their own words. */
-import type { Draft } from "@strata/core/internal/journal/entries"
+import type { EntryDraft } from "@strata/core"
 import { renderAttachment } from "@strata/core/internal/messages/attachments"
 import { textOf, toBlocks } from "@strata/core/internal/messages/blocks"
 import { fateOf } from "@strata/core/internal/views/record/artifacts"
@@ -22,7 +22,7 @@ export class AfterCompactions {
     return Math.round(estimate(this.#summary))
   }
 
-  look(drafts: readonly Draft[], views: Views): void {
+  look(drafts: readonly EntryDraft[], views: Views): void {
     this.#summary = drafts.map(summaryIn).join("")
     const trail = [this.#summary, ...drafts.map(attachedIn)].map(aboutFiles).join("\n")
     const view = views.context
@@ -64,9 +64,9 @@ function aboutFiles(text: string): string {
 const nameOf = (path: string) => path.split("/").slice(-2).join("/")
 const plain = (text: string) => text.replaceAll(/\s+/g, " ").trim()
 
-const summaryIn = (draft: Draft) =>
+const summaryIn = (draft: EntryDraft) =>
   draft.type === "user" && draft.isCompactSummary ? textOf(toBlocks(draft.message.content)) : ""
-const attachedIn = (draft: Draft) =>
+const attachedIn = (draft: EntryDraft) =>
   draft.type === "attachment" && draft.attachment.type === "carried_facts"
     ? textOf(renderAttachment(draft.attachment))
     : ""

@@ -6,10 +6,10 @@ import type { TokenCounts } from "@strata/core"
 import { inputTokens, weighCounts } from "@strata/core/internal/base/token-counts"
 import { findModel } from "@strata/core/internal/tokens/models"
 import { costOf, tokenCounts } from "@strata/core/internal/tokens/price"
-import { INCIDENT_CAUSES, UNEXPLAINED } from "./cache-incidents.ts"
-import { type MeasuredRecording, measureRecording, type ReplayOptions } from "./measured-recording.ts"
+import { INCIDENT_CAUSES, UNEXPLAINED } from "./incident-causes.ts"
+import { type MeasuredRecording, measureRecording } from "./measured-recording.ts"
 import { type ComparedRequest, runRecordedPolicy } from "./recorded-policy.ts"
-import type { RecordedConversation } from "./recorded-steps.ts"
+import type { RecordedConversation, ReplayOptions } from "./recorded-steps.ts"
 import { USUAL_PRICES } from "./usual-prices.ts"
 
 const CLOSE = 0.05 // of the bill

@@ -1,5 +1,5 @@
 /** What the tokens of a context are: the prompt, the person's words, answers, thinking, calls, results, and what a compaction wrote. */
-import type { Draft } from "@strata/core/internal/journal/entries"
+import type { EntryDraft } from "@strata/core"
 import { renderAttachment } from "@strata/core/internal/messages/attachments"
 import { isText, isThinking, isToolResult, isToolUse, toBlocks } from "@strata/core/internal/messages/blocks"
 import type { PromptItem } from "./cache-model.ts"
@@ -11,7 +11,7 @@ export class OwnTexts {
   readonly #texts = new Set<string>()
   readonly #lists = new Set<string>()
 
-  add(drafts: readonly Draft[]): void {
+  add(drafts: readonly EntryDraft[]): void {
     for (const draft of drafts) {
       if (draft.type !== "attachment" && draft.type !== "user") continue
       const blocks = draft.type === "attachment" ? renderAttachment(draft.attachment) : toBlocks(draft.message.content)

@@ -1,12 +1,11 @@
 /** `@strata/replay`: recorded conversations under other policies. It is a model of the bill and calls no server. */
+export type { Opening } from "@strata/core/internal/layers/planner/opening"
 export { asModel } from "./as-model.ts"
 export { type Calibration, type CalibrationCause, type CalibrationPart, calibrate, causeText } from "./calibration.ts"
 export { generatedWork, type WorkOptions } from "./generated-work.ts"
-export type { ReplayOptions } from "./measured-recording.ts"
 export { ALL_POLICIES } from "./policies/all.ts"
-export { CLEARING_ONLY } from "./policies/clearing-only.ts"
 export type { Policy, RunOptions } from "./policy.ts"
-export type { RecordedConversation } from "./recorded-steps.ts"
+export type { RecordedConversation, ReplayOptions } from "./recorded-steps.ts"
 export {
   type Replay,
   type ReplayedAction,
@@ -38,4 +37,4 @@ export {
   type ScoredReplay,
   scorecard,
 } from "./scorecard.ts"
-export { timedReplay } from "./timed-replay.ts"
+export { type TimedInput, timedReplay } from "./timed-replay.ts"

@@ -11,13 +11,14 @@ import { Views } from "@strata/core/internal/views/views"
 import { BlockSizes, isWhole, SizeLessons } from "./block-sizes.ts"
 import { type ClientCache, clientCacheOf } from "./client-cache.ts"
 import { withoutForgottenThinking } from "./forgotten-thinking.ts"
-import { type RecordedConversation, type RecordedRequest, type RecordedSteps, recordedSteps } from "./recorded-steps.ts"
+import {
+  type RecordedConversation,
+  type RecordedRequest,
+  type RecordedSteps,
+  type ReplayOptions,
+  recordedSteps,
+} from "./recorded-steps.ts"
 import { type RecordedSummaries, summariesIn } from "./recorded-summaries.ts"
-
-export interface ReplayOptions {
-  /** Facts about models that override or extend the built-in ones. */
-  readonly models?: Readonly<Record<string, ModelOverride>>
-}
 
 export interface MeasuredRecording extends RecordedSteps {
   readonly model: string

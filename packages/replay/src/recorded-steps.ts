@@ -3,7 +3,7 @@
  * are marked, so that another policy can replace them. Compactions stay where they were.
  */
 
-import type { AssistantMessage, DecisionEntry, Entry, Message, Usage } from "@strata/core"
+import type { AssistantMessage, DecisionEntry, Entry, Message, ModelOverride, Usage } from "@strata/core"
 import { isDecision } from "@strata/core/internal/journal/entries"
 import { toBlocks, withoutBreakpoint } from "@strata/core/internal/messages/blocks"
 import { isSentToModel } from "@strata/core/internal/messages/messages"
@@ -15,6 +15,11 @@ export interface RecordedConversation {
   readonly entries: readonly Entry[]
   /** For responses that do not name their model. */
   readonly model?: string
+}
+
+export interface ReplayOptions {
+  /** Facts about models that override or extend the built-in ones. */
+  readonly models?: Readonly<Record<string, ModelOverride>>
 }
 
 export type Step =

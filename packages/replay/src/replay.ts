@@ -5,12 +5,12 @@
  */
 import type { TokenCounts } from "@strata/core"
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { type MeasuredRecording, measureRecording, type ReplayOptions } from "./measured-recording.ts"
+import { measureRecording } from "./measured-recording.ts"
 import { ALL_POLICIES } from "./policies/all.ts"
 import { CLEARING_ONLY, NOTHING } from "./policies/clearing-only.ts"
 import { none } from "./policies/none.ts"
 import type { Policy, RunOptions } from "./policy.ts"
-import type { RecordedConversation } from "./recorded-steps.ts"
+import type { RecordedConversation, RecordedSteps, ReplayOptions } from "./recorded-steps.ts"
 import { ACTION_KINDS, type ActionKind, type PolicyAction, savingsByAction } from "./replayed-actions.ts"
 import {
   type AfterCompaction,
@@ -26,9 +26,9 @@ import { type CostUnit, requestCost, unitOf, weigh } from "./request-cost.ts"
 
 export interface Replay {
   /** `unknown`: the recording has no times, so no cache expires and nothing is cleared by time. */
-  readonly pauses: MeasuredRecording["pauses"]
-  /** Where sizes come from. */
-  readonly sizes: MeasuredRecording["source"]
+  readonly pauses: RecordedSteps["pauses"]
+  /** `counted`: requests have their recorded sizes. `estimated`: none were recorded. */
+  readonly sizes: "counted" | "estimated"
   readonly model: string
   /** In the order of the policies given. */
   readonly reports: readonly ReplayReport[]
@@ -88,10 +88,8 @@ export interface ReplayInput extends ReplayOptions, RunOptions {
 }
 
 /** The first policy is what the others are compared with, unless `none` is among them. */
-export async function replay(
-  conversation: RecordedConversation,
-  { policies = ALL_POLICIES, window, summarySeconds, around = (_, run) => run(), ...options }: ReplayInput = {},
-): Promise<Replay> {
+export async function replay(conversation: RecordedConversation, input: ReplayInput = {}): Promise<Replay> {
+  const { policies = ALL_POLICIES, window, summarySeconds, around = (_, run) => run(), ...options } = input
   const recording = measureRecording(conversation, options)
   const running = {
     ...(window === undefined ? {} : { window }),

@@ -1,8 +1,8 @@
 /**
  * What a policy did, as lines of a report, and what each action saved. The savings of all actions add up to what the policy saved.
  */
+import type { EntryDraft } from "@strata/core"
 import { grouped } from "@strata/core/internal/base/grouped"
-import type { Draft } from "@strata/core/internal/journal/entries"
 
 export const ACTION_KINDS = ["put aside", "cleared", "cleared by the server", "thinking dropped", "compacted"] as const
 export type ActionKind = (typeof ACTION_KINDS)[number]
@@ -26,7 +26,7 @@ const WHY: Readonly<Record<string, string>> = {
 
 /** Decisions made together removed `tokens` together. A compaction among them gets the credit, else the first. */
 export function actionsOf(
-  drafts: readonly Draft[],
+  drafts: readonly EntryDraft[],
   { turn, tokens }: { readonly turn: number; readonly tokens: number },
 ): readonly PolicyAction[] {
   const actions = drafts.flatMap((draft) => actionOf(draft))
@@ -37,7 +37,7 @@ export function actionsOf(
   return actions.map((action, i) => ({ turn, ...action, tokens: i === credited ? tokens : 0 }))
 }
 
-function actionOf(draft: Draft): Omit<PolicyAction, "turn" | "tokens">[] {
+function actionOf(draft: EntryDraft): Omit<PolicyAction, "turn" | "tokens">[] {
   if (draft.type !== "strata") return []
   if (draft.subtype === "tool-result-persisted")
     return [{ kind: "put aside", results: 1, why: `${grouped(draft.bytes)} bytes` }]

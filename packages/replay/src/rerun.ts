@@ -5,11 +5,11 @@
  * What an answer uses again and the policy has taken out of the view is fetched first: one more request, with the block as its result.
  */
 
-import type { Entry, Journal, LayerActed, LayerContext, Message, ModelFacts } from "@strata/core"
+import type { Entry, EntryDraft, Journal, LayerActed, LayerContext, Message, ModelFacts } from "@strata/core"
 import { seededIds } from "@strata/core/internal/base/ids"
 import { silentTelemetry } from "@strata/core/internal/base/telemetry"
 import { inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { type Draft, isDecision } from "@strata/core/internal/journal/entries"
+import { isDecision } from "@strata/core/internal/journal/entries"
 import { lastUse } from "@strata/core/internal/layers/2-microcompact/cache-state"
 import { ahead } from "@strata/core/internal/layers/4-compaction/ahead"
 import { LayerPipeline } from "@strata/core/internal/layers/pipeline"
@@ -30,7 +30,8 @@ import { OwnTexts } from "./context-classes.ts"
 import { Fetching } from "./fetching.ts"
 import { type MeasuredRecording, neededForValidity, outputOf } from "./measured-recording.ts"
 import { forkCounts, MemoryWork } from "./memory-work.ts"
-import type { LayeredPolicy, RunOptions } from "./policy.ts"
+import type { LayeredPolicy } from "./policies/layered-policy.ts"
+import type { RunOptions } from "./policy.ts"
 import { RecordedFiles } from "./recorded-files.ts"
 import type { RecordedRequest, Step } from "./recorded-steps.ts"
 import { replayJournal } from "./replay-journal.ts"
@@ -92,7 +93,7 @@ class Rerun {
   readonly #after = new AfterCompactions()
   readonly #ownTexts = new OwnTexts()
   readonly #memoryWork = new MemoryWork()
-  #decided: readonly Draft[] = []
+  #decided: readonly EntryDraft[] = []
   /** The view before a compaction that is still to be paid for. */
   #compactedFrom: Sent | undefined
   /** Seconds that one summary takes, and milliseconds that someone has just waited for one. */
@@ -403,7 +404,7 @@ class Rerun {
     this.#views.apply(entry)
   }
 
-  #decide(drafts: readonly Draft[]): void {
+  #decide(drafts: readonly EntryDraft[]): void {
     this.#decided = drafts
     const compacted = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compacted")
     const isCompaction = compacted !== undefined
@@ -426,7 +427,7 @@ class Rerun {
     for (const draft of this.#saidAgain.due(this.#views.context)) this.#apply(this.#placed(draft))
   }
 
-  #placed(draft: Draft): Entry {
+  #placed(draft: EntryDraft): Entry {
     const own = "uuid" in draft && draft.uuid !== undefined ? draft.uuid : this.#ids.uuid()
     return {
       ...draft,

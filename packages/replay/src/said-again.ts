@@ -2,8 +2,7 @@
  * What an agent says once and again after every compaction, because nothing else in view says it: the date, the permission mode, and the
  * rules from memory. As the recording said it last.
  */
-import type { Attachment, Entry } from "@strata/core"
-import type { Draft } from "@strata/core/internal/journal/entries"
+import type { Attachment, Entry, EntryDraft } from "@strata/core"
 import type { AttachmentKind } from "@strata/core/internal/messages/attachments"
 import type { ContextView } from "@strata/core/internal/views/context/context"
 
@@ -18,11 +17,11 @@ export class SaidAgain {
   }
 
   /** What the messages in view no longer say. */
-  due(context: ContextView): readonly Draft[] {
+  due(context: ContextView): readonly EntryDraft[] {
     const inView = new Set(
       context.storedMessages().flatMap((message) => (message.type === "attachment" ? message.attachment.type : [])),
     )
-    return KINDS.flatMap((kind): Draft[] => {
+    return KINDS.flatMap((kind): EntryDraft[] => {
       const attachment = this.#last.get(kind)
       return attachment === undefined || inView.has(kind) ? [] : [{ type: "attachment", attachment }]
     })

@@ -2,8 +2,7 @@
  * What the server gets of a conversation, and what it leaves of that: the messages in view, after the edits that the layers ask it for.
  * Every response says what the server has cleared for it.
  */
-import type { ModelFacts } from "@strata/core"
-import type { Draft } from "@strata/core/internal/journal/entries"
+import type { EntryDraft, ModelFacts } from "@strata/core"
 import type { Sender } from "@strata/core/internal/layers/layer"
 import type { LayerPipeline } from "@strata/core/internal/layers/pipeline"
 import { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy } from "@strata/core/internal/model/context-management"
@@ -28,7 +27,7 @@ export class SentContexts {
   readonly #parts: SentContextsParts
   readonly #messages: SentMessages
   readonly #server: ServerCopy
-  #unreported: Draft | undefined
+  #unreported: EntryDraft | undefined
 
   constructor(parts: SentContextsParts) {
     this.#parts = parts
@@ -56,7 +55,7 @@ export class SentContexts {
   }
 
   /** What the response to the newest request reports, once. */
-  reported(): readonly Draft[] {
+  reported(): readonly EntryDraft[] {
     const report = this.#unreported
     this.#unreported = undefined
     return report ? [report] : []

@@ -1,6 +1,7 @@
 /** A policy made of layers. */
-import type { LayeredPolicy, Policy } from "../policy.ts"
+import type { Policy } from "../policy.ts"
 import { rerun } from "../rerun.ts"
+import type { LayeredPolicy } from "./layered-policy.ts"
 
 export function layered(policy: LayeredPolicy): Policy & LayeredPolicy {
   return { ...policy, run: (recording, options) => rerun(recording, policy, options) }
