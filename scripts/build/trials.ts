@@ -3,12 +3,13 @@
  * documentation, call the commands. A trial throws if the packages do not do what they promise.
  */
 import { spawn } from "node:child_process"
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, posix } from "node:path"
 import { createInterface } from "node:readline"
 import { pathToFileURL } from "node:url"
-import { linkThirdParty, type PackedPackage } from "./install.ts"
+import { install, linkThirdParty, type PackedPackage } from "./install.ts"
+import type { AloneOutcome } from "./library-alone.ts"
 import { compiled } from "./manifest.ts"
 import { OWN_MANIFEST, ROOT } from "./packages.ts"
 import { runToEnd } from "./run-to-end.ts"
@@ -27,6 +28,7 @@ export interface Trial {
 
 const PROGRAM = join("scripts", "build", "user-program.ts")
 const SNIPPETS = join("scripts", "build", "snippets.ts")
+const ALONE = join("scripts", "build", "library-alone.ts")
 /** Compiles only if our types are found, without what is internal: otherwise there is no error to expect. */
 const WRONG_USE = `import { type Agent, type Conversation, openConversation } from "@strata/core"
 // @ts-expect-error a number is not a model
@@ -60,6 +62,10 @@ export const TRIALS: readonly Trial[] = [
   { what: "the README's loop and the agent work against the simulator, through compactions", run: runPrograms },
   { what: "the three snippets of the front door do what they say", run: runSnippets },
   { what: "the README's loop and the agent work as one bundled file, away from all packages", run: runBundle },
+  {
+    what: "the library alone: an own loop without MCP client and ripgrep, and an agent that names what it lacks",
+    run: runAlone,
+  },
   { what: "types and program fit the oldest zod and OpenTelemetry that the peer ranges allow", run: useOldestPeers },
   { what: "strata --version, strata --help, strata-sim --help and strata demo", run: runCommands },
   { what: "the example in the README of @strata/core runs unchanged against strata sim", run: runReadme },
@@ -143,6 +149,31 @@ function runBundle(user: User): void {
     rmSync(away, { recursive: true, force: true })
   }
 }
+
+/** Only `@strata/core` and what npm installs with it. The simulator runs elsewhere. */
+async function runAlone(user: User): Promise<void> {
+  const core = user.packages.filter(({ folder }) => folder === "core")
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "strata-alone-")))
+  const alone = { directory, packages: core }
+  try {
+    install(core, directory)
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "alone", private: true, type: "module" }))
+    writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(USER_TSCONFIG))
+    for (const file of ["examples/own-loop.ts", "examples/read-only-tools.ts", ALONE])
+      cpSync(join(ROOT, file), join(directory, file))
+    typeCheck(alone)
+    await withSimulator(user, (url) => {
+      const printed = node(alone, [ALONE], { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "none" })
+      const { answered, agentEnd, problems } = JSON.parse(printed) as AloneOutcome
+      const named = OPTIONAL.every((name) => problems.some((problem) => problem.includes(`npm install ${name}`)))
+      expect(answered && agentEnd === "answer" && named, `The program printed ${printed}`)
+    })
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+const OPTIONAL = ["@modelcontextprotocol/client", "@vscode/ripgrep"]
 
 /** The names of their oldest versions in our `node_modules`. */
 const OLDEST_PEERS = { zod: "zod-3", "@opentelemetry/api": "opentelemetry-api-oldest" }

@@ -4,7 +4,7 @@
  */
 import { lstat } from "node:fs/promises"
 import { isAbsolute, join, normalize, sep } from "node:path"
-import { runRipgrep } from "../tools/files/ripgrep.ts"
+import { ripgrepProgram, runRipgrep } from "../tools/files/ripgrep.ts"
 import type { Memory } from "./memory.ts"
 
 const MOST_CLAIMS = 20
@@ -137,7 +137,7 @@ async function searchFor(given: readonly string[], options: ClaimOptions): Promi
   if (texts.size === 0) return { found, isComplete: true }
   try {
     const output = await runRipgrep({
-      program: (await import("@vscode/ripgrep")).rgPath,
+      program: await ripgrepProgram(),
       args: [...RIPGREP_OPTIONS, ...[...texts].map((text) => `--regexp=${text}`), "--", options.directory],
       cwd: options.directory,
       env: options.env ?? process.env,

@@ -1,5 +1,6 @@
 /** The tools to work on a project. Their order is fixed, because it is part of the cached prefix. */
 import { join } from "node:path"
+import { messageOf } from "../base/errors.ts"
 import { escaped } from "../base/escaped-text.ts"
 import { projectName } from "../base/ids.ts"
 import { repositoryRoot } from "../base/repository.ts"
@@ -10,6 +11,7 @@ import { glob } from "./files/glob.ts"
 import { grep } from "./files/grep.ts"
 import { notebookEdit } from "./files/notebook-edit.ts"
 import { read } from "./files/read.ts"
+import { ripgrepProgram } from "./files/ripgrep.ts"
 import { write } from "./files/write.ts"
 import { askUser } from "./session/ask-user.ts"
 import { enterPlanMode, exitPlanMode } from "./session/plan-mode.ts"
@@ -54,6 +56,11 @@ export async function openCodingTools(
   context: ToolsetContext,
 ): Promise<OpenToolset> {
   const { skills, problems } = await loadSkills(skillDirectories ?? defaultSkillDirectories(context))
+  const missing = await ripgrepProgram().then(
+    () => [],
+    (error) => [`${messageOf(error)}. The agent has no Grep until then.`],
+  )
+  const files = missing.length > 0 ? fileTools.filter((tool) => tool !== grep) : fileTools
   const open = (): OpenToolset => {
     const shell = openShellTools({
       outputDirectory: outputDirectory(context),
@@ -63,9 +70,9 @@ export async function openCodingTools(
     const { sampling } = context
     const search = sampling?.search ? [webSearchTool((...asked) => sampling.search!(...asked))] : []
     return {
-      tools: [...fileTools, notebookEdit, ...shell.tools, ...webTools(web), ...search, ...sessionTools({ skills })],
+      tools: [...files, notebookEdit, ...shell.tools, ...webTools(web), ...search, ...sessionTools({ skills })],
       introductions: skills.length === 0 ? [] : [skillListing(skills)],
-      problems: problems.map(({ path, why }) => escaped(`The skill ${path} cannot be used: ${why}`)),
+      problems: [...missing, ...problems.map(({ path, why }) => escaped(`The skill ${path} cannot be used: ${why}`))],
       readable: skills.flatMap(({ directory, isOwn }) => (isOwn ? [directory] : [])),
       fork: async () => open(),
       close: () => shell.close(),

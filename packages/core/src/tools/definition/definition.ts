@@ -1,6 +1,7 @@
 /** What the model is sent about a tool: name, description, and the input schema as JSON Schema. */
 
 import { messageOf } from "../../base/errors.ts"
+import { optionalPackage } from "../../base/optional-package.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import { type InputSchema, isStandardSchema, type JsonSchema, type StandardSchema } from "../../messages/tool-input.ts"
 import type { Tool } from "../tool.ts"
@@ -8,7 +9,6 @@ import { asObjectSchema } from "./object-schema.ts"
 import { isZod3, zod3ToJsonSchema } from "./zod-3.ts"
 
 const TARGET = "draft-2020-12" // the draft the API reads
-const VALIBOT_CONVERTER = "@valibot/to-json-schema" // in a variable, so that bundlers do not demand it
 
 export async function toolDefinition({ name, description, inputSchema }: Tool): Promise<ToolDefinition> {
   try {
@@ -51,12 +51,12 @@ async function zod4ToJsonSchema(schema: StandardSchema): Promise<JsonSchema> {
   }) as JsonSchema
 }
 
+interface ValibotConverter {
+  toJsonSchema(schema: StandardSchema, options: { readonly typeMode: "input"; readonly target: string }): JsonSchema
+}
+
 async function valibotToJsonSchema(schema: StandardSchema): Promise<JsonSchema> {
-  const converter = await import(VALIBOT_CONVERTER).catch((error) => {
-    throw new Error(`valibot needs the package ${VALIBOT_CONVERTER} for that. Install it next to valibot.`, {
-      cause: error,
-    })
-  })
+  const converter = await optionalPackage<ValibotConverter>("@valibot/to-json-schema", "valibot needs")
   return converter.toJsonSchema(schema, { typeMode: "input", target: TARGET })
 }
 

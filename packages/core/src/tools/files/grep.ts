@@ -8,7 +8,7 @@ import { NEVER_ENTERED } from "./git-ignore.ts"
 import { LeftOut } from "./left-out.ts"
 import { newestFirst } from "./newest-first.ts"
 import { resolveTarget, shortPath, statTarget } from "./paths.ts"
-import { type RipgrepOutput, runRipgrep } from "./ripgrep.ts"
+import { type RipgrepOutput, ripgrepProgram, runRipgrep } from "./ripgrep.ts"
 
 const DEFAULT_LINES = 250
 const SHORT_CHARACTERS = 40_000 // where nothing is put aside
@@ -81,7 +81,7 @@ export function createGrep({
       const mostLines = input.head_limit ?? DEFAULT_LINES
       const leftOut = new LeftOut(context, root.path)
       const output = await runRipgrep({
-        program: program ?? (await import("@vscode/ripgrep")).rgPath,
+        program: program ?? (await ripgrepProgram()),
         args: [...argumentsFor(input), "--", root.path],
         cwd: directory,
         env: context.env,

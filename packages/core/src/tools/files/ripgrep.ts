@@ -5,6 +5,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
+import { optionalPackage } from "../../base/optional-package.ts"
 
 export interface RipgrepRun {
   readonly program: string
@@ -29,6 +30,12 @@ export interface RipgrepOutput {
 
 const MOST_PROBLEM_CHARACTERS = 2_000
 const EXIT_PROBLEM = 2
+
+/** Where the program is. Only applications that search files install it. */
+export async function ripgrepProgram(): Promise<string> {
+  const { rgPath } = await optionalPackage<typeof import("@vscode/ripgrep")>("@vscode/ripgrep", "Grep needs")
+  return rgPath
+}
 
 export async function runRipgrep(run: RipgrepRun): Promise<RipgrepOutput> {
   const { program, args, cwd, env, signal, timeoutMs } = run

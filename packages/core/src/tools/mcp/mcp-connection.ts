@@ -16,6 +16,7 @@ import { redact } from "../../model/redact.ts"
 import type { SampleModel } from "../tool.ts"
 import { CallTimer } from "./call-timer.ts"
 import { CheckedMessages } from "./checked-messages.ts"
+import { mcpLibrary } from "./client-library.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import { failureReason, isLost, wasNotRun } from "./mcp-failure.ts"
 import { type AskPerson, answerRequests, CAPABILITIES } from "./mcp-requests.ts"
@@ -307,7 +308,7 @@ export class McpConnection {
 
   async #attempt(): Promise<Client> {
     const messages = new CheckedMessages(this.server)
-    const { Client } = await import("@modelcontextprotocol/client")
+    const { Client } = await mcpLibrary()
     const client = new Client(
       { name: "strata", version: "0.1.0" },
       {

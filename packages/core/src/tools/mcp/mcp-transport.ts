@@ -4,6 +4,7 @@ import { resolve } from "node:path"
 import type { AuthProvider, Transport } from "@modelcontextprotocol/client"
 import type { Program } from "../processes/guarded-process.ts"
 import { secretsIn } from "../shell/shell-environment.ts"
+import { mcpLibrary } from "./client-library.ts"
 import type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./mcp-config.ts"
 import type { StdioTransport } from "./stdio-transport.ts"
 
@@ -36,9 +37,9 @@ export async function openTransport(
 ): Promise<OpenTransport> {
   const { config, secrets } = fillVariables(given, { CLAUDE_PROJECT_DIR: directory, ...env })
   onSecrets(secrets)
+  const library = await mcpLibrary()
   if ("url" in config) {
-    const { SSEClientTransport, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client")
-    const OverHttp = config.type === "sse" ? SSEClientTransport : StreamableHTTPClientTransport
+    const OverHttp = config.type === "sse" ? library.SSEClientTransport : library.StreamableHTTPClientTransport
     const url = new URL(config.url)
     const headers = { ...config.headers }
     const authProvider = options.auth?.(url, headers)
@@ -48,7 +49,7 @@ export async function openTransport(
   const program = programOf(config, { env, directory })
   if (!existsSync(program.directory)) throw new Error(`the directory ${program.directory} does not exist`)
   const { graceMs, onStderr } = options
-  const stdio = new StdioTransport(program, { graceMs, onStderr })
+  const stdio = new StdioTransport(program, { graceMs, onStderr, library })
   return { transport: stdio, stdio }
 }
 

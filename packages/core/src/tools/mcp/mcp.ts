@@ -3,9 +3,11 @@
  * A slow server joins when it is ready. The client library is loaded with the first server.
  */
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client"
+import { messageOf } from "../../base/errors.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { clip } from "../defaults.ts"
 import type { LaterTools, OpenToolset, ServerResources, Tool, ToolOutput, ToolServer, ToolsetContext } from "../tool.ts"
+import { mcpLibrary } from "./client-library.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import { type ConnectionOptions, McpConnection, type McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
@@ -121,7 +123,7 @@ const pause = (ms: number): Promise<void> =>
     setTimeout(resolve, ms).unref()
   })
 
-/** As a toolset: servers that did not start are its problems. */
+/** As a toolset: servers that did not start are its problems, and so is a library that is not installed. */
 export async function openMcpTools(
   configs: Readonly<Record<string, McpServerConfig>>,
   {
@@ -133,6 +135,8 @@ export async function openMcpTools(
     openTransport,
   }: Partial<ToolsetContext> & Pick<ConnectionOptions, "patienceMs" | "openTransport"> = {},
 ): Promise<OpenToolset> {
+  const missing = await mcpLibrary().then(() => undefined, messageOf)
+  if (missing !== undefined) return { tools: [], problems: [missing], close: async () => undefined }
   const servers = await connectMcpServers(configs, {
     patienceMs,
     ...(openTransport ? { openTransport } : {}),

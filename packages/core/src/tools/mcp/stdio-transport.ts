@@ -3,15 +3,9 @@
  * when this process ends. Lines that are no JSON are skipped. An answer that is too long becomes an error that says so; a line that never ends
  * closes the connection.
  */
-import {
-  deserializeMessage,
-  type JSONRPCMessage,
-  SdkError,
-  SdkErrorCode,
-  serializeMessage,
-  type Transport,
-} from "@modelcontextprotocol/client"
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
 import { GuardedProcess, type Program } from "../processes/guarded-process.ts"
+import type { McpLibrary } from "./client-library.ts"
 
 const LONGEST_LINE_BYTES = 32 * 1024 * 1024 // a result with several images
 const MOST_SKIPPED_BYTES = 4 * LONGEST_LINE_BYTES // of one line
@@ -26,6 +20,7 @@ const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*
 const ID_LAST = /,\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/
 
 export interface StdioOptions {
+  readonly library: McpLibrary
   /** How long the server may take to end, first by itself, then after SIGTERM. */
   readonly graceMs: number
   readonly onStderr: (text: string) => void
@@ -66,6 +61,7 @@ export class StdioTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
+    const { SdkError, SdkErrorCode, serializeMessage } = this.#options.library
     if (!this.#process || this.#hasEnded) throw new SdkError(SdkErrorCode.NotConnected, "the server is not running")
     this.#process.stdin.write(serializeMessage(message))
   }
@@ -133,7 +129,7 @@ export class StdioTransport implements Transport {
 
   #read(line: string): void {
     try {
-      this.onmessage?.(deserializeMessage(line))
+      this.onmessage?.(this.#options.library.deserializeMessage(line))
     } catch (error) {
       if (!(error instanceof SyntaxError)) this.onerror?.(error as Error) // JSON, but no message of the protocol
     }

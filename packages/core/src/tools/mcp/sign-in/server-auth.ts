@@ -3,6 +3,7 @@
  * Nothing here asks anyone or opens a browser.
  */
 import type { AuthProvider } from "@modelcontextprotocol/client"
+import { mcpLibrary } from "../client-library.ts"
 import type { SignIn, SignInStore } from "./sign-in-store.ts"
 
 const PROBE_MS = 5_000 // to find out whether a server that refuses access offers to sign in
@@ -66,7 +67,7 @@ export class ServerAuth implements AuthProvider {
 
   /** Several calls that are refused at once wait for the same renewal. */
   async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
-    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client")
+    const { extractWWWAuthenticateParams } = await mcpLibrary()
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
     this.#challenge = { ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}), ...(scope ? { scope } : {}) }
     this.#renewing ??= this.#renew(this.#sent).finally(() => {
@@ -84,7 +85,7 @@ export class ServerAuth implements AuthProvider {
   }
 
   async #refresh(kept: SignIn, refreshToken: string): Promise<void> {
-    const { OAuthError, refreshAuthorization } = await import("@modelcontextprotocol/client")
+    const { OAuthError, refreshAuthorization } = await mcpLibrary()
     const { authorizationServer, client, metadata, resource } = kept
     try {
       const tokens = await refreshAuthorization(authorizationServer, {
@@ -108,7 +109,7 @@ export class ServerAuth implements AuthProvider {
   /** A server may refuse because it wants a key in a header. */
   async #offersSignIn(): Promise<boolean> {
     if (this.#challenge.resourceMetadataUrl) return true
-    const { discoverOAuthServerInfo } = await import("@modelcontextprotocol/client")
+    const { discoverOAuthServerInfo } = await mcpLibrary()
     const fetchFn = (url: string | URL, init?: RequestInit) =>
       fetch(url, { ...init, signal: AbortSignal.timeout(PROBE_MS) })
     return discoverOAuthServerInfo(this.url, { fetchFn }).then(

@@ -16,6 +16,7 @@ import type {
 } from "@modelcontextprotocol/client"
 import { messageOf } from "../../../base/errors.ts"
 import { escaped } from "../../../base/escaped-text.ts"
+import { mcpLibrary } from "../client-library.ts"
 import type { Challenge } from "./server-auth.ts"
 import type { SignInStore } from "./sign-in-store.ts"
 
@@ -63,7 +64,7 @@ export async function signIn({ url, challenge, store, person }: SignInOptions): 
 
 /** One step with the server. What it answers instead of an error may be a whole page. */
 async function ask(flow: SignInFlow, step: Parameters<typeof auth>[1]): Promise<void> {
-  const { auth } = await import("@modelcontextprotocol/client")
+  const { auth } = await mcpLibrary()
   try {
     await auth(flow, step)
   } catch (error) {
