@@ -18,6 +18,6 @@ if (problems.length > 0) {
   console.error(`${problems.join("\n")}\n"npm run set-version -- <version>" gives all of them one.`)
   process.exit(1)
 }
-const built = writePackages(publishedPackages())
+const built = await writePackages(publishedPackages())
 for (const { folder, manifest } of built) console.log(`build/${folder}: ${manifest.name} ${manifest.version}`)
 if (process.argv.includes("--check") && !(await checkPackages(built))) process.exit(1)

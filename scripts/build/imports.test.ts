@@ -11,14 +11,22 @@ export declare const d: import("./d.ts").D;
 const e = await import("@scope/e/deep"); // from "a comment"
 const word = { from: "here" };
 const json = '{"from":"there"}';
+const texts = { "where it comes from":[], b: "" };import{f}from"./f.ts";
 `
 
 test("imports of every kind are found, those in comments are not", () => {
-  expect(importsOf(CODE)).toEqual(["./a.ts", "../b.tsx", "./c.ts", "./d.ts", "@scope/e/deep"])
+  expect(importsOf(CODE)).toEqual(["./a.ts", "../b.tsx", "./c.ts", "./d.ts", "@scope/e/deep", "./f.ts"])
 })
 
 test("declarations lead to compiled files", () => {
-  expect(importsOf(withCompiledPaths(CODE))).toEqual(["./a.js", "../b.js", "./c.js", "./d.js", "@scope/e/deep"])
+  expect(importsOf(withCompiledPaths(CODE))).toEqual([
+    "./a.js",
+    "../b.js",
+    "./c.js",
+    "./d.js",
+    "@scope/e/deep",
+    "./f.js",
+  ])
 })
 
 test("types of a package that may be missing cause no error", () => {

@@ -16,6 +16,8 @@ const FOR_TYPES = { "@types/node": "types-node-newest" }
 
 export interface PackedPackage extends BuiltPackage {
   readonly tarball: string
+  /** Of the tarball, in bytes. */
+  readonly size: number
   /** The files npm put into it. */
   readonly paths: readonly string[]
 }
@@ -23,6 +25,7 @@ export interface PackedPackage extends BuiltPackage {
 interface PackReport {
   readonly name: string
   readonly filename: string
+  readonly size: number
   readonly files: readonly { readonly path: string }[]
 }
 
@@ -36,7 +39,7 @@ export function pack(packages: readonly BuiltPackage[], destination: string): re
     const report = reports.find(({ name }) => name === built.manifest.name)
     if (!report) throw new Error(`npm pack does not report ${built.manifest.name}.`)
     const tarball = join(destination, report.filename)
-    return { ...built, tarball, paths: report.files.map(({ path }) => path) }
+    return { ...built, tarball, size: report.size, paths: report.files.map(({ path }) => path) }
   })
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { publishedManifest } from "./manifest.ts"
 
-test("paths to sources become paths to compiled files", () => {
+test("paths to sources become paths to bundled files, and of what is internal only types are left", () => {
   const published = publishedManifest({
     name: "@strata/thing",
     version: "1.2.3",
@@ -9,6 +9,7 @@ test("paths to sources become paths to compiled files", () => {
     exports: {
       ".": "./src/index.ts",
       "./view": "./src/view/app.tsx",
+      "./internal": "./src/internal.ts",
       "./internal/*": "./src/*.ts",
       "./package.json": "./package.json",
     },
@@ -24,7 +25,7 @@ test("paths to sources become paths to compiled files", () => {
     exports: {
       ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
       "./view": { types: "./dist/view/app.d.ts", default: "./dist/view/app.js" },
-      "./internal/*": "./dist/*.js",
+      "./internal/*": { types: "./dist/*.d.ts" },
       "./package.json": "./package.json",
     },
     bin: { thing: "./dist/main.js" },

@@ -1,6 +1,7 @@
 /**
- * Turns the `package.json` of the workspace, which points at sources, into the published one, which points at compiled files.
- * Versions and ranges stay as they are. Fields that only development needs are dropped.
+ * Turns the `package.json` of the workspace, which points at sources, into the published one, which points at bundled files.
+ * Versions and ranges stay as they are. Fields that only development needs are dropped. Of what is internal, only types are there: the
+ * declarations of our other packages name some.
  */
 import { isInternal, type Manifest, OWN_MANIFEST } from "./packages.ts"
 
@@ -18,7 +19,7 @@ export function publishedManifest(manifest: Manifest): Record<string, unknown> {
   const { exports, bin } = manifest
   return {
     ...Object.fromEntries(kept),
-    ...(exports && { exports: mapValues(exports, conditions) }),
+    ...(exports && { exports: mapValues(withoutInternalEntry(exports), conditions) }),
     ...(bin && { bin: mapValues(bin, compiled) }),
     files: ["dist", ...(manifest.files ?? [])],
     publishConfig: { access: "public" }, // npm takes a package with a scope as private unless this says otherwise
@@ -28,8 +29,13 @@ export function publishedManifest(manifest: Manifest): Record<string, unknown> {
 function conditions(source: string, subpath: string) {
   if (source === OWN_MANIFEST) return OWN_MANIFEST
   const file = compiled(source)
-  if (isInternal(subpath)) return file
-  return { types: file.replace(/\.js$/, ".d.ts"), default: file } // a resolver takes the first that fits, so types come first
+  const types = file.replace(/\.js$/, ".d.ts")
+  if (isInternal(subpath)) return { types }
+  return { types, default: file } // a resolver takes the first that fits, so types come first
+}
+
+function withoutInternalEntry({ "./internal": _, ...exports }: Readonly<Record<string, string>>) {
+  return exports
 }
 
 function mapValues<T>(

@@ -18,8 +18,8 @@ export interface Surroundings {
 const CODE = /\.(?:js|d\.ts)$/
 const TEST_FILE = /(?:\.test\.|\/test\/|\/bench\/|(?<!\.d)\.tsx?$)/
 const WORKSPACE_PATH = /packages\/\w+\/(?:src|test|bench)\b/
-/** A bundle has no file beside it. `package.json` is one folder up from the commands, which no one bundles. */
-const READS_BESIDE = /new URL\("(?!\.\.\/package\.json)[^"]*", import\.meta\.url\)|createRequire\(/
+/** A bundle has no file beside it. One folder up are `package.json` and what `files` names: no one bundles packages that have some. */
+const READS_BESIDE = /new URL\("([^"]*)", ?import\.meta\.url\)|createRequire\(/g
 const INTERNAL = /\/\*\*(?:(?!\*\/)[\s\S])*@internal\b/
 const EVERY_PACKAGE_HAS = ["package.json", "README.md", "LICENSE"]
 
@@ -49,14 +49,18 @@ function problemsInCode({ file, text, files, manifest }: Place & { manifest: Man
   const named = { ...manifest.dependencies, ...manifest.peerDependencies }
   const known = new Set([manifest.name, ...Object.keys(named)])
   const workspacePath = WORKSPACE_PATH.exec(withoutComments(text))?.[0]
-  const readsBeside = READS_BESIDE.exec(withoutComments(text))?.[0]
+  const beside = ["package.json", ...(manifest.files ?? []).filter((folder) => folder !== "dist")].map(
+    (path) => `../${path}`,
+  )
+  const readsBeside = [...withoutComments(text).matchAll(READS_BESIDE)].find(([, path]) => !beside.includes(path!))?.[0]
   return [
     ...(readsBeside === undefined ? [] : [`${file} cannot be bundled: ${readsBeside}.`]),
     ...(INTERNAL.test(text) && file.endsWith(".d.ts") ? [`${file} declares what is internal.`] : []),
     ...(workspacePath === undefined ? [] : [`${file} names a path of the workspace: ${workspacePath}.`]),
     ...importsOf(text).flatMap((specifier) => {
       if (specifier.startsWith(".")) {
-        const target = posix.join(posix.dirname(file), specifier)
+        const path = posix.join(posix.dirname(file), specifier)
+        const target = file.endsWith(".d.ts") ? path.replace(/\.js$/, ".d.ts") : path
         return files.has(target) ? [] : [`${file} imports ${specifier}, which is not in the package.`]
       }
       if (isBuiltin(specifier) || known.has(packageNameOf(specifier))) return []

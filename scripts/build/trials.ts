@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url"
 import { install, linkThirdParty, type PackedPackage } from "./install.ts"
 import type { AloneOutcome } from "./library-alone.ts"
 import { compiled } from "./manifest.ts"
-import { OWN_MANIFEST, ROOT } from "./packages.ts"
+import { isInternal, OWN_MANIFEST, ROOT } from "./packages.ts"
 import { runToEnd } from "./run-to-end.ts"
 import type { SnippetOutcome } from "./snippets.ts"
 import type { Outcome } from "./user-program.ts"
@@ -91,7 +91,7 @@ function importEverything(user: User): void {
     const { name, exports = {}, bin = {} } = manifest
     const commands = Object.values(bin)
     const subpaths = Object.keys(exports).filter(
-      (subpath) => ![...commands, OWN_MANIFEST].includes(exports[subpath]!) && !subpath.includes("*"),
+      (subpath) => ![...commands, OWN_MANIFEST].includes(exports[subpath]!) && !isInternal(subpath),
     )
     const files = paths.filter((path) => path.endsWith(".js") && !commands.some((command) => isFileOf(command, path)))
     return [
@@ -105,7 +105,9 @@ for (const one of ${JSON.stringify(manifests)}) await import(one, { with: { type
   node(user, ["--input-type=module", "-e", code])
 }
 
-const isFileOf = (source: string, path: string) => posix.join(".", compiled(source)) === path
+/** Also where it is a part of a bundle that loads later: `main-4QX7J2ZA.js`. */
+const isFileOf = (source: string, path: string) =>
+  posix.join(".", compiled(source)) === path.replace(/-[0-9A-Z]{8}\.js$/, ".js")
 
 /** Errors in any declaration count, also in those of others: a user sees them all. */
 function typeCheck(user: User): void {

@@ -1,13 +1,13 @@
 /**
- * Writes each published package into `build/<folder>/`: compiled code with its prompts inlined, the declarations that users can
- * reach, `package.json`, README and LICENSE. It compiles only what an entry reaches, so tests and their support stay out.
+ * Writes each published package into `build/<folder>/`: its bundle, the declarations that users can reach, `package.json`, README and
+ * LICENSE. Only what an entry reaches is in it, so tests and their support stay out.
  */
 import { spawnSync } from "node:child_process"
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join, relative } from "node:path"
+import { join } from "node:path"
 import { DECLARATIONS } from "../structure/published-declarations.ts"
-import { withCompiledPaths, withOptionalTypes } from "./imports.ts"
-import { withInlinedPrompts } from "./inline-prompts.ts"
+import { bundlePackage } from "./bundle.ts"
+import { importsOf, packageNameOf, withCompiledPaths, withOptionalTypes } from "./imports.ts"
 import { compiled, publishedManifest } from "./manifest.ts"
 import { entriesOf, type Manifest, OWN_MANIFEST, ROOT, type SourcePackage } from "./packages.ts"
 import { reachedDeclarations } from "./reached-declarations.ts"
@@ -19,14 +19,15 @@ export interface BuiltPackage extends SourcePackage {
   readonly directory: string
 }
 
-export function writePackages(packages: readonly SourcePackage[]): readonly BuiltPackage[] {
+export async function writePackages(packages: readonly SourcePackage[]): Promise<readonly BuiltPackage[]> {
   rmSync(BUILD, { recursive: true, force: true })
   const output = join(BUILD, "compiled")
   compile(packages, output)
   const built = packages.map((source) => assemble(source, output))
   rmSync(output, { recursive: true })
   removeUnreached(built)
-  return built
+  for (const one of built) await bundlePackage(one, { output: join(one.directory, "dist"), packages })
+  return built.map((one) => finish(one, built))
 }
 
 /** Declarations of internal files name members that were left out of others, so they would not compile. */
@@ -50,6 +51,7 @@ function compile(packages: readonly SourcePackage[], output: string): void {
   )
   const compilerOptions = {
     ...DECLARATIONS,
+    emitDeclarationOnly: true,
     noEmitOnError: true,
     rewriteRelativeImportExtensions: true,
     rootDir: join(ROOT, "packages"),
@@ -78,22 +80,39 @@ function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPac
   const directory = join(BUILD, folder)
   mkdirSync(directory)
   renameSync(join(output, folder, "src"), join(directory, "dist"))
-  for (const file of globSync("dist/**/*.js", { cwd: directory })) {
-    const path = join(directory, file)
-    const besideSource = join(source, "src", dirname(relative("dist", file)))
-    const code = readFileSync(path, "utf8")
-    writeFileSync(
-      path,
-      withInlinedPrompts({ path, code }, (prompt) => readFileSync(join(besideSource, prompt), "utf8")),
-    )
-  }
   for (const file of globSync("dist/**/*.d.ts", { cwd: directory })) finishDeclaration(join(directory, file), manifest)
-  for (const command of Object.values(manifest.bin ?? {})) chmodSync(join(directory, compiled(command)), EXECUTABLE)
   for (const folder of manifest.files ?? []) cpSync(join(source, folder), join(directory, folder), { recursive: true })
   cpSync(join(source, "README.md"), join(directory, "README.md"))
   cpSync(join(ROOT, "LICENSE"), join(directory, "LICENSE"))
-  writeFileSync(join(directory, "package.json"), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`)
   return { folder, manifest, directory }
+}
+
+/** Writes what depends on the bundle. */
+function finish(one: BuiltPackage, built: readonly BuiltPackage[]): BuiltPackage {
+  const { directory } = one
+  const manifest = { ...one.manifest, dependencies: dependenciesOf(one, built) }
+  for (const command of Object.values(manifest.bin ?? {})) chmodSync(join(directory, compiled(command)), EXECUTABLE)
+  writeFileSync(join(directory, "package.json"), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`)
+  return { ...one, manifest }
+}
+
+/** Its own dependencies, and those of our packages inside its bundle. Of our packages, it needs those that its declarations name. */
+function dependenciesOf({ manifest, directory }: BuiltPackage, built: readonly BuiltPackage[]): Record<string, string> {
+  const files = globSync("dist/**/*.{js,d.ts}", { cwd: directory })
+  const imported = new Set(
+    files.flatMap((file) => importsOf(readFileSync(join(directory, file), "utf8"))).map(packageNameOf),
+  )
+  const ours = new Set(built.map(({ manifest: { name } }) => name))
+  const { dependencies = {}, peerDependencies = {} } = manifest
+  const inside = built.flatMap((sibling) => (sibling.manifest.name in dependencies ? [sibling.manifest] : []))
+  const theirs = Object.assign({}, ...inside.map((sibling) => sibling.dependencies)) as Record<string, string>
+  const needed = [
+    ...Object.entries(dependencies).filter(([name]) => !ours.has(name) || imported.has(name)),
+    ...Object.entries(theirs).filter(
+      ([name]) => imported.has(name) && !(name in dependencies) && !(name in peerDependencies),
+    ),
+  ]
+  return Object.fromEntries(needed.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function finishDeclaration(file: string, { peerDependenciesMeta = {} }: Manifest): void {

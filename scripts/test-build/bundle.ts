@@ -5,12 +5,10 @@
  * - `cli/dist/main.js`, `cli/dist/sim.js`: the two commands, with their libraries inside; `several-commands.js`: see its source
  * - `core/`, `replay/`, `sim/`: the packages as a user imports them; libraries are resolved as usual, since a user shares some of them with us
  */
-import { cpSync, readFileSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { type BuildOptions, build, type Plugin } from "esbuild"
-import { withInlinedPrompts } from "../build/inline-prompts.ts"
-
-const OWN_SOURCE = /[\\/]packages[\\/](?:core|replay|plugins|sim|cli)[\\/]src[\\/].*\.tsx?$/
+import { cpSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { type BuildOptions, build } from "esbuild"
+import { librariesStayOutside, ownSources } from "../build/bundle.ts"
 
 /** Left to Node: it finds its program by its own path, or it is an optional library that the program does not come with. */
 const NOT_BUNDLED = ["@vscode/ripgrep", "ai", "@valibot/to-json-schema", "react-devtools-core"]
@@ -59,27 +57,6 @@ export async function bundlePackages(root: string, output: string): Promise<void
   describePackage(join(output, "core"), { ".": "./index.js" })
   describePackage(join(output, "replay"), { ".": "./index.js" })
   describePackage(join(output, "sim"), { ".": "./index.js" })
-}
-
-/** Prompts become part of the code, as in the published packages. */
-const ownSources: Plugin = {
-  name: "own sources",
-  setup({ onLoad }) {
-    onLoad({ filter: OWN_SOURCE }, ({ path }) => {
-      const code = readFileSync(path, "utf8")
-      const contents = withInlinedPrompts({ path, code }, (prompt) => readFileSync(join(dirname(path), prompt), "utf8"))
-      return { contents, loader: path.endsWith("x") ? "tsx" : "ts" }
-    })
-  },
-}
-
-const librariesStayOutside: Plugin = {
-  name: "libraries stay outside",
-  setup({ onResolve }) {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === "entry-point" || path.startsWith("@strata/") ? undefined : { path, external: true },
-    )
-  },
 }
 
 function describePackage(directory: string, exports: Readonly<Record<string, string>>): void {

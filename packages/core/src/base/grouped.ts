@@ -1,4 +1,8 @@
-const FORMAT = new Intl.NumberFormat("en-US") // making one takes longer than any use of it
+/** Made at the first use: that takes longer than loading the rest of the library's entry. */
+let format: Intl.NumberFormat | undefined
 
 /** A whole number as people read it: `12,345`. */
-export const grouped = (count: number): string => FORMAT.format(Math.round(count))
+export function grouped(count: number): string {
+  format ??= new Intl.NumberFormat("en-US")
+  return format.format(Math.round(count))
+}

@@ -198,16 +198,25 @@ export async function combineSettings(layers: readonly SettingsLayer[]): Promise
 }
 
 async function checkedLayers(layers: readonly SettingsLayer[]): Promise<readonly CheckedLayer[]> {
+  const given = layers.map(({ source, values }) => ({ source, values: withoutUndefined(withoutRetired(values)) }))
+  if (given.every(isEmpty)) return given
   const { settingsLayerSchema } = await import("./settings-schema.ts") // loading zod takes longer than loading everything else
   const problems: SettingsProblem[] = []
-  const checked = layers.flatMap(({ source, values }) => {
-    const parsed = settingsLayerSchema.safeParse(withoutUndefined(withoutRetired(values)))
+  const checked = given.flatMap(({ source, values }) => {
+    const parsed = settingsLayerSchema.safeParse(values)
     if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => problemsOf(source, issue)))
     return parsed.success ? [{ source, values: parsed.data as Partial<Settings> }] : []
   })
   if (problems.length > 0) throw new SettingsError(problems)
   return checked
 }
+
+/** A layer that sets nothing needs no check. */
+const isEmpty = (layer: SettingsLayer): layer is CheckedLayer =>
+  typeof layer.values === "object" &&
+  layer.values !== null &&
+  !Array.isArray(layer.values) &&
+  Object.keys(layer.values).length === 0
 
 function merged(layers: readonly CheckedLayer[]): EffectiveSettings {
   const values: Record<string, unknown> = { ...DEFAULT_SETTINGS }

@@ -1,13 +1,12 @@
 /** What an installation changes in the settings of Claude Code: a plugin directory, and the options of the plugin. */
 import { homedir } from "node:os"
 import { delimiter, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { StrataError } from "@strata/core"
 import type { Environment, Installation } from "../clients.ts"
+import { CLAUDE_CODE_PLUGIN as PLUGIN } from "../plugin-directory.ts"
 import { type FileChange, textIn } from "./changes.ts"
 
 const DIRECTORIES = "CLAUDE_CODE_PLUGIN_DIRS"
-const PLUGIN = fileURLToPath(new URL("../../claude-code", import.meta.url))
 const NAME = "strata"
 const HOOK_EVENT = "SessionStart"
 

@@ -115,11 +115,11 @@ async function standingLine(
   return `${dayOf(memory, now)}: ${inline(onOneLine(text, file))}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}`
 }
 
-const DAY = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" })
+const DAY: Intl.DateTimeFormatOptions = { timeZone: "UTC", day: "numeric", month: "short" }
 
 /** Short, because it is a fourth of a short rule: the year is said where it is another. */
 function dayOf({ confirmed }: Memory, now: Date): string {
-  const day = DAY.format(new Date(confirmed))
+  const day = new Date(confirmed).toLocaleDateString("en-GB", DAY)
   const year = confirmed.slice(0, "YYYY".length)
   return year === `${now.getUTCFullYear()}` ? day : `${day} ${year}`
 }
