@@ -16,7 +16,8 @@ export interface Surroundings {
 }
 
 const CODE = /\.(?:js|d\.ts)$/
-const TEST_FILE = /(?:\.test\.|\/test\/|\/bench\/|(?<!\.d)\.tsx?$)/
+/** A folder that `files` names may hold TypeScript: another program loads it. */
+const TEST_FILE = /(?:\.test\.|\/test\/|\/bench\/|^(?:dist|src)\/.*(?<!\.d)\.tsx?$)/
 const WORKSPACE_PATH = /packages\/\w+\/(?:src|test|bench)\b/
 /** A bundle has no file beside it. One folder up are `package.json` and what `files` names: no one bundles packages that have some. */
 const READS_BESIDE = /new URL\("([^"]*)", ?import\.meta\.url\)|createRequire\(/g
