@@ -5,6 +5,7 @@
 import { spawnSync } from "node:child_process"
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { isTestFile } from "../source-parts.ts"
 import { DECLARATIONS } from "../structure/published-declarations.ts"
 import { bundlePackage } from "./bundle.ts"
 import { importsOf, packageNameOf, withCompiledPaths, withOptionalTypes } from "./imports.ts"
@@ -81,7 +82,8 @@ function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPac
   mkdirSync(directory)
   renameSync(join(output, folder, "src"), join(directory, "dist"))
   for (const file of globSync("dist/**/*.d.ts", { cwd: directory })) finishDeclaration(join(directory, file), manifest)
-  for (const folder of manifest.files ?? []) cpSync(join(source, folder), join(directory, folder), { recursive: true })
+  for (const folder of manifest.files ?? [])
+    cpSync(join(source, folder), join(directory, folder), { recursive: true, filter: (path) => !isTestFile(path) })
   cpSync(join(source, "README.md"), join(directory, "README.md"))
   cpSync(join(ROOT, "LICENSE"), join(directory, "LICENSE"))
   return { folder, manifest, directory }

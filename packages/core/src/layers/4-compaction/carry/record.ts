@@ -50,6 +50,7 @@ export interface CarriedResult {
 
 const PROJECTIONS = { words, artifacts, names, results, frontier } as const
 
+/** @internal It names views, which declarations leave out. */
 export class ConversationRecord {
   readonly #states: Recorded
 
