@@ -1,4 +1,8 @@
-/** Where the plugins are: folders of this package. In `src` and in the bundle, they are one folder up. */
+/** Where a plugin is: a folder of this package. From `src` and from the bundle, it is one folder up. */
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import type { Client } from "./clients.ts"
 
-export const CLAUDE_CODE_PLUGIN = fileURLToPath(new URL("../claude-code", import.meta.url))
+const PACKAGE = fileURLToPath(new URL("../package.json", import.meta.url))
+
+export const pluginDirectory = (client: Client): string => join(PACKAGE, "..", client)

@@ -3,10 +3,11 @@ import { homedir } from "node:os"
 import { delimiter, join } from "node:path"
 import { StrataError } from "@strata/core"
 import type { Environment, Installation } from "../clients.ts"
-import { CLAUDE_CODE_PLUGIN as PLUGIN } from "../plugin-directory.ts"
+import { pluginDirectory } from "../plugin-directory.ts"
 import { type FileChange, textIn } from "./changes.ts"
 
 const DIRECTORIES = "CLAUDE_CODE_PLUGIN_DIRS"
+const PLUGIN = pluginDirectory("claude-code")
 const NAME = "strata"
 const HOOK_EVENT = "SessionStart"
 

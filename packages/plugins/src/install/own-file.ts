@@ -1,13 +1,13 @@
 /** What an installation adds to pi and to opencode: one file in the directory that they load by themselves. It names our code and its options. */
 import { homedir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { StrataError } from "@strata/core"
-import type { Environment, Installation } from "../clients.ts"
+import type { Client, Environment, Installation } from "../clients.ts"
+import { pluginDirectory } from "../plugin-directory.ts"
 import { type FileChange, textIn } from "./changes.ts"
 
 const FILE = "strata.ts"
-const source = (client: string) => JSON.stringify(fileURLToPath(new URL(`../../${client}/strata.ts`, import.meta.url)))
+const source = (client: Client) => JSON.stringify(join(pluginDirectory(client), FILE))
 
 export function installPi(installation: Installation): Promise<readonly FileChange[]> {
   const directory = installation.env.PI_CODING_AGENT_DIR ?? join(homeOf(installation.env), ".pi", "agent")
