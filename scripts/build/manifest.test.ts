@@ -9,7 +9,6 @@ test("paths to sources become paths to bundled files, and of what is internal on
     exports: {
       ".": "./src/index.ts",
       "./view": "./src/view/app.tsx",
-      "./internal": "./src/internal.ts",
       "./internal/*": "./src/*.ts",
       "./package.json": "./package.json",
     },

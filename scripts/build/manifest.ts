@@ -19,7 +19,7 @@ export function publishedManifest(manifest: Manifest): Record<string, unknown> {
   const { exports, bin } = manifest
   return {
     ...Object.fromEntries(kept),
-    ...(exports && { exports: mapValues(withoutInternalEntry(exports), conditions) }),
+    ...(exports && { exports: mapValues(exports, conditions) }),
     ...(bin && { bin: mapValues(bin, compiled) }),
     files: ["dist", ...(manifest.files ?? [])],
     publishConfig: { access: "public" }, // npm takes a package with a scope as private unless this says otherwise
@@ -32,10 +32,6 @@ function conditions(source: string, subpath: string) {
   const types = file.replace(/\.js$/, ".d.ts")
   if (isInternal(subpath)) return { types }
   return { types, default: file } // a resolver takes the first that fits, so types come first
-}
-
-function withoutInternalEntry({ "./internal": _, ...exports }: Readonly<Record<string, string>>) {
-  return exports
 }
 
 function mapValues<T>(

@@ -56,6 +56,9 @@ export function entriesOf({ exports = {}, bin = {} }: Pick<Manifest, "exports" |
   return [...all].filter((entry) => entry !== OWN_MANIFEST && !entry.includes("*"))
 }
 
+/** A program has no entries but its commands. */
+export const isLibrary = ({ exports = {} }: Pick<Manifest, "exports">): boolean => entriesOf({ exports }).length > 0
+
 /** One sentence for each package that has another version, or asks for another version of a sibling. */
 export function versionProblems(manifests: readonly Manifest[]): readonly string[] {
   const version = manifests[0]?.version

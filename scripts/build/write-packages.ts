@@ -10,7 +10,7 @@ import { DECLARATIONS } from "../structure/published-declarations.ts"
 import { bundlePackage } from "./bundle.ts"
 import { importsOf, packageNameOf, withCompiledPaths, withOptionalTypes } from "./imports.ts"
 import { compiled, publishedManifest } from "./manifest.ts"
-import { entriesOf, type Manifest, OWN_MANIFEST, ROOT, type SourcePackage } from "./packages.ts"
+import { entriesOf, isLibrary, type Manifest, OWN_MANIFEST, ROOT, type SourcePackage } from "./packages.ts"
 import { reachedDeclarations } from "./reached-declarations.ts"
 
 const BUILD = join(ROOT, "build")
@@ -24,24 +24,21 @@ export async function writePackages(packages: readonly SourcePackage[]): Promise
   rmSync(BUILD, { recursive: true, force: true })
   const output = join(BUILD, "compiled")
   compile(packages, output)
-  const built = packages.map((source) => assemble(source, output))
+  const built = packages.map((source) => assemble(withFolders(source, packages), output))
   rmSync(output, { recursive: true })
   removeUnreached(built)
-  for (const one of built) await bundlePackage(one, { output: join(one.directory, "dist"), packages })
+  for (const one of built) await bundlePackage(one, join(one.directory, "dist"))
   return built.map((one) => finish(one, built))
 }
 
 /** Declarations of internal files name members that were left out of others, so they would not compile. */
 function removeUnreached(built: readonly BuiltPackage[]): void {
-  const withTypes = built.filter(({ manifest }) => hasTypes(manifest))
+  const withTypes = built.filter(({ manifest }) => isLibrary(manifest))
   const reached = reachedDeclarations(withTypes, (file) => readFileSync(file, "utf8"))
   for (const { directory } of built)
     for (const file of globSync("dist/**/*.d.ts", { cwd: directory }))
       if (!reached.has(join(directory, file))) rmSync(join(directory, file))
 }
-
-/** A package that is only a command needs no declarations. */
-const hasTypes = ({ exports = {} }: Manifest): boolean => entriesOf({ exports }).length > 0
 
 /** In one run: the compiler reads every file once, and packages see each other's sources. */
 function compile(packages: readonly SourcePackage[], output: string): void {
@@ -76,14 +73,30 @@ function sourcesBySpecifier({ folder, manifest }: SourcePackage): readonly (read
     .map(([subpath, file]) => [manifest.name + subpath.slice(1), [join(ROOT, "packages", folder, file)]])
 }
 
-function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPackage {
+/** What is inside a program finds its folders there. */
+function withFolders({ folder, manifest }: SourcePackage, packages: readonly SourcePackage[]): SourceWithFolders {
+  const inside = isLibrary(manifest)
+    ? []
+    : packages.filter(({ manifest: { name } }) => name in (manifest.dependencies ?? {}))
+  const folders = [{ folder, manifest }, ...inside].flatMap((one) =>
+    (one.manifest.files ?? []).map((path) => ({ path, from: join(ROOT, "packages", one.folder, path) })),
+  )
+  const files = folders.map(({ path }) => path)
+  return { folder, folders, manifest: files.length === 0 ? manifest : { ...manifest, files } }
+}
+
+interface SourceWithFolders extends SourcePackage {
+  readonly folders: readonly { readonly path: string; readonly from: string }[]
+}
+
+function assemble({ folder, manifest, folders }: SourceWithFolders, output: string): BuiltPackage {
   const source = join(ROOT, "packages", folder)
   const directory = join(BUILD, folder)
   mkdirSync(directory)
   renameSync(join(output, folder, "src"), join(directory, "dist"))
   for (const file of globSync("dist/**/*.d.ts", { cwd: directory })) finishDeclaration(join(directory, file), manifest)
-  for (const folder of manifest.files ?? [])
-    cpSync(join(source, folder), join(directory, folder), { recursive: true, filter: (path) => !isTestFile(path) })
+  for (const { path, from } of folders)
+    cpSync(from, join(directory, path), { recursive: true, filter: (file) => !isTestFile(file) })
   cpSync(join(source, "README.md"), join(directory, "README.md"))
   cpSync(join(ROOT, "LICENSE"), join(directory, "LICENSE"))
   return { folder, manifest, directory }
@@ -98,7 +111,7 @@ function finish(one: BuiltPackage, built: readonly BuiltPackage[]): BuiltPackage
   return { ...one, manifest }
 }
 
-/** Its own dependencies, and those of our packages inside its bundle. Of our packages, it needs those that its declarations name. */
+/** Its own dependencies, and those of our packages inside its bundle. Of our packages, it needs those that it still imports. */
 function dependenciesOf({ manifest, directory }: BuiltPackage, built: readonly BuiltPackage[]): Record<string, string> {
   const files = globSync("dist/**/*.{js,d.ts}", { cwd: directory })
   const imported = new Set(
