@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { size } from "../../test/size.ts"
 import { conversation } from "../../test/builders.ts"
+import { size } from "../../test/size.ts"
 import { isToolResult, isToolUse } from "./blocks.ts"
 import { contentOf, type Message } from "./messages.ts"
 import { rounds } from "./rounds.ts"

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { size } from "../../test/size.ts"
 import { openTestConversation } from "../../test/open.ts"
+import { size } from "../../test/size.ts"
 import { MODEL_FACTS, MODEL_FACTS_DATE, type ModelFacts } from "./model-facts.ts"
 import { findModel } from "./models.ts"
 import { fillOf, fitsModel, resolveThresholds, resolveWindow, type ThresholdInput } from "./window.ts"
