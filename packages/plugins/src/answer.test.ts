@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { answer, answerHook } from "./answer.ts"
 import type { CarryAnswer, UndoAnswer } from "./carry-request.ts"
+import type { LearnAnswer, MemoriesAnswer } from "./memories.ts"
 import type { Observed } from "./observe.ts"
 
 const SESSION = "0f7f2a0e-52a9-4f0a-9a56-0c6e0d7f1a11"
@@ -156,6 +157,30 @@ describe("what plugins ask", () => {
     expect(lostWithStrata).toBe(0)
   })
 
+  it("recalls what the person typed in another session, and keeps a rule without a model (BEY-11)", async () => {
+    const typed = (text: string, session = SESSION) =>
+      asked<MemoriesAnswer>({ ask: "memories", session, cwd: home, text, isFirst: true })
+    expect((await typed("Hello there, how are you?")).hasMemories).toBe(false)
+    const { learned } = await typed("From now on, always write commit messages in the imperative.")
+    expect(learned).toHaveLength(1)
+    const { context } = await typed("Write a commit message.", "another-session")
+    expect(context.join("\n")).toContain("always write commit messages in the imperative")
+  })
+
+  it("keeps what a model finds in what was typed, with a source of its own (BEY-11)", async () => {
+    const typed = ["I am new to Rust, and Maria reviews the importer."]
+    const learn = (answered: object) => asked<LearnAnswer>({ ask: "learn", cwd: home, typed, ...answered })
+    const { prompt } = await learn({})
+    expect(prompt).toContain(JSON.stringify(typed[0]))
+    const file = (name: string, body: string) =>
+      `<memory file="${name}.md">\n---\nname: ${name}\ndescription: who\ntype: user\nbasis: said\n---\n\n${body}\n</memory>`
+    const { learned } = await learn({ answer: file("person", "I am new to Rust, and Maria reviews the importer.") })
+    expect(learned).toEqual([expect.stringContaining("I am new to Rust")])
+    expect((await learn({ answer: "no memory, and no end" })).learned).toEqual([])
+    const { context } = await asked<MemoriesAnswer>({ ask: "memories", cwd: home, text: "", isFirst: true })
+    expect(context.join("\n")).toContain("new to Rust")
+  })
+
   it("gives versions without mods the record after their own summary (BEY-16)", async () => {
     work()
     compacts("This session is being continued from a previous conversation.")
@@ -170,7 +195,7 @@ describe("what plugins ask", () => {
     const refused = (text: string) => expect(answer(text, { HOME: home })).rejects
     await refused("{").toThrow("The request cannot be answered")
     await refused("{}").toThrow('needs a list "messages"')
-    await refused('{"ask":"dance"}').toThrow('"ask" must be one of carry, undo, memories, observe')
+    await refused('{"ask":"dance"}').toThrow('"ask" must be one of carry, undo, learn, memories, observe')
     await refused('{"messages":[],"client":"vim"}').toThrow('"client" must be one of')
     await refused('{"messages":[],"budgget":1}').toThrow("budgget")
   })

@@ -3,7 +3,7 @@ import { StrataError } from "@strata/core"
 import { reasonOf } from "@strata/core/internal/base/errors"
 import { answerCarry, type CarryRequest, uncompacted } from "./carry-request.ts"
 import { CLIENTS, type Environment } from "./clients.ts"
-import { type MemoriesRequest, memories } from "./memories.ts"
+import { type LearnRequest, learn, type MemoriesRequest, memories } from "./memories.ts"
 import { type ObserveRequest, observe } from "./observe.ts"
 
 type Request = Readonly<Record<string, unknown>>
@@ -12,6 +12,7 @@ type Request = Readonly<Record<string, unknown>>
 const ANSWERS: Readonly<Record<string, (request: Request, env: Environment) => Promise<object>>> = {
   carry: (request, env) => answerCarry(request as unknown as CarryRequest, env),
   undo: (request, env) => uncompacted(request as unknown as CarryRequest, env),
+  learn: (request, env) => learn(request as unknown as LearnRequest, env),
   memories: (request, env) => memories(request as unknown as MemoriesRequest, env),
   observe: (request, env) => observe(request as unknown as ObserveRequest, env),
 }
@@ -34,6 +35,7 @@ export async function answer(text: string, env: Environment): Promise<object> {
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   undo: ["client", "session"],
   observe: ["client", "session"],
+  learn: ["session", "cwd", "typed"],
   memories: ["session", "cwd", "text"],
 }
 

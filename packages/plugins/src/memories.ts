@@ -9,7 +9,11 @@ import { localPerson } from "@strata/core/internal/base/owner"
 import { openProjectMemory, type ProjectMemory } from "@strata/core/internal/conversation/project-memory"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { dayOf, nothingFound } from "@strata/core/internal/layers/5-auto-memory/extraction"
+import { readAnswer } from "@strata/core/internal/layers/5-auto-memory/fork-extraction"
+import { keepProposals } from "@strata/core/internal/layers/5-auto-memory/keep"
 import { keepRulesIn } from "@strata/core/internal/layers/5-auto-memory/keep-rules"
+import { memoryPrompt } from "@strata/core/internal/layers/5-auto-memory/prompt"
 import { recallFor } from "@strata/core/internal/layers/5-auto-memory/recall"
 import { startOf } from "@strata/core/internal/layers/5-auto-memory/start"
 import type { MemoryDraft } from "@strata/core/internal/memory/memory"
@@ -47,17 +51,83 @@ const MEMORY_TOKENS = 500 // of one
 const MOST_AT_ONCE = 3
 
 export async function memories(request: MemoriesRequest, env: Environment): Promise<MemoriesAnswer> {
+  return withMemory(request, env, (memory) => found(memory, request))
+}
+
+async function withMemory<T>(
+  { cwd }: { readonly cwd: string },
+  env: Environment,
+  use: (memory: ProjectMemory) => Promise<T>,
+): Promise<T> {
   const root = defaultRoot(env)
-  const memory = await openProjectMemory({
-    ...{ store: fileStore({ root }), owner: localPerson, cwd: request.cwd, mode: "auto", clock: systemClock, root },
-  })
-  if (!memory) return { context: [], shown: [], learned: [], hasMemories: false }
+  const options = {
+    store: fileStore({ root }),
+    owner: localPerson,
+    cwd,
+    mode: "auto",
+    clock: systemClock,
+    root,
+  } as const
+  const memory = (await openProjectMemory(options))! // it is on, and files have a place for it
   try {
-    return await found(memory, request)
+    return await use(memory)
   } finally {
     memory.close()
   }
 }
+
+export interface LearnRequest {
+  readonly session: string
+  readonly cwd: string
+  /** What the person typed since the last time, oldest first. */
+  readonly typed: readonly string[]
+  /** What the model answered to the prompt. Without it, the prompt is asked for. */
+  readonly answer?: string
+}
+
+export interface LearnAnswer {
+  /** For a model, in a request of its own. */
+  readonly prompt?: string
+  /** Memories that were kept. */
+  readonly learned: readonly string[]
+}
+
+/** Memories that a model finds in what the person typed. What it proposes is checked here: its source is computed, not believed. */
+export async function learn(request: LearnRequest, env: Environment): Promise<LearnAnswer> {
+  return withMemory(request, env, async ({ bank, mode }) => {
+    const { session, typed, answer } = request
+    const now = systemClock.now()
+    if (answer === undefined) {
+      const { text: index } = await bank.index()
+      const asked = memoryPrompt({
+        writing: "as-text",
+        location: bank.location,
+        memories: index,
+        today: dayOf(now),
+        turns: 1,
+      })
+      const said = typed.map((text) => JSON.stringify(text)).join("\n")
+      return {
+        prompt: `What the user typed in a conversation, one message in each line:\n\n${said}\n\n${asked}`,
+        learned: [],
+      }
+    }
+    const read = readAnswer(answer)
+    if (read.state === "unusable") return { learned: [] }
+    const base = new Map<string, string | null>()
+    for (const file of read.texts.keys()) base.set(file, (await bank.text(file)) ?? null)
+    const words = typed.map((text) => wordOf(text, session, now))
+    const kept = await keepProposals(nothingFound("done", { texts: read.texts, base }), {
+      ...{ bank, mode, today: dayOf(now), evidence: { conversation: session, words, outside: [] } },
+      signal: new AbortController().signal,
+    })
+    return { learned: kept.memories.map(({ name }) => name) }
+  })
+}
+
+const wordOf = (text: string, session: string, now: Date): Word => ({
+  ...{ uuid: uuidFrom(`${session}:${text}`), timestamp: now.toISOString(), text, rules: [] },
+})
 
 async function found(memory: ProjectMemory, request: MemoriesRequest): Promise<MemoriesAnswer> {
   const { session, text, shown = [], isFirst = false } = request
@@ -65,7 +135,7 @@ async function found(memory: ProjectMemory, request: MemoriesRequest): Promise<M
   const estimator = createEstimator(findModel(MODEL).facts.family)
   const estimate = (piece: string) => estimator.text(piece)
   const { bank, gone } = memory
-  const word = { uuid: uuidFrom(`${session}:${text}`), timestamp: now.toISOString(), text, rules: [] }
+  const word = wordOf(text, session, now)
   const kept = await keptFrom(word, memory, session)
   const standing = isFirst
     ? await startOf({ bank, now, limit: START_TOKENS, estimate, access: "none", gone })

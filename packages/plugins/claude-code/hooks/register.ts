@@ -4,7 +4,7 @@
  */
 import type { EngineInterface, Register, SessionCompacted, SessionMessage } from "claude-code"
 
-type Engine = Pick<EngineInterface, "process" | "session" | "ui">
+type Engine = Pick<EngineInterface, "model" | "process" | "session" | "ui">
 type Mode = "observe" | "record" | "replace"
 
 interface Carried {
@@ -31,10 +31,17 @@ interface State {
   compactions: number
   /** Turns since a compaction that is still watched. */
   turnsSince: number | undefined
+  /** What the person typed and no one has looked at for memories. */
+  readonly typed: string[]
   /** Memories that the session has. */
   shown: readonly string[]
   hasAsked: boolean
   mayHaveMemories: boolean
+}
+
+interface Learned {
+  readonly prompt?: string
+  readonly learned: readonly string[]
 }
 
 interface Memories {
@@ -59,6 +66,9 @@ const ABOUT: Readonly<Record<Mode, string>> = {
 const RECALL = "mcp__plugin_strata_strata__recall"
 const UNDO = "strata undo" // as the instructions of a compaction: the one door that every session has
 const TYPED: ReadonlySet<string> = new Set(["composer", "sdk"]) // the person at the prompt, or who runs `claude -p`
+const PROMPTS_TO_LEARN_FROM = 8 // a small request for every eighth prompt
+const SMALL_MODEL = "haiku"
+const LONGEST_ANSWER = 2_000 // tokens
 const ENOUGH_NAMES = 8 // used again: then the figures say something
 const MOST_TURNS = 5 // to wait for them
 const SHOWN_NAMES = 5
@@ -73,6 +83,7 @@ export const register: Register = (on, options) => {
     hasComplained: false,
     compactions: 0,
     turnsSince: undefined,
+    typed: [],
     shown: [],
     hasAsked: false,
     mayHaveMemories: true,
@@ -89,7 +100,8 @@ export const register: Register = (on, options) => {
   })
 
   on("prompt.submit", async ($, e, next) => {
-    if (!isTyped(e) || !state.mayHaveMemories) return next(e)
+    if (state.mode === "observe" || !isTyped(e) || !state.mayHaveMemories) return next(e)
+    state.typed.push(e.text)
     const mine = await remembered($, state, e.text)
     return mine.length === 0 ? next(e) : next({ ...e, context: [...(e.context ?? []), ...mine] })
   }).catch((_$, e, next) => next(e))
@@ -115,7 +127,9 @@ export const register: Register = (on, options) => {
 
   on("turn.complete", async ($, e, next) => {
     const completed = await next(e)
-    if (state.turnsSince !== undefined && e.agentId === undefined) await observed($, state)
+    if (e.agentId !== undefined) return completed
+    if (state.turnsSince !== undefined) await observed($, state)
+    if (state.typed.length >= PROMPTS_TO_LEARN_FROM) await learned($, state)
     return completed
   })
 
@@ -142,6 +156,23 @@ async function remembered($: Engine, state: State, text: string): Promise<readon
     state.mayHaveMemories = false // not again in this session: a prompt must not wait for what does not work
     complain($, state, error, "look for memories")
     return []
+  }
+}
+
+/** Asks a small model, in a request of its own, what of the person's words is worth keeping. Its price is in the session's cost. */
+async function learned($: Engine, state: State): Promise<void> {
+  const typed = state.typed.splice(0)
+  try {
+    const request = { ask: "learn", cwd: await $.session.root(), typed }
+    const { prompt } = await ask<Learned>($, state, request)
+    if (prompt === undefined) return
+    const answered = await $.model.complete({ model: SMALL_MODEL, prompt, maxTokens: LONGEST_ANSWER })
+    if (!answered.isAnswered) return
+    const kept = await ask<Learned>($, state, { ...request, answer: answered.text })
+    if (kept.learned.length > 0)
+      $.ui.log(`Strata remembers: ${kept.learned.join("; ")}. "strata memory" shows and undoes it.`)
+  } catch (error) {
+    complain($, state, error, "look for memories")
   }
 }
 
