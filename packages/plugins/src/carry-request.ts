@@ -125,10 +125,16 @@ export async function uncompacted(
   const at = lines.findLastIndex(isBoundary)
   if (at < 0) return { messages: [] }
   const before = inViewBefore(lines, at)
-  const copyOf = (line: Message) => `${line.timestamp}:${contentOf(line)}` // a kept message keeps its time
-  const known = new Set(before.map(copyOf))
-  const since = lines.slice(at).filter((line) => isTalk(line) && !isSummary(line) && !known.has(copyOf(line)))
-  return { messages: [...before, ...since].map(sessionMessage) }
+  const since = lines.slice(at).filter((line) => isTalk(line) && !isSummary(line))
+  return { messages: [...before, ...since.slice(repeated(before, since))].map(sessionMessage) }
+}
+
+/** How many of the messages after a boundary repeat the last ones before it: those that it kept. */
+function repeated(before: readonly Message[], since: readonly Message[]): number {
+  const [old, new_] = [before, since].map((lines) => lines.map((line) => JSON.stringify(sessionMessage(line))))
+  for (let count = Math.min(old!.length, new_!.length); count > 0; count--)
+    if (new_!.slice(0, count).every((text, nth) => text === old![old!.length - count + nth])) return count
+  return 0
 }
 
 /** Since the boundary before, with what that one kept: named by uuid, or copied. */
