@@ -79,7 +79,7 @@ const SMALLER = 0.9 // a compaction that leaves more than this of the messages i
 export const register: Register = (on, options) => {
   const state: State = {
     mode: (options.mode ?? "observe") as Mode,
-    program: [String(options.command ?? "npx"), String(options.script ?? "strata-agent")],
+    program: [String(options.command ?? "strata"), String(options.script ?? "--no-color")],
     hasComplained: false,
     compactions: 0,
     turnsSince: undefined,
