@@ -125,7 +125,7 @@ describe("what plugins ask", () => {
   it("gives back what was in view before a compaction, and what came since (BEY-16)", async () => {
     work()
     compacts("This conversation continues an earlier one that had become too long for the context.", {})
-    answers({ type: "text", text: "Fixed in commit 9f3e21c." }) // kept, and written anew
+    answers({ type: "text", text: "Fixed in commit 9f3e21c." }) // kept, and written again
     says("One more thing: use tabs.")
     answers({ type: "text", text: "Done." })
     line({ type: "user", isMeta: true, message: { role: "user", content: "<local-command-caveat>…" } })

@@ -211,7 +211,7 @@ async function replaced($: Engine, state: State, e: Compacting): Promise<Session
       `Strata compacted without a model: about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens of messages, ${kept.length} of ${e.messages.length} messages as they were. /strata undo takes it back.`,
     )
     $.ui.status(`Strata: ${++state.compactions} compacted`)
-    return { messages: [said(text), ...kept.map((at) => anew(e.messages[at]!))] }
+    return { messages: [said(text), ...kept.map((at) => withoutHandle(e.messages[at]!))] }
   } catch (error) {
     return complain($, state, error)
   }
@@ -264,7 +264,7 @@ const requestOf = ({ messages, instructions, agentId }: Compacting) => ({
  * The same message without its handle: Claude Code then writes it after the boundary as a new one. With its handle a tool result stays the
  * child of the call before the boundary, and a resumed session has everything again that was compacted.
  */
-const anew = ({ handle: _, ...message }: SessionMessage): SessionMessage => message
+const withoutHandle = ({ handle: _, ...message }: SessionMessage): SessionMessage => message
 
 const said = (text: string): SessionMessage => ({ role: "user", text, toolUses: [] })
 
