@@ -50,6 +50,26 @@ function watched(files: MemoryFiles) {
 const bodyOf = async (bank: ReturnType<typeof openBank>, file: string) => (await bank.get(file))?.body
 
 linux(
+  "L5-11 a memory with nothing in it yet is not looked through for each message; its first file shows at once",
+  async () => {
+    const { root, remove } = await temporaryRoot()
+    onTestFinished(remove)
+    const files = fileStore({ root, clock }).memories!({ project: "p" })
+    const { counting, asked } = counted(files)
+    const bank = watched(counting)
+    await bank.all()
+    await files.install([{ path: ".count.json", text: "1" }])
+    await bank.all()
+    asked.lists = 0
+    await files.install([{ path: ".count.json", text: "2" }])
+    expect(await bank.all()).toEqual([])
+    expect(asked.lists).toBe(0)
+    writeFileSync(join(files.directory!, "one.md"), "The heron sleeps.\n")
+    expect(await bodyOf(bank, "one.md")).toBe("The heron sleeps.")
+  },
+)
+
+linux(
   "L5-11 while no file changes, nothing is looked at; an edit by hand shows at once, also in a folder",
   async () => {
     const { files, directory } = await memoryOf(3)

@@ -24,6 +24,8 @@ const watchedFolders = new Map<string, Watched>()
 export class FolderWatch {
   readonly #folder: string
   #watched: Watched | undefined
+  /** It was not there at the last call. */
+  #isMissing = false
   #seen = 0
 
   constructor(folder: string) {
@@ -38,8 +40,10 @@ export class FolderWatch {
     await setImmediate()
     const inode = statSync(this.#folder, { throwIfNoEntry: false })?.ino
     const known = this.#watched
+    if (this.#isMissing && inode === undefined) return new Set()
     if (!known || known.isOver || known.inode !== inode) {
       this.close()
+      this.#isMissing = inode === undefined
       this.#watched = inode === undefined ? undefined : watchedAt(this.#folder, inode)
       this.#seen = this.#watched?.reported ?? 0
       return undefined

@@ -163,6 +163,17 @@ test("BEY-9 what an editor writes late into a file that was just replaced comes 
   expect(await readFile(join(directory, "archive", archived!), "utf8")).toBe("BY hand, and more")
 })
 
+test("BEY-9 a file of ours is replaced in one step: nothing is kept aside for an editor that cannot be there", async () => {
+  const { files, directory } = await temporaryMemories()
+  for (const count of [1, 2, 3]) await files.install([{ path: ".count.json", text: `${count}` }])
+  expect(await readdir(directory)).toEqual([".count.json"])
+  const stale = files.install([{ path: ".count.json", text: "4", expected: "2" }])
+  await expect(stale).rejects.toThrow(MemoryChangedError)
+  expect(await files.read(".count.json")).toBe("3")
+  await files.install([{ path: ".count.json", text: undefined }])
+  expect(await files.read(".count.json")).toBeUndefined()
+})
+
 test("BEY-9 a damaged intent is set aside and changes nothing", async () => {
   const { files, directory } = await temporaryMemories()
   await files.install([{ path: "a.md", text: "a" }])

@@ -79,11 +79,11 @@ export const draftOf = (target: string): string =>
   join(dirname(target), `.${hash("sha256", target, "hex").slice(0, 12)}.draft`)
 
 /** A finished file beside its target. */
-export async function writeDraft(target: string, text: string): Promise<string> {
+export async function writeDraft(target: string, text: string, { flush = true } = {}): Promise<string> {
   const draft = draftOf(target)
   await rm(draft, { force: true }) // of a killed process, or a link that someone put there
   try {
-    await writeFile(draft, text, { mode: FILE_MODE, flush: true, flag: "wx" })
+    await writeFile(draft, text, { mode: FILE_MODE, flush, flag: "wx" })
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined)
     throw error
@@ -91,8 +91,8 @@ export async function writeDraft(target: string, text: string): Promise<string> 
   return draft
 }
 
-export async function writeWhole(path: string, text: string): Promise<void> {
-  await rename(await writeDraft(path, text), path)
+export async function writeWhole(path: string, text: string, options: { flush?: boolean } = {}): Promise<void> {
+  await rename(await writeDraft(path, text, options), path)
 }
 
 export async function mustBeInside({ directory, inside }: { directory: string; inside?: string }): Promise<void> {
