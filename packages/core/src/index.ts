@@ -49,6 +49,7 @@ export type { ConversationOptions } from "./conversation/options.ts"
 export type { PlannedFile, RestorePlan } from "./conversation/plan-restore.ts"
 export type { Prompt } from "./conversation/prompt.ts"
 export type { FoldRequest, SnipRequest } from "./conversation/ranges.ts"
+export type { PrepareOptions } from "./conversation/request-preparer.ts"
 export type { RestoreReport } from "./conversation/restore-files.ts"
 export type { UndoReport, UndoRequest } from "./conversation/undo.ts"
 export {

@@ -333,15 +333,44 @@ describe("errors leave the conversation as it was", () => {
     await expect(chat.record(answer("three"))).resolves.toBeDefined()
   })
 
-  test("JRN-3 a failed flush that the disk reports only once fails prepare(), also where the request cannot be built", async () => {
+  test("JRN-3 prepare() does not wait for the disk: record() does, for both; with `durable` it waits itself", async () => {
+    const waits: PromiseWithResolvers<void>[] = []
+    const store = storeThatFlushes(() => {
+      waits.push(Promise.withResolvers<void>())
+      return waits.at(-1)!.promise
+    })
+    const chat = await openTestConversation({ store })
+    await say(chat, "one")
+    await chat.prepare()
+    expect(waits).toHaveLength(1) // begun
+    const order: string[] = []
+    const recording = chat.record(answer("two")).then(() => order.push("recorded"))
+    while (waits.length < 3) await Promise.resolve()
+    for (const wait of waits.slice(1)) wait.resolve()
+    await new Promise(setImmediate)
+    expect(order).toEqual([]) // the message before is not on disk yet
+    waits[0]!.resolve()
+    await recording
+
+    await say(chat, "three")
+    const preparing = chat.prepare({ durable: true }).then(() => order.push("prepared"))
+    while (waits.length < 5) await new Promise(setImmediate)
+    expect(order).toEqual(["recorded"])
+    for (const wait of waits) wait.resolve()
+    await preparing
+    expect(order).toEqual(["recorded", "prepared"])
+  })
+
+  test("JRN-3 a flush that fails after prepare(), and that the disk reports only once, fails record(), also where no request could be built", async () => {
     const failures: Error[] = []
     const store = storeThatFlushes(async () => throwNext(failures))
     const broken: Layer = { name: "broken", requestExtras: () => ({ context_management: { edits: [null] } }) }
     const chat = await openTestConversation({ store, layers: [broken] })
     await say(chat, "one")
     failures.push(new Error("no space left"))
-    await expect(chat.prepare()).rejects.toThrow("no space left")
     await expect(chat.prepare()).rejects.toThrow(TypeError)
+    await expect(chat.record(answer("two"))).rejects.toThrow("no space left")
+    await expect(chat.record(answer("two"))).resolves.toBeDefined()
   })
 
   test("JRN-4 a checkpoint that cannot be written costs a longer resume and nothing else", async () => {

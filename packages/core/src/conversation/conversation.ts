@@ -45,6 +45,7 @@ import type { RestorePlan } from "./plan-restore.ts"
 import type { Prompt } from "./prompt.ts"
 import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } from "./ranges.ts"
 import { leaveOutReceived, withholdMedia } from "./refused-content.ts"
+import type { PrepareOptions } from "./request-preparer.ts"
 import { plannedRestore, type RestoreReport, restored } from "./restore-files.ts"
 import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
 
@@ -194,12 +195,12 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** The next request: valid, within the window, with cache breakpoints. The same journal always gives the same bytes. An abort changes nothing. */
-  prepare({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ModelRequest> {
+  prepare(options: PrepareOptions = {}): Promise<ModelRequest> {
     return this.#engine.inOrder(async () => {
-      signal?.throwIfAborted()
+      options.signal?.throwIfAborted()
       this.#engine.pauses.end()
       await this.#engine.readFlags()
-      return this.#engine.preparer.prepare(signal)
+      return this.#engine.preparer.prepare(options)
     })
   }
 

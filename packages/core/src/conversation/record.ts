@@ -79,11 +79,18 @@ export class ConversationRecord {
     return this.#inOrder(() => this.#append(drafts, how))
   }
 
+  /** Lets the disk work on everything written, and goes on. If it fails, `flushed()` says so. */
+  beginFlush(): void {
+    this.#flushing = Promise.all([this.#flushing, this.journal.sync()]).then(() => undefined)
+    this.#flushing.catch(() => undefined) // it reaches the one who waits for it
+  }
+
   /** Everything written is on the disk. A flush that has failed since fails here: the disk may report it only once. */
   async flushed(): Promise<void> {
+    this.beginFlush()
     const begun = this.#flushing
     this.#flushing = undefined
-    await Promise.all([begun, this.journal.sync()])
+    await begun
   }
 
   /** Returns to an earlier place of the journal. Anything appended meanwhile waits until the views have been loaded again. */
@@ -191,10 +198,7 @@ export class ConversationRecord {
 
   async #write(entries: readonly Entry[], { onPath = true, flush = false } = {}): Promise<void> {
     await this.journal.append(entries)
-    if (flush) {
-      this.#flushing = this.journal.sync()
-      this.#flushing.catch(() => undefined) // it reaches the one who waits for it
-    }
+    if (flush) this.beginFlush()
     // all at once: no one may see a boundary without the summary after it
     const checkpoints = entries.flatMap((entry) => {
       this.#views.apply(entry, onPath ? "on-path" : "off-path")

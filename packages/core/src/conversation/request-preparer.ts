@@ -26,6 +26,12 @@ import type { CacheWatch } from "./cache-watch.ts"
 import type { PromptKeeper } from "./prompt-keeper.ts"
 import type { ConversationRecord } from "./record.ts"
 
+export interface PrepareOptions {
+  readonly signal?: AbortSignal
+  /** Waits until everything that the request says is on disk. Default: `record` waits for it. */
+  readonly durable?: boolean
+}
+
 export interface RequestPreparerParts {
   readonly record: ConversationRecord
   /** The model as the caller named it. */
@@ -80,7 +86,7 @@ export class RequestPreparer {
     this.#undecided = []
   }
 
-  async prepare(signal?: AbortSignal): Promise<ModelRequest> {
+  async prepare({ signal, durable = false }: PrepareOptions = {}): Promise<ModelRequest> {
     const { layers, prompt, settings, record } = this.#parts
     for (const notice of this.#notices()) this.#notice(notice)
     await this.#deliverQueued()
@@ -101,13 +107,9 @@ export class RequestPreparer {
     const fill = this.#parts.fill()
     if (fill.state === "blocked") throw this.#isFull(size.tokens)
     await this.#noteSentResults()
-    const flushed = record.flushed()
-    let placed: ModelRequest
-    try {
-      placed = this.#checked() // while the disk works
-    } finally {
-      await flushed // also where the request is refused: the disk may report a failure only once
-    }
+    record.beginFlush() // the disk works while the request is built and answered
+    const placed = this.#checked()
+    if (durable) await record.flushed()
     record.events.emit("prepared", { request: placed, size, fill })
     this.#preparedAt = record.clock.now()
     return placed
