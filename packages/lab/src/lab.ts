@@ -91,7 +91,8 @@ function checkDocuments([transcripts, short, more]: readonly ReplayedSet[]): voi
     documented({ tuned: [...transcripts!.replayed, ...short!.replayed], more: more!.replayed }),
     read,
   )
-  if (missing.length === 0) console.log("README.md, docs/replay.md and docs/development/figures.md have these figures.")
+  if (missing.length === 0)
+    console.log("README.md, docs/development/policies.md and docs/development/figures.md have these figures.")
   else {
     console.log("\nSome documents have other figures. They should say:")
     for (const { file, text } of missing) console.log(`${file}: ${text}`)

@@ -82,7 +82,7 @@ test("BEY-7 the table of the documents has a row for each policy", () => {
     .filter(isRow)
     .map(({ text }) => text.split("|")[1]!.trim())
   expect(names).toHaveLength(LAB_POLICIES.length)
-  expect(names.filter((name) => !read("docs/replay.md").includes(`| ${name} | `))).toEqual([])
+  expect(names.filter((name) => !read("docs/development/policies.md").includes(`| ${name} | `))).toEqual([])
 })
 
 test("BEY-7 figures that are out of date are found", () => {

@@ -53,7 +53,7 @@ export function documented({ tuned, more }: DocumentedSets): readonly Said[] {
       `Strata is dearer than ${dearer} by over 1% in ${dearerWords(NEVER_DEARER_THAN, more)}.`,
       `Without keeping the cache warm it is in ${dearerWords(NEVER_DEARER_THAN, more, NOT_WARMED.name)}.`,
       `${ratio(ours.relative.optimum)} of \`optimum\` and ${ratio(ours.cost / of("best-places").cost)} of \`best-places\``,
-    ].map((text) => ({ file: "docs/replay.md", text })),
+    ].map((text) => ({ file: "docs/development/policies.md", text })),
     ...[
       `${more.length} recorded conversations of \`more\``,
       `Strata ${rangeOf(OURS)} of fixed thresholds, ${rangeOf(NOT_WARMED.name)} without keeping the cache warm`,
