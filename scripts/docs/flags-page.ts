@@ -18,10 +18,8 @@ const INTRODUCTION = `# All flags
 
 In the environment, a flag is its name in capitals after \`STRATA_\`: \`idle-gap\` is \`STRATA_IDLE_GAP\`.`
 
-const figureRow = ({ name, value, unit, min, max, about }: Figure) => {
-  const [standard, least, most] = [value, min, max].map((number) => number.toLocaleString("en-US"))
-  return `| \`${name}\` | ${`${standard} ${unit}`.trim()} | ${least} to ${most} | ${about} |`
-}
+const figureRow = ({ name, value, unit, about }: Figure) =>
+  `| \`${name}\` | ${`${value.toLocaleString("en-US")} ${unit}`.trim()} | ${about} |`
 
 const switchRow = ({ name, on, about }: Switch) => {
   const figures = (CONFIGURATIONS[name as SwitchName] ?? []).map((figure) => `\`${figure}\``).join(", ")
@@ -39,9 +37,10 @@ ${SWITCHES.map(switchRow).join("\n")}
 ## Figures
 
 The flag \`tool-result-limit.<tool>\` sets the limit for one tool's results.
+A value out of range is refused, and a message names the range.
 
-| figure | default | range | what it is |
-|---|---|---|---|
+| figure | default | what it is |
+|---|---|---|
 ${FIGURES.map(figureRow).join("\n")}
 `
 
