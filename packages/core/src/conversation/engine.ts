@@ -8,7 +8,6 @@ import type { Clock } from "../base/clock.ts"
 import { ClosedError, InvalidContentError, MessageNotFoundError } from "../base/errors.ts"
 import type { Ids } from "../base/ids.ts"
 import { inSlices } from "../base/in-slices.ts"
-import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import { isDecision } from "../journal/entries.ts"
@@ -201,7 +200,6 @@ export class Engine {
       journal: parts.journal,
       isShared: parts.isShared,
       directories: parts.projectJournals ?? (async () => []),
-      mask: maskSecrets,
       estimate: (text) => this.views.estimator.text(text),
     })
     this.recorder = new ResponseRecorder({

@@ -4,7 +4,6 @@ import { StrataError } from "../base/errors.ts"
 import { anOption, checkOptions, type OptionRules, required } from "../base/options.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
-import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import { eraseDreamTraces } from "../layers/6-dreaming/traces.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
@@ -108,7 +107,7 @@ async function searchIn(
   const { JournalSearch, MemorySearch } = await loadSearch()
   const passages = []
   for (const directory of journals) {
-    const search = new JournalSearch({ directory, mask: maskSecrets })
+    const search = new JournalSearch({ directory })
     passages.push(...(await search.search({ ...question, isSaid: true })).answer.found)
     search.close()
   }

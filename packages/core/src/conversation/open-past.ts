@@ -1,6 +1,5 @@
 /** The past of a kept conversation, to ask it what the Recall tool asks. Reads only, so another process may have it open. */
 import { placeFor } from "../base/owner.ts"
-import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import { projectIdentity } from "../memory/project-identity.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
@@ -54,7 +53,7 @@ export async function openPast(conversation: KeptConversation, where: WhereKept 
     return names.map((name) => projectDirectory(root, name))
   }
   const source = new ConversationRecall({
-    ...{ store, journal, directories, mask: maskSecrets, isShared },
+    ...{ store, journal, directories, isShared },
     estimate: (text) => estimator.text(text),
   })
   const close = async () => {

@@ -5,10 +5,10 @@
 import { readdir } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import type { Clock } from "../base/clock.ts"
+import { type Clock, systemClock } from "../base/clock.ts"
 import { projectName } from "../base/ids.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
-import { maskSecrets } from "../base/secrets/find-secrets.ts"
+import { Shared } from "../base/shared.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
@@ -139,22 +139,51 @@ async function openMemory(
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
-  const watch = files.directory === undefined ? undefined : new MemoryWatch(files.directory)
-  const bank = openBank({ files, clock, readOnly: mode === "read-only", ...(watch ? { watch } : {}) })
-  const canKeep = kind === "project" && mode !== "read-only" && directory !== undefined
-  const search = searchIn(bank, { past, ...(canKeep ? { index: join(directory, SEARCH_INDEX) } : {}) })
+  const isReadOnly = mode === "read-only"
+  const canKeep = kind === "project" && !isReadOnly && directory !== undefined
+  const open = () => openedMemory({ files, clock, isReadOnly, past, ...(canKeep ? { directory } : {}) })
+  const key = JSON.stringify([directory, kind, mode, cwd, past?.root])
+  // a clock of your own is for you alone
+  const shared = directory !== undefined && clock === systemClock ? memories.use(key, open) : unshared(open())
+  const { bank, recall } = shared.value
   return {
-    ...{ kind, mode, files, bank, recall: search.recall, daily: dailySpend(files), quota: new Quota() },
+    ...{ kind, mode, files, bank, recall, daily: dailySpend(files), quota: new Quota() },
     ...(directory === undefined ? {} : { directory }),
     ...(waiting ? { waiting } : {}),
-    close: () => {
-      watch?.close()
-      search.close()
-    },
+    close: () => shared.close(),
     journals: async () => (past ? (await past.projects()).map((project) => projectDirectory(past.root, project)) : []),
     gone: async (memory) =>
       (await claimsOf(memory, { directory: code })).filter(({ state }) => state === "gone").map(({ text }) => text),
   }
+}
+
+/** The bank of a memory and its search, one for all conversations of this process. */
+interface OpenedMemory extends Pick<ProjectMemory, "bank" | "recall"> {
+  close(): void
+}
+
+const memories = new Shared<OpenedMemory>()
+
+const unshared = (value: OpenedMemory) => ({ value, close: () => value.close() })
+
+interface OpeningMemory {
+  readonly files: MemoryFiles
+  readonly clock: Clock
+  readonly isReadOnly: boolean
+  readonly past: Past | undefined
+  /** Where the index of memories can be kept. Default: in memory. */
+  readonly directory?: string
+}
+
+function openedMemory({ files, clock, isReadOnly, past, directory }: OpeningMemory): OpenedMemory {
+  const watch = files.directory === undefined ? undefined : new MemoryWatch(files.directory)
+  const bank = openBank({ files, clock, readOnly: isReadOnly, ...(watch ? { watch } : {}) })
+  const search = searchIn(bank, { past, ...(directory === undefined ? {} : { index: join(directory, SEARCH_INDEX) }) })
+  const close = () => {
+    watch?.close()
+    search.close()
+  }
+  return { bank, recall: search.recall, close }
 }
 
 /** A directory with its links followed. It need not exist. */
@@ -171,7 +200,7 @@ interface Past {
 
 interface OpenSearch {
   readonly recall: MemoryRecall<Memory>
-  readonly journals: readonly JournalSearch[]
+  readonly journals: readonly { readonly value: JournalSearch; close(): void }[]
 }
 
 interface SearchPlaces {
@@ -180,20 +209,19 @@ interface SearchPlaces {
   readonly index?: string
 }
 
-function searchIn(bank: MemoryBank, { past, index }: SearchPlaces): Pick<ProjectMemory, "recall" | "close"> {
+function searchIn(bank: MemoryBank, { past, index }: SearchPlaces): Pick<OpenedMemory, "recall" | "close"> {
   let opened: Promise<OpenSearch> | undefined
   let others = false
   const open = async (): Promise<OpenSearch> => {
-    const [{ MemoryRecall }, { JournalSearch }] = await Promise.all([
+    const [{ MemoryRecall }, { sharedJournalSearch }] = await Promise.all([
       import("../recall/memory-recall.ts"), // they load SQLite
       import("../recall/journal-search.ts"),
     ])
     const projects = (await past?.projects()) ?? []
-    const journals = projects.map(
-      (project) => new JournalSearch({ directory: projectDirectory(past!.root, project), mask: maskSecrets }),
-    )
+    const journals = projects.map((project) => sharedJournalSearch(projectDirectory(past!.root, project)))
+    const searched = together(journals.map(({ value }) => value))
     const kept = index === undefined ? {} : { index }
-    return { journals, recall: new MemoryRecall<Memory>({ bank, journals: together(journals), ...kept }) }
+    return { journals, recall: new MemoryRecall<Memory>({ bank, journals: searched, ...kept }) }
   }
   return {
     async recall(question) {

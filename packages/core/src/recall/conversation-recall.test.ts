@@ -18,17 +18,16 @@ test("BEY-1 an agent that works for another one recalls only its own conversatio
     await journal.append(messages)
     const past = new ConversationRecall({
       ...{ store, journal, isShared: true, directories: async () => [projectDirectory(root, "p")] },
-      mask: (each) => each,
       estimate: (each) => each.length / 4,
     })
     onTestFinished(() => past.close())
     return { past, handle: handleOf(messages[0]!.uuid) }
   }
-  const lead = await written({ project: "p", id: "lead" }, "the password of the lead")
-  const other = await written({ project: "p", under: "lead", id: "agent-2" }, "the password of a sibling")
-  const { past, handle } = await written({ project: "p", under: "lead", id: "agent-1" }, "the password is mine")
-  const all = await past.search({ text: "password", in: "project", limit: 10 })
-  expect(all.found.map(({ text }) => text)).toEqual(["the password is mine"])
+  const lead = await written({ project: "p", id: "lead" }, "the watchword of the lead")
+  const other = await written({ project: "p", under: "lead", id: "agent-2" }, "the watchword of a sibling")
+  const { past, handle } = await written({ project: "p", under: "lead", id: "agent-1" }, "the watchword is mine")
+  const all = await past.search({ text: "watchword", in: "project", limit: 10 })
+  expect(all.found.map(({ text }) => text)).toEqual(["the watchword is mine"])
   expect(all.gap).toBe("Only your own conversation was searched. Ask your lead for more.")
   expect(await past.named(`lead/${lead.handle}`)).toEqual([])
   expect(await past.named(`agent-2/${other.handle}`)).toEqual([])

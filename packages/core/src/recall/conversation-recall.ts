@@ -14,7 +14,7 @@ import type {
   RecallSearch,
   RecallSource,
 } from "../tools/session/recall-source.ts"
-import { type JournalAnswer, JournalSearch } from "./journal-search.ts"
+import { type JournalAnswer, JournalSearch, sharedJournalSearch } from "./journal-search.ts"
 import { messagesNamed, type Named } from "./named.ts"
 import type { Question } from "./ranking.ts"
 import { foundText, placesNamed, shortened, stretchNamed, textsIn, withoutPrefix } from "./recalled-places.ts"
@@ -38,7 +38,6 @@ export interface ConversationRecallOptions {
   readonly isShared: boolean
   /** Directories with journals of the same project and owner, if the store keeps files. */
   readonly directories: () => Promise<readonly string[]>
-  readonly mask: (text: string) => string
   readonly estimate: (text: string) => number
   /** What "last week" in a question is counted from. Default: the system's clock. */
   readonly now?: () => Date
@@ -48,7 +47,7 @@ type Matches = Pick<JournalAnswer, "found" | "more"> & Pick<RecallMatches, "gap"
 
 export class ConversationRecall implements RecallSource {
   readonly #options: ConversationRecallOptions
-  readonly #searches = new Map<string, JournalSearch>()
+  readonly #searches = new Map<string, { readonly value: JournalSearch; close(): void }>()
   #closed = false
 
   constructor(options: ConversationRecallOptions) {
@@ -182,12 +181,14 @@ export class ConversationRecall implements RecallSource {
   }
 
   #index(directory: string): JournalSearch {
-    const { mask, journal, isShared } = this.#options
+    const { journal, isShared } = this.#options
     // the agents of one conversation have a directory of their own; conversations without an owner are beside each other
-    const only = isShared || this.#isSubAgent ? {} : { only: journal.address.id }
-    const search = this.#searches.get(directory) ?? new JournalSearch({ directory, mask, ...only })
+    const isWhole = isShared || this.#isSubAgent
+    const search =
+      this.#searches.get(directory) ??
+      (isWhole ? sharedJournalSearch(directory) : ownJournalSearch(directory, journal.address.id))
     this.#searches.set(directory, search)
-    return search
+    return search.value
   }
 
   /** Does work in the journal that a handle leads to. Nothing where there is no such journal. */
@@ -235,6 +236,11 @@ export class ConversationRecall implements RecallSource {
     }
     return undefined
   }
+}
+
+function ownJournalSearch(directory: string, only: string) {
+  const value = new JournalSearch({ directory, only })
+  return { value, close: () => value.close() }
 }
 
 const isShortened = (prefix: string) => /^[0-9a-f]{8}$/.test(prefix)

@@ -2,6 +2,8 @@
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { checkedId } from "../base/ids.ts"
+import { maskSecrets } from "../base/secrets/find-secrets.ts"
+import { Shared } from "../base/shared.ts"
 import { BlockReader } from "./block-texts.ts"
 import type { SearchAnswer } from "./choose.ts"
 import { type Asked, type CatchUp, FollowedJournals } from "./followed-journals.ts"
@@ -36,7 +38,7 @@ export class JournalSearch {
   readonly #journals: FollowedJournals<Passage, PassageIndex>
   readonly #only: CatchUp
 
-  constructor({ directory, only, mask = (text) => text }: JournalSearchOptions) {
+  constructor({ directory, only, mask = maskSecrets }: JournalSearchOptions) {
     this.#only = only === undefined ? {} : { only: new Set([only]) }
     this.#journals = new FollowedJournals({
       directory,
@@ -78,6 +80,12 @@ export class JournalSearch {
     this.#journals.close()
   }
 }
+
+const searches = new Shared<JournalSearch>()
+
+/** The search in a directory, one for all conversations of this process: each has open files, and would read what the others have read. */
+export const sharedJournalSearch = (directory: string) =>
+  searches.use(directory, () => new JournalSearch({ directory }))
 
 /** Removes the indexes of a directory. The next search builds them again from the journals. */
 export function removeJournalIndex(directory: string): void {

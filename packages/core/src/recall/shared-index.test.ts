@@ -33,7 +33,6 @@ async function opened(text = "the walrus sleeps") {
       journal,
       isShared: true,
       directories: async () => [projectDirectory(root, PROJECT)],
-      mask: (each) => each,
     },
     estimate: (each) => each.length / 4,
   })

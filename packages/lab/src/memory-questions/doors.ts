@@ -99,7 +99,7 @@ export const recallTool: DoorOf = async (dialogue) => {
   const { store, asking, directory, remove } = await written(dialogue)
   const estimator = createEstimator("claude-5")
   const past = new ConversationRecall({
-    ...{ store, journal: asking, isShared: true, directories: async () => [directory], mask: (text) => text },
+    ...{ store, journal: asking, isShared: true, directories: async () => [directory] },
     estimate: (text) => estimator.text(text),
     now: () => dialogue.now,
   })

@@ -9,7 +9,6 @@ import { setImmediate } from "node:timers/promises"
 import { isSafeId } from "@strata/core/internal/base/ids"
 import { localPerson } from "@strata/core/internal/base/owner"
 import { realPath } from "@strata/core/internal/base/path-facts"
-import { maskSecrets } from "@strata/core/internal/base/secrets/find-secrets"
 import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot, projectDirectory } from "@strata/core/internal/journal/file/layout"
@@ -192,7 +191,7 @@ export class ProjectPast {
     for (const project of projects) {
       const directory = projectDirectory(root, project)
       if (!(await hasJournals(directory))) continue // a search would make an index
-      const search = this.#journals.get(directory) ?? new JournalSearch({ directory, mask: maskSecrets })
+      const search = this.#journals.get(directory) ?? new JournalSearch({ directory })
       this.#journals.set(directory, search)
       answers.push((await search.search(question, { isLate })).answer)
     }

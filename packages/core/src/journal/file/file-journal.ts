@@ -1,5 +1,5 @@
 /** A journal in a file. One writer appends batches in order; each batch is written whole or rolled back. */
-import { type FileHandle, lstat, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { lstat, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { ClosedError, InvalidIdError, JournalWriteError, LockLostError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
@@ -9,7 +9,6 @@ import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine } from "../line.ts"
 import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Segment, Stretch } from "../store.ts"
-import { appendBytes } from "./append-bytes.ts"
 import { readSummed, summedSteps } from "./checkpoint-file.ts"
 import type { DamageListener, DamageLog } from "./damage-log.ts"
 import { InFlightFile } from "./in-flight-file.ts"
@@ -17,12 +16,13 @@ import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, readB
 import { FILE_MODE, type JournalPaths } from "./layout.ts"
 import type { FileLock } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
+import type { PooledFile } from "./pooled-file.ts"
 import { readLines } from "./read-lines.ts"
 
 export interface FileJournalParts {
   readonly address: JournalAddress
   readonly paths: JournalPaths
-  readonly handle: FileHandle
+  readonly handle: PooledFile
   readonly lock: FileLock | undefined
   readonly flush: FlushMode
   readonly size: number
@@ -49,7 +49,7 @@ export class FileJournal implements Journal {
   readonly #found = { bridged: 0, restored: 0, hasNewGap: false }
   #checkpoint: OpeningReport["checkpoint"] = "unread"
   readonly #paths: JournalPaths
-  readonly #handle: FileHandle
+  readonly #handle: PooledFile
   readonly #lock: FileLock | undefined
   readonly #flush: FlushMode
   readonly #index: IndexFile
@@ -258,7 +258,7 @@ export class FileJournal implements Journal {
     this.#mustHoldLock()
     await this.#cutTornEnd()
     try {
-      await appendBytes(this.#handle, joined(lines))
+      await this.#handle.append(joined(lines))
       if (this.#flush === "always") await this.#handle.datasync()
       else this.#unsynced = true
       this.#mustHoldLock() // nothing is acknowledged that another process may not have seen

@@ -37,6 +37,7 @@ export async function breakLock({ path, token }: FoundLock): Promise<boolean> {
   if (taken?.token !== token) await link(aside, path) // someone acquired it in between
   await rm(aside, { force: true })
   if (taken?.token !== token) return false
-  await rm(doorIn(dirname(path), token), { force: true })
+  // one that cannot be judged may answer for other locks
+  if (holder.verdict === "dead" && holder.door) await rm(doorIn(dirname(path), holder.door), { force: true })
   return true
 }

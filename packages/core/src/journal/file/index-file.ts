@@ -4,11 +4,9 @@
  *
  *   uuid 16 | offset 8 | length 4 | kind 4 | last boundary 4 | crc32 4
  */
-import { type FileHandle, open } from "node:fs/promises"
 import { crc32 } from "node:zlib"
 import { KEY_BYTES, keyOf } from "../../base/line-key.ts"
-import { appendBytes } from "./append-bytes.ts"
-import { FILE_MODE } from "./layout.ts"
+import { type ByteSource, PooledFile } from "./pooled-file.ts"
 
 const RECORD_BYTES = 40
 const SUMMED_BYTES = 36
@@ -50,7 +48,7 @@ export interface LineRecord {
 
 export class IndexFile {
   /** Absent if a reader found no index. */
-  readonly #handle: FileHandle | undefined
+  readonly #handle: PooledFile | undefined
   readonly #readOnly: boolean
   /** How many records are in the file. */
   #filed: number
@@ -63,7 +61,7 @@ export class IndexFile {
   #end: number
 
   private constructor(
-    handle: FileHandle | undefined,
+    handle: PooledFile | undefined,
     found: { count: number; last: LineRecord | undefined; readOnly: boolean },
   ) {
     this.#handle = handle
@@ -77,12 +75,12 @@ export class IndexFile {
   /** Opens the index and keeps the records that are within the first `journalBytes` of the journal. */
   static async open(path: string, journalBytes: number, options: { readonly readOnly: boolean }): Promise<IndexFile> {
     const { readOnly } = options
-    const handle = await open(path, readOnly ? "r" : "a+", FILE_MODE).catch((error: unknown) => {
+    const handle = await PooledFile.open(path, readOnly ? "r" : "a+").catch((error: unknown) => {
       if (readOnly) return undefined // it does without
       throw error
     })
     if (handle === undefined) return new IndexFile(handle, { count: 0, last: undefined, readOnly })
-    const { size } = await handle.stat()
+    const size = await handle.size()
     const { count, last } = await lastUsable(handle, Math.floor(size / RECORD_BYTES), journalBytes)
     if (!readOnly && count * RECORD_BYTES !== size) await handle.truncate(count * RECORD_BYTES)
     return new IndexFile(handle, { count, last, readOnly })
@@ -128,7 +126,7 @@ export class IndexFile {
   async #file(records: number): Promise<void> {
     if (this.#readOnly || records === 0) return
     try {
-      await appendBytes(this.#handle!, this.#unfiled.subarray(0, records * RECORD_BYTES))
+      await this.#handle!.append(this.#unfiled.subarray(0, records * RECORD_BYTES))
     } catch (error) {
       await this.#handle!.truncate(this.#filed * RECORD_BYTES).catch(() => undefined)
       throw error
@@ -216,7 +214,7 @@ export class IndexFile {
 
 /** The newest record that is whole and within the journal. Everything after it is forgotten and read from the journal again. */
 async function lastUsable(
-  handle: FileHandle,
+  handle: ByteSource,
   filed: number,
   journalBytes: number,
 ): Promise<{ count: number; last: LineRecord | undefined }> {
@@ -256,7 +254,7 @@ function parseRecord(bytes: Buffer): LineRecord | undefined {
 }
 
 /** The bytes of a range. Fewer only at the end of the file. */
-export async function readBytes(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+export async function readBytes(handle: ByteSource, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length)
   let done = 0
   while (done < length) {

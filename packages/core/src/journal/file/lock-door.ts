@@ -8,22 +8,55 @@ import { join } from "node:path"
 import { FILE_MODE } from "./layout.ts"
 
 export interface Door {
+  /** What names it. */
+  readonly digits: string
   close(): Promise<void>
 }
 
-const NAME_DIGITS = 8
+const nameOf = (digits: string) => `.alive-${digits}.sock`
+export const doorIn = (directory: string, digits: string): string => join(directory, nameOf(digits))
 
-const nameOf = (token: string) => `.alive-${token.slice(0, NAME_DIGITS)}.sock`
-export const doorIn = (directory: string, token: string): string => join(directory, nameOf(token))
-
-/** The beginning of the token, from the name of a door. */
+/** The digits in the name of a door. */
 export const doorDigits = (name: string): string | undefined => /^\.alive-([0-9a-f]{8})\.sock$/.exec(name)?.[1]
 
-/** Nothing where the disk or the OS has no such sockets. Other systems than Linux have no pid namespaces, and need none. */
-export async function openDoor(directory: string, token: string): Promise<Door | undefined> {
+interface OpenDoor {
+  readonly digits: string
+  readonly opening: Promise<(() => Promise<void>) | undefined>
+  users: number
+}
+
+/** One for each directory: it answers for all locks that this process holds there. */
+const doors = new Map<string, OpenDoor>()
+
+/** What names the door of this process in a directory, if it has one. */
+export const ownDoor = (directory: string): string | undefined => doors.get(directory)?.digits
+
+/**
+ * `digits`: the name of a new one. Nothing where the disk or the OS has no such sockets. Other systems than Linux have no pid namespaces,
+ * and need none.
+ */
+export async function openDoor(directory: string, digits: string): Promise<Door | undefined> {
   if (process.platform !== "linux") return undefined
+  const shared = doors.get(directory) ?? { digits, opening: listening(directory, digits), users: 0 }
+  doors.set(directory, shared)
+  shared.users++
+  let isClosed = false
+  const close = async () => {
+    if (isClosed) return
+    isClosed = true
+    if (--shared.users > 0) return
+    doors.delete(directory)
+    await (await shared.opening)?.()
+  }
+  if ((await shared.opening) !== undefined) return { digits: shared.digits, close }
+  await close()
+  return undefined
+}
+
+/** Resolves with how to close it. */
+async function listening(directory: string, digits: string): Promise<(() => Promise<void>) | undefined> {
   try {
-    return await throughShortPath({ directory, token }, async (path) => {
+    return await throughShortPath({ directory, digits }, async (path) => {
       const server = createServer((visitor) => visitor.destroy())
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject)
@@ -31,11 +64,9 @@ export async function openDoor(directory: string, token: string): Promise<Door |
       })
       await chmod(path, FILE_MODE)
       server.unref() // a lock does not keep a process running
-      return {
-        async close() {
-          await rm(doorIn(directory, token), { force: true })
-          await new Promise<void>((resolve) => server.close(() => resolve()))
-        },
+      return async () => {
+        await rm(doorIn(directory, digits), { force: true })
+        await new Promise<void>((resolve) => server.close(() => resolve()))
       }
     })
   } catch {
@@ -44,9 +75,9 @@ export async function openDoor(directory: string, token: string): Promise<Door |
 }
 
 /** Only a refusal means that no process has it open. */
-export async function doorAnswers(directory: string, token: string): Promise<"alive" | "dead" | "unknown"> {
+export async function doorAnswers(directory: string, digits: string): Promise<"alive" | "dead" | "unknown"> {
   try {
-    return await throughShortPath({ directory, token }, (path) => {
+    return await throughShortPath({ directory, digits }, (path) => {
       const visitor = connect({ path })
       return new Promise((resolve) => {
         const answer = (verdict: "alive" | "dead" | "unknown") => {
@@ -66,12 +97,12 @@ export async function doorAnswers(directory: string, token: string): Promise<"al
 
 /** A socket's path has at most 107 bytes. The directory's descriptor makes any path short. */
 async function throughShortPath<T>(
-  { directory, token }: { directory: string; token: string },
+  { directory, digits }: { directory: string; digits: string },
   work: (path: string) => Promise<T>,
 ): Promise<T> {
   const handle = await open(directory, "r")
   try {
-    return await work(`/proc/self/fd/${handle.fd}/${nameOf(token)}`)
+    return await work(`/proc/self/fd/${handle.fd}/${nameOf(digits)}`)
   } finally {
     await handle.close()
   }

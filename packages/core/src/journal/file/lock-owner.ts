@@ -23,13 +23,13 @@ export interface LockOwner {
   readonly space?: string
   /** The same after a restart of the machine. */
   readonly machine?: string
-  /** Whether it opened a door beside the lock. */
-  readonly door?: boolean
+  /** The digits of its door beside the lock. Empty if it has none. */
+  readonly door?: string
 }
 
 /** What is needed to judge an owner. */
 export type Holder = Pick<LockOwner, "pid" | "host" | "started" | "boot" | "space" | "machine"> &
-  Partial<Pick<LockOwner, "token" | "door">>
+  Partial<Pick<LockOwner, "door">>
 
 /** `unknown`: it is on another machine, or in another container that left no sign. */
 export type Verdict = "alive" | "dead" | "unknown"
@@ -50,7 +50,7 @@ export async function judge(owner: Holder, directory?: string): Promise<Verdict>
   const isSameKernel = Boolean(owner.boot) && owner.boot === here.boot
   if (!isSameKernel && !isSameHost) return "unknown"
   if (owner.space && owner.space !== here.space)
-    return owner.door && owner.token && directory !== undefined ? doorAnswers(directory, owner.token) : "unknown"
+    return owner.door && directory !== undefined ? doorAnswers(directory, owner.door) : "unknown"
   return (await isRunning(owner)) ? "alive" : "dead"
 }
 

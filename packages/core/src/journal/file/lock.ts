@@ -10,7 +10,7 @@ import { link, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/p
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { FILE_MODE } from "./layout.ts"
-import { type Door, doorAnswers, doorDigits, doorIn, openDoor } from "./lock-door.ts"
+import { type Door, doorAnswers, doorDigits, doorIn, openDoor, ownDoor } from "./lock-door.ts"
 import { judge, type LockOwner, thisProcess, type Verdict } from "./lock-owner.ts"
 
 /** `path`: of the lock. `verdict`: whether the holder lives, as far as it can be seen from here. */
@@ -65,16 +65,21 @@ async function attemptWith(own: OwnerFile, path: string): Promise<LockAttempt> {
 const isSame = (a: LockOwner, b: LockOwner): boolean =>
   a.pid === b.pid && a.started === b.started && (a.space ?? "") === (b.space ?? "") && a.host === b.host
 
-/** The token is shortened: together with the longest id it must fit into a file name. */
+/** The beginning of a token: together with the longest id it must fit into a file name. */
+const digitsOf = (token: string) => token.slice(0, 8)
+
 export async function writeOwner(path: string, since: string): Promise<OwnerFile> {
   const owner = await thisProcess(since)
-  const file = `${path}.${owner.token.slice(0, 8)}`
-  const write = (hasDoor: boolean) => writeFile(file, JSON.stringify({ ...owner, door: hasDoor }), { mode: FILE_MODE })
+  const directory = dirname(path)
+  const digits = digitsOf(owner.token)
+  const file = `${path}.${digits}`
+  const write = (door: string) => writeFile(file, JSON.stringify({ ...owner, door }), { mode: FILE_MODE })
+  const expected = ownDoor(directory) ?? digits
   try {
-    await write(true) // before the door: a door that a killed process left is found by its owner file
-    const door = await openDoor(dirname(path), owner.token)
-    if (!door) await write(false)
-    return { file, owner: { ...owner, door: door !== undefined }, door }
+    await write(expected) // before the door: a door that a killed process left is found by its owner file
+    const door = await openDoor(directory, digits)
+    if (door?.digits !== expected) await write(door?.digits ?? "")
+    return { file, owner: { ...owner, door: door?.digits ?? "" }, door }
   } catch (error) {
     await rm(file, { force: true }).catch(() => undefined)
     throw error
@@ -127,15 +132,15 @@ export async function removeLeftovers(path: string, dead?: LockOwner): Promise<v
   const start = `${basename(path)}.`
   const names = await readdir(directory).catch(() => [] as string[])
   const files = names.filter((name) => name.startsWith(start) && /^[0-9a-f]{8}$/.test(name.slice(start.length)))
-  const gone = dead && dead.token !== "" ? [dead] : []
+  const gone = dead?.door ? [dead.door] : []
   for (const file of files.map((name) => join(directory, name))) {
     const owner = await ownerOf(file)
     if (!owner || (owner.token === "" && (await isBeingWritten(file)))) continue
     if ((await judge(owner, directory)) !== "dead") continue
-    if (owner.token !== "") gone.push(owner)
+    if (owner.door) gone.push(owner.door)
     await rm(file, { force: true })
   }
-  for (const { token } of gone) await rm(doorIn(directory, token), { force: true })
+  for (const digits of gone) await rm(doorIn(directory, digits), { force: true })
 }
 
 /** Doors that killed processes left after they had removed their lock: no file names them, and no one answers. For a directory with one lock. */
@@ -146,8 +151,7 @@ export async function removeDeadDoors(path: string): Promise<void> {
   if (doors.length === 0) return
   const holders = await Promise.all([path, `${path}.takeover`].map((lock) => ownerOf(lock)))
   for (const digits of doors) {
-    const isNamed =
-      names.some((name) => name.endsWith(`.${digits}`)) || holders.some((one) => one?.token.startsWith(digits))
+    const isNamed = names.some((name) => name.endsWith(`.${digits}`)) || holders.some((one) => one?.door === digits)
     if (!isNamed && (await doorAnswers(directory, digits)) === "dead")
       await rm(doorIn(directory, digits), { force: true })
   }
@@ -197,6 +201,12 @@ export async function holderOf(path: string): Promise<(LockOwner & { readonly ve
 /** Not our lock, or damaged: no owner can be found, so treat it as dead. */
 const NO_OWNER: LockOwner = { pid: 0, host: hostname(), since: "an unknown time", started: "", token: "" }
 
+/** Of earlier versions: each lock had its own. */
+const doorOf = (door: unknown, token: string): string => {
+  const digits = door === true ? digitsOf(token) : typeof door === "string" ? door : ""
+  return /^[0-9a-f]{8}$/.test(digits) ? digits : ""
+}
+
 function readOwner(text: string): LockOwner {
   try {
     const value = (JSON.parse(text) ?? {}) as Partial<Record<keyof LockOwner, unknown>>
@@ -205,7 +215,7 @@ function readOwner(text: string): LockOwner {
     const word = (key: keyof LockOwner) => (typeof value[key] === "string" ? (value[key] as string) : "")
     return {
       ...{ pid: pid as number, host, token, since: word("since") || NO_OWNER.since, started: word("started") },
-      ...{ boot: word("boot"), space: word("space"), machine: word("machine"), door: value.door === true },
+      ...{ boot: word("boot"), space: word("space"), machine: word("machine"), door: doorOf(value.door, token) },
     }
   } catch {
     return NO_OWNER

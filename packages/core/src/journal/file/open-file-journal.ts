@@ -1,5 +1,5 @@
 /** Opens a journal: takes the lock, reads the index, and repairs only what a crash left. Damaged lines are set aside, not lost. */
-import { type FileHandle, open, rm, stat } from "node:fs/promises"
+import { rm, stat } from "node:fs/promises"
 import { ConversationLockedError, JournalOpenError, StrataError } from "../../base/errors.ts"
 import { damagedId, keyOf } from "../../base/line-key.ts"
 import { SUM_DIFFERS } from "../damage.ts"
@@ -8,9 +8,10 @@ import type { FlushMode, JournalAddress } from "../store.ts"
 import { DamageLog } from "./damage-log.ts"
 import { FileJournal } from "./file-journal.ts"
 import { IndexFile, type NewLine, readBytes } from "./index-file.ts"
-import { FILE_MODE, type JournalPaths, journalPaths } from "./layout.ts"
+import { type JournalPaths, journalPaths } from "./layout.ts"
 import { acquireLock, type FileLock } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
+import { PooledFile } from "./pooled-file.ts"
 import { scanLines } from "./scan.ts"
 
 export interface OpenFileJournal {
@@ -38,10 +39,10 @@ async function opened(options: OpenFileJournal, paths: JournalPaths): Promise<Fi
   const readOnly = options.access === "read"
   if (!readOnly) await makeDirectory(paths.directory)
   const { lock, tookOverLock } = readOnly ? { lock: undefined, tookOverLock: false } : await lockFor(paths, options)
-  let handle: FileHandle | undefined
+  let handle: PooledFile | undefined
   try {
     handle = await openFile(paths.journal, readOnly)
-    const { size } = await handle.stat()
+    const size = await handle.size()
     const recovered = await recover({ handle, paths, size, readOnly })
     return new FileJournal({
       address: options.address,
@@ -62,10 +63,10 @@ async function opened(options: OpenFileJournal, paths: JournalPaths): Promise<Fi
 }
 
 /** Opening a pipe or a device in the journal's place would wait for ever. */
-async function openFile(path: string, readOnly: boolean): Promise<FileHandle> {
+async function openFile(path: string, readOnly: boolean): Promise<PooledFile> {
   const found = await stat(path).catch(() => undefined)
   if (found && !found.isFile()) throw Object.assign(new Error(`${path} is not a file`), { path })
-  return open(path, readOnly ? "r" : "a+", FILE_MODE)
+  return PooledFile.open(path, readOnly ? "r" : "a+")
 }
 
 async function lockFor(
@@ -78,7 +79,7 @@ async function lockFor(
 }
 
 interface Recovery {
-  readonly handle: FileHandle
+  readonly handle: PooledFile
   readonly paths: JournalPaths
   readonly size: number
   readonly readOnly: boolean
@@ -103,7 +104,7 @@ async function recover({ handle, paths, size, readOnly }: Recovery) {
 }
 
 interface Indexing {
-  readonly handle: FileHandle
+  readonly handle: PooledFile
   readonly index: IndexFile
   readonly size: number
   readonly damage: DamageLog
@@ -154,12 +155,12 @@ async function indexRest({ handle, index, size, damage }: Indexing): Promise<Ind
 const LINE_END = 0x0a
 
 /** Leaves the file so that the next line begins after a line end. An unfinished line was copied and is cut off. Returns the size. */
-async function endLastLine(handle: FileHandle, { end, tornBytes }: Indexed): Promise<number> {
+async function endLastLine(handle: PooledFile, { end, tornBytes }: Indexed): Promise<number> {
   if (tornBytes > 0) await handle.truncate(end)
-  const { size } = await handle.stat()
+  const size = await handle.size()
   const [last] = size === 0 ? [LINE_END] : await readBytes(handle, size - 1, 1)
   if (last === LINE_END) return size
-  await handle.appendFile("\n")
+  await handle.append(Buffer.from("\n"))
   return size + 1
 }
 
@@ -167,7 +168,7 @@ const RECORDS_TO_TRY = 16
 const RECORDS_AT_ONCE = 5_000
 
 /** Whether one of the newest lines is where the index says. The last one alone may be damaged. */
-async function indexFits(index: IndexFile, handle: FileHandle): Promise<boolean> {
+async function indexFits(index: IndexFile, handle: PooledFile): Promise<boolean> {
   let tries = 0
   for (let end = index.count; end > 0; end -= RECORDS_AT_ONCE) {
     const start = Math.max(0, end - RECORDS_AT_ONCE)
@@ -199,13 +200,13 @@ async function identify(
 
 /** The lines before the one that is being indexed. A journal that was appended to itself has every line twice. */
 class WrittenLines {
-  readonly #handle: FileHandle
+  readonly #handle: PooledFile
   readonly #index: IndexFile
   readonly #end: number
   readonly #sums = new Map<string, string>()
   #keys: Set<string> | undefined
 
-  constructor(handle: FileHandle, index: IndexFile) {
+  constructor(handle: PooledFile, index: IndexFile) {
     this.#handle = handle
     this.#index = index
     this.#end = index.end

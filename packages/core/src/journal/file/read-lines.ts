@@ -3,14 +3,14 @@
  * the lines around it: a lost line end fuses nothing, and a new one splits nothing. Where index and file disagree, the bytes between are
  * searched for lines.
  */
-import type { FileHandle } from "node:fs/promises"
 import { END_CHANGED, type FoundLine, lostLine, SUM_DIFFERS } from "../damage.ts"
 import { decodeLine, piecesOf } from "../line.ts"
 import { type IndexFile, type LineRecord, readBytes } from "./index-file.ts"
+import type { ByteSource } from "./pooled-file.ts"
 import { scanLines } from "./scan.ts"
 
 export interface ReadLines {
-  readonly handle: FileHandle
+  readonly handle: ByteSource
   readonly index: IndexFile
   /** The record numbers of the first line and of the line after the last. */
   readonly from: number
@@ -83,7 +83,7 @@ async function startOf(index: IndexFile, number: number): Promise<number> {
 }
 
 interface GapRange {
-  readonly handle: FileHandle
+  readonly handle: ByteSource
   readonly file: Window
   readonly start: number
   readonly end: number
@@ -159,11 +159,11 @@ async function* between(range: {
 
 /** Reads ahead, because most lines are small and follow one another. The bytes are valid until the next call. */
 class Window {
-  readonly #handle: FileHandle
+  readonly #handle: ByteSource
   #start = 0
   #bytes: Buffer = Buffer.alloc(0)
 
-  constructor(handle: FileHandle) {
+  constructor(handle: ByteSource) {
     this.#handle = handle
   }
 

@@ -1,6 +1,6 @@
 /** Reads the lines of a journal file in order and in chunks, so that the file never has to fit in memory. */
-import type { FileHandle } from "node:fs/promises"
 import { readBytes } from "./index-file.ts"
+import type { ByteSource } from "./pooled-file.ts"
 
 export interface RawLine {
   readonly offset: number
@@ -18,7 +18,7 @@ const LINE_END = 0x0a
 const LONGEST_LINE = 1 << 28
 
 /** Lines from `start` to `end`. The bytes of a line are valid until you ask for the next one. */
-export async function* scanLines(handle: FileHandle, start: number, end: number): AsyncGenerator<RawLine> {
+export async function* scanLines(handle: ByteSource, start: number, end: number): AsyncGenerator<RawLine> {
   let pending: Buffer[] = []
   let pendingBytes = 0
   let offset = start

@@ -1,0 +1,122 @@
+/**
+ * A file that gives its descriptor back while no one uses it: a server has thousands of conversations, and a process about a thousand
+ * descriptors. The files used last stay open. One that is opened again must still be the same file.
+ */
+import { constants } from "node:fs"
+import { type FileHandle, open } from "node:fs/promises"
+import { ClosedError } from "../../base/errors.ts"
+import { appendBytes } from "./append-bytes.ts"
+import { FILE_MODE } from "./layout.ts"
+
+const MOST_OPEN = 128
+/** `a+` without making a new file. */
+const APPEND_EXISTING = constants.O_APPEND | constants.O_RDWR
+
+/** The open ones, the one used last at the end. */
+const openFiles = new Set<PooledFile>()
+
+/** What reads bytes at a place of a file. */
+export type ByteSource = Pick<FileHandle, "read">
+
+export class PooledFile implements ByteSource {
+  readonly #path: string
+  readonly #flags: "r" | "a+"
+  readonly #inode: number
+  #handle: FileHandle | undefined
+  #opening: Promise<FileHandle> | undefined
+  #users = 0
+  #isClosed = false
+
+  private constructor(path: string, opened: { flags: "r" | "a+"; handle: FileHandle; inode: number }) {
+    this.#path = path
+    this.#flags = opened.flags
+    this.#inode = opened.inode
+    this.#handle = opened.handle
+    openFiles.add(this)
+    closeOldest()
+  }
+
+  static async open(path: string, flags: "r" | "a+"): Promise<PooledFile> {
+    const handle = await open(path, flags, FILE_MODE)
+    const { ino: inode } = await handle.stat()
+    return new PooledFile(path, { flags, handle, inode })
+  }
+
+  readonly read = ((...args: Parameters<FileHandle["read"]>) =>
+    this.#using((handle) => handle.read(...args))) as FileHandle["read"]
+
+  append(bytes: Buffer): Promise<void> {
+    return this.#using((handle) => appendBytes(handle, bytes))
+  }
+
+  truncate(size: number): Promise<void> {
+    return this.#using((handle) => handle.truncate(size))
+  }
+
+  /** Also what was written through a descriptor that was given back. */
+  datasync(): Promise<void> {
+    return this.#using((handle) => handle.datasync())
+  }
+
+  size(): Promise<number> {
+    return this.#using(async (handle) => (await handle.stat()).size)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    openFiles.delete(this)
+    const handle = this.#handle ?? (await this.#opening?.catch(() => undefined))
+    this.#handle = undefined
+    await handle?.close()
+  }
+
+  async #using<T>(work: (handle: FileHandle) => Promise<T>): Promise<T> {
+    this.#users++
+    try {
+      const handle = this.#handle ?? (await this.#opened())
+      openFiles.delete(this)
+      openFiles.add(this)
+      return await work(handle)
+    } finally {
+      this.#users--
+    }
+  }
+
+  /** Several may ask at once. */
+  async #opened(): Promise<FileHandle> {
+    if (this.#isClosed) throw new ClosedError()
+    this.#opening ??= this.#openAgain().finally(() => {
+      this.#opening = undefined
+    })
+    return this.#opening
+  }
+
+  async #openAgain(): Promise<FileHandle> {
+    const handle = await open(this.#path, this.#flags === "r" ? "r" : APPEND_EXISTING)
+    if ((await handle.stat()).ino !== this.#inode) {
+      await handle.close()
+      throw Object.assign(new Error(`${this.#path} is another file than before`), { code: "ESTALE", path: this.#path })
+    }
+    this.#handle = handle
+    openFiles.add(this)
+    closeOldest()
+    return handle
+  }
+
+  /** Whether it was idle and gave its descriptor back. */
+  giveBack(): boolean {
+    if (this.#users > 0 || this.#handle === undefined) return false
+    openFiles.delete(this)
+    const handle = this.#handle
+    this.#handle = undefined
+    void handle.close()
+    return true
+  }
+}
+
+function closeOldest(): void {
+  for (const file of openFiles) {
+    if (openFiles.size <= MOST_OPEN) return
+    file.giveBack()
+  }
+}
