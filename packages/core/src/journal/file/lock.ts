@@ -5,7 +5,7 @@
  * Lock libraries decide by time whether an owner is dead. A crashed agent would then wait for seconds, and a laptop that
  * slept would lose a lock it still holds. That is why this one is our own.
  */
-import { readFileSync } from "node:fs"
+import { closeSync, fstatSync, openSync } from "node:fs"
 import { link, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
@@ -109,20 +109,27 @@ export async function takeOver(step: {
   }
 }
 
-function lockAt(path: string, { owner, door }: OwnerFile): FileLock {
-  const isHeld = () => {
-    try {
-      return readOwner(readFileSync(path, "utf8")).token === owner.token
-    } catch {
-      return false
-    }
-  }
+function lockAt(path: string, { door }: OwnerFile): FileLock {
+  const own = identityOf(path)
+  const isHeld = () => own !== undefined && identityOf(path) === own
   return {
     isHeld,
     async release() {
       if (isHeld()) await rm(path, { force: true })
       await door?.close()
     },
+  }
+}
+
+/** Which file it is, and when it was written: a number of a file can be used again. Opened, so that a network disk looks. */
+function identityOf(path: string): string | undefined {
+  try {
+    const file = openSync(path, "r")
+    const { ino, mtimeNs } = fstatSync(file, { bigint: true })
+    closeSync(file)
+    return `${ino} ${mtimeNs}`
+  } catch {
+    return undefined
   }
 }
 

@@ -39,7 +39,7 @@ export function areNotesDue(context: LayerContext, { figures, last }: SinceLast)
   const isBalanced = context.flags.planner === "balanced"
   if (isFar && last.size === undefined && isBalanced) return false
   const times = isFar ? FAR_GROWTH : isBalanced ? NEAR_GROWTH : 1
-  const work = () => workSince(context.views.context.rawMessages, last.throughUuid)
+  const work = (most: number) => workSince(context.views.context.rawMessages, last.throughUuid, most)
   return isTimeForNotes({
     size: context.size.tokens,
     sizeAtLast: last.size,
@@ -68,12 +68,20 @@ function isCompactionNear(context: LayerContext): boolean {
   return flags.planner === "economy" && costsMoney(context) && compactsSoon(outlookOf(context), NEAR_TURNS)
 }
 
-/** What has been done since notes were last taken: since the last update, or from the beginning where that message is gone. */
-export function workSince(messages: readonly Message[], throughUuid: Uuid | undefined): WorkSinceLast {
-  const from = messages.findLastIndex(({ uuid }) => uuid === throughUuid) + 1
-  const toolCalls = messages
-    .slice(from)
-    .filter((message) => message.type === "assistant")
-    .flatMap(callsIn).length
+/**
+ * What has been done since notes were last taken: since the last update, or from the beginning where that message is gone. Calls are counted
+ * up to `most`, from the end: after every response, only what is new is read.
+ */
+export function workSince(
+  messages: readonly Message[],
+  throughUuid: Uuid | undefined,
+  most = Number.POSITIVE_INFINITY,
+): WorkSinceLast {
+  let toolCalls = 0
+  for (let at = messages.length - 1; at >= 0 && toolCalls < most; at--) {
+    const message = messages[at]!
+    if (message.uuid === throughUuid) break
+    if (message.type === "assistant") toolCalls += callsIn(message).length
+  }
   return { toolCalls, isCalling: lastTurn(messages).pieces.some((piece) => callsIn(piece).length > 0) }
 }

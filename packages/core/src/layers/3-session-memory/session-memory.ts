@@ -47,8 +47,8 @@ export function sessionMemory(options: Extractor): SessionMemory {
   let running: RunningExtraction | undefined
   /** Where the last update began, even if it failed: it is tried again when the context has grown, not at once. */
   let last: { readonly size: number; readonly throughUuid: Uuid | undefined } | undefined
-  /** An update that became due during another one. Of several, only the newest runs. */
-  let waiting: LayerContext | undefined
+  /** An update that became due during another one. Of several, only the newest runs; the one before gives up. */
+  let waiting: { readonly giveUp: () => void } | undefined
   /** No model can be asked: further updates would fail like the first. */
   let isOff = false
   let isWaitReported = false
@@ -79,6 +79,24 @@ export function sessionMemory(options: Extractor): SessionMemory {
     if (!isDayReported) context.progress({ phase: "message", message: waitsForTomorrow(spent, limit) })
     isDayReported = true
     return false
+  }
+
+  /** Waits for the update that runs. False if a newer one waits in its place. */
+  async function isNewestWhenFree(signal: AbortSignal): Promise<boolean> {
+    if (!running) {
+      waiting?.giveUp()
+      waiting = undefined
+      return true
+    }
+    const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>()
+    waiting?.giveUp()
+    const own = { giveUp }
+    waiting = own
+    while (running && !signal.aborted && waiting === own)
+      await unlessInterrupted(signal, Promise.race([running.done, givenUp]))
+    if (waiting !== own) return false
+    waiting = undefined
+    return true
   }
 
   /** Sets `running` before the first await: nothing may come between the check and the start. */
@@ -126,10 +144,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
       const figures = { ...figuresFrom(context.flags), ...(isOffline(options.model) ? FREE : {}) }
       if (!isDue(context, figures) && !waiting) return undefined
       if (!isAffordable(context, figures)) return undefined
-      if (running) waiting = context
-      while (running && !context.signal.aborted) await unlessInterrupted(context.signal, running.done)
-      if (waiting && waiting !== context) return undefined
-      waiting = undefined
+      if (!(await isNewestWhenFree(context.signal))) return undefined
       // only now is it known what the previous update cost
       return context.signal.aborted || !isAffordable(context, figures) ? undefined : start(context, figures)
     },

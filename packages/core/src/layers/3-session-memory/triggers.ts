@@ -6,8 +6,8 @@ export interface NotesMoment {
   /** Tokens at the last update, or at the smallest size since; absent before the first. */
   readonly sizeAtLast: number | undefined
   readonly figures: NotesFigures
-  /** Called only once the context has grown, because it walks over the messages. */
-  readonly work: () => WorkSinceLast
+  /** Called only once the context has grown, because it walks over the messages. `most`: more calls than these need not be counted. */
+  readonly work: (most: number) => WorkSinceLast
 }
 
 export interface NotesFigures {
@@ -25,6 +25,6 @@ export interface WorkSinceLast {
 export function isTimeForNotes({ size, sizeAtLast, figures, work }: NotesMoment): boolean {
   if (sizeAtLast === undefined) return size >= figures.first
   if (size - sizeAtLast < figures.growth) return false
-  const { toolCalls, isCalling } = work()
+  const { toolCalls, isCalling } = work(figures.toolCalls)
   return toolCalls >= figures.toolCalls || !isCalling
 }
