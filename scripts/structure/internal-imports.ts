@@ -14,7 +14,7 @@ export interface InternalUse {
 export const INTERNAL_USES: readonly InternalUse[] = [
   {
     where: "display/numbers.ts",
-    files: ["base/grouped", "base/numbers", "layers/5-auto-memory/age"],
+    files: ["base/grouped", "base/numbers", "layers/5-auto-memory/attach/age"],
     why: "numbers and ages read the same in the library's own sentences",
   },
   { where: "display/escaped.ts", files: ["base/escaped-text"], why: "the same in the library's own sentences" },

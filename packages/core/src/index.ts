@@ -150,7 +150,7 @@ export type {
 } from "./layers/4-compaction/carry/carry.ts"
 export type { CarryMessage, PlainMessage } from "./layers/4-compaction/carry/given-messages.ts"
 export type { CarriedCommand, CarriedRecord, CarriedResult } from "./layers/4-compaction/carry/record.ts"
-export { type OfferedMemory, offeredBy as memoriesOfferedIn } from "./layers/5-auto-memory/offered.ts"
+export { type OfferedMemory, offeredBy as memoriesOfferedIn } from "./layers/5-auto-memory/attach/shown.ts"
 export type { DreamEnd } from "./layers/6-dreaming/dream.ts"
 export type {
   DreamPhase,

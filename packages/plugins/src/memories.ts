@@ -3,19 +3,18 @@
  * what the person typed as a lasting rule is kept at once, without a model.
  */
 
-import { systemClock } from "@strata/core/internal/base/clock"
+import { dayOf, systemClock } from "@strata/core/internal/base/clock"
 import { uuidFrom } from "@strata/core/internal/base/ids"
 import { localPerson } from "@strata/core/internal/base/owner"
 import { openProjectMemory, type ProjectMemory } from "@strata/core/internal/conversation/project-memory"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
-import { dayOf, nothingFound } from "@strata/core/internal/layers/5-auto-memory/extraction"
-import { readAnswer } from "@strata/core/internal/layers/5-auto-memory/fork-extraction"
-import { keepProposals } from "@strata/core/internal/layers/5-auto-memory/keep"
-import { keepRulesIn } from "@strata/core/internal/layers/5-auto-memory/keep-rules"
-import { memoryPrompt } from "@strata/core/internal/layers/5-auto-memory/prompt"
-import { recallFor } from "@strata/core/internal/layers/5-auto-memory/recall"
-import { startOf } from "@strata/core/internal/layers/5-auto-memory/start"
+import { recallFor } from "@strata/core/internal/layers/5-auto-memory/attach/recall"
+import { startOf } from "@strata/core/internal/layers/5-auto-memory/attach/start"
+import { readAnswer } from "@strata/core/internal/layers/5-auto-memory/extract/extraction"
+import { keepProposals } from "@strata/core/internal/layers/5-auto-memory/keep/keep"
+import { keepRulesIn } from "@strata/core/internal/layers/5-auto-memory/keep/rules"
+import { memoryPrompt } from "@strata/core/internal/layers/5-auto-memory/prompts"
 import type { MemoryDraft } from "@strata/core/internal/memory/memory"
 import { type Attachment, renderAttachment } from "@strata/core/internal/messages/attachments"
 import { textOf } from "@strata/core/internal/messages/blocks"
@@ -117,10 +116,13 @@ export async function learn(request: LearnRequest, env: Environment): Promise<Le
     const base = new Map<string, string | null>()
     for (const file of read.texts.keys()) base.set(file, (await bank.text(file)) ?? null)
     const words = typed.map((text) => wordOf(text, session, now))
-    const kept = await keepProposals(nothingFound("done", { texts: read.texts, base }), {
-      ...{ bank, mode, today: dayOf(now), evidence: { conversation: session, words, outside: [] } },
-      signal: new AbortController().signal,
-    })
+    const kept = await keepProposals(
+      { texts: read.texts, base },
+      {
+        ...{ bank, mode, now, evidence: { conversation: session, words, outside: [] } },
+        signal: new AbortController().signal,
+      },
+    )
     return { learned: kept.memories.map(({ name }) => name) }
   })
 }

@@ -5,8 +5,7 @@
 import type { LayerContext, TokenCounts, Uuid } from "@strata/core"
 import { NO_TOKENS } from "@strata/core/internal/base/token-counts"
 import { areNotesDue, notesBudget } from "@strata/core/internal/layers/3-session-memory/due"
-import { extractionSpent } from "@strata/core/internal/layers/5-auto-memory/fork-extraction"
-import { isWorthExtracting } from "@strata/core/internal/layers/5-auto-memory/worth"
+import { extractionSpent, isWorthExtracting } from "@strata/core/internal/layers/5-auto-memory/extract/due"
 import { backgroundBudget } from "@strata/core/internal/layers/background-budget"
 
 export type MemoryWorkKind = "notes" | "memory"

@@ -11,4 +11,4 @@ export {
   short,
   timeAgo,
 } from "@strata/core/internal/base/numbers"
-export { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
+export { ageOf } from "@strata/core/internal/layers/5-auto-memory/attach/age"

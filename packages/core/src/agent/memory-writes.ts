@@ -4,8 +4,7 @@
  */
 
 import { findSecrets } from "../base/secrets/find-secrets.ts"
-import { nameInside } from "../layers/5-auto-memory/captured-files.ts"
-import { INDEX_FILE } from "../memory/file-names.ts"
+import { INDEX_FILE, nameInside } from "../memory/file-names.ts"
 import { executed, isReadOnly, questionOf } from "../tools/defaults.ts"
 import type { Tool, ToolOutput } from "../tools/tool.ts"
 

@@ -5,6 +5,10 @@ export interface Clock {
   after?(ms: number, call: () => void): () => void
 }
 
+/** Of an ISO time, in UTC: YYYY-MM-DD. */
+export const dayOf = (time: Date | string): string =>
+  (typeof time === "string" ? time : time.toISOString()).slice(0, "YYYY-MM-DD".length)
+
 export const systemClock: Clock = { now: () => new Date() }
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1 // the most setTimeout accepts

@@ -3,6 +3,9 @@
  * share still holds after it, also if it costs twice as much as usual. Of a first extraction it is known beforehand what it will cost.
  */
 import { NO_TOKENS, type TokenCounts, weighCounts } from "../base/token-counts.ts"
+import type { RequestSource } from "../base/vocabulary.ts"
+import type { DecisionDraft } from "../journal/entries.ts"
+import type { ModelResponse } from "../model/model.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOf } from "../tokens/price.ts"
 import type { Ledger, LedgerLine, Purpose } from "../views/ledger/ledger.ts"
@@ -82,3 +85,14 @@ const ANSWER = 700 // tokens of a usual answer: a file or two
 const percentOf = (part: number, whole: number): number => (whole === 0 ? 0 : (100 * part) / whole)
 
 const weighed = (counts: TokenCounts) => weighCounts(counts, USUAL)
+
+/** What a layer's own requests cost, for the journal. */
+export const spendingOf = (responses: readonly ModelResponse[], purpose: RequestSource): readonly DecisionDraft[] =>
+  responses.map(({ id, model, usage }) => ({
+    type: "strata",
+    subtype: "spent",
+    purpose,
+    model,
+    responseId: id,
+    usage,
+  }))

@@ -2,6 +2,7 @@
  * What memory work of a project has cost today. It is kept beside the memories, so all conversations and processes count together. A day is
  * a UTC day.
  */
+import { dayOf } from "../base/clock.ts"
 import { MemoryChangedError } from "../base/errors.ts"
 import { weighCounts } from "../base/token-counts.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
@@ -61,5 +62,3 @@ function spentOn(day: string, text: string | undefined): number {
     return 0
   }
 }
-
-const dayOf = (now: Date): string => now.toISOString().slice(0, "YYYY-MM-DD".length)

@@ -1,5 +1,6 @@
 /** File names of memories: made from their names in any script, never from ids or paths given from outside. */
 
+import { relative, sep } from "node:path"
 import { MemoryFileError } from "../base/errors.ts"
 import { checkedMemoryPath } from "../journal/memory-files.ts"
 
@@ -20,6 +21,12 @@ export function isTopicFile(path: string): boolean {
     parts[0] !== LOGS &&
     !parts.some((part) => part.startsWith("."))
   )
+}
+
+/** The name of a file in the memory directory, if the path is inside it. */
+export function nameInside(path: string, directory: string): string | undefined {
+  const name = relative(directory, path)
+  return name === "" || name.startsWith("..") || name === path ? undefined : name.split(sep).join("/")
 }
 
 /** Returns the path if a memory may be written there; throws otherwise. */

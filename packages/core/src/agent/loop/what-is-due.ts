@@ -2,7 +2,9 @@
  * What the model must know and the messages in view do not say: the mode and the date, which tools wait to be loaded, what tools say about
  * themselves. Each is said in a message where it is due, so nothing before that message changes and the server's cache still fits.
  */
+
 import { isDeepStrictEqual } from "node:util"
+import { dayOf } from "../../base/clock.ts"
 import type { PermissionMode } from "../../base/vocabulary.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { isRequest, type Message } from "../../messages/messages.ts"
@@ -44,8 +46,6 @@ function dateDue(context: ContextView, date: string): readonly Attachment[] {
   if (said.date === date) return []
   return said.date === undefined || context.sinceResponse().some(isRequest) ? [{ type: "date", date }] : []
 }
-
-const dayOf = (time: Date): string => time.toISOString().slice(0, "YYYY-MM-DD".length)
 
 export interface Known {
   /** Those in view. */

@@ -2,11 +2,13 @@
  * One update of the notes, by a fork. The file is read first, so the fork sees what its owner wrote by hand. Where the conversation has our
  * Edit tool, the fork changes the file with it. Elsewhere it answers with text, and the text is checked and written here.
  */
+
+import { fillPrompt } from "../../base/prompt-file.ts"
 import type { Tool } from "../../tools/tool.ts"
 import { measureNotes, sizeReminder } from "./limits.ts"
 import { openNotesFile, replaceNotes } from "./notes-file.ts"
 import type { ExtractionTask, Extractor, Written } from "./notes-update.ts"
-import { fillVariables, loadTexts, ownText } from "./prompt.ts"
+import { loadTexts, ownText } from "./prompt.ts"
 import { writeAsText } from "./write-as-text.ts"
 import { EDIT, writeWithEdit } from "./write-with-edit.ts"
 
@@ -45,7 +47,7 @@ export interface NotesPromptInput extends Pick<ExtractionTask, "path" | "limits"
 /** The prompt with its values, and a reminder where the notes are too large. */
 export function notesPrompt(prompt: string, { notes, path, limits, estimate, writing }: NotesPromptInput): string {
   const how = ownText(`how-${writing}.md`).trimEnd()
-  const filled = fillVariables(prompt, { notes: notes.trimEnd(), path, section_limit: String(limits.section), how })
+  const filled = fillPrompt(prompt, { notes: notes.trimEnd(), path, section_limit: String(limits.section), how })
   // a prompt of the user's own may not say how to answer, and without that no answer can be used
   const isHowMissing = writing === "as-text" && !prompt.includes(HOW)
   const reminder = sizeReminder(measureNotes(notes, estimate), limits)

@@ -2,16 +2,17 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
-import { fillVariables, loadTexts, ownText } from "./prompt.ts"
+import { fillPrompt } from "../../base/prompt-file.ts"
+import { loadTexts, ownText } from "./prompt.ts"
 
 describe("L3-2 the prompt and its variables", () => {
   test("values are values: what looks like a pattern or a variable changes nothing but its own place", () => {
-    const filled = fillVariables("a {{notes}} b {{path}}", { notes: "$& $1 {{path}} $`", path: "/p" })
+    const filled = fillPrompt("a {{notes}} b {{path}}", { notes: "$& $1 {{path}} $`", path: "/p" })
     expect(filled).toBe("a $& $1 {{path}} $` b /p")
   })
 
   test("a variable that is not known stays; names from Object are not known either", () => {
-    expect(fillVariables("{{other}} {{constructor}} {{ path }}", { path: "/p" })).toBe(
+    expect(fillPrompt("{{other}} {{constructor}} {{ path }}", { path: "/p" })).toBe(
       "{{other}} {{constructor}} {{ path }}",
     )
   })

@@ -7,8 +7,6 @@ import { join } from "node:path"
 import { promptText } from "../../base/prompt-file.ts"
 import { isMissing } from "../../tools/files/file-error.ts"
 
-const VARIABLE = /\{\{([a-z_]+)\}\}/g
-
 export interface NotesTexts {
   readonly template: string
   readonly prompt: string
@@ -17,11 +15,6 @@ export interface NotesTexts {
 /** Reads the files each time, so an edit takes effect with the next update. */
 export async function loadTexts(configDirectory: string | undefined): Promise<NotesTexts> {
   return { template: await custom("template.md", configDirectory), prompt: await custom("prompt.md", configDirectory) }
-}
-
-/** `{{name}}` becomes the value of that name. An unknown variable stays as it is. */
-export function fillVariables(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(VARIABLE, (whole, name: string) => (Object.hasOwn(values, name) ? values[name]! : whole))
 }
 
 /** An empty file counts as none. */

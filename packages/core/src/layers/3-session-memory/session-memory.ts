@@ -4,20 +4,19 @@
  */
 import { reasonOf } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
-import type { DecisionDraft } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import { MissingKeyError } from "../../model/errors.ts"
 import { isOffline } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
 import type { Flags } from "../../settings/flags.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
-import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
+import { type BudgetAnswer, backgroundBudget, spendingOf } from "../background-budget.ts"
 import { dollarsFor } from "../daily-limit.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { type Position, positionOf } from "../position.ts"
 import { keptName, notesOfBranch } from "./branch-notes.ts"
 import { areNotesDue, type NotesBudget, notesBudget } from "./due.ts"
-import { type Extraction, extractNotes } from "./extraction.ts"
+import { extractNotes } from "./extraction.ts"
 import type { NotesLimits } from "./limits.ts"
 import { cutSections, isBareTemplate } from "./notes.ts"
 import type { Extractor } from "./notes-update.ts"
@@ -210,7 +209,7 @@ async function update(options: Extractor, { context, position, limits }: Update)
     patience: limitsFrom(context.flags),
   })
   if (extraction.state === "no-room") return undefined
-  const spent = spentOn(extraction)
+  const spent = spendingOf(extraction.outcome.responses, "notes")
   const { responses } = extraction.outcome
   if (responses.length > 0) await options.daily?.add(dollarsFor(responses, context.facts), context.now).catch(() => {})
   if (extraction.state === "noted" && throughUuid !== undefined) {
@@ -235,13 +234,3 @@ async function keep(text: string, journal: LayerContext["journal"]): Promise<{ r
     () => ({}),
   )
 }
-
-const spentOn = ({ outcome }: Exclude<Extraction, { state: "no-room" }>): readonly DecisionDraft[] =>
-  outcome.responses.map(({ id, model, usage }) => ({
-    type: "strata",
-    subtype: "spent",
-    purpose: "notes",
-    model,
-    responseId: id,
-    usage,
-  }))

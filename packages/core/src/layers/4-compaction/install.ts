@@ -13,6 +13,7 @@ import { wholeTokens } from "../../tokens/context-size.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
 import { accountSentSteps } from "../../views/context/sent-accounting.ts"
+import { spendingOf } from "../background-budget.ts"
 import type { LayerContext, Outcome } from "../layer.ts"
 import type { Choice, Chosen } from "./choose.ts"
 import type { Cut, Shortened } from "./cut.ts"
@@ -193,15 +194,10 @@ export function installation({
   ]
 }
 
-export const spent = (responses: readonly ModelResponse[], trigger: CompactionFacts["trigger"]): DecisionDraft[] =>
-  responses.map(({ id, model, usage }) => ({
-    type: "strata",
-    subtype: "spent",
-    purpose: purposeOf(trigger),
-    model,
-    responseId: id,
-    usage,
-  }))
+export const spent = (
+  responses: readonly ModelResponse[],
+  trigger: CompactionFacts["trigger"],
+): readonly DecisionDraft[] => spendingOf(responses, purposeOf(trigger))
 
 interface BoundaryParts {
   readonly boundary: Uuid

@@ -1,6 +1,8 @@
 /**
  * Layer 5: what was learned stays learned. At the end of a query a fork looks at what is new and proposes memories. Before a request the
  * layer attaches the rules and preferences that always count, and the few memories that fit what the person just said.
+ *
+ * `attach/`: what a request gets. `extract/`: when a fork is asked, and what it proposes. `keep/`: what of it becomes a memory, and whose.
  */
 import { reasonOf } from "../../base/errors.ts"
 import type { DecisionDraft, Draft } from "../../journal/entries.ts"
@@ -10,12 +12,11 @@ import { type Block, isToolResult, resultBlocks, textOf } from "../../messages/b
 import { contentOf, isRequest, type Message, type Uuid } from "../../messages/messages.ts"
 import type { MemoryRecall } from "../../recall/memory-recall.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
-import { ExtractionQueue, type Extractor } from "./extraction-queue.ts"
-import { MemoryInView } from "./in-view.ts"
-import { RuleKeeper } from "./keep-rules.ts"
-import { plain, recallFor } from "./recall.ts"
-import { together } from "./report.ts"
-import { startOf } from "./start.ts"
+import { plain, recallFor } from "./attach/recall.ts"
+import { MemoryInView } from "./attach/shown.ts"
+import { startOf } from "./attach/start.ts"
+import { ExtractionQueue, type Extractor } from "./extract/queue.ts"
+import { RuleKeeper } from "./keep/rules.ts"
 
 export interface AutoMemoryOptions extends Extractor {
   /** A project's memory, or an agent's own: it keeps that by itself, so nothing is extracted for it. Default: the project's. */
@@ -68,8 +69,8 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
     }
     for (const memory of saved.splice(0)) if (!inView.files.has(memory.file)) attach(justSaved(memory))
     for (const message of views.context.sinceResponse().filter(isRequest)) {
-      if (inView.hasLooked(message.uuid)) continue
-      inView.looked(message.uuid)
+      if (inView.looked.has(message.uuid)) continue
+      inView.looked.add(message.uuid)
       about.push(message.uuid)
       const found = await recallFor({
         ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate, shows },
@@ -179,3 +180,18 @@ const justSaved = ({ file, body }: Memory): Attachment => ({
   age: "today",
   source: "the user had it saved just now",
 })
+
+/** Two outcomes of one query, as one. */
+function together(first: Outcome | undefined, second: Outcome | undefined): Outcome | undefined {
+  if (!first || !second) return first ?? second
+  const messages = [first.message, second.message].filter((message) => typeof message === "string")
+  const counts = { ...first.counts }
+  for (const [name, count] of Object.entries(second.counts ?? {})) counts[name] = (counts[name] ?? 0) + count
+  return {
+    ...second,
+    drafts: [...first.drafts, ...second.drafts],
+    ...(messages.length > 0 ? { message: messages.join(" ") } : {}),
+    counts,
+    failures: [...(first.failures ?? []), ...(second.failures ?? [])],
+  }
+}

@@ -2,7 +2,7 @@
  * The file tools that an agent needs for its memory. An agent that may not change files can still write its own memories: tools that its
  * definition does not name work in the memory directory only.
  */
-import { nameInside } from "../../layers/5-auto-memory/captured-files.ts"
+import { nameInside } from "../../memory/file-names.ts"
 import { executed, questionOf } from "../../tools/defaults.ts"
 import type { Tool, ToolContext, ToolOutput } from "../../tools/tool.ts"
 import type { AgentDefinition } from "./definition.ts"

@@ -3,7 +3,7 @@
  * or `{{range}}` inside a value arrives as it is. `prompts/rendered/` shows the whole prompts.
  */
 import { grouped } from "../../../base/grouped.ts"
-import { promptText } from "../../../base/prompt-file.ts"
+import { fillPrompt, promptText } from "../../../base/prompt-file.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 
@@ -40,12 +40,6 @@ const VARIANTS = textsIn(promptText(new URL("./prompts/variants.md", import.meta
 function textsIn(file: string): ReadonlyMap<string, string> {
   const pieces = file.split(/^<!-- (.+) -->\n/m).slice(1)
   return new Map(pieces.flatMap((name, at) => (at % 2 === 0 ? [[name, pieces[at + 1]!.trim()] as const] : [])))
-}
-
-/** A text with values in its `{{places}}`. A place without a value stays as it is. */
-export function fillPrompt(template: string, values: Readonly<Record<string, string>>): string {
-  // one pass, and a function as the replacement: neither places nor patterns inside a value have a meaning
-  return template.replace(/\{\{(\w+)\}\}/g, (place, key: string) => values[key] ?? place)
 }
 
 const variant = (name: string, values: Readonly<Record<string, string>> = {}) => fillPrompt(VARIANTS.get(name)!, values)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { Memory } from "../../memory/memory.ts"
-import type { Message } from "../../messages/messages.ts"
+import type { Memory } from "../../../memory/memory.ts"
+import type { Message } from "../../../messages/messages.ts"
 import { outsideIn, sourceOf } from "./provenance.ts"
 
 const memory = (body: string, more: Partial<Memory> = {}): Memory => ({

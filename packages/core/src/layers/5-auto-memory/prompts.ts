@@ -1,18 +1,17 @@
 /**
  * The prompt that asks for memories, and the text that tells the agent how to keep some itself. Values are filled in as values.
- * `rendered/` shows the whole prompt.
+ * `prompts/rendered/` shows the whole prompt.
  */
-import { promptText } from "../../base/prompt-file.ts"
+import { fillPrompt, promptText } from "../../base/prompt-file.ts"
 
-const VARIABLE = /\{\{([a-z_]+)\}\}/g
 const MOST_QUOTED = 200 // characters of the message that the range begins with
 
 const TEXTS = {
-  prompt: promptText(new URL("./prompt.md", import.meta.url)),
-  "with-files": promptText(new URL("./how-with-files.md", import.meta.url)),
-  "as-text": promptText(new URL("./how-as-text.md", import.meta.url)),
-  "how-to-remember": promptText(new URL("./how-to-remember.md", import.meta.url)),
-  "how-agents-remember": promptText(new URL("./how-agents-remember.md", import.meta.url)),
+  prompt: promptText(new URL("./prompts/prompt.md", import.meta.url)),
+  "with-files": promptText(new URL("./prompts/how-with-files.md", import.meta.url)),
+  "as-text": promptText(new URL("./prompts/how-as-text.md", import.meta.url)),
+  "how-to-remember": promptText(new URL("./prompts/how-to-remember.md", import.meta.url)),
+  "how-agents-remember": promptText(new URL("./prompts/how-agents-remember.md", import.meta.url)),
 } as const
 
 /** How the fork writes. */
@@ -34,10 +33,10 @@ export interface PromptInput {
 }
 
 export function memoryPrompt({ writing, location, since, memories, today, turns, earlier }: PromptInput): string {
-  const how = filled(TEXTS[writing], { location, turns: String(turns) }).trimEnd()
+  const how = fillPrompt(TEXTS[writing], { location, turns: String(turns) }).trimEnd()
   const none = memories.trim() === "" ? "(none yet)" : memories.trimEnd()
   const values = { range: rangeOf(since), how, today, memories: none, earlier: earlierText(earlier) }
-  return filled(TEXTS.prompt, values).trimEnd()
+  return fillPrompt(TEXTS.prompt, values).trimEnd()
 }
 
 /** Look at it too: it is not in the conversation above. */
@@ -52,7 +51,7 @@ const EARLIER_END = "</said_earlier>"
 
 /** At the start of a conversation: for the memory of the project, or for an agent's own. */
 export function howToRemember(location: string, kind: "project" | "agent" = "project"): string {
-  return filled(TEXTS[kind === "agent" ? "how-agents-remember" : "how-to-remember"], { location }).trimEnd()
+  return fillPrompt(TEXTS[kind === "agent" ? "how-agents-remember" : "how-to-remember"], { location }).trimEnd()
 }
 
 function rangeOf(since: string | undefined): string {
@@ -60,9 +59,4 @@ function rangeOf(since: string | undefined): string {
   const characters = [...since.replace(/\s+/g, " ").trim()]
   const quoted = characters.length > MOST_QUOTED ? `${characters.slice(0, MOST_QUOTED).join("")}…` : characters.join("")
   return `the part of the conversation above that begins with the user's message ${JSON.stringify(quoted)}`
-}
-
-/** An unknown variable stays as it is. */
-function filled(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(VARIABLE, (whole, name: string) => (Object.hasOwn(values, name) ? values[name]! : whole))
 }

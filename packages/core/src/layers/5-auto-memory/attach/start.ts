@@ -4,16 +4,16 @@
  * and the last line says how many memories are not shown.
  */
 
-import type { MemoryBank } from "../../memory/bank.ts"
-import { linkedFile, MOST_INDEX_LINES } from "../../memory/index-file.ts"
-import { isCurrent, isPersons, isRule, type Memory } from "../../memory/memory.ts"
-import { ownText, ruleIn } from "../../memory/own-words.ts"
-import type { Attachment } from "../../messages/attachments.ts"
-import { inline } from "../../messages/inline.ts"
-import { doubtOf } from "../../recall/doubt.ts"
-import { sentenceParts } from "../../views/record/sentences.ts"
+import type { MemoryBank } from "../../../memory/bank.ts"
+import { linkedFile, MOST_INDEX_LINES } from "../../../memory/index-file.ts"
+import { isCurrent, isPersons, isRule, type Memory } from "../../../memory/memory.ts"
+import { ownText, ruleIn } from "../../../memory/own-words.ts"
+import type { Attachment } from "../../../messages/attachments.ts"
+import { inline } from "../../../messages/inline.ts"
+import { doubtOf } from "../../../recall/doubt.ts"
+import { sentenceParts } from "../../../views/record/sentences.ts"
+import { howToRemember } from "../prompts.ts"
 import { doubtPhrase } from "./age.ts"
-import { howToRemember } from "./prompt.ts"
 
 export interface StartInput {
   readonly bank: MemoryBank

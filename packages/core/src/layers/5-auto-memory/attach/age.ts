@@ -1,6 +1,7 @@
 /** How old a memory is and who said it, in words. The words are journaled, so no later request depends on a clock. */
-import type { Memory, Provenance } from "../../memory/memory.ts"
-import { inline } from "../../messages/inline.ts"
+import { dayOf } from "../../../base/clock.ts"
+import type { Memory, Provenance } from "../../../memory/memory.ts"
+import { inline } from "../../../messages/inline.ts"
 
 const DAY = 86_400_000
 
@@ -18,7 +19,7 @@ export function ageOfDays(days: number): string {
 
 /** Of a later memory that may say otherwise. */
 export const doubtPhrase = ({ file, confirmed }: Pick<Memory, "file" | "confirmed">): string =>
-  `a later memory may say otherwise: ${inline(file)}, ${confirmed.slice(0, "YYYY-MM-DD".length)}`
+  `a later memory may say otherwise: ${inline(file)}, ${dayOf(confirmed)}`
 
 /** For the model. Names of files and pages outside stay out: they can be chosen to read like an instruction. */
 export function sourcePhrase({ saidBy, conversation, outside, confirmed }: Provenance): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { readAnswer } from "./fork-extraction.ts"
+import { readAnswer } from "./extraction.ts"
 
 const file = (name: string, text = "---\nname: A\n---\n\nText.") => `<memory file="${name}">\n${text}\n</memory>`
 

@@ -2,16 +2,20 @@
  * Conversations that were too short for an extraction of their own. The next conversation of the same memory looks at what was said in them
  * too. Only their addresses are kept here; what was said is read from their journals.
  */
-import { MemoryChangedError } from "../../base/errors.ts"
-import type { MemoryFiles } from "../../journal/memory-files.ts"
-import type { Journal, JournalAddress } from "../../journal/store.ts"
-import { Links } from "../../views/path.ts"
-import { type Word, words } from "../../views/record/words.ts"
-import type { Spent } from "../background-budget.ts"
+import { MemoryChangedError } from "../../../base/errors.ts"
+import type { MemoryFiles } from "../../../journal/memory-files.ts"
+import type { Journal, JournalAddress } from "../../../journal/store.ts"
+import { Links } from "../../../views/path.ts"
+import { type Word, words } from "../../../views/record/words.ts"
+import { type Spent, spentOn } from "../../background-budget.ts"
+import type { LayerContext } from "../../layer.ts"
+import { isTyped, type SaidWord } from "../keep/provenance.ts"
 
 const FILE = ".waiting.json"
 const MOST_WAITING = 30
 const MOST_LOOKED = 100
+const MOST_SHOWN_TOKENS = 4_000 // of what was said in all of them
+const MOST_SHOWN_CHARACTERS = 1_500 // of one message
 const MOST_ATTEMPTS = 50 // each failure means that another process succeeded
 
 export interface WaitingConversation extends Pick<JournalAddress, "project" | "id"> {
@@ -109,3 +113,39 @@ const isWaiting = ({ project, id, from, said, spent }: WaitingConversation) =>
   isText(project) && isText(id) && isCount(from) && isCount(said) && typeof spent?.weighed === "number"
 const isText = (value: unknown) => typeof value === "string"
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** The conversation as one that waits. Sub-agents do not: what they heard is the agent's words. */
+export function asWaiting({ journal, views }: LayerContext): WaitingConversation | undefined {
+  const { project, id, under } = journal.address
+  if (under !== undefined) return undefined
+  const spent = spentOn(views.ledger.lines.values())
+  return { project, id, from: views.memories.said, said: views.words.messages.length, spent }
+}
+
+export interface SaidEarlier {
+  readonly words: readonly SaidWord[]
+  /** The same for a prompt: long messages are cut. */
+  readonly shown: readonly string[]
+  readonly taken: readonly WaitingConversation[]
+}
+
+/** What was said in conversations that wait, as far as there is room. Those that do not fit go on waiting. */
+export async function saidEarlier(
+  others: readonly WaitingConversation[],
+  { waiting, estimate }: { readonly waiting: Waiting | undefined; readonly estimate: (text: string) => number },
+): Promise<SaidEarlier> {
+  const words: SaidWord[] = []
+  const shown: string[] = []
+  const taken: WaitingConversation[] = []
+  let room = MOST_SHOWN_TOKENS
+  for (const one of others) {
+    const said = ((await waiting?.wordsOf(one)) ?? []).filter(isTyped)
+    const texts = said.map(({ text }) => text.slice(0, MOST_SHOWN_CHARACTERS))
+    room -= texts.reduce((sum, text) => sum + estimate(text), 0)
+    if (room < 0) break
+    shown.push(...texts.map((text) => text.toWellFormed()))
+    words.push(...said.map((word) => ({ ...word, conversation: one.id })))
+    taken.push(one)
+  }
+  return { words, shown, taken }
+}

@@ -1,17 +1,63 @@
 /**
- * Asks a fork of the conversation for memories. Where the conversation has our file tools, the fork reads and writes with them, and only
+ * An extraction proposes memories. The default asks a fork of the conversation; another function may work without a model. Where the conversation has our file tools, the fork reads and writes with them, and only
  * in the memory directory. Elsewhere it answers with text.
  */
-import { StrataError } from "../../base/errors.ts"
-import { type ForkOutcome, type ForkParent, runFork } from "../../forks/fork.ts"
-import { isTopicFile } from "../../memory/file-names.ts"
-import type { ToolResult, ToolUse } from "../../messages/blocks.ts"
-import type { PermissionQuestion, Tool } from "../../tools/tool.ts"
-import { forkSpent, type Spent } from "../background-budget.ts"
-import type { LayerContext } from "../layer.ts"
-import { captureFiles, nameInside } from "./captured-files.ts"
-import { type Extraction, type ExtractionTask, type ExtractMemories, nothingFound } from "./extraction.ts"
-import { memoryPrompt, type Writing } from "./prompt.ts"
+
+import { StrataError } from "../../../base/errors.ts"
+import { type ForkOutcome, type ForkParent, runFork } from "../../../forks/fork.ts"
+import { isTopicFile, nameInside } from "../../../memory/file-names.ts"
+import type { Memory } from "../../../memory/memory.ts"
+import type { ToolResult, ToolUse } from "../../../messages/blocks.ts"
+import type { ModelRequest } from "../../../messages/request.ts"
+import type { ModelResponse } from "../../../model/model.ts"
+import type { StreamLimits } from "../../../model/stream-limits.ts"
+import type { PermissionQuestion, Tool } from "../../../tools/tool.ts"
+import type { Word } from "../../../views/record/words.ts"
+import type { Proposal } from "../keep/keep.ts"
+import { memoryPrompt, type Writing } from "../prompts.ts"
+import { captureFiles } from "./captured-files.ts"
+
+/** Proposes memories. It changes nothing: what it proposes is checked and installed by the layer, in one step. */
+export type ExtractMemories = (task: ExtractionTask) => Promise<Extraction>
+
+export interface ExtractionTask {
+  /** What the person said since the last extraction, the oldest first. */
+  readonly words: readonly Word[]
+  /** What they said in other conversations that no extraction looked at. */
+  readonly earlier: readonly string[]
+  /** Whether an earlier part of the conversation was looked at before. */
+  readonly isContinued: boolean
+  /** All memories there are, also those that were superseded. */
+  readonly memories: readonly Memory[]
+  readonly index: string
+  /** The exact text of a memory file. */
+  readonly textOf: (file: string) => Promise<string | undefined>
+  /** Where the memories are: a directory, or another name of the place. */
+  readonly location: string
+  /** The directory with its links followed, if there is one. */
+  readonly directory: string | undefined
+  /** YYYY-MM-DD. */
+  readonly today: string
+  /** The request that the conversation would send now. */
+  readonly request: ModelRequest
+  readonly openCalls: readonly string[]
+  readonly estimate: (text: string) => number
+  /** Tokens that a prompt has room for. */
+  readonly room: number
+  /** The most requests to a model. */
+  readonly maxTurns: number
+  readonly patience?: StreamLimits
+  readonly signal: AbortSignal
+}
+
+export interface Extraction extends Proposal {
+  /** How it ended. `no-room`: the conversation is too long to be asked about. */
+  readonly ended: "done" | "failed" | "aborted" | "no-room"
+  /** Everything that was billed. */
+  readonly responses: readonly ModelResponse[]
+  /** What the person should know about it. */
+  readonly problem?: unknown
+}
 
 const NO_TOOLS = "No tools are available while memories are written. Answer with text."
 const MOST_TEXT_TURNS = 2 // one is enough unless the model calls tools first
@@ -24,9 +70,6 @@ interface MemoryForkOptions extends Omit<ForkParent, "request" | "openCalls"> {
   /** Whether the conversation may read a file of the project without a question. Default: no file. */
   readonly mayRead?: (path: string) => boolean
 }
-
-/** What a fork that asks for memories will cost. */
-export const extractionSpent = ({ size, facts }: LayerContext): Spent => forkSpent(size.tokens, facts)
 
 /** A fork's answer could not be used. */
 const notUsable = (why: string) =>
@@ -44,6 +87,14 @@ export function forkExtraction(options: MemoryForkOptions): ExtractMemories {
       : asText(options, { ...task, directive })
   }
 }
+
+const nothingFound = (ended: Extraction["ended"], rest: Partial<Extraction> = {}): Extraction => ({
+  texts: new Map(),
+  base: new Map(),
+  responses: [],
+  ...rest,
+  ended,
+})
 
 interface DirectedTask extends ExtractionTask {
   readonly directive: string
@@ -153,8 +204,8 @@ function onlyMemories(
 /** Other tools with these names take other inputs. */
 async function hasOurFileTools(tools: readonly Tool[]): Promise<boolean> {
   const [{ edit }, { write }] = await Promise.all([
-    import("../../tools/files/edit.ts"), // they load a schema library
-    import("../../tools/files/write.ts"),
+    import("../../../tools/files/edit.ts"), // they load a schema library
+    import("../../../tools/files/write.ts"),
   ])
   const ours = new Set<unknown>([edit.inputSchema, write.inputSchema])
   const named = tools.filter(({ name }) => WRITING.has(name))

@@ -1,19 +1,23 @@
 /**
- * Installs what an extraction proposes, as one change of the bank: each memory gets its source from what was said, rules that only a tool
+ * Installs proposed memories as one change of the bank: each memory gets its source from what was said, rules that only a tool
  * asked for are left out, and where the person wants to be asked, each write is shown first.
  */
-import { messageOf } from "../../base/errors.ts"
-import type { MemoryMode } from "../../base/vocabulary.ts"
-import type { MemoryBank } from "../../memory/bank.ts"
-import { fileNameFor } from "../../memory/file-names.ts"
-import { lessTrusted, refusalOf, trespassOf } from "../../memory/instruction-guard.ts"
-import { isCurrent, isPersons, type Memory, type MemoryChange, type MemoryDraft } from "../../memory/memory.ts"
-import { inTheirWords, ownText, ruleIn } from "../../memory/own-words.ts"
-import { isMadeOf, statementsIn } from "../../memory/statements.ts"
-import { parseMemory } from "../../memory/topic-file.ts"
-import { unlessInterrupted } from "../../tools/interruption.ts"
-import type { Extraction } from "./extraction.ts"
+
+import { dayOf } from "../../../base/clock.ts"
+import { messageOf } from "../../../base/errors.ts"
+import type { MemoryMode } from "../../../base/vocabulary.ts"
+import type { MemoryBank } from "../../../memory/bank.ts"
+import { fileNameFor } from "../../../memory/file-names.ts"
+import { lessTrusted, refusalOf, trespassOf } from "../../../memory/instruction-guard.ts"
+import { isCurrent, isPersons, type Memory, type MemoryChange, type MemoryDraft } from "../../../memory/memory.ts"
+import { inTheirWords, ownText, ruleIn } from "../../../memory/own-words.ts"
+import { isMadeOf, statementsIn } from "../../../memory/statements.ts"
+import { parseMemory } from "../../../memory/topic-file.ts"
+import { unlessInterrupted } from "../../../tools/interruption.ts"
+import type { Outcome } from "../../layer.ts"
 import { type Evidence, sourceOf } from "./provenance.ts"
+
+const NAMED = 3 // memories in a report
 
 /** A write that a person decides about. */
 export interface ProposedMemory {
@@ -27,16 +31,27 @@ export interface ProposedMemory {
 /** Shows a write and asks. */
 export type ConfirmMemory = (proposed: ProposedMemory) => Promise<boolean>
 
-export interface Keeping {
+/** What is proposed. It changes nothing. */
+export interface Proposal {
+  /** Whole texts by file name. */
+  readonly texts: ReadonlyMap<string, string>
+  /** What each of those files held when the proposal was made; `null` if there was none. */
+  readonly base: ReadonlyMap<string, string | null>
+}
+
+/** Where memories are kept, and who is asked. */
+export interface Keeper {
   readonly bank: MemoryBank
-  readonly mode: MemoryMode
-  /** Missing where no one can be asked. */
+  readonly mode: Exclude<MemoryMode, "off">
+  /** Shows a write and asks, where the mode is `ask`. Missing where no one can be asked. */
   readonly confirm?: ConfirmMemory
-  readonly evidence: Evidence
-  /** YYYY-MM-DD. */
-  readonly today: string
   /** Texts that the person did not want to keep. They are not asked about again; what they refuse now is added. */
   readonly refused?: string[]
+}
+
+interface Keeping extends Keeper {
+  readonly evidence: Evidence
+  readonly now: Date
   /** A person who has not answered is not awaited once it is aborted. */
   readonly signal: AbortSignal
 }
@@ -53,9 +68,9 @@ export interface Kept {
 const turns = new WeakMap<MemoryBank, Promise<unknown>>()
 
 /** One at a time, each with what the one before wrote: what a person says is kept at once and is also in sight of an extraction. */
-export function keepProposals(extraction: Extraction, keeping: Keeping): Promise<Kept> {
+export function keepProposals(proposal: Proposal, keeping: Keeping): Promise<Kept> {
   const { bank } = keeping
-  const kept = (turns.get(bank) ?? Promise.resolve()).then(async () => keep(extraction, keeping, await bank.all()))
+  const kept = (turns.get(bank) ?? Promise.resolve()).then(async () => keep(proposal, keeping, await bank.all()))
   turns.set(
     bank,
     kept.catch(() => undefined),
@@ -63,7 +78,7 @@ export function keepProposals(extraction: Extraction, keeping: Keeping): Promise
   return kept
 }
 
-async function keep({ texts, base }: Extraction, keeping: Keeping, memories: readonly Memory[]): Promise<Kept> {
+async function keep({ texts, base }: Proposal, keeping: Keeping, memories: readonly Memory[]): Promise<Kept> {
   const leftOut: string[] = []
   const kept: MemoryDraft[] = []
   for (const [file, text] of texts) {
@@ -83,8 +98,9 @@ async function keep({ texts, base }: Extraction, keeping: Keeping, memories: rea
 /** The memory with its source, or why it is left out. Nothing where it says what the file says already. */
 async function checkedDraft(
   { file, text }: { readonly file: string; readonly text: string },
-  { evidence, memories, today, refused = [] }: Keeping & { readonly memories: readonly Memory[] },
+  { evidence, memories, now, refused = [] }: Keeping & { readonly memories: readonly Memory[] },
 ): Promise<MemoryDraft | string | undefined> {
+  const today = dayOf(now)
   const before = memories.find((memory) => memory.file === file)
   const facts = { created: before?.created ?? today, source: before?.source ?? ({ saidBy: "agent" } as const) }
   const claimed = await parseMemory({ file, text, facts })
@@ -130,7 +146,7 @@ interface Candidate {
   readonly file: string
   readonly text: string
   readonly draft: MemoryDraft
-  readonly base: Extraction["base"]
+  readonly base: Proposal["base"]
 }
 
 async function isWanted({ file, text, draft, base }: Candidate, keeping: Keeping, leftOut: string[]): Promise<boolean> {
@@ -159,5 +175,23 @@ const isSame = (a: Memory, b: Memory): boolean =>
   a.failed === b.failed &&
   String(a.supersedes ?? []) === String(b.supersedes ?? [])
 
-const onlyOf = (base: Extraction["base"], kept: readonly MemoryDraft[]) =>
+const onlyOf = (base: Proposal["base"], kept: readonly MemoryDraft[]) =>
   new Map([...base].filter(([file]) => kept.some((draft) => draft.file === file)))
+
+/** For the person and for telemetry. */
+export function reportOf({ memories, leftOut }: Kept): Pick<Outcome, "message" | "counts"> {
+  const said = [
+    ...(memories.length > 0 ? [remembered(memories)] : []),
+    ...(leftOut.length > 0 ? [`Not remembered: ${leftOut.join("; ")}.`] : []),
+  ]
+  return {
+    ...(said.length > 0 ? { message: said.join(" ") } : {}),
+    counts: { "memories.written": memories.length },
+  }
+}
+
+function remembered(memories: readonly MemoryDraft[]): string {
+  const names = memories.slice(0, NAMED).map(({ name }) => name)
+  const more = memories.length - names.length
+  return `Remembered: ${names.join("; ")}${more > 0 ? ` and ${more} more` : ""}.`
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import type { Attachment } from "../../messages/attachments.ts"
-import { offeredBy } from "./offered.ts"
+import type { Attachment } from "../../../messages/attachments.ts"
+import { offeredBy } from "./shown.ts"
 
 const entry = (attachment: Attachment) => ({
   type: "attachment" as const,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { isWorthExtracting } from "./worth.ts"
+import { isWorthExtracting } from "./due.ts"
 
 const word = (text: string) => ({ text })
 

@@ -3,13 +3,12 @@
  * whole proposal is installed.
  */
 import { readFile } from "node:fs/promises"
-import { relative, sep } from "node:path"
-import { isTopicFile } from "../../memory/file-names.ts"
-import { executed } from "../../tools/defaults.ts"
-import { isMissing } from "../../tools/files/file-error.ts"
-import { resolveTarget } from "../../tools/files/paths.ts"
-import { replaceText } from "../../tools/files/text-replacement.ts"
-import type { Tool, ToolContext } from "../../tools/tool.ts"
+import { isTopicFile, nameInside } from "../../../memory/file-names.ts"
+import { executed } from "../../../tools/defaults.ts"
+import { isMissing } from "../../../tools/files/file-error.ts"
+import { resolveTarget } from "../../../tools/files/paths.ts"
+import { replaceText } from "../../../tools/files/text-replacement.ts"
+import type { Tool, ToolContext } from "../../../tools/tool.ts"
 
 export interface CapturedFiles {
   readonly tools: readonly Tool[]
@@ -17,12 +16,6 @@ export interface CapturedFiles {
   readonly texts: ReadonlyMap<string, string>
   /** What those files held before; `null` if there was none. */
   readonly base: ReadonlyMap<string, string | null>
-}
-
-/** The name of a file in the memory directory, if the path is inside it. */
-export function nameInside(path: string, directory: string): string | undefined {
-  const name = relative(directory, path)
-  return name === "" || name.startsWith("..") || name === path ? undefined : name.split(sep).join("/")
 }
 
 export function captureFiles(given: readonly Tool[], directory: string): CapturedFiles {

@@ -1,13 +1,14 @@
 /** Attaches memories and passages of past conversations that fit a message of the person: a few, each once, with age and source. */
 
-import type { Memory } from "../../memory/memory.ts"
-import { ownText } from "../../memory/own-words.ts"
-import { type Attachment, fenced } from "../../messages/attachments.ts"
-import { textOf } from "../../messages/blocks.ts"
-import { contentOf, type UserMessage } from "../../messages/messages.ts"
-import type { MemoryRecall, Recalled } from "../../recall/memory-recall.ts"
+import { dayOf } from "../../../base/clock.ts"
+import type { Memory } from "../../../memory/memory.ts"
+import { ownText } from "../../../memory/own-words.ts"
+import { type Attachment, fenced } from "../../../messages/attachments.ts"
+import { textOf } from "../../../messages/blocks.ts"
+import { contentOf, type UserMessage } from "../../../messages/messages.ts"
+import type { MemoryRecall, Recalled } from "../../../recall/memory-recall.ts"
 import { ageOfDays, doubtPhrase, sourcePhrase } from "./age.ts"
-import { type MemoryInView, passagePath } from "./in-view.ts"
+import { passagePath } from "./shown.ts"
 
 const CONTEXT_MESSAGES = 5 // of the person, before the one that is answered
 
@@ -19,7 +20,8 @@ export interface RecallInput {
   readonly earlier: readonly string[]
   /** Uuids of all messages of the person here. A conversation that this one was copied from has them too. */
   readonly own: readonly string[]
-  readonly inView: Pick<MemoryInView, "files" | "passages">
+  /** Memories, and messages of past conversations, that were attached before. */
+  readonly inView: { readonly files: ReadonlySet<string>; readonly passages: ReadonlySet<string> }
   /** Whether a message of the conversation has this text in it. Spaces count once. */
   readonly shows: (text: string) => boolean
   readonly now: Date
@@ -65,7 +67,7 @@ async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promis
   if (found.kind === "conversation") {
     const { source: conversation, uuid, kind, text } = found.passage
     const who = kind === "user" ? "said by the user" : "said by the agent"
-    const source = `${who} on ${day(found.passage.time)}`
+    const source = `${who} on ${dayOf(found.passage.time)}`
     const path = passagePath(conversation, uuid)
     return { type: "memory", from: "conversation", path, content: fenced(cutTo(text, input)), age, source, why }
   }
@@ -77,13 +79,11 @@ async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promis
     path: memory.file,
     content: cutTo(`${title}\n\n${memory.body}`, input),
     age,
-    source: `${sourcePhrase(memory.source)}, ${day(memory.confirmed)}${found.doubtedBy ? `; ${doubtPhrase(found.doubtedBy)}` : ""}`,
+    source: `${sourcePhrase(memory.source)}, ${dayOf(memory.confirmed)}${found.doubtedBy ? `; ${doubtPhrase(found.doubtedBy)}` : ""}`,
     ...(gone.length > 0 ? { gone } : {}),
     why,
   }
 }
-
-const day = (time: string) => time.slice(0, "YYYY-MM-DD".length)
 
 function cutTo(text: string, { mostTokens, estimate }: RecallInput): string {
   if (estimate(text) <= mostTokens) return text

@@ -3,16 +3,16 @@
  * person's only if it consists of sentences that they typed. Everything else is a note of the agent that no one has confirmed.
  */
 
-import { termsOf } from "../../base/terms.ts"
-import { isPersons, type Memory, type Provenance } from "../../memory/memory.ts"
-import { ownText, ruleIn } from "../../memory/own-words.ts"
-import { isMadeOf, statementsIn } from "../../memory/statements.ts"
-import type { AttachmentKind } from "../../messages/attachments.ts"
-import { type Block, isToolResult, isToolUse, resultBlocks, textOf } from "../../messages/blocks.ts"
-import { inline } from "../../messages/inline.ts"
-import { contentOf, type Message } from "../../messages/messages.ts"
-import { typedLines } from "../../views/record/typed-text.ts"
-import type { Word } from "../../views/record/words.ts"
+import { termsOf } from "../../../base/terms.ts"
+import { isPersons, type Memory, type Provenance } from "../../../memory/memory.ts"
+import { ownText, ruleIn } from "../../../memory/own-words.ts"
+import { isMadeOf, statementsIn } from "../../../memory/statements.ts"
+import type { AttachmentKind } from "../../../messages/attachments.ts"
+import { type Block, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
+import { inline } from "../../../messages/inline.ts"
+import { contentOf, type Message } from "../../../messages/messages.ts"
+import { typedLines } from "../../../views/record/typed-text.ts"
+import type { Word } from "../../../views/record/words.ts"
 
 export interface Evidence {
   readonly conversation: string

@@ -1,0 +1,104 @@
+/**
+ * The person's own rules, each kept as a memory of its own, without a model and at no cost: a lasting rule in what they type, and what they
+ * ask to keep in so many words. The next conversation has them even if no extraction ever runs.
+ */
+import { dayOf } from "../../../base/clock.ts"
+import { StrataError } from "../../../base/errors.ts"
+import { findSecrets } from "../../../base/secrets/find-secrets.ts"
+import { fileNameFor } from "../../../memory/file-names.ts"
+import type { Memory, MemoryDraft, Provenance } from "../../../memory/memory.ts"
+import { titleOf } from "../../../memory/own-words.ts"
+import { renderMemory } from "../../../memory/topic-file.ts"
+import { isAboutThePerson } from "../../../views/record/about-the-person.ts"
+import { lastingRules } from "../../../views/record/lasting-rules.ts"
+import type { Word } from "../../../views/record/words.ts"
+import type { LayerContext, Outcome } from "../../layer.ts"
+import { type Keeper, type Kept, keepProposals, type Proposal, reportOf } from "./keep.ts"
+import { type Evidence, isTyped } from "./provenance.ts"
+
+export class RuleKeeper {
+  readonly #keeper: Keeper
+  /** How many of the person's messages were looked at. The journal may say less for a while. */
+  #heard = 0
+
+  constructor(keeper: Keeper) {
+    this.#keeper = keeper
+  }
+
+  async afterQuery(context: LayerContext): Promise<Outcome | undefined> {
+    const { views, conversation, now, signal } = context
+    if (this.#keeper.mode === "read-only") return undefined
+    const words = [...views.words.messages]
+    const from = Math.max(this.#heard, views.memories.heardRules)
+    const said = words.length
+    this.#heard = said
+    try {
+      const evidence = { conversation, words, outside: [] }
+      const kept = await keepRulesIn(words.slice(from), { ...this.#keeper, now, signal, evidence })
+      return kept && keptRules(kept, said)
+    } catch (error) {
+      this.#heard = from
+      return signal.aborted || error instanceof CommandRunning ? undefined : { drafts: [], failures: [error] }
+    }
+  }
+}
+
+interface RulesToKeep extends Keeper {
+  readonly evidence: Evidence
+  readonly now: Date
+  readonly signal: AbortSignal
+}
+
+/** Nothing where no lasting rule was typed. */
+export async function keepRulesIn(words: readonly Word[], keeping: RulesToKeep): Promise<Kept | undefined> {
+  const { bank, now } = keeping
+  const rules = new Set(words.filter(isTyped).flatMap(({ text }) => lastingRules(text)))
+  if (rules.size === 0) return undefined
+  if (await bank.isCommandRunning()) throw new CommandRunning() // what was said may not be the person's
+  return keepProposals(await proposalFor([...rules], await bank.all(), dayOf(now)), keeping)
+}
+
+class CommandRunning extends Error {}
+
+/** A file for each rule. What a memory says already is left out when they are kept. */
+async function proposalFor(rules: readonly string[], memories: readonly Memory[], today: string): Promise<Proposal> {
+  const texts = new Map<string, string>()
+  for (const rule of rules) {
+    if (findSecrets(rule).length > 0) continue
+    const draft = draftOf(rule, { saidBy: "user" })
+    const file = fileNameFor(draft.name, [...memories.map((memory) => memory.file), ...texts.keys()])
+    texts.set(file, await renderMemory({ ...draft, file, created: today, confirmed: today }))
+  }
+  return { texts, base: new Map([...texts.keys()].map((file) => [file, null])) }
+}
+
+function keptRules(kept: Kept, said: number): Outcome {
+  const written = kept.memories.map(({ file }) => file!)
+  const facts = { said, written, ...(kept.change ? { change: kept.change.id } : {}) }
+  return { drafts: [{ type: "strata", subtype: "memory-rules-kept", ...facts }], ...reportOf(kept) }
+}
+
+/** What the person asks to keep, for example with a line that starts with `#` in the chat. */
+export function rememberedDraft(text: string, source: Provenance): MemoryDraft {
+  const body = text.trim()
+  if (body === "") throw notRemembered("the text is empty", "Write what to remember.")
+  const [secret] = findSecrets(body)
+  if (secret) {
+    const advice = "Leave the secret out, and write where it is kept."
+    throw notRemembered(`the text contains a secret (${secret.kind})`, advice)
+  }
+  return draftOf(body, source)
+}
+
+/** What the person asked to keep contains a secret, or nothing at all. */
+export const notRemembered = (why: string, advice: string) =>
+  new StrataError(`Nothing was saved: ${why}. ${advice}`, { code: "not-remembered" })
+
+const draftOf = (rule: string, source: Provenance) =>
+  ({
+    ...titleOf(rule),
+    type: isAboutThePerson(rule) ? "user" : "feedback",
+    source,
+    basis: "said",
+    body: rule,
+  }) as const satisfies MemoryDraft
