@@ -160,9 +160,8 @@ export type {
   KillAnswer as DreamKillAnswer,
 } from "./layers/6-dreaming/dream-task.ts"
 export type { Dreamed, Dreaming, Hold as DreamHold } from "./layers/6-dreaming/dreaming.ts"
-export type { GateName as DreamGate } from "./layers/6-dreaming/gates.ts"
-export type { Installed as InstalledDream } from "./layers/6-dreaming/install.ts"
-export type { PendingDream } from "./layers/6-dreaming/pending.ts"
+export type { GateName as DreamGate } from "./layers/6-dreaming/due.ts"
+export type { Installed as InstalledDream, PendingDream } from "./layers/6-dreaming/install.ts"
 export type { Trigger as LayerTrigger } from "./layers/action-report.ts"
 export {
   type CompactionOrder,

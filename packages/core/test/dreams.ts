@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
 import { manualClock } from "../src/base/clock.ts"
 import { fileStore } from "../src/journal/file/file-store.ts"
-import type { Consolidate, ConsolidationTask } from "../src/layers/6-dreaming/consolidation.ts"
+import type { Consolidate, ConsolidationTask } from "../src/layers/6-dreaming/consolidate/consolidate.ts"
 import { type DreamFigures, Dreaming, type DreamingOptions } from "../src/layers/6-dreaming/dreaming.ts"
 import { openBank } from "../src/memory/bank.ts"
 

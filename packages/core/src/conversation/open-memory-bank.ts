@@ -5,7 +5,7 @@ import { anOption, checkOptions, type OptionRules, required } from "../base/opti
 import { type Owner, placeFor } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
-import { eraseDreamTraces } from "../layers/6-dreaming/traces.ts"
+import { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
 import type { Claim } from "../memory/claims.ts"
 import type { Memory } from "../memory/memory.ts"

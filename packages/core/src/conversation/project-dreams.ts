@@ -1,8 +1,7 @@
 /** Dreams about a project's memory: for agents, and for the command that has no conversation. */
 import type { Clock } from "../base/clock.ts"
-import { consolidateWithModel } from "../layers/6-dreaming/consolidate-with-model.ts"
-import type { Consolidate } from "../layers/6-dreaming/consolidation.ts"
-import type { RulesOnReading } from "../layers/6-dreaming/dream-tools.ts"
+import { type Consolidate, consolidateWithModel } from "../layers/6-dreaming/consolidate/consolidate.ts"
+import type { RulesOnReading } from "../layers/6-dreaming/consolidate/tools.ts"
 import { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import { dollarsFor } from "../layers/daily-limit.ts"
 import type { Model } from "../model/model.ts"

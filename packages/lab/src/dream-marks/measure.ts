@@ -1,6 +1,6 @@
 /** Dreams over a generated bank, by rule alone, and counts what left the view. */
 import { isCurrentMemory as isCurrent } from "@strata/core"
-import { checkConsolidation } from "@strata/core/internal/layers/6-dreaming/check"
+import { checkConsolidation } from "@strata/core/internal/layers/6-dreaming/check/check"
 import { parseMemory } from "@strata/core/internal/memory/topic-file"
 import { bankFor, type Material, type Planted } from "./generate.ts"
 

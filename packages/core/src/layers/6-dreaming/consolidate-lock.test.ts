@@ -14,9 +14,9 @@ import {
   GUARD_FILE,
   LOCK_FILE,
   type LockPlace,
+  machineProcesses,
   readConsolidationLock,
 } from "./consolidate-lock.ts"
-import { machineProcesses } from "./owner-process.ts"
 
 const RACER = fileURLToPath(new URL("../../../test/lock-racer.ts", import.meta.url))
 const RACERS = size(4, 8)

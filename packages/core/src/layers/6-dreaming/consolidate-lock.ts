@@ -5,13 +5,15 @@
  * A pid alone says too little: another machine or container has the same ones. So the holder also has a lock of the usual kind beside it,
  * which decides. The text counts only where that lock is missing: another program wrote it.
  */
+
+import { execFile } from "node:child_process"
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import type { Clock } from "../../base/clock.ts"
 import type { NamedHolder } from "../../base/errors.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
 import { acquireLock, type FileLock, holderOf } from "../../journal/file/lock.ts"
-import { machineProcesses, type Processes } from "./owner-process.ts"
 
 export const LOCK_FILE = ".consolidate-lock"
 /** The lock beside it. */
@@ -30,16 +32,16 @@ export interface LockPlace {
   readonly atStep?: (step: LockStep) => void
 }
 
-export type LockStep = "guarded" | "drafted" | "written" | "acquired" | "released"
+type LockStep = "guarded" | "drafted" | "written" | "acquired" | "released"
 
-export interface LockReading {
+interface LockReading {
   /** The time of the last consolidation. Absent: there was none, or the clock was wrong then. */
   readonly last?: Date
   /** The process that holds it. */
   readonly heldBy?: number
 }
 
-export type ConsolidationLockAttempt =
+type ConsolidationLockAttempt =
   | { readonly state: "acquired"; readonly lock: ConsolidationLock }
   | { readonly state: "held"; readonly by: NamedHolder }
 
@@ -141,20 +143,73 @@ async function namedPid(path: string, size: number): Promise<number | undefined>
   return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined
 }
 
-interface Claim extends LockPlace {
+/** A live process holds the lock. After an hour it must also be the one that wrote its pid. */
+async function isHolder({ pid, writtenMs, clock, processes = machineProcesses }: LockPlace & Claim): Promise<boolean> {
+  if (pid === process.pid) return false // this process would have the guard
+  const isRecent = clock.now().getTime() - writtenMs < LONGEST_HOLD_MS
+  return isRecent ? processes.isAlive(pid) : isWriterAlive({ pid, writtenMs }, processes)
+}
+
+/** A pid in a file. */
+interface Claim {
   readonly pid: number
-  /** When the pid was written, by the machine's clock. */
+  /** When it was written, by the machine's clock. */
   readonly writtenMs: number
 }
 
-/**
- * A live process holds the lock. After an hour it must also have begun before its pid was written: a later one only has the same pid,
- * and is not this program.
- */
-async function isHolder({ pid, writtenMs, clock, processes = machineProcesses }: Claim): Promise<boolean> {
-  if (pid === process.pid) return false // this process would have the guard
+/** A process that began after the pid was written only has the same pid, and is not this program. */
+export async function isWriterAlive({ pid, writtenMs }: Claim, processes = machineProcesses): Promise<boolean> {
   if (!(await processes.isAlive(pid))) return false
-  if (clock.now().getTime() - writtenMs < LONGEST_HOLD_MS) return true
   const began = await processes.startedAt(pid)
   return began === undefined || began.getTime() <= writtenMs + CLOCK_SLACK_MS
+}
+
+/** Other processes on this machine. */
+interface Processes {
+  isAlive(pid: number): Promise<boolean>
+  /** When it began. `undefined` if the OS does not say. */
+  startedAt(pid: number): Promise<Date | undefined>
+}
+
+const TICKS_PER_SECOND = 100 // what Linux reports to programs, on every architecture
+const START_TIME = 19 // the 22nd field of the line, counted from the third
+
+export const machineProcesses: Processes = {
+  async isAlive(pid) {
+    if (!Number.isSafeInteger(pid) || pid <= 0) return false
+    try {
+      process.kill(pid, 0)
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "EPERM" // it lives and belongs to another user
+    }
+    const fields = await statFields(pid)
+    return fields === undefined || (fields[0] !== "Z" && fields[0] !== "X")
+  },
+
+  async startedAt(pid) {
+    const ticks = Number((await statFields(pid))?.[START_TIME])
+    const boot = /^btime (\d+)$/m.exec(await readFile("/proc/stat", "utf8").catch(() => ""))?.[1]
+    if (Number.isFinite(ticks) && boot) return new Date(1_000 * (Number(boot) + ticks / TICKS_PER_SECOND))
+    return startByPs(pid)
+  },
+}
+
+/** The fields of Linux's process line from the third on. The second is a name, which may have spaces in it. */
+async function statFields(pid: number): Promise<readonly string[] | undefined> {
+  const line = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined)
+  return line?.slice(line.lastIndexOf(")") + 2).split(" ")
+}
+
+/** For systems without /proc: the elapsed time as POSIX `ps` prints it, `[[dd-]hh:]mm:ss`. */
+async function startByPs(pid: number): Promise<Date | undefined> {
+  const { stdout } = await promisify(execFile)("ps", ["-o", "etime=", "-p", String(pid)]).catch(() => ({ stdout: "" }))
+  const match = /^(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)$/.exec(stdout.trim())
+  if (!match) return undefined
+  const [days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  return new Date(Date.now() - 1_000 * (((days * 24 + hours) * 60 + minutes) * 60 + seconds))
 }

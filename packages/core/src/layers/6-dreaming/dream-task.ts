@@ -1,16 +1,16 @@
 /**
  * A dream as something to watch: its phase, its status, and what it does. The state is also in a file, so that another process can show it
- * or end it. Listeners get a new value after every step.
+ * or end it.
  */
 import { randomUUID } from "node:crypto"
 import { readFile, rm, stat } from "node:fs/promises"
 import { type Clock, callAfter } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
+import { isWriterAlive } from "./consolidate-lock.ts"
 import { type DreamPlaces, readJson, writeWhole } from "./dream-places.ts"
-import { machineProcesses, type Processes } from "./owner-process.ts"
 
-export const MOST_TURNS_KEPT = 30
+const MOST_TURNS_KEPT = 30
 const MOST_TEXT = 2_000 // characters of one turn that are kept
 const STOP_CHECK_MS = 500
 
@@ -47,18 +47,26 @@ export interface DreamState {
   readonly dollars?: number
 }
 
+interface TaskParts {
+  readonly clock: Clock
+  readonly places: DreamPlaces
+  /** Called after every step. */
+  readonly onChange: (state: DreamState) => void
+}
+
 export class DreamTask {
   readonly #clock: Clock
   readonly #places: DreamPlaces
-  readonly #listeners = new Set<(state: DreamState) => void>()
+  readonly #onChange: (state: DreamState) => void
   readonly #stopping = new AbortController()
   #state: DreamState
   #written: Promise<void> = Promise.resolve()
   #cancelCheck: () => void = () => {}
 
-  constructor({ clock, places }: { readonly clock: Clock; readonly places: DreamPlaces }) {
+  constructor({ clock, places, onChange }: TaskParts) {
     this.#clock = clock
     this.#places = places
+    this.#onChange = onChange
     this.#state = {
       id: randomUUID(),
       pid: process.pid,
@@ -80,12 +88,6 @@ export class DreamTask {
     return this.#stopping.signal
   }
 
-  /** Returns a function that stops listening. */
-  on(listener: (state: DreamState) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
   kill(): void {
     this.#stopping.abort()
   }
@@ -93,7 +95,7 @@ export class DreamTask {
   async start(): Promise<void> {
     await rm(this.#places.stop, { force: true })
     await this.#save()
-    for (const listener of this.#listeners) listener(this.#state)
+    this.#onChange(this.#state)
     this.#checkForStop()
   }
 
@@ -122,7 +124,7 @@ export class DreamTask {
   #change(change: Partial<DreamState>): void {
     this.#state = { ...this.#state, ...change }
     this.#written = this.#written.then(() => this.#save()).catch(() => undefined) // a state that cannot be shown is no reason to stop
-    for (const listener of this.#listeners) listener(this.#state)
+    this.#onChange(this.#state)
   }
 
   #save(): Promise<void> {
@@ -139,26 +141,15 @@ export class DreamTask {
 }
 
 /** The dream of any process. One whose process has died counts as killed. */
-export async function readDreamState(
-  places: DreamPlaces,
-  processes: Processes = machineProcesses,
-): Promise<DreamState | undefined> {
-  const written = await stat(places.status).catch(() => undefined)
+export async function readDreamState(places: DreamPlaces): Promise<DreamState | undefined> {
+  const writtenMs = (await stat(places.status).catch(() => undefined))?.mtimeMs ?? 0
   const state = await readJson<DreamState>(places.status)
-  if (state?.status !== "running" || (await isOwnerAlive(state.pid, written?.mtimeMs ?? 0, processes))) return state
+  if (state?.status !== "running" || (await isWriterAlive({ pid: state.pid, writtenMs }))) return state
   return { ...state, status: "killed", message: ITS_PROCESS_ENDED }
 }
 
 const ITS_PROCESS_ENDED =
   "Its process ended before it was done. All of its change is installed, or nothing: see strata memory history."
-const START_SLACK_MS = 2_000 // the kernel reports the boot time in whole seconds
-
-/** A process that began after the state was written only has the same pid. */
-async function isOwnerAlive(pid: number, writtenMs: number, processes: Processes): Promise<boolean> {
-  if (!(await processes.isAlive(pid))) return false
-  const began = await processes.startedAt(pid)
-  return began === undefined || began.getTime() <= writtenMs + START_SLACK_MS
-}
 
 /** Whether there was a dream to end. */
 export type KillAnswer =
@@ -166,8 +157,8 @@ export type KillAnswer =
   | { readonly state: "none"; readonly why: string }
 
 /** Asks the dream of any process to end. Only the dream ends, not its process. */
-export async function killDream(places: DreamPlaces, processes: Processes = machineProcesses): Promise<KillAnswer> {
-  const state = await readDreamState(places, processes)
+export async function killDream(places: DreamPlaces): Promise<KillAnswer> {
+  const state = await readDreamState(places)
   if (state?.status !== "running") return { state: "none", why: "No dream is running." }
   try {
     await writeWhole(places.stop, state.id)

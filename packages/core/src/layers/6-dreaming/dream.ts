@@ -10,23 +10,22 @@ import { heldSentence, MemoryWriteError, messageOf, plainReason } from "../../ba
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
-import type { MemoryChange } from "../../memory/memory.ts"
+import type { Memory, MemoryChange } from "../../memory/memory.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { StreamLimits } from "../../model/stream-limits.ts"
-import { type Checked, checkConsolidation, lossesOf } from "./check.ts"
+import { type Checked, checkConsolidation, lossesOf } from "./check/check.ts"
+import type { Consolidate, Consolidation } from "./consolidate/consolidate.ts"
 import { acquireConsolidationLock, type ConsolidationLock } from "./consolidate-lock.ts"
-import type { Consolidate, Consolidation } from "./consolidation.ts"
+import { copyMemory, type MemoryCopy, removeCopy } from "./copy.ts"
 import { type DreamPlaces, dreamPlaces } from "./dream-places.ts"
 import type { DreamTask } from "./dream-task.ts"
-import { installDream, proposalOf } from "./install.ts"
-import { copyMemory, removeCopy } from "./memory-copy.ts"
-import { dropPending, keepPending } from "./pending.ts"
-import { noteConsolidated } from "./work.ts"
+import { noteConsolidated } from "./due.ts"
+import { dropPending, installDream, keepPending, proposalOf } from "./install.ts"
 
 const MOST_NAMED = 5 // in a sentence
 const MOST_WHY = 400 // characters of the model's reasons that enter the history
 
-export interface DreamWork {
+interface DreamWork {
   readonly bank: MemoryBank
   readonly files: MemoryFiles
   /** Of the memory. */
@@ -73,32 +72,29 @@ export async function runDream(work: DreamWork): Promise<DreamEnd> {
   const attempt = await acquireConsolidationLock({ directory, clock })
   if (attempt.state === "held") return { state: "locked", responses: [], message: heldSentence(attempt.by, ALREADY) }
   const { lock } = attempt
-  const [billed, unread]: [ModelResponse[], string[]] = [[], []]
-  let end: DreamEnd = { state: "killed", message: KILLED, responses: billed }
-  try {
-    await atStep("locked")
-    await task.start()
-    end = await dreamUnderLock(work, { lock, billed, unread })
-    if (unread.length > 0) end = { ...end, message: `${end.message} ${leftOut(unread)}` }
-  } catch (error) {
-    end =
-      isStopped(work) && !isUnfinished(error)
-        ? { state: "killed", message: KILLED, responses: billed }
-        : { state: "failed", message: failedBecause(error), error, responses: billed }
-  } finally {
-    await removeCopy(copyOf(work)).catch(() => undefined) // the next dream does it
-    await lock.release(isSuccess(end) ? "success" : "failure").catch((error: unknown) => {
+  const dreamed = await dreamUnderLock(work, lock).catch((error) => endAfter(error, work))
+  await removeCopy(copyOf(work)).catch(() => undefined) // the next dream does it
+  const end = await lock.release(isSuccess(dreamed) ? "success" : "failure").then(
+    () => dreamed,
+    (error: unknown) => {
       const why = `The time of this dream could not be noted (${reasonWithPath(error)}), so the next may start sooner.`
-      end = { ...end, message: `${end.message} ${why}` }
-    })
-    await task.end(statusOf(end), {
-      message: end.message,
-      ...(work.dollarsFor ? { dollars: work.dollarsFor(end.responses) } : {}),
-      ...(end.state === "installed" ? { change: end.change.id } : {}),
-    })
-  }
+      return { ...dreamed, message: `${dreamed.message} ${why}` }
+    },
+  )
+  await task.end(statusOf(end), {
+    message: end.message,
+    ...(work.dollarsFor ? { dollars: work.dollarsFor(end.responses) } : {}),
+    ...(end.state === "installed" ? { change: end.change.id } : {}),
+  })
   await atStep("released")
   return end
+}
+
+/** `responses`: what was billed counts also if the dream ends early. */
+function endAfter(error: unknown, work: DreamWork, responses: readonly ModelResponse[] = []): DreamEnd {
+  return isStopped(work) && !isUnfinished(error)
+    ? { state: "killed", message: KILLED, responses }
+    : { state: "failed", message: failedBecause(error), error, responses }
 }
 
 const ALREADY = { does: "is consolidating this memory already", command: "strata unlock" }
@@ -140,26 +136,17 @@ function statusOf({ state }: DreamEnd): "completed" | "failed" | "killed" {
   return state === "failed" || state === "refused" ? "failed" : "completed"
 }
 
-interface Held {
-  readonly lock: ConsolidationLock
-  /** Filled while it runs: what was billed counts also if the dream ends early. */
-  readonly billed: ModelResponse[]
-  /** Filled with the memories that it had to leave out. */
-  readonly unread: string[]
-}
-
-async function dreamUnderLock(work: DreamWork, { lock, billed, unread }: Held): Promise<DreamEnd> {
+async function dreamUnderLock(work: DreamWork, lock: ConsolidationLock): Promise<DreamEnd> {
   const { bank, files, clock, task, consolidate, atStep = () => {} } = work
+  await atStep("locked")
+  await task.start()
   await clearLeftovers(work)
   const before = await bank.all() // takes edits made by hand into the history first
   const copy = await copyMemory({ files, directory: copyOf(work), since: lock.last })
-  unread.push(...copy.unread)
   await atStep("copied")
-  const signal = AbortSignal.any([work.signal, task.signal])
-  const base = copy.base
+  const { base } = copy
   const memories = before.filter(({ file }) => base.has(file))
   const project = await realpath(work.project)
-  const journals = await existing(work.journals)
   const check = (changed: ReadonlyMap<string, string | null>): Promise<Checked> =>
     checkConsolidation({
       ...{ base, before: memories, changed, now: clock.now() },
@@ -167,24 +154,40 @@ async function dreamUnderLock(work: DreamWork, { lock, billed, unread }: Held): 
     })
   const found = await check(new Map())
   const consolidation = await consolidate({
-    ...{ directory: copy.directory, project, journals, memories, signal, patience: work.patience },
+    ...{ directory: copy.directory, project, memories, patience: work.patience, maxTurns: work.maxTurns },
+    journals: await existing(work.journals),
     index: base.get(INDEX_FILE) ?? "",
     findings: found.state === "clean" ? found.repairs : [],
     now: clock.now(),
     last: lock.last,
-    maxTurns: work.maxTurns,
+    signal: AbortSignal.any([work.signal, task.signal]),
     onTurn: (turn) => task.turn(turn),
     onWrite: (file) => task.wrote(file),
   })
-  const { responses } = consolidation
-  billed.push(...responses)
+  try {
+    const end = await conclude(work, { consolidation, copy, check, before: memories })
+    return copy.unread.length > 0 ? { ...end, message: `${end.message} ${leftOut(copy.unread)}` } : end
+  } catch (error) {
+    return endAfter(error, work, consolidation.responses)
+  }
+}
+
+interface Consolidated {
+  readonly consolidation: Consolidation
+  readonly copy: MemoryCopy
+  readonly check: (changed: ReadonlyMap<string, string | null>) => Promise<Checked>
+  readonly before: readonly Memory[]
+}
+
+/** Takes over what the check lets through. */
+async function conclude(work: DreamWork, { consolidation, copy, check, before }: Consolidated): Promise<DreamEnd> {
+  const { atStep = () => {} } = work
+  const { responses, ended } = consolidation
   await atStep("consolidated")
-  if (isStopped(work) || consolidation.ended === "aborted") return { state: "killed", message: KILLED, responses }
-  if (consolidation.ended === "failed") throw consolidation.error
-  if (consolidation.ended === "unfinished")
-    throw new Error(`it was not done after ${work.maxTurns} turns (dream-turns)`)
-  const { texts: changed } = await copy.changes()
-  const checked = await check(changed)
+  if (isStopped(work) || ended === "aborted") return { state: "killed", message: KILLED, responses }
+  if (ended === "failed") throw consolidation.error
+  if (ended === "unfinished") throw new Error(`it was not done after ${work.maxTurns} turns (dream-turns)`)
+  const checked = await check(await copy.changes())
   await atStep("checked")
   if (checked.state === "refused")
     return {
@@ -193,14 +196,14 @@ async function dreamUnderLock(work: DreamWork, { lock, billed, unread }: Held): 
       message: `The dream was refused: ${checked.why}. The memory is as it was before.`,
     }
   if (isStopped(work)) return { state: "killed", message: KILLED, responses }
-  return settle(work, { checked, consolidation, base, before: memories })
+  return settle(work, { checked, consolidation, base: copy.base, before })
 }
 
 interface Settling {
   readonly checked: Extract<Checked, { state: "clean" }>
   readonly consolidation: Consolidation
   readonly base: ReadonlyMap<string, string>
-  readonly before: Parameters<typeof lossesOf>[0]
+  readonly before: readonly Memory[]
 }
 
 /** Installs the change, or keeps it for the person to decide. */

@@ -1,10 +1,6 @@
-/** Dreaming as a layer: after a query it looks whether it is time, and then dreams in the background. Or at once, when a person asks. */
-
-import type { DecisionDraft } from "../../journal/entries.ts"
-import type { ModelResponse } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
 import type { Flags } from "../../settings/flags.ts"
-import { backgroundBudget } from "../background-budget.ts"
+import { backgroundBudget, spendingOf } from "../background-budget.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import type { Quota } from "../quota.ts"
 import type { Dreamed, DreamFigures, Dreaming, Hold } from "./dreaming.ts"
@@ -62,15 +58,9 @@ function outcomeOf(end: Dreamed, { signal }: LayerContext): Outcome | undefined 
   if (end.state === "skipped" || end.state === "locked") return undefined
   const failures = end.state === "failed" && !signal.aborted ? [end.error] : []
   return {
-    drafts: spentOn(end.responses),
+    drafts: spendingOf(end.responses, "dream"),
     failures,
     counts: { [`dreams.${end.state}`]: 1 },
     ...(end.state === "failed" || end.state === "killed" ? {} : { message: end.message }),
   }
 }
-
-export const spentOn = (responses: readonly ModelResponse[]): readonly DecisionDraft[] =>
-  responses.map(({ id, model, usage }) => ({
-    ...{ type: "strata", subtype: "spent", purpose: "dream" },
-    ...{ model, responseId: id, usage },
-  }))

@@ -1,6 +1,8 @@
 /**
  * Layer 6: memories are merged, corrected and put in order while no one waits for it. A dream starts in the background when the gates are
  * open, or at once when a person asks. It can be watched, ended, reviewed and taken back.
+ *
+ * One dream is told in `dream.ts`: the lock, the copy, `consolidate/`, `check/`, the install. `due.ts` says when.
  */
 import { dirname } from "node:path"
 import type { Clock } from "../../base/clock.ts"
@@ -9,15 +11,21 @@ import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { StreamLimits } from "../../model/stream-limits.ts"
+import type { Consolidate } from "./consolidate/consolidate.ts"
 import { readConsolidationLock } from "./consolidate-lock.ts"
-import type { Consolidate } from "./consolidation.ts"
 import { cannotStart, type DreamEnd, type DreamStep, NOTHING, runDream } from "./dream.ts"
 import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 import { type DreamState, DreamTask, type KillAnswer, killDream, readDreamState } from "./dream-task.ts"
-import { checkGates, type GateAnswer, type GateFigures, type GateName } from "./gates.ts"
-import { type Installed, installDream } from "./install.ts"
-import { diffOf, dropPending, type PendingDream, readPending, withCurrentBase } from "./pending.ts"
-import { hasWork } from "./work.ts"
+import { checkGates, type GateAnswer, type GateFigures, type GateName, hasWork } from "./due.ts"
+import {
+  diffOf,
+  dropPending,
+  type Installed,
+  installDream,
+  type PendingDream,
+  readPending,
+  withCurrentBase,
+} from "./install.ts"
 
 export interface DreamingOptions {
   readonly bank: MemoryBank
@@ -243,11 +251,11 @@ export class Dreaming {
 
   async #run({ figures, patience, signal }: DreamOrder): Promise<DreamEnd> {
     const { daily, clock, journals: _, ...work } = this.#options
-    const task = new DreamTask({ clock, places: this.#places })
-    this.#task = task
-    task.on((state) => {
+    const onChange = (state: DreamState) => {
       for (const listener of this.#listeners) listener(state)
-    })
+    }
+    const task = new DreamTask({ clock, places: this.#places, onChange })
+    this.#task = task
     const end = await runDream({
       ...{ ...work, clock, task, patience },
       ...(daily ? { dollarsFor: (responses: readonly ModelResponse[]) => daily.dollarsFor(responses) } : {}),

@@ -1,10 +1,25 @@
-/** Installs what a dream proposes as one change of the memory: all of it or nothing. Edits made meanwhile in other files or lines stay. */
+/**
+ * What becomes of a dream's change. It is installed as one change of the memory: all of it or nothing, and edits made meanwhile in other
+ * files or lines stay. Or it waits for the person's consent, with the texts it started from, so it can be installed days later.
+ */
 
+import { rm } from "node:fs/promises"
+import type { Clock } from "../../base/clock.ts"
+import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
-import type { Memory, MemoryChange, Provenance } from "../../memory/memory.ts"
+import type { Memory, MemoryChange, MemoryText, Provenance } from "../../memory/memory.ts"
 import { MemoryConflictError } from "../../memory/plan-change.ts"
-import type { DreamProposal } from "./pending.ts"
+import { readConsolidationLock } from "./consolidate-lock.ts"
+import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-places.ts"
+
+export interface DreamProposal {
+  readonly why: string
+  readonly puts: readonly MemoryText[]
+  readonly removals: readonly string[]
+  /** The texts that it started from; `null` if there was no file. */
+  readonly base: ReadonlyMap<string, string | null>
+}
 
 /** What came of a change that a dream proposed. */
 export type Installed =
@@ -47,3 +62,77 @@ export function proposalOf(change: {
 }
 
 const sourced = (source: Provenance | undefined) => (source ? { source } : {})
+
+/** A change to the memories that waits for consent. */
+export interface PendingDream extends DreamProposal {
+  readonly id: string
+  readonly at: string
+  /** Why a person must decide, as a sentence. */
+  readonly reason: string
+  /** Memories that would go out of view. */
+  readonly lost: readonly string[]
+}
+
+interface Stored extends Omit<PendingDream, "base"> {
+  readonly base: readonly (readonly [string, string | null])[]
+}
+
+export async function keepPending(places: DreamPlaces, pending: PendingDream): Promise<void> {
+  const puts = pending.puts.map((put) => ({ ...put, text: maskSecrets(put.text) }))
+  const base = [...pending.base].map(([file, text]) => [file, text && maskSecrets(text)] as const)
+  const stored: Stored = { ...pending, why: maskSecrets(pending.why), puts, base }
+  await writeWhole(places.pending, `${JSON.stringify(stored, undefined, 1)}\n`)
+}
+
+export async function readPending(places: DreamPlaces): Promise<PendingDream | undefined> {
+  const stored = await readJson<Stored>(places.pending)
+  if (!Array.isArray(stored?.puts) || !Array.isArray(stored.base)) return undefined
+  return { ...stored, base: new Map(stored.base) }
+}
+
+export const dropPending = (places: DreamPlaces): Promise<void> => rm(places.pending, { force: true })
+
+/** With the texts as they are now, where only a mask makes the difference: an install compares them byte for byte. */
+export async function withCurrentBase(
+  pending: PendingDream,
+  textOf: (file: string) => Promise<string | undefined>,
+): Promise<PendingDream> {
+  const base = new Map<string, string | null>()
+  for (const [file, text] of pending.base) {
+    const current = text === null ? undefined : await textOf(file)
+    base.set(file, current !== undefined && maskSecrets(current) === text ? current : text)
+  }
+  return { ...pending, base }
+}
+
+/** What it would change, as a unified diff. */
+export async function diffOf({ puts, removals, base }: DreamProposal): Promise<string> {
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import("diff")
+  const changes = [...puts, ...removals.map((file) => ({ file, text: undefined }))]
+  return changes
+    .sort((a, b) => (a.file < b.file ? -1 : 1))
+    .map(({ file, text }) => {
+      const before = base.get(file) ?? undefined
+      const [from, to] = [
+        before === undefined ? "/dev/null" : `a/${file}`,
+        text === undefined ? "/dev/null" : `b/${file}`,
+      ]
+      const headers = { headerOptions: FILE_HEADERS_ONLY }
+      return createTwoFilesPatch(from, to, maskSecrets(before ?? ""), text ?? "", undefined, undefined, headers)
+    })
+    .join("")
+}
+
+/**
+ * Removes what dreams keep about a memory that is erased: a change that waits for consent, the last state, and left copies. False while a
+ * dream runs: it works on a copy that has the memory in it.
+ */
+export async function eraseDreamTraces(file: string, place: { directory: string; clock: Clock }): Promise<boolean> {
+  const places = dreamPlaces(place.directory)
+  if ((await readConsolidationLock(place)).heldBy !== undefined) return false
+  const pending = await readPending(places)
+  if (pending?.base.has(file) || pending?.puts.some((put) => put.text.includes(file))) await dropPending(places)
+  await rm(places.status, { force: true }) // the turns in it may quote any memory
+  await rm(places.copies, { recursive: true, force: true })
+  return true
+}

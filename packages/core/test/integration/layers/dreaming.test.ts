@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { extractiveBrain } from "../../../../sim/src/brains/extractive.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
-import { consolidateWithModel } from "../../../src/layers/6-dreaming/consolidate-with-model.ts"
+import { consolidateWithModel } from "../../../src/layers/6-dreaming/consolidate/consolidate.ts"
 import { linkedFile } from "../../../src/memory/index-file.ts"
 import { isCurrent } from "../../../src/memory/memory.ts"
 import { dreamProject, FIGURES, memoriesIn, memoryText, OTHERS } from "../../dreams.ts"

@@ -1,6 +1,6 @@
 /** The memories as a dream would leave them. The rules of the check change them here, and each change is noted in a sentence. */
-import type { Memory } from "../../memory/memory.ts"
-import { type FileFacts, parseMemory, renderMemory } from "../../memory/topic-file.ts"
+import type { Memory } from "../../../memory/memory.ts"
+import { type FileFacts, parseMemory, renderMemory } from "../../../memory/topic-file.ts"
 
 export interface Item {
   readonly memory: Memory

@@ -3,11 +3,11 @@
  * and how sure it is, what did not work stays marked, and what only a tool said becomes no rule. A rule of the person changes only if the
  * new text has nothing but their own sentences.
  */
-import { instructionIn, lessTrusted, refusalOf, trespassOf } from "../../memory/instruction-guard.ts"
-import { BASES, isPersons, isRule, type Memory, type Provenance } from "../../memory/memory.ts"
-import { titleOf } from "../../memory/own-words.ts"
-import { isMadeOf, type Statement, statementsIn } from "../../memory/statements.ts"
-import type { CheckedMemories, Item } from "./checked-memories.ts"
+import { instructionIn, lessTrusted, refusalOf, trespassOf } from "../../../memory/instruction-guard.ts"
+import { BASES, isPersons, isRule, type Memory, type Provenance } from "../../../memory/memory.ts"
+import { titleOf } from "../../../memory/own-words.ts"
+import { isMadeOf, type Statement, statementsIn } from "../../../memory/statements.ts"
+import type { CheckedMemories, Item } from "./memories.ts"
 
 const SAME_CLAIM = 0.6 // share of a line's words that also occur in the other text
 const REWORDED = 0.5

@@ -20,17 +20,11 @@ export interface MemoryCopy {
   readonly base: ReadonlyMap<string, string>
   /** Memories and folders that could not be read. They are not part of the copy. */
   readonly unread: readonly string[]
-  /** What differs now. `null`: the file was removed or emptied. */
-  changes(): Promise<CopyChanges>
+  /** What differs now. `null`: the file was removed or emptied. Files that cannot be memories are left out. */
+  changes(): Promise<ReadonlyMap<string, string | null>>
 }
 
-export interface CopyChanges {
-  readonly texts: ReadonlyMap<string, string | null>
-  /** Files that cannot be memories, one sentence each. They are left out. */
-  readonly problems: readonly string[]
-}
-
-export interface CopyOrder {
+interface CopyOrder {
   readonly files: MemoryFiles
   /** A new directory. */
   readonly directory: string
@@ -67,11 +61,11 @@ export async function copyMemory({ files, directory, since }: CopyOrder): Promis
     base,
     unread,
     async changes() {
-      const { texts: now, problems } = await readCopy(real)
+      const now = await readCopy(real)
       const texts = new Map<string, string | null>()
       for (const [path, text] of now) if (copied.get(path) !== text && text.trim() !== "") texts.set(path, text)
       for (const path of copied.keys()) if ((now.get(path) ?? "").trim() === "") texts.set(path, null)
-      return { texts, problems }
+      return texts
     },
   }
 }
@@ -84,18 +78,15 @@ export function isLogSince(path: string, since: Date | undefined): boolean {
   return day !== undefined && (since === undefined || day >= since.toISOString().slice(0, day.length))
 }
 
-async function readCopy(directory: string): Promise<{ texts: Map<string, string>; problems: string[] }> {
+async function readCopy(directory: string): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>()
-  const problems: string[] = []
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   for (const entry of entries) {
     const file = join(entry.parentPath, entry.name)
     const path = relative(directory, file).split(sep).join("/")
     if (!entry.isFile() || path.startsWith(LOGS)) continue
-    const facts = await lstat(file)
-    if ((!isTopicFile(path) && path !== INDEX_FILE) || facts.size > MOST_FILE_BYTES)
-      problems.push(`${path} cannot be a memory, so it was left out.`)
-    else texts.set(path, await readFile(file, "utf8"))
+    const isMemory = (isTopicFile(path) || path === INDEX_FILE) && (await lstat(file)).size <= MOST_FILE_BYTES
+    if (isMemory) texts.set(path, await readFile(file, "utf8"))
   }
-  return { texts, problems }
+  return texts
 }

@@ -1,12 +1,24 @@
 /**
- * Whether it is time to consolidate, the cheapest question first. The first "no" ends it, with a reason that a person can read. The lock
- * is the last gate and is taken elsewhere.
+ * Whether a dream is due. First whether it is time, the cheapest question first: the first "no" ends it, with a reason that a person can
+ * read. Then whether there is anything to do. The lock is the last gate and is taken elsewhere.
  */
+
+import { hash } from "node:crypto"
+import { existsSync } from "node:fs"
 import { mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import type { Clock } from "../../base/clock.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
+import type { MemoryFiles } from "../../journal/memory-files.ts"
+import type { MemoryBank } from "../../memory/bank.ts"
+import { namedThings } from "../../memory/claims.ts"
+import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
+import { isCurrent, type Memory } from "../../memory/memory.ts"
+import { keysOf } from "../../memory/relation.ts"
+import { checkConsolidation } from "./check/check.ts"
 import { readConsolidationLock } from "./consolidate-lock.ts"
+import { isLogSince } from "./copy.ts"
+import { type DreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
@@ -32,7 +44,7 @@ export interface GateFigures {
   readonly conversations: number
 }
 
-export interface GatePlace {
+interface GatePlace {
   /** Of the memory. */
   readonly directory: string
   /** Directories with the project's journals. */
@@ -108,4 +120,63 @@ async function touch(path: string, time: Date): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
   await writeFile(path, "", { mode: FILE_MODE, flag: "a" })
   await utimes(path, time, time)
+}
+
+interface WorkPlace {
+  readonly bank: MemoryBank
+  readonly files: MemoryFiles
+  readonly project: string
+  readonly places: DreamPlaces
+  readonly now: Date
+  readonly last?: Date | undefined
+}
+
+/**
+ * Found out without a lock, a write or a request: the memory changed since the last dream, and a rule has something to repair, or a reader
+ * might find what rules do not.
+ */
+export async function hasWork({ bank, files, project, places, now, last }: WorkPlace): Promise<boolean> {
+  const memories = await bank.all()
+  const { texts, hasLogs } = await readAll(files, last)
+  if (memories.length === 0 && !hasLogs) return false
+  const known = await readJson<{ print: string }>(places.consolidated)
+  if (known?.print === printOf(texts) && !hasLogs) return false
+  const before = memories.filter(({ file }) => texts.has(file))
+  const projectHas = (path: string) => existsSync(join(project, path))
+  const checked = await checkConsolidation({ base: texts, before, changed: new Map(), now, projectHas })
+  return checked.state === "refused" || checked.texts.size > 0 || hasLogs || isWorthReading(before)
+}
+
+/** What memories say, in one word. The index follows them. */
+function printOf(texts: ReadonlyMap<string, string>): string {
+  const listed = [...texts].filter(([path]) => path !== INDEX_FILE).map((one) => JSON.stringify(one))
+  return hash("sha256", listed.sort().join("\n"))
+}
+
+/** After a dream: the same memory needs no second one. */
+export const noteConsolidated = (places: DreamPlaces, texts: ReadonlyMap<string, string>): Promise<void> =>
+  writeWhole(places.consolidated, `${JSON.stringify({ print: printOf(texts) })}\n`)
+
+/** Two memories have a word in common, or one names something that the project may no longer have. */
+function isWorthReading(memories: readonly Memory[]): boolean {
+  const seen = new Set<string>()
+  for (const memory of memories.filter(isCurrent)) {
+    const keys = keysOf(memory)
+    if (keys.some((key) => seen.has(key)) || namedThings(`${memory.description}\n${memory.body}`).length > 0)
+      return true
+    for (const key of keys) seen.add(key)
+  }
+  return false
+}
+
+async function readAll(files: MemoryFiles, last: Date | undefined) {
+  const texts = new Map<string, string>()
+  let hasLogs = false
+  for (const { path, isClosed } of await files.list()) {
+    hasLogs ||= isLogSince(path, last)
+    if (isClosed || (!isTopicFile(path) && path !== INDEX_FILE)) continue
+    const text = await files.read(path).catch(() => undefined)
+    if (text !== undefined) texts.set(path, text)
+  }
+  return { texts, hasLogs }
 }

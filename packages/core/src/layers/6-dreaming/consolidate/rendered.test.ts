@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import type { Memory } from "../../memory/memory.ts"
-import { dreamPrompt, dreamSystemPrompt } from "./consolidate-with-model.ts"
+import type { Memory } from "../../../memory/memory.ts"
+import { dreamPrompt, dreamSystemPrompt } from "./consolidate.ts"
 
 const memory = (file: string, more: Partial<Memory> = {}): Memory => ({
   ...{ file, name: file, description: `About ${file}`, type: "project", body: "" },
@@ -27,7 +27,7 @@ test("L6-3 the prompt has four phases, and says what a dream may do", async () =
     findings: ["MEMORY.md: its lines did not match the memories."],
     now: new Date("2026-05-01T12:00:00.000Z"),
     last: new Date("2026-04-20T12:00:00.000Z"),
-    turns: 30,
+    maxTurns: 30,
   })
   await expect(`${dreamSystemPrompt()}\n\n---\n\n${prompt}\n`).toMatchFileSnapshot("rendered/dream.md")
 })
@@ -40,7 +40,7 @@ test("L6-3 long lists are cut, and nothing is said as nothing", () => {
     index: "",
     findings: [],
     now: new Date(0),
-    turns: 5,
+    maxTurns: 5,
   }
   expect(dreamPrompt({ ...input, memories: [] })).toContain("<index>\n(none)\n</index>")
   const many = Array.from({ length: 1_000 }, (_, n) => memory(`m-${n}.md`))

@@ -1,14 +1,14 @@
 /** The tools of a dream: reading in three places, writing in the copy only. Everything else is refused. */
 
 import { dirname, join, relative, sep } from "node:path"
-import type { Clock } from "../../base/clock.ts"
-import { cloneSurroundings, withoutTools } from "../../forks/fork-state.ts"
-import type { Allows } from "../../forks/fork-tools.ts"
-import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
-import { FileReads } from "../../tools/files/read-state.ts"
-import type { CommandFacts, FileUse, SimpleCommand, UnusualKind } from "../../tools/shell/command/facts.ts"
-import type { Confinement } from "../../tools/shell/confinement.ts"
-import type { PermissionQuestion, SharedToolContext, Tool } from "../../tools/tool.ts"
+import type { Clock } from "../../../base/clock.ts"
+import { cloneSurroundings, withoutTools } from "../../../forks/fork-state.ts"
+import type { Allows } from "../../../forks/fork-tools.ts"
+import { INDEX_FILE, isTopicFile } from "../../../memory/file-names.ts"
+import { FileReads } from "../../../tools/files/read-state.ts"
+import type { CommandFacts, FileUse, SimpleCommand, UnusualKind } from "../../../tools/shell/command/facts.ts"
+import type { Confinement } from "../../../tools/shell/confinement.ts"
+import type { PermissionQuestion, SharedToolContext, Tool } from "../../../tools/tool.ts"
 
 const SHELL_TIMEOUT_MS = 20_000
 const SHELL_CHARACTERS = 20_000
@@ -47,10 +47,10 @@ export async function openDreamTools(
 ): Promise<DreamTools> {
   // loaded when a dream starts: they bring a schema library
   const [{ fileTools }, { bashTool }, { ShellSession }, { defaultConfinement }] = await Promise.all([
-    import("../../tools/coding-tools.ts"),
-    import("../../tools/shell/bash.ts"),
-    import("../../tools/shell/shell-session.ts"),
-    import("../../tools/shell/confinement.ts"),
+    import("../../../tools/coding-tools.ts"),
+    import("../../../tools/shell/bash.ts"),
+    import("../../../tools/shell/shell-session.ts"),
+    import("../../../tools/shell/confinement.ts"),
   ])
   const shell = new ShellSession({
     timeoutMs: SHELL_TIMEOUT_MS,

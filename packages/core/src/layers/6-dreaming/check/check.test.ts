@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { memoryText } from "../../../test/dreams.ts"
-import { INDEX_FILE } from "../../memory/file-names.ts"
-import { MOST_INDEX_LINES } from "../../memory/index-file.ts"
-import type { Provenance } from "../../memory/memory.ts"
-import { parseMemory } from "../../memory/topic-file.ts"
+import { memoryText } from "../../../../test/dreams.ts"
+import { INDEX_FILE } from "../../../memory/file-names.ts"
+import { MOST_INDEX_LINES } from "../../../memory/index-file.ts"
+import type { Provenance } from "../../../memory/memory.ts"
+import { parseMemory } from "../../../memory/topic-file.ts"
 import { type Checked, checkConsolidation, lossesOf } from "./check.ts"
 
 type Texts = Readonly<Record<string, string>>

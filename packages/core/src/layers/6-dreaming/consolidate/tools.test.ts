@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { scratchDirectory } from "../../../test/tool-context.ts"
-import { systemClock } from "../../base/clock.ts"
-import { runForkCalls } from "../../forks/fork-tools.ts"
-import type { ToolUse } from "../../messages/blocks.ts"
-import { type Confinement, defaultConfinement } from "../../tools/shell/confinement.ts"
-import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
+import { scratchDirectory } from "../../../../test/tool-context.ts"
+import { systemClock } from "../../../base/clock.ts"
+import { runForkCalls } from "../../../forks/fork-tools.ts"
+import type { ToolUse } from "../../../messages/blocks.ts"
+import { type Confinement, defaultConfinement } from "../../../tools/shell/confinement.ts"
+import { openDreamTools, type RulesOnReading } from "./tools.ts"
 
 async function place(rules?: RulesOnReading, confinement?: () => Confinement) {
   const top = scratchDirectory()

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
 import { LOCK_FILE } from "./consolidate-lock.ts"
-import { checkGates, type GateFigures } from "./gates.ts"
+import { checkGates, type GateFigures } from "./due.ts"
 
 const HOUR = 3_600_000
 const FIGURES: GateFigures = { isOn: true, gapHours: 24, rescanMinutes: 10, conversations: 5 }

@@ -1,21 +1,54 @@
 /**
- * A model consolidates the copy, in a small conversation of its own. It is about other conversations, so it does not start from the
+ * What consolidates a copy of the memory. The default asks a model, in a small conversation of its own. It is about other conversations, so it does not start from the
  * current one's request, and that one's cache is not touched.
  */
 
 import { relative, sep } from "node:path"
-import type { Clock } from "../../base/clock.ts"
-import { promptText } from "../../base/prompt-file.ts"
-import { runTurns, type TurnsOutcome } from "../../forks/turns.ts"
-import { isCurrent, type Memory } from "../../memory/memory.ts"
-import { type Block, isToolUse, textOf } from "../../messages/blocks.ts"
-import type { Model } from "../../model/model.ts"
-import { sentModelName } from "../../tokens/models.ts"
-import { executed } from "../../tools/defaults.ts"
-import type { Confinement } from "../../tools/shell/confinement.ts"
-import type { Tool } from "../../tools/tool.ts"
-import type { Consolidate, Consolidation, ConsolidationTask } from "./consolidation.ts"
-import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
+import { type Clock, dayOf } from "../../../base/clock.ts"
+import { fillPrompt, promptText } from "../../../base/prompt-file.ts"
+import { runTurns, type TurnsOutcome } from "../../../forks/turns.ts"
+import { isCurrent, type Memory } from "../../../memory/memory.ts"
+import { type Block, isToolUse, textOf } from "../../../messages/blocks.ts"
+import type { Model, ModelResponse } from "../../../model/model.ts"
+import type { StreamLimits } from "../../../model/stream-limits.ts"
+import { sentModelName } from "../../../tokens/models.ts"
+import { executed } from "../../../tools/defaults.ts"
+import type { Confinement } from "../../../tools/shell/confinement.ts"
+import type { Tool } from "../../../tools/tool.ts"
+import type { DreamTurn } from "../dream-task.ts"
+import { openDreamTools, type RulesOnReading } from "./tools.ts"
+
+/** Changes files in the copy and nothing else. */
+export type Consolidate = (task: ConsolidationTask) => Promise<Consolidation>
+
+export interface ConsolidationTask {
+  /** The copy, links followed. */
+  readonly directory: string
+  readonly project: string
+  readonly journals: readonly string[]
+  readonly memories: readonly Memory[]
+  readonly index: string
+  /** What a look at the files found, one line each. */
+  readonly findings: readonly string[]
+  readonly now: Date
+  readonly last?: Date | undefined
+  /** The most requests to a model. */
+  readonly maxTurns: number
+  readonly patience?: StreamLimits | undefined
+  readonly signal: AbortSignal
+  readonly onTurn: (turn: DreamTurn) => void
+  /** A file of the copy was written; the path is relative to it. */
+  readonly onWrite: (file: string) => void
+}
+
+export interface Consolidation {
+  readonly ended: "done" | "unfinished" | "aborted" | "failed"
+  /** What it did and why, for the person. */
+  readonly why: string
+  /** Everything that was billed. */
+  readonly responses: readonly ModelResponse[]
+  readonly error?: unknown
+}
 
 const MOST_OUTPUT = 16_000 // tokens of one answer: several files at once
 const MOST_CALL_CHARACTERS = 120
@@ -34,7 +67,7 @@ export const consolidateWithModel =
     const { directory, project, journals, maxTurns, patience, signal } = task
     const opened = await openDreamTools({ copy: directory, project, journals, rules }, { clock, env, confinement })
     try {
-      const { toolDefinition } = await import("../../tools/definition/definition.ts") // loads schema libraries
+      const { toolDefinition } = await import("../../../tools/definition/definition.ts") // loads schema libraries
       const outcome = await runTurns({
         ...{ model, maxTurns, signal, context: opened.context, allows: opened.allows },
         tools: opened.tools.map((tool) => watched(tool, task)),
@@ -43,7 +76,7 @@ export const consolidateWithModel =
           max_tokens: Math.min(MOST_OUTPUT, model.facts.maxOutput),
           system: dreamSystemPrompt(),
           tools: await Promise.all(opened.tools.map(toolDefinition)),
-          messages: [{ role: "user", content: [{ type: "text", text: dreamPrompt({ ...task, turns: maxTurns }) }] }],
+          messages: [{ role: "user", content: [{ type: "text", text: dreamPrompt(task) }] }],
         },
         // its own turns follow each other closely
         stream: { purpose: "dream", writesCache: true, lifetime: "5m", ...(patience ? { limits: patience } : {}) },
@@ -94,24 +127,11 @@ const asConsolidation = ({ ended, text, responses, error }: TurnsOutcome): Conso
 
 const SYSTEM = promptText(new URL("./system.md", import.meta.url))
 const PROMPT = promptText(new URL("./prompt.md", import.meta.url))
-const VARIABLE = /\{\{([a-z]+)\}\}/g
 const MOST_LISTED = 300 // lines; about 40 tokens each
 const MOST_FINDINGS = 60
 const NONE = "(none)"
 
-interface PromptInput {
-  /** The copy. */
-  readonly directory: string
-  readonly project: string
-  readonly journals: readonly string[]
-  readonly index: string
-  readonly memories: readonly Memory[]
-  /** What a look at the files found, one line each. */
-  readonly findings: readonly string[]
-  readonly now: Date
-  readonly last?: Date | undefined
-  readonly turns: number
-}
+type PromptInput = Omit<ConsolidationTask, "patience" | "signal" | "onTurn" | "onWrite">
 
 /** The request of a dream: its own system prompt, and the four phases with what is known before it starts. `rendered/` shows it whole. */
 export const dreamSystemPrompt = (): string => SYSTEM.trimEnd()
@@ -119,7 +139,7 @@ export const dreamSystemPrompt = (): string => SYSTEM.trimEnd()
 export function dreamPrompt(input: PromptInput): string {
   const { memories, now, last } = input
   const newest = [...memories].sort((a, b) => compare(b.confirmed, a.confirmed) || compare(a.file, b.file))
-  return filled(PROMPT, {
+  return fillPrompt(PROMPT, {
     directory: input.directory,
     project: input.project,
     journals: input.journals.join(", "),
@@ -128,7 +148,7 @@ export function dreamPrompt(input: PromptInput): string {
     findings: listed(input.findings, MOST_FINDINGS),
     today: dayOf(now),
     last: last ? `on ${dayOf(last)}` : "never",
-    turns: String(input.turns),
+    turns: String(input.maxTurns),
   }).trimEnd()
 }
 
@@ -136,7 +156,7 @@ function lineFor(memory: Memory): string {
   const facts = [
     memory.type,
     `${memory.basis} by ${memory.source.saidBy}`,
-    `confirmed ${memory.confirmed.slice(0, "2026-01-01".length)}`,
+    `confirmed ${dayOf(memory.confirmed)}`,
     ...(memory.failed ? ["did not work"] : []),
     ...(isCurrent(memory) ? [] : [`superseded by ${memory.supersededBy}`]),
     ...(memory.doubtedBy === undefined ? [] : [`${memory.doubtedBy} may say otherwise`]),
@@ -150,11 +170,5 @@ function listed(lines: readonly string[], most: number): string {
   return rest <= 0 ? lines.join("\n") : [...lines.slice(0, most), `… and ${rest} more.`].join("\n")
 }
 
-/** In one pass, so that a value that looks like a variable stays as it is. */
-function filled(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(VARIABLE, (whole, name: string) => (Object.hasOwn(values, name) ? values[name]! : whole))
-}
-
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
-const dayOf = (time: Date): string => time.toISOString().slice(0, "2026-01-01".length)
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,165 @@
+/**
+ * The check after the model's part. It repairs by rule what a rule can repair, and refuses the rest. Run without changes, it finds what is
+ * wrong with the memories as they are.
+ */
+
+import { dayOf } from "../../../base/clock.ts"
+import { INDEX_FILE } from "../../../memory/file-names.ts"
+import { linkedFile, loadedIndex, updateIndex } from "../../../memory/index-file.ts"
+import { isCurrent, isRule, type Memory } from "../../../memory/memory.ts"
+import { type CheckedMemories, checkedMemories, compareAge } from "./memories.ts"
+import { checkProvenance, share, wordsOf } from "./provenance.ts"
+import { checkSupersession } from "./supersession.ts"
+
+/** Files of the project: a link may mean one of them. */
+type ProjectHas = (path: string) => boolean
+
+interface CheckInput {
+  /** The texts before the dream: memories and the index. */
+  readonly base: ReadonlyMap<string, string>
+  readonly before: readonly Memory[]
+  /** What the dream changed; `null` removes. */
+  readonly changed: ReadonlyMap<string, string | null>
+  readonly now: Date
+  readonly projectHas: ProjectHas
+}
+
+export type Checked =
+  | {
+      readonly state: "clean"
+      /** What to install; `null` removes. */
+      readonly texts: ReadonlyMap<string, string | null>
+      readonly after: readonly Memory[]
+      /** What was repaired, one sentence each. */
+      readonly repairs: readonly string[]
+    }
+  /** `why` is the end of a sentence. */
+  | { readonly state: "refused"; readonly why: string }
+
+export async function checkConsolidation(input: CheckInput): Promise<Checked> {
+  const { base, before, now, projectHas } = input
+  const today = dayOf(now)
+  const changed = new Map([...input.changed].filter(([file]) => file !== INDEX_FILE))
+  const memories = await checkedMemories({ base, before, changed, today })
+  const refusal = checkProvenance(memories, today)
+  if (refusal) return { state: "refused", why: refusal }
+  checkSupersession(memories)
+  checkLinks(memories, projectHas)
+  const texts = new Map(await memories.texts())
+  const given = input.changed.get(INDEX_FILE)
+  const listed = base.get(INDEX_FILE)
+  const index = checkedIndex({ text: given ?? listed, before: listed, memories, projectHas })
+  if (index !== (listed ?? "")) texts.set(INDEX_FILE, index)
+  const repairs = [...memories.repairs, ...(isIndexRepaired(index, given ?? listed) ? [INDEX_REPAIRED] : [])]
+  return { state: "clean", texts, after: [...memories.items.values()].map(({ memory }) => memory), repairs }
+}
+
+const INDEX_REPAIRED = `${INDEX_FILE}: its lines did not match the memories.`
+const isIndexRepaired = (index: string, given: string | undefined): boolean => index.trim() !== (given ?? "").trim()
+
+/** A link to a markdown file beside the one it is in. Other paths belong to the project. */
+const LINK = /\[([^\]\n]*)\]\((?:\.\/)?([^()\s/#:]+\.md)(#[^()\s]*)?\)/g
+
+/** No link leads nowhere. */
+function checkLinks(memories: CheckedMemories, projectHas: ProjectHas): void {
+  for (const { memory } of [...memories.items.values()]) {
+    const body = memory.body.replace(LINK, (whole, label: string, target: string, part = "") => {
+      const found = memories.items.get(target)?.memory
+      if (!found) return projectHas(target) ? whole : label
+      const current = isCurrent(memory) ? currentOf(found, memories) : found
+      return current.file === target || current.file === memory.file ? whole : `[${label}](${current.file}${part})`
+    })
+    if (body !== memory.body)
+      memories.set(memory.file, { ...memory, body }, `${memory.file}: a link led to no current memory.`)
+  }
+}
+
+/** Follows the marks of supersession. */
+function currentOf(memory: Memory, memories: CheckedMemories): Memory {
+  const seen = new Set<string>()
+  let at = memory
+  while (at.supersededBy !== undefined && !seen.has(at.file)) {
+    seen.add(at.file)
+    const next = memories.items.get(at.supersededBy)?.memory
+    if (!next) return at
+    at = next
+  }
+  return at
+}
+
+interface IndexCheck {
+  /** As the dream left it. */
+  readonly text: string | undefined
+  /** The index before the dream. */
+  readonly before: string | undefined
+  readonly memories: CheckedMemories
+  readonly projectHas: ProjectHas
+}
+
+/** The index in step with the memories. If it is too long, rules and what was confirmed last come first: the rest is cut when it is loaded. */
+function checkedIndex({ text, before, memories, projectHas }: IndexCheck): string {
+  const all = [...memories.items.values()].map(({ memory }) => memory)
+  const gone = new Set([...memories.before.keys()].filter((file) => !memories.items.has(file)))
+  const had = new Set((before ?? "").split("\n"))
+  const isDead = (line: string) => {
+    const file = linkedFile(line)
+    if (!had.has(line) && (file === undefined ? line.trim() !== "" : !memories.items.has(file))) return true // a dream writes no lines of its own
+    return file !== undefined && !memories.items.has(file) && !projectHas(file)
+  }
+  const alive = (text ?? "")
+    .split("\n")
+    .filter((line) => !isDead(line))
+    .join("\n")
+  const renewed = new Set(
+    all.filter((memory) => isRenewed(memories.before.get(memory.file), memory)).map(({ file }) => file),
+  )
+  const updated = updateIndex({ text: alive === "" ? undefined : alive, memories: all, renewed, gone })
+  return loadedIndex(updated).isCut ? ordered(updated, memories) : updated
+}
+
+const isRenewed = (before: Memory | undefined, after: Memory): boolean =>
+  before !== undefined &&
+  (before.name !== after.name || before.description !== after.description || before.failed !== after.failed)
+
+function ordered(index: string, { items }: CheckedMemories): string {
+  const lines = index.split("\n")
+  const memoryOf = (line: string) => items.get(linkedFile(line) ?? "")?.memory
+  const rank = (memory: Memory) => (isRule(memory) ? 0 : 1)
+  const listed = lines.filter((line) => memoryOf(line))
+  const best = [...listed].sort((one, other) => {
+    const [a, b] = [memoryOf(one)!, memoryOf(other)!]
+    return rank(a) - rank(b) || compareAge(b, a)
+  })
+  const first = lines.findIndex((line) => memoryOf(line))
+  const rest = lines.filter((line) => !memoryOf(line))
+  return [...rest.slice(0, first), ...best, ...rest.slice(first)].join("\n")
+}
+
+const MOST_LOST = 1 / 4
+const GUTTED = 1 / 4 // of its words are left
+
+interface Losses {
+  readonly files: readonly string[]
+  /** Memories in view before the dream. */
+  readonly of: number
+  readonly needsConsent: boolean
+}
+
+/**
+ * How much a dream would take out of view. More than a quarter at once needs the person's consent. Every memory that leaves the index
+ * counts, however alike the one is that takes its place, and so does one that a dream empties: "62 files became 3, all is well" must not
+ * pass.
+ */
+export function lossesOf(before: readonly Memory[], after: readonly Memory[]): Losses {
+  const now = new Map(after.map((memory) => [memory.file, memory]))
+  const files = before.filter((memory) => isLost(memory, now.get(memory.file))).map(({ file }) => file)
+  const of = before.filter(isCurrent).length
+  return { files, of, needsConsent: files.length > of * MOST_LOST }
+}
+
+function isLost(memory: Memory, left: Memory | undefined): boolean {
+  if (!left) return true
+  if (!isCurrent(memory)) return false // it was out of view already
+  const words = wordsOf(memory.body)
+  return !isCurrent(left) || (words.size > 0 && share(words, wordsOf(left.body)) < GUTTED)
+}
