@@ -3,8 +3,7 @@ import { conversation } from "../../../test/builders.ts"
 import type { Message } from "../../messages/messages.ts"
 import { findModel } from "../../tokens/models.ts"
 import { Views } from "../../views/views.ts"
-import { type ApiInput, editsForServer, serverTrigger } from "./by-api.ts"
-import { turnsSincePause } from "./by-time.ts"
+import { type ApiInput, editsForServer, serverTrigger, turnsSincePause } from "./by-api.ts"
 
 const HOUR = 3_600_000
 const START = Date.parse("2026-01-01T00:00:00.000Z")

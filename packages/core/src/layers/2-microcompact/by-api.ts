@@ -6,6 +6,9 @@
  * break its cache. So once it has cleared, it is asked to keep exactly what it kept then. It moves on when the context has grown to the
  * trigger again and a clearing is worth it.
  */
+
+import { isThinking } from "../../messages/blocks.ts"
+import { contentOf } from "../../messages/messages.ts"
 import type { RequestExtras } from "../../messages/request.ts"
 import {
   CALLS_KEPT_BY_DEFAULT,
@@ -14,8 +17,10 @@ import {
   contextManagement,
 } from "../../model/context-management.ts"
 import type { ModelAccepts } from "../../tokens/model-facts.ts"
-import type { LayerContext } from "../layer.ts"
-import { cacheLifetime, cacheState } from "./cache-state.ts"
+import type { Views } from "../../views/views.ts"
+import type { LayerContext, Sender } from "../layer.ts"
+import { type MessageFold, SettledFold } from "../settled-fold.ts"
+import { cacheLifetime, cacheState, idleMinutes } from "./cache-state.ts"
 import { cachePrices, paybackTurns, remainingTurns } from "./payback.ts"
 import { READ_LIKE, survey, WRITE_LIKE } from "./survey.ts"
 
@@ -35,6 +40,31 @@ export interface ApiInput {
   readonly keep: number
   /** How many of the newest calls keep their results: as many as the server kept when it last cleared. */
   readonly keepCalls?: number | undefined
+}
+
+/** What a request of the conversation, or of a fork, asks for. */
+export function askServer(context: LayerContext, sender: Sender): RequestExtras | undefined {
+  const { facts, flags, views, now } = context
+  const trigger = triggerFor(context)
+  return editsForServer({
+    accepts: facts.accepts,
+    tools: views.context.toolNames,
+    turnsSincePause: () => turnsSincePause({ views, now, gapMinutes: flags.figures["idle-gap"] }),
+    trigger,
+    clearable: flags.clearableTools,
+    keep: flags.figures["api-clear-keep"],
+    keepCalls: sender === "fork" ? views.context.serverKept.inCache : callsToKeep(context, trigger),
+  })
+}
+
+/** The server moves on only with a request of the conversation, whose next requests read what that writes. */
+function callsToKeep(context: LayerContext, trigger: number): number | undefined {
+  const { size, views } = context
+  return size.tokens >= trigger && serverMovesOn(context) ? undefined : views.context.serverKept.count
+}
+
+export function triggerFor({ flags, thresholds }: LayerContext): number {
+  return serverTrigger({ most: flags.figures["api-clear-trigger"], autoCompact: thresholds.autoCompact })
 }
 
 /** Input tokens at which the server clears: as the figure says, but well before a compaction. */
@@ -87,4 +117,46 @@ export function serverMovesOn(context: LayerContext): boolean {
   const after = Math.max(0, fill.used - views.context.promptTokens - removed)
   const prices = cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) })
   return paybackTurns({ removed, after }, prices) <= remainingTurns(context)(removed)
+}
+
+interface Pauses {
+  /** Turns with thinking since the last pause; `undefined` where there was none. */
+  since: number | undefined
+  last: { readonly timestamp: string; readonly id: string } | undefined
+}
+
+const pauses = (gapMinutes: number): MessageFold<Pauses> => ({
+  start: () => ({ since: undefined, last: undefined }),
+  mark: (state) => {
+    const before = { ...state }
+    return () => Object.assign(state, before)
+  },
+  take(state, message) {
+    const response = message.type === "assistant" ? message : undefined
+    const id = response && (response.message.id ?? response.uuid)
+    const isPiece = id !== undefined && id === state.last?.id
+    // responses count too: a message from before the pause may have been sent after it, by another process
+    if (!isPiece && idleMinutes(state.last, new Date(message.timestamp)) > gapMinutes) state.since = 0
+    if (!response || id === undefined) return
+    if (state.since !== undefined && !isPiece && contentOf(response).some(isThinking)) state.since++
+    state.last = { timestamp: message.timestamp, id }
+  },
+})
+
+interface PauseInput {
+  readonly views: Views
+  readonly now: Date
+  /** A pause is longer than this. */
+  readonly gapMinutes: number
+}
+
+const followed = new WeakMap<Views, { readonly gapMinutes: number; readonly fold: SettledFold<Pauses> }>()
+
+/** How many turns with thinking came after the last pause; `undefined` where there was none. */
+export function turnsSincePause({ views, now, gapMinutes }: PauseInput): number | undefined {
+  const known = followed.get(views)
+  const fold = known?.gapMinutes === gapMinutes ? known.fold : new SettledFold(pauses(gapMinutes))
+  followed.set(views, { gapMinutes, fold })
+  const { since, last } = fold.over(views.context)
+  return idleMinutes(last, now) > gapMinutes ? 0 : since
 }

@@ -11,7 +11,7 @@ import { refusedMedia } from "../../views/context/withheld-media.ts"
 import { parseAddress } from "../../views/record/archive.ts"
 import type { LayerContext } from "../layer.ts"
 import { cacheState } from "./cache-state.ts"
-import { clearing } from "./microcompaction.ts"
+import { clearing } from "./clearing.ts"
 import { type ClearableResult, surveyAll } from "./survey.ts"
 
 /** What to clear. */

@@ -2,10 +2,18 @@
  * Clears results that fill the window, oldest first and in one batch, where that is worth it and pays. The plan is a value that can be
  * printed: what it would clear, or why it does not.
  */
-import type { CacheState } from "./cache-state.ts"
-import { type Change, changeBy, goingAlone, memoriesToClear, type Selection, together } from "./changes.ts"
-import { type CachePrices, paybackTurns, type RemainingTurns } from "./payback.ts"
-import type { ClearableResult, Survey } from "./survey.ts"
+import type { LayerContext } from "../layer.ts"
+import { type CacheState, cacheLifetime, cacheState } from "./cache-state.ts"
+import { type Change, changeBy, goingAlone, memoriesToClear, NOTHING, type Selection, together } from "./clearing.ts"
+import {
+  type CachePrices,
+  cachePrices,
+  compactsItself,
+  paybackTurns,
+  type RemainingTurns,
+  remainingTurns,
+} from "./payback.ts"
+import { type ClearableResult, type Survey, survey } from "./survey.ts"
 
 export interface SizeFigures {
   /** Tokens of clearable results that may stay. */
@@ -29,25 +37,25 @@ export interface SizeInput {
   readonly boundThinking: boolean
 }
 
-export type SizePlan =
+type SizePlan =
   | { readonly clears: true; readonly selection: Selection; readonly payback: number; readonly change: Change }
   | { readonly clears: false; readonly why: "little to clear" | "little to save" | "compacted all the same" }
   | { readonly clears: false; readonly why: "does not pay"; readonly payback: number }
 
 export function planBySize(input: SizeInput): SizePlan {
-  const { survey, figures, cache, compacts, prices, horizon, boundThinking } = input
-  const keep = figures.keep / survey.scale
-  const { results, deleted } = survey
+  const { survey: found, figures, cache, compacts, prices, horizon, boundThinking } = input
+  const keep = figures.keep / found.scale
+  const { results, deleted } = found
   if ((results.at(-1)?.upTo.tokens ?? 0) <= keep) return { clears: false, why: "little to clear" }
   const count = oldestUntilFits(results, { keep, protect: figures.protect })
   const batch = results[count - 1]?.upTo.worthwhile ?? together([])
-  if (batch.saving * survey.scale < figures.least) return { clears: false, why: "little to save" }
-  const memories = memoriesToClear(survey)
+  if (batch.saving * found.scale < figures.least) return { clears: false, why: "little to save" }
+  const memories = memoriesToClear(found)
   // results deleted in a cache that is written again must be cleared here
   const moved = deleted.slice(0, 1).map(({ before }) => ({ saving: 0, first: before }))
   const going = together([batch, ...memories.map(goingAlone), ...moved])
-  const change = changeBy(going, survey, boundThinking)
-  const removed = change.removed * survey.scale
+  const change = changeBy(going, found, boundThinking)
+  const removed = change.removed * found.scale
   if (compacts && cache.state === "leaving" && removed <= cache.excess)
     return { clears: false, why: "compacted all the same" }
   const payback = cache.state === "warm" ? paybackTurns(change, prices) : 0
@@ -73,4 +81,25 @@ function oldestUntilFits(
     else low = middle + 1
   }
   return low
+}
+
+/** Nothing below the warning threshold, and nothing where the plan says so. */
+export function selectBySize(context: LayerContext): Selection {
+  const { flags, facts, fill, thresholds, views } = context
+  const found = survey(context) // also where it is early: the turn that reaches the threshold must not read everything
+  if (fill.used < thresholds.warning) return NOTHING
+  const plan = planBySize({
+    survey: found,
+    figures: {
+      keep: flags.figures["size-clear-keep"],
+      least: flags.figures["size-clear-least"],
+      protect: flags.figures["size-clear-protect"],
+    },
+    cache: cacheState(context),
+    compacts: compactsItself(context),
+    prices: cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) }),
+    horizon: remainingTurns(context),
+    boundThinking: facts.accepts.boundThinking,
+  })
+  return plan.clears ? plan.selection : NOTHING
 }

@@ -2,7 +2,6 @@
 import { canonicalModelId } from "../../tokens/models.ts"
 import { cacheCounts } from "../../views/cache/cache-break.ts"
 import type { LayerContext } from "../layer.ts"
-import { idleMinutes } from "./by-time.ts"
 
 export type CacheState =
   | { readonly state: "warm" }
@@ -14,6 +13,7 @@ export type CacheState =
 /** How long entries of messages live: as the setting says, or as your own loop asks for it. */
 export type CacheLifetime = "5m" | "1h"
 
+const MS_PER_MINUTE = 60_000
 const LIFE_MINUTES: Readonly<Record<CacheLifetime, number>> = { "5m": 5, "1h": 60 }
 
 type CacheInput = Pick<LayerContext, "views" | "model" | "now" | "fill" | "thresholds">
@@ -47,4 +47,9 @@ export function cacheLifetime({ context }: LayerContext["views"]): CacheLifetime
   if (!usage) return "5m"
   const { cacheWrite5m, cacheWrite1h } = cacheCounts(usage)
   return cacheWrite1h > 0 && cacheWrite5m === 0 ? "1h" : "5m" // with both, the hour is that of the prompt
+}
+
+/** Minutes since the last response; 0 where there was none. */
+export function idleMinutes(lastResponse: { readonly timestamp: string } | undefined, now: Date): number {
+  return lastResponse ? (now.getTime() - Date.parse(lastResponse.timestamp)) / MS_PER_MINUTE : 0
 }

@@ -17,8 +17,7 @@ import { CLEARED_MARKER } from "../../views/context/render-decisions.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import type { Compactor } from "../layer.ts"
 import { planByTime } from "./by-time.ts"
-import { microcompaction } from "./microcompaction.ts"
-import { mechanismsFor, POLICY } from "./policy.ts"
+import { mechanismsFor, microcompaction, POLICY } from "./microcompaction.ts"
 
 const FEW = Math.max(5, Math.ceil(RUNS / 8)) // each opens a conversation after every step
 
