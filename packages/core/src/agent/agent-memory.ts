@@ -13,7 +13,7 @@ import { type Evidence, outsideIn, sourceOf } from "../layers/5-auto-memory/keep
 import { notRemembered, rememberedDraft } from "../layers/5-auto-memory/keep/rules.ts"
 import type { Dreamed } from "../layers/6-dreaming/dreaming.ts"
 import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
-import { announceWrite, watchWrites } from "../memory/announced-writes.ts"
+import { announceWrite, watchWrites } from "../memory/changes/hand-edits.ts"
 import {
   isPersons,
   isRule,

@@ -6,8 +6,9 @@ import { manualClock } from "../base/clock.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { openBank } from "./bank.ts"
+import { MemoryConflictError } from "./changes/merge.ts"
+import { MemoryRefusedError } from "./changes/plan-change.ts"
 import { isCurrent } from "./memory.ts"
-import { MemoryConflictError, MemoryRefusedError } from "./plan-change.ts"
 
 async function bankOnDisk() {
   const { root, remove } = await temporaryRoot()

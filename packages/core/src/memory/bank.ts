@@ -1,18 +1,24 @@
 /**
  * A memory bank: the memories of one place, changed as a whole, with a history. Edits made by hand are recorded as the person's
  * before anything else happens. No secret is written, and what a tool said never becomes a rule.
+ *
+ * `changes/`: read a snapshot, plan, merge, commit to the history. `facts/`: what memories say, and which contradict each other.
  */
 import { join } from "node:path"
-import { type Clock, systemClock } from "../base/clock.ts"
+import { type Clock, dayOf, systemClock } from "../base/clock.ts"
 import { MemoryChangedError, MemoryWriteError } from "../base/errors.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { removeDatabase } from "../recall/index-file.ts"
-import { isCommandRunning, withoutLeftOvers } from "./announced-writes.ts"
-import { commit } from "./commit.ts"
-import { planErasure } from "./erase.ts"
+import { commit } from "./changes/commit.ts"
+import { planErasure } from "./changes/erase.ts"
+import { isCommandRunning, withoutLeftOvers } from "./changes/hand-edits.ts"
+import { historyError, loadChanges, readCopy } from "./changes/history.ts"
+import { patchOf } from "./changes/merge.ts"
+import { planProposal, planRevert } from "./changes/plan-change.ts"
+import { planHandEdits, planToolEdits } from "./changes/plan-record.ts"
+import { type Snapshot, SnapshotReader } from "./changes/snapshot.ts"
 import { INDEX_FILE, SEARCH_INDEX } from "./file-names.ts"
-import { historyError, loadChanges, readCopy } from "./history.ts"
 import { type LoadedIndex, loadedIndex, ownIndex, updateIndex } from "./index-file.ts"
 import {
   isPersons,
@@ -23,10 +29,6 @@ import {
   type MemoryToolEdits,
 } from "./memory.ts"
 import type { MemoryWatch } from "./memory-watch.ts"
-import { planProposal } from "./plan-change.ts"
-import { planHandEdits, planToolEdits } from "./plan-record.ts"
-import { planRevert } from "./plan-revert.ts"
-import { dayOf, type Snapshot, SnapshotReader } from "./snapshot.ts"
 
 const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
 
@@ -186,7 +188,7 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
       const memory = (await settled()).memories.find((one) => one.file === file)
       if (!memory || isPersons(memory)) return undefined
       const source = { ...memory.source, confirmed: true } as const
-      const put = { ...memory, source, confirmed: dayOf(clock.now().toISOString()) }
+      const put = { ...memory, source, confirmed: dayOf(clock.now()) }
       return change({ by: "person", why: "Confirmed by the user", puts: [put] })
     },
 
@@ -206,13 +208,10 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
     },
 
     async diff(id) {
-      const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import("diff")
-      const textOf = async (copy: string | undefined) => (copy === undefined ? "" : readCopy(files, copy))
-      const patches = (await changeOf(id)).files.map(async ({ path, before, after }) => {
-        const [from, to] = [before ? `a/${path}` : "/dev/null", after ? `b/${path}` : "/dev/null"]
-        const [old, fresh] = [await textOf(before), await textOf(after)]
-        return createTwoFilesPatch(from, to, old, fresh, undefined, undefined, { headerOptions: FILE_HEADERS_ONLY })
-      })
+      const textOf = async (copy: string | undefined) => (copy ? readCopy(files, copy) : undefined)
+      const patches = (await changeOf(id)).files.map(async ({ path, before, after }) =>
+        patchOf(path, await textOf(before), await textOf(after)),
+      )
       return (await Promise.all(patches)).join("")
     },
 

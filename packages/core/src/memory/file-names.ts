@@ -8,6 +8,8 @@ export const INDEX_FILE = "MEMORY.md"
 export const ARCHIVE = "archive"
 /** The index of memories for search, beside them. */
 export const SEARCH_INDEX = ".search.sqlite"
+/** Of the longest file that counts as a memory. */
+export const MOST_MEMORY_BYTES = 256 * 1024
 const LOGS = "logs" // daily logs, which consolidation reads
 const MOST_SLUG_BYTES = 120
 

@@ -7,8 +7,8 @@ import { fileStore } from "../journal/file/file-store.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { MemorySearch } from "../recall/memory-search.ts"
 import { openBank } from "./bank.ts"
+import { READINGS } from "./changes/kept-readings.ts"
 import { SEARCH_INDEX } from "./file-names.ts"
-import { READINGS } from "./kept-readings.ts"
 import { MemoryWatch } from "./memory-watch.ts"
 
 const clock = manualClock("2026-03-01T10:00:00.000Z")

@@ -1,7 +1,7 @@
 /** Whether the files of a memory may have changed since they were read. To look at every file costs far more than a report. */
 import { join, posix } from "node:path"
 import { FolderWatch } from "../journal/file/folder-watch.ts"
-import { HEAD } from "./history.ts"
+import { HEAD } from "./changes/history.ts"
 
 const ALL_AGAIN_MS = 60_000 // what another machine changes is not reported
 const HISTORY_FOLDER = posix.dirname(HEAD)

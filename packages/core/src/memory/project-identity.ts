@@ -9,36 +9,20 @@ import { readPlainStart } from "../base/plain-file.ts"
 
 const MOST_POINTER_BYTES = 16 * 1024 // a path and a word before it, or the config of a submodule
 
-export interface ProjectIdentity {
+interface ProjectIdentity {
   /** The main working directory of the repository, the bare repository, or the directory itself. */
   readonly directory: string
   /** The name of its directory in the store. */
   readonly name: string
-  /** The linked worktree that the directory is in. Absent in the main one and outside git. */
-  readonly worktree?: LinkedWorktree
-}
-
-/** A worktree that `git worktree add` made. All paths are real paths. */
-export interface LinkedWorktree {
-  readonly directory: string
-  /** What git keeps about this worktree. */
-  readonly gitDirectory: string
-  /** What all worktrees of the repository share. */
-  readonly commonDirectory: string
-}
-
-interface Repository {
-  readonly directory: string
-  readonly worktree?: LinkedWorktree
 }
 
 export async function projectIdentity(cwd: string): Promise<ProjectIdentity> {
   const start = realPath(cwd) ?? resolve(cwd)
-  const repository = (await repositoryAbove(start)) ?? { directory: start }
-  return { ...repository, name: projectName(repository.directory) }
+  const directory = (await repositoryAbove(start)) ?? start
+  return { directory, name: projectName(directory) }
 }
 
-async function repositoryAbove(start: string): Promise<Repository | undefined> {
+async function repositoryAbove(start: string): Promise<string | undefined> {
   for (let at = start; ; at = dirname(at)) {
     const found = await repositoryAt(at)
     if (found !== undefined) return found
@@ -47,21 +31,21 @@ async function repositoryAbove(start: string): Promise<Repository | undefined> {
 }
 
 /** The repository that begins here. */
-async function repositoryAt(directory: string): Promise<Repository | undefined> {
-  if (isGitDirectory(directory)) return { directory: await ownerOf(directory) } // inside `.git`, or a bare repository
+async function repositoryAt(directory: string): Promise<string | undefined> {
+  if (isGitDirectory(directory)) return ownerOf(directory) // inside `.git`, or a bare repository
   const dotGit = join(directory, ".git")
   const facts = linkFactsOf(dotGit)
   if (facts === undefined) return undefined
-  if (facts.isDirectory()) return isGitDirectory(dotGit) ? { directory } : undefined
+  if (facts.isDirectory()) return isGitDirectory(dotGit) ? directory : undefined
   // a file, or a link: it points to the repository, which may be anyone's
   const target = facts.isSymbolicLink() ? realPath(dotGit) : await pointedAt(dotGit)
   const gitDirectory = target && realPath(target)
-  if (gitDirectory === undefined) return { directory }
-  return (await sharedRepository(directory, gitDirectory)) ?? { directory }
+  if (gitDirectory === undefined) return directory
+  return (await sharedRepository(directory, gitDirectory)) ?? directory
 }
 
 /** The repository of a linked worktree, if that repository knows this worktree. */
-async function sharedRepository(directory: string, gitDirectory: string): Promise<Repository | undefined> {
+async function sharedRepository(directory: string, gitDirectory: string): Promise<string | undefined> {
   const common = await firstLine(join(gitDirectory, "commondir"))
   if (common === undefined) return undefined // a submodule, or a repository with its data elsewhere: a project of its own
   const commonDirectory = realPath(resolve(gitDirectory, common))
@@ -72,7 +56,7 @@ async function sharedRepository(directory: string, gitDirectory: string): Promis
   if (back === undefined) return undefined
   const pointsBack = realPath(resolve(gitDirectory, back))
   if (pointsBack !== join(directory, ".git")) return undefined
-  return { directory: await ownerOf(commonDirectory), worktree: { directory, gitDirectory, commonDirectory } }
+  return ownerOf(commonDirectory)
 }
 
 /**
@@ -102,10 +86,10 @@ function isGitDirectory(path: string): boolean {
 }
 
 /** The first line of a small file, trimmed. */
-export const firstLine = async (path: string): Promise<string | undefined> =>
+const firstLine = async (path: string): Promise<string | undefined> =>
   (await beginningOf(path))?.split(/\r?\n/, 1)[0]?.trim()
 
-export async function beginningOf(path: string, most = MOST_POINTER_BYTES): Promise<string | undefined> {
-  const start = await readPlainStart(path, most).catch(() => undefined)
+async function beginningOf(path: string): Promise<string | undefined> {
+  const start = await readPlainStart(path, MOST_POINTER_BYTES).catch(() => undefined)
   return start?.bytes.toString("utf8")
 }

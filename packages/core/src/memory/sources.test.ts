@@ -7,8 +7,8 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { fileStore } from "../journal/file/file-store.ts"
-import { announceWrite } from "./announced-writes.ts"
 import { openBank } from "./bank.ts"
+import { announceWrite } from "./changes/hand-edits.ts"
 
 async function bankOnDisk() {
   const { root, remove } = await temporaryRoot()

@@ -2,9 +2,11 @@
  * Topic files: one memory as markdown with frontmatter. Reading accepts what people and other programs write; rendering changes
  * only what differs, so comments, unknown keys and line endings stay.
  */
+
 import { basename } from "node:path/posix"
 import { isDeepStrictEqual as isSame } from "node:util"
 import type { Document } from "yaml"
+import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 import { BASES, type Basis, isPersons, MEMORY_TYPES, type Memory, type Provenance } from "./memory.ts"
 import { readPlainFrontmatter } from "./plain-frontmatter.ts"
 
@@ -18,15 +20,13 @@ export interface FileFacts {
 
 const MOST_NAME_CHARACTERS = 120
 
-export async function parseMemory({
-  file,
-  text,
-  facts,
-}: {
+interface MemoryFileText {
   readonly file: string
   readonly text: string
   readonly facts: FileFacts
-}): Promise<Memory> {
+}
+
+export async function parseMemory({ file, text, facts }: MemoryFileText): Promise<Memory> {
   const { values, body } = readPlainFile(text) ?? (await splitFile(text))
   const { source } = facts // never from the file: its writer would vouch for themselves
   const created = readTime(values.created) ?? facts.created
@@ -82,7 +82,7 @@ export async function renderMemory(memory: Memory, previous?: PreviousText): Pro
   return (old?.mark ?? "") + joined.replaceAll("\r\n", "\n").replaceAll("\n", newline)
 }
 
-export const hasFrontmatter = async (text: string): Promise<boolean> =>
+const hasFrontmatter = async (text: string): Promise<boolean> =>
   readPlainFile(text) !== undefined || (await splitFile(text)).document !== undefined
 
 interface SplitFile {
@@ -209,4 +209,22 @@ export function cut(text: string, most: number): string {
         .slice(0, most - 1)
         .join("")
         .trimEnd()}…`
+}
+
+/** A memory without secrets. */
+export function maskedMemory(memory: Memory): Memory {
+  const [name, description, body] = [memory.name, memory.description, memory.body].map(maskSecrets)
+  return { ...memory, name: name!, description: description!, body: body! }
+}
+
+/** A whole file without secrets, so that its frontmatter stays readable. `kinds`: one for each secret. */
+export async function maskFile(
+  file: MemoryFileText,
+): Promise<{ readonly text: string; readonly kinds: readonly string[] }> {
+  const kinds = findSecrets(file.text).map(({ kind }) => kind)
+  if (kinds.length === 0) return { text: file.text, kinds }
+  const masked = maskSecrets(file.text)
+  if ((await hasFrontmatter(masked)) || !(await hasFrontmatter(file.text))) return { text: masked, kinds }
+  // the mask broke the YAML: write the known fields again. Unknown ones may hold the secret
+  return { text: await renderMemory(maskedMemory(await parseMemory(file))), kinds }
 }

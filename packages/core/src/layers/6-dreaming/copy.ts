@@ -7,10 +7,9 @@ import { dirname, join, relative, sep } from "node:path"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
-import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
+import { INDEX_FILE, isTopicFile, MOST_MEMORY_BYTES } from "../../memory/file-names.ts"
 
 const LOGS = "logs/"
-const MOST_FILE_BYTES = 256 * 1024 // the longest file that counts as a memory
 const MOST_LOG_BYTES = 2 * 1024 * 1024 // all daily logs together
 
 export interface MemoryCopy {
@@ -42,8 +41,8 @@ export async function copyMemory({ files, directory, since }: CopyOrder): Promis
     if (isClosed) unread.push(path)
     const isLog = isLogSince(path, since)
     if (!isLog && !isTopicFile(path) && path !== INDEX_FILE) continue
-    if (isLog && (bytes > MOST_FILE_BYTES || logBytes + bytes > MOST_LOG_BYTES)) continue
-    const text = bytes > MOST_FILE_BYTES ? null : await files.read(path).catch(() => null)
+    if (isLog && (bytes > MOST_MEMORY_BYTES || logBytes + bytes > MOST_LOG_BYTES)) continue
+    const text = bytes > MOST_MEMORY_BYTES ? null : await files.read(path).catch(() => null)
     if (text === null) unread.push(path)
     if (text === null || text === undefined) continue // too large, no text, or removed in the meantime
     const shown = maskSecrets(text)
@@ -85,7 +84,7 @@ async function readCopy(directory: string): Promise<ReadonlyMap<string, string>>
     const file = join(entry.parentPath, entry.name)
     const path = relative(directory, file).split(sep).join("/")
     if (!entry.isFile() || path.startsWith(LOGS)) continue
-    const isMemory = (isTopicFile(path) || path === INDEX_FILE) && (await lstat(file)).size <= MOST_FILE_BYTES
+    const isMemory = (isTopicFile(path) || path === INDEX_FILE) && (await lstat(file)).size <= MOST_MEMORY_BYTES
     if (isMemory) texts.set(path, await readFile(file, "utf8"))
   }
   return texts

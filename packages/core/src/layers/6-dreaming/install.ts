@@ -7,9 +7,9 @@ import { rm } from "node:fs/promises"
 import type { Clock } from "../../base/clock.ts"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
+import { MemoryConflictError, patchOf } from "../../memory/changes/merge.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
 import type { Memory, MemoryChange, MemoryText, Provenance } from "../../memory/memory.ts"
-import { MemoryConflictError } from "../../memory/plan-change.ts"
 import { readConsolidationLock } from "./consolidate-lock.ts"
 import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 
@@ -107,20 +107,14 @@ export async function withCurrentBase(
 
 /** What it would change, as a unified diff. */
 export async function diffOf({ puts, removals, base }: DreamProposal): Promise<string> {
-  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import("diff")
-  const changes = [...puts, ...removals.map((file) => ({ file, text: undefined }))]
-  return changes
-    .sort((a, b) => (a.file < b.file ? -1 : 1))
-    .map(({ file, text }) => {
-      const before = base.get(file) ?? undefined
-      const [from, to] = [
-        before === undefined ? "/dev/null" : `a/${file}`,
-        text === undefined ? "/dev/null" : `b/${file}`,
-      ]
-      const headers = { headerOptions: FILE_HEADERS_ONLY }
-      return createTwoFilesPatch(from, to, maskSecrets(before ?? ""), text ?? "", undefined, undefined, headers)
-    })
-    .join("")
+  const changes = [...puts, ...removals.map((file) => ({ file, text: undefined }))].sort((a, b) =>
+    a.file < b.file ? -1 : 1,
+  )
+  const patches = changes.map(({ file, text }) => {
+    const before = base.get(file) ?? undefined
+    return patchOf(file, before && maskSecrets(before), text)
+  })
+  return (await Promise.all(patches)).join("")
 }
 
 /**

@@ -5,8 +5,7 @@
 
 import { termsOf } from "../../../base/terms.ts"
 import { isPersons, type Memory, type Provenance } from "../../../memory/memory.ts"
-import { ownText, ruleIn } from "../../../memory/own-words.ts"
-import { isMadeOf, statementsIn } from "../../../memory/statements.ts"
+import { isMadeOf, ownText, ruleIn, statementsIn } from "../../../memory/own-words.ts"
 import type { AttachmentKind } from "../../../messages/attachments.ts"
 import { type Block, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import { inline } from "../../../messages/inline.ts"

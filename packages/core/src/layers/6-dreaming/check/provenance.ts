@@ -5,8 +5,7 @@
  */
 import { instructionIn, lessTrusted, refusalOf, trespassOf } from "../../../memory/instruction-guard.ts"
 import { BASES, isPersons, isRule, type Memory, type Provenance } from "../../../memory/memory.ts"
-import { titleOf } from "../../../memory/own-words.ts"
-import { isMadeOf, type Statement, statementsIn } from "../../../memory/statements.ts"
+import { isMadeOf, type Statement, statementsIn, titleOf } from "../../../memory/own-words.ts"
 import type { CheckedMemories, Item } from "./memories.ts"
 
 const SAME_CLAIM = 0.6 // share of a line's words that also occur in the other text

@@ -2,10 +2,18 @@
  * Each fact has one current memory: marks of supersession agree in both directions, form no circle, and no two current ones say the same or
  * contradict each other. A dream's own marks count only where the two memories may be about the same thing.
  */
+
+import { isDoubted } from "../../../memory/changes/supersession.ts"
+import {
+  keysOf,
+  mayReplace,
+  type Relation,
+  relationOf,
+  textKey,
+  wordsInCommon,
+} from "../../../memory/facts/relation.ts"
 import { isOverreach } from "../../../memory/instruction-guard.ts"
 import { isCurrent, isPersons, isRule, type Memory } from "../../../memory/memory.ts"
-import { keysOf, mayReplace, type Relation, relationOf, textKey, wordsInCommon } from "../../../memory/relation.ts"
-import { isDoubted } from "../../../memory/supersession.ts"
 import { type CheckedMemories, compareAge } from "./memories.ts"
 
 export function checkSupersession(memories: CheckedMemories): void {

@@ -3,10 +3,10 @@
  * last. Nothing in it is ever rewritten except the head, which can be rebuilt from the changes.
  */
 import { hash } from "node:crypto"
-import { MemoryFileError, reasonOf, StrataError } from "../base/errors.ts"
-import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
-import { INDEX_FILE } from "./file-names.ts"
-import type { MemoryChange, MemoryFileEdit, Provenance } from "./memory.ts"
+import { MemoryFileError, reasonOf, StrataError } from "../../base/errors.ts"
+import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.ts"
+import { INDEX_FILE } from "../file-names.ts"
+import type { MemoryChange, MemoryFileEdit, Provenance } from "../memory.ts"
 
 const CHANGES = ".history/changes"
 const TEXTS = ".history/texts"

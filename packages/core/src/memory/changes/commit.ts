@@ -1,14 +1,15 @@
 /** Writes one planned change: the files, the index in step with them, the archive, and the history, all or nothing. */
 
-import { maskSecrets } from "../base/secrets/find-secrets.ts"
-import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
-import { ARCHIVE, INDEX_FILE } from "./file-names.ts"
+import { dayOf } from "../../base/clock.ts"
+import { maskSecrets } from "../../base/secrets/find-secrets.ts"
+import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.ts"
+import { ARCHIVE, INDEX_FILE } from "../file-names.ts"
+import { updateIndex } from "../index-file.ts"
+import type { Memory, MemoryAuthor, MemoryChange, MemoryFileEdit, MemoryRefusal, Provenance } from "../memory.ts"
+import { maskFile } from "../topic-file.ts"
 import { hashOf, historyWrites, type RecordedFile, readCopy } from "./history.ts"
-import { updateIndex } from "./index-file.ts"
-import { maskFile } from "./masked-file.ts"
-import type { Memory, MemoryAuthor, MemoryChange, MemoryFileEdit, MemoryRefusal, Provenance } from "./memory.ts"
-import type { Edits } from "./plan-change.ts"
-import { dayOf, factsOf, type Snapshot, type SnapshotReader } from "./snapshot.ts"
+import type { Edits } from "./merge.ts"
+import { factsOf, type Snapshot, type SnapshotReader } from "./snapshot.ts"
 
 export interface PlannedChange {
   readonly by: MemoryAuthor
@@ -64,7 +65,7 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
     const { text: copy } = await maskFile({ file: path, text, facts })
     copies.push(copy)
     const source = plan.sources?.get(path) ?? head.files[path]?.source ?? plan.source ?? facts.source
-    const created = head.files[path]?.created ?? (facts.created || dayOf(now.toISOString()))
+    const created = head.files[path]?.created ?? (facts.created || dayOf(now))
     const lines = path === INDEX_FILE ? [...(head.files[path]?.lines ?? []), ...(plan.ownLines ?? [])] : []
     const own = lines.length > 0 ? { lines: [...new Set(lines)] } : {}
     recorded[path] = { hash: hashOf(text), copy: hashOf(copy), created, source, ...own }

@@ -5,14 +5,14 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
-import { temporaryRoot } from "../../test/journal-files.ts"
-import { size } from "../../test/size.ts"
-import { fileStore } from "../journal/file/file-store.ts"
-import { memoryStore } from "../journal/in-memory/store.ts"
-import { openBank } from "./bank.ts"
-import { MemoryConflictError } from "./plan-change.ts"
+import { temporaryRoot } from "../../../test/journal-files.ts"
+import { size } from "../../../test/size.ts"
+import { fileStore } from "../../journal/file/file-store.ts"
+import { memoryStore } from "../../journal/in-memory/store.ts"
+import { openBank } from "../bank.ts"
+import { MemoryConflictError } from "./merge.ts"
 
-const WRITER = fileURLToPath(new URL("../../test/memory/bank-writer.ts", import.meta.url))
+const WRITER = fileURLToPath(new URL("../../../test/memory/bank-writer.ts", import.meta.url))
 
 async function bankOnDisk() {
   const { root, remove } = await temporaryRoot()

@@ -7,15 +7,13 @@ const DAY_MONTH = new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)?\\.?(?: of)? (${MONTH
 const MONTH_DAY = new RegExp(`\\b(${MONTH})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?![\\d:])(?:,? (\\d{4}))?`, "gi")
 const CLOCK = /\b(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm|a\.m\.?|p\.m\.?|uhr|o'clock)(?![\p{L}\p{N}])/giu
 const OFTEN: Readonly<Record<string, string>> = {
-  ...{
-    day: "daily",
-    hour: "hourly",
-    week: "weekly",
-    month: "monthly",
-    night: "nightly",
-    year: "yearly",
-    quarter: "quarterly",
-  },
+  day: "daily",
+  hour: "hourly",
+  week: "weekly",
+  month: "monthly",
+  night: "nightly",
+  year: "yearly",
+  quarter: "quarterly",
 }
 const SINCE =
   /\b(?:since|as of|starting(?: from| on)?|effective|beginning|seit(?: dem)?|ab(?: dem)?)\s+(?:the\s+)?(?:\d{4}-\d{2}(?:-\d{2})?|date:\S+|today|yesterday|tomorrow|heute|gestern|morgen|(?:last|next|this)\s+\p{L}+|\d{4}|[A-Z]\p{Ll}+ \d{4}|\p{Lu}\p{Ll}+day)(?:\s+on\b)?,?/giu

@@ -1,15 +1,14 @@
 /** One consistent reading of a memory directory: no change by another process falls between two files of it. */
-import { plainReason, StrataError } from "../base/errors.ts"
-import { maskSecrets } from "../base/secrets/find-secrets.ts"
-import type { MemoryFileListing, MemoryFiles } from "../journal/memory-files.ts"
-import { INDEX_FILE, isTopicFile } from "./file-names.ts"
+import { dayOf } from "../../base/clock.ts"
+import { plainReason, StrataError } from "../../base/errors.ts"
+import type { MemoryFileListing, MemoryFiles } from "../../journal/memory-files.ts"
+import { INDEX_FILE, isTopicFile, MOST_MEMORY_BYTES } from "../file-names.ts"
+import type { Memory } from "../memory.ts"
+import { type FileFacts, maskedMemory, parseMemory } from "../topic-file.ts"
 import { type HandEdits, handEditsIn, sourceOfEdit } from "./hand-edits.ts"
 import { hashOf, type LoadedHead, loadHead, readHeadText } from "./history.ts"
 import { KeptReadings, type Reading } from "./kept-readings.ts"
-import type { Memory } from "./memory.ts"
-import { type FileFacts, parseMemory } from "./topic-file.ts"
 
-const MOST_MEMORY_BYTES = 256 * 1024 // the longest file that counts as a memory
 const MOST_READINGS = 50
 
 export interface Snapshot {
@@ -43,7 +42,7 @@ export class SnapshotReader {
   #last: { readonly listed: string; readonly snapshot: Snapshot } | undefined
 
   /** `readOnly`: does not keep what it read for later processes. */
-  constructor(files: MemoryFiles, { readOnly = true }: { readonly readOnly?: boolean } = {}) {
+  constructor(files: MemoryFiles, { readOnly }: { readonly readOnly: boolean }) {
     this.#files = files
     this.#kept = new KeptReadings(files, { readOnly })
   }
@@ -138,8 +137,7 @@ export class SnapshotReader {
     const { file, text, key } = from
     const memory = await parseMemory(from)
     if (!this.#kept.hasSecrets(file, text)) return { key, hasSecrets: false, memory }
-    const [name, description, body] = [memory.name, memory.description, memory.body].map(maskSecrets)
-    return { key, hasSecrets: true, memory: { ...memory, name: name!, description: description!, body: body! } }
+    return { key, hasSecrets: true, memory: maskedMemory(memory) }
   }
 }
 
@@ -164,6 +162,3 @@ export function factsOf(from: Facts, file: string): FileFacts {
   const created = recorded?.created ?? dayOf(listings.get(file)?.modified ?? "")
   return { created, source: sourceOfEdit(handEdits.doubt(file)) }
 }
-
-/** The day of an ISO time. */
-export const dayOf = (time: string): string => time.slice(0, "2026-01-01".length)

@@ -2,9 +2,10 @@
  * Which memories a written one takes the place of, at once and for every author: those it names, and those that say something else about the
  * same subject and attribute. The older file stays, with a pointer. What no one confirmed replaces nothing that the person said.
  */
-import { isOverreach } from "./instruction-guard.ts"
-import { isCurrent, isPersons, isRule, type Memory } from "./memory.ts"
-import { contradictedIn, type Relation, relationOf } from "./relation.ts"
+
+import { contradictedIn, type Relation, relationOf } from "../facts/relation.ts"
+import { isOverreach } from "../instruction-guard.ts"
+import { isCurrent, isPersons, isRule, type Memory } from "../memory.ts"
 
 export interface Written {
   readonly memory: Memory

@@ -2,14 +2,14 @@
  * Erases a memory for good: its file, its archived copies, marks in other memories that name it, and everything about it in the history.
  * The other changes stay, and can still be shown and reverted. This is the only place that rewrites history: a secret that someone typed must not stay on the disk.
  */
-import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
-import { ARCHIVE, INDEX_FILE } from "./file-names.ts"
+import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.ts"
+import { ARCHIVE, INDEX_FILE } from "../file-names.ts"
+import { linkedFile } from "../index-file.ts"
+import type { MemoryChange, MemoryFileEdit } from "../memory.ts"
+import { parseMemory, renderMemory } from "../topic-file.ts"
 import { hashOf, loadChanges, type RecordedFile, readCopy, rewrittenHistory } from "./history.ts"
-import { linkedFile } from "./index-file.ts"
 import { READINGS } from "./kept-readings.ts"
-import type { MemoryChange, MemoryFileEdit } from "./memory.ts"
 import { factsOf, type Snapshot } from "./snapshot.ts"
-import { parseMemory, renderMemory } from "./topic-file.ts"
 
 const ERASED = "A memory was erased for good" // names no file: a name can hold what had to go
 

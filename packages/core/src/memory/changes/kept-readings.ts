@@ -2,8 +2,8 @@
  * The texts of memory files as they were read last, with the version of each file, in one file beside the history: to open a memory, only
  * files that changed since are read. It holds nothing that cannot be read again, and no text with a secret in it.
  */
-import { findSecrets, secretRulesMark } from "../base/secrets/find-secrets.ts"
-import type { MemoryFiles } from "../journal/memory-files.ts"
+import { findSecrets, secretRulesMark } from "../../base/secrets/find-secrets.ts"
+import type { MemoryFiles } from "../../journal/memory-files.ts"
 import { hashOf } from "./history.ts"
 
 export const READINGS = ".history/readings.json"

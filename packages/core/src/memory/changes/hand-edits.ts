@@ -1,15 +1,60 @@
 /**
- * Writes of an agent that are under way. They are announced on disk, so that no process takes them for the person's edits: not while they
- * run, and not after a crash. A command may write any file, so its announcement covers all of them.
+ * Whose edits the unrecorded ones are. A file that someone changed with an editor is the person's. It is not where a command of the agent
+ * or a file tool may have written, where git may have put the files, or where the history that would know is gone.
+ *
+ * An agent announces its writes on disk, so that no process takes them for the person's edits: not while they run, and not after a crash.
+ * A command may write any file, so its announcement covers all of them.
  */
+
 import { randomUUID } from "node:crypto"
-import { type Holder, judge, thisProcess } from "../journal/file/lock-owner.ts"
-import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
+import { existsSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { type Holder, judge, thisProcess } from "../../journal/file/lock-owner.ts"
+import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.ts"
+import type { Provenance } from "../memory.ts"
+import type { Head } from "./history.ts"
+
+export interface HandEdits {
+  readonly announced: readonly AnnouncedWrite[]
+  /** Why an edit of this file may not be the person's, as a thing that it came from. Nothing: it is theirs. */
+  doubt(file: string): string | undefined
+}
+
+export async function handEditsIn(
+  files: MemoryFiles,
+  { head, hasIndex }: { readonly head: Head; readonly hasIndex: boolean },
+): Promise<HandEdits> {
+  const announced = await announcedWrites(files)
+  // an index without a history: Strata was here before, and what it knew is lost
+  const isForgotten = head.last === 0 && hasIndex
+  const general = isInRepository(files.directory)
+    ? "files that git manages"
+    : isForgotten
+      ? "files without a history"
+      : announced.some((write) => write.files === undefined)
+        ? "a command of the agent"
+        : undefined
+  return {
+    announced,
+    doubt: (file) =>
+      general ?? (announced.some((write) => write.files?.includes(file)) ? "a file tool of the agent" : undefined),
+  }
+}
+
+export const sourceOfEdit = (doubt: string | undefined): Provenance =>
+  doubt === undefined ? { saidBy: "user" } : { saidBy: "agent", outside: doubt }
+
+/** Whether a checkout or a merge can change the files. */
+function isInRepository(directory: string | undefined): boolean {
+  for (let at = directory; at !== undefined; at = dirname(at) === at ? undefined : dirname(at))
+    if (existsSync(join(at, ".git"))) return true
+  return false
+}
 
 const FOLDER = ".history/writing"
 const US = randomUUID() // a process id can be another process in another container
 
-export interface AnnouncedWrite {
+interface AnnouncedWrite {
   /** Where the announcement is. */
   readonly path: string
   /** The files that a file tool writes. Absent: a command runs. */
@@ -53,7 +98,7 @@ export async function watchWrites(files: MemoryFiles): Promise<() => Promise<voi
 const versionsIn = async (files: MemoryFiles): Promise<ReadonlyMap<string, string>> =>
   new Map((await files.list()).map(({ path, version }) => [path, version]))
 
-export async function announcedWrites(files: MemoryFiles): Promise<readonly AnnouncedWrite[]> {
+async function announcedWrites(files: MemoryFiles): Promise<readonly AnnouncedWrite[]> {
   const listed = await files.list(FOLDER)
   return Promise.all(
     listed.map(async ({ path }) => {

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { memoryText } from "../../test/dreams.ts"
-import { scratchDirectory } from "../../test/tool-context.ts"
-import { manualClock } from "../base/clock.ts"
-import { fileStore } from "../journal/file/file-store.ts"
-import { announceWrite } from "./announced-writes.ts"
-import { openBank } from "./bank.ts"
-import { isCurrent, type Provenance } from "./memory.ts"
+import { memoryText } from "../../../test/dreams.ts"
+import { scratchDirectory } from "../../../test/tool-context.ts"
+import { manualClock } from "../../base/clock.ts"
+import { fileStore } from "../../journal/file/file-store.ts"
+import { openBank } from "../bank.ts"
+import { isCurrent, type Provenance } from "../memory.ts"
+import { announceWrite } from "./hand-edits.ts"
 
 const SAID: Provenance = { saidBy: "user", conversation: "c1", message: "m1" }
 const NOTED: Provenance = { saidBy: "agent", conversation: "c1" }

@@ -3,14 +3,13 @@
  * everyone who has to know: extraction, the agent's own writes, a person's edits and dreams.
  */
 
-import { sentenceParts } from "../views/record/sentences.ts"
+import { sentenceParts } from "../../views/record/sentences.ts"
+import type { Memory } from "../memory.ts"
+import { LIST_MARK, ruleIn } from "../own-words.ts"
 import { compareFacts, type FactRelation } from "./compare-facts.ts"
 import { type Fact, readFact } from "./fact.ts"
 import { GENERAL, TITLES } from "./fact-words.ts"
-import type { Memory } from "./memory.ts"
-import { ruleIn } from "./own-words.ts"
 import { isHead, rootOfStem } from "./reworded-facts.ts"
-import { LIST_MARK } from "./statements.ts"
 
 /**
  * What a memory is to another: `covered`: the other one says all of it. `outdated`: the other one says all of it, with another value at least

@@ -1,18 +1,17 @@
 /** Finds what was written into the directory past the bank, by a person with an editor or by file tools, and plans its record. */
-import type { MemoryFiles } from "../journal/memory-files.ts"
-import { withoutLeftOvers } from "./announced-writes.ts"
+import { dayOf } from "../../base/clock.ts"
+import type { MemoryFiles } from "../../journal/memory-files.ts"
+import { INDEX_FILE } from "../file-names.ts"
+import { refusalOf, trespassOf } from "../instruction-guard.ts"
+import type { Memory, MemoryRefusal, MemoryToolEdits, Provenance } from "../memory.ts"
+import { inTheirWords } from "../own-words.ts"
+import { claimsOtherSource, maskFile, parseMemory, renderMemory } from "../topic-file.ts"
 import type { PlannedChange } from "./commit.ts"
 import { withDates } from "./dated-words.ts"
-import { INDEX_FILE } from "./file-names.ts"
-import { sourceOfEdit } from "./hand-edits.ts"
+import { sourceOfEdit, withoutLeftOvers } from "./hand-edits.ts"
 import { addedLines, readCopy } from "./history.ts"
-import { refusalOf, trespassOf } from "./instruction-guard.ts"
-import { maskFile } from "./masked-file.ts"
-import type { Memory, MemoryRefusal, MemoryToolEdits, Provenance } from "./memory.ts"
-import { inTheirWords } from "./own-words.ts"
-import { dayOf, factsOf, hashIn, type Snapshot } from "./snapshot.ts"
+import { factsOf, hashIn, type Snapshot } from "./snapshot.ts"
 import { replaced as marked, successorsOf, type Written } from "./supersession.ts"
-import { claimsOtherSource, parseMemory, renderMemory } from "./topic-file.ts"
 
 interface Recording {
   readonly files: MemoryFiles
@@ -70,7 +69,7 @@ export async function planToolEdits({
   const refused: MemoryRefusal[] = []
   const replaced: string[] = []
   const accepted: Written[] = []
-  const today = dayOf(now.toISOString())
+  const today = dayOf(now)
   // another process may have recorded them already, without knowing their source
   for (const file of edits.files ?? unrecordedPaths(snapshot)) {
     const written = textOf(snapshot, file)

@@ -1,15 +1,27 @@
-/** Turns a proposal into texts to write: drafts rendered, secrets masked, refusals found, supersession marked, changes merged. */
-import { MemoryFileError, StrataError } from "../base/errors.ts"
-import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
+/** Turns a proposal, or a change to take back, into texts to write: drafts rendered, secrets masked, refusals found, supersession marked, changes merged. */
+
+import { dayOf } from "../../base/clock.ts"
+import { MemoryFileError, StrataError } from "../../base/errors.ts"
+import { findSecrets, maskSecrets } from "../../base/secrets/find-secrets.ts"
+import type { MemoryFiles } from "../../journal/memory-files.ts"
+import { checkedTopicFile, fileNameFor, INDEX_FILE } from "../file-names.ts"
+import { lessTrusted, refusalOf, trespassOf } from "../instruction-guard.ts"
+import type {
+  Memory,
+  MemoryChange,
+  MemoryDraft,
+  MemoryProposal,
+  MemoryRefusal,
+  MemoryText,
+  Provenance,
+} from "../memory.ts"
+import { type FileFacts, maskFile, parseMemory, renderMemory, usualBasis } from "../topic-file.ts"
+import type { PlannedChange } from "./commit.ts"
 import { withDates } from "./dated-words.ts"
-import { checkedTopicFile, fileNameFor, INDEX_FILE } from "./file-names.ts"
-import { lessTrusted, refusalOf, trespassOf } from "./instruction-guard.ts"
-import { maskFile } from "./masked-file.ts"
-import type { Memory, MemoryDraft, MemoryProposal, MemoryRefusal, MemoryText, Provenance } from "./memory.ts"
-import { mergeTexts } from "./merge-texts.ts"
-import { dayOf, factsOf, type Snapshot } from "./snapshot.ts"
+import { loadChanges, readCopy, sourceOfCopy } from "./history.ts"
+import { type Edits, mergedWith } from "./merge.ts"
+import { factsOf, type Snapshot } from "./snapshot.ts"
 import { doubtersOf, isNamed, replaced, successorsOf, withoutContradicted } from "./supersession.ts"
-import { type FileFacts, parseMemory, renderMemory, usualBasis } from "./topic-file.ts"
 
 /** Memories that must not be stored. */
 export class MemoryRefusedError extends StrataError {
@@ -23,23 +35,7 @@ export class MemoryRefusedError extends StrataError {
   }
 }
 
-/** The files changed since, in the same lines. */
-export class MemoryConflictError extends StrataError {
-  override readonly name = "MemoryConflictError"
-  readonly files: readonly string[]
-
-  constructor(files: readonly string[]) {
-    super(
-      `${files.join(", ")} changed since in the same lines. Nothing was written. Look at the newer change, and edit the file by hand or revert that change first.`,
-    )
-    this.files = files
-  }
-}
-
-/** Texts by path; `null` removes the file. */
-export type Edits = ReadonlyMap<string, string | null>
-
-export interface Plan {
+interface Plan {
   readonly edits: Edits
   readonly sources: ReadonlyMap<string, Provenance>
   readonly masked: readonly { readonly file: string; readonly kind: string }[]
@@ -63,7 +59,7 @@ export async function planProposal(options: {
   const planning: Planning = {
     snapshot,
     proposal,
-    today: dayOf(now.toISOString()),
+    today: dayOf(now),
     edits: new Map(),
     sources: new Map(),
     masked: [],
@@ -213,38 +209,30 @@ async function editMemory(planning: Planning, file: string, edit: (memory: Memor
   planning.edits.set(file, await renderMemory(memory, { text, facts }))
 }
 
-/** The edits, merged with what changed since their base. Those that change nothing are left out. */
-export async function mergedWith(options: {
-  edits: Edits
-  base: ReadonlyMap<string, string | null> | undefined
-  texts: ReadonlyMap<string, string>
-}): Promise<Edits> {
-  const { edits, base, texts } = options
-  const merged = new Map<string, string | null>()
-  const conflicts: string[] = []
-  for (const [file, text] of edits) {
-    const current = texts.get(file) ?? null
-    const from = base?.get(file)
-    const result = from === undefined ? text : await mergeFile({ base: from, current, text })
-    if (result !== "conflict") {
-      if (result !== current) merged.set(file, result)
-    } else if (file !== INDEX_FILE) conflicts.push(file) // the index stays as it is: it follows the memories anyway
+/** Takes a change back: the texts from before it, merged with what changed since. */
+export async function planRevert(options: {
+  files: MemoryFiles
+  snapshot: Snapshot
+  change: MemoryChange
+}): Promise<Pick<PlannedChange, "edits" | "sources" | "unarchived">> {
+  const { files, snapshot, change } = options
+  const textOf = async (copy: string | undefined) => (copy === undefined ? null : readCopy(files, copy))
+  const wanted = new Map<string, string | null>()
+  const base = new Map<string, string | null>()
+  const unarchived = new Map<string, string>()
+  const sources = new Map<string, Provenance>()
+  const { changes } = await loadChanges(files)
+  for (const { path, before, after, archived } of change.files) {
+    const [old, fresh] = [await textOf(before), await textOf(after)]
+    wanted.set(path, old)
+    base.set(path, fresh)
+    if (before !== undefined) sources.set(path, sourceOfCopy(changes, path, before))
+    if (archived !== undefined && old !== null && (await files.read(archived)) === old) unarchived.set(archived, old)
   }
-  if (conflicts.length > 0) throw new MemoryConflictError(conflicts)
-  return merged
-}
-
-export type FileText = string | null
-
-export async function mergeFile(file: {
-  base: FileText
-  current: FileText
-  text: FileText
-}): Promise<FileText | "conflict"> {
-  const { base, current, text } = file
-  if (current === base || current === text) return text
-  if (text === base) return current
-  if (base === null || current === null || text === null) return "conflict"
-  const merge = await mergeTexts({ base, ours: current, theirs: text })
-  return merge.state === "merged" ? merge.text : "conflict"
+  const edits = await mergedWith({ edits: wanted, base, texts: snapshot.texts })
+  // later edits stay in the text, so it is no more trusted than they are
+  for (const [path, source] of sources)
+    if (edits.get(path) !== wanted.get(path))
+      sources.set(path, lessTrusted(source, snapshot.loaded.head.files[path]?.source ?? source))
+  return { edits, sources, unarchived }
 }
