@@ -6,8 +6,8 @@
  *     npm run bench -- recall
  */
 import { join } from "node:path"
-import type { Passage } from "@strata/core/internal/recall/passage"
-import { PassageIndex } from "@strata/core/internal/recall/passage-index"
+import { PassageIndex } from "@strata/core/internal/recall/index/passage-index"
+import type { Passage } from "@strata/core/internal/recall/passages/passage"
 import { createEstimator, measureText } from "@strata/core/internal/tokens/estimate"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../../core/bench/measure.ts"
 import { makeDialogue } from "../src/memory-questions/dialogues.ts"

@@ -1,8 +1,8 @@
 /** Whether one search in the journal's index finds a name that left the view. The question is the words beside it, never the name itself. */
 import type { Block } from "@strata/core"
 import { isToolResult, isToolUse } from "@strata/core/internal/messages/blocks"
-import { passagesOf } from "@strata/core/internal/recall/passage"
-import { PassageIndex } from "@strata/core/internal/recall/passage-index"
+import { PassageIndex } from "@strata/core/internal/recall/index/passage-index"
+import { passagesOf } from "@strata/core/internal/recall/passages/passage"
 import { wordsOf } from "./block-words.ts"
 
 const FIRST_RESULTS = 5

@@ -103,8 +103,11 @@ async function searchIn(
   { memories, journals }: Searched,
   question: { readonly text: string; readonly now: Date; readonly limit: number },
 ): Promise<FoundInProject> {
-  const { loadSearch } = await import("../recall/load-search.ts")
-  const { JournalSearch, MemorySearch } = await loadSearch()
+  // they need SQLite
+  const [{ JournalSearch }, { MemorySearch }] = await Promise.all([
+    import("../recall/journal-search.ts"),
+    import("../recall/memory-search.ts"),
+  ])
   const passages = []
   for (const directory of journals) {
     const search = new JournalSearch({ directory })

@@ -14,10 +14,18 @@ import type {
   RecallSearch,
   RecallSource,
 } from "../tools/session/recall-source.ts"
+import type { Question } from "./answer/ranking.ts"
 import { type JournalAnswer, JournalSearch, sharedJournalSearch } from "./journal-search.ts"
-import { messagesNamed, type Named } from "./named.ts"
-import type { Question } from "./ranking.ts"
-import { foundText, placesNamed, shortened, stretchNamed, textsIn, withoutPrefix } from "./recalled-places.ts"
+import {
+  foundText,
+  messagesNamed,
+  type Named,
+  placesNamed,
+  shortened,
+  stretchNamed,
+  textsIn,
+  withoutPrefix,
+} from "./recalled-places.ts"
 import { type ScannedJournal, scanJournals } from "./scan-journals.ts"
 
 /** Passages of the index that are read on both sides of a match, to show all of its block: about 12,000 tokens. */
@@ -63,10 +71,8 @@ export class ConversationRecall implements RecallSource {
   }
 
   /** What a handle names, newest first. */
-  find(handle: string): Promise<readonly Named[]> {
-    return this.#within(handle, ({ journal }) => messagesNamed(journal, withoutPrefix(handle))).then(
-      (found) => found ?? [],
-    )
+  async find(handle: string): Promise<readonly Named[]> {
+    return (await this.#within(handle, ({ journal }) => messagesNamed(journal, withoutPrefix(handle)))) ?? []
   }
 
   async named(handle: string): Promise<readonly RecalledPlace[]> {

@@ -10,10 +10,10 @@ import type { Entry } from "../journal/entries.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import { encodeLine } from "../journal/line.ts"
+import { PassageIndex } from "./index/passage-index.ts"
 import { JournalSearch } from "./journal-search.ts"
 import { MemorySearch } from "./memory-search.ts"
-import type { Passage } from "./passage.ts"
-import { PassageIndex } from "./passage-index.ts"
+import type { Passage } from "./passages/passage.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
 const WORDS = "heron port staging server walrus invoice deploy Bertha ERR_42 src/foo.ts Monday".split(" ")

@@ -4,13 +4,13 @@ import { join } from "node:path"
 import { checkedId } from "../base/ids.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import { Shared } from "../base/shared.ts"
+import type { SearchAnswer } from "./answer/choose.ts"
+import type { Question } from "./answer/ranking.ts"
 import { BlockReader } from "./block-texts.ts"
-import type { SearchAnswer } from "./choose.ts"
-import { type Asked, type CatchUp, FollowedJournals } from "./followed-journals.ts"
-import { removeDatabase } from "./index-file.ts"
-import { type Passage, passagesOf } from "./passage.ts"
-import { type BlockAround, PassageIndex } from "./passage-index.ts"
-import type { Question } from "./ranking.ts"
+import { type Asked, type CatchUp, FollowedJournals } from "./index/followed-journals.ts"
+import { removeDatabase } from "./index/index-file.ts"
+import { type BlockAround, PassageIndex } from "./index/passage-index.ts"
+import { passagesOf } from "./passages/passage.ts"
 
 const INDEX_NAME = "search.sqlite"
 /** Of earlier versions. */
@@ -35,7 +35,7 @@ export interface JournalQuestion extends Question {
 }
 
 export class JournalSearch {
-  readonly #journals: FollowedJournals<Passage, PassageIndex>
+  readonly #journals: FollowedJournals
   readonly #only: CatchUp
 
   constructor({ directory, only, mask = maskSecrets }: JournalSearchOptions) {

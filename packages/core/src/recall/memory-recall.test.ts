@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest"
-import type { Found } from "./choose.ts"
+import type { Found } from "./answer/choose.ts"
 import { MemoryRecall, type MemoryRecallOptions, type RecallableMemory, type RecallQuestion } from "./memory-recall.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")

@@ -2,11 +2,11 @@
  * Chooses what to attach to a person's message: memories first, then passages of past conversations. Works offline. Chooses nothing where
  * nothing fits. The caller attaches the choice and excludes it from then on.
  */
-import type { Found, SearchAnswer } from "./choose.ts"
+import type { Found, SearchAnswer } from "./answer/choose.ts"
+import type { Question } from "./answer/ranking.ts"
 import { doubtOf } from "./doubt.ts"
 import { MemorySearch, type SearchableMemory } from "./memory-search.ts"
-import { isExactName, questionTerms } from "./passage-terms.ts"
-import type { Question } from "./ranking.ts"
+import { isExactName, questionTerms } from "./passages/passage-terms.ts"
 
 const DEFAULT_LIMIT = 5
 /** Passages are there to fill a gap. What was worth keeping is in memories. */

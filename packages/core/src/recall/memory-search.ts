@@ -6,10 +6,10 @@
 import { hash } from "node:crypto"
 import { closeSync, openSync, statSync } from "node:fs"
 import { FILE_MODE } from "../journal/file/layout.ts"
-import { isDamage, isFromSqlite, removeDatabase } from "./index-file.ts"
-import { type Passage, partsOf } from "./passage.ts"
-import { PassageIndex } from "./passage-index.ts"
-import type { Question } from "./ranking.ts"
+import type { Question } from "./answer/ranking.ts"
+import { isDamage, isFromSqlite, removeDatabase } from "./index/index-file.ts"
+import { PassageIndex } from "./index/passage-index.ts"
+import { type Passage, partsOf } from "./passages/passage.ts"
 
 /** What search needs to know about a memory. */
 export interface SearchableMemory {

@@ -2,10 +2,11 @@
  * What a handle or a range names in one conversation, as Recall quotes it. The conversation may be a journal, or anything else that finds its
  * messages by handle and gives them in their order.
  */
-import { isMessage } from "../journal/entries.ts"
+
+import { type Entry, isDecision, isMessage } from "../journal/entries.ts"
 import type { Journal, Stretch } from "../journal/store.ts"
 import { type Block, isMedia, isToolResult, resultBlocks } from "../messages/blocks.ts"
-import { handleOf } from "../messages/handles.ts"
+import { handleOf, isShort, parseHandle } from "../messages/handles.ts"
 import { type CompactMetadata, contentOf, isBoundary, type Message } from "../messages/messages.ts"
 import type {
   RecalledPlace,
@@ -14,10 +15,10 @@ import type {
   RecallFound,
   RecallRange,
 } from "../tools/session/recall-source.ts"
+import { blockAt } from "../views/record/archive.ts"
 import { BlockReader, type BlockText, plainText } from "./block-texts.ts"
 import type { JournalAnswer } from "./journal-search.ts"
-import { messagesNamed, type Named } from "./named.ts"
-import type { Passage } from "./passage.ts"
+import type { Passage } from "./passages/passage.ts"
 
 /** Entries read on both sides of a block. Most are decisions, which no one wants to see. */
 const AROUND = 12
@@ -148,3 +149,40 @@ const mediaIn = (message: Message): readonly Block[] =>
 
 /** What a result can carry: bytes, not references. */
 const isCarried = (block: Block) => isMedia(block) && block.source.type === "base64"
+
+export interface Named {
+  readonly message: Message
+  /** Absent where the handle names a whole message. */
+  readonly block?: Block
+  /** The place of the block. */
+  readonly place: readonly number[]
+}
+
+type Readable = Pick<Journal, "find" | "findByHandle">
+
+/**
+ * Everything with this handle, newest first. More than one is rare: two messages whose digits are equal. The line of a folded range
+ * represents its messages, so its handle names one end of them.
+ */
+export async function messagesNamed(
+  journal: Readable,
+  handle: string,
+  end: "from" | "to" = "from",
+): Promise<readonly Named[]> {
+  const { message = "", blocks: place = [] } = parseHandle(handle) ?? {}
+  const [block, inner] = place
+  return (await entriesOf(journal, message, end)).filter(isMessage).flatMap((entry): readonly Named[] => {
+    if (block === undefined) return [{ message: entry, place }]
+    const found = blockAt(entry, { uuid: entry.uuid, block, ...(inner === undefined ? {} : { inner }) })
+    return found ? [{ message: entry, block: found, place }] : []
+  })
+}
+
+async function entriesOf(journal: Readable, message: string, end: "from" | "to"): Promise<readonly Entry[]> {
+  const named = isShort(message) ? await journal.findByHandle(message) : []
+  const found = named.length > 0 ? named : [message === "" ? undefined : await journal.find(message)]
+  const entries = await Promise.all(
+    found.map((entry) => (entry && isDecision(entry) && entry.subtype === "folded" ? journal.find(entry[end]) : entry)),
+  )
+  return entries.filter((entry) => entry !== undefined)
+}

@@ -1,15 +1,15 @@
 /** Search without an index, for stores without files: reads journals from their ends, as far as a limit allows, and compares. */
 import type { Journal } from "../journal/store.ts"
+import { chooseFrom, NOTHING_FOUND } from "./answer/choose.ts"
+import { coverageOf, lookedFor } from "./answer/looked-for.ts"
+import { type Question, rankPassages, WEIGHTS } from "./answer/ranking.ts"
 import { BlockReader } from "./block-texts.ts"
-import { chooseFrom, NOTHING_FOUND } from "./choose.ts"
+import { blockAround } from "./index/passage-index.ts"
 import type { JournalAnswer } from "./journal-search.ts"
-import { coverageOf, lookedFor } from "./looked-for.ts"
-import { type Passage, passagesOf } from "./passage.ts"
-import { PassageColumns } from "./passage-columns.ts"
-import { blockAround } from "./passage-index.ts"
-import { questionTerms } from "./passage-terms.ts"
-import { type Question, rankPassages, WEIGHTS } from "./ranking.ts"
-import { toldIn } from "./told.ts"
+import { type Passage, passagesOf } from "./passages/passage.ts"
+import { PassageColumns } from "./passages/passage-columns.ts"
+import { questionTerms } from "./passages/passage-terms.ts"
+import { toldIn } from "./passages/told.ts"
 
 /** Characters that one search compares: about 1M tokens. */
 const MOST_SCANNED = 4_000_000

@@ -1,7 +1,8 @@
 /** Asks questions about dialogues and counts how often the evidence is among the first answers. */
-import type { Passage } from "@strata/core/internal/recall/passage"
-import { PassageIndex } from "@strata/core/internal/recall/passage-index"
-import { countedTerms, questionTerms } from "@strata/core/internal/recall/passage-terms"
+
+import { PassageIndex } from "@strata/core/internal/recall/index/passage-index"
+import type { Passage } from "@strata/core/internal/recall/passages/passage"
+import { countedTerms, questionTerms } from "@strata/core/internal/recall/passages/passage-terms"
 import { type AskedQuestion, type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
 import { type Answer, type DoorOf, writtenAs } from "./doors.ts"
 import { plainBm25 } from "./plain-bm25.ts"

@@ -12,7 +12,7 @@ import { handleOf } from "@strata/core/internal/messages/handles"
 import type { BlockText } from "@strata/core/internal/recall/block-texts"
 import type { JournalAnswer, JournalQuestion } from "@strata/core/internal/recall/journal-search"
 import { KeptIndex } from "@strata/core/internal/recall/memory-search"
-import { passagesOf } from "@strata/core/internal/recall/passage"
+import { passagesOf } from "@strata/core/internal/recall/passages/passage"
 import type { Transcript } from "../project-transcripts.ts"
 import type { TranscriptReader } from "./read-transcripts.ts"
 

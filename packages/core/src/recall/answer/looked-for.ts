@@ -1,8 +1,9 @@
 /** What a question looks for: its words, each with the terms that stand for it in an index, and how much each says. */
+
+import { namesAsWritten, questionTerms } from "../passages/passage-terms.ts"
+import { isAboutSpeaker } from "../passages/told.ts"
 import { type NamedTime, timeNamedIn } from "./named-time.ts"
-import { namesAsWritten, questionTerms } from "./passage-terms.ts"
 import { bitsIn, type Question, type Weights } from "./ranking.ts"
-import { isAboutSpeaker } from "./told.ts"
 
 /** Only the rarest words count, in a mask of 32 bits. */
 const MOST_ASKED = 24

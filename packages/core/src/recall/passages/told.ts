@@ -2,10 +2,10 @@
  * What a person tells in a message: sentences about themselves, and rules. "What car do I drive?" is answered there, and not where they
  * asked for something about cars.
  */
-import { remembering } from "../base/remembering.ts"
-import { isEnglishRequest } from "../views/record/lasting-rules-english.ts"
-import { sentenceParts } from "../views/record/sentences.ts"
-import { standingRules } from "../views/record/standing-rules.ts"
+import { remembering } from "../../base/remembering.ts"
+import { isEnglishRequest } from "../../views/record/lasting-rules-english.ts"
+import { sentenceParts } from "../../views/record/sentences.ts"
+import { standingRules } from "../../views/record/standing-rules.ts"
 import type { Passage } from "./passage.ts"
 
 /** In Latin and Cyrillic letters they are whole words. */

@@ -7,51 +7,35 @@ import { closeSync, fstatSync, mkdirSync, openSync, statSync } from "node:fs"
 import { open } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import type { Entry } from "../journal/entries.ts"
-import { DIRECTORY_MODE, FILE_MODE } from "../journal/file/layout.ts"
-import { scanLines } from "../journal/file/scan.ts"
-import { decodeLine, peekLine } from "../journal/line.ts"
+import type { Entry } from "../../journal/entries.ts"
+import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
+import { scanLines } from "../../journal/file/scan.ts"
+import { decodeLine, peekLine } from "../../journal/line.ts"
+import type { Passage } from "../passages/passage.ts"
 import { isBusy, isDamage, isFromSqlite, removeDatabase } from "./index-file.ts"
 import { JournalLook } from "./journal-look.ts"
+import type { PassageIndex } from "./passage-index.ts"
 
 const BATCH = 100 // passages per transaction: about 20 ms, then others get their turn
 const SLICE_MS = 30 // of reading in the background, before a question may come first
-/** A step from one state of a source to the next. A mark is any text by which the owner knows how far it has read. */
-export interface Extension<P> {
-  readonly source: string
-  readonly passages: readonly P[]
-  /** The mark that the caller saw. `undefined`: the source is new. */
-  readonly from: string | undefined
-  /** Leaves out what was indexed before. */
-  readonly isRestart?: boolean
-  readonly to: string
-}
-
-export interface FollowingIndex<P> {
-  marks(): ReadonlyMap<string, string>
-  /** Says no if another process has moved the mark since. */
-  extend(extension: Extension<P>): boolean
-  remove(source: string): void
-  close(): void
-}
 
 /** Makes passages of the entries of one journal, in their order. */
-export interface EntryReader<P> {
-  take(entry: Entry): readonly P[]
+interface EntryReader {
+  take(entry: Entry): readonly Passage[]
   /** What it must know of earlier entries to go on from here. JSON. */
   carried?(): unknown
 }
 
-export interface FollowedJournalsOptions<P, I extends FollowingIndex<P>> {
+interface FollowedJournalsOptions {
   readonly directory: string
   /** The name of the index in the directory. */
   readonly name: string
   /** What earlier versions called theirs. They are removed. */
   readonly oldNames?: readonly string[]
   /** `path`: a file, or `:memory:`. */
-  readonly open: (path: string) => I
+  readonly open: (path: string) => PassageIndex
   /** `carried`: what the reader before it left. */
-  readonly reader: (carried: unknown) => EntryReader<P>
+  readonly reader: (carried: unknown) => EntryReader
 }
 
 export interface CatchUp {
@@ -79,32 +63,32 @@ export interface Asked<T> {
   readonly of: "index" | "stand-in"
 }
 
-export class FollowedJournals<P, I extends FollowingIndex<P>> {
-  readonly #options: FollowedJournalsOptions<P, I>
-  #index: I | undefined
+export class FollowedJournals {
+  readonly #options: FollowedJournalsOptions
+  #index: PassageIndex | undefined
   /** Which file it is. Someone may remove it, and another process may then write a new one. */
   #inode: number | undefined
   #isInMemory = false
   /** Asked while the file is locked. It is kept until the file is free again. */
-  #standIn: I | undefined
+  #standIn: PassageIndex | undefined
   readonly #look: JournalLook
   /** The index that has all that was seen, apart from these conversations. */
-  #follower: I | undefined
+  #follower: PassageIndex | undefined
   readonly #unread = new Set<string>()
   /** Work in the background. Closing stops it. */
   #background: symbol | undefined
   /** One question after another: each may open the index again. */
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(options: FollowedJournalsOptions<P, I>) {
+  constructor(options: FollowedJournalsOptions) {
     this.#options = options
     this.#look = new JournalLook(options.directory)
   }
 
   /** Reads what is new, then asks the index. */
-  ask<T>(question: (index: I) => T, which: CatchUp = {}): Promise<Asked<T>> {
+  ask<T>(question: (index: PassageIndex) => T, which: CatchUp = {}): Promise<Asked<T>> {
     return this.#inOrder(async () => {
-      const asked = async (index: I) => {
+      const asked = async (index: PassageIndex) => {
         await this.#catchUp(index, which)
         return question(index)
       }
@@ -166,7 +150,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
   }
 
   /** A damaged index holds nothing that the journals do not: it is removed and built again, once. */
-  async #retried<T>(work: (index: I) => Promise<T>): Promise<T> {
+  async #retried<T>(work: (index: PassageIndex) => Promise<T>): Promise<T> {
     try {
       return await work(this.#opened())
     } catch (error) {
@@ -179,7 +163,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
     }
   }
 
-  #opened(): I {
+  #opened(): PassageIndex {
     if (this.#index && !this.#isOurs()) this.#closeIndex()
     this.#index ??= this.#isInMemory ? this.#options.open(":memory:") : this.#openedFile()
     return this.#index
@@ -195,7 +179,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
     return this.#isInMemory || statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode
   }
 
-  #openedFile(): I {
+  #openedFile(): PassageIndex {
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: DIRECTORY_MODE })
       // SQLite would let others read it
@@ -215,7 +199,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
     return join(this.#options.directory, this.#options.name)
   }
 
-  async #catchUp(index: I, { only, except, isLate = () => false, mostNew }: CatchUp): Promise<void> {
+  async #catchUp(index: PassageIndex, { only, except, isLate = () => false, mostNew }: CatchUp): Promise<void> {
     if (this.#follower !== index) {
       this.#look.forget()
       this.#unread.clear()
@@ -248,7 +232,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
 
   /** Whether all of it was read. */
   async #read(
-    index: I,
+    index: PassageIndex,
     given: { readonly conversation: string; readonly mark: string | undefined; readonly isLate: () => boolean },
   ): Promise<boolean> {
     const { conversation, mark, isLate } = given
@@ -262,7 +246,7 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
       let isRestart = !isContinued
       let reached: Mark = isContinued ? known : { bytes: 0, last: 0, uuid: undefined }
       const reader = this.#options.reader(reached.carried)
-      let passages: P[] = []
+      let passages: Passage[] = []
       const store = () => {
         const carried = reader.carried?.()
         const to = JSON.stringify({ ...reached, ...(carried === undefined ? {} : { carried }) })

@@ -2,10 +2,11 @@
  * Which passages have a term, as the index lists them: at least once, twice, four times. What was asked for is kept, and follows the index
  * as it grows: a list is read once, and then costs what is new.
  */
+
+import type { Passage } from "../passages/passage.ts"
+import { countedTerms } from "../passages/passage-terms.ts"
+import { toldIn } from "../passages/told.ts"
 import { type IndexFile, tokenOf } from "./index-file.ts"
-import type { Passage } from "./passage.ts"
-import { countedTerms } from "./passage-terms.ts"
-import { toldIn } from "./told.ts"
 
 /** Numbers that are kept, 4 MB. */
 const MOST_KEPT = 500_000

@@ -1,6 +1,6 @@
 /** The unit that search finds: a block of a message or a part of it, a memory or a part of it. */
-import type { RecalledText } from "../tools/session/recall-source.ts"
-import type { BlockText } from "./block-texts.ts"
+import type { RecalledText } from "../../tools/session/recall-source.ts"
+import type { BlockText } from "../block-texts.ts"
 
 export interface Passage {
   /** The message. */

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
-import type { Passage } from "./passage.ts"
-import { PassageIndex } from "./passage-index.ts"
+import { PassageIndex } from "../index/passage-index.ts"
+import type { Passage } from "../passages/passage.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
 

@@ -2,7 +2,7 @@
  * The terms by which passages are found: those of `termsOf`, and exact names as they are written. A path, a version or an address counts as
  * one term too: its parts alone are in too many places.
  */
-import { termsOf } from "../base/terms.ts"
+import { termsOf } from "../../base/terms.ts"
 
 const LONGEST_NAME = 80 // characters; longer ones are data, and the beginning names them
 const MOST_REMEMBERED = 50_000 // runs whose terms are remembered: tool results repeat the same words

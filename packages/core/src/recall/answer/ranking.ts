@@ -2,9 +2,10 @@
  * Orders passages: BM25, with the weight of who said it, the score of the session, the turns around it, and the time that the question
  * names. Pure: the index and the search without one give it the same lists.
  */
+
+import type { Passage } from "../passages/passage.ts"
+import { type PassageColumns, PERSON_WEIGHT } from "../passages/passage-columns.ts"
 import type { TimeSpan } from "./named-time.ts"
-import type { Passage } from "./passage.ts"
-import { type PassageColumns, PERSON_WEIGHT } from "./passage-columns.ts"
 
 export interface Question {
   readonly text: string

@@ -4,8 +4,8 @@
  */
 import { readdirSync, statSync } from "node:fs"
 import { sep } from "node:path"
-import { isSafeId } from "../base/ids.ts"
-import { FolderWatch } from "../journal/file/folder-watch.ts"
+import { isSafeId } from "../../base/ids.ts"
+import { FolderWatch } from "../../journal/file/folder-watch.ts"
 
 const EXTENSION = ".jsonl"
 const LOCK_EXTENSION = ".lock"

@@ -1,7 +1,8 @@
 /** From ranked passages to an answer: names as they are written count more, each block counts once, and so do equal texts. Pure. */
+
+import type { Passage } from "../passages/passage.ts"
+import { PERSON_WEIGHT } from "../passages/passage-columns.ts"
 import { coverageOf, isFitting, type LookedFor, wordsIn } from "./looked-for.ts"
-import type { Passage } from "./passage.ts"
-import { PERSON_WEIGHT } from "./passage-columns.ts"
 import type { Question, RankedPassage } from "./ranking.ts"
 
 export interface Found extends Passage {

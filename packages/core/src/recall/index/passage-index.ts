@@ -3,17 +3,23 @@
  * orders them. Names are found whole, by their parts and by their beginning. The index holds nothing that cannot be rebuilt. Adding costs
  * what is new.
  */
-import { type Choices, choicesFrom, chooseFrom, NOTHING_FOUND, type RankedText, type SearchAnswer } from "./choose.ts"
-import type { Extension, FollowingIndex } from "./followed-journals.ts"
+import {
+  type Choices,
+  choicesFrom,
+  chooseFrom,
+  NOTHING_FOUND,
+  type RankedText,
+  type SearchAnswer,
+} from "../answer/choose.ts"
+import { coverageOf, type LookedFor, lookedFor, type Vocabulary } from "../answer/looked-for.ts"
+import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS } from "../answer/ranking.ts"
+import { KINDS, type Passage } from "../passages/passage.ts"
+import { PassageColumns } from "../passages/passage-columns.ts"
+import { countedTerms } from "../passages/passage-terms.ts"
+import { toldIn } from "../passages/told.ts"
 import { IndexFile, type IndexShape, isPlainTerm } from "./index-file.ts"
-import { coverageOf, type LookedFor, lookedFor, type Vocabulary } from "./looked-for.ts"
-import { KINDS, type Passage } from "./passage.ts"
-import { PassageColumns } from "./passage-columns.ts"
 import { loadFacts, packAgain, packFacts } from "./passage-facts.ts"
-import { countedTerms } from "./passage-terms.ts"
-import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS } from "./ranking.ts"
 import { TermLists, tokensOf } from "./term-lists.ts"
-import { toldIn } from "./told.ts"
 
 /** Passages whose texts are read and compared with the question. */
 const READ = 100
@@ -43,6 +49,17 @@ const SHAPE: IndexShape = {
   CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);`,
 }
 
+/** A step from one state of a source to the next. A mark is any text by which the owner knows how far it has read. */
+interface Extension {
+  readonly source: string
+  readonly passages: readonly Passage[]
+  /** The mark that the caller saw. `undefined`: the source is new. */
+  readonly from: string | undefined
+  /** Leaves out what was indexed before. */
+  readonly isRestart?: boolean
+  readonly to: string
+}
+
 /** A block and the ones right before and after it. */
 export interface BlockAround {
   /** The text of the block around the passage, as far as the index has it in one piece. */
@@ -51,7 +68,7 @@ export interface BlockAround {
   readonly after?: Passage
 }
 
-export class PassageIndex implements FollowingIndex<Passage> {
+export class PassageIndex {
   readonly #file: IndexFile
   #columns = new PassageColumns()
   #removals = 0
@@ -67,7 +84,8 @@ export class PassageIndex implements FollowingIndex<Passage> {
     this.#terms = new TermLists(this.#file)
   }
 
-  extend({ source, passages, from, to, isRestart = false }: Extension<Passage>): boolean {
+  /** Says no if another process has moved the mark since. */
+  extend({ source, passages, from, to, isRestart = false }: Extension): boolean {
     return this.#file.inTransaction(() => {
       const known = this.#file.statement("SELECT id, mark FROM sources WHERE name = ?").get(source)
       if ((known === undefined ? undefined : String(known.mark)) !== from) return false

@@ -2,9 +2,10 @@
  * From the table of passages to the columns that the ranking uses. Most of the facts are packed, many passages in one value, so that to
  * open a large index takes milliseconds.
  */
+
+import { KINDS } from "../passages/passage.ts"
+import type { PassageColumns } from "../passages/passage-columns.ts"
 import type { IndexFile } from "./index-file.ts"
-import { KINDS } from "./passage.ts"
-import type { PassageColumns } from "./passage-columns.ts"
 
 /** Passages in one pack. The ones after the last pack are read one by one. */
 const PACKED = 256

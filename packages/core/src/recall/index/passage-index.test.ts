@@ -1,16 +1,16 @@
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, onTestFinished, test } from "vitest"
-import { conversation } from "../../test/builders.ts"
-import { temporaryRoot } from "../../test/journal-files.ts"
-import { fileStore } from "../journal/file/file-store.ts"
-import { projectDirectory } from "../journal/file/layout.ts"
-import { BlockReader } from "./block-texts.ts"
+import { conversation } from "../../../test/builders.ts"
+import { temporaryRoot } from "../../../test/journal-files.ts"
+import { fileStore } from "../../journal/file/file-store.ts"
+import { projectDirectory } from "../../journal/file/layout.ts"
+import type { Question } from "../answer/ranking.ts"
+import { BlockReader } from "../block-texts.ts"
+import { type Passage, passagesOf } from "../passages/passage.ts"
+import { questionTerms } from "../passages/passage-terms.ts"
 import { FollowedJournals } from "./followed-journals.ts"
-import { type Passage, passagesOf } from "./passage.ts"
 import { PassageIndex } from "./passage-index.ts"
-import { questionTerms } from "./passage-terms.ts"
-import type { Question } from "./ranking.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
 
@@ -82,7 +82,7 @@ test("BEY-1 on a full disk a search still finds everything, also what is new: th
   const full = fullError()
   expect(full).toMatchObject({ errcode: 13 })
   const opened: string[] = []
-  const journals = new FollowedJournals<Passage, PassageIndex>({
+  const journals = new FollowedJournals({
     directory: projectDirectory(root, "p"),
     name: "search.sqlite",
     open(path) {
