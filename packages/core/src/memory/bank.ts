@@ -32,7 +32,7 @@ import type { MemoryWatch } from "./memory-watch.ts"
 
 const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
 
-export interface BankOptions {
+interface BankOptions {
   readonly files: MemoryFiles
   readonly clock?: Clock
   /** Writes nothing, not even edits made by hand into the history. */

@@ -31,7 +31,7 @@ export interface Claim {
   readonly state: "current" | "gone" | "unknown"
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** The root of the project. */
   readonly directory: string
   readonly env?: Readonly<Record<string, string | undefined>>

@@ -33,7 +33,7 @@ export function indexLine({ file, name, description, failed, doubtedBy }: Memory
 
 const charactersIn = (text: string) => (/[\ud800-\udfff]/.test(text) ? [...text].length : text.length)
 
-export interface IndexUpdate {
+interface IndexUpdate {
   /** The index as it is. */
   readonly text: string | undefined
   readonly memories: readonly Memory[]
@@ -69,7 +69,7 @@ export function updateIndex({ text = "", memories, renewed, gone }: IndexUpdate)
   return joined === "" || joined.endsWith(newline) ? joined : joined + newline
 }
 
-export interface OwnIndex {
+interface OwnIndex {
   readonly text: string
   readonly memories: readonly Memory[]
   /** Those that the person wrote. */

@@ -50,7 +50,7 @@ export async function parseMemory({ file, text, facts }: MemoryFileText): Promis
   }
 }
 
-export interface PreviousText {
+interface PreviousText {
   readonly text: string
   readonly facts: FileFacts
 }

@@ -129,7 +129,7 @@ export function plainText(block: Block): string {
 }
 
 /** Any input as lines a person can read. Texts are as they are, so that what was typed can be found. */
-export function inputText(value: unknown, name = ""): string {
+function inputText(value: unknown, name = ""): string {
   const front = name === "" ? "" : `${name}: `
   if (typeof value === "string") return `${front}${value}`
   if (Array.isArray(value)) return value.map((item, at) => inputText(item, `${name}[${at}]`)).join("\n")

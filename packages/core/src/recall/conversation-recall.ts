@@ -39,7 +39,7 @@ const ONLY_OWN = "Only your own conversation was searched. Ask your lead for mor
 const ONLY_THIS = "Only this conversation was searched: it has no owner, so it shares nothing with others."
 const LOCKED = "Another process keeps the search index locked, so the journals were read instead."
 
-export interface ConversationRecallOptions {
+interface ConversationRecallOptions {
   readonly store: Store
   readonly journal: Journal
   /** Whether it may look into other conversations in its place of the store: they have the same owner. */

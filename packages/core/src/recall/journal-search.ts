@@ -9,14 +9,14 @@ import type { Question } from "./answer/ranking.ts"
 import { BlockReader } from "./block-texts.ts"
 import { type Asked, type CatchUp, FollowedJournals } from "./index/followed-journals.ts"
 import { removeDatabase } from "./index/index-file.ts"
-import { type BlockAround, PassageIndex } from "./index/passage-index.ts"
-import { passagesOf } from "./passages/passage.ts"
+import { PassageIndex } from "./index/passage-index.ts"
+import { type BlockAround, passagesOf } from "./passages/passage.ts"
 
 const INDEX_NAME = "search.sqlite"
 /** Of earlier versions. */
 const OLD_NAMES = ["blocks.sqlite", "recall.sqlite"]
 
-export interface JournalSearchOptions {
+interface JournalSearchOptions {
   /** A directory with journals. */
   readonly directory: string
   /** Follows only this conversation, with an index of its own. */

@@ -26,7 +26,7 @@ export interface SearchableMemory {
   readonly body: string
 }
 
-export interface FoundMemory<M extends SearchableMemory> {
+interface FoundMemory<M extends SearchableMemory> {
   readonly memory: M
   readonly score: number
   readonly coverage: number
@@ -35,7 +35,7 @@ export interface FoundMemory<M extends SearchableMemory> {
   readonly isRetired: boolean
 }
 
-export interface MemoryQuestion extends Pick<Question, "text" | "context" | "now" | "limit" | "weights"> {
+interface MemoryQuestion extends Pick<Question, "text" | "context" | "now" | "limit" | "weights"> {
   /** Also list replaced memories, after all current ones. Default: false. */
   readonly includeRetired?: boolean
   /** Finds nothing where memories only share a word with the question. Default: false. */

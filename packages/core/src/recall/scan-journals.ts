@@ -1,12 +1,11 @@
 /** Search without an index, for stores without files: reads journals from their ends, as far as a limit allows, and compares. */
 import type { Journal } from "../journal/store.ts"
 import { chooseFrom, NOTHING_FOUND } from "./answer/choose.ts"
-import { coverageOf, lookedFor } from "./answer/looked-for.ts"
-import { type Question, rankPassages, WEIGHTS } from "./answer/ranking.ts"
+import { coverageOf, type LookedFor, lookedFor } from "./answer/looked-for.ts"
+import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS } from "./answer/ranking.ts"
 import { BlockReader } from "./block-texts.ts"
-import { blockAround } from "./index/passage-index.ts"
 import type { JournalAnswer } from "./journal-search.ts"
-import { type Passage, passagesOf } from "./passages/passage.ts"
+import { blockAround, type Passage, passagesOf } from "./passages/passage.ts"
 import { PassageColumns } from "./passages/passage-columns.ts"
 import { questionTerms } from "./passages/passage-terms.ts"
 import { toldIn } from "./passages/told.ts"
@@ -15,7 +14,7 @@ import { toldIn } from "./passages/told.ts"
 const MOST_SCANNED = 4_000_000
 const CHARACTERS_PER_TERM = 10
 
-export interface Scanned extends JournalAnswer {
+interface Scanned extends JournalAnswer {
   /** Older blocks were not compared. */
   readonly isCut: boolean
 }
@@ -29,59 +28,79 @@ type Placed = Passage & { readonly source: string }
 
 export async function scanJournals(journals: AsyncIterable<ScannedJournal>, question: Question): Promise<Scanned> {
   const { passages, isCut } = await read(journals)
-  const columns = new PassageColumns()
-  const asked = questionTerms(question.text).map(({ term }) => term)
-  const literal = question.text.trim().toLowerCase()
-  const counted = new Map(asked.map((term) => [term, new Map<number, number>()]))
-  const literally: number[] = []
-  const sources = new Map<string, number>()
-  let [turn, speaking] = [0, ""]
-  for (const [at, { source, uuid, kind, isSaid, time, text, length }] of passages.entries()) {
-    if (isSaid && uuid !== speaking) turn++
-    if (isSaid) speaking = uuid
-    if (!sources.has(source)) sources.set(source, sources.size + 1)
-    const id = at + 1
-    columns.add(id, {
-      ...{ source: sources.get(source)!, turn, kind, isSaid, isQuestion: /[?？]/.test(text), time: Date.parse(time) },
-      ...{ length: text.length / CHARACTERS_PER_TERM, blockLength: length },
-    })
-    const lower = text.toLowerCase()
-    for (const [term, ids] of counted) {
-      const count = timesIn(lower, term)
-      if (count > 0) ids.set(id, count)
-    }
-    if (asked.length === 0 && literal !== "" && lower.includes(literal)) literally.push(id)
-  }
   if (passages.length === 0) return { ...NOTHING_FOUND, isCut }
+  const terms = questionTerms(question.text).map(({ term }) => term)
+  const counted = countedIn(passages, terms)
   const documentsWith = (term: string) => counted.get(term)?.size ?? 0
-  const wanted = lookedFor(question, { count: passages.length, documentsWith, similarTo: () => [] }, WEIGHTS)
+  const asked = lookedFor(question, { count: passages.length, documentsWith, similarTo: () => [] }, WEIGHTS)
   const fits = (id: number) => isWanted(passages[id - 1]!, question)
-  const told = wanted.isForSpeaker ? passages.map((passage) => toldIn(passage).toLowerCase()) : []
-  const lists = wanted.terms.flatMap(({ term, ...rest }) => {
-    const ids = [...(counted.get(term) ?? [])]
-    const least = (times: number) => ids.filter(([, count]) => count >= times).map(([id]) => id)
-    const toldIds = least(1).filter((id) => told[id - 1]?.includes(term))
-    return [{ ...rest, ids: least(1), twice: least(2), often: least(4), told: toldIds }]
-  })
   const ranked =
-    asked.length === 0
-      ? literally
-          .filter(fits)
-          .reverse()
-          .map((id) => ({ id, score: 1, mask: 0 }))
+    terms.length === 0
+      ? literally(passages, question).filter(({ id }) => fits(id))
       : rankPassages({
-          ...{ columns, lists, fits, time: wanted.time, isForAnswer: wanted.isForAnswer, weights: WEIGHTS },
-          ...{ share: (mask) => coverageOf(mask, wanted), leastShare: question.leastCoverage ?? 0, prior: () => 1 },
+          ...{ columns: columnsOf(passages), lists: listsOf(passages, asked, counted), fits, weights: WEIGHTS },
+          ...{ time: asked.time, isForAnswer: asked.isForAnswer, leastShare: question.leastCoverage ?? 0 },
+          ...{ share: (mask) => coverageOf(mask, asked), prior: () => 1 },
         })
   const texts = ranked.map((one) => {
     const passage = passages[one.id - 1]!
     const { source, text, uuid, blocks, isSaid } = passage
     return { ...one, source, text, uuid, blocks, isSaid, passage: () => passage }
   })
-  const answer = chooseFrom(texts, question, wanted)
+  const answer = chooseFrom(texts, question, asked)
   const inSource = Map.groupBy(passages, ({ source }) => source)
   const found = answer.found.map((one) => ({ ...one, around: blockAround(inSource.get(one.source)!, one) }))
   return { ...answer, found, isCut }
+}
+
+/** By term, how often each passage has it. A passage is numbered by its place, from 1. */
+type Counted = ReadonlyMap<string, ReadonlyMap<number, number>>
+
+function countedIn(passages: readonly Placed[], terms: readonly string[]): Counted {
+  const counted = new Map(terms.map((term) => [term, new Map<number, number>()]))
+  for (const [at, { text }] of passages.entries()) {
+    const lower = text.toLowerCase()
+    for (const [term, ids] of counted) {
+      const count = timesIn(lower, term)
+      if (count > 0) ids.set(at + 1, count)
+    }
+  }
+  return counted
+}
+
+function columnsOf(passages: readonly Placed[]): PassageColumns {
+  const columns = new PassageColumns()
+  const sources = new Map<string, number>()
+  let [turn, speaking] = [0, ""]
+  for (const [at, { source, uuid, kind, isSaid, time, text, length }] of passages.entries()) {
+    if (isSaid && uuid !== speaking) turn++
+    if (isSaid) speaking = uuid
+    if (!sources.has(source)) sources.set(source, sources.size + 1)
+    columns.add(at + 1, {
+      ...{ source: sources.get(source)!, turn, kind, isSaid, isQuestion: /[?？]/.test(text), time: Date.parse(time) },
+      ...{ length: text.length / CHARACTERS_PER_TERM, blockLength: length },
+    })
+  }
+  return columns
+}
+
+function listsOf(passages: readonly Placed[], asked: LookedFor, counted: Counted): readonly TermList[] {
+  const told = asked.isForSpeaker ? passages.map((passage) => toldIn(passage).toLowerCase()) : []
+  return asked.terms.map(({ term, ...rest }) => {
+    const ids = [...(counted.get(term) ?? [])]
+    const least = (times: number) => ids.filter(([, count]) => count >= times).map(([id]) => id)
+    const toldIds = least(1).filter((id) => told[id - 1]?.includes(term))
+    return { ...rest, ids: least(1), twice: least(2), often: least(4), told: toldIds }
+  })
+}
+
+/** For a question without words: the passages that have it as it is written, the newest first. */
+function literally(passages: readonly Placed[], { text }: Question): readonly RankedPassage[] {
+  const literal = text.trim().toLowerCase()
+  const having = passages.flatMap((passage, at) =>
+    literal !== "" && passage.text.toLowerCase().includes(literal) ? [{ id: at + 1, score: 1, mask: 0 }] : [],
+  )
+  return having.reverse()
 }
 
 /** The newest part of each journal, in order. */

@@ -105,7 +105,7 @@ function thinkingEdit({ accepts, turnsSincePause }: ApiInput): object[] {
  * cleared, the trigger stays passed for good, and every call would break the cache for a result or two. So the server moves on only for
  * a batch that is worth it and pays, or where the context is about to be full.
  */
-export function serverMovesOn(context: LayerContext): boolean {
+function serverMovesOn(context: LayerContext): boolean {
   const { views, flags, facts, fill } = context
   const { results, scale } = survey(context)
   const old = new Set(views.context.serverKept.allBut(CALLS_KEPT_BY_DEFAULT))

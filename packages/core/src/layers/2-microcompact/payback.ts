@@ -19,7 +19,7 @@ export interface CachePrices {
 const USUAL = { input: 1, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheRead: 0.1 } as const
 const RECENT = 11 // responses: the growth of the last ten turns
 
-export interface PricedRequest {
+interface PricedRequest {
   /** Long prompts cost more on some models. */
   readonly tokens: number
   /** Writing for an hour costs more than for five minutes. */

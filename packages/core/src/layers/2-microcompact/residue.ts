@@ -19,7 +19,7 @@ const READ = 40_000 // characters of one text in which names are looked for: mor
 export const residueRoom = (tokens: number, limit: number): number =>
   limit === 0 ? 0 : Math.floor(Math.min(limit + tokens * MORE_PER_TOKEN, 2 * limit, tokens * LARGEST_SHARE))
 
-export interface ResiduesInput {
+interface ResiduesInput {
   readonly views: Views
   readonly toolUseIds: readonly string[]
   /** Tokens of one residue. */

@@ -18,7 +18,7 @@ import { startOf } from "./attach/start.ts"
 import { ExtractionQueue, type Extractor } from "./extract/queue.ts"
 import { RuleKeeper } from "./keep/rules.ts"
 
-export interface AutoMemoryOptions extends Extractor {
+interface AutoMemoryOptions extends Extractor {
   /** A project's memory, or an agent's own: it keeps that by itself, so nothing is extracted for it. Default: the project's. */
   readonly kind?: "project" | "agent"
   readonly recall: Pick<MemoryRecall<Memory>, "recall">

@@ -17,7 +17,7 @@ const TEXTS = {
 /** How the fork writes. */
 export type Writing = "with-files" | "as-text"
 
-export interface PromptInput {
+interface PromptInput {
   readonly writing: Writing
   /** The directory, or another name of the place. */
   readonly location: string

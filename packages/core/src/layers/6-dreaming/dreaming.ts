@@ -2,7 +2,7 @@
  * Layer 6: memories are merged, corrected and put in order while no one waits for it. A dream starts in the background when the gates are
  * open, or at once when a person asks. It can be watched, ended, reviewed and taken back.
  *
- * One dream is told in `dream.ts`: the lock, the copy, `consolidate/`, `check/`, the install. `due.ts` says when.
+ * `dream.ts` is one dream: the lock, the copy, `consolidate/`, `check/`, the install. `due.ts` says when.
  */
 import { dirname } from "node:path"
 import type { Clock } from "../../base/clock.ts"
@@ -46,7 +46,7 @@ export interface DreamingOptions {
   readonly atStep?: (step: DreamStep) => void | Promise<void>
 }
 
-export interface DailyBudget {
+interface DailyBudget {
   today(now: Date): Promise<number>
   add(dollars: number, now: Date): Promise<void>
   dollarsFor(responses: readonly ModelResponse[]): number
@@ -58,7 +58,7 @@ export interface DreamFigures extends GateFigures {
   readonly dailyLimit: number
 }
 
-export interface DreamOrder {
+interface DreamOrder {
   readonly figures: DreamFigures
   /** A person asked: no gate but the lock counts. */
   readonly force?: boolean
@@ -77,7 +77,7 @@ export interface Hold {
   readonly message: string
 }
 
-export interface SkippedDream {
+interface SkippedDream {
   readonly at: string
   readonly gate: Hold["gate"] | "daily-limit"
   readonly message: string

@@ -13,7 +13,7 @@ import type { Memory, MemoryChange, MemoryText, Provenance } from "../../memory/
 import { readConsolidationLock } from "./consolidate-lock.ts"
 import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 
-export interface DreamProposal {
+interface DreamProposal {
   readonly why: string
   readonly puts: readonly MemoryText[]
   readonly removals: readonly string[]

@@ -30,7 +30,7 @@ export interface PlannedChange {
   readonly alongside?: readonly MemoryFileChange[]
 }
 
-export interface Commit {
+interface Commit {
   readonly files: MemoryFiles
   readonly reader: SnapshotReader
   readonly snapshot: Snapshot

@@ -13,7 +13,7 @@ import { factsOf, type Snapshot } from "./snapshot.ts"
 
 const ERASED = "A memory was erased for good" // names no file: a name can hold what had to go
 
-export interface Erasure {
+interface Erasure {
   readonly writes: readonly MemoryFileChange[]
   /** Changes of the history that named it. */
   readonly changes: number

@@ -124,7 +124,7 @@ export function addedLines(of: { known: readonly string[]; before: string; after
   return [...new Set([...of.known, ...linesIn(of.after).filter((line) => !had.has(line))])]
 }
 
-export interface LoadedChanges {
+interface LoadedChanges {
   /** The oldest first. */
   readonly changes: readonly MemoryChange[]
   /** One sentence for each damaged file. */
@@ -156,7 +156,7 @@ export async function readCopy(files: MemoryFiles, copy: string): Promise<string
   return text
 }
 
-export interface HistoryWrite {
+interface HistoryWrite {
   readonly change: MemoryChange
   readonly head: Head
   readonly headText: string | null
@@ -173,7 +173,7 @@ export function historyWrites({ change, head, headText, copies }: HistoryWrite):
   ]
 }
 
-export interface RewrittenHistory {
+interface RewrittenHistory {
   /** All changes. */
   readonly changes: readonly MemoryChange[]
   readonly head: Head

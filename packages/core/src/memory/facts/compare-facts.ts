@@ -2,7 +2,7 @@
  * Whether two sentences say the same, or contradict each other: the same subject and the same attribute with another value. What is not
  * certain is at most alike, and then both stay.
  */
-import type { Fact, FactWord } from "./fact.ts"
+import { type Fact, type FactWord, wordsOf } from "./fact.ts"
 import { DIRECTIONS, DUTIES, isQuality, MULTIPLE, ROLES, SHARED_STATES } from "./fact-words.ts"
 import { rewordingOf } from "./reworded-facts.ts"
 
@@ -60,8 +60,6 @@ function withoutSpeaker(a: Fact, b: Fact): readonly [Fact, Fact] {
   const open = (fact: Fact): Fact => (isSaid(fact) ? { ...fact, subject: [] } : fact)
   return isSaid(a) !== isSaid(b) ? [open(a), open(b)] : [a, b]
 }
-
-const wordsOf = ({ subject, predicate }: Fact): readonly FactWord[] => [...subject, ...predicate]
 
 /** The words of the first that the second lacks, counted with repetitions. */
 function without(words: readonly FactWord[], others: readonly FactWord[]): readonly FactWord[] {

@@ -27,7 +27,7 @@ const CHANGED_FROM = /\bfrom\s+([^,.;]{1,40}?)\s+(?=to\b)/iu
 const NO_LONGER = /\b(?:no longer|not any ?more|nicht mehr|ne plus|ya no|não mais|non più|niet meer)\b/giu
 const GLUE = "␣"
 
-export interface FactText {
+interface FactText {
   readonly said: string
   /** What the sentence says is not so. */
   readonly rejected: readonly string[]

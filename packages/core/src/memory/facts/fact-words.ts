@@ -255,7 +255,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   reach: ["local locally", "remote remotely"],
 }
 
-export interface Value {
+interface Value {
   readonly kind: string
   readonly value: string
 }

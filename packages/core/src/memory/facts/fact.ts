@@ -60,6 +60,8 @@ export interface Fact {
   readonly isAboutOnePerson: boolean
 }
 
+export const wordsOf = ({ subject, predicate }: Fact): readonly FactWord[] => [...subject, ...predicate]
+
 const IRREGULAR = new Set(
   "met went bought saw gave took wrote made found said left came got sold built began broke spent paid lost won flew drove ate".split(
     " ",

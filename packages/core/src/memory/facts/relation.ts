@@ -7,7 +7,7 @@ import { sentenceParts } from "../../views/record/sentences.ts"
 import type { Memory } from "../memory.ts"
 import { LIST_MARK, ruleIn } from "../own-words.ts"
 import { compareFacts, type FactRelation } from "./compare-facts.ts"
-import { type Fact, readFact } from "./fact.ts"
+import { type Fact, readFact, wordsOf } from "./fact.ts"
 import { GENERAL, TITLES } from "./fact-words.ts"
 import { isHead, rootOfStem } from "./reworded-facts.ts"
 
@@ -60,14 +60,14 @@ function contentOf(memory: Compared): Content {
   const facts = factsIn(body)
   const stems = new Set(facts.flatMap(stemsOf))
   const name = readFact(memory.name)
-  const named = [...name.subject, ...name.predicate].filter(({ text }) => !TITLES.has(text))
+  const named = wordsOf(name).filter(({ text }) => !TITLES.has(text))
   const title = new Set(named.map(({ stem }) => stem).filter((stem) => !stems.has(stem)))
   const content = { text: normal(body), facts, stems, title, isBare: facts.some(isBare) || facts.length === 0 }
   known.set(memory, content)
   return content
 }
 
-const stemsOf = ({ subject, predicate }: Fact): readonly string[] => [...subject, ...predicate].map(({ stem }) => stem)
+const stemsOf = (fact: Fact): readonly string[] => wordsOf(fact).map(({ stem }) => stem)
 
 /** One general word, or none. */
 const isBare = ({ subject, shape }: Fact): boolean =>
@@ -114,7 +114,7 @@ const normal = (text: string): string =>
     .replace(/[^\p{L}\p{N}\p{M}]+/gu, " ")
     .trim()
 
-export const stemsIn = (memory: Compared): ReadonlySet<string> => contentOf(memory).stems
+const stemsIn = (memory: Compared): ReadonlySet<string> => contentOf(memory).stems
 export const textKey = (memory: Compared): string => contentOf(memory).text
 
 /** The words that a related memory must have, every one of them. Nothing: any word may be the one that differs. */

@@ -3,7 +3,7 @@
  * of Atlas is Olu", "Atlas is audited by Olu"; "The opening time of the loft is 9 am", "The loft opens at 9 am".
  */
 import { baseForm } from "../../base/terms.ts"
-import type { Fact, FactWord } from "./fact.ts"
+import { type Fact, type FactWord, wordsOf } from "./fact.ts"
 import { DIRECTIONS, isQuality } from "./fact-words.ts"
 
 /** With the name of an attribute they add nothing to it. */
@@ -29,7 +29,7 @@ export const rootOfStem = (stem: string): string =>
 /** A word that a rewording may leave out. */
 export const isHead = (word: string): boolean => HEADS.has(word)
 
-export type Rewording = "same" | "another value" | "no"
+type Rewording = "same" | "another value" | "no"
 
 export function rewordingOf(a: Fact, b: Fact): Rewording {
   if ([a, b].some(isUnsure)) return "no"
@@ -110,8 +110,6 @@ function toldOfDoer(noun: Fact, verb: Fact): Rewording {
   if (isSame) return "same"
   return value.length === 0 && kindsOf(newValue) === kindsOf(noun.predicate) ? "another value" : "no"
 }
-
-const wordsOf = ({ subject, predicate }: Fact): readonly FactWord[] => [...subject, ...predicate]
 
 /** "The auditor of Atlas is Olu": the subject has the attribute, and all that follows is its value. "The run of Ana takes an hour" too. */
 function namingOf(fact: Fact): Fact | undefined {

@@ -43,7 +43,7 @@ const LEAST_SHARE = 0.35
 const WINDOW = 300
 
 /** What was chosen of ranked passages, before its text is cut out. */
-export interface Choice extends Pick<Found, "source" | "score" | "coverage" | "words"> {
+interface Choice extends Pick<Found, "source" | "score" | "coverage" | "words"> {
   readonly ranked: RankedText
   /** Where the passage has the question, or a name in it, word for word. */
   readonly at: number | undefined
@@ -140,7 +140,7 @@ function inARow(text: string, { text: question, words, weights }: LookedFor) {
 }
 
 /** Where most of the question's words and names are close together. */
-export function centreOf(text: string, { terms, words, weights, names }: LookedFor): number {
+function centreOf(text: string, { terms, words, weights, names }: LookedFor): number {
   const lower = text.toLowerCase()
   const beginnings = new Map<string, number>()
   for (const { term, word } of terms) {

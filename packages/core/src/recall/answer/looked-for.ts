@@ -21,7 +21,7 @@ const LEAST_COVERAGE = 0.3
 const LEAST_TOGETHER = 0.4
 const SOURCES_TOGETHER = 5
 
-export interface WantedTerm {
+interface WantedTerm {
   readonly term: string
   /** In how many passages it is. */
   readonly documents: number

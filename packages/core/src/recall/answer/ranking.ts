@@ -85,7 +85,7 @@ export interface TermList {
   readonly told: readonly number[]
 }
 
-export interface Ranking {
+interface Ranking {
   readonly columns: PassageColumns
   readonly lists: readonly TermList[]
   readonly time: TimeSpan | undefined

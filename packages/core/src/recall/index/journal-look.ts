@@ -18,12 +18,12 @@ const ALL_AGAIN_MS = 60_000
 /** The times of a directory have steps. A change in the same step as the look before would not show. */
 const TIME_STEP_MS = 50
 
-export interface JournalSize {
+interface JournalSize {
   readonly bytes: number
   readonly touched: number
 }
 
-export interface LookedAt {
+interface LookedAt {
   /** The journals that may have grown, the last written first. */
   readonly journals: ReadonlyMap<string, JournalSize>
   /** Whether these are all there are. */

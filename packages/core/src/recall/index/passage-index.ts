@@ -13,41 +13,30 @@ import {
 } from "../answer/choose.ts"
 import { coverageOf, type LookedFor, lookedFor, type Vocabulary } from "../answer/looked-for.ts"
 import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS } from "../answer/ranking.ts"
-import { KINDS, type Passage } from "../passages/passage.ts"
+import { type BlockAround, blockAround, type Passage } from "../passages/passage.ts"
 import { PassageColumns } from "../passages/passage-columns.ts"
-import { countedTerms } from "../passages/passage-terms.ts"
-import { toldIn } from "../passages/told.ts"
-import { IndexFile, type IndexShape, isPlainTerm } from "./index-file.ts"
-import { loadFacts, packAgain, packFacts } from "./passage-facts.ts"
-import { TermLists, tokensOf } from "./term-lists.ts"
+import { IndexFile } from "./index-file.ts"
+import {
+  addPassages,
+  addSource,
+  COLUMNS,
+  loadFacts,
+  packFacts,
+  passageFrom,
+  removePassages,
+  SHAPE,
+  sourceId,
+} from "./passage-table.ts"
+import { TermLists } from "./term-lists.ts"
 
 /** Passages whose texts are read and compared with the question. */
 const READ = 100
 /** Passages that have a term of the question, over all its terms. The rarest terms come first. */
 const MOST_LISTED = 50_000 // about 8 ms
-/** Terms that begin with, or contain, a word that no passage has. */
-const MOST_SIMILAR = 20
 /** Passages whose texts are kept for the next question: about 1 MB. */
 const MOST_KEPT_ROWS = 2_000
 /** Passages that are listed for the words of the context: they only help to choose. */
 const MOST_CONTEXT_LISTED = 5_000
-
-const SHAPE: IndexShape = {
-  version: 6,
-  tables: ["vocabulary", "words", "sources", "passages", "packs", "removals"],
-  create: `
-  CREATE TABLE passages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, turn INTEGER NOT NULL, uuid TEXT NOT NULL, blocks TEXT NOT NULL,
-    kind TEXT NOT NULL, isSaid INTEGER NOT NULL, label TEXT, time INTEGER, start INTEGER NOT NULL, length INTEGER NOT NULL,
-    terms INTEGER NOT NULL, facts INTEGER NOT NULL, text TEXT NOT NULL);
-  CREATE INDEX passages_by_source ON passages (source);
-  CREATE TABLE sources (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, mark TEXT NOT NULL);
-  CREATE TABLE packs (last INTEGER PRIMARY KEY, facts BLOB NOT NULL);
-  CREATE TABLE removals (count INTEGER NOT NULL);
-  INSERT INTO removals VALUES (0);
-  CREATE VIRTUAL TABLE words USING fts5 (body, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '_'");
-  CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);`,
-}
 
 /** A step from one state of a source to the next. A mark is any text by which the owner knows how far it has read. */
 interface Extension {
@@ -58,14 +47,6 @@ interface Extension {
   /** Leaves out what was indexed before. */
   readonly isRestart?: boolean
   readonly to: string
-}
-
-/** A block and the ones right before and after it. */
-export interface BlockAround {
-  /** The text of the block around the passage, as far as the index has it in one piece. */
-  readonly whole: { readonly text: string; readonly start: number }
-  readonly before?: Passage
-  readonly after?: Passage
 }
 
 export class PassageIndex {
@@ -89,10 +70,10 @@ export class PassageIndex {
     return this.#file.inTransaction(() => {
       const known = this.#file.statement("SELECT id, mark FROM sources WHERE name = ?").get(source)
       if ((known === undefined ? undefined : String(known.mark)) !== from) return false
-      if (isRestart && known) this.#removePassages(Number(known.id))
-      const id = known ? Number(known.id) : this.#addSource(source, to)
+      if (isRestart && known) removePassages(this.#file, Number(known.id))
+      const id = known ? Number(known.id) : addSource(this.#file, source, to)
       this.#file.statement("UPDATE sources SET mark = ? WHERE id = ?").run(to, id)
-      this.#insert(passages, id)
+      addPassages(this.#file, passages, id)
       packFacts(this.#file)
       this.#marks?.all.set(source, to)
       return true
@@ -103,12 +84,12 @@ export class PassageIndex {
   replace(sources: ReadonlyMap<string, readonly Passage[]>, marks: ReadonlyMap<string, string> = new Map()): void {
     this.#file.inTransaction(() => {
       for (const [source, passages] of sources) {
-        const known = this.#sourceId(source)
+        const known = sourceId(this.#file, source)
         const mark = marks.get(source) ?? ""
-        if (known !== undefined) this.#removePassages(known)
-        const id = known ?? this.#addSource(source, mark)
+        if (known !== undefined) removePassages(this.#file, known)
+        const id = known ?? addSource(this.#file, source, mark)
         this.#file.statement("UPDATE sources SET mark = ? WHERE id = ?").run(mark, id)
-        this.#insert(passages, id)
+        addPassages(this.#file, passages, id)
         this.#marks?.all.set(source, mark)
       }
       packFacts(this.#file)
@@ -117,9 +98,9 @@ export class PassageIndex {
 
   remove(source: string): void {
     this.#file.inTransaction(() => {
-      const id = this.#sourceId(source)
+      const id = sourceId(this.#file, source)
       if (id === undefined) return
-      this.#removePassages(id)
+      removePassages(this.#file, id)
       this.#file.statement("DELETE FROM sources WHERE id = ?").run(id)
       this.#marks?.all.delete(source)
     })
@@ -153,7 +134,7 @@ export class PassageIndex {
 
   #ranked(question: Question): { readonly texts: readonly RankedText[]; readonly asked: LookedFor } | undefined {
     const columns = this.#upToDate()
-    const only = question.source === undefined ? undefined : this.#sourceId(question.source)
+    const only = question.source === undefined ? undefined : sourceId(this.#file, question.source)
     if (columns.count === 0 || (question.source !== undefined && only === undefined)) return undefined
     const weights = { ...WEIGHTS, ...question.weights }
     const asked = lookedFor(question, this.#vocabulary(columns.count), weights)
@@ -184,7 +165,7 @@ export class PassageIndex {
     found: Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string },
     most: number,
   ): BlockAround | undefined {
-    const source = this.#sourceId(found.source)
+    const source = sourceId(this.#file, found.source)
     if (source === undefined) return undefined
     const { uuid, blocks, start } = found
     const id = this.#file
@@ -222,25 +203,8 @@ export class PassageIndex {
     return {
       count,
       documentsWith: (term) => this.#terms.documentsWith(term),
-      similarTo: (term, isName) => this.#similar(term, isName),
+      similarTo: (term, isName) => this.#terms.similarTo(term, isName),
     }
-  }
-
-  #similar(term: string, isName: boolean): readonly string[] {
-    if (!isPlainTerm(term) || term.length < 3) return []
-    const beginning = this.#file
-      .statement(`SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc LIMIT ${MOST_SIMILAR}`)
-      .all(term, `${term}~`)
-    // to look inside of terms reads the whole vocabulary
-    const rows =
-      beginning.length > 0 || !isName
-        ? beginning
-        : this.#file
-            .statement(
-              `SELECT term FROM vocabulary WHERE term LIKE ? AND instr(term, '_') = 0 ORDER BY doc LIMIT ${MOST_SIMILAR}`,
-            )
-            .all(`%${term}%`)
-    return rows.map((row) => String(row.term))
   }
 
   #lists({ terms, isForSpeaker }: LookedFor, only: number | undefined): readonly TermList[] {
@@ -272,7 +236,7 @@ export class PassageIndex {
     const { said, kinds, times, sources } = this.#columns
     const from = since?.getTime() ?? Number.NEGATIVE_INFINITY
     const to = until?.getTime() ?? Number.POSITIVE_INFINITY
-    const left = new Set([...(exclude?.sources ?? [])].map((name) => this.#sourceId(name)))
+    const left = new Set([...(exclude?.sources ?? [])].map((name) => sourceId(this.#file, name)))
     return (id) =>
       (!isSaid || said[id] === 1) &&
       (kind === undefined || kinds[id] === kind) &&
@@ -317,92 +281,11 @@ export class PassageIndex {
     this.#names.set(source, name)
     return name
   }
-
-  #addSource(name: string, mark: string): number {
-    const added = this.#file.statement("INSERT INTO sources (name, mark) VALUES (?, ?)").run(name, mark)
-    return Number(added.lastInsertRowid)
-  }
-
-  #insert(passages: readonly Passage[], source: number): void {
-    if (passages.length === 0) return
-    const last = this.#file
-      .statement("SELECT uuid, turn FROM passages WHERE source = ? AND isSaid = 1 ORDER BY id DESC LIMIT 1")
-      .get(source)
-    let [turn, speaking] = [Number(last?.turn ?? 0), String(last?.uuid ?? "")]
-    for (const { uuid, blocks, kind, isSaid, label, time, start, length, text } of passages) {
-      if (isSaid && uuid !== speaking) {
-        turn++
-        speaking = uuid
-      }
-      const at = Date.parse(time)
-      const { counts, length: terms } = countedTerms(text)
-      const values = [source, turn, uuid, blocks, kind, Number(isSaid), label ?? null, Number.isNaN(at) ? null : at]
-      const { lastInsertRowid } = this.#file
-        .statement(
-          "INSERT INTO passages (source, turn, uuid, blocks, kind, isSaid, label, time, start, length, terms, facts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )
-        .run(...values, start, length, terms, factsOf(kind, isSaid, text), text)
-      this.#file
-        .statement("INSERT INTO words (rowid, body) VALUES (?, ?)")
-        .run(lastInsertRowid, tokensOf(counts, { label, source, told: toldIn({ kind, isSaid, text }) }).join(" "))
-    }
-  }
-
-  #sourceId(name: string): number | undefined {
-    const id = this.#file.statement("SELECT id FROM sources WHERE name = ?").get(name)?.id
-    return id === undefined ? undefined : Number(id)
-  }
-
-  #removePassages(source: number): void {
-    this.#file.statement("UPDATE removals SET count = count + 1").run()
-    const stretch = this.#file
-      .statement("SELECT min(id) AS first, max(id) AS last FROM passages WHERE source = ?")
-      .get(source)
-    this.#file.statement("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE source = ?)").run(source)
-    this.#file.statement("DELETE FROM passages WHERE source = ?").run(source)
-    if (stretch?.first != null) packAgain(this.#file, { first: Number(stretch.first), last: Number(stretch.last) })
-  }
 }
-
-/** `passages`: some of one source, in order, with the one that was found. */
-export function blockAround(
-  passages: readonly Passage[],
-  { uuid, blocks }: Pick<Passage, "uuid" | "blocks">,
-): BlockAround {
-  const isOwn = (passage: Passage) => passage.uuid === uuid && passage.blocks === blocks
-  const [first, last] = [passages.findIndex(isOwn), passages.findLastIndex(isOwn)]
-  const own = passages.slice(first, last + 1)
-  const [before, after] = [passages[first - 1], passages[last + 1]]
-  return {
-    whole: { text: own.map(({ text }) => text).join(""), start: own[0]!.start },
-    ...(before ? { before } : {}),
-    ...(after ? { after } : {}),
-  }
-}
-
-/** The kind and two bits, in one number. */
-const factsOf = (kind: Passage["kind"], isSaid: boolean, text: string): number =>
-  4 * KINDS.indexOf(kind) + 2 * Number(isSaid) + Number(/[?？]/.test(text))
 
 interface TextRow extends Pick<Passage, "uuid" | "blocks" | "text"> {
   readonly id: number
   readonly source: number
   /** 1: yes. */
   readonly isSaid: number
-}
-
-const COLUMNS = "id, source, uuid, blocks, kind, isSaid, label, time, start, length, text"
-
-function passageFrom(row: Record<string, unknown>): Passage {
-  return {
-    uuid: String(row.uuid),
-    blocks: String(row.blocks),
-    kind: String(row.kind) as Passage["kind"],
-    isSaid: row.isSaid === 1,
-    ...(row.label === null ? {} : { label: String(row.label) }),
-    time: row.time === null ? "" : new Date(Number(row.time)).toISOString(),
-    start: Number(row.start),
-    length: Number(row.length),
-    text: String(row.text),
-  }
 }

@@ -6,12 +6,14 @@
 import type { Passage } from "../passages/passage.ts"
 import { countedTerms } from "../passages/passage-terms.ts"
 import { toldIn } from "../passages/told.ts"
-import { type IndexFile, tokenOf } from "./index-file.ts"
+import { type IndexFile, isPlainTerm, tokenOf } from "./index-file.ts"
 
 /** Numbers that are kept, 4 MB. */
 const MOST_KEPT = 500_000
 /** If more passages than this are new, their terms are not looked at one by one. */
 const MOST_ADDED = 200
+/** Terms that begin with, or contain, a word that no passage has. */
+const MOST_SIMILAR = 20
 /** A label, such as the title of a memory, says what the text is about. */
 const LABEL_COUNT = 2
 
@@ -71,6 +73,24 @@ export class TermLists {
     const documents = Number(row?.doc ?? 0)
     this.#documents.set(token, documents)
     return documents
+  }
+
+  /** Terms that begin with this one, or contain it. */
+  similarTo(term: string, isName: boolean): readonly string[] {
+    if (!isPlainTerm(term) || term.length < 3) return []
+    const beginning = this.#file
+      .statement(`SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc LIMIT ${MOST_SIMILAR}`)
+      .all(term, `${term}~`)
+    // to look inside of terms reads the whole vocabulary
+    const rows =
+      beginning.length > 0 || !isName
+        ? beginning
+        : this.#file
+            .statement(
+              `SELECT term FROM vocabulary WHERE term LIKE ? AND instr(term, '_') = 0 ORDER BY doc LIMIT ${MOST_SIMILAR}`,
+            )
+            .all(`%${term}%`)
+    return rows.map((row) => String(row.term))
   }
 
   /** `only`: of this source. */

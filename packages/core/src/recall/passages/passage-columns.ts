@@ -4,7 +4,7 @@
  */
 import type { Passage } from "./passage.ts"
 
-export interface PassageFacts {
+interface PassageFacts {
   readonly source: number
   readonly turn: number
   readonly kind: Passage["kind"]
@@ -30,7 +30,7 @@ const LONGEST_REPLY = 300
 /** What tools gave and took: half as much as what the person says, or names in results would not be found. */
 const TOOL_WEIGHT = 1
 
-export function weightOf({ kind, isSaid, blockLength }: Pick<PassageFacts, "kind" | "isSaid" | "blockLength">): number {
+function weightOf({ kind, isSaid, blockLength }: Pick<PassageFacts, "kind" | "isSaid" | "blockLength">): number {
   if (!isSaid) return TOOL_WEIGHT
   const full = kind === "user" ? LONGEST_REQUEST : LONGEST_REPLY
   return blockLength <= full ? PERSON_WEIGHT : Math.max(LEAST_WEIGHT, PERSON_WEIGHT * (full / blockLength) ** 0.75)

@@ -14,7 +14,7 @@ const MOST_LOOKED_UP = 200
 
 const remembered = new Map<string, readonly string[]>()
 
-export interface CountedTerms {
+interface CountedTerms {
   /** How often each term is in the text. */
   readonly counts: ReadonlyMap<string, number>
   /** Terms in all, with repetitions. */
@@ -32,7 +32,7 @@ export function countedTerms(text: string): CountedTerms {
   return { counts, length }
 }
 
-export interface QuestionTerm {
+interface QuestionTerm {
   readonly term: string
   /** As it was written, in lower case. */
   readonly word: string

@@ -60,3 +60,27 @@ function cutBefore(text: string, start: number): number {
 
 /** In the order in which an index numbers them. */
 export const KINDS: readonly Passage["kind"][] = ["user", "assistant", "call", "result", "note"]
+
+/** A block and the ones right before and after it. */
+export interface BlockAround {
+  /** The text of the block around the passage, as far as the index has it in one piece. */
+  readonly whole: { readonly text: string; readonly start: number }
+  readonly before?: Passage
+  readonly after?: Passage
+}
+
+/** `passages`: some of one source, in order, with the one that was found. */
+export function blockAround(
+  passages: readonly Passage[],
+  { uuid, blocks }: Pick<Passage, "uuid" | "blocks">,
+): BlockAround {
+  const isOwn = (passage: Passage) => passage.uuid === uuid && passage.blocks === blocks
+  const [first, last] = [passages.findIndex(isOwn), passages.findLastIndex(isOwn)]
+  const own = passages.slice(first, last + 1)
+  const [before, after] = [passages[first - 1], passages[last + 1]]
+  return {
+    whole: { text: own.map(({ text }) => text).join(""), start: own[0]!.start },
+    ...(before ? { before } : {}),
+    ...(after ? { after } : {}),
+  }
+}

@@ -12,7 +12,7 @@ import { passagePath } from "./shown.ts"
 
 const CONTEXT_MESSAGES = 5 // of the person, before the one that is answered
 
-export interface RecallInput {
+interface RecallInput {
   readonly recall: Pick<MemoryRecall<Memory>, "recall">
   readonly conversation: string
   readonly message: UserMessage

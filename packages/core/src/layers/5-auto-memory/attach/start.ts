@@ -15,7 +15,7 @@ import { sentenceParts } from "../../../views/record/sentences.ts"
 import { howToRemember } from "../prompts.ts"
 import { doubtPhrase } from "./age.ts"
 
-export interface StartInput {
+interface StartInput {
   readonly bank: MemoryBank
   /** A project's memory, or an agent's own. Default: the project's. */
   readonly kind?: "project" | "agent"

@@ -10,7 +10,7 @@ import { resolveTarget } from "../../../tools/files/paths.ts"
 import { replaceText } from "../../../tools/files/text-replacement.ts"
 import type { Tool, ToolContext } from "../../../tools/tool.ts"
 
-export interface CapturedFiles {
+interface CapturedFiles {
   readonly tools: readonly Tool[]
   /** Whole texts by file name in the directory. */
   readonly texts: ReadonlyMap<string, string>

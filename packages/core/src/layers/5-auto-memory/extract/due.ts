@@ -42,7 +42,7 @@ export interface Purses {
 export const extractionSpent = ({ size, facts }: LayerContext): Spent => forkSpent(size.tokens, facts)
 
 /** `message`: a sentence for the person. A conversation that is only short waits without one. */
-export type Affordable = { readonly state: "yes" } | { readonly state: "wait"; readonly message?: string }
+type Affordable = { readonly state: "yes" } | { readonly state: "wait"; readonly message?: string }
 
 /** `besides`: what other conversations have cost that are looked at as well. */
 export async function isAffordable(

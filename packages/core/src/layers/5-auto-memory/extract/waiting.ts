@@ -122,7 +122,7 @@ export function asWaiting({ journal, views }: LayerContext): WaitingConversation
   return { project, id, from: views.memories.said, said: views.words.messages.length, spent }
 }
 
-export interface SaidEarlier {
+interface SaidEarlier {
   readonly words: readonly SaidWord[]
   /** The same for a prompt: long messages are cut. */
   readonly shown: readonly string[]

@@ -19,7 +19,7 @@ import { type Evidence, sourceOf } from "./provenance.ts"
 const NAMED = 3 // memories in a report
 
 /** A write that a person decides about. */
-export interface ProposedMemory {
+interface ProposedMemory {
   readonly file: string
   readonly name: string
   /** The file as it is, if it exists. */

@@ -24,7 +24,7 @@ export interface Evidence {
 /** `conversation`: where it was said, if it was another one. */
 export type SaidWord = Word & { readonly conversation?: string }
 
-export interface OutsideText {
+interface OutsideText {
   /** Such as `Read README.md`. */
   readonly from: string
   readonly text: string

@@ -23,7 +23,7 @@ export interface CheckedMemories {
   texts(): Promise<ReadonlyMap<string, string | null>>
 }
 
-export interface CheckedInput {
+interface CheckedInput {
   readonly base: ReadonlyMap<string, string>
   readonly before: readonly Memory[]
   readonly changed: ReadonlyMap<string, string | null>

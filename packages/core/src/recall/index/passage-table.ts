@@ -1,0 +1,156 @@
+/**
+ * The table of passages, and from it to the columns that the ranking uses. Most of the facts are packed, many passages in one value, so that
+ * to open a large index takes milliseconds.
+ */
+import { KINDS, type Passage } from "../passages/passage.ts"
+import type { PassageColumns } from "../passages/passage-columns.ts"
+import { countedTerms } from "../passages/passage-terms.ts"
+import { toldIn } from "../passages/told.ts"
+import type { IndexFile, IndexShape } from "./index-file.ts"
+import { tokensOf } from "./term-lists.ts"
+
+export const SHAPE: IndexShape = {
+  version: 6,
+  tables: ["vocabulary", "words", "sources", "passages", "packs", "removals"],
+  create: `
+  CREATE TABLE passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, turn INTEGER NOT NULL, uuid TEXT NOT NULL, blocks TEXT NOT NULL,
+    kind TEXT NOT NULL, isSaid INTEGER NOT NULL, label TEXT, time INTEGER, start INTEGER NOT NULL, length INTEGER NOT NULL,
+    terms INTEGER NOT NULL, facts INTEGER NOT NULL, text TEXT NOT NULL);
+  CREATE INDEX passages_by_source ON passages (source);
+  CREATE TABLE sources (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, mark TEXT NOT NULL);
+  CREATE TABLE packs (last INTEGER PRIMARY KEY, facts BLOB NOT NULL);
+  CREATE TABLE removals (count INTEGER NOT NULL);
+  INSERT INTO removals VALUES (0);
+  CREATE VIRTUAL TABLE words USING fts5 (body, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '_'");
+  CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);`,
+}
+
+export function sourceId(file: IndexFile, name: string): number | undefined {
+  const id = file.statement("SELECT id FROM sources WHERE name = ?").get(name)?.id
+  return id === undefined ? undefined : Number(id)
+}
+
+export function addSource(file: IndexFile, name: string, mark: string): number {
+  const added = file.statement("INSERT INTO sources (name, mark) VALUES (?, ?)").run(name, mark)
+  return Number(added.lastInsertRowid)
+}
+
+/** A turn begins with another message of the person or the assistant. */
+export function addPassages(file: IndexFile, passages: readonly Passage[], source: number): void {
+  if (passages.length === 0) return
+  const last = file
+    .statement("SELECT uuid, turn FROM passages WHERE source = ? AND isSaid = 1 ORDER BY id DESC LIMIT 1")
+    .get(source)
+  let [turn, speaking] = [Number(last?.turn ?? 0), String(last?.uuid ?? "")]
+  for (const { uuid, blocks, kind, isSaid, label, time, start, length, text } of passages) {
+    if (isSaid && uuid !== speaking) {
+      turn++
+      speaking = uuid
+    }
+    const at = Date.parse(time)
+    const { counts, length: terms } = countedTerms(text)
+    const values = [source, turn, uuid, blocks, kind, Number(isSaid), label ?? null, Number.isNaN(at) ? null : at]
+    const { lastInsertRowid } = file
+      .statement(
+        "INSERT INTO passages (source, turn, uuid, blocks, kind, isSaid, label, time, start, length, terms, facts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      )
+      .run(...values, start, length, terms, factsOf(kind, isSaid, text), text)
+    file
+      .statement("INSERT INTO words (rowid, body) VALUES (?, ?)")
+      .run(lastInsertRowid, tokensOf(counts, { label, source, told: toldIn({ kind, isSaid, text }) }).join(" "))
+  }
+}
+
+export function removePassages(file: IndexFile, source: number): void {
+  file.statement("UPDATE removals SET count = count + 1").run()
+  const stretch = file.statement("SELECT min(id) AS first, max(id) AS last FROM passages WHERE source = ?").get(source)
+  file.statement("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE source = ?)").run(source)
+  file.statement("DELETE FROM passages WHERE source = ?").run(source)
+  if (stretch?.first != null) packAgain(file, { first: Number(stretch.first), last: Number(stretch.last) })
+}
+
+/** The kind and two bits, in one number. */
+const factsOf = (kind: Passage["kind"], isSaid: boolean, text: string): number =>
+  4 * KINDS.indexOf(kind) + 2 * Number(isSaid) + Number(/[?？]/.test(text))
+
+export const COLUMNS = "id, source, uuid, blocks, kind, isSaid, label, time, start, length, text"
+
+export function passageFrom(row: Record<string, unknown>): Passage {
+  return {
+    uuid: String(row.uuid),
+    blocks: String(row.blocks),
+    kind: String(row.kind) as Passage["kind"],
+    isSaid: row.isSaid === 1,
+    ...(row.label === null ? {} : { label: String(row.label) }),
+    time: row.time === null ? "" : new Date(Number(row.time)).toISOString(),
+    start: Number(row.start),
+    length: Number(row.length),
+    text: String(row.text),
+  }
+}
+
+/** Passages in one pack. The ones after the last pack are read one by one. */
+const PACKED = 256
+/** To pack an index that had none, a few at a time: about 20 ms. */
+const MOST_PACKS_AT_ONCE = 32
+const FIELDS = 7
+const ROWS = "SELECT id, source, turn, facts, terms, length, time FROM passages WHERE id > ? AND id <= ? ORDER BY id"
+
+/** Packs what is new in the table. Call it inside the transaction that adds it. */
+export function packFacts(file: IndexFile): void {
+  for (let packs = 0; packs < MOST_PACKS_AT_ONCE; packs++) {
+    const from = lastPacked(file)
+    // AUTOINCREMENT: a smaller distance cannot hold enough of them
+    const largest = Number(file.statement("SELECT max(id) AS id FROM passages").get()?.id ?? 0)
+    if (largest - from < PACKED) return
+    const rows = file.statement(`${ROWS} LIMIT ${PACKED}`).all(from, largest)
+    if (rows.length < PACKED) return
+    file.statement("INSERT INTO packs (last, facts) VALUES (?, ?)").run(Number(rows.at(-1)!.id), packed(rows))
+  }
+}
+
+/** Packs again what has passages of this stretch in it: some of them were removed. */
+function packAgain(file: IndexFile, { first, last }: { readonly first: number; readonly last: number }): void {
+  let from = Number(file.statement("SELECT max(last) AS id FROM packs WHERE last < ?").get(first)?.id ?? 0)
+  for (const { last: to } of file.statement("SELECT last FROM packs WHERE last >= ? ORDER BY last").all(first)) {
+    if (from >= last) return
+    const rows = file.statement(ROWS).all(from, Number(to))
+    file.statement("UPDATE packs SET facts = ? WHERE last = ?").run(packed(rows), Number(to))
+    from = Number(to)
+  }
+}
+
+type Row = Record<string, unknown>
+
+const valuesOf = ({ id, source, turn, facts, terms, length, time }: Row) =>
+  [id, source, turn, facts, terms, length, time ?? Number.NaN].map(Number)
+
+const packed = (rows: readonly Row[]) => new Uint8Array(Float64Array.from(rows.flatMap(valuesOf)).buffer)
+
+/** Adds the passages that are new since to the columns. */
+export function loadFacts(file: IndexFile, columns: PassageColumns): void {
+  if (columns.largest === 0)
+    for (const { facts } of file.statement("SELECT facts FROM packs ORDER BY last").iterate())
+      addAll(columns, new Float64Array((facts as Uint8Array).slice().buffer))
+  for (const row of file.statement(ROWS).iterate(columns.largest, Number.MAX_SAFE_INTEGER))
+    addAll(columns, valuesOf(row))
+}
+
+function addAll(columns: PassageColumns, values: ArrayLike<number>): void {
+  for (let at = 0; at < values.length; at += FIELDS) {
+    const facts = values[at + 3]!
+    columns.add(values[at]!, {
+      source: values[at + 1]!,
+      turn: values[at + 2]!,
+      kind: KINDS[facts >> 2]!,
+      isSaid: (facts & 2) > 0,
+      isQuestion: (facts & 1) > 0,
+      length: values[at + 4]!,
+      blockLength: values[at + 5]!,
+      time: values[at + 6]!,
+    })
+  }
+}
+
+const lastPacked = (file: IndexFile) => Number(file.statement("SELECT max(last) AS id FROM packs").get()?.id ?? 0)
