@@ -144,3 +144,8 @@ export const isPersons = ({ source }: Pick<Memory, "source">): boolean =>
   source.saidBy === "user" || source.confirmed === true
 
 export const isCurrent = (memory: Memory): boolean => memory.supersededBy === undefined
+
+/** For a list: what was confirmed last comes first. */
+export const byNews = (a: Memory, b: Memory): number => compare(b.confirmed, a.confirmed) || compare(a.file, b.file)
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -211,6 +211,11 @@ export function cut(text: string, most: number): string {
         .trimEnd()}…`
 }
 
+/** The text of a file with its memory changed. */
+export async function editedMemory(file: MemoryFileText, edit: (memory: Memory) => Memory): Promise<string> {
+  return renderMemory(edit(await parseMemory(file)), file)
+}
+
 /** A memory without secrets. */
 export function maskedMemory(memory: Memory): Memory {
   const [name, description, body] = [memory.name, memory.description, memory.body].map(maskSecrets)

@@ -6,7 +6,7 @@ import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.t
 import { ARCHIVE, INDEX_FILE } from "../file-names.ts"
 import { linkedFile } from "../index-file.ts"
 import type { MemoryChange, MemoryFileEdit } from "../memory.ts"
-import { parseMemory, renderMemory } from "../topic-file.ts"
+import { editedMemory } from "../topic-file.ts"
 import { hashOf, loadChanges, type RecordedFile, readCopy, rewrittenHistory } from "./history.ts"
 import { READINGS } from "./kept-readings.ts"
 import { factsOf, type Snapshot } from "./snapshot.ts"
@@ -113,18 +113,17 @@ async function withoutReferences({ snapshot, file }: ErasureOptions, path: strin
   if (!text.includes(stem) && (erased === undefined || !text.includes(erased.name))) return text
   const names = new Set([file, stem, ...(erased ? [erased.name] : [])])
   const facts = factsOf(snapshot, path)
-  const { supersedes, supersededBy, doubtedBy, ...memory } = await parseMemory({ file: path, text, facts })
-  const left = supersedes?.filter((reference) => !names.has(reference)) ?? []
-  const isOrphan = supersededBy !== undefined && names.has(supersededBy)
   const next = snapshot.memories.find((one) => one.file === erased?.supersededBy)?.file
-  const successor = isOrphan ? next : supersededBy
-  const cleaned = {
-    ...memory,
-    ...(left.length > 0 ? { supersedes: left } : {}),
-    ...(successor === undefined || successor === path ? {} : { supersededBy: successor }),
-    ...(doubtedBy === undefined || names.has(doubtedBy) ? {} : { doubtedBy }),
-  }
-  return renderMemory(cleaned, { text, facts })
+  return editedMemory({ file: path, text, facts }, ({ supersedes = [], supersededBy, doubtedBy, ...memory }) => {
+    const left = supersedes.filter((reference) => !names.has(reference))
+    const successor = supersededBy !== undefined && names.has(supersededBy) ? next : supersededBy
+    return {
+      ...memory,
+      ...(left.length > 0 ? { supersedes: left } : {}),
+      ...(successor === undefined || successor === path ? {} : { supersededBy: successor }),
+      ...(doubtedBy === undefined || names.has(doubtedBy) ? {} : { doubtedBy }),
+    }
+  })
 }
 
 /** A change that was only about the erased memory says nothing about it any more. */

@@ -15,7 +15,7 @@ import type {
   MemoryText,
   Provenance,
 } from "../memory.ts"
-import { type FileFacts, maskFile, parseMemory, renderMemory, usualBasis } from "../topic-file.ts"
+import { editedMemory, type FileFacts, maskFile, parseMemory, renderMemory, usualBasis } from "../topic-file.ts"
 import type { PlannedChange } from "./commit.ts"
 import { withDates } from "./dated-words.ts"
 import { loadChanges, readCopy, sourceOfCopy } from "./history.ts"
@@ -205,8 +205,7 @@ async function editMemory(planning: Planning, file: string, edit: (memory: Memor
   const text = planning.edits.get(file) ?? planning.snapshot.texts.get(file)
   if (text === undefined || text === null) return
   const facts = factsFor(planning, file)
-  const memory = edit(await parseMemory({ file, text, facts }))
-  planning.edits.set(file, await renderMemory(memory, { text, facts }))
+  planning.edits.set(file, await editedMemory({ file, text, facts }, edit))
 }
 
 /** Takes a change back: the texts from before it, merged with what changed since. */

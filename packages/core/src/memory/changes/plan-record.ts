@@ -5,7 +5,7 @@ import { INDEX_FILE } from "../file-names.ts"
 import { refusalOf, trespassOf } from "../instruction-guard.ts"
 import type { Memory, MemoryRefusal, MemoryToolEdits, Provenance } from "../memory.ts"
 import { inTheirWords } from "../own-words.ts"
-import { claimsOtherSource, maskFile, parseMemory, renderMemory } from "../topic-file.ts"
+import { claimsOtherSource, editedMemory, maskFile, parseMemory, renderMemory } from "../topic-file.ts"
 import type { PlannedChange } from "./commit.ts"
 import { withDates } from "./dated-words.ts"
 import { sourceOfEdit, withoutLeftOvers } from "./hand-edits.ts"
@@ -113,7 +113,7 @@ async function markOlder(
   for (const [file, successor] of successorsOf(written, others)) {
     const text = snapshot.texts.get(file)!
     const facts = factsOf(snapshot, file)
-    edits.set(file, await renderMemory(marked(await parseMemory({ file, text, facts }), successor), { text, facts }))
+    edits.set(file, await editedMemory({ file, text, facts }, (memory) => marked(memory, successor)))
   }
 }
 

@@ -6,7 +6,7 @@
 
 import type { MemoryBank } from "../../../memory/bank.ts"
 import { linkedFile, MOST_INDEX_LINES } from "../../../memory/index-file.ts"
-import { isCurrent, isPersons, isRule, type Memory } from "../../../memory/memory.ts"
+import { byNews, isCurrent, isPersons, isRule, type Memory } from "../../../memory/memory.ts"
 import { ownText, ruleIn } from "../../../memory/own-words.ts"
 import type { Attachment } from "../../../messages/attachments.ts"
 import { inline } from "../../../messages/inline.ts"
@@ -35,43 +35,60 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
   const location = bank.directory ?? bank.location
   const parts = access === "write" ? [howToRemember(location, kind)] : []
   const room = () => limit - FRAME - estimate(parts.join("\n\n"))
-  const add = (part: string | undefined) => part !== undefined && parts.push(part)
-  const all = (await bank.all()).filter(isCurrent)
-  const inForce = kind === "agent" ? ({ source }: Memory) => source.saidBy !== "tool" : isPersons
-  const own = all.filter((memory) => isRule(memory) && inForce(memory)).sort(byNews)
+  const memories = (await bank.all()).filter(isCurrent)
   const files: string[] = []
-  for (const type of ["feedback", "user"] as const) {
-    const memories = own.filter((memory) => memory.type === type).slice(0, MOST_RULES)
-    const lines = await Promise.all(memories.map((memory) => standingLine(memory, { ...input, all })))
-    const shown = fitting(
-      lines.map((text, at) => ({ file: memories[at]!.file, text })),
-      room() - MARGIN,
-      estimate,
-    )
-    if (shown.length > 0) add([STANDING_TITLES[kind][type], ...shown.map(({ text }) => text)].join("\n"))
+  for (const { title, lines } of await standingLists(memories, input)) {
+    const shown = fitting(lines, room() - MARGIN, estimate)
+    if (shown.length > 0) parts.push([title, ...shown.map(({ text }) => text)].join("\n"))
     files.push(...shown.map(({ file }) => file))
   }
-  const lines = (await bank.index()).lines
-    .filter(isEntry)
-    .map((line) => ({ line, file: linkedFile(line) ?? "" }))
-    .filter(({ file }) => !files.includes(file))
-  const notes = new Set(kind === "agent" ? [] : all.filter((memory) => !isPersons(memory)).map(({ file }) => file))
-  const [noted, known] = [true, false].map((isNote) =>
-    lines.filter(({ file }) => notes.has(file) === isNote).map(({ line }) => line),
-  ) as [string[], string[]]
   const place = access === "none" ? "" : `. Read a file in ${location} when it matters`
-  let left = lines.length
-  for (const [title, some] of [
-    [`${INDEX_TITLES[kind]}${place}:`, known],
-    [`${NOTES_TITLE}${known.length === 0 ? place : ""}:`, noted],
-  ] as const) {
-    const listed = firstWithin(some, room() - NOTICE - estimate(title), estimate)
-    if (listed.length > 0) add([title, ...listed].join("\n"))
-    left -= listed.length
+  const listed = (await bank.index()).lines.filter((line) => isEntry(line) && !files.includes(linkedFile(line) ?? ""))
+  let left = listed.length
+  for (const { title, lines } of indexLists(listed, { memories, kind, place })) {
+    const shown = firstWithin(lines, room() - NOTICE - estimate(title), estimate)
+    if (shown.length > 0) parts.push([title, ...shown].join("\n"))
+    left -= shown.length
   }
-  if (left > 0) add(`[${left} more ${left === 1 ? "memory is" : "memories are"} not shown. MEMORY.md there lists all.]`)
+  if (left > 0)
+    parts.push(`[${left} more ${left === 1 ? "memory is" : "memories are"} not shown. MEMORY.md there lists all.]`)
   if (parts.length === 0) return undefined
   return { type: "standing_memory", path: location, content: parts.join("\n\n"), files }
+}
+
+/** Rules, then who the person is: what was confirmed last comes first. */
+async function standingLists(memories: readonly Memory[], input: StartInput) {
+  const { kind = "project" } = input
+  const inForce = kind === "agent" ? ({ source }: Memory) => source.saidBy !== "tool" : isPersons
+  const own = memories.filter((memory) => isRule(memory) && inForce(memory)).sort(byNews)
+  const lists = []
+  for (const type of ["feedback", "user"] as const) {
+    const some = own.filter((memory) => memory.type === type).slice(0, MOST_RULES)
+    const lines = some.map(async (memory) => ({
+      file: memory.file,
+      text: await standingLine(memory, { ...input, all: memories }),
+    }))
+    lists.push({ title: STANDING_TITLES[kind][type], lines: await Promise.all(lines) })
+  }
+  return lists
+}
+
+interface IndexFacts {
+  readonly memories: readonly Memory[]
+  readonly kind: "project" | "agent"
+  /** Where to read more. */
+  readonly place: string
+}
+
+/** The other memories, and apart from them what the agent noted. */
+function indexLists(lines: readonly string[], { memories, kind, place }: IndexFacts) {
+  const notes = new Set(kind === "agent" ? [] : memories.filter((one) => !isPersons(one)).map(({ file }) => file))
+  const isNote = (line: string) => notes.has(linkedFile(line) ?? "")
+  const known = lines.filter((line) => !isNote(line))
+  return [
+    { title: `${INDEX_TITLES[kind]}${place}:`, lines: known },
+    { title: `${NOTES_TITLE}${known.length === 0 ? place : ""}:`, lines: lines.filter(isNote) },
+  ]
 }
 
 const STANDING_TITLES = {
@@ -157,8 +174,3 @@ function fitting<T extends { readonly text: string }>(
     return true
   })
 }
-
-/** What was confirmed last comes first. */
-const byNews = (a: Memory, b: Memory): number => compare(b.confirmed, a.confirmed) || compare(a.file, b.file)
-
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -7,7 +7,7 @@ import { relative, sep } from "node:path"
 import { type Clock, dayOf } from "../../../base/clock.ts"
 import { fillPrompt, promptText } from "../../../base/prompt-file.ts"
 import { runTurns, type TurnsOutcome } from "../../../forks/turns.ts"
-import { isCurrent, type Memory } from "../../../memory/memory.ts"
+import { byNews, isCurrent, type Memory } from "../../../memory/memory.ts"
 import { type Block, isToolUse, textOf } from "../../../messages/blocks.ts"
 import type { Model, ModelResponse } from "../../../model/model.ts"
 import type { StreamLimits } from "../../../model/stream-limits.ts"
@@ -138,13 +138,12 @@ export const dreamSystemPrompt = (): string => SYSTEM.trimEnd()
 
 export function dreamPrompt(input: PromptInput): string {
   const { memories, now, last } = input
-  const newest = [...memories].sort((a, b) => compare(b.confirmed, a.confirmed) || compare(a.file, b.file))
   return fillPrompt(PROMPT, {
     directory: input.directory,
     project: input.project,
     journals: input.journals.join(", "),
     index: input.index.trim() || NONE,
-    memories: listed(newest.map(lineFor), MOST_LISTED),
+    memories: listed(memories.toSorted(byNews).map(lineFor), MOST_LISTED),
     findings: listed(input.findings, MOST_FINDINGS),
     today: dayOf(now),
     last: last ? `on ${dayOf(last)}` : "never",
@@ -171,4 +170,3 @@ function listed(lines: readonly string[], most: number): string {
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
