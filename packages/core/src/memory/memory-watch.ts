@@ -17,12 +17,13 @@ export class MemoryWatch {
 
   /** Since the last call of `follow`. */
   async isUnchanged(): Promise<boolean> {
-    let isSame = performance.now() - this.#since < ALL_AGAIN_MS
-    for (const [folder, watch] of this.#watches) {
-      const changed = await watch.changed()
-      isSame &&= changed !== undefined && ![...changed].some((name) => isMemorys(folder, name))
-    }
-    return isSame
+    const isSame = await Promise.all(
+      [...this.#watches].map(async ([folder, watch]) => {
+        const changed = await watch.changed()
+        return changed !== undefined && ![...changed].some((name) => isMemorys(folder, name))
+      }),
+    )
+    return performance.now() - this.#since < ALL_AGAIN_MS && isSame.every(Boolean)
   }
 
   /**

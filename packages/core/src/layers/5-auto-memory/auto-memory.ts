@@ -57,7 +57,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
     const attachments: Attachment[] = []
     const about: Uuid[] = []
     const start = inView.isStarted ? {} : { start: true as const }
-    const shows = (text: string) => views.context.rawMessages.some((message) => plainTextIn(message).includes(text))
+    const shows = (text: string) => views.context.rawMessages.some((message) => isShownIn(message, text))
     const attach = (attachment: Attachment) => {
       attachments.push(attachment)
       inView.add(attachment)
@@ -74,8 +74,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       about.push(message.uuid)
       const found = await recallFor({
         ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate, shows },
-        earlier: views.words.messages.filter(({ uuid }) => uuid !== message.uuid).map(({ text }) => text),
-        own: views.words.messages.map(({ uuid }) => uuid),
+        said: views.words.messages,
         limit: flags.figures["memory-recall-files"],
         mostTokens: flags.figures["memory-recall-limit"],
         gone,
@@ -116,16 +115,14 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
   }
 }
 
-const plainTexts = new WeakMap<Message, string>()
-
-/** Read once: a turn costs what is new. */
-function plainTextIn(message: Message): string {
-  const known = plainTexts.get(message)
-  if (known !== undefined) return known
-  const text = plain(textIn(message))
-  plainTexts.set(message, text)
-  return text
+/** Spaces count once. Most messages lack its longest word: only the others are made plain. */
+function isShownIn(message: Message, text: string): boolean {
+  const shown = textIn(message)
+  return shown.includes(longestWord(text)) && plain(shown).includes(text)
 }
+
+const longestWord = (text: string) =>
+  text.split(" ").reduce((longest, word) => (word.length > longest.length ? word : longest), "")
 
 /** What a message shows: words, results of tools, attached files. */
 function textIn(message: Message): string {

@@ -16,8 +16,8 @@ import { isBusy, isDamage, isFromSqlite, removeDatabase } from "./index-file.ts"
 import { JournalLook } from "./journal-look.ts"
 import type { PassageIndex } from "./passage-index.ts"
 
-const BATCH = 100 // passages per transaction: about 20 ms, then others get their turn
-const SLICE_MS = 30 // of reading in the background, before a question may come first
+const BATCH = 25 // passages per transaction: about 5 ms, then others get their turn
+const SLICE_MS = 5 // of reading in the background, before a question may come first
 
 /** Makes passages of the entries of one journal, in their order. */
 interface EntryReader {

@@ -16,10 +16,8 @@ interface RecallInput {
   readonly recall: Pick<MemoryRecall<Memory>, "recall">
   readonly conversation: string
   readonly message: UserMessage
-  /** The person's earlier messages, the newest last. */
-  readonly earlier: readonly string[]
-  /** Uuids of all messages of the person here. A conversation that this one was copied from has them too. */
-  readonly own: readonly string[]
+  /** All that the person said here, the newest last. A conversation that this one was copied from has it too. */
+  readonly said: readonly { readonly uuid: string; readonly text: string }[]
   /** Memories, and messages of past conversations, that were attached before. */
   readonly inView: { readonly files: ReadonlySet<string>; readonly passages: ReadonlySet<string> }
   /** Whether a message of the conversation has this text in it. Spaces count once. */
@@ -34,17 +32,21 @@ interface RecallInput {
 }
 
 export async function recallFor(input: RecallInput): Promise<readonly Attachment[]> {
-  const { recall, message, earlier, own, inView, now, limit, conversation } = input
+  const { recall, message, said, inView, now, limit, conversation } = input
   const text = textOf(contentOf(message))
   if (limit === 0 || text.trim() === "") return []
   const found = await recall.recall({
     text,
-    context: earlier.slice(-CONTEXT_MESSAGES),
+    context: said
+      .slice(-CONTEXT_MESSAGES - 1)
+      .filter(({ uuid }) => uuid !== message.uuid)
+      .slice(-CONTEXT_MESSAGES)
+      .map((one) => one.text),
     now,
     limit,
     exclude: {
       memories: inView.files,
-      messages: new Set([...inView.passages, ...own]),
+      messages: new Set([...inView.passages, ...said.map(({ uuid }) => uuid)]),
       conversations: new Set([conversation]),
     },
   })

@@ -17,7 +17,7 @@ import { type Keeper, type Kept, keepProposals, reportOf } from "../keep/keep.ts
 import { outsideIn } from "../keep/provenance.ts"
 import { isAffordable, isWorthExtracting, type Purses } from "./due.ts"
 import type { Extraction, ExtractionTask, ExtractMemories } from "./extraction.ts"
-import { asWaiting, saidEarlier, type Waiting, type WaitingConversation } from "./waiting.ts"
+import { asWaiting, isNoted, saidEarlier, type Waiting, type WaitingConversation } from "./waiting.ts"
 
 export interface Extractor extends Keeper, Purses {
   readonly extract: ExtractMemories
@@ -32,6 +32,8 @@ export class ExtractionQueue {
   #running: Promise<void> | undefined
   /** One that became due during another. Of several, only the newest runs. */
   #waiting: LayerContext | undefined
+  /** This conversation, as it was noted last. */
+  #noted: WaitingConversation | undefined
   /** How many of the person's messages the last attempt saw. A failed one is repeated when there are more. */
   #tried = 0
   /** No model can be asked: further attempts would fail like the first. */
@@ -90,10 +92,13 @@ export class ExtractionQueue {
   async #extractOrWait(context: LayerContext): Promise<Outcome | undefined> {
     const { waiting } = this.#options
     const others = ((await waiting?.all()) ?? []).filter(({ id }) => id !== context.conversation)
-    const own = asWaiting(context)
-    if (own) await waiting?.note(own)
     const affordable = await isAffordable(context, { ...this.#options, besides: others.map(({ spent }) => spent) })
     if (affordable.state === "yes") return this.#extract(context, others)
+    const own = asWaiting(context)
+    if (own && !isNoted(own, this.#noted)) {
+      await waiting?.note(own)
+      this.#noted = own
+    }
     if (affordable.message !== undefined) this.#report(context, affordable.message)
     return undefined
   }

@@ -21,7 +21,7 @@ const MOST_ATTEMPTS = 50 // each failure means that another process succeeded
 export interface WaitingConversation extends Pick<JournalAddress, "project" | "id"> {
   /** The first message of the person that was not looked at. */
   readonly from: number
-  /** How many there were. */
+  /** How many there were when it was noted. There may be more by now. */
   readonly said: number
   /** What it had cost. */
   readonly spent: Spent
@@ -31,7 +31,7 @@ export interface Waiting {
   all(): Promise<readonly WaitingConversation[]>
   /** Notes a conversation, or renews what is noted. Of what others have looked at, nothing is noted again. */
   note(one: WaitingConversation): Promise<void>
-  /** They were looked at, up to where they were noted. */
+  /** They were looked at, up to `said`. */
   looked(some: readonly WaitingConversation[]): Promise<void>
   /** What the person said in it and no one looked at. Nothing if its journal is gone. */
   wordsOf(one: WaitingConversation): Promise<readonly Word[]>
@@ -78,11 +78,11 @@ export function waitingConversations(files: Pick<MemoryFiles, "read" | "install"
           looked: [...looked.filter(({ id }) => !ids.has(id)), ...done].slice(-MOST_LOOKED),
         }
       }),
-    async wordsOf({ project, id, from, said }) {
+    async wordsOf({ project, id, from }) {
       const journal = await open({ project, id }).catch(() => undefined)
       if (!journal) return []
       try {
-        return (await wordsIn(journal)).slice(from, said)
+        return (await wordsIn(journal)).slice(from)
       } finally {
         await journal.close()
       }
@@ -122,6 +122,10 @@ export function asWaiting({ journal, views }: LayerContext): WaitingConversation
   return { project, id, from: views.memories.said, said: views.words.messages.length, spent }
 }
 
+/** Whether what was noted still does: where to begin is the same, and it has not grown much. How much was said is read from its journal. */
+export const isNoted = (one: WaitingConversation, noted: WaitingConversation | undefined): boolean =>
+  noted !== undefined && noted.from === one.from && one.said - one.from < 2 * (noted.said - noted.from)
+
 interface SaidEarlier {
   readonly words: readonly SaidWord[]
   /** The same for a prompt: long messages are cut. */
@@ -139,13 +143,14 @@ export async function saidEarlier(
   const taken: WaitingConversation[] = []
   let room = MOST_SHOWN_TOKENS
   for (const one of others) {
-    const said = ((await waiting?.wordsOf(one)) ?? []).filter(isTyped)
+    const all = (await waiting?.wordsOf(one)) ?? []
+    const said = all.filter(isTyped)
     const texts = said.map(({ text }) => text.slice(0, MOST_SHOWN_CHARACTERS))
     room -= texts.reduce((sum, text) => sum + estimate(text), 0)
     if (room < 0) break
     shown.push(...texts.map((text) => text.toWellFormed()))
     words.push(...said.map((word) => ({ ...word, conversation: one.id })))
-    taken.push(one)
+    taken.push({ ...one, said: Math.max(one.said, one.from + all.length) })
   }
   return { words, shown, taken }
 }
