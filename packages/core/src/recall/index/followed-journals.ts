@@ -120,22 +120,28 @@ export class FollowedJournals {
     this.#look.close()
   }
 
-  /** Reads what is new in slices, so that a question never waits for all of it. */
-  async #updateInBackground(which: Pick<CatchUp, "only">): Promise<void> {
+  /** Reads conversations in slices, so that a question never waits for all of them. */
+  async #readInBackground(conversations: Iterable<string>): Promise<void> {
     if (this.#background) return
     const own = Symbol("background")
     this.#background = own
-    for (let isDone = false; !isDone && this.#background === own; ) {
-      const end = performance.now() + SLICE_MS
-      isDone = true
-      const isLate = () => {
-        if (performance.now() > end || this.#background !== own) isDone = false
-        return !isDone
+    const isOver = () => this.#background !== own
+    try {
+      for (const conversation of conversations) {
+        for (let isDone = false; !isDone && !isOver(); ) {
+          const end = performance.now() + SLICE_MS
+          isDone = true
+          const isLate = () => {
+            if (performance.now() > end || isOver()) isDone = false
+            return !isDone
+          }
+          await this.update({ only: new Set([conversation]), isLate })
+          await setImmediate()
+        }
       }
-      await this.update({ ...which, isLate })
-      await setImmediate()
+    } finally {
+      if (!isOver()) this.#background = undefined
     }
-    if (this.#background === own) this.#background = undefined
   }
 
   #closeStandIn(): void {
@@ -221,7 +227,8 @@ export class FollowedJournals {
     for (const { conversation } of grown) this.#unread.add(conversation)
     const wanted = grown.filter(({ conversation }) => !except?.has(conversation))
     if (mostNew !== undefined && wanted.reduce((sum, { fresh }) => sum + fresh, 0) > mostNew) {
-      this.#updateInBackground(only ? { only } : {}).catch(() => undefined) // a question that waits for it reports what is wrong
+      const names = wanted.map(({ conversation }) => conversation)
+      this.#readInBackground(names).catch(() => undefined) // a question that waits for it reports what is wrong
       return
     }
     for (const { conversation, mark } of wanted) {
