@@ -14,6 +14,7 @@ const MOST_KEPT = 500_000
 const MOST_ADDED = 200
 /** Terms that begin with, or contain, a word that no passage has. */
 const MOST_SIMILAR = 20
+const MOST_CONTAINING = 500
 /** A label, such as the title of a memory, says what the text is about. */
 const LABEL_COUNT = 2
 
@@ -32,6 +33,8 @@ export class TermLists {
   readonly #kept = new Map<string, number[]>()
   readonly #documents = new Map<string, number>()
   #size = 0
+  /** All terms, one in a line, in any order. A term that was added later may be there twice. */
+  #vocabulary: string | undefined
 
   constructor(file: IndexFile) {
     this.#file = file
@@ -41,11 +44,13 @@ export class TermLists {
     this.#kept.clear()
     this.#documents.clear()
     this.#size = 0
+    this.#vocabulary = undefined
   }
 
   /** Takes in the passages with these numbers, without the first. */
   add(after: number, largest: number): void {
-    if (after === largest || this.#documents.size + this.#kept.size === 0) return
+    const isEmpty = this.#documents.size + this.#kept.size === 0 && this.#vocabulary === undefined
+    if (after === largest || isEmpty) return
     if (largest - after > MOST_ADDED) {
       this.clear()
       return
@@ -57,7 +62,10 @@ export class TermLists {
       const passage = { kind: kind as Passage["kind"], isSaid: isSaid === 1, text: String(text) }
       const { counts } = countedTerms(passage.text)
       const of = { source: Number(source), ...(label === null ? {} : { label: String(label) }) }
-      for (const token of tokensOf(counts, { ...of, told: toldIn(passage) })) {
+      const tokens = tokensOf(counts, { ...of, told: toldIn(passage) })
+      if (this.#vocabulary !== undefined)
+        this.#vocabulary += tokens.flatMap((token) => (token.includes("_") ? [] : `${token}\n`)).join("")
+      for (const token of tokens) {
         this.#kept.get(token)?.push(Number(id))
         const documents = this.#documents.get(token)
         if (documents !== undefined) this.#documents.set(token, documents + 1)
@@ -81,16 +89,25 @@ export class TermLists {
     const beginning = this.#file
       .statement(`SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc LIMIT ${MOST_SIMILAR}`)
       .all(term, `${term}~`)
-    // to look inside of terms reads the whole vocabulary
-    const rows =
-      beginning.length > 0 || !isName
-        ? beginning
-        : this.#file
-            .statement(
-              `SELECT term FROM vocabulary WHERE term LIKE ? AND instr(term, '_') = 0 ORDER BY doc LIMIT ${MOST_SIMILAR}`,
-            )
-            .all(`%${term}%`)
-    return rows.map((row) => String(row.term))
+    if (beginning.length > 0 || !isName) return beginning.map((row) => String(row.term))
+    return this.#containing(term)
+      .map((each) => ({ each, documents: this.documentsWith(each) }))
+      .sort((a, b) => a.documents - b.documents || (a.each < b.each ? -1 : 1))
+      .slice(0, MOST_SIMILAR)
+      .map(({ each }) => each)
+  }
+
+  /** Searched in one text: the vocabulary itself would be read as a whole for every name that no passage has. */
+  #containing(part: string): readonly string[] {
+    const listed = "SELECT group_concat(term, char(10)) AS terms FROM vocabulary WHERE instr(term, '_') = 0"
+    this.#vocabulary ??= `\n${this.#file.statement(listed).get()?.terms ?? ""}\n`
+    const found = new Set<string>()
+    for (let at = this.#vocabulary.indexOf(part); at >= 0 && found.size < MOST_CONTAINING; ) {
+      const end = this.#vocabulary.indexOf("\n", at)
+      found.add(this.#vocabulary.slice(this.#vocabulary.lastIndexOf("\n", at) + 1, end))
+      at = this.#vocabulary.indexOf(part, end)
+    }
+    return [...found]
   }
 
   /** `only`: of this source. */
