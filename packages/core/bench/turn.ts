@@ -89,7 +89,11 @@ interface Opening {
   readonly planner?: "off"
 }
 
-const opened = (root: string, { id = "bench", window, flush, store, planner }: Opening, open: Open = openConversation) =>
+const opened = (
+  root: string,
+  { id = "bench", window, flush, store, planner }: Opening,
+  open: Open = openConversation,
+) =>
   open({
     dir: join(root, "data"),
     cwd: "/project",
@@ -279,8 +283,8 @@ await inTemporaryDirectory(async (directory) => {
     const timings = all.map(() => each.sizes.map(noTimings))
     for (let at = -1; at < STRETCHES; at++)
       for (const [version, { open }] of all.entries())
+        // the first one warms up
         for (const [nth, size] of each.sizes.entries())
-          // the first one warms up
           await stretch({ directory, row: each, size, open }, at < 0 ? noTimings() : timings[version]![nth]!)
     for (const [version, { name: called }] of all.entries()) {
       const measured = timings[version]!

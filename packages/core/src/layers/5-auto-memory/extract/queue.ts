@@ -91,9 +91,10 @@ export class ExtractionQueue {
   /** Until it has been looked at, the conversation waits: then one that follows can do it, if this one ends before. */
   async #extractOrWait(context: LayerContext): Promise<Outcome | undefined> {
     const { waiting } = this.#options
-    const others = ((await waiting?.all()) ?? []).filter(({ id }) => id !== context.conversation)
+    const all = (await waiting?.all()) ?? []
+    const others = all.filter(({ id }) => id !== context.conversation)
     const affordable = await isAffordable(context, { ...this.#options, besides: others.map(({ spent }) => spent) })
-    if (affordable.state === "yes") return this.#extract(context, others)
+    if (affordable.state === "yes") return this.#extract(context, { others, isNoted: others.length < all.length })
     const own = asWaiting(context)
     if (own && !isNoted(own, this.#noted)) {
       await waiting?.note(own)
@@ -111,7 +112,11 @@ export class ExtractionQueue {
     context.progress({ phase: "message", message })
   }
 
-  async #extract(context: LayerContext, others: readonly WaitingConversation[]): Promise<Outcome | undefined> {
+  /** `isNoted`: whether this conversation waits too. */
+  async #extract(
+    context: LayerContext,
+    { others, isNoted: isWaiting }: { readonly others: readonly WaitingConversation[]; readonly isNoted: boolean },
+  ): Promise<Outcome | undefined> {
     const { bank, daily, waiting } = this.#options
     const look = lookAt(context)
     this.#tried = look.seen.said
@@ -131,8 +136,9 @@ export class ExtractionQueue {
     try {
       const { now, signal } = context
       const kept = await keepProposals(extraction, { ...this.#options, evidence, now, signal })
-      const own = asWaiting(context)
-      await waiting?.looked([...earlier.taken, ...(own ? [{ ...own, said: look.seen.said }] : [])])
+      const own = isWaiting ? asWaiting(context) : undefined
+      const looked = [...earlier.taken, ...(own ? [{ ...own, said: look.seen.said }] : [])]
+      if (looked.length > 0) await waiting?.looked(looked)
       this.#lastProblem = undefined
       return finished(kept, spent, { throughUuid, ...look.seen })
     } catch (error) {
