@@ -36,11 +36,13 @@ describe("BEY-8 the random number of a turn", () => {
     expect((await contentsOf([body], 1)).get(body)).not.toEqual((await contentsOf([body], 2)).get(body))
   })
 
-  test("is the same in another directory, while ids change with every byte", async () => {
+  test.each([
+    ["in another directory", "/tmp/a/src", "/tmp/bcd/src"],
+    ["with another handle", "9e9e77e019", "8a64bfe77f"],
+    ["with another reminder", "<system-reminder>one</system-reminder>", "<system-reminder>two</system-reminder>"],
+  ])("is the same %s, while ids change with every byte", async (_how, ...differing) => {
     const sim = await simulator({ brain: gambler })
-    const [here, there] = await Promise.all(
-      ["/tmp/a/src", "/tmp/bcd/src"].map((path) => postJson(sim, asking(`Read ${path} now`))),
-    )
+    const [here, there] = await Promise.all(differing.map((words) => postJson(sim, asking(`Read ${words} now`))))
     const bets = ({ content }: Json) => content.map(({ input }: Json) => input)
     const ids = [here, there].flatMap(({ content }: Json) => content.map(({ id }: Json) => id))
     expect(bets(here)).toEqual(bets(there))

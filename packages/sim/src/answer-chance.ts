@@ -2,8 +2,8 @@
  * The random numbers and tool call ids of an answer. Both depend only on the seed and the request, so parallel requests
  * get the same answers in any order of arrival.
  *
- * Random numbers ignore directories, ids and command output. These differ between runs, and the same work in another
- * directory should take the same course. Ids depend on every byte, because no id may occur twice in a conversation.
+ * Random numbers ignore directories, ids, command output and what a client adds between tags of its own. These differ between
+ * runs, and the same work in another directory should take the same course. Ids depend on every byte, because no id may occur twice in a conversation.
  */
 import { blocksOf, type Turn } from "./conversation.ts"
 import { idFrom, seededRandom } from "./identity.ts"
@@ -12,6 +12,8 @@ import type { TokenCounter } from "./tokens.ts"
 import type { Block, MessagesBody } from "./wire.ts"
 
 const IN_A_PATH = /[/\\]/
+const ID = /\b(?=\w*\d)[0-9a-f]{8,}\b/
+const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g
 
 export interface AnswerChance {
   random(): number
@@ -53,6 +55,7 @@ function once<T>(make: () => T): () => T {
 
 /** The part of a block that random numbers depend on. */
 function traceOf({ type, name = "", text = "" }: Block): string {
-  const words = text.split(/\s+/).filter((word) => !IN_A_PATH.test(word))
+  const spoken = text.replace(REMINDER, "")
+  const words = spoken.split(/\s+/).filter((word) => !IN_A_PATH.test(word) && !ID.test(word))
   return [type, name, ...words].join(" ")
 }

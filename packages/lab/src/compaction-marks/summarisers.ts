@@ -4,7 +4,8 @@
  */
 import type { Model, ModelFacts, ModelRequest } from "@strata/core"
 import { toBlocks } from "@strata/core/internal/messages/blocks"
-import { type BrainMessage, type BrainTurn, extractiveAnswer } from "@strata/sim"
+import { answerAbout } from "@strata/core/internal/model/offline/answer"
+import type { ReadMessage } from "@strata/core/internal/model/offline/read-message"
 
 export const SUMMARISERS = ["sentence", "extractive", "recorded"] as const
 export type SummariserName = (typeof SUMMARISERS)[number]
@@ -41,11 +42,9 @@ export function summariserModel({ name, facts, kind, recorded = "" }: Summariser
   }
 }
 
-function extract({ model, max_tokens, messages }: ModelRequest, index: number): string {
-  const plain = messages.map(({ role, content }) => ({ role, content: toBlocks(content) }) as BrainMessage)
-  const request: BrainTurn["request"] = { model, max_tokens, messages: plain }
-  const answer = extractiveAnswer({ request, index, random: () => 0, nextToolUseId: () => `toolu_${index}` })
-  const [block] = answer?.content ?? []
-  if (block?.type !== "text") throw new Error("The extractive brain did not recognise the request for a summary.")
+function extract({ messages }: ModelRequest, index: number): string {
+  const plain = messages.map(({ role, content }) => ({ role, content: toBlocks(content) }) as ReadMessage)
+  const [block] = answerAbout({ request: { messages: plain }, nextToolUseId: () => `toolu_${index}` }) ?? []
+  if (block?.type !== "text") throw new Error("The offline model did not recognise the request for a summary.")
   return block.text
 }

@@ -133,7 +133,7 @@ describe("BEY-8 liar", () => {
     if (lie === "changes a number") expect(text).toMatch(/limit to 251 in/)
     if (lie === "renames a file") expect(text).toContain("`src/limits-renamed.ts`")
     if (lie === "claims a failing command passed") expect(text).toContain("`npm test` passed")
-    if (lie === "claims done what is open") expect(text).toContain(`[completed] \`${truth}\``)
+    if (lie === "claims done what is open") expect(text).toContain(`[completed] ${truth}`)
   })
 
   test("BEY-8 the liar is honest about everything else", async () => {
@@ -164,6 +164,8 @@ describe("BEY-8 helpful", () => {
     const { content } = await ask("Use Agent (prompt: Read a.ts; fork: true; colour: red).", [...TEST_TOOLS!, agent])
     expect(content).toMatchObject([{ type: "tool_use", name: "Agent" }])
     expect(content[0]).toHaveProperty("input", { prompt: "Read a.ts", fork: true })
+    const reading = await ask("Use Read (file_path: a.ts; limit: 900).")
+    expect(reading.content[0]).toHaveProperty("input", { file_path: "a.ts", limit: 900 })
   })
 
   test("BEY-8 a part of a word names no tool, and any other question is repeated", async () => {

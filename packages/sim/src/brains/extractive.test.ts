@@ -1,339 +1,174 @@
+/** What the simulator writes when it is asked about a conversation: in the form that was asked for, short, and not perfect. */
 import { describe, expect, test } from "vitest"
 import { makeTurn, requestOf, TEST_TOOLS } from "../../test/brain-tools.ts"
 import type { Answer, BrainMessage } from "../brain.ts"
-import { summaryIn, summaryInstructions } from "../context-management/compaction.ts"
-import { extractiveAnswer, extractiveBrain, summarise } from "./extractive.ts"
+import { extractiveAnswer, extractiveBrain } from "./extractive.ts"
 
-const NINE_SECTIONS = `CRITICAL: answer with text only, call no tools.
-Write a summary of the conversation so far. First think inside <analysis> tags:
-1. Walk through the conversation in order.
-2. Check that nothing is missing.
-Then, inside <summary> tags, these sections:
-1. Primary Request and Intent: what the user asked for
-2. Key Technical Concepts: what was talked about
-3. Files and Code Sections: every file, with snippets
-4. Errors and Fixes: what failed, what the user corrected
-5. Problem Solving: what was solved
-6. All User Messages: every one that is not a tool result
-7. Pending Tasks: only what was explicitly asked
-8. Current Work: what was done just before this
-9. Optional Next Step: in line with the latest request
-Remember: text only.`
-
-const OTHER_WORDING = `Please summarise this session for a colleague who takes over.
-
-## Goal
-What is wanted.
-## Messages from the user
-Word for word.
-## Commands
-Which were run, and how they ended.
-## Open ends
-What remains.`
-
-const NOTES = `# Session Title
-_A short title_
-
-# Current State
-_What is being done_
-
-# Task specification
-_What was asked_
-
-# Errors & Corrections
-_What went wrong_
-- kept by hand
-
-# Worklog
-_Step by step_
-`
-
-const USER_MESSAGES = [
-  "Please fix the timeout in src/net/retry.ts, it must be 4500 ms.\\nAnd add a test.\n\n1. first this\n2. then that\n# not a heading\n3. done",
-  'No, do not touch the "legacy" folder.',
-  "Weiter so, und bitte auf Deutsch antworten: größer als 12 ist verboten 🚫",
-]
-
-function call(id: string, name: string, input: unknown) {
-  return { type: "tool_use", id, name, input }
-}
-
-function result(id: string, content: string, is_error = false) {
-  return { type: "tool_result", tool_use_id: id, content, is_error }
-}
-
-function says(...texts: string[]): BrainMessage {
-  return { role: "user", content: texts.map((text) => ({ type: "text", text })) }
-}
+const call = (id: string, name: string, input: unknown) => ({ type: "tool_use", id, name, input })
+const result = (id: string, content: string, is_error = false) => ({
+  ...{ type: "tool_result", tool_use_id: id, content, is_error },
+})
+const says = (...texts: string[]): BrainMessage => ({
+  role: "user",
+  content: texts.map((text) => ({ type: "text", text })),
+})
+const answers = (...content: object[]): BrainMessage => ({ role: "assistant", content: content as never })
+const results = (...content: object[]): BrainMessage => ({ role: "user", content: content as never })
 
 const CONVERSATION: readonly BrainMessage[] = [
-  says("<system-reminder>The date is today.</system-reminder>", USER_MESSAGES[0]!),
-  {
-    role: "assistant",
-    content: [
-      { type: "text", text: "I will look at the file." },
-      call("t1", "TodoWrite", {
-        todos: [
-          { content: "Fix the timeout", status: "completed" },
-          { content: "Add a test for 4500", status: "in_progress" },
-          { content: "Tell the team", status: "pending" },
-        ],
-      }),
-      call("t2", "Read", { file_path: "/repo/src/net/retry.ts" }),
-    ],
-  },
-  { role: "user", content: [result("t1", "ok"), result("t2", "     1→const TIMEOUT = 3000")] },
-  {
-    role: "assistant",
-    content: [
-      call("t3", "Edit", { file_path: "/repo/src/net/retry.ts", old_string: "3000", new_string: "4500" }),
-      call("t4", "Bash", { command: "npm test -- retry" }),
-      call("t5", "Bash", { command: "npm run lint" }),
-    ],
-  },
-  {
-    role: "user",
-    content: [
-      result("t3", "Edited."),
-      result("t4", "FAIL retry.test.ts\nError: expected 4500, got 3000", true),
-      result("t5", "lint: error in retry.ts", true),
-      { type: "text", text: USER_MESSAGES[1]! },
-    ],
-  },
-  { role: "assistant", content: [call("t6", "Bash", { command: "npm run lint" })] },
-  { role: "user", content: [result("t6", "clean")] },
-  { role: "assistant", content: [{ type: "text", text: "Lint is clean now; the test still fails." }] },
-  says(USER_MESSAGES[2]!),
+  says("Fix the timeout in src/net/retry.ts.", "Always run the linter before you commit."),
+  answers(
+    call("t1", "TodoWrite", { todos: [{ content: "Tell the team", status: "pending" }] }),
+    call("t2", "Edit", { file_path: "/repo/src/net/retry.ts", old_string: "3000", new_string: "4500" }),
+    call("t3", "Bash", { command: "npm test -- retry" }),
+  ),
+  results(result("t1", "ok"), result("t2", "Edited."), result("t3", "Error: expected 4500, got 3000", true)),
+  answers({ type: "text", text: "The test still fails." }),
+  says("No, do not touch the legacy folder."),
 ]
 
-function ask(prompt: string, messages = CONVERSATION, fields: object = {}): Answer | undefined {
-  return extractiveAnswer(makeTurn({ ...requestOf([...messages, says(prompt)]), ...fields }))
-}
+const ask = (prompt: string, messages = CONVERSATION, fields: object = {}): Answer | undefined =>
+  extractiveAnswer(makeTurn({ ...requestOf([...messages, says(prompt)]), ...fields }))
+const textOf = (answer: Answer | undefined): string =>
+  answer?.content.map((block) => (block.type === "text" ? block.text : "")).join("") ?? ""
+const inputsOf = (answer: Answer | undefined): readonly Record<string, string>[] =>
+  answer?.content.map((block) => ("input" in block ? (block.input as Record<string, string>) : {})) ?? []
 
-function textOf(answer: Answer | undefined): string {
-  return answer?.content.map((block) => (block.type === "text" ? block.text : "")).join("") ?? ""
-}
+const SECTIONS = `Write a summary of the conversation so far, after an <analysis>, inside <summary> tags, in these sections:
+1. Primary Request and Intent: what was asked
+2. Files and Code Sections: every file
+3. Errors and Fixes: what failed
+4. All User Messages: every one
+5. Pending Tasks: what is open`
 
-/** Every string anywhere in the messages. */
-function wordsOf(value: unknown): string {
-  if (typeof value === "string") return value
-  return typeof value === "object" && value !== null ? Object.values(value).map(wordsOf).join("\n") : ""
-}
+describe("BEY-8 summaries", () => {
+  const summary = textOf(ask(SECTIONS))
 
-/** What a summary presents as taken from the conversation: quotations, back-quoted text, fenced blocks. */
-function quotedIn(summary: string): string[] {
-  const fences = [...summary.matchAll(/^(~{3,})\n([\s\S]*?)\n\1$/gm)].map((match) => match[2]!)
-  const rest = summary.replace(/^(~{3,})\n[\s\S]*?\n\1$/gm, "")
-  return [
-    ...fences,
-    ...[...rest.matchAll(/`([^`\n]+)`|: "(.*)"$|- "(.*)"$/gm)].map((match) => match[1] ?? match[2] ?? match[3]!),
-  ]
-}
-
-describe("BEY-8 extractive summaries", () => {
-  const summary = textOf(ask(NINE_SECTIONS))
-
-  test("BEY-8 an extractive summary has the sections that the prompt names, inside the tags it names", () => {
+  test("BEY-8 a summary has the sections that the prompt names, inside the tags it names", () => {
     expect(summary).toMatch(/^<analysis>\n[\s\S]*<\/analysis>\n\n<summary>\n[\s\S]*\n<\/summary>$/)
-    const titles = [...summary.matchAll(/^(\d)\. (.*):$/gm)].map((match) => `${match[1]} ${match[2]}`)
-    expect(titles).toEqual([
-      "1 Primary Request and Intent",
-      "2 Key Technical Concepts",
-      "3 Files and Code Sections",
-      "4 Errors and Fixes",
-      "5 Problem Solving",
-      "6 All User Messages",
-      "7 Pending Tasks",
-      "8 Current Work",
-      "9 Optional Next Step",
+    expect(summary.match(/^\d\. .*:$/gm)).toEqual([
+      ...["1. Primary Request and Intent:", "2. Files and Code Sections:", "3. Errors and Fixes:"],
+      ...["4. All User Messages:", "5. Pending Tasks:"],
     ])
-  })
-
-  test("BEY-8 an extractive summary follows a differently worded prompt", () => {
-    const other = textOf(ask(OTHER_WORDING))
-    expect(other.match(/^\d\. .*:$/gm)).toEqual([
-      "1. Goal:",
-      "2. Messages from the user:",
-      "3. Commands:",
-      "4. Open ends:",
+    for (const line of [
+      'The user asked: "Fix the timeout in src/net/retry.ts."',
+      "- `/repo/src/net/retry.ts` was changed.",
+      '- `npm test -- retry` failed: "Error: expected 4500, got 3000"',
+      '- The user corrected: "No, do not touch the legacy folder."',
+      '- "Always run the linter before you commit."',
+      "- [pending] Tell the team",
     ])
-    for (const message of USER_MESSAGES) expect(other).toContain(message)
-    expect(other).toContain("`npm test -- retry` failed: `FAIL retry.test.ts`")
-    expect(other).toContain("[pending] `Tell the team`")
-    expect(other).not.toContain("<summary>")
+      expect(summary).toContain(line)
+    expect(ask(SECTIONS)).toEqual(ask(SECTIONS))
   })
 
-  test("BEY-8 an extractive summary lists every user message verbatim and nothing else as the user's", () => {
-    const section = /6\. All User Messages:\n([\s\S]*?)\n\n7\. /.exec(summary)![1]!
-    for (const message of USER_MESSAGES) expect(section).toContain(message)
-    expect(section).not.toContain("system-reminder")
-    expect(summary).not.toContain("text only")
+  test("BEY-8 a summary is short, and one of a summary keeps what it said", () => {
+    const long = Array.from({ length: 200 }, (_, index) => says(`Step ${index}: ${"words ".repeat(200)}`))
+    expect(textOf(ask(SECTIONS, long)).length).toBeLessThan(12_000)
+    const continued = says(`This session continues an earlier conversation.\n\nSummary:\n${summary}`, "Now the rest.")
+    const second = textOf(ask(SECTIONS, [continued]))
+    for (const kept of ["/repo/src/net/retry.ts", '- "Fix the timeout', "[pending] Tell the team", '- "Now the rest."'])
+      expect(second).toContain(kept)
   })
 
-  test("BEY-8 an extractive summary has files, remaining failures, fixes, corrections and open todos", () => {
-    expect(summary).toContain("`/repo/src/net/retry.ts` (read, changed)")
-    expect(summary).toContain("`npm test -- retry` failed: `FAIL retry.test.ts`")
-    expect(summary).toContain("`npm run lint` failed: `lint: error in retry.ts`, passed later")
-    expect(summary).toContain(`the user: "${USER_MESSAGES[1]}"`)
-    expect(summary).toMatch(
-      /7\. Pending Tasks:\n {3}- \[in_progress\] `Add a test for 4500`\n {3}- \[pending\] `Tell the team`/,
-    )
-  })
-
-  test("BEY-8 everything an extractive summary quotes occurs in the conversation", () => {
-    const words = wordsOf(CONVERSATION)
-    const quoted = quotedIn(summary)
-    expect(quoted.length).toBeGreaterThan(15)
-    for (const piece of quoted) expect(words).toContain(piece)
-  })
-
-  test("BEY-8 a summary of a summary keeps every user message, over twenty generations", () => {
-    let messages: readonly BrainMessage[] = CONVERSATION
-    const said = [...USER_MESSAGES]
-    for (let generation = 0; generation < 20; generation++) {
-      const text = `This session continues an earlier conversation.\n\nSummary:\n${textOf(ask(NINE_SECTIONS, messages)).replace(/[\s\S]*<summary>|<\/summary>/g, "")}`
-      said.push(`Now step ${generation}:\n- keep "this" exact\n7. and that`)
-      messages = [
-        says(text, said.at(-1)!),
-        { role: "assistant", content: [call(`g${generation}`, "Read", { file_path: `/repo/${generation}.md` })] },
-        { role: "user", content: [result(`g${generation}`, "1→x")] },
-      ]
-    }
-    const last = textOf(ask(NINE_SECTIONS, messages))
-    const section = /6\. All User Messages:\n([\s\S]*?)\n\n7\. Pending/.exec(last)![1]!
-    for (const message of said) expect(section.split(message)).toHaveLength(2)
-    expect(last).toContain("`/repo/src/net/retry.ts` (read, changed)")
-    expect(last).toContain("`/repo/0.md` (read)")
-    expect(last).toContain("[pending] `Tell the team`")
-  })
-
-  test("BEY-8 entries of an earlier summary are updated: failures that passed, todos that are done", () => {
-    const before = says(`Summary:\n${summarise(CONVERSATION)}`, "No, use `npm` and not `yarn`.")
-    const content = [
-      call("u1", "Bash", { command: "npm test -- retry" }),
-      call("u2", "TodoWrite", { todos: [{ content: "Tell the team", status: "completed" }] }),
-    ]
-    const after = summarise([
-      before,
-      { role: "assistant", content },
-      { role: "user", content: [result("u1", "ok"), result("u2", "ok")] },
-    ])
-    expect(after).toContain("`npm test -- retry` failed: `FAIL retry.test.ts`, passed later")
-    expect(after).toContain("7. Pending Tasks:\n   Nothing in the conversation.")
-    expect(after).toContain('the user: "No, use `npm` and not `yarn`."')
-    const untouched = summarise([before, { role: "assistant", content: [call("u3", "Read", { file_path: "a.md" })] }])
-    expect(untouched).toContain("[pending] `Tell the team`")
-    expect(untouched).not.toContain("FAIL retry.test.ts`, passed")
-  })
-
-  test("BEY-8 the simulator's own compactions get a summary that counts as one when it comes back", () => {
-    const text = summaryIn(ask(summaryInstructions(undefined))!)!
-    expect(text).toBe(summarise(CONVERSATION))
-    const later = summarise([says(text, "And now the rest.")])
-    const section = /6\. All User Messages:\n([\s\S]*?)\n\n7\. Pending/.exec(later)![1]!
-    for (const message of [...USER_MESSAGES, "And now the rest."]) expect(section.split(message)).toHaveLength(2)
-    expect(later.match(/Optional Next Step/g)).toHaveLength(1)
+  test("BEY-8 summaries of parts become one that has the messages and files of each", () => {
+    const part = (index: number) =>
+      says(
+        `Summary of part ${index} of 2:\n\n1. Files and Code Sections:\n   - \`/repo/${index}.ts\` was read.\n\n` +
+          `2. All User Messages:\n   - "Message ${index}."\n\n3. Pending Tasks:\n   - task ${index}`,
+      )
+    const merged = textOf(ask(SECTIONS, [part(1), part(2)]))
+    for (const kept of ["/repo/1.ts", "/repo/2.ts", '- "Message 1."', '- "Message 2."', "- task 2"])
+      expect(merged).toContain(kept)
   })
 
   test("BEY-8 it leaves an ordinary request alone", () => {
-    for (const words of [
-      "Fix the <summary> element in index.html.",
-      "Write release notes.",
-      "Does it use much memory?",
-      "What is the status?",
-    ]) {
+    for (const words of ["Fix the <summary> element in index.html.", "Write release notes.", "What is the status?"])
       expect(ask(words), words).toBeUndefined()
-    }
     const answer = extractiveBrain().answer(makeTurn(requestOf([says("Hello")])))
     expect(answer).toEqual({ content: [{ type: "text", text: "You said: Hello" }] })
   })
 })
 
-describe("BEY-8 extractive notes, memories, progress", () => {
-  const prompt = `Update the session notes in /home/me/notes/abc.md with the Edit tool.\n<current_notes>\n${NOTES}</current_notes>\nKeep headings and descriptions.`
+describe("BEY-8 notes", () => {
+  const NOTES =
+    "# Current State\n_What is being done_\n\n# Task specification\n_What was asked_\n- kept by hand\n\n# Errors & Corrections\n_What went wrong_"
+  const prompt = `Update the session notes in /home/me/notes/abc.md with the Edit tool.\n<notes>\n${NOTES}\n</notes>`
 
-  test("BEY-8 notes are edited section by section, and each old text is exactly what is in the file", () => {
-    const answer = ask(prompt, CONVERSATION, { tools: TEST_TOOLS })
+  test("BEY-8 notes are edited section by section, and what was written by hand stays", () => {
     let notes = NOTES
-    for (const block of answer?.content ?? []) {
-      if (block.type !== "tool_use" || !("input" in block)) continue
-      const input = block.input as Record<string, string>
-      expect(block.name).toBe("Edit")
-      expect(input.file_path).toBe("/home/me/notes/abc.md")
-      expect(notes.split(input.old_string!)).toHaveLength(2)
-      notes = notes.replace(input.old_string!, () => input.new_string!)
+    for (const { file_path, old_string = "", new_string = "" } of inputsOf(
+      ask(prompt, CONVERSATION, { tools: TEST_TOOLS }),
+    )) {
+      expect(file_path).toBe("/home/me/notes/abc.md")
+      expect(notes.split(old_string)).toHaveLength(2)
+      notes = notes.replace(old_string, () => new_string)
     }
     expect(notes.match(/^# .*\n_.*_$/gm)).toEqual(NOTES.match(/^# .*\n_.*_$/gm))
-    expect(notes).toContain("- kept by hand")
-    expect(notes).toContain(USER_MESSAGES[0])
-    expect(notes).toContain("- Bash `npm test -- retry`, failed")
-    expect(notes).toContain("# Session Title\n_A short title_\n- Please fix the timeout in src/net/retry.ts, it must")
+    expect(notes).toContain('_What was asked_\n- kept by hand\nThe user asked: "Fix the timeout')
   })
 
   test("BEY-8 notes: after the edits it says so, after a failed edit it reads the file", () => {
     const first = ask(prompt, CONVERSATION, { tools: TEST_TOOLS })!
-    const calls = first.content.filter((block) => block.type === "tool_use")
-    const after = (failed: boolean) => [
-      ...CONVERSATION.slice(0, -1),
-      says(USER_MESSAGES[2]!, prompt),
-      { role: "assistant" as const, content: first.content as BrainMessage["content"] },
-      {
-        role: "user" as const,
-        content: calls.map(({ id = "" }) => result(id, failed ? "not read yet" : "Edited.", failed)),
-      },
-    ]
-    const answerAfter = (failed: boolean) =>
-      extractiveAnswer(makeTurn({ ...requestOf(after(failed)), tools: TEST_TOOLS }))
-    expect(textOf(answerAfter(false))).toBe("The notes are up to date.")
-    expect(answerAfter(true)?.content).toMatchObject([{ name: "Read", input: { file_path: "/home/me/notes/abc.md" } }])
+    const after = (failed: boolean) => {
+      const done = first.content.map((block) => result(("id" in block && block.id) || "", "x", failed))
+      const messages = [
+        ...CONVERSATION.slice(0, -1),
+        says("Go on.", prompt),
+        answers(...first.content),
+        results(...done),
+      ]
+      return extractiveAnswer(makeTurn({ ...requestOf(messages), tools: TEST_TOOLS }))
+    }
+    expect(textOf(after(false))).toBe("The notes are up to date.")
+    expect(after(true)?.content).toMatchObject([{ name: "Read", input: { file_path: "/home/me/notes/abc.md" } }])
   })
 
-  test("BEY-8 notes are the text of the answer if no tool is offered", () => {
-    const text = textOf(ask(prompt))
-    expect(text).toMatch(/^# Session Title\n_A short title_\n/)
-    expect(text).toContain(USER_MESSAGES[1])
-  })
-
-  test("BEY-8 notes are the changed sections, between the tags the prompt names, if it asks for text", () => {
-    const asText = prompt.replace("with the Edit tool.", "as text: write them between <new_notes> and </new_notes>.")
+  test("BEY-8 notes are the changed sections between the tags the prompt names, or the whole text", () => {
+    const asText = prompt.replace("with the Edit tool.", "as text, between <new_notes> and </new_notes>.")
     const text = textOf(ask(asText, CONVERSATION, { tools: TEST_TOOLS }))
-    expect(text).toMatch(/^<new_notes>\n# Session Title\n- Please fix[\s\S]*\n<\/new_notes>$/)
-    expect(text).toContain("- kept by hand")
-    expect(text).not.toContain("_A short title_")
-    const [, written = ""] = /^# Session Title\n([\s\S]*?)\n\n# /m.exec(text) ?? []
-    const upToDate = asText.replace("_A short title_\n", () => `_A short title_\n${written}\n`)
-    expect(textOf(ask(upToDate, CONVERSATION, { tools: TEST_TOOLS }))).not.toContain("# Session Title")
+    expect(text).toMatch(/^<new_notes>\n# Current State\nThe last step was Bash[\s\S]*\n<\/new_notes>$/)
+    expect(text).not.toContain("_What is being done_")
+    expect(textOf(ask(prompt))).toMatch(/^# Current State\n_What is being done_\n/)
+  })
+})
+
+describe("BEY-8 memories, dreams, progress", () => {
+  test("BEY-8 a rule becomes a memory, as text or as a file, unless it is there already", () => {
+    const form = '<memory file="name.md">\n---\nname: Name\n---\n</memory>'
+    const about = "Write memories with frontmatter. They are in the memory directory /home/me/memory."
+    const text = textOf(ask(`${about}\n${form}`))
+    expect(text).toMatch(
+      /^<memory file="feedback-always-run-the-linter-\w+\.md">\n---\n[\s\S]*type: feedback[\s\S]*<\/memory>$/m,
+    )
+    const [written] = inputsOf(ask(about, CONVERSATION, { tools: TEST_TOOLS }))
+    expect(written?.file_path).toMatch(/^\/home\/me\/memory\/feedback-.*\.md$/)
+    expect(written?.content).toContain("\n\nAlways run the linter before you commit.")
+    const line = "- feedback-linter.md: Always run the linter before you commit."
+    const known = `${about}\n${form}\n<existing_memories>\n${line}\n</existing_memories>`
+    expect(textOf(ask(known))).not.toContain("always-run-the-linter")
+    expect(textOf(ask(`${about}\n${form}\n${line}`))).toContain("always-run-the-linter") // not a memory
   })
 
-  test("BEY-8 notes that mention memories are still notes", () => {
-    const about = "The notes, for a time of shorter memory, are in /home/me/notes/abc.md:"
-    const notes =
-      "# Session Title\n_A short title_\n\n# Files\n_Which_\nsrc/memory/MEMORY.md has frontmatter.\n\n# Worklog\n_Steps_"
-    const text = textOf(ask(`Update the session notes. ${about}\n\n<notes>\n${notes}\n</notes>`))
-    expect(text).toMatch(/^# Session Title\n_A short title_\n/)
-  })
-
-  test("BEY-8 memories are the user's standing rules, one file each, with an index that is read first", () => {
-    const memoryPrompt =
-      "Save what is worth remembering as memory files with frontmatter in /home/me/memory/ (index: MEMORY.md)."
-    const rule = "Always run the linter before you commit."
-    const before = CONVERSATION.slice(0, -1)
-    const first = ask(memoryPrompt, [...before, says(rule)], { tools: TEST_TOOLS })!
-    expect(first.content).toMatchObject([{ name: "Read", input: { file_path: "/home/me/memory/MEMORY.md" } }])
-    const [read] = first.content
-    const messages: BrainMessage[] = [
-      ...before,
-      says(rule, memoryPrompt),
-      { role: "assistant", content: first.content as BrainMessage["content"] },
-      { role: "user", content: [result((read?.type === "tool_use" && read.id) || "", "No such file", true)] },
-    ]
-    const second = extractiveAnswer(makeTurn({ ...requestOf(messages), tools: TEST_TOOLS }))!
-    const inputs = second.content.map((block) => ("input" in block ? (block.input as Record<string, string>) : {}))
-    expect(inputs.at(-1)!.file_path).toBe("/home/me/memory/MEMORY.md")
-    expect(inputs.some(({ content = "" }) => content.includes("type: feedback") && content.includes(rule))).toBe(true)
+  test("BEY-8 a dream reads what is listed, and the newest of two equal memories supersedes the other", () => {
+    const list = "- new.md (today)\n- old.md (long ago)"
+    const start = [says(`Consolidate the memory directory /m. It is a copy.\n<memories>\n${list}\n</memories>`)]
+    const next = (messages: readonly BrainMessage[]) => {
+      const answer = extractiveAnswer(makeTurn({ ...requestOf(messages), tools: TEST_TOOLS }, messages.length))!
+      const file = "---\nname: Tests\n---\n\nTests run on Node 24."
+      const done = answer.content.map((block) => result(("id" in block && block.id) || "", file))
+      return { answer, messages: [...messages, answers(...answer.content), results(...done)] }
+    }
+    const read = next(start)
+    expect(inputsOf(read.answer)).toEqual([{ file_path: "/m/new.md" }, { file_path: "/m/old.md" }])
+    const written = next(read.messages)
+    expect(inputsOf(written.answer)).toEqual([
+      { file_path: "/m/new.md", content: "---\nname: Tests\nsupersedes: [old.md]\n---\n\nTests run on Node 24." },
+    ])
+    expect(textOf(next(written.messages).answer)).toBe("Done.")
   })
 
   test("BEY-8 a progress line names the last action", () => {
-    expect(textOf(ask("Describe your progress in one short sentence."))).toBe("Running npm run lint")
+    expect(textOf(ask("Describe your progress in one short sentence."))).toBe("Using Bash npm test -- retry")
   })
 })

@@ -1,16 +1,51 @@
-/** The offline model's answers as a brain: truthful quotations from the conversation, so an audit must find nothing wrong. */
-import { answerAbout } from "@strata/core/internal/model/offline/answer"
-import { NOTHING } from "@strata/core/internal/model/offline/summary"
+/**
+ * Answers to requests about the conversation: summaries, notes, memories, consolidations, a progress line. Short and not perfect, as a
+ * model's are. With the library's offline model it shares how a request is read, and nothing of what is written: a referee must not quote
+ * the player.
+ */
+import { recogniseDemand } from "@strata/core/internal/model/offline/demand"
+import { headOf } from "@strata/core/internal/model/offline/text-parts"
 import { readTimeline, wordsOf } from "@strata/core/internal/model/offline/timeline"
+import { commandOf, pathOf } from "@strata/core/internal/model/offline/toolbox"
 import type { Answer, Brain, BrainTurn } from "../brain.ts"
+import { dream } from "./extractive/dreams.ts"
+import { type Known, knownOf } from "./extractive/known.ts"
+import { keepMemories } from "./extractive/memories.ts"
+import { type Said, takeNotes } from "./extractive/notes.ts"
+import { writeSummary } from "./extractive/summary.ts"
 import { obedient } from "./obedient.ts"
 
-export { summarise } from "@strata/core/internal/model/offline/summary"
+const LONGEST_LINE = 120 // characters of a progress line
 
 /** Returns `undefined` if the request continues the conversation instead of asking about it. */
 export function extractiveAnswer(turn: BrainTurn): Answer | undefined {
-  const content = answerAbout(turn)
-  return content && { content }
+  const said = dream(turn.request) ?? answerTo(turn)
+  if (said === undefined) return undefined
+  if (typeof said === "string") return { content: [{ type: "text", text: said }] }
+  return { content: said.map(({ name, input }) => ({ type: "tool_use", id: turn.nextToolUseId(), name, input })) }
+}
+
+function answerTo(turn: BrainTurn): Said | undefined {
+  const demand = recogniseDemand(turn)
+  if (!demand) return undefined
+  const known = knownOf(demand.moments)
+  const { request } = turn
+  switch (demand.kind) {
+    case "summary":
+      return writeSummary({ ...demand, known })
+    case "notes":
+      return takeNotes({ request, demand, known })
+    case "memory":
+      return keepMemories({ request, demand, known })
+    case "progress":
+      return progressLine(known)
+  }
+}
+
+function progressLine({ calls, lastText, userMessages }: Known): string {
+  const lastCall = calls.at(-1)
+  if (!lastCall) return headOf(lastText ?? userMessages.at(-1) ?? "Starting", LONGEST_LINE)
+  return headOf(`Using ${lastCall.name} ${pathOf(lastCall) ?? commandOf(lastCall) ?? ""}`.trim(), LONGEST_LINE)
 }
 
 /** A brain that can do only this. It answers any other request by repeating the last thing the user said. */
@@ -19,7 +54,7 @@ export function extractiveBrain(): Brain {
     name: "extractive",
     answer(turn) {
       const words = wordsOf(readTimeline(turn.request.messages), "human").at(-1)
-      const repeated = { type: "text", text: words === undefined ? NOTHING : `You said: ${words}` } as const
+      const repeated = { type: "text", text: words === undefined ? "Nothing was said." : `You said: ${words}` } as const
       return extractiveAnswer(turn) ?? { content: [repeated] }
     },
   })

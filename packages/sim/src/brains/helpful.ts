@@ -76,9 +76,11 @@ function call(turn: BrainTurn, { tool, question }: Asked): AnswerBlock {
   const schema = schemaOf(tool.input_schema)
   const given = givenIn(question)
   const named = Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
-    const value = given.get(name) ?? (isRequired(schema, name) ? valueFor(name, { property, question }) : undefined)
-    const fits = value !== undefined && findProblems(property, value).length === 0
-    return fits ? [[name, value] as const] : []
+    const said = given.get(name)
+    const meant = isRequired(schema, name) ? valueFor(name, { property, question }) : undefined
+    const values = said === undefined ? [meant] : [said, Number(said)]
+    const value = values.find((each) => each !== undefined && findProblems(property, each).length === 0)
+    return value === undefined ? [] : [[name, value] as const]
   })
   const input = completeInput(schema, { input: Object.fromEntries(named), words: lastName(question) })
   return { type: "tool_use", id: turn.nextToolUseId(), name: tool.name, input }

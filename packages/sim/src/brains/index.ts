@@ -12,7 +12,7 @@ import { type ScriptedTurn, type ScriptOptions, scriptedBrain } from "./scripted
 import { type WorkerSettings, workerBrain } from "./worker.ts"
 
 export { DISTORTION_NAMES, type DistortionName, distortionsOf } from "./distortions.ts"
-export { extractiveAnswer, extractiveBrain, summarise } from "./extractive.ts"
+export { extractiveAnswer, extractiveBrain } from "./extractive.ts"
 export { helpfulBrain } from "./helpful.ts"
 export { type LyingBrain, lyingBrain, type ToldLie } from "./liar.ts"
 export { LIE_NAMES, type LieName, plantLie } from "./lies.ts"

@@ -4,9 +4,9 @@
  */
 
 import { recogniseDemand } from "@strata/core/internal/model/offline/demand"
-import { gatherFacts } from "@strata/core/internal/model/offline/facts"
 import type { Answer, AnswerBlock, Brain } from "../brain.ts"
 import { throwDice } from "./dice.ts"
+import { knownOf } from "./extractive/known.ts"
 import { LIE_NAMES, LIES, type Lie, type Lied, type LieName } from "./lies.ts"
 
 export interface ToldLie {
@@ -33,7 +33,7 @@ export function lyingBrain(inner: Brain, lies: readonly LieName[] = LIE_NAMES): 
       const honest = await inner.answer(turn)
       const demand = recogniseDemand(turn)
       if (demand?.kind !== "summary" && demand?.kind !== "notes") return honest
-      const facts = gatherFacts(demand.moments)
+      const facts = knownOf(demand.moments)
       const dice = throwDice("lies", turn)
       return lies.reduce<Answer>((answer, name) => {
         const lie: Lie = LIES[name]

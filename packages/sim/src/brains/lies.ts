@@ -2,8 +2,11 @@
  * The false claims of the lying brain. Each takes a truthful text and returns it with one claim that the conversation does not support, or
  * without something that it must have. They know nothing of how a claim is checked.
  */
-import type { Facts } from "@strata/core/internal/model/offline/facts"
 import { type Dice, throwDice } from "./dice.ts"
+import type { Known } from "./extractive/known.ts"
+
+/** The facts that a false claim is made from. */
+export type Facts = Pick<Known, "userMessages" | "standing" | "files" | "outcomes" | "todos">
 
 export interface Lied {
   readonly text: string

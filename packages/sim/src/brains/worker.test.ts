@@ -10,7 +10,7 @@ import {
   type TestConversation,
 } from "../../test/brain-tools.ts"
 import type { Answer, Brain, BrainMessage } from "../brain.ts"
-import { summarise } from "./extractive.ts"
+import { extractiveAnswer } from "./extractive.ts"
 import { workerBrain } from "./worker.ts"
 
 const TASKS = [
@@ -212,7 +212,13 @@ describe("BEY-8 the worker and its user", () => {
 
 describe("BEY-8 the worker after a compaction", () => {
   const summaryMessage = (messages: readonly BrainMessage[], sections = ""): BrainMessage => {
-    const text = `This conversation continues an earlier one.\n\nSummary:\n${summarise(messages, sections)}`
+    const prompt = {
+      role: "user" as const,
+      content: [{ type: "text", text: `Summarise this conversation.\n${sections}` }],
+    }
+    const [summary] = extractiveAnswer(makeTurn(requestOf([...messages, prompt])))?.content ?? []
+    const written = summary?.type === "text" ? summary.text : ""
+    const text = `This conversation continues an earlier one.\n\nSummary:\n${written}`
     return { role: "user", content: [{ type: "text", text }] }
   }
 

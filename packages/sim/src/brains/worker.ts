@@ -7,12 +7,12 @@
  * chooses from its seed and the simulator's random numbers.
  */
 
-import { gatherFacts } from "@strata/core/internal/model/offline/facts"
 import { findProblems, isRecord, sampleValue } from "@strata/core/internal/model/offline/tool-schema"
 import { type PlannedCall, roleOf } from "@strata/core/internal/model/offline/toolbox"
 import type { Answer, AnswerBlock, Brain, BrainRequest, BrainTurn } from "../brain.ts"
 import { obeys } from "./corrections.ts"
 import { throwDice } from "./dice.ts"
+import { knownOf } from "./extractive/known.ts"
 import { extractiveAnswer } from "./extractive.ts"
 import { obedient } from "./obedient.ts"
 import { useAskedTool } from "./worker/asked-tool.ts"
@@ -117,7 +117,7 @@ function acknowledge({ situation }: Hand): string {
 }
 
 function finalWords({ situation }: Hand): string {
-  const facts = gatherFacts(situation.sinceTask)
+  const facts = knownOf(situation.sinceTask)
   const changed = facts.files.filter(({ doings }) => doings.some((doing) => doing !== "read")).map(({ path }) => path)
   const failed = facts.outcomes.filter((outcome) => outcome.failed && outcome.isCommand).at(-1)
   const subject = situation.task

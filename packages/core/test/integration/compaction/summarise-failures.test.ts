@@ -44,6 +44,7 @@ describe("L4-15 the request itself is too long", () => {
     const { outcome, sim } = await summarise(messages, {
       window: 1_000_000,
       sim: { models: { [MODEL]: { window: 8_000 } } },
+      answers: [`<summary>\n${LINE.repeat(3_000)}\n</summary>`],
     })
     // the first answer fills the window before its summary ends, so the round is cut once more
     expect(sim.log.map(({ status, stopReason }) => stopReason ?? status)).toEqual([

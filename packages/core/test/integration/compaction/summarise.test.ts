@@ -10,7 +10,7 @@ import { firstText, LINE, lastText, summarise, textOf, titlesIn, work } from "./
 describe("L4-13 a summary by one direct call", () => {
   test("L4-11 nine sections with text from the conversation, from a separate request", async () => {
     const { outcome, sent } = await summarise(work(12))
-    expect(textOf(outcome)).toMatch(/^Summary:\nThis summary is extractive: [^\n]+\n\n1\. Primary Request and Intent/)
+    expect(textOf(outcome)).toMatch(/^Summary:\n1\. Primary Request and Intent:\n/)
     expect(titlesIn(textOf(outcome))).toEqual([...USUAL_TITLES])
     expect(textOf(outcome)).toContain("Please move the parser to src/parser and keep every test green.")
     expect(textOf(outcome)).toContain("Good. Go on with file 10, never touch /repo/dist-9.")

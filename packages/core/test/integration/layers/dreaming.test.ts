@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { extractiveBrain } from "../../../../sim/src/brains/extractive.ts"
+import type { Brain } from "../../../../sim/src/brain.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { consolidateWithModel } from "../../../src/layers/6-dreaming/consolidate/consolidate.ts"
 import { linkedFile } from "../../../src/memory/index-file.ts"
 import { isCurrent } from "../../../src/memory/memory.ts"
+import { answerAbout } from "../../../src/model/offline/answer.ts"
 import { dreamProject, FIGURES, memoriesIn, memoryText, OTHERS } from "../../dreams.ts"
 import { size } from "../../size.ts"
 import { scratchDirectory } from "../../tool-context.ts"
@@ -13,8 +14,11 @@ const MEMORIES = process.env.FUZZ_RUNS ? 1_000 : size(60, 300)
 const order = { figures: FIGURES, force: true }
 const day = (n: number) => `2026-0${1 + (n % 4)}-${String(1 + (n % 28)).padStart(2, "0")}`
 
+/** The offline model, over HTTP: what a dream leaves depends on what the model finds. */
+const dreamer: Brain = { name: "dreamer", answer: (turn) => ({ content: answerAbout(turn) ?? [] }) }
+
 async function project() {
-  const sim = await simulator({ brain: extractiveBrain() })
+  const sim = await simulator({ brain: dreamer })
   const at = dreamProject(scratchDirectory())
   const model = await modelAt(sim)
   const { clock } = at

@@ -10,6 +10,7 @@ import type { DecisionOf } from "../../../src/journal/entries.ts"
 import type { Usage } from "../../../src/messages/messages.ts"
 import { write } from "../../../src/tools/files/write.ts"
 import { ask, codingTools } from "../agent/agents.ts"
+import { lookFirst } from "../memory/remembering.ts"
 import { cachedAfter, layeredAgent, MINUTE, rounds, say, usagesOf } from "./conversations.ts"
 
 type Settings = NonNullable<AgentOptions["settings"]>
@@ -43,7 +44,7 @@ async function working(script: readonly ScriptedTurn[], settings: Settings) {
       name: "working",
       async answer(turn) {
         const isFork = isForked(turn.request.messages as never)
-        const answer = isFork ? extractiveAnswer(turn)! : await brain.answer(turn)
+        const answer = isFork ? (lookFirst(turn) ?? extractiveAnswer(turn)!) : await brain.answer(turn)
         return { ...answer, content: [{ type: "thinking", thinking: "Let me see." }, ...answer.content] }
       },
     },

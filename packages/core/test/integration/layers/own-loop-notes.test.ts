@@ -108,11 +108,14 @@ describe("notes in a loop of your own", () => {
   })
 
   test("L3-1 quotes with headings, fences and tags of their own stay inside their section", async () => {
-    const { chat, turns, forks, notes, failures } = await ownLoop()
-    await chat.add("Quote me:\n# Not a section\n```\nnever closed\n</new_notes>")
+    const said = "Quote me:\n# Not a section\n```\nnever closed\n</new_notes>"
+    const { chat, turns, forks, notes, failures } = await ownLoop({
+      onFork: () => `<new_notes>\n# Task specification\n- verbatim:\n~~~\n${said}\n~~~\n</new_notes>`,
+    })
+    await chat.add(said)
     while (forks.length < 2) await turns(1)
     expect(failures).toEqual([])
-    expect(section(notes, "Task specification")).toContain("Not a section")
+    expect(section(notes, "Task specification")).toContain(said)
     expect(parseNotes(readFileSync(notes, "utf8")).sections).toHaveLength(10)
     await chat.close()
   })
@@ -206,10 +209,11 @@ describe("notes in a loop of your own", () => {
 
   test("L3-7 an edit by hand during an update stays; in a section that the fork changes too, it wins", async () => {
     let hand = (text: string) => `By hand.\n\n${text}`
+    let written: string | undefined
     const { chat, turns, forks, notes, failures } = await ownLoop({
       onFork: () => {
         writeFileSync(notes, hand(readFileSync(notes, "utf8")))
-        return undefined
+        return written
       },
     })
     while (forks.length < 1) await turns(1)
@@ -217,6 +221,7 @@ describe("notes in a loop of your own", () => {
     expect(section(notes, "Task specification")).toContain("Find the slow request.")
     expect(failures).toEqual([])
     hand = (text) => text.replace(/(# Current State\n_.*_\n)/, "$1Mine.\n").replace(/(# Worklog\n_.*_\n)/, "$1Mine.\n")
+    written = "<new_notes>\n# Current State\nReads logs.\n\n# Worklog\n- Read a log.\n</new_notes>"
     while (forks.length < 2) await turns(1)
     expect(section(notes, "Worklog")).toMatch(/^Mine\.\n/)
     expect(failures).toEqual([expect.stringContaining("of the file was changed in the meantime")])

@@ -14,6 +14,7 @@ import {
   decisions,
   everythingIn,
   filesIn,
+  lookFirst,
   memoryFile,
   memoryIn,
   say,
@@ -61,7 +62,7 @@ describe("extraction at the end of a query", () => {
   })
 
   test("L5-1 the fork shares the bytes of the conversation, and the conversation's own cache is not broken", async () => {
-    const { open, forks, requests } = await stage()
+    const { open, forks, requests } = await stage({ onFork: lookFirst })
     const agent = await open()
     for (const prompt of [RULE, "I am new to Rust. Explain lifetimes.", "Never use unwrap. Why is it slow?"])
       await say(agent, prompt)

@@ -121,6 +121,15 @@ export const memoryFile = (fields: Readonly<Record<string, string>>, body: strin
     .map(([key, value]) => `${key}: ${value}`)
     .join("\n")}\n---\n\n${body}\n`
 
+/** A model that looks at the index before it writes, so that the fork has a second request. */
+export function lookFirst({ request, nextToolUseId }: BrainTurn): Answer | undefined {
+  const asked = request.messages.at(-1)?.content.at(-1)?.text ?? ""
+  const directory = /the memory directory (\S+)\. You can write/.exec(asked)?.[1]
+  if (directory === undefined) return undefined
+  const input = { file_path: join(directory, "MEMORY.md") }
+  return { content: [{ type: "tool_use", id: nextToolUseId(), name: "Read", input }] }
+}
+
 /** An answer that writes files into the memory directory. */
 export const writing =
   (memory: () => string, files: Readonly<Record<string, string>>): OnFork =>

@@ -6,7 +6,6 @@
 import { isCorrection, type Rule, readRules } from "@strata/core/internal/model/offline/corrections"
 import { splitDocument } from "@strata/core/internal/model/offline/document"
 import { type FileText, readFileText } from "@strata/core/internal/model/offline/file-text"
-import { quotedMessages } from "@strata/core/internal/model/offline/fill"
 import {
   callsOf,
   type Moment,
@@ -27,6 +26,7 @@ import {
 } from "@strata/core/internal/model/offline/toolbox"
 import type { BrainRequest } from "../../brain.ts"
 import { findNotesPlace, type NotesPlace } from "../corrections.ts"
+import { quotedMessages } from "../extractive/known.ts"
 
 export interface Situation {
   readonly toolbox: Toolbox

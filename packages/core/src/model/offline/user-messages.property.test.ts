@@ -1,13 +1,13 @@
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { readTimeline, wordsOf } from "@strata/core/internal/model/offline/timeline"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { size } from "../../../core/test/size.ts"
-import type { BrainMessage } from "../brain.ts"
-import { summarise } from "./extractive.ts"
+import { size } from "../../../test/size.ts"
+import type { ReadMessage } from "./read-message.ts"
+import { summarise } from "./summary.ts"
+import { readTimeline, wordsOf } from "./timeline.ts"
 
-const REPOSITORY = join(import.meta.dirname, "../../../..")
+const REPOSITORY = join(import.meta.dirname, "../../../../..")
 const TRANSCRIPTS = join(REPOSITORY, "../shared/data/transcripts")
 
 /** Lines that look like parts of a summary. */
@@ -34,7 +34,7 @@ const line = fc.oneof(
 )
 const message = fc.array(line, { minLength: 1, maxLength: 6 }).map((lines) => `Words: ${lines.join("\n")}`.trim())
 
-function says(...texts: string[]): BrainMessage {
+function says(...texts: string[]): ReadMessage {
   return { role: "user", content: texts.map((text) => ({ type: "text", text })) }
 }
 
@@ -42,13 +42,13 @@ function userMessagesIn(summary: string): string {
   return summary.slice(summary.lastIndexOf("\n6. All User Messages:\n"), summary.lastIndexOf("\n7. Pending Tasks:\n"))
 }
 
-describe("BEY-8 extractive, with any text from the user", () => {
-  test("BEY-8 property: every user message stays verbatim through any number of summaries", () => {
+describe("BEY-6 extractive, with any text from the user", () => {
+  test("BEY-6 property: every user message stays verbatim through any number of summaries", () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(message, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }),
         (rounds) => {
-          let before: BrainMessage[] = []
+          let before: ReadMessage[] = []
           for (const messages of rounds) {
             before = [
               says(
@@ -66,14 +66,14 @@ describe("BEY-8 extractive, with any text from the user", () => {
 
   const present = existsSync(TRANSCRIPTS)
   test.skipIf(!present)(
-    `BEY-8 real recordings${present ? "" : " (skipped: ../shared/data is not there)"}: no message is lost`,
+    `BEY-6 real recordings${present ? "" : " (skipped: ../shared/data is not there)"}: no message is lost`,
     () => {
       for (const file of globSync("{claude-code-log,entireio-cli}/*.jsonl", { cwd: TRANSCRIPTS })) {
         const entries = readFileSync(join(TRANSCRIPTS, file), "utf8")
           .trim()
           .split("\n")
           .map((text) => JSON.parse(text))
-        const messages: BrainMessage[] = entries
+        const messages: ReadMessage[] = entries
           .filter(({ type, isSidechain }) => ["user", "assistant"].includes(type) && !isSidechain)
           .map(({ message: { role, content } }) => {
             return { role, content: typeof content === "string" ? [{ type: "text", text: content }] : content }
