@@ -35,6 +35,7 @@ const TESTS = [
   "packages/replay/src/clearing-pays.test.ts",
   "packages/core/src/tools/shell/command/git-settings.property.test.ts",
   "packages/core/src/tools/shell/command/posix-core.test.ts",
+  "packages/sim/src/word-tokens.property.test.ts",
 ]
 const only = process.argv.slice(4)
 const tests = only.length === 0 ? TESTS : only

@@ -1,24 +1,30 @@
 /**
- * Measures how many requests a simulator answers per second, of 10,000 and of 200,000 tokens: with 90% of each a known
- * prefix, and with everything new. A bare server that reads the same bodies and echoes their length runs beside it, so the
- * share of HTTP and of this machine is known. Then it watches the memory over many requests.
+ * Measures what a request costs in the simulator, of 10,000 and of 200,000 tokens: with 90% of it seen before, with all of it seen before,
+ * and with everything new. A bare server runs beside it in the same process, which reads the same bodies, parses them and echoes their
+ * size. Figures are processor time, client included, and how many times the bare server's it is. Then it watches the memory over many
+ * requests.
  *
- *     node packages/sim/bench/requests.ts [--short]
+ *     node packages/sim/bench/requests.ts [--short] [--beside CHECKOUT]
  *
- * It takes about two minutes. `--short` takes 20 seconds and is enough to notice a slowdown.
+ * `--beside` measures the simulator of another checkout in the same run. It takes about two minutes. `--short` takes 20 seconds and is enough to notice a slowdown.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { resolve } from "node:path"
+import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { countText, startSimulator } from "../src/index.ts"
+import { type Brain, countText, type Simulator, startSimulator } from "../src/index.ts"
 
 const SIZES = [10_000, 200_000] // tokens
 const SHARED = 0.9
 const TOKENS_PER_BLOCK = 1000 // as in a long conversation
-const { values: options } = parseArgs({ options: { short: { type: "boolean", default: false } } })
-const SECONDS = options.short ? 1 : 5 // per measurement
+const { values: options } = parseArgs({
+  options: { short: { type: "boolean", default: false }, beside: { type: "string" } },
+})
+const SECONDS = options.short ? 3 : 20 // of processor time for each size
+const WARM_UP = 10 // requests of each kind
 const MEMORY_REQUESTS = options.short ? 2000 : 10_000
 const MEMORY_SAMPLES = 10
 
@@ -35,15 +41,20 @@ const wordsPerBlock = Math.round((TOKENS_PER_BLOCK * 1000) / countText(sample))
 const newBlock = () => ({ type: "text", text: Array.from({ length: wordsPerBlock }, nextWord).join(" ") })
 const newBlocks = (count: number) => Array.from({ length: count }, newBlock)
 
-const simulator = await startSimulator({
-  brain: { name: "short", answer: () => ({ content: [{ type: "text", text: "Yes." }] }) },
-})
+const brain: Brain = { name: "short", answer: () => ({ content: [{ type: "text", text: "Yes." }] }) }
+const simulator = await startSimulator({ brain })
+const another = options.beside === undefined ? undefined : await startAnother(options.beside)
+async function startAnother(checkout: string): Promise<Simulator> {
+  const source = pathToFileURL(resolve(checkout, "packages/sim/src/index.ts")).href
+  return ((await import(source)) as { startSimulator: typeof startSimulator }).startSimulator({ brain })
+}
 const echo = createServer((request, response) => {
-  let bytes = 0
-  request.on("data", (chunk: Buffer) => {
-    bytes += chunk.byteLength
+  const chunks: Buffer[] = []
+  request.on("data", (chunk: Buffer) => chunks.push(chunk))
+  request.on("end", () => {
+    const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { messages: { content: unknown[] }[] }
+    response.end(JSON.stringify({ usage: { input_tokens: body.messages[0]?.content.length } }))
   })
-  request.on("end", () => response.end(JSON.stringify({ usage: { input_tokens: bytes } })))
 })
 await new Promise<void>((resolve) => echo.listen(0, "127.0.0.1", resolve))
 const echoUrl = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`
@@ -57,42 +68,50 @@ function bodyOf(blocks: readonly object[]): string {
   return JSON.stringify({ model: "claude-opus-5", max_tokens: 10, messages: [{ role: "user", content }] })
 }
 
-async function send(url: string, body: string) {
-  const response = await fetch(`${url}/v1/messages`, {
-    method: "POST",
-    headers: { "x-api-key": "bench", "anthropic-version": "2026-10-21", "content-type": "application/json" },
-    body,
-  })
-  const { usage } = (await response.json()) as { usage: Record<string, number> }
-  return usage.cache_read_input_tokens ?? 0
+const headers = { "x-api-key": "bench", "anthropic-version": "2026-10-21", "content-type": "application/json" }
+
+/** Sends it as an SDK does and reads the answer. Resolves with the processor time that all of it took, in milliseconds. */
+async function send(url: string, body: string): Promise<number> {
+  const start = process.cpuUsage()
+  const response = await fetch(`${url}/v1/messages`, { method: "POST", headers, body })
+  const answer = (await response.json()) as { error?: { message: string } }
+  if (answer.error) throw new Error(answer.error.message)
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
 }
 
-/** Requests per second, without the time to build the bodies. */
-async function measure(url: string, makeBlocks: () => readonly object[]) {
-  let busy = 0
-  let requests = 0
-  while (busy < SECONDS * 1000) {
-    const body = bodyOf(makeBlocks())
-    const start = performance.now()
-    await send(url, body)
-    busy += performance.now() - start
-    requests++
-  }
-  return (requests * 1000) / busy
-}
-
-const column = (value: number) => value.toFixed(1).padStart(10)
-console.log("requests a second        known prefix   all new   bare echo")
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+const column = (text: string): string => text.padStart(22)
+console.log(`processor time a request${["bare echo", "seen", "90% seen", "all new"].map(column).join("")}`)
 for (const tokens of SIZES) {
   const count = tokens / TOKENS_PER_BLOCK
   const prefix = newBlocks(Math.floor(count * SHARED))
-  const sharing = () => [...prefix, ...newBlocks(count - prefix.length)]
-  await send(simulator.url, bodyOf(sharing())) // the simulator sees the prefix for the first time
-  const warm = await measure(simulator.url, sharing)
-  const cold = await measure(simulator.url, () => newBlocks(count))
-  const bare = await measure(echoUrl, sharing)
-  console.log(`${`${tokens}`.padStart(7)} tokens          ${column(warm)}${column(cold)}  ${column(bare)}`)
+  const sharing = () => bodyOf([...prefix, ...newBlocks(count - prefix.length)])
+  const seen = sharing()
+  const asked = [() => seen, sharing, () => bodyOf(newBlocks(count))]
+  const kinds = [
+    { url: echoUrl, body: sharing },
+    ...[simulator, ...(another ? [another] : [])].flatMap(({ url }) => asked.map((body) => ({ url, body }))),
+  ]
+  const times = kinds.map((): number[] => [])
+  let spent = 0
+  for (let round = 0; spent < SECONDS * 1000; round++) {
+    for (const [index, { url, body }] of kinds.entries()) {
+      const time = await send(url, body())
+      if (round < WARM_UP) continue
+      times[index]!.push(time)
+      spent += time
+    }
+  }
+  const [bare = 0, ...others] = times.map(median)
+  const figures = others.map((ms) => column(`${ms.toFixed(2)} ms (${(ms / bare).toFixed(1)}×)`))
+  const size = `${tokens}`.padStart(7)
+  console.log(
+    `${size} tokens          ${[column(`${bare.toFixed(2)} ms`), ...figures.slice(0, asked.length)].join("")}`,
+  )
+  if (another) console.log(`        beside          ${[column(""), ...figures.slice(asked.length)].join("")}`)
 }
+await another?.close()
 
 setFlagsFromString("--expose-gc")
 const collectGarbage = runInNewContext("gc") as () => void

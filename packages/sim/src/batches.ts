@@ -4,7 +4,7 @@
  */
 import type { Context } from "hono"
 import { Hono } from "hono"
-import { readJson } from "./admission.ts"
+import { bodyOf, readJson } from "./admission.ts"
 import { ApiError, invalidRequest } from "./api-error.ts"
 import type { Dialect } from "./dialect.ts"
 import { DEFAULT_WORKSPACE, type SimulatorEnv, withoutInternals } from "./messages-route.ts"
@@ -62,7 +62,7 @@ export function batchRoutes(simulation: Simulation) {
   const shown = (c: Context<SimulatorEnv>, batch: Batch) => describe(batch, new URL(c.req.url).origin)
 
   app.post("/", async (c) => {
-    const json = await readJson(c.req.raw, simulation.maxRequestBytes * BATCH_BYTES_FACTOR)
+    const json = await readJson(bodyOf(c.req.raw), simulation.maxRequestBytes * BATCH_BYTES_FACTOR)
     const requests = readRequests(json)
     const batch: Batch = {
       id: simulation.identity.next("msgbatch"),

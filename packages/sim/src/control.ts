@@ -1,7 +1,7 @@
 /** The control endpoints under `/_sim/`: read the state of a running simulator and change it. They need its token. */
 import { timingSafeEqual } from "node:crypto"
 import { Hono } from "hono"
-import { readJson, TOKEN_HEADER } from "./admission.ts"
+import { bodyOf, readJson, TOKEN_HEADER } from "./admission.ts"
 import { ApiError, invalidRequest } from "./api-error.ts"
 import type { FaultKind, FaultRule } from "./faults.ts"
 import type { SimulatorEnv } from "./messages-route.ts"
@@ -104,7 +104,7 @@ const faultRule = object({
 })
 
 async function readAs<T>(request: Request, schema: Schema): Promise<T> {
-  const json = await readJson(request, MAX_CONTROL_BYTES)
+  const json = await readJson(bodyOf(request), MAX_CONTROL_BYTES)
   const issue = schema(json, "")
   if (issue) throw invalidRequest(issue.path ? `${issue.path}: ${issue.message}` : issue.message)
   return json as T

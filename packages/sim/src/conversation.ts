@@ -54,13 +54,13 @@ export function toTurns(messages: readonly MessageParam[]): readonly Turn[] {
 /** The turns with every block replaced by what `change` returns. A block is dropped if it returns `undefined`. */
 export function mapBlocks(turns: readonly Turn[], change: (placed: PlacedBlock) => Block | undefined): readonly Turn[] {
   const mapped = turns.map((turn) => {
-    let touched = false
-    const blocks = turn.blocks.flatMap((placed) => {
-      const block = change(placed)
-      touched ||= block !== placed.block
+    const changed = turn.blocks.map(change)
+    if (turn.blocks.every(({ block }, index) => block === changed[index])) return turn
+    const blocks = turn.blocks.flatMap((placed, index) => {
+      const block = changed[index]
       return block ? [{ ...placed, block }] : []
     })
-    return touched ? { ...turn, blocks } : turn
+    return { ...turn, blocks }
   })
   return mapped.filter((turn) => turn.blocks.length > 0)
 }
@@ -79,21 +79,26 @@ export interface VisitedBlock {
 }
 
 /** Every block in prompt order (system, then messages). Nested blocks follow the block that contains them. */
-export function* visitBlocks(body: MessagesBody): Generator<VisitedBlock> {
-  for (const visited of topLevelBlocks(body)) yield* withNested(visited)
+export const visitBlocks = oncePerBody((body) => topLevelBlocks(body).flatMap(withNested))
+
+export const topLevelBlocks = oncePerBody(({ system, messages }) => [
+  ...placed(blocksOf(system), "system"),
+  ...messages.flatMap(({ content }, index) => placed(blocksOf(content), `messages.${index}.content`)),
+])
+
+/** Many rules ask, and a body is long. */
+function oncePerBody(visit: (body: MessagesBody) => readonly VisitedBlock[]) {
+  const visited = new WeakMap<MessagesBody, readonly VisitedBlock[]>()
+  return (body: MessagesBody): readonly VisitedBlock[] => {
+    const known = visited.get(body) ?? visit(body)
+    visited.set(body, known)
+    return known
+  }
 }
 
-export function topLevelBlocks({ system, messages }: MessagesBody): readonly VisitedBlock[] {
-  return [
-    ...placed(blocksOf(system), "system"),
-    ...messages.flatMap(({ content }, index) => placed(blocksOf(content), `messages.${index}.content`)),
-  ]
-}
-
-function* withNested({ path, block }: VisitedBlock): Generator<VisitedBlock> {
-  yield { path, block }
-  const { field, blocks } = nestedBlocks(block)
-  for (const inner of placed(blocks, `${path}.${field}`)) yield* withNested(inner)
+function withNested(visited: VisitedBlock): readonly VisitedBlock[] {
+  const { field, blocks } = nestedBlocks(visited.block)
+  return blocks.length === 0 ? [visited] : [visited, ...placed(blocks, `${visited.path}.${field}`).flatMap(withNested)]
 }
 
 const placed = (blocks: readonly Block[], path: string): readonly VisitedBlock[] =>

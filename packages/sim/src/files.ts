@@ -1,6 +1,6 @@
 /** The Files API, in memory. As in the API, a file that a client uploaded cannot be downloaded. */
 import { Hono } from "hono"
-import { readBytes } from "./admission.ts"
+import { bodyOf, readBytes } from "./admission.ts"
 import { ApiError, invalidRequest } from "./api-error.ts"
 import type { SimulatorEnv } from "./messages-route.ts"
 import { pageOf, pageQuery } from "./paging.ts"
@@ -69,7 +69,7 @@ export function fileRoutes(simulation: Simulation) {
 }
 
 async function readUpload(request: Request, maxBytes: number): Promise<File> {
-  const bytes = await readBytes(request, maxBytes)
+  const bytes = await readBytes(bodyOf(request), maxBytes)
   const headers = { "content-type": request.headers.get("content-type") ?? "" }
   const form = await new Response(new Uint8Array(bytes), { headers }).formData().catch(() => undefined)
   const file = form?.get("file")

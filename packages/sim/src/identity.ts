@@ -1,5 +1,5 @@
 /** Ids and random numbers from a seed: the same requests in the same order get the same ids. */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 
 const ID_LENGTH = 22 // characters after the prefix, as in the API's own ids
 
@@ -21,7 +21,7 @@ export function createIdentity(seed: number): Identity {
 
 /** An id that looks like the API's own. The same origin gives the same id. */
 export function idFrom(prefix: "msg" | "req" | "msgbatch" | "file" | "toolu", origin: string): string {
-  const digest = createHash("sha256").update(origin).digest("base64url")
+  const digest = hash("sha256", origin, "base64url")
   return `${prefix}_01${digest.replace(/[-_]/g, "x").slice(0, ID_LENGTH)}`
 }
 

@@ -89,7 +89,7 @@ describe("BEY-8 tokens", () => {
       expect(fresh.block(block as never).tokens).toBe(2)
       return times
     }
-    expect(timesRead()).toBe(2) // for the hash, and to be counted
-    expect(timesRead()).toBe(1) // for the hash
+    expect(timesRead()).toBe(3) // for the outline, for the hash, and to be counted
+    expect(timesRead()).toBe(1) // for the outline
   })
 })

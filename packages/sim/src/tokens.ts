@@ -8,14 +8,16 @@
  * - An image counts width × height / 750, at most 1,600. An image of unknown size (a URL, a file) counts 1,600.
  * - A PDF counts 1,500 per page. A document or container file known only by reference counts 3,000.
  *
- * Counts are cached by the hash of the content, so a request that repeats a long prefix costs only what is new.
+ * What was measured is found again by its long strings, which are kept, and after those by the hash of its content. So a request that
+ * repeats a long prefix costs little more than what is new.
  */
 import { hash } from "node:crypto"
 import { readImageSize } from "@strata/core/internal/messages/image-size"
-import { countTokens, decode, encode } from "gpt-tokenizer/encoding/o200k_base"
+import { decode, encode } from "gpt-tokenizer/encoding/o200k_base"
+import { Outlines } from "./outlines.ts"
 import type { Block, ToolParam } from "./wire.ts"
+import { countPiece, PIECE, PLAIN } from "./word-tokens.ts"
 
-const PIECE = 2048 // characters; the tokenizer's time grows with the square of the length of an unbroken run
 export const MESSAGE_TOKENS = 4
 export const TAGGED_BLOCK_TOKENS = 8
 const TOOL_TOKENS = 12
@@ -24,14 +26,12 @@ const PIXELS_PER_TOKEN = 750
 const MAX_IMAGE_TOKENS = 1600
 const PDF_PAGE_TOKENS = 1500
 const REFERENCED_DOCUMENT_TOKENS = 3000
-const MAX_REMEMBERED = 200_000 // blocks, about 100 bytes each
-
-/** Counts text such as `<|endoftext|>` as plain text, never as a control token. */
-const PLAIN = { disallowedSpecial: new Set<string>() }
+const MOST_HASHES = 200_000 // blocks, about 100 bytes each
+const MOST_OUTLINES = 50_000 // blocks, about 400 bytes each
 
 export function countText(text: string): number {
   let tokens = 0
-  for (let at = 0; at < text.length; at += PIECE) tokens += countTokens(text.slice(at, at + PIECE), PLAIN)
+  for (let at = 0; at < text.length; at += PIECE) tokens += countPiece(text.slice(at, at + PIECE))
   return tokens
 }
 
@@ -60,23 +60,28 @@ export interface TokenCounter {
 }
 
 export function createTokenCounter(): TokenCounter {
-  const remembered = new Map<string, number>()
-  const measured = new WeakMap<object, Measure>() // one request measures the same objects several times
+  const outlines = new Outlines()
+  const measures = new Map<string, Measure>()
+  const tokensByHash = new Map<string, number>()
   const measure = <T extends Block | ToolParam>(value: T, count: (value: T) => number): Measure => {
-    const known = measured.get(value)
+    const outline = outlines.of(value)
+    const known = measures.get(outline)
     if (known) return known
     const key = contentHash(value)
-    let tokens = remembered.get(key)
-    if (tokens === undefined) {
-      tokens = count(value)
-      remembered.set(key, tokens)
-      if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value as string)
-    }
-    const measure = { hash: key, tokens }
-    measured.set(value, measure)
-    return measure
+    const found = { hash: key, tokens: tokensByHash.get(key) ?? count(value) }
+    tokensByHash.set(key, found.tokens)
+    measures.set(outline, found)
+    keepNewest(tokensByHash, MOST_HASHES)
+    keepNewest(measures, MOST_OUTLINES)
+    return found
   }
   return { block: (block) => measure(block, countBlock), tool: (tool) => measure(tool, countTool) }
+}
+
+/** Drops half of them at once: after a deletion, the search for the next oldest passes all that were deleted before. */
+function keepNewest(known: Map<string, unknown>, most: number): void {
+  if (known.size <= most) return
+  for (const oldest of known.keys()) if (known.size > most / 2) known.delete(oldest)
 }
 
 /** Hash of everything except cache marks. Key order matters, as it does on the wire. */

@@ -23,14 +23,14 @@ export const MEDIA_RULES: readonly Rule[] = [
   {
     name: "at most 100 images",
     refuses: ({ body }) => {
-      const images = [...visitBlocks(body)].filter(({ block }) => block.type === "image").length
+      const images = visitBlocks(body).filter(({ block }) => block.type === "image").length
       return images > MAX_IMAGES ? `messages: too many images and documents: ${images} + 0 > ${MAX_IMAGES}` : undefined
     },
   },
   {
     name: "embedded media are base64",
     refuses: ({ body }) => {
-      const bad = [...visitBlocks(body)].find(
+      const bad = visitBlocks(body).find(
         ({ block: { source } }) => source?.type === "base64" && !isBase64(source.data ?? ""),
       )
       return bad && `${bad.path}.${bad.block.type}.source.base64.data: Invalid base64 data`
@@ -39,7 +39,7 @@ export const MEDIA_RULES: readonly Rule[] = [
   {
     name: "PDFs can be read",
     refuses: ({ body }) => {
-      const bad = [...visitBlocks(body)].find(
+      const bad = visitBlocks(body).find(
         ({ block: { type, source } }) => type === "document" && source?.type === "base64" && !isPdf(source.data ?? ""),
       )
       return bad && `${bad.path}.document.source.base64.data: The PDF specified was not valid.`
@@ -91,7 +91,7 @@ const isBase64 = (data: string) => data.length % 4 === 0 && BASE64.test(data)
 const isPdf = (data: string) => Buffer.from(data.slice(0, PDF_HEAD), "base64").includes("%PDF-")
 
 function embeddedImages(body: Parameters<typeof visitBlocks>[0]): readonly PlacedImage[] {
-  return [...visitBlocks(body)].flatMap(({ path, block }) =>
+  return visitBlocks(body).flatMap(({ path, block }) =>
     block.type === "image" && block.source?.type === "base64" ? [{ path, block, data: block.source.data ?? "" }] : [],
   )
 }
