@@ -282,8 +282,8 @@ await inTemporaryDirectory(async (directory) => {
     console.log(`\n${each.what}, ${each.how}`)
     const timings = all.map(() => each.sizes.map(noTimings))
     for (let at = -1; at < STRETCHES; at++)
+      // the first one warms up
       for (const [version, { open }] of all.entries())
-        // the first one warms up
         for (const [nth, size] of each.sizes.entries())
           await stretch({ directory, row: each, size, open }, at < 0 ? noTimings() : timings[version]![nth]!)
     for (const [version, { name: called }] of all.entries()) {
