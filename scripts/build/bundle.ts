@@ -1,20 +1,19 @@
 /**
- * Bundles a package into one file per entry, and one for each part that loads later. Node takes longer to find and link hundreds of small
- * files than to run them. Prompts, and what is internal to our other packages, are inside; libraries are imported as usual. A program has
- * our other packages inside: its parts must know each other's classes.
+ * Bundles a library into one file per entry, and one for each part that loads later. Node takes longer to find and link hundreds of small
+ * files than to run them. Prompts, and what is internal to our other packages, are inside; libraries are imported as usual.
  */
 import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { build, type Plugin } from "esbuild"
 import { withInlinedPrompts } from "./inline-prompts.ts"
-import { entriesOf, isLibrary, ROOT, type SourcePackage } from "./packages.ts"
+import { entriesOf, ROOT, type SourcePackage } from "./packages.ts"
 
 const OWN_SOURCE = /[\\/]packages[\\/](?:core|plugins|replay|sim|cli)[\\/]src[\\/].*\.tsx?$/
 /** Names stay and lines stay short, so that a stack trace says where it was. */
 const LINE_CHARACTERS = 160
 const SOURCE_NAME = /^\.\/src\/(.+)\.tsx?$/
 
-export async function bundlePackage({ folder, manifest }: SourcePackage, output: string): Promise<void> {
+export async function bundleLibrary({ folder, manifest }: SourcePackage, output: string): Promise<void> {
   await build({
     entryPoints: Object.fromEntries(
       entriesOf(manifest).map((file) => [SOURCE_NAME.exec(file)![1]!, join(ROOT, "packages", folder, file)]),
@@ -31,7 +30,7 @@ export async function bundlePackage({ folder, manifest }: SourcePackage, output:
     minifySyntax: true,
     lineLimit: LINE_CHARACTERS,
     logLevel: "error",
-    plugins: [ownSources, ...(isLibrary(manifest) ? [ourRootsStayOutside] : []), librariesStayOutside],
+    plugins: [ownSources, ourRootsStayOutside, librariesStayOutside],
   })
 }
 

@@ -5,7 +5,7 @@
 import { isBuiltin } from "node:module"
 import { posix } from "node:path"
 import { importsOf, packageNameOf, withoutComments } from "./imports.ts"
-import type { Manifest } from "./packages.ts"
+import { type Manifest, OWN_MANIFEST } from "./packages.ts"
 
 /** The files of a package: path and text. */
 export type PackedFiles = ReadonlyMap<string, string>
@@ -19,7 +19,7 @@ const CODE = /\.(?:js|d\.ts)$/
 /** A folder that `files` names may hold TypeScript: another program loads it. */
 const TEST_FILE = /(?:\.test\.|\/test\/|\/bench\/|^(?:dist|src)\/.*(?<!\.d)\.tsx?$)/
 const WORKSPACE_PATH = /packages\/\w+\/(?:src|test|bench)\b/
-/** A bundle has no file beside it. One folder up are `package.json` and what `files` names: no one bundles packages that have some. */
+/** A bundle has no file beside it. One folder up are `package.json` and what `files` names: no one bundles packages that have some, nor programs. */
 const READS_BESIDE = /new URL\("([^"]*)", ?import\.meta\.url\)|createRequire\(/g
 const INTERNAL = /\/\*\*(?:(?!\*\/)[\s\S])*@internal\b/
 const EVERY_PACKAGE_HAS = ["package.json", "README.md", "LICENSE"]
@@ -53,7 +53,9 @@ function problemsInCode({ file, text, files, manifest }: Place & { manifest: Man
   const beside = ["package.json", ...(manifest.files ?? []).filter((folder) => folder !== "dist")].map(
     (path) => `../${path}`,
   )
-  const readsBeside = [...withoutComments(text).matchAll(READS_BESIDE)].find(([, path]) => !beside.includes(path!))?.[0]
+  const readsBeside = isProgram(manifest)
+    ? undefined
+    : [...withoutComments(text).matchAll(READS_BESIDE)].find(([, path]) => !beside.includes(path!))?.[0]
   return [
     ...(readsBeside === undefined ? [] : [`${file} cannot be bundled: ${readsBeside}.`]),
     ...(INTERNAL.test(text) && file.endsWith(".d.ts") ? [`${file} declares what is internal.`] : []),
@@ -69,6 +71,9 @@ function problemsInCode({ file, text, files, manifest }: Place & { manifest: Man
     }),
   ]
 }
+
+const isProgram = ({ bin, exports = {} }: Manifest): boolean =>
+  bin !== undefined && Object.keys(exports).every((subpath) => subpath === OWN_MANIFEST)
 
 /** People read the README inside the package, so its links stay inside or go to the web. */
 function brokenLinks({ file, text, files }: Place): readonly string[] {

@@ -7,7 +7,8 @@ import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSyn
 import { join } from "node:path"
 import { isTestFile } from "../source-parts.ts"
 import { DECLARATIONS } from "../structure/published-declarations.ts"
-import { bundlePackage } from "./bundle.ts"
+import { bundleLibrary } from "./bundle.ts"
+import { bundleProgram, OUTSIDE } from "./bundle-program.ts"
 import { importsOf, packageNameOf, withCompiledPaths, withOptionalTypes } from "./imports.ts"
 import { compiled, publishedManifest } from "./manifest.ts"
 import { entriesOf, isLibrary, type Manifest, OWN_MANIFEST, ROOT, type SourcePackage } from "./packages.ts"
@@ -27,8 +28,15 @@ export async function writePackages(packages: readonly SourcePackage[]): Promise
   const built = packages.map((source) => assemble(withFolders(source, packages), output))
   rmSync(output, { recursive: true })
   removeUnreached(built)
-  for (const one of built) await bundlePackage(one, join(one.directory, "dist"))
+  for (const one of built) await bundle(one)
   return built.map((one) => finish(one, built))
+}
+
+async function bundle(one: BuiltPackage): Promise<void> {
+  const output = join(one.directory, "dist")
+  if (isLibrary(one.manifest)) return bundleLibrary(one, output)
+  for (const file of Object.values(one.manifest.bin ?? {}))
+    await bundleProgram({ main: join(ROOT, "packages", one.folder, file), output })
 }
 
 /** Declarations of internal files name members that were left out of others, so they would not compile. */
@@ -111,8 +119,12 @@ function finish(one: BuiltPackage, built: readonly BuiltPackage[]): BuiltPackage
   return { ...one, manifest }
 }
 
-/** Its own dependencies, and those of our packages inside its bundle. Of our packages, it needs those that it still imports. */
-function dependenciesOf({ manifest, directory }: BuiltPackage, built: readonly BuiltPackage[]): Record<string, string> {
+/**
+ * Its own dependencies, and those of our packages inside its bundle. Of our packages, it needs those that it still imports. A program has its
+ * libraries inside.
+ */
+function dependenciesOf(one: BuiltPackage, built: readonly BuiltPackage[]): Record<string, string> {
+  const { manifest, directory } = one
   const files = globSync("dist/**/*.{js,d.ts}", { cwd: directory })
   const imported = new Set(
     files.flatMap((file) => importsOf(readFileSync(join(directory, file), "utf8"))).map(packageNameOf),
@@ -121,14 +133,18 @@ function dependenciesOf({ manifest, directory }: BuiltPackage, built: readonly B
   const { dependencies = {}, peerDependencies = {} } = manifest
   const inside = built.flatMap((sibling) => (sibling.manifest.name in dependencies ? [sibling.manifest] : []))
   const theirs = Object.assign({}, ...inside.map((sibling) => sibling.dependencies)) as Record<string, string>
-  const needed = [
+  if (!isLibrary(manifest))
+    return sorted(Object.entries({ ...theirs, ...dependencies }).filter(([name]) => OUTSIDE.has(name)))
+  return sorted([
     ...Object.entries(dependencies).filter(([name]) => !ours.has(name) || imported.has(name)),
     ...Object.entries(theirs).filter(
       ([name]) => imported.has(name) && !(name in dependencies) && !(name in peerDependencies),
     ),
-  ]
-  return Object.fromEntries(needed.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  ])
 }
+
+const sorted = (entries: readonly (readonly [string, string])[]): Record<string, string> =>
+  Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 function finishDeclaration(file: string, { peerDependenciesMeta = {} }: Manifest): void {
   const optional = Object.keys(peerDependenciesMeta).filter((name) => peerDependenciesMeta[name]?.optional)

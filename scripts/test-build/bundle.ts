@@ -2,13 +2,14 @@
  * Bundles the packages for the processes that tests start. Node then loads a few files instead of seven hundred, which is most of what a
  * start costs.
  *
- * - `cli/dist/main.js`, `cli/dist/sim.js`: the two commands, with their libraries inside; `several-commands.js`: see its source
+ * - `cli/dist/main.js` and its parts: the program as it is published; `sim.js`: the simulator's command; `several-commands.js`: see its source
  * - `core/`, `replay/`, `sim/`: the packages as a user imports them; libraries are resolved as usual, since a user shares some of them with us
  */
 import { cpSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type BuildOptions, build } from "esbuild"
 import { librariesStayOutside, ownSources } from "../build/bundle.ts"
+import { bundleProgram } from "../build/bundle-program.ts"
 
 /** Left to Node: it finds its program by its own path, or it is an optional library that the program does not come with. */
 const NOT_BUNDLED = ["@vscode/ripgrep", "ai", "@valibot/to-json-schema", "react-devtools-core"]
@@ -29,10 +30,10 @@ export async function bundlePackages(root: string, output: string): Promise<void
     plugins: [ownSources],
   }
   await Promise.all([
+    bundleProgram({ main: source("cli/src/main.ts"), output: join(output, "cli", "dist") }),
     build({
       ...shared,
       entryPoints: {
-        main: source("cli/src/main.ts"),
         sim: source("sim/src/main.ts"),
         "several-commands": source("cli/test/several-commands.ts"),
       },

@@ -496,3 +496,27 @@ export const SIM = describe({
   options: {},
   examples: [["strata sim --port 4010 --log", "then point any client at http://127.0.0.1:4010"]],
 })
+
+/** All of them, in the order of the help. */
+export const DESCRIPTIONS: readonly CommandDescription[] = [
+  DEMO,
+  CHAT,
+  RUN,
+  COMPACT,
+  UNDO,
+  INSPECT,
+  REPLAY,
+  COMPARE,
+  RECALL,
+  AGENTS,
+  MEMORY,
+  DREAM,
+  CONFIG,
+  TRUST,
+  UNLOCK,
+  INSTALL,
+  UNINSTALL,
+  CARRY,
+  MCP,
+  SIM,
+]

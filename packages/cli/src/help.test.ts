@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { COMMANDS } from "./commands.ts"
-import { DEMO } from "./descriptions.ts"
+import { DEMO, DESCRIPTIONS } from "./descriptions.ts"
 import { plainStyle as style } from "./display/terminal.ts"
 import { commandHelp, overview } from "./help.ts"
 
@@ -120,6 +120,10 @@ it("explains a command", () => {
                                                strata inspect
     "
   `)
+})
+
+it("lists every command of the program, in its order", () => {
+  expect(DESCRIPTIONS.map(({ name }) => name)).toEqual(COMMANDS.map(({ name }) => name))
 })
 
 it("fits 80 columns, and every command has options and an example", async () => {

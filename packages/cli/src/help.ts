@@ -1,6 +1,6 @@
 /** The help texts, built from the descriptions of the commands. */
 import { COMMON_OPTIONS } from "./arguments.ts"
-import type { Command, CommandDescription, Option, Options } from "./command.ts"
+import type { CommandDescription, Option, Options } from "./command.ts"
 import type { Style } from "./display/terminal.ts"
 import { indented, wrapped } from "./display/text.ts"
 
@@ -11,7 +11,7 @@ export interface HelpLook {
 
 const WIDEST = 100 // longer lines are hard to read, however wide the window
 
-export function overview(commands: readonly Command[], { style, columns }: HelpLook): string {
+export function overview(commands: readonly CommandDescription[], { style, columns }: HelpLook): string {
   const look = { style, width: Math.min(columns, WIDEST) }
   const options = { ...COMMON_OPTIONS, version: { kind: "flag", about: "print the version" } } as const
   return lines([

@@ -1,12 +1,14 @@
-/** Runs one command to its end. Loads only what that command needs. */
-import { enableCompileCache } from "node:module"
+/** Runs one command of this process to its end, and says so if it fails in a way that no one expected. */
 import { guardOutput, leaveScreen } from "./display/output.ts"
 
 const EXIT_FAILED = 1
 const UNEXPECTED = "strata failed unexpectedly. The journal keeps what was done before. Please report this:"
 
-export async function start(args: readonly string[]): Promise<void> {
-  enableCompileCache() // before anything else loads: it makes every later start faster
+/** `run` resolves with the exit code. */
+export async function startWith(
+  run: (args: readonly string[]) => Promise<number>,
+  args: readonly string[],
+): Promise<void> {
   guardOutput()
   process.on("uncaughtException", failUnexpectedly) // Node would print the error as it is, escape sequences included
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -15,8 +17,7 @@ export async function start(args: readonly string[]): Promise<void> {
     process.stderr.write(`strata cannot write its output: ${error.message}. The journal keeps what was done before.\n`)
     process.exit(EXIT_FAILED)
   })
-  const { strata } = await import("./strata.ts")
-  process.exitCode = await strata(args)
+  process.exitCode = await run(args)
 }
 
 /** Gives the terminal back first. */

@@ -38,6 +38,7 @@ export function codingTools(options: CodingToolsOptions = {}): Toolset {
 export function mcpServers(configs: Readonly<Record<string, McpServerConfig>>): Toolset {
   checkServers(configs)
   return toolset(async (context) => {
+    if (Object.keys(configs).length === 0) return { tools: [], close: async () => undefined } // the client library takes long to load
     const { openMcpTools } = await import("./mcp/mcp.ts")
     return openMcpTools(configs, context)
   })

@@ -1,0 +1,79 @@
+/** From arguments to an exit code: help, version, one of the commands, and a sentence if it fails. */
+import { type Call, type Command, UsageError } from "./command.ts"
+import { DESCRIPTIONS } from "./descriptions.ts"
+import { processTerminal, type Terminal } from "./display/terminal.ts"
+import { commandHelp, overview } from "./help.ts"
+import { nearestTo } from "./suggestion.ts"
+import { version } from "./version.ts"
+
+const EXIT_FAILED = 1
+const EXIT_USAGE = 2
+const HELP = new Set(["--help", "-h"])
+const OPTIONS = ["--help", "--version", "--no-color"]
+
+/** Where a command runs. The default is this process. */
+export interface Surroundings extends Omit<Call, "args" | "terminal"> {
+  /** Gets all output. */
+  readonly terminal?: Terminal
+}
+
+const THIS_PROCESS: Surroundings = {
+  cwd: process.cwd(),
+  env: process.env,
+  get stdin() {
+    return process.stdin // opened only for a command: help does not read
+  },
+}
+
+/** For a part of the program that has these commands. The list of all is the same everywhere. */
+export function commandLine(
+  commands: readonly Command[],
+): (argv: readonly string[], surroundings?: Surroundings) => Promise<number> {
+  return async (argv, surroundings = THIS_PROCESS) => {
+    const { env } = surroundings
+    const ownArgs = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined)
+    const terminal = surroundings.terminal ?? processTerminal({ env, noColour: ownArgs.includes("--no-color") })
+    const [name, ...args] = ownArgs[0] === "--no-color" ? argv.slice(1) : argv
+    try {
+      if (name === "--version" || name === "-v") return print(`${version()}\n`, terminal)
+      const isHelp = name === undefined || HELP.has(name) || name === "help"
+      const named = isHelp ? args[0] : name
+      if (named === undefined || (isHelp && named.startsWith("-")))
+        return print(overview(DESCRIPTIONS, terminal), terminal)
+      const command = find(named, commands)
+      const asksHelp = isHelp || ownArgs.some((arg) => HELP.has(arg))
+      if (asksHelp && !command.forwards)
+        return print(commandHelp((await command.describe?.()) ?? command, terminal), terminal)
+      const { run } = await command.load()
+      return await run({ ...surroundings, args: isHelp ? ["--help"] : args, terminal })
+    } catch (error) {
+      terminal.complain(`${sentence(error, env)}\n`)
+      return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED
+    }
+  }
+}
+
+function print(text: string, terminal: Terminal): number {
+  terminal.print(text)
+  return 0
+}
+
+function find(name: string, commands: readonly Command[]): Command {
+  const command = commands.find((candidate) => candidate.name === name)
+  if (command) return command
+  if (name.startsWith("-")) {
+    const near = nearestTo(name, OPTIONS)
+    const hint = near === undefined ? '"strata --help" lists the options.' : `Did you mean ${near}?`
+    throw new UsageError(`strata has no option ${name}. ${hint}`)
+  }
+  const names = DESCRIPTIONS.map((candidate) => candidate.name)
+  const near = nearestTo(name, names)
+  const hint = near === undefined ? `The commands are ${names.join(", ")}.` : `Did you mean "strata ${near}"?`
+  throw new UsageError(`strata has no command ${name}. ${hint}`)
+}
+
+/** The error's message. `STRATA_DEBUG` adds the stack. */
+function sentence(error: unknown, env: Call["env"]): string {
+  if (env.STRATA_DEBUG && error instanceof Error) return error.stack ?? error.message
+  return error instanceof Error ? error.message : String(error)
+}
