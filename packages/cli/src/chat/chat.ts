@@ -10,8 +10,6 @@ import {
   type UndoRequest,
 } from "@strata/core"
 import { reasonOf } from "@strata/core/internal/base/errors"
-import { projectName } from "@strata/core/internal/base/ids"
-import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { counted } from "../display/numbers.ts"
 import { restoredSentence } from "../display/restored.ts"
 import { undoSentence } from "../display/undo.ts"
@@ -27,12 +25,12 @@ import type { DialogBody } from "./dialog.ts"
 import { editorWith } from "./editor.ts"
 import { type EditorSocket, openEditorSocket } from "./editor-socket.ts"
 import { openedItem } from "./folded.ts"
-import { type HistoryFile, historyFile } from "./input-history.ts"
+import type { HistoryFile } from "./input-history.ts"
+import { modeAfter } from "./keyboard.ts"
 import { loadOwnCommands, type OwnCommand } from "./own-commands.ts"
 import { ownMessage } from "./own-message.ts"
 import type { PanelLines } from "./panels.ts"
 import { pastItems } from "./past-items.ts"
-import { Pastes } from "./pastes.ts"
 import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
 import { projectFiles } from "./project-files.ts"
@@ -41,7 +39,7 @@ import { SessionEndings } from "./session-endings.ts"
 import { PersonShell, shellCommandIn } from "./shell-command.ts"
 import { findCommand, SLASH_COMMANDS } from "./slash-commands.ts"
 import { headingOf, queuedOf, statusOf } from "./snapshot.ts"
-import { ChatStore } from "./store.ts"
+import type { ChatStore } from "./store.ts"
 
 /** The path of the editor's socket. Set, the socket is open from the start. */
 const EDITOR_SOCKET = "STRATA_EDITOR_SOCKET"
@@ -53,12 +51,11 @@ interface ChatParts {
   readonly inputs: HistoryFile
 }
 
-export async function openChat(workspace: Workspace, resumed: KeptConversation | undefined): Promise<Chat> {
-  const { root } = workspace
-  const project = projectName(workspace.cwd)
-  const inputs = historyFile(root, project)
-  const pastes = new Pastes(join(projectDirectory(root, project), "tool-results", "pasted"))
-  const store = new ChatStore(await inputs.read(), { pastes })
+export interface OpeningParts extends Omit<ChatParts, "session"> {
+  readonly resumed: KeptConversation | undefined
+}
+
+export async function openChat({ workspace, resumed, store, inputs }: OpeningParts): Promise<Chat> {
   const session = await openPersonSession({ ask: store.ask, workspace, resumed })
   const chat = new Chat({ workspace, store, session, inputs })
   if (workspace.env[EDITOR_SOCKET]) await chat.editorSocket().catch((error: unknown) => store.fail(error))
@@ -239,8 +236,12 @@ export class Chat implements CommandTarget {
     this.#warn()
   }
 
+  nextMode(): void {
+    this.switchMode(modeAfter(this.agent.mode))
+  }
+
   switchMode(mode: PermissionMode): void {
-    this.#guard(this.agent.setMode(mode))
+    void this.#guard(this.agent.setMode(mode))
     this.#work.refresh()
   }
 
@@ -306,23 +307,23 @@ export class Chat implements CommandTarget {
   submit(text: string): void {
     if (text.trim() === "" || this.#isLeaving) return
     this.store.dispatch({ type: "submitted", text })
-    this.#guard(this.#inputs.add(text))
-    this.perform(this.store.inFull(text))
+    void this.#guard(this.#inputs.add(text))
+    void this.perform(this.store.inFull(text))
   }
 
   /** Carries out a slash command, remembers a line that starts with `#`, runs one that starts with `!`. Anything else is sent to the agent. */
-  perform(text: string): void {
+  async perform(text: string): Promise<void> {
     const remembered = rememberedText(text)
     const found = findCommand(text)
     const command = shellCommandIn(text)
-    if (remembered !== undefined) this.#guard(this.#remember(remembered))
-    else if (command !== undefined) this.#guard(this.#shell.start(command))
-    else if (found?.type !== "command") this.#guard(this.#sendAfterCommand(text.trim(), found?.message))
+    if (remembered !== undefined) await this.#guard(this.#remember(remembered))
+    else if (command !== undefined) await this.#guard(this.#shell.start(command))
+    else if (found?.type !== "command") await this.#guard(this.#sendAfterCommand(text.trim(), found?.message))
     else if (found.command.needsRest && (this.#work.isBusy || this.#shell.isRunning))
       this.notice(
         `/${found.command.name} has to wait: interrupt ${this.#shell.isRunning ? "your command" : "the agent"} with Esc first.`,
       )
-    else this.#guard(Promise.resolve(found.command.run(this, found.argument)))
+    else await this.#guard(Promise.resolve(found.command.run(this, found.argument)))
   }
 
   /** A message may be about what the person's command prints, so it goes to a resting agent when the command has ended. */
@@ -415,7 +416,7 @@ export class Chat implements CommandTarget {
     this.store.say(text, "warning")
   }
 
-  #guard(work: Promise<void>): void {
-    work.catch((error: unknown) => this.store.fail(error))
+  #guard(work: Promise<void>): Promise<void> {
+    return work.catch((error: unknown) => this.store.fail(error))
   }
 }

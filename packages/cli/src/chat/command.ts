@@ -5,11 +5,13 @@ import { connectionFrom, NO_KEY } from "../connection.ts"
 import { CHAT } from "../descriptions.ts"
 import { leaveScreen, takeScreen } from "../display/output.ts"
 import { EXIT } from "../exit-codes.ts"
-import { findConversation, openWorkspace } from "../session.ts"
+import { findConversation, openWorkspace, type Workspace } from "../session.ts"
 import { readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
 import { decideTrust } from "../trust/chat-question.ts"
-import { type Chat, openChat } from "./chat.ts"
+import type { Chat } from "./chat.ts"
+import type { KeyTarget } from "./keyboard.ts"
 import { KEYS } from "./keys.ts"
+import { beginChat, type OpeningChat } from "./opening-chat.ts"
 import { SLASH_COMMANDS } from "./slash-commands.ts"
 import { App } from "./view/app.ts"
 import { h } from "./view/element.ts"
@@ -43,55 +45,106 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
   const decision = await decideTrust(asking, terminal)
   if (decision === "quit") return EXIT.answer
   const workspace = { ...asking, ...(decision ? { decision } : {}) }
-  const choosesFromList = options.beginning.from === "list"
-  const chat = await openChat(
-    workspace,
-    choosesFromList ? undefined : await findConversation(workspace, options.beginning),
-  )
-  if (choosesFromList) chat.perform("/resume")
-  await show(chat, terminal.style.isColorSupported)
+  const opening = await beginChat(workspace)
+  const screen = show(opening, terminal.style.isColorSupported)
+  let chat: Chat | undefined
+  try {
+    await screen.drawn
+    chat = await openOn(screen, opening, workspace)
+    await chat.left
+    await chat.close()
+  } finally {
+    await screen.close()
+    terminal.print(notSent(opening))
+  }
   terminal.print(farewell(chat))
   return EXIT.answer
 }
 
-async function show(chat: Chat, hasColours: boolean): Promise<void> {
+/** Opens the conversation while the person types, and carries out what they sent meanwhile. */
+async function openOn(screen: ChatScreen, opening: OpeningChat, workspace: Workspace): Promise<Chat> {
+  const { beginning } = workspace.options
+  const choosesFromList = beginning.from === "list"
+  const { openChat } = await import("./chat.ts") // an agent takes longer to load than a frame to draw
+  const resumed = choosesFromList ? undefined : await findConversation(workspace, beginning)
+  const chat = await openChat({ workspace, resumed, store: opening.store, inputs: opening.inputs })
+  chat.lendScreen(screen.lend)
+  screen.leaveBy(chat)
+  void opening.handOver(chat, choosesFromList ? ["/resume"] : []).then(() => screen.keysTo(chat))
+  return chat
+}
+
+interface ChatScreen {
+  /** The first frame is on the screen. */
+  readonly drawn: Promise<void>
+  readonly lend: Parameters<Chat["lendScreen"]>[0]
+  keysTo(chat: KeyTarget): void
+  /** Signals leave this chat, and no longer end the process at once. */
+  leaveBy(chat: Chat): void
+  /** The conversation stays on the screen without the input line. */
+  close(): Promise<void>
+}
+
+function show(opening: OpeningChat, hasColours: boolean): ChatScreen {
   process.stdin.setRawMode(true) // first of all, so that the terminal does not echo early keys
   const stdout = takeScreen({
-    stray: (text) => text.trim() !== "" && chat.notice(text.trimEnd()),
+    stray: (text) => text.trim() !== "" && opening.store.say(text.trimEnd(), "plain"),
     leave: () => app.unmount(),
   })
-  const screen = () => h(ThemeContext.Provider, { value: themeFor(hasColours) }, h(App, { chat }))
+  let target: KeyTarget = opening
+  const screen = () => h(ThemeContext.Provider, { value: themeFor(hasColours) }, h(App, { chat: target }))
   const app = render(screen(), {
     stdout: tidyOnResize(stdout),
     patchConsole: false, // what other code prints becomes a notice
     exitOnCtrlC: false,
     interactive: true,
   })
-  chat.lendScreen(async (work) => {
-    const ignore = () => undefined // Ctrl-C is for the editor
-    process.on("SIGINT", ignore)
-    app.rerender(null) // without the input line, the terminal reads lines as usual
-    await app.waitUntilRenderFlush()
-    process.stdin.setRawMode(false)
-    try {
-      return await work()
-    } finally {
-      process.stdin.setRawMode(true)
-      process.off("SIGINT", ignore)
-      app.rerender(screen())
-    }
-  })
-  // a signal does not wait: the second call leaves at once
-  const leaveNow = () => {
-    chat.leave()
-    chat.leave()
+  let leaveNow = (): void => {
+    leaveScreen()
+    process.exit(EXIT.answer) // nothing is open yet
   }
-  process.once("SIGTERM", leaveNow).once("SIGHUP", leaveNow)
-  await chat.left
-  await chat.close()
-  app.rerender(null) // the conversation stays on the screen without the input line
-  leaveScreen()
-  await app.waitUntilExit()
+  const onSignal = () => leaveNow()
+  process.once("SIGTERM", onSignal).once("SIGHUP", onSignal)
+  let isClosed = false
+  return {
+    drawn: app.waitUntilRenderFlush(),
+    async lend(work) {
+      const ignore = () => undefined // Ctrl-C is for the editor
+      process.on("SIGINT", ignore)
+      app.rerender(null) // without the input line, the terminal reads lines as usual
+      await app.waitUntilRenderFlush()
+      process.stdin.setRawMode(false)
+      try {
+        return await work()
+      } finally {
+        process.stdin.setRawMode(true)
+        process.off("SIGINT", ignore)
+        app.rerender(screen())
+      }
+    },
+    keysTo(chat) {
+      target = chat
+      if (!isClosed) app.rerender(screen())
+    },
+    leaveBy(chat) {
+      leaveNow = () => {
+        chat.leave()
+        chat.leave() // a signal does not wait: the second call leaves at once
+      }
+    },
+    async close() {
+      isClosed = true
+      app.rerender(null)
+      leaveScreen()
+      await app.waitUntilExit()
+    },
+  }
+}
+
+/** What was typed before the conversation was open, if it never was, or the person left first. */
+function notSent(opening: OpeningChat): string {
+  const lines = opening.unsent()
+  return lines.length === 0 ? "" : `You typed this, and it was not sent:\n\n${lines.join("\n")}\n\n`
 }
 
 function farewell({ agent }: Chat): string {

@@ -1,11 +1,11 @@
 /** Keys while a menu is open, or while earlier inputs are searched. They come before everything else that a key does. */
-import type { Chat } from "./chat.ts"
 import { completed, type Menu, withSelected } from "./completion.ts"
 import { foundInput, type HistorySearch, nextMatch, withQuery } from "./history-search.ts"
+import type { KeyTarget } from "./keyboard.ts"
 import type { Intent } from "./keys.ts"
 
 /** Returns whether the key was for the menu. */
-export function pressInMenu(chat: Chat, menu: Menu, intent: Intent): boolean {
+export function pressInMenu(chat: KeyTarget, menu: Menu, intent: Intent): boolean {
   const { store } = chat
   const { editor, completion } = store.snapshot()
   const done = completed(editor, menu)
@@ -35,7 +35,7 @@ export function pressInMenu(chat: Chat, menu: Menu, intent: Intent): boolean {
 }
 
 /** Returns whether the key was for the search. Any other key ends it, keeps what it found, and does what it always does. */
-export function pressInSearch(chat: Chat, search: HistorySearch, intent: Intent): boolean {
+export function pressInSearch(chat: KeyTarget, search: HistorySearch, intent: Intent): boolean {
   const { store } = chat
   const { inputs } = store.snapshot().history
   const goOn = (next: HistorySearch) => store.dispatch({ type: "searching", search: next })

@@ -1,6 +1,6 @@
 /** What keys do: answer an open question, edit the input line, or call the chat. */
 import type { PermissionMode } from "@strata/core"
-import type { Chat } from "./chat.ts"
+import type { Completer } from "./completer.ts"
 import { menuFor } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"
 import { turned, type Window } from "./dialog-layout.ts"
@@ -10,10 +10,25 @@ import { type InputHistory, step } from "./input-history.ts"
 import { pressInMenu, pressInSearch } from "./keyboard-menu.ts"
 import type { Intent } from "./keys.ts"
 import { completeCommand } from "./slash-commands.ts"
+import type { ChatStore } from "./store.ts"
 
 const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass needs its name typed
 
-export function press(chat: Chat, given: Intent, window: Window): void {
+/** What keys act on: a chat, or one that is still being opened. */
+export interface KeyTarget {
+  readonly store: ChatStore
+  readonly completer: Completer
+  submit(text: string): void
+  /** Stops what runs. */
+  interrupt(): void
+  nextMode(): void
+  /** Shows the nth folded item, counted from the newest. */
+  expand(nth: number): void
+  print(title: string, lines: readonly string[]): void
+  leave(): void
+}
+
+export function press(chat: KeyTarget, given: Intent, window: Window): void {
   const intent = withoutLongText(chat, given)
   const { dialogs, ready, isLeaving } = chat.store.snapshot()
   if (isLeaving && intent.type !== "interrupt") chat.store.dispatch({ type: "leaving", isLeaving: false })
@@ -27,7 +42,7 @@ export function press(chat: Chat, given: Intent, window: Window): void {
 }
 
 /** A long text is pasted. A label represents it, so that the screen stays fast. */
-function withoutLongText({ store }: Chat, intent: Intent): Intent {
+function withoutLongText({ store }: KeyTarget, intent: Intent): Intent {
   if (intent.type !== "insert" && intent.type !== "submit") return intent
   return intent.text === undefined ? intent : { ...intent, text: store.abbreviate(intent.text) ?? "" }
 }
@@ -38,7 +53,7 @@ interface KeyInDialog {
   readonly window: Window
 }
 
-function answer(chat: Chat, { dialog, intent, window }: KeyInDialog): void {
+function answer(chat: KeyTarget, { dialog, intent, window }: KeyInDialog): void {
   if (intent.type === "expand" && dialog.body) {
     chat.print(dialog.title, dialog.body.text.split("\n"))
     return
@@ -58,7 +73,7 @@ function pageDirection(intent: Intent): "up" | "down" | undefined {
   return intent.type === "page-down" || (intent.type === "insert" && intent.text === " ") ? "down" : undefined
 }
 
-function pressAtInput(chat: Chat, intent: Intent): void {
+function pressAtInput(chat: KeyTarget, intent: Intent): void {
   const { search, editor, completion } = chat.store.snapshot()
   const menu = search ? undefined : menuFor(editor, completion)
   const isTaken = search ? pressInSearch(chat, search, intent) : menu !== undefined && pressInMenu(chat, menu, intent)
@@ -66,13 +81,13 @@ function pressAtInput(chat: Chat, intent: Intent): void {
   chat.completer.look()
 }
 
-function act(chat: Chat, intent: Intent): void {
+function act(chat: KeyTarget, intent: Intent): void {
   const { store } = chat
   const { editor } = store.snapshot()
   if (intent.type === "escape") chat.interrupt()
   else if (intent.type === "interrupt") interruptOrLeave(chat)
   else if (intent.type === "leave" && editor.text === "") chat.leave()
-  else if (intent.type === "next-mode") chat.switchMode(modeAfter(chat.agent.mode))
+  else if (intent.type === "next-mode") chat.nextMode()
   else if (intent.type === "expand") chat.expand(1)
   else if (intent.type === "search") store.dispatch({ type: "searching", search: searchFrom(editor) })
   else if (intent.type === "undo" || intent.type === "redo") store.dispatch({ type: "undone", direction: intent.type })
@@ -80,7 +95,7 @@ function act(chat: Chat, intent: Intent): void {
   else store.dispatch({ type: "edited", ...editorAfter(store.snapshot(), intent) })
 }
 
-function interruptOrLeave(chat: Chat): void {
+function interruptOrLeave(chat: KeyTarget): void {
   if (chat.store.snapshot().isLeaving) {
     chat.leave()
     return
@@ -91,12 +106,12 @@ function interruptOrLeave(chat: Chat): void {
 }
 
 /** A backslash at the end starts another line. */
-function submit(chat: Chat, text: string): void {
+function submit(chat: KeyTarget, text: string): void {
   if (text.endsWith("\\")) chat.store.dispatch({ type: "edited", editor: editorWith(`${text.slice(0, -1)}\n`) })
   else chat.submit(text)
 }
 
-function modeAfter(mode: PermissionMode): PermissionMode {
+export function modeAfter(mode: PermissionMode): PermissionMode {
   return CYCLED_MODES[(CYCLED_MODES.indexOf(mode) + 1) % CYCLED_MODES.length]!
 }
 

@@ -22,6 +22,8 @@ export type Action =
   | { readonly type: "work"; readonly work: Work }
   /** New figures; inputs no longer queued have been delivered. */
   | { readonly type: "status"; readonly status: Status; readonly queued: readonly QueuedInput[] }
+  /** Lines that wait until the conversation is open. */
+  | { readonly type: "queued"; readonly queued: readonly QueuedInput[] }
   | { readonly type: "said"; readonly item: Item }
   /** What a command of the person has printed so far. */
   | { readonly type: "shell"; readonly item: ShellItem }
@@ -66,6 +68,8 @@ export function reduce(state: ChatState, action: Action): ChatState {
         queued: action.queued,
         items: [...state.items, ...delivered(state.queued, action.queued)],
       }
+    case "queued":
+      return { ...state, queued: action.queued }
     case "said":
       return { ...state, items: [...state.items, action.item] }
     case "shell":

@@ -3,12 +3,11 @@ import { Box, useAnimation, useApp, useInput, usePaste, useWindowSize } from "in
 import { type ReactNode, useEffect, useSyncExternalStore } from "react"
 import { clockTime, counted, dollars } from "../../display/numbers.ts"
 import { firstLine, widthOf } from "../../display/text.ts"
-import type { Chat } from "../chat.ts"
 import { menuFor } from "../completion.ts"
 import { isLow } from "../dialog-layout.ts"
 import type { Editor } from "../editor.ts"
 import { foundInput } from "../history-search.ts"
-import { press } from "../keyboard.ts"
+import { type KeyTarget, press } from "../keyboard.ts"
 import { intentsOf, withPlainEnds } from "../keys.ts"
 import { type MenuRow, type MenuSpace, menuRows, searchLine } from "../menu-rows.ts"
 import { bar } from "../panels.ts"
@@ -36,7 +35,9 @@ function StatusLine({ status, queued, isLeaving }: StatusLineProps): ReactNode {
   const colour = isLeaving || status.isContextLow ? theme.warning : theme.quiet
   const text = isLeaving
     ? "Press Ctrl-C again to exit. The conversation is kept."
-    : statusWords(status, { queued, columns: columns - 1 })
+    : status.model === ""
+      ? "" // no conversation is open yet
+      : statusWords(status, { queued, columns: columns - 1 })
   return h(Text, { ...colour, wrap: "truncate-end" }, ` ${text}`)
 }
 
@@ -103,7 +104,7 @@ const ROWS_BESIDE_DIALOG = 16 // the same with a question and its choices
 const ROWS_ABOVE_BODY = 3
 const ROWS_ABOVE_MENU = 2
 
-export function App({ chat }: { readonly chat: Chat }): ReactNode {
+export function App({ chat }: { readonly chat: KeyTarget }): ReactNode {
   const window = useWindowSize()
   const { waitUntilRenderFlush } = useApp()
   const state = useSyncExternalStore(chat.store.subscribe, chat.store.snapshot)
