@@ -148,14 +148,19 @@ const withoutDevelopmentTools: Plugin = {
   },
 }
 
-/** The bundler names each module by its path. A stack trace needs no more than its package. */
+/** The bundler names each module by its path, and may break it at the end of a line. */
+const MODULE_NAME = /"((?:[\w@.+/-]|\\\n)+)"\(/g
+const LINE_BREAK = /\\\n/g
+
+/** A stack trace needs no more of a path than the package and what follows. */
 function shortenPaths(file: string): void {
+  const shorter = (path: string) => path.replace(/^node_modules\//, "").replace(/^packages\/(\w+)\/src\//, "$1/")
   const code = readFileSync(file, "utf8")
   writeFileSync(
     file,
-    code.replaceAll(
-      /"(?:packages\/(\w+)\/src|node_modules)\/([^"]+)"\(/g,
-      (_whole, own, path) => `"${own ? `${own}/` : ""}${path}"(`,
-    ),
+    code.replace(MODULE_NAME, (whole, path: string) => {
+      const joined = path.replace(LINE_BREAK, "")
+      return shorter(joined) === joined ? whole : `"${shorter(joined)}"(`
+    }),
   )
 }

@@ -2,9 +2,9 @@
  * Bundles a library into one file per entry, and one for each part that loads later. Node takes longer to find and link hundreds of small
  * files than to run them. Prompts, and what is internal to our other packages, are inside; libraries are imported as usual.
  */
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { build, type Plugin } from "esbuild"
+import { type BuildOptions, build, type Plugin } from "esbuild"
 import { withInlinedPrompts } from "./inline-prompts.ts"
 import { entriesOf, ROOT, type SourcePackage } from "./packages.ts"
 
@@ -14,10 +14,10 @@ const LINE_CHARACTERS = 160
 const SOURCE_NAME = /^\.\/src\/(.+)\.tsx?$/
 
 export async function bundleLibrary({ folder, manifest }: SourcePackage, output: string): Promise<void> {
-  await build({
-    entryPoints: Object.fromEntries(
-      entriesOf(manifest).map((file) => [SOURCE_NAME.exec(file)![1]!, join(ROOT, "packages", folder, file)]),
-    ),
+  const source = join(ROOT, "packages", folder)
+  const entries = entriesOf(manifest).map((file) => join(source, file))
+  const options: BuildOptions = {
+    entryPoints: Object.fromEntries(entriesOf(manifest).map((file, at) => [SOURCE_NAME.exec(file)![1]!, entries[at]!])),
     outdir: output,
     chunkNames: "[name]-[hash]", // beside the entries: commands read `../package.json`
     bundle: true,
@@ -30,21 +30,61 @@ export async function bundleLibrary({ folder, manifest }: SourcePackage, output:
     minifySyntax: true,
     lineLimit: LINE_CHARACTERS,
     logLevel: "error",
-    plugins: [ownSources, ourRootsStayOutside, librariesStayOutside],
-  })
+  }
+  const outside = [ourRootsStayOutside, librariesStayOutside]
+  const later = new Set<string>()
+  await build({ ...options, write: false, plugins: [partsThatLoadLater(later), ownSources, ...outside] })
+  const before = (path: string) => (later.has(path) ? loadedBefore(path, { source, entries }) : [])
+  await build({ ...options, plugins: [sourcesAfter(before), ...outside] })
 }
 
-/** Prompts become part of the code. */
-export const ownSources: Plugin = {
-  name: "own sources",
-  setup({ onLoad }) {
-    onLoad({ filter: OWN_SOURCE }, ({ path }) => {
-      const code = readFileSync(path, "utf8")
-      const contents = withInlinedPrompts({ path, code }, (prompt) => readFileSync(join(dirname(path), prompt), "utf8"))
-      return { contents, loader: path.endsWith("x") ? "tsx" : "ts" }
-    })
-  },
+/**
+ * The bundler makes a file for every set of parts that share code: a hundred of them would load with the first conversation. A part says here
+ * what was loaded before it, so what those have is not split for its sake. It changes no order: a part loads after these anyway.
+ */
+function loadedBefore(
+  path: string,
+  { source, entries }: { source: string; entries: readonly string[] },
+): readonly string[] {
+  const conversation = join(source, "src", "conversation", "open.ts")
+  const needsConversation = existsSync(conversation) && path !== conversation && !LOADS_ALONE.test(path)
+  return [...(entries.length === 1 ? entries : []), ...(needsConversation ? [conversation] : [])]
 }
+
+/** Parts that are used without a conversation: they must not load one. */
+const LOADS_ALONE =
+  /\/(?:carry|import-conversations|list|read-with-trust|settings-schema|read-transcripts|inspection|recorded-course|in-memory\/store|offline\/summary|open-file-journal|definition|claims)\.ts$/
+
+function partsThatLoadLater(found: Set<string>): Plugin {
+  return {
+    name: "parts that load later",
+    setup({ onResolve }) {
+      onResolve({ filter: /^\.\.?\// }, ({ path, kind, resolveDir }) => {
+        if (kind === "dynamic-import") found.add(join(resolveDir, path))
+        return undefined
+      })
+    },
+  }
+}
+
+/** Prompts become part of the code. `before`: files to import first, given a path. */
+function sourcesAfter(before: (path: string) => readonly string[]): Plugin {
+  return {
+    name: "own sources",
+    setup({ onLoad }) {
+      onLoad({ filter: OWN_SOURCE }, ({ path }) => {
+        const code = readFileSync(path, "utf8")
+        const inlined = withInlinedPrompts({ path, code }, (prompt) =>
+          readFileSync(join(dirname(path), prompt), "utf8"),
+        )
+        const imports = before(path).map((file) => `import ${JSON.stringify(file)}\n`)
+        return { contents: imports.join("") + inlined, loader: path.endsWith("x") ? "tsx" : "ts" }
+      })
+    },
+  }
+}
+
+export const ownSources: Plugin = sourcesAfter(() => [])
 
 /** What a package exports for all is imported from it, so that there is one copy of it. */
 const ourRootsStayOutside: Plugin = {

@@ -101,8 +101,7 @@ const NUMBER_RUNS = ["lineNumber", "number", "gluedNumber", "digit", "digitAfter
 const BLANK_RUNS = ["lineEnd", "space", "tab"]
 
 /** The grammar of the automaton: the state that a character of this kind leads to. */
-function stateAfter(state: string, kind: CharacterKind): string {
-  const { run, place } = parseState(state)
+function stateAfter({ run, place }: Place, kind: CharacterKind): string {
   const afterBlank = BLANK_RUNS.includes(run)
   const inWord = WORD_RUNS.includes(run)
   const inNumber = NUMBER_RUNS.includes(run)
@@ -134,7 +133,12 @@ function stateAfter(state: string, kind: CharacterKind): string {
   }
 }
 
-function parseState(state: string): { run: string; place: number } {
+interface Place {
+  readonly run: string
+  readonly place: number
+}
+
+function parseState(state: string): Place {
   const [, run = "", place = ""] = /^(\D+)(\d*)$/.exec(state) ?? []
   return { run, place: place === "" ? 1 : Number(place) }
 }
@@ -146,13 +150,14 @@ function furtherIn(run: string, place: number): string {
 }
 
 const glued = (kind: string) => `glued${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
-const indexOf = (state: string) => (STATES as readonly string[]).indexOf(state)
+const PLACES: ReadonlyMap<string, number> = new Map(STATES.map((state, at) => [state, at]))
+const indexOf = (state: string) => PLACES.get(state) ?? -1
 
 const KINDS = CHARACTER_KINDS.length
 const LINE_END = CHARACTER_KINDS.indexOf("lineEnd")
 const kindOf = tabulateKinds()
 const nextState = Uint8Array.from(
-  STATES.flatMap((state) => CHARACTER_KINDS.map((kind) => indexOf(stateAfter(state, kind)))),
+  STATES.map(parseState).flatMap((place) => CHARACTER_KINDS.map((kind) => indexOf(stateAfter(place, kind)))),
 )
 
 export function forEachSegment(text: string, visit: SegmentVisitor): void {

@@ -3,6 +3,8 @@
  * and how it tells what the person wants. A row is data; the order of the questions is the same for all.
  */
 
+import { madeOnce } from "../../base/made-once.ts"
+
 interface Forms {
   /** It holds again and again, or from now on. */
   readonly general: RegExp
@@ -24,7 +26,7 @@ interface Forms {
   readonly asked?: RegExp
 }
 
-const LATIN: readonly Forms[] = [
+const latin = madeOnce((): readonly Forms[] => [
   {
     general:
       /(?<!\p{L})(?:immer|nie|niemals|stets|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|(?:zu)?künftig|jedes mal|(?:bei|vor|nach|in|zu|für) jede[rmns]?|grundsätzlich|standardmäßig|generell|(?:nicht|keine?n?) (?:.* )?mehr|auf keinen fall|nächstes mal)(?!\p{L})/iu,
@@ -99,9 +101,9 @@ const LATIN: readonly Forms[] = [
     wanted: /(?<!\p{L})(?:ik (?:heb|zie) .*liever|ik geef de voorkeur|onthoud dat)(?!\p{L})/iu,
     not: /[?]|(?<!\p{L})(?:waarom|zegt|zei|volgens|stel dat|deze keer|dit bestand|voorlopig)(?!\p{L})/iu,
   },
-]
+])
 
-const OTHER_SCRIPTS: readonly Forms[] = [
+const otherScripts = madeOnce((): readonly Forms[] => [
   {
     general:
       /всегда|никогда|отныне|впредь|с этого (?:момента|дня)|с сегодняшнего дня|в дальнейшем|в будущем|каждый раз|(?:после|перед|при|для|в) кажд(?:ого|ым|ом|ой)|по умолчанию|больше не|ни в коем случае/iu,
@@ -166,7 +168,7 @@ const OTHER_SCRIPTS: readonly Forms[] = [
     wanted: /पसंद (?:है|करता|करती)|याद रख/u,
     not: /[?？]\W*$|क्यों|कैसे|क्या |कहा|कहता|था[।.!]*$|थे[।.!]*$|इस बार|इस फ़ाइल/u,
   },
-]
+])
 
 const FILLERS =
   /^(?:(?:bitte|also|und|ok(?:ay)?|übrigens|außerdem|s'il te plaît|s'il vous plaît|et|au fait|por favor|y|además|por cierto|e|per favore|inoltre|alsjeblieft|en|пожалуйста|и|а|кстати|请|請|另外|还有|対して|また|それと|그리고|참고로|من فضلك|رجاءً|و)(?![\p{L}])[,،:]?\s*|[-–—]\s*|请|請)+/iu
@@ -176,8 +178,8 @@ export function isRuleElsewhere(sentence: string): boolean {
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Devanagari}]/u.test(
       sentence,
     )
-      ? OTHER_SCRIPTS
-      : LATIN
+      ? otherScripts()
+      : latin()
   // related languages share words: the first row that knows them decides
   const known = forms.find(({ general, wanted }) => general.test(sentence) || wanted.test(sentence))
   return known !== undefined && fits(sentence, known)

@@ -3,6 +3,7 @@
  * The form of a sentence decides, not a word in it. These do not count: a question, a wish about the task at hand, a quotation, what someone
  * else says, what was, and what would be.
  */
+import { madeOnce } from "../../base/made-once.ts"
 import { isRuleElsewhere } from "./lasting-rules-elsewhere.ts"
 import { englishRule, isEnglishRequest, type RuleLikeness } from "./lasting-rules-english.ts"
 import { sentencesIn } from "./sentences.ts"
@@ -14,13 +15,16 @@ import { typedLines } from "./typed-text.ts"
  */
 
 /** Before a colon, they say that a text follows. Verbs can come last, so they count anywhere before it. */
-const TEXT_FOLLOWS = new RegExp(
-  [
-    "^(?:(?:please|can you|could you|now|then|ok(?:ay)?),? )*(?:translate|proofread|correct|paraphrase|rephrase|reword|rewrite|summari[sz]e|shorten|improve|polish|edit|spell-?check|pronounce|analy[sz]e|explain|interpret|classify|transcribe|type|read|repeat|print|say|continue|complete|convert)\\b",
-    "(?<!\\p{L})(?:übersetze?n?|korrigiere?n?|fasse? |formuliere?n?|kürze?n?|verbessere?|vorlesen|erkläre?|tradui[st]?(?:ez|re)?|corrige[rz]?|résume[rz]?|reformule[rz]?|traduce|traduzca|traduc[ie]r?|resume|reescribe|reformula|tradu[zç]\\p{L}*|corrija|resuma|correggi|riassumi|riscrivi|vertaal|corrigeer|vat |herschrijf|leg uit)",
-    "перевед\\p{L}*|исправ\\p{L}*|перефразируй\\p{L}*|сократи\\p{L}*|перескаж\\p{L}*|объясни\\p{L}*|翻译|翻譯|校对|总结|概括|改写|润色|解释|翻訳|訳し|要約|校正|言い換え|説明し|번역|요약|교정|설명|ترجم|لخص|لخّص|صحح|صحّح|اشرح|अनुवाद|सारांश",
-  ].join("|"),
-  "iu",
+const textFollows = madeOnce(
+  () =>
+    new RegExp(
+      [
+        "^(?:(?:please|can you|could you|now|then|ok(?:ay)?),? )*(?:translate|proofread|correct|paraphrase|rephrase|reword|rewrite|summari[sz]e|shorten|improve|polish|edit|spell-?check|pronounce|analy[sz]e|explain|interpret|classify|transcribe|type|read|repeat|print|say|continue|complete|convert)\\b",
+        "(?<!\\p{L})(?:übersetze?n?|korrigiere?n?|fasse? |formuliere?n?|kürze?n?|verbessere?|vorlesen|erkläre?|tradui[st]?(?:ez|re)?|corrige[rz]?|résume[rz]?|reformule[rz]?|traduce|traduzca|traduc[ie]r?|resume|reescribe|reformula|tradu[zç]\\p{L}*|corrija|resuma|correggi|riassumi|riscrivi|vertaal|corrigeer|vat |herschrijf|leg uit)",
+        "перевед\\p{L}*|исправ\\p{L}*|перефразируй\\p{L}*|сократи\\p{L}*|перескаж\\p{L}*|объясни\\p{L}*|翻译|翻譯|校对|总结|概括|改写|润色|解释|翻訳|訳し|要約|校正|言い換え|説明し|번역|요약|교정|설명|ترجم|لخص|لخّص|صحح|صحّح|اشرح|अनुवाद|सारांश",
+      ].join("|"),
+      "iu",
+    ),
 )
 const MOST_BEFORE_COLON = 80
 
@@ -32,7 +36,7 @@ interface Making {
 }
 
 /** Without an article, "about" tells that one thing is meant. */
-const MAKING: readonly Making[] = [
+const waysOfMaking = madeOnce((): readonly Making[] => [
   {
     one: /^(?:(?:please|now|then|ok(?:ay)?|also),? )*(?:write|compose|draft|create|make|design|draw|paint|generate|tell|sing|build|implement|prepare|give|invent|come up with)(?: me| us)? (?:an?|one|some|two|three|five|ten|\d+) /iu,
     about: /(?<=^[^,;]*)\b(?:always|never)\b[^,;]*/iu,
@@ -76,7 +80,7 @@ const MAKING: readonly Making[] = [
     about: /(?:عن|حول) .*/u,
   },
   { one: /के बारे में .*(?:लिख|बना|सुना)/u, about: /^.*के बारे में/u },
-]
+])
 
 /** At the end, after a comma or a dash. What I said myself is no such thing. */
 const ATTRIBUTED =
@@ -86,8 +90,8 @@ const ATTRIBUTED =
 function ownPart(sentence: string): string {
   if (ATTRIBUTED.test(sentence)) return ""
   const colon = sentence.slice(0, MOST_BEFORE_COLON).indexOf(":")
-  if (colon > 0 && TEXT_FOLLOWS.test(sentence.slice(0, colon))) return sentence.slice(0, colon)
-  const making = MAKING.find(({ one }) => one.test(sentence))
+  if (colon > 0 && textFollows().test(sentence.slice(0, colon))) return sentence.slice(0, colon)
+  const making = waysOfMaking().find(({ one }) => one.test(sentence))
   return making ? sentence.replace(making.about, "").trim() : sentence
 }
 

@@ -2,6 +2,7 @@
  * Step 4, check. How the audit compares texts: as sequences of lower-case words, so that line breaks, markdown, punctuation and capitals
  * make no difference. A Chinese, Japanese or Korean character is a word of its own.
  */
+import { madeOnce } from "../../../base/made-once.ts"
 import { exactNamesIn, type NameKind } from "../../../messages/exact-names.ts"
 
 const TOKEN =
@@ -94,14 +95,17 @@ const NEGATION_OTHER =
 export const isNegated = (text: string): boolean => NEGATION_LATIN.test(text) || NEGATION_OTHER.test(text)
 
 /** They fit any conversation, so they prove nothing. */
-const ANYWHERE = contentWords(
-  "summary conversation session primary request intent key technical concepts files code sections errors fixes problem solving all user messages pending tasks current work optional next step completed context continuing help part go went going start end finish done proceed progress far state title specification functions workflow corrections codebase system documentation learnings results worklog the 的 是 了 在 和 有 不 我 你 他 她 这 那 一 个 们 就 也 都 要 会 到 说 为 上 下 中 に は を の が で と した です ます",
+const anywhere = madeOnce(() =>
+  contentWords(
+    "summary conversation session primary request intent key technical concepts files code sections errors fixes problem solving all user messages pending tasks current work optional next step completed context continuing help part go went going start end finish done proceed progress far state title specification functions workflow corrections codebase system documentation learnings results worklog the 的 是 了 在 和 有 不 我 你 他 她 这 那 一 个 们 就 也 都 要 会 到 说 为 上 下 中 に は を の が で と した です ます",
+  ),
 )
 const NUMBER = /^\d+$/
 
 /** Words that only some conversations have. Without their endings. */
 export function ownWords(text: string): readonly string[] {
-  return [...contentWords(text)].filter((word) => !ANYWHERE.has(word) && !NUMBER.test(word))
+  const common = anywhere()
+  return [...contentWords(text)].filter((word) => !common.has(word) && !NUMBER.test(word))
 }
 
 export type NameClass = "paths" | "identifiers" | "hashes" | "versions"
