@@ -13,6 +13,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   mailbox: "packages/core/bench/mailbox.ts",
   estimator: "packages/core/bench/estimator.ts",
   import: "packages/core/bench/import.ts",
+  start: "packages/cli/bench/start.ts",
   sim: "packages/sim/bench/requests.ts",
   policies: "packages/lab/bench/policies.ts",
   recall: "packages/lab/bench/recall.ts",

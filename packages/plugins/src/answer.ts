@@ -3,8 +3,10 @@ import { StrataError } from "@strata/core"
 import { reasonOf } from "@strata/core/internal/base/errors"
 import { answerCarry, type CarryRequest, uncompacted } from "./carry-request.ts"
 import { CLIENTS, type Environment } from "./clients.ts"
-import { type LearnRequest, learn, type MemoriesRequest, memories } from "./memories.ts"
+import type { LearnRequest, MemoriesRequest } from "./memories.ts"
 import { type ObserveRequest, observe } from "./observe.ts"
+
+const loadMemories = () => import("./memories.ts") // they open the project's memory, which a compaction does not need
 
 type Request = Readonly<Record<string, unknown>>
 
@@ -12,8 +14,8 @@ type Request = Readonly<Record<string, unknown>>
 const ANSWERS: Readonly<Record<string, (request: Request, env: Environment) => Promise<object>>> = {
   carry: (request, env) => answerCarry(request as unknown as CarryRequest, env),
   undo: (request, env) => uncompacted(request as unknown as CarryRequest, env),
-  learn: (request, env) => learn(request as unknown as LearnRequest, env),
-  memories: (request, env) => memories(request as unknown as MemoriesRequest, env),
+  learn: async (request, env) => (await loadMemories()).learn(request as unknown as LearnRequest, env),
+  memories: async (request, env) => (await loadMemories()).memories(request as unknown as MemoriesRequest, env),
   observe: (request, env) => observe(request as unknown as ObserveRequest, env),
 }
 

@@ -1,7 +1,7 @@
 /** Keys while a menu is open, or while earlier inputs are searched. They come before everything else that a key does. */
 import { completed, type Menu, withSelected } from "./completion.ts"
 import { foundInput, type HistorySearch, nextMatch, withQuery } from "./history-search.ts"
-import type { KeyTarget } from "./keyboard.ts"
+import type { KeyTarget } from "./key-target.ts"
 import type { Intent } from "./keys.ts"
 
 /** Returns whether the key was for the menu. */

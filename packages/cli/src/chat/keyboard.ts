@@ -1,32 +1,17 @@
 /** What keys do: answer an open question, edit the input line, or call the chat. */
 import type { PermissionMode } from "@strata/core"
-import type { Completer } from "./completer.ts"
 import { menuFor } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"
 import { turned, type Window } from "./dialog-layout.ts"
 import { type Editor, EMPTY_EDITOR, edit, editorWith, insert, moveLine } from "./editor.ts"
 import { searchFrom } from "./history-search.ts"
 import { type InputHistory, step } from "./input-history.ts"
+import type { KeyTarget } from "./key-target.ts"
 import { pressInMenu, pressInSearch } from "./keyboard-menu.ts"
 import type { Intent } from "./keys.ts"
 import { completeCommand } from "./slash-commands.ts"
-import type { ChatStore } from "./store.ts"
 
 const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass needs its name typed
-
-/** What keys act on: a chat, or one that is still being opened. */
-export interface KeyTarget {
-  readonly store: ChatStore
-  readonly completer: Completer
-  submit(text: string): void
-  /** Stops what runs. */
-  interrupt(): void
-  nextMode(): void
-  /** Shows the nth folded item, counted from the newest. */
-  expand(nth: number): void
-  print(title: string, lines: readonly string[]): void
-  leave(): void
-}
 
 export function press(chat: KeyTarget, given: Intent, window: Window): void {
   const intent = withoutLongText(chat, given)

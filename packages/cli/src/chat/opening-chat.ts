@@ -8,7 +8,7 @@ import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import type { Workspace } from "../session.ts"
 import { Completer } from "./completer.ts"
 import { type HistoryFile, historyFile } from "./input-history.ts"
-import type { KeyTarget } from "./keyboard.ts"
+import type { KeyTarget } from "./key-target.ts"
 import { Pastes } from "./pastes.ts"
 import { projectFiles } from "./project-files.ts"
 import { SLASH_COMMANDS } from "./slash-commands.ts"
@@ -47,8 +47,11 @@ export class OpeningChat implements KeyTarget {
   }
 
   submit(text: string): void {
-    if (this.#isHandedOver) return this.#chat?.submit(text)
-    if (text.trim() === "") return
+    if (this.#isHandedOver) this.#chat?.submit(text)
+    else if (text.trim() !== "") this.#keep(text)
+  }
+
+  #keep(text: string): void {
     this.store.dispatch({ type: "submitted", text })
     this.inputs.add(text).catch((error: unknown) => this.store.fail(error))
     this.#wait({ kind: "line", line: { uuid: `early-${++this.#sent}`, text } })

@@ -1,0 +1,16 @@
+/** What a chat has to offer to the keyboard, also while its conversation is being opened. */
+import type { Completer } from "./completer.ts"
+import type { ChatStore } from "./store.ts"
+
+export interface KeyTarget {
+  readonly store: ChatStore
+  readonly completer: Completer
+  submit(text: string): void
+  /** Stops what runs. */
+  interrupt(): void
+  nextMode(): void
+  /** Shows the nth folded item, counted from the newest. */
+  expand(nth: number): void
+  print(title: string, lines: readonly string[]): void
+  leave(): void
+}
