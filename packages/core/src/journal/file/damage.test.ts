@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
-import { appendFile, mkdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises"
+import { appendFile, mkdir, readFile, rename, rm, stat, symlink, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -340,15 +340,17 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
     await written(2)
     const { journal: path, lock } = pathsIn(root)
     const one = await openJournal(root)
-    const first = await readFile(lock, "utf8")
-    await rm(lock)
+    await rename(lock, `${lock}-one`)
     const two = await openJournal(root)
-    const second = await readFile(lock, "utf8")
+    await rename(lock, `${lock}-two`)
+    const holding = async (own: string, work: () => Promise<void>) => {
+      await rename(`${lock}-${own}`, lock) // each looks for its own
+      await work()
+      await rename(lock, `${lock}-${own}`)
+    }
     for (let number = 0; number < 5; number++) {
-      await writeFile(lock, first) // each looks for its own
-      await one.append([userEntry(`one ${number} ${"x".repeat(number)}`)])
-      await writeFile(lock, second)
-      await two.append([userEntry(`two ${number}`)])
+      await holding("one", () => one.append([userEntry(`one ${number} ${"x".repeat(number)}`)]))
+      await holding("two", () => two.append([userEntry(`two ${number}`)]))
     }
     await one.close()
     await two.close()

@@ -82,20 +82,13 @@ export function sessionMemory(options: Extractor): SessionMemory {
 
   /** Waits for the update that runs. False if a newer one waits in its place. */
   async function isNewestWhenFree(signal: AbortSignal): Promise<boolean> {
-    if (!running) {
-      waiting?.giveUp()
-      waiting = undefined
-      return true
-    }
     const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>()
     waiting?.giveUp()
     const own = { giveUp }
     waiting = own
     while (running && !signal.aborted && waiting === own)
       await unlessInterrupted(signal, Promise.race([running.done, givenUp]))
-    if (waiting !== own) return false
-    waiting = undefined
-    return true
+    return waiting === own
   }
 
   /** Sets `running` before the first await: nothing may come between the check and the start. */
@@ -143,7 +136,10 @@ export function sessionMemory(options: Extractor): SessionMemory {
       const figures = { ...figuresFrom(context.flags), ...(isOffline(options.model) ? FREE : {}) }
       if (!isDue(context, figures) && !waiting) return undefined
       if (!isAffordable(context, figures)) return undefined
-      if (!(await isNewestWhenFree(context.signal))) return undefined
+      if (running) {
+        if (!(await isNewestWhenFree(context.signal))) return undefined
+      } else waiting?.giveUp() // it has not noticed yet that it could run
+      waiting = undefined
       // only now is it known what the previous update cost
       return context.signal.aborted || !isAffordable(context, figures) ? undefined : start(context, figures)
     },

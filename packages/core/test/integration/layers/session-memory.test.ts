@@ -16,6 +16,7 @@ import { isBareTemplate } from "../../../src/layers/3-session-memory/notes.ts"
 import { ownText } from "../../../src/layers/3-session-memory/prompt.ts"
 import { parseNotes } from "../../../src/layers/3-session-memory/sections.ts"
 import { type SessionMemory, sessionMemory } from "../../../src/layers/3-session-memory/session-memory.ts"
+import type { Layer } from "../../../src/layers/layer.ts"
 import { read } from "../../../src/tools/files/read.ts"
 import { summarise } from "../../../src/views/ledger/ledger.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
@@ -283,6 +284,27 @@ describe("layer 3 from end to end", () => {
     expect(resultsIn(forks[1]!)).toHaveLength(30)
     const [, second] = await decisions(agent, "notes-updated")
     expect(second!.throughUuid).toBe(agent.conversation.views.context.newest!.uuid)
+  })
+
+  test("L3-4 the layers after it see an update as soon as it begins, so none of them does the same work", async () => {
+    const seen: boolean[] = []
+    const { agent, sizes } = await notetaking({
+      script: rounds(30, 1_000),
+      makeLayers: (surroundings) => {
+        const memory = sessionMemory(surroundings)
+        const looking: Layer = {
+          name: "looking",
+          async afterResponse() {
+            seen.push(memory.running() !== undefined)
+            return undefined
+          },
+        }
+        return [memory, looking]
+      },
+    })
+    await go(agent)
+    const first = sizes.findIndex((size) => size >= 10_000)
+    expect(seen.slice(0, first + 1)).toEqual([...Array(first).fill(false), true])
   })
 
   test("L5-9 an update that waited is checked against the budget after the first one is paid", async () => {
