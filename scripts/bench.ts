@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process"
 
 const BENCHES: Readonly<Record<string, string>> = {
   turn: "packages/core/bench/turn.ts",
+  conversations: "packages/core/bench/conversations.ts",
   survey: "packages/core/bench/survey.ts",
   planner: "packages/core/bench/planner.ts",
   compact: "packages/core/bench/compact.ts",

@@ -42,6 +42,13 @@ describe("BEY-8 the command", () => {
     expect(await ended).toBe(0)
   })
 
+  test("names the brain that answers where none was asked for", async () => {
+    const { child, nextLine, ended } = run("--port", "0")
+    expect(await nextLine()).toMatch(/^Strata simulator \(worker\) on http/)
+    child.kill("SIGTERM")
+    expect(await ended).toBe(0)
+  })
+
   test.each([
     { options: ["--brain", "nobody"], sentence: /^There is no brain named "nobody"\. The brains are: worker, .*\.$/ },
     { options: ["--brain", "scripted"], sentence: /^The brain "scripted" needs --script <file>\.$/ },

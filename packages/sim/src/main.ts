@@ -168,7 +168,7 @@ async function main() {
     })
   }
   const token = options.token ? "" : `, control token ${simulator.token}`
-  console.log(`Strata simulator (${options.brain}) on ${simulator.url}${token}`)
+  console.log(`Strata simulator (${brainName(options)}) on ${simulator.url}${token}`)
 }
 
 try {
