@@ -115,7 +115,8 @@ const isText = (value: unknown) => typeof value === "string"
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 
 /** The conversation as one that waits. Sub-agents do not: what they heard is the agent's words. */
-export function asWaiting({ journal, views }: LayerContext): WaitingConversation | undefined {
+export function asWaiting(context: LayerContext): WaitingConversation | undefined {
+  const { journal, views } = context
   const { project, id, under } = journal.address
   if (under !== undefined) return undefined
   const spent = spentOn(views.ledger.lines.values())
