@@ -143,8 +143,8 @@ async function openMemory(
   const canKeep = kind === "project" && !isReadOnly && directory !== undefined
   const open = () => openedMemory({ files, clock, isReadOnly, past, ...(canKeep ? { directory } : {}) })
   const key = JSON.stringify([directory, kind, mode, cwd, past?.root])
-  // a clock of your own is for you alone
-  const shared = directory !== undefined && clock === systemClock ? memories.use(key, open) : unshared(open())
+  // only in our own store: another one may keep other files under the same name. A clock of your own is for you alone
+  const shared = past && clock === systemClock ? memories.use(key, open) : unshared(open())
   const { bank, recall } = shared.value
   return {
     ...{ kind, mode, files, bank, recall, daily: dailySpend(files), quota: new Quota() },

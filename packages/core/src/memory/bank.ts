@@ -126,12 +126,21 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
 
   let last: Snapshot | undefined
 
-  async function settled(): Promise<Snapshot> {
+  /** One look after another: what is reported to one look is not reported again. */
+  let looking: Promise<unknown> = Promise.resolve()
+
+  function settled(): Promise<Snapshot> {
     if (!watch) return settledNow()
-    if ((await watch.isUnchanged()) && last) return last
-    await watch.follow(last?.texts.keys() ?? []) // before they are read, or a change in between would be missed
+    const look = looking.then(() => lookAgain(watch))
+    looking = look.catch(() => undefined)
+    return look
+  }
+
+  async function lookAgain(reported: MemoryWatch): Promise<Snapshot> {
+    if ((await reported.isUnchanged()) && last) return last
+    await reported.follow(last?.texts.keys() ?? []) // before they are read, or a change in between would be missed
     do last = await settledNow()
-    while (!(await watch.follow(last.texts.keys())))
+    while (!(await reported.follow(last.texts.keys())))
     return last
   }
 

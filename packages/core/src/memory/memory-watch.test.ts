@@ -69,6 +69,16 @@ linux(
   },
 )
 
+linux("L5-11 an edit by hand shows to all conversations that ask at the same moment", async () => {
+  const { files, directory } = await memoryOf(3)
+  const bank = watched(files)
+  await bank.all()
+  await bank.all()
+  writeFileSync(join(directory, "one.md"), "The heron sleeps.\n")
+  const asked = await Promise.all([1, 2, 3].map(() => bank.all()))
+  expect(asked.map((memories) => memories.length)).toEqual([4, 4, 4])
+})
+
 linux(
   "L5-11 while no file changes, nothing is looked at; an edit by hand shows at once, also in a folder",
   async () => {

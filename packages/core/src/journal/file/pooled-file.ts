@@ -2,10 +2,9 @@
  * A file that gives its descriptor back while no one uses it: a server has thousands of conversations, and a process about a thousand
  * descriptors. The files used last stay open. One that is opened again must still be the same file.
  */
-import { constants } from "node:fs"
+import { constants, writeSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { ClosedError } from "../../base/errors.ts"
-import { appendBytes } from "./append-bytes.ts"
 import { FILE_MODE } from "./layout.ts"
 
 const MOST_OPEN = 128
@@ -112,6 +111,15 @@ export class PooledFile implements ByteSource {
     void handle.close()
     return true
   }
+}
+
+/** Up to here the write itself takes less time than handing it to another thread and waiting for the answer. */
+const AT_ONCE_BYTES = 128 * 1024
+
+/** Resolves when all bytes are written. A failure may leave some of them. */
+async function appendBytes(handle: FileHandle, bytes: Buffer): Promise<void> {
+  if (bytes.length > AT_ONCE_BYTES) await handle.appendFile(bytes)
+  else for (let done = 0; done < bytes.length; ) done += writeSync(handle.fd, bytes, done)
 }
 
 function closeOldest(): void {
