@@ -10,6 +10,7 @@ export class InFlightFile implements InFlightLog, KeptRequests {
   readonly #path: string
   readonly #open = new Set<string>()
   #file: number | undefined
+  #isUsed = false
 
   constructor(path: string) {
     this.#path = path
@@ -32,6 +33,7 @@ export class InFlightFile implements InFlightLog, KeptRequests {
   over(id: string): void {
     if (!this.#open.delete(id)) return
     this.#write((file) => (this.#open.size === 0 ? ftruncateSync(file) : writeSync(file, lineOf({ over: id }))))
+    if (this.#open.size === 0) this.#giveBack()
   }
 
   /** What was left is in the journal. */
@@ -40,16 +42,21 @@ export class InFlightFile implements InFlightLog, KeptRequests {
   }
 
   close(): void {
-    if (this.#file === undefined) return
-    closeSync(this.#file)
+    this.#giveBack()
+    if (this.#isUsed && this.#open.size === 0) this.clear()
+  }
+
+  /** Its descriptor: a server has thousands of conversations without a request. */
+  #giveBack(): void {
+    if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined
-    if (this.#open.size === 0) this.clear()
   }
 
   /** A full disk costs only the estimate after a kill. The journal's own next line reports it. */
   #write(write: (file: number) => unknown): void {
     try {
       this.#file ??= openSync(this.#path, "a", FILE_MODE)
+      this.#isUsed = true
       write(this.#file)
     } catch {}
   }

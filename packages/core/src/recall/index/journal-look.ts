@@ -11,6 +11,8 @@ const EXTENSION = ".jsonl"
 const LOCK_EXTENSION = ".lock"
 /** Journals that are looked at each time even if no one has them open: they were written last. */
 const RECENT = 16
+/** Journals that someone has open, maybe on another machine. */
+const MOST_LOCKED = 32
 /** More that were written since are no longer a few. */
 const MOST_GROWING = 100
 /** A write that no one reported is noticed after this. */
@@ -79,18 +81,19 @@ export class JournalLook {
     if (last && now - last.at < ALL_AGAIN_MS && (isSame || (reported && reported.size > 0))) {
       const names = [...(reported ?? [])]
       const told = names.flatMap((name) => [...idOf(name, EXTENSION), ...idOf(name, LOCK_EXTENSION)])
-      const growing = [...new Set([...last.growing, ...told])]
-      if (growing.length <= MOST_GROWING) {
-        const looked = [...new Set([...growing, ...unread])]
+      if (told.length <= MOST_GROWING) {
+        const looked = [...new Set([...last.growing, ...told, ...unread])]
         const journals = this.#sizes(looked)
-        this.#last = { ...last, changed, growing: growing.filter((id) => journals.has(id)) }
+        this.#last = { ...last, changed, growing: last.growing.filter((id) => journals.has(id)) }
         return { journals, isAll: false, gone: looked.filter((id) => !journals.has(id)) }
       }
     }
     const names = changed === 0n ? [] : readdirSync(this.#directory)
     const journals = this.#sizes(names.flatMap((name) => idOf(name, EXTENSION)))
     const locked = names.flatMap((name) => idOf(name, LOCK_EXTENSION))
-    const growing = [...new Set([...[...journals.keys()].slice(0, RECENT), ...locked])]
+    // a server has thousands open, and its own writes are reported
+    const elsewhere = locked.length <= MOST_LOCKED ? locked : []
+    const growing = [...new Set([...[...journals.keys()].slice(0, RECENT), ...elsewhere])]
     const isSettled = reported !== undefined || Date.now() - Number(changed / 1_000_000n) > TIME_STEP_MS
     this.#last = { changed: isSettled ? changed : -1n, at: now, growing }
     return { journals, isAll: true, gone: [] }
