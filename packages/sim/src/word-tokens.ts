@@ -44,8 +44,12 @@ function countByTokenizer(text: string): number {
 }
 
 const encoder = new TextEncoder()
+const FOUR = 4 // bytes that are read at once
 /** The piece that is being counted, and `END`. */
-const bytes = new Uint8Array(3 * PIECE + 1)
+const bytes = new Uint8Array(3 * PIECE + 2 * FOUR)
+const view = new DataView(bytes.buffer)
+const fourAt = (at: number): number => view.getInt32(at, true)
+const MIX = 0x9e3779b1
 
 /** Tokens of at most `PIECE` characters. */
 export function countPiece(piece: string): number {
@@ -55,17 +59,14 @@ export function countPiece(piece: string): number {
   let tokens = 0
   for (let at = 0; at < written; ) {
     const first = kindAt(at)
-    let end = at
-    let hash = 0
-    if (isLetter(first) || ((first === MARK || first === BLANK) && isLetter(kindAt(at + 1)))) {
+    let end = at + 1
+    if (isLetter(first) || ((first === MARK || first === BLANK) && isLetter(kindAt(end)))) {
       // most words: perhaps a mark or a blank, then capitals, then small letters, then an English contraction
-      if (!isLetter(first)) hash = mixed(hash, bytes[end++]!)
-      for (; kindAt(end) === UPPER; end++) hash = mixed(hash, bytes[end]!)
-      for (; kindAt(end) === LOWER; end++) hash = mixed(hash, bytes[end]!)
-      if (bytes[end] === APOSTROPHE)
-        for (const after = end + contractionAt(end); end < after; end++) hash = mixed(hash, bytes[end]!)
-    } else for (const after = endOfOther(at, first); end < after; end++) hash = mixed(hash, bytes[end]!)
-    tokens += end - at === 1 ? 1 : tokensOf(piece, { start: at, end, hash })
+      if (first !== LOWER) while (kindAt(end) === UPPER) end++
+      end = endOfLower(end)
+      if (bytes[end] === APOSTROPHE) end += contractionAt(end)
+    } else end = endOfOther(at, first)
+    tokens += end - at === 1 ? 1 : tokensOf(piece, { start: at, end })
     at = end
   }
   return tokens
@@ -73,7 +74,15 @@ export function countPiece(piece: string): number {
 
 const kindAt = (at: number): number => KINDS[bytes[at]!]!
 const isLetter = (kind: number): boolean => kind === UPPER || kind === LOWER
-const mixed = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x9e3779b1)
+
+/** After the first sum the high bit of a byte says that it is at least `a`, after the second that it is more than `z`. */
+function endOfLower(start: number): number {
+  for (let at = start; ; at += FOUR) {
+    const four = fourAt(at)
+    const others = ~((four + 0x1f1f1f1f) & ~(four + 0x05050505)) & 0x80808080
+    if (others !== 0) return at + ((31 - Math.clz32(others & -others)) >> 3)
+  }
+}
 
 /** Where a word without letters ends. */
 function endOfOther(at: number, first: number): number {
@@ -113,48 +122,51 @@ function endOfBlanks(start: number): number {
   return bytes[at] === END || at - start === 1 ? at : at - 1
 }
 
-/** Known words: an open hash table over one store of their bytes. It is emptied when it is full. */
-const SLOTS = 1 << 18
+/**
+ * Known words: an open hash table, emptied when it is full. A slot has all of its word, as numbers of four bytes, so that one place in
+ * memory is read and no byte is compared by itself.
+ */
+const SLOTS = 1 << 17
 const MOST_WORDS = SLOTS / 2
-const LONGEST = 48 // characters; longer words seldom come again
-/** Two numbers for each slot, which are in one cache line: the hash, and `place * 4096 + length * 64 + tokens`. The second is 0 if it is free. */
-const table = new Int32Array(2 * SLOTS)
-const stored = new Uint8Array(1 << 20)
+const LONGEST = 28 // characters; longer words seldom come again
+const SLOT = 8 // numbers: `length * 64 + tokens`, or 0 if the slot is free; the end of the word; the word up to its end
+const table = new Int32Array(SLOT * SLOTS)
 let words = 0
-let filled = 0
 
 interface Word {
   readonly start: number
   readonly end: number
-  readonly hash: number
 }
 
-function tokensOf(piece: string, { start, end, hash }: Word): number {
+function tokensOf(piece: string, word: Word): number {
+  const { start, end } = word
   const length = end - start
   if (length > LONGEST) return countByTokenizer(piece.slice(start, end))
+  const tail = length < FOUR ? fourAt(start) & (-1 >>> (8 * (FOUR - length))) : fourAt(end - FOUR)
+  let hash = Math.imul(tail ^ length, MIX)
+  for (let at = start; at < end - FOUR; at += FOUR) hash = Math.imul(hash ^ (hash >>> 15) ^ fourAt(at), MIX)
   let slot = slotOf(hash)
-  for (let entry = table[slot + 1]!; entry !== 0; entry = table[slot + 1]!) {
-    if (table[slot] === hash && ((entry >>> 6) & 63) === length && isStoredAt(entry >>> 12, start, end))
-      return entry & 63
-    slot = (slot + 2) & (2 * SLOTS - 1)
+  for (let entry = table[slot]!; entry !== 0; entry = table[slot]!) {
+    if (entry >>> 6 === length && table[slot + 1] === tail && startsAt(slot + 2, word)) return entry & 63
+    slot = (slot + SLOT) & (SLOT * SLOTS - 1)
   }
   const tokens = countByTokenizer(piece.slice(start, end))
-  if (words >= MOST_WORDS || filled + length > stored.length) {
+  if (words >= MOST_WORDS) {
     table.fill(0)
-    words = filled = 0
+    words = 0
     slot = slotOf(hash)
   }
-  table[slot] = hash
-  table[slot + 1] = filled * 4096 + length * 64 + tokens
-  stored.set(bytes.subarray(start, end), filled)
-  filled += length
+  table[slot] = length * 64 + tokens
+  table[slot + 1] = tail
+  for (let at = start, there = slot + 2; at < end - FOUR; at += FOUR) table[there++] = fourAt(at)
   words++
   return tokens
 }
 
-const slotOf = (hash: number): number => 2 * ((hash ^ (hash >>> 15)) & (SLOTS - 1))
+const slotOf = (hash: number): number => SLOT * ((hash ^ (hash >>> 15)) & (SLOTS - 1))
 
-function isStoredAt(place: number, start: number, end: number): boolean {
-  for (let at = start, there = place; at < end; at++, there++) if (bytes[at] !== stored[there]) return false
+/** Whether the slot has the word up to its last four bytes. */
+function startsAt(place: number, { start, end }: Word): boolean {
+  for (let at = start, there = place; at < end - FOUR; at += FOUR) if (table[there++] !== fourAt(at)) return false
   return true
 }
