@@ -7,7 +7,7 @@ import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSyn
 import { join } from "node:path"
 import { isTestFile } from "../source-parts.ts"
 import { DECLARATIONS } from "../structure/published-declarations.ts"
-import { bundleLibrary } from "./bundle.ts"
+import { bundleLibrary, INSIDE } from "./bundle.ts"
 import { bundleProgram, OUTSIDE } from "./bundle-program.ts"
 import { importsOf, packageNameOf, withCompiledPaths, withOptionalTypes } from "./imports.ts"
 import { compiled, publishedManifest } from "./manifest.ts"
@@ -120,7 +120,7 @@ function finish(one: BuiltPackage, built: readonly BuiltPackage[]): BuiltPackage
 }
 
 /**
- * Its own dependencies, and those of our packages inside its bundle. Of our packages, it needs those that it still imports. A program has its
+ * Its own dependencies, and those of our packages inside its bundle. Of what can be inside, it needs what it still imports. A program has its
  * libraries inside.
  */
 function dependenciesOf(one: BuiltPackage, built: readonly BuiltPackage[]): Record<string, string> {
@@ -136,7 +136,7 @@ function dependenciesOf(one: BuiltPackage, built: readonly BuiltPackage[]): Reco
   if (!isLibrary(manifest))
     return sorted(Object.entries({ ...theirs, ...dependencies }).filter(([name]) => OUTSIDE.has(name)))
   return sorted([
-    ...Object.entries(dependencies).filter(([name]) => !ours.has(name) || imported.has(name)),
+    ...Object.entries(dependencies).filter(([name]) => !(ours.has(name) || INSIDE.has(name)) || imported.has(name)),
     ...Object.entries(theirs).filter(
       ([name]) => imported.has(name) && !(name in dependencies) && !(name in peerDependencies),
     ),
