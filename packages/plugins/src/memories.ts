@@ -150,7 +150,7 @@ async function found(memory: ProjectMemory, request: MemoriesRequest): Promise<M
       ...{ type: "user", uuid: word.uuid, parentUuid: null, timestamp: word.timestamp },
       message: { role: "user", content: text },
     },
-    ...{ said: [], inView: { files, passages: new Set() }, shows: () => false, now, gone },
+    ...{ said: [], inView: { files, messages: new Set() }, shows: () => false, now, gone },
     ...{ limit: MOST_AT_ONCE, mostTokens: MEMORY_TOKENS, estimate },
   })
   const attachments = [...(standing ? [standing] : []), ...recalled]

@@ -3,7 +3,7 @@
  * nothing fits. The caller attaches the choice and excludes it from then on.
  */
 import type { Found, SearchAnswer } from "./answer/choose.ts"
-import type { Question } from "./answer/ranking.ts"
+import type { Holding, Question } from "./answer/ranking.ts"
 import { doubtOf } from "./doubt.ts"
 import { MemorySearch, type SearchableMemory } from "./memory-search.ts"
 import { isExactName, questionTerms } from "./passages/passage-terms.ts"
@@ -51,7 +51,7 @@ export interface RecallQuestion {
     /** Conversations, such as the current one: neither what was said in them nor memories that come from them. */
     readonly conversations?: ReadonlySet<string>
     /** Uuids of messages already attached. */
-    readonly messages?: ReadonlySet<string>
+    readonly messages?: Holding
   }
 }
 
@@ -109,7 +109,7 @@ export class MemoryRecall<M extends RecallableMemory> {
     const known = messagesOf([...retired, ...memories.map(({ memory }) => memory)])
     const passages = await this.#passages(question, Math.min(MOST_PASSAGES, limit - memories.length), {
       conversations: exclude.conversations ?? new Set(),
-      messages: new Set([...known, ...(exclude.messages ?? [])]),
+      messages: { has: (uuid) => known.has(uuid) || exclude.messages?.has(uuid) === true },
     })
     return [...memories, ...passages]
   }
@@ -122,7 +122,7 @@ export class MemoryRecall<M extends RecallableMemory> {
   async #passages(
     question: Question,
     places: number,
-    exclude: { readonly conversations: ReadonlySet<string>; readonly messages: ReadonlySet<string> },
+    exclude: { readonly conversations: ReadonlySet<string>; readonly messages: Holding },
   ): Promise<readonly Recalled<M>[]> {
     const { journals } = this.#options
     if (!journals || places <= 0) return []

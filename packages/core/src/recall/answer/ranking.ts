@@ -7,6 +7,9 @@ import type { Passage } from "../passages/passage.ts"
 import { type PassageColumns, PERSON_WEIGHT } from "../passages/passage-columns.ts"
 import type { TimeSpan } from "./named-time.ts"
 
+/** A set, or several that are asked as one. */
+export type Holding = Pick<ReadonlySet<string>, "has">
+
 export interface Question {
   readonly text: string
   /** What the conversation is about, the newest last. It helps to choose, but cannot make a passage fit by itself. */
@@ -23,7 +26,7 @@ export interface Question {
   readonly leastCoverage?: number
   /** Only this source. Default: all. */
   readonly source?: string
-  readonly exclude?: { readonly sources?: ReadonlySet<string>; readonly messages?: ReadonlySet<string> }
+  readonly exclude?: { readonly sources?: ReadonlySet<string>; readonly messages?: Holding }
   /** A factor for what a source has, for what its owner knows about it. Default: 1. */
   readonly prior?: (source: string) => number
   /** Lists the best of each source only. Default: false. */

@@ -6,6 +6,7 @@ import { ownText } from "../../../memory/own-words.ts"
 import { type Attachment, fenced } from "../../../messages/attachments.ts"
 import { textOf } from "../../../messages/blocks.ts"
 import { contentOf, type UserMessage } from "../../../messages/messages.ts"
+import type { Holding } from "../../../recall/answer/ranking.ts"
 import type { MemoryRecall, Recalled } from "../../../recall/memory-recall.ts"
 import { ageOfDays, doubtPhrase, sourcePhrase } from "./age.ts"
 import { passagePath } from "./shown.ts"
@@ -18,8 +19,8 @@ interface RecallInput {
   readonly message: UserMessage
   /** All that the person said here, the newest last. A conversation that this one was copied from has it too. */
   readonly said: readonly { readonly uuid: string; readonly text: string }[]
-  /** Memories, and messages of past conversations, that were attached before. */
-  readonly inView: { readonly files: ReadonlySet<string>; readonly passages: ReadonlySet<string> }
+  /** Memories that were attached before, and the uuids of messages that were attached or said here. */
+  readonly inView: { readonly files: ReadonlySet<string>; readonly messages: Holding }
   /** Whether a message of the conversation has this text in it. Spaces count once. */
   readonly shows: (text: string) => boolean
   readonly now: Date
@@ -46,7 +47,7 @@ export async function recallFor(input: RecallInput): Promise<readonly Attachment
     limit,
     exclude: {
       memories: inView.files,
-      messages: new Set([...inView.passages, ...said.map(({ uuid }) => uuid)]),
+      messages: inView.messages,
       conversations: new Set([conversation]),
     },
   })

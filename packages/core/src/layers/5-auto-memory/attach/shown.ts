@@ -2,6 +2,7 @@
 
 import { type Entry, isMessage } from "../../../journal/entries.ts"
 import type { Attachment, RecalledMemory } from "../../../messages/attachments.ts"
+import type { Holding } from "../../../recall/answer/ranking.ts"
 import type { Views } from "../../../views/views.ts"
 
 const BETWEEN = "#" // a conversation and one of its messages
@@ -19,10 +20,13 @@ export class MemoryInView {
   /** Memories that were attached. */
   readonly files = new Set<string>()
   /** Messages of past conversations that were attached. */
-  readonly passages = new Set<string>()
+  readonly #passages = new Set<string>()
   /** The person's messages that were looked at. */
   readonly looked = new Set<string>()
   isStarted = false
+  /** The person's messages here, as far as someone has asked for them. */
+  readonly #said = new Set<string>()
+  #saidUpTo = 0
 
   constructor(views: Views) {
     this.#views = views
@@ -37,6 +41,13 @@ export class MemoryInView {
     return views === this.#views && views.compactions.count === this.#boundaries
   }
 
+  /** Messages that the conversation has: attached, or said by the person. Only what is new is read. */
+  get messages(): Holding {
+    const { messages } = this.#views.words
+    for (; this.#saidUpTo < messages.length; this.#saidUpTo++) this.#said.add(messages[this.#saidUpTo]!.uuid)
+    return { has: (uuid) => this.#passages.has(uuid) || this.#said.has(uuid) }
+  }
+
   add(attachment: Attachment): void {
     if (attachment.type === "standing_memory") {
       this.isStarted = true
@@ -45,7 +56,7 @@ export class MemoryInView {
   }
 
   #addRecalled({ from, path, why }: RecalledMemory): void {
-    if (from === "conversation") this.passages.add(path.slice(path.lastIndexOf(BETWEEN) + 1))
+    if (from === "conversation") this.#passages.add(path.slice(path.lastIndexOf(BETWEEN) + 1))
     else this.files.add(path)
     if (why) this.looked.add(why.message)
   }
