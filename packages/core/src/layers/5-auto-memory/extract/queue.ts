@@ -30,8 +30,8 @@ export interface Extractor extends Keeper, Purses {
 export class ExtractionQueue {
   readonly #options: Extractor
   #running: Promise<void> | undefined
-  /** One that became due during another. Of several, only the newest runs. */
-  #waiting: LayerContext | undefined
+  /** One that became due during another. Of several, only the newest runs: the one before it need not wait any longer. */
+  #waiting: { readonly context: LayerContext; readonly giveUp: () => void } | undefined
   /** This conversation, as it was noted last. */
   #noted: WaitingConversation | undefined
   /** How many of the person's messages the last attempt saw. A failed one is repeated when there are more. */
@@ -55,12 +55,21 @@ export class ExtractionQueue {
     if (context.views.memories.agentWrites > context.views.memories.seenWrites) return skipped(context)
     if (context.views.context.queued.length > 0) return undefined // the person waits; the end of that query sees these messages too
     if (!this.#isDue(context) && !this.#waiting) return undefined
-    if (this.#running) this.#waiting = context
-    while (this.#running && !context.signal.aborted) await unlessInterrupted(context.signal, this.#running)
-    if (this.#waiting && this.#waiting !== context) return undefined
+    if (this.#running) await this.#itsTurn(context)
+    if (this.#waiting && this.#waiting.context !== context) return undefined
     this.#waiting = undefined
     if (context.signal.aborted || !this.#isDue(context)) return undefined
     return this.#start(context)
+  }
+
+  /** Resolves when nothing runs any more, when a newer one waits, or when the conversation closes. */
+  async #itsTurn(context: LayerContext): Promise<void> {
+    const { promise, resolve: giveUp } = Promise.withResolvers<void>()
+    this.#waiting?.giveUp()
+    this.#waiting = { context, giveUp }
+    const isNewest = () => this.#waiting?.context === context
+    while (this.#running && isNewest() && !context.signal.aborted)
+      await unlessInterrupted(context.signal, Promise.race([promise, this.#running]))
   }
 
   #isDue(context: LayerContext): boolean {
