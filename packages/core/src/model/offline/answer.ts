@@ -45,7 +45,7 @@ export function* answerSteps(asking: Asking): Steps<Answer> {
     case "notes":
       return carryOut(yield* takeNotes({ request, demand, facts }), asking)
     case "memory":
-      return carryOut(keepMemories({ request, demand, facts }), asking)
+      return carryOut(yield* keepMemories({ request, demand, facts }), asking)
     case "progress":
       return say(progressLine(facts))
   }

@@ -3,6 +3,7 @@
  * Each memory is a file with frontmatter and a line in the index. A memory already in the index is not written again.
  */
 
+import type { Steps } from "../../base/in-slices.ts"
 import { isAboutThePerson } from "../../views/record/about-the-person.ts"
 import { lastingRules } from "../../views/record/lasting-rules.ts"
 import type { Demand } from "./demand.ts"
@@ -28,9 +29,9 @@ const LONGEST_KNOWN = 30 // characters of a sentence that an index line has in a
 const WHERE = /https?:\/\/\S+/
 const AS_TEXT = /^<memory file="/m // the form in which the prompt wants the files
 
-export function keepMemories(given: { request: ReadRequest; demand: Demand; facts: Facts }): NotesStep {
+export function* keepMemories(given: { request: ReadRequest; demand: Demand; facts: Facts }): Steps<NotesStep> {
   const { request, demand, facts } = given
-  const memories = findMemories(facts, demand.prompt)
+  const memories = yield* findMemories(facts, demand.prompt)
   const folder = memoryFolder(demand.prompt)
   const toolbox = openToolbox(request)
   if (memories.length === 0) return { kind: "text", text: "Nothing to remember." }
@@ -64,15 +65,20 @@ function asText(memories: readonly Memory[], prompt: string): string {
 }
 
 /** What a summary quotes counts like what is still in view, and so does what the prompt quotes. What is in the index is kept already. */
-function findMemories(facts: Facts, prompt: string): Memory[] {
+function* findMemories(facts: Facts, prompt: string): Steps<Memory[]> {
   const [, index = ""] = /<existing_memories>([\s\S]*?)<\/existing_memories>/.exec(prompt) ?? []
-  const sentences = [...saidEarlier(prompt), ...quotedMessages(facts.earlier), ...facts.userMessages]
-    .flatMap((text) => [...lastingRules(text), ...sentencesOf(text).filter((sentence) => !mayBeRule(sentence))])
-    .filter((words) => words.length <= LONGEST_MEMORY && !index.includes(headOf(words, LONGEST_KNOWN)))
-  const memories = [...new Set(sentences)].flatMap((words): Memory[] => {
+  const sentences = new Set<string>()
+  for (const text of [...saidEarlier(prompt), ...quotedMessages(facts.earlier), ...facts.userMessages]) {
+    for (const words of [...lastingRules(text), ...sentencesOf(text).filter((sentence) => !mayBeRule(sentence))])
+      if (words.length <= LONGEST_MEMORY && !index.includes(headOf(words, LONGEST_KNOWN))) sentences.add(words)
+    yield
+  }
+  const memories: Memory[] = []
+  for (const words of sentences) {
     const type = typeOf(words)
-    return type === undefined ? [] : [{ type, words, file: `${type}-${slug(words)}.md` }]
-  })
+    if (type !== undefined) memories.push({ type, words, file: `${type}-${slug(words)}.md` })
+    yield
+  }
   return memories.slice(-MOST_MEMORIES)
 }
 

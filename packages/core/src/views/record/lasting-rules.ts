@@ -4,6 +4,7 @@
  * else says, what was, and what would be.
  */
 import { madeOnce } from "../../base/made-once.ts"
+import { remembering } from "../../base/remembering.ts"
 import { isRuleElsewhere } from "./lasting-rules-elsewhere.ts"
 import { englishRule, isEnglishRequest, type RuleLikeness } from "./lasting-rules-english.ts"
 import { sentencesIn } from "./sentences.ts"
@@ -103,7 +104,8 @@ const QUOTATION =
 /** Of a quotation, two words can be a name. More say something, and it is not the person who says it. */
 const SHORT_QUOTATION = /^.(?:[^\s]+\s?){1,2}.$/u
 
-export function lastingRules(text: string): readonly string[] {
+/** A text is asked about by those who keep rules, and again by each extraction that has it in view. */
+export const lastingRules = remembering((text): readonly string[] => {
   const sentences = sentencesIn(typedLines(text).join("\n"))
     .map((sentence) => sentence.replace(LIST_MARK, "").trim())
     .filter((sentence) => sentence.length >= SHORTEST)
@@ -112,7 +114,7 @@ export function lastingRules(text: string): readonly string[] {
   return sentences
     .filter(({ likeness }) => likeness === "rule" || (likeness === "alone" && !isWork))
     .map(({ sentence }) => sentence)
-}
+})
 
 function likenessOf(sentence: string): RuleLikeness {
   if (sentence.length > LONGEST) return "none"
