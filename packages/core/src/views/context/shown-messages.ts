@@ -30,7 +30,8 @@ export class ShownMessages {
     this.#takeClosed(flattener.closed)
     const open = this.all(flattener.open().messages)
     const closed = first.length + this.#closed.length
-    return { messages: [...first, ...this.#closed, ...open], closed, revision: this.#revision }
+    // one copy of memory: spread, each message would be taken in turn
+    return { messages: first.concat(this.#closed, open), closed, revision: this.#revision }
   }
 
   all(messages: readonly FlatMessage[]): FlatMessage[] {
