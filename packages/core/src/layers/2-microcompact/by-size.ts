@@ -13,7 +13,7 @@ import {
   type RemainingTurns,
   remainingTurns,
 } from "./payback.ts"
-import { type ClearableResult, type Survey, survey } from "./survey.ts"
+import { type ClearableResult, isFollowed, type Survey, survey } from "./survey.ts"
 
 export interface SizeFigures {
   /** Tokens of clearable results that may stay. */
@@ -86,7 +86,9 @@ function oldestUntilFits(
 /** Nothing below the warning threshold, and nothing where the plan says so. */
 export function selectBySize(context: LayerContext): Selection {
   const { flags, facts, fill, thresholds, views } = context
-  const found = survey(context) // also where it is early: the turn that reaches the threshold must not read everything
+  // also where it is early, once: the turn that reaches the threshold must not read everything. What is new is read between turns
+  if (fill.used < thresholds.warning && isFollowed(views)) return NOTHING
+  const found = survey(context)
   if (fill.used < thresholds.warning) return NOTHING
   const plan = planBySize({
     survey: found,

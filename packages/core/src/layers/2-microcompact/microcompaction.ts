@@ -7,6 +7,7 @@
  */
 
 import { grouped } from "../../base/grouped.ts"
+import { oneLater } from "../../base/one-later.ts"
 import type { DecisionDraft, DecisionOf, Draft } from "../../journal/entries.ts"
 import type { SwitchName } from "../../settings/flag-names.ts"
 import type { Flags } from "../../settings/flags.ts"
@@ -17,6 +18,7 @@ import { deletions, whyLost } from "./by-cache-edit.ts"
 import { selectBySize } from "./by-size.ts"
 import { selectByTime } from "./by-time.ts"
 import { clearing, NOTHING, WITH_OTHERS } from "./clearing.ts"
+import { isFollowed, survey } from "./survey.ts"
 
 interface MicrocompactionOptions {
   /** Called with the results that are no longer in view, so that files they showed can be read again. */
@@ -29,6 +31,7 @@ interface MicrocompactionOptions {
 
 export function microcompaction({ onCleared, isMain = true, serverClears = true }: MicrocompactionOptions = {}): Layer {
   const place = { isMain, serverClears }
+  const later = oneLater()
   return {
     name: "microcompact",
 
@@ -44,6 +47,14 @@ export function microcompaction({ onCleared, isMain = true, serverClears = true 
           if (cleared.length > 0) onCleared?.(cleared)
         },
       }
+    },
+
+    /** Reads what is new, so that the next request need not. */
+    async afterResponse({ views, flags }) {
+      if (!isFollowed(views)) return undefined
+      await later()
+      survey({ views, flags })
+      return undefined
     },
 
     requestExtras(context, sender) {

@@ -112,6 +112,9 @@ export function addThinking(list: Thinking[], thinking: Omit<Thinking, "upTo">):
 
 const followed = new WeakMap<Views, SettledFold<Looked>>()
 
+/** Whether a survey costs only what is new. */
+export const isFollowed = (views: Views): boolean => followed.has(views)
+
 /** `flags` names tools besides ours that can be cleared. They do not change while the conversation is open. */
 export function survey({ views, flags }: Surveyed): Survey {
   const plain = plainEstimator(views)

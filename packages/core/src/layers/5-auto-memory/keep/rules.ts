@@ -4,6 +4,7 @@
  */
 import { dayOf } from "../../../base/clock.ts"
 import { StrataError } from "../../../base/errors.ts"
+import { oneLater } from "../../../base/one-later.ts"
 import { findSecrets } from "../../../base/secrets/find-secrets.ts"
 import { fileNameFor } from "../../../memory/file-names.ts"
 import type { Memory, MemoryDraft, Provenance } from "../../../memory/memory.ts"
@@ -20,6 +21,7 @@ export class RuleKeeper {
   readonly #keeper: Keeper
   /** How many of the person's messages were looked at. The journal may say less for a while. */
   #heard = 0
+  readonly #later = oneLater()
 
   constructor(keeper: Keeper) {
     this.#keeper = keeper
@@ -32,6 +34,7 @@ export class RuleKeeper {
     const from = Math.max(this.#heard, views.memories.heardRules)
     const said = words.length
     this.#heard = said
+    await this.#later()
     try {
       const evidence = { conversation, words, outside: [] }
       const kept = await keepRulesIn(words.slice(from), { ...this.#keeper, now, signal, evidence })
