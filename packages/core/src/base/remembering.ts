@@ -2,7 +2,11 @@
 
 const MOST_CHARACTERS = 4_000_000 // of all remembered texts: about 8 MB
 
-export function remembering<T extends object | string>(work: (text: string) => T): (text: string) => T {
+/** `most`: texts, where only the newest are asked about again. */
+export function remembering<T extends object | string>(
+  work: (text: string) => T,
+  { most = Number.POSITIVE_INFINITY }: { readonly most?: number } = {},
+): (text: string) => T {
   const known = new Map<string, T>()
   let characters = 0
   return (text) => {
@@ -12,7 +16,7 @@ export function remembering<T extends object | string>(work: (text: string) => T
     known.set(text, made)
     characters += text.length
     for (const oldest of known.keys()) {
-      if (characters <= MOST_CHARACTERS) break
+      if (characters <= MOST_CHARACTERS && known.size <= most) break
       known.delete(oldest)
       characters -= oldest.length
     }

@@ -2,6 +2,8 @@
  * Measures content independently of the model: base tokens of each content class, and the number of calls, results and media.
  * Measures add up. The estimator converts them into tokens of a model family.
  */
+
+import { remembering } from "../base/remembering.ts"
 import {
   asServerResult,
   asServerUse,
@@ -98,7 +100,10 @@ export function takeMeasure(total: RunningMeasure, measure: Measure): void {
   total.media -= measure.media
 }
 
-function classTokens(text: string): Record<ContentClass, number> {
+/** A text is measured as it comes, in its message, and before the next request. */
+const classTokens = remembering(readClassTokens, { most: 100 })
+
+function readClassTokens(text: string): Readonly<Record<ContentClass, number>> {
   const byClass = { ...NO_CLASS }
   forEachSegment(text, (contentClass, visits) => {
     byClass[contentClass] += baseTokens(contentClass, visits)
