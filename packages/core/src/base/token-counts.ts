@@ -12,7 +12,13 @@ export const NO_TOKENS: TokenCounts = { input: 0, output: 0, cacheWrite5m: 0, ca
 const KEYS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const
 
 function combine(value: (key: keyof TokenCounts) => number): TokenCounts {
-  return Object.fromEntries(KEYS.map((key) => [key, value(key)])) as unknown as TokenCounts
+  return {
+    input: value("input"),
+    output: value("output"),
+    cacheWrite5m: value("cacheWrite5m"),
+    cacheWrite1h: value("cacheWrite1h"),
+    cacheRead: value("cacheRead"),
+  }
 }
 
 export function addCounts(a: TokenCounts, b: TokenCounts): TokenCounts {

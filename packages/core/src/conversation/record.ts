@@ -115,11 +115,9 @@ export class ConversationRecord {
     const timestamp = this.clock.now().toISOString()
     const uuid = this.ids.uuid()
     if (draft.type === "strata") return { ...draft, uuid, parentUuid: parent, timestamp } as Entry
-    const placed = { timestamp, ...draft, uuid: draft.uuid ?? uuid, sessionId: this.id }
     const isBoundary = draft.type === "system" && draft.subtype === "compact_boundary"
-    return (
-      isBoundary ? { ...placed, parentUuid: null, logicalParentUuid: parent } : { ...placed, parentUuid: parent }
-    ) as Message
+    const at = isBoundary ? { parentUuid: null, logicalParentUuid: parent } : { parentUuid: parent }
+    return { timestamp, ...draft, uuid: draft.uuid ?? uuid, sessionId: this.id, ...at } as Message
   }
 
   /** What listing and resuming need. It follows the first message of a person and every boundary, so a resume reads nothing before that. */

@@ -42,6 +42,7 @@ export class ServerLimits {
   }
 
   of(model: Named): KeptLimit | undefined {
+    if (this.#known.size === 0 && this.#parts.record.views.limits.size === 0) return undefined // a turn asks often
     const key = limitKey({ model: model.name, address: addressOf(model) })
     const { forgotten = "" } = this.#parts.home ?? {}
     return [this.#parts.record.views.limits.get(key), this.#known.get(key)]

@@ -13,6 +13,7 @@ import type { Entry } from "./entries.ts"
 const SUM_FIELD = ',"sum":"'
 const OPENING = 0x7b // {
 const SUM_LENGTH = 8 // crc32 in hex
+const NO_SUM = "0".repeat(SUM_LENGTH)
 const TAIL_LENGTH = SUM_FIELD.length + SUM_LENGTH + '"}'.length
 
 export type DecodedLine =
@@ -21,18 +22,20 @@ export type DecodedLine =
 
 /** The line for an entry, with its line end. */
 export function encodeLine(entry: Entry): Buffer {
-  const { uuid, parentUuid, type, ...rest } = entry
+  const { uuid, parentUuid, type } = entry
   const exact = (entry.type === "assistant" || entry.type === "user") && hasExactInput(blocksOf(entry))
   // the fields that the index needs come first, so that it can read them without parsing the line
   const front = "subtype" in entry ? { uuid, parentUuid, type, subtype: entry.subtype } : { uuid, parentUuid, type }
-  const json = exact ? stringifyExact({ ...front, exact, ...rest }) : JSON.stringify({ ...front, ...rest })
+  const json = exact ? stringifyExact({ ...front, exact, ...entry }) : JSON.stringify({ ...front, ...entry })
   return withSum(json)
 }
 
 /** The line for a JSON object: its checksum becomes the last field. */
 export function withSum(json: string): Buffer {
-  const open = json.slice(0, -1)
-  return Buffer.from(`${open}${SUM_FIELD}${checksum(Buffer.from(open))}"}\n`)
+  const line = Buffer.from(`${json.slice(0, -1)}${SUM_FIELD}${NO_SUM}"}\n`)
+  const sumAt = line.length - 1 - TAIL_LENGTH
+  line.write(checksum(line.subarray(0, sumAt)), sumAt + SUM_FIELD.length, "latin1")
+  return line
 }
 
 /** The JSON object of a whole line. */

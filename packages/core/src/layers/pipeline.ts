@@ -56,6 +56,7 @@ export interface LayerFailed {
 export class LayerPipeline {
   readonly #parts: PipelineParts
   readonly #compactor: Compactor | undefined
+  readonly #byHook = new Map<Hook, readonly Layer[]>()
   /** Work that runs in the background. */
   readonly #background = new Set<Promise<void>>()
 
@@ -164,10 +165,10 @@ export class LayerPipeline {
   }
 
   /** The others have nothing to do then, and a turn asks often. */
-  #having(
-    hook: "onToolResults" | "beforeRequest" | "requestExtras" | "afterResponse" | "afterQuery" | "beforeExpiry",
-  ): readonly Layer[] {
-    return this.#parts.layers.filter((layer) => layer[hook] !== undefined)
+  #having(hook: Hook): readonly Layer[] {
+    const known = this.#byHook.get(hook) ?? this.#parts.layers.filter((layer) => layer[hook] !== undefined)
+    this.#byHook.set(hook, known)
+    return known
   }
 
   /** Journals what a layer decided, and reports what it saved. */
@@ -215,6 +216,8 @@ export class LayerPipeline {
     this.#parts.onFailed({ layer: layer.name, reason: reasonOf(error) })
   }
 }
+
+type Hook = "onToolResults" | "beforeRequest" | "requestExtras" | "afterResponse" | "afterQuery" | "beforeExpiry"
 
 type Finish = (outcome: LayerOutcome) => void
 

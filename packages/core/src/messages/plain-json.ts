@@ -29,21 +29,29 @@ function copy(value: unknown, at: string, levels: number): unknown {
   }
   if (typeof value !== "object") throw new NotJsonError(at, `is ${NAMES[typeof value]}, which JSON has no form for`)
   if (levels === 0) throw new NotJsonError(at, `is nested deeper than ${DEEPEST} levels, or contains itself`)
-  if (Array.isArray(value)) return Object.freeze(Array.from(value, (item, i) => copy(item, `${at}[${i}]`, levels - 1)))
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (let i = 0; i < value.length; i++) items.push(copy(value[i], `${at}[${i}]`, levels - 1))
+    return Object.freeze(items)
+  }
   if (!isPlain(value)) throw new NotJsonError(at, `is a ${value.constructor?.name ?? "special object"}, not plain JSON`)
   return Object.freeze(copyOfObject(value, at, levels))
 }
 
 function copyOfObject(value: object, at: string, levels: number): object {
-  const result: object = {}
-  for (const key of Reflect.ownKeys(value)) {
-    if (!Object.prototype.propertyIsEnumerable.call(value, key)) continue
-    const inner: unknown = (value as Record<PropertyKey, unknown>)[key]
+  const result: Record<PropertyKey, unknown> = {}
+  for (const key of Object.keys(value)) {
+    const inner: unknown = (value as Record<string, unknown>)[key]
     if (inner === undefined) continue
-    const place = typeof key === "symbol" ? at : at === "" ? key : `${at}.${key}`
-    // defined, not assigned, so that a key named __proto__ is an ordinary key
-    const copied = typeof key === "symbol" ? inner : copy(inner, place, levels - 1)
-    Object.defineProperty(result, key, { value: copied, enumerable: true, writable: true, configurable: true })
+    const copied = copy(inner, at === "" ? key : `${at}.${key}`, levels - 1)
+    // defined, not assigned, so that it is an ordinary key
+    if (key === "__proto__")
+      Object.defineProperty(result, key, { value: copied, enumerable: true, writable: true, configurable: true })
+    else result[key] = copied
+  }
+  for (const key of Object.getOwnPropertySymbols(value)) {
+    const inner: unknown = (value as Record<symbol, unknown>)[key]
+    if (inner !== undefined && Object.prototype.propertyIsEnumerable.call(value, key)) result[key] = inner
   }
   return result
 }
@@ -58,6 +66,7 @@ const NAMES: Readonly<Record<string, string>> = {
 /** A class of your own is copied by its fields. Objects that JSON writes in another form, or empty, are not. */
 function isPlain(value: object): boolean {
   if (typeof (value as { toJSON?: unknown }).toJSON === "function") return false
+  if (Object.getPrototypeOf(value) === Object.prototype) return true // the usual one
   return (
     ![Map, Set, WeakMap, WeakSet, Promise, RegExp, ArrayBuffer, Error, String, Number, Boolean].some(
       (special) => value instanceof special,

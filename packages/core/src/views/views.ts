@@ -84,6 +84,7 @@ export class Views {
   readonly estimator: Estimator
   readonly context: ContextView
   readonly #projections: { readonly [K in keyof ViewStates]: Projection<ViewStates[K]> }
+  readonly #names: readonly (keyof ViewStates)[]
   readonly #states: ViewStates
   readonly #undoneMessages = new Set<Uuid>()
   /** Of projections that are applied when they are read. */
@@ -98,6 +99,7 @@ export class Views {
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
+    this.#names = Object.keys(this.#projections) as (keyof ViewStates)[]
     this.#states = from?.states ?? {
       words: words.start(),
       artifacts: artifacts.start(),
@@ -178,20 +180,21 @@ export class Views {
   applyStates(given: Entry, place: Place): void {
     if (place === "undone" && isMessage(given)) this.#undoneMessages.add(given.uuid)
     const entry = isMessage(given) ? usable(given) : given
-    for (const name of Object.keys(this.#projections) as (keyof ViewStates)[]) this.#applyOne(name, entry, place)
+    for (const name of this.#names) this.#applyOne(name, entry, place)
+    // one for one: applying all of them at once would take as long as many turns
+    while (this.#waiting.length > MOST_WAITING) this.#waiting.shift()!()
   }
 
   #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, place: Place): void {
-    const { scope, followsSent = false, whenRead = false } = this.#projections[name]
+    const projection = this.#projections[name]
+    const { scope, followsSent = false, whenRead = false } = projection
     const counts = place === "on-path" || (place === "undone" && followsSent)
     if (!counts && scope !== "journal") return
     const work = () => {
-      this.#states[name] = this.#projections[name].apply(this.#states[name], entry, counts)
+      this.#states[name] = projection.apply(this.#states[name], entry, counts)
     }
     if (whenRead) this.#waiting.push(work)
     else work()
-    // one for one: applying all of them at once would take as long as many turns
-    while (this.#waiting.length > MOST_WAITING) this.#waiting.shift()!()
   }
 
   #catchUp(): void {

@@ -61,8 +61,8 @@ function hold({ lines }: Results, { id, tool, input, output, uuid, failed }: Fin
   const facts = { uuid, tool, about: aboutOf(input), characters: output.length, telling, shown: "whole" } as const
   lines.set(id, failed ? { ...facts, failed } : facts)
   if (lines.size <= MOST) return
-  const oldest = [...lines].find(([, { shown }]) => shown === "whole") ?? [...lines][0]!
-  lines.delete(oldest[0])
+  const oldest = lines.entries().find(([, { shown }]) => shown === "whole")?.[0] ?? lines.keys().next().value!
+  lines.delete(oldest)
 }
 
 function aboutOf(input: FinishedCall["input"]): string {
