@@ -2,9 +2,10 @@
  * The person's own rules, each kept as a memory of its own, without a model and at no cost: a lasting rule in what they type, and what they
  * ask to keep in so many words. The next conversation has them even if no extraction ever runs.
  */
+import { setImmediate } from "node:timers/promises"
 import { dayOf } from "../../../base/clock.ts"
 import { StrataError } from "../../../base/errors.ts"
-import { oneLater } from "../../../base/one-later.ts"
+import { inSlices, type Steps } from "../../../base/in-slices.ts"
 import { findSecrets } from "../../../base/secrets/find-secrets.ts"
 import { fileNameFor } from "../../../memory/file-names.ts"
 import type { Memory, MemoryDraft, Provenance } from "../../../memory/memory.ts"
@@ -13,6 +14,7 @@ import { renderMemory } from "../../../memory/topic-file.ts"
 import { isAboutThePerson } from "../../../views/record/about-the-person.ts"
 import { lastingRules } from "../../../views/record/lasting-rules.ts"
 import type { Word } from "../../../views/record/words.ts"
+import type { Views } from "../../../views/views.ts"
 import type { LayerContext, Outcome } from "../../layer.ts"
 import { type Keeper, type Kept, keepProposals, type Proposal, reportOf } from "./keep.ts"
 import { type Evidence, isTyped } from "./provenance.ts"
@@ -21,20 +23,38 @@ export class RuleKeeper {
   readonly #keeper: Keeper
   /** How many of the person's messages were looked at. The journal may say less for a while. */
   #heard = 0
-  readonly #later = oneLater()
+  /** How many were read ahead. */
+  #read = 0
+  #isReading = false
 
   constructor(keeper: Keeper) {
     this.#keeper = keeper
+  }
+
+  /** Reads what the person said while the model answers. What was read is remembered, so the end of the query finds it at once. */
+  async readAhead({ views, signal }: Pick<LayerContext, "views" | "signal">): Promise<void> {
+    if (this.#isReading || this.#keeper.mode === "read-only") return
+    const from = Math.max(this.#read, this.#from(views))
+    const fresh = views.words.messages.slice(from)
+    this.#read = from + fresh.length
+    if (fresh.length === 0) return
+    this.#isReading = true
+    await setImmediate()
+    await inSlices(reading(fresh), { signal, givesWay: true }).catch(() => undefined) // closed
+    this.#isReading = false
+  }
+
+  #from({ memories }: Pick<Views, "memories">): number {
+    return Math.max(this.#heard, memories.heardRules)
   }
 
   async afterQuery(context: LayerContext): Promise<Outcome | undefined> {
     const { views, conversation, now, signal } = context
     if (this.#keeper.mode === "read-only") return undefined
     const words = [...views.words.messages]
-    const from = Math.max(this.#heard, views.memories.heardRules)
+    const from = this.#from(views)
     const said = words.length
     this.#heard = said
-    await this.#later()
     try {
       const evidence = { conversation, words, outside: [] }
       const kept = await keepRulesIn(words.slice(from), { ...this.#keeper, now, signal, evidence })
@@ -43,6 +63,13 @@ export class RuleKeeper {
       this.#heard = from
       return signal.aborted || error instanceof CommandRunning ? undefined : { drafts: [], failures: [error] }
     }
+  }
+}
+
+function* reading(words: readonly Word[]): Steps<void> {
+  for (const word of words) {
+    if (isTyped(word)) lastingRules(word.text)
+    yield
   }
 }
 
