@@ -93,12 +93,16 @@ export function checkedCopy(content: unknown, role: "user" | "assistant", name?:
 
 const tooLong = (name: string) => `${name} is longer than the ${REQUEST_BYTES} bytes that a request may have`
 
+/** Frozen lists of blocks, and the role that they were checked for. */
+const checkedAs = new WeakMap<readonly unknown[], Checked["role"]>()
+
 function copyOf(given: readonly unknown[], checked: Checked): readonly Block[] {
   const blocks = asPlainJson(given, checked.path ?? "content")
   const problem = problemIn(blocks, checked)
   if (problem !== undefined) throw new InvalidContentError(problem)
   const long = blocks.findIndex((block) => isText(block as Block) && (block as TextBlock).text.length > REQUEST_BYTES)
   if (long >= 0) throw new InvalidContentError(tooLong(`block ${long} of ${checked.subject}`))
+  checkedAs.set(blocks, checked.role)
   return blocks as readonly Block[]
 }
 
@@ -120,8 +124,8 @@ export function checkDraft(draft: Draft): void {
   } else if (draft.type === "user" || draft.type === "assistant") {
     const { content } = draft.message
     const role = draft.type === "user" ? "user" : "response"
-    const problem =
-      typeof content === "string" ? undefined : problemIn(content, { role, subject: `a message of the ${draft.type}` })
+    if (typeof content === "string" || checkedAs.get(content) === role) return
+    const problem = problemIn(content, { role, subject: `a message of the ${draft.type}` })
     if (problem !== undefined) throw new InvalidContentError(problem)
   }
 }

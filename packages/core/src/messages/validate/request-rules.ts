@@ -23,6 +23,7 @@ const KNOWN_FIELDS = new Set([
   ...["stream", "metadata", "cache_control", "container", "diagnostics", "inference_geo", "service_tier", "speed"],
   ...["context_management", "compaction", "thread", "mcp_servers", "fallbacks", "fallback_credit_token", "betas"],
 ])
+const SHAPES = Object.entries(REQUEST_SHAPES)
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_k"]
 const MOST_MESSAGES = 100_000
 const MOST_BREAKPOINTS = 4
@@ -89,7 +90,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   {
     name: "field-shapes",
     check: ({ request }) =>
-      Object.entries(REQUEST_SHAPES).flatMap(([field, shape]) => {
+      SHAPES.flatMap(([field, shape]) => {
         const value = (request as unknown as Readonly<Record<string, unknown>>)[field]
         const flaw = value === undefined ? undefined : shape(value)
         return flaw ? [{ path: pathOf(field, flaw.at), message: atItsPath(flaw) }] : []

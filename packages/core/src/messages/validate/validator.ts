@@ -51,7 +51,10 @@ interface Looked extends Pick<Progress, "breakpoints" | "media" | "violations" |
   readonly ids: readonly string[]
 }
 
-/** The messages of the last request that can still change, from the first on as far as they were valid. None of them was the last. */
+/**
+ * The messages of the last request that can still change, from the first on as far as they were valid. The last one is among them where
+ * it is the user's: with others after it, fewer rules apply.
+ */
 interface Recent {
   readonly messages: readonly unknown[]
   readonly looked: readonly Looked[]
@@ -140,7 +143,9 @@ export class RequestValidator {
 
   #remember({ messages, tools }: Checked, looked: readonly Looked[]): void {
     const wrong = looked.findIndex(({ violations }) => violations.length > 0)
-    const valid = looked.slice(0, Math.min(wrong < 0 ? looked.length : wrong, looked.length - 1))
+    const newest = messages.at(-1) as { readonly role?: unknown } | undefined
+    const most = newest?.role === "user" ? looked.length : looked.length - 1
+    const valid = looked.slice(0, Math.min(wrong < 0 ? looked.length : wrong, most))
     const from = this.#done.messages
     this.#recent = { messages: messages.slice(from, from + valid.length), looked: valid, tools }
   }
