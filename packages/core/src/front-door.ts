@@ -12,6 +12,7 @@ import type { Transcript } from "./inspect/read-transcripts.ts"
 import type { RecordedCourse, RecordedView } from "./inspect/recorded-course.ts"
 import type { Entry } from "./journal/entries.ts"
 import { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
+import type { MemoryFiles } from "./journal/memory-files.ts"
 import type { Store } from "./journal/store.ts"
 import type { Carried, CarryOptions } from "./layers/4-compaction/carry/carry.ts"
 import type { CarryMessage } from "./layers/4-compaction/carry/given-messages.ts"
@@ -180,7 +181,11 @@ export function memoryStore(): Store {
     open: async (address, options) => (await load()).open(address, options),
     list: async (project, options) => (await load()).list(project, options),
     memories(place) {
-      const files = async () => (await load()).memories!(place)
+      let opened: Promise<MemoryFiles> | undefined
+      const files = () => {
+        opened ??= load().then((store) => store.memories!(place))
+        return opened
+      }
       return {
         location: "memory",
         list: async (under) => (await files()).list(under),

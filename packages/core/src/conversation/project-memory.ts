@@ -2,7 +2,7 @@
  * The memory of a project, or of an agent, as a conversation uses it: the bank, the search, the sum of the day. The search is loaded with
  * the first question and never holds up a request for long.
  */
-import { readdir } from "node:fs/promises"
+import { readdirSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
@@ -254,8 +254,17 @@ const together = (journals: readonly JournalSearch[]) => ({
 async function hasOthers({ root, projects }: Past, { exclude }: RecallQuestion): Promise<boolean> {
   const left = new Set([...(exclude?.conversations ?? [])].map((id) => `${id}.jsonl`))
   for (const project of await projects()) {
-    const names = await readdir(projectDirectory(root, project)).catch(() => [] as string[])
+    const names = namesIn(projectDirectory(root, project))
     if (names.some((name) => name.endsWith(".jsonl") && !left.has(name))) return true
   }
   return false
+}
+
+/** At once: it is asked with each message as long as there are no others, and then the directory is short. */
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
 }
