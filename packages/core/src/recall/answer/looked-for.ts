@@ -120,6 +120,24 @@ export function coverageOf(mask: number, { weights, whole }: LookedFor): number 
   return whole === 0 ? 0 : Math.min(1, covered / whole)
 }
 
+/**
+ * The words of which a passage or a turn around it has at least one, if together they cover this share of the question: all others cover
+ * less. None: no passage covers so much.
+ */
+export function neededFor(share: number, { terms, weights, whole }: LookedFor): ReadonlySet<number> {
+  const least = share * whole * (1 - ROUNDING)
+  const known = [...new Set(terms.flatMap(({ word }) => word ?? []))].sort((a, b) => weights[a]! - weights[b]!)
+  let covered = 0
+  const isNeeded = (word: number) => {
+    covered += weights[word]!
+    return covered >= least
+  }
+  return new Set(known.filter(isNeeded))
+}
+
+/** Sums of the same weights in another order differ by less. */
+const ROUNDING = 1e-9
+
 export const wordsIn = (mask: number, { words }: LookedFor): readonly string[] =>
   words.filter((_, at) => mask & (1 << at))
 

@@ -100,6 +100,8 @@ interface Ranking {
   readonly share: (mask: number) => number
   /** What a passage and the turns around it must have of it. */
   readonly leastShare: number
+  /** Words of which one of them must have at least one to have that share. Default: any. */
+  readonly needed?: ReadonlySet<number>
   /** A factor for a passage. */
   readonly prior: (id: number) => number
 }
@@ -159,8 +161,19 @@ interface Scores {
   readonly touched: readonly number[]
 }
 
-/** BM25 of every passage and of every session that has a term. `touched`: gets the passages. */
-function scoresOf({ columns, lists, weights, isForAnswer }: Ranking, touched: number[]): Omit<Scores, "touched"> {
+/** By session, 1 where one of its passages has a word that is needed: the turns around a passage are of its session. */
+function sessionsWith({ columns: { sessionLengths, sessions, largest }, lists, needed }: Ranking): Uint8Array {
+  if (!needed) return new Uint8Array(sessionLengths.length).fill(1)
+  const isWith = new Uint8Array(sessionLengths.length)
+  for (const { word, ids } of lists)
+    if (word !== undefined && needed.has(word)) for (const id of ids) if (id <= largest) isWith[sessions[id]!] = 1
+  return isWith
+}
+
+/** BM25 of every passage and of every session that has a term, among those that can have enough of the question. `touched`: gets the passages. */
+function scoresOf(ranking: Ranking, touched: number[]): Omit<Scores, "touched"> {
+  const { columns, lists, weights, isForAnswer } = ranking
+  const isOpen = sessionsWith(ranking)
   const { k1, b, sessionB } = weights
   const { scores: own, masks, kinds, lengths, said, weights: saidWeights, sessions: sessionOf, largest } = columns
   const sessions = new Float32Array(columns.sessionLengths.length)
@@ -187,15 +200,15 @@ function scoresOf({ columns, lists, weights, isForAnswer }: Ranking, touched: nu
       { from: 2, to: 4, weight, isName },
     ]
     for (const id of ids) {
-      if (id > largest) continue
+      if (id > largest || isOpen[sessionOf[id]!] === 0) continue
       if (own[id] === 0) touched.push(id)
       masks[id]! |= bit
       add(id, once)
     }
-    for (const id of twice) if (id <= largest) add(id, again)
-    for (const id of often) if (id <= largest) add(id, more)
+    for (const id of twice) if (id <= largest && isOpen[sessionOf[id]!] === 1) add(id, again)
+    for (const id of often) if (id <= largest && isOpen[sessionOf[id]!] === 1) add(id, more)
     for (const id of told) {
-      if (id > largest) continue
+      if (id > largest || isOpen[sessionOf[id]!] === 0) continue
       own[id]! += weights.told * weight * PERSON_WEIGHT * saturated(1, k1 * (1 - b + (b * lengths[id]!) / average))
       inSession[sessionOf[id]!]! += weights.told
     }

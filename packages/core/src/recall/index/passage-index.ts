@@ -11,7 +11,7 @@ import {
   type RankedText,
   type SearchAnswer,
 } from "../answer/choose.ts"
-import { coverageOf, type LookedFor, lookedFor, type Vocabulary } from "../answer/looked-for.ts"
+import { coverageOf, type LookedFor, lookedFor, neededFor, type Vocabulary } from "../answer/looked-for.ts"
 import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS } from "../answer/ranking.ts"
 import { type BlockAround, blockAround, type Passage } from "../passages/passage.ts"
 import { PassageColumns } from "../passages/passage-columns.ts"
@@ -139,13 +139,16 @@ export class PassageIndex {
     const weights = { ...WEIGHTS, ...question.weights }
     const asked = lookedFor(question, this.#vocabulary(columns.count), weights)
     const fits = this.#filter(question, only)
-    const { prior } = question
+    const { prior, leastCoverage = 0 } = question
+    const needed = leastCoverage > 0 ? neededFor(leastCoverage, asked) : undefined
+    if (needed?.size === 0 && asked.words.length > 0) return undefined // no list need be read
     const ranked =
       asked.words.length === 0
         ? this.#literal(asked.text, fits)
         : rankPassages({
             ...{ columns, weights, fits, isForAnswer: asked.isForAnswer },
-            ...{ time: asked.time, lists: this.#lists(asked, only), leastShare: question.leastCoverage ?? 0 },
+            ...{ time: asked.time, lists: this.#lists(asked, only), leastShare: leastCoverage },
+            ...(needed ? { needed } : {}),
             share: (mask) => coverageOf(mask, asked),
             prior: prior ? (id) => prior(this.#nameOf(columns.sources[id]!)) : () => 1,
           })
