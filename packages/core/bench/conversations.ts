@@ -46,6 +46,8 @@ async function exchange(chat: Conversation): Promise<number> {
   return (user + system) / 1_000
 }
 
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
 /** Where the system lists them. */
 const descriptors = () => (process.platform === "linux" ? readdirSync("/proc/self/fd").length : Number.NaN)
 
@@ -68,8 +70,9 @@ async function measure(open: Open, count: number): Promise<void> {
   const { ms } = await timed(() => Promise.all(chats.map((chat) => chat.close())))
   await one.close()
   const [median, usual] = [quantile(beside, 0.5), quantile(alone, 0.5)]
+  const [mean, usualMean] = [meanOf(beside), meanOf(alone)]
   console.log(
-    `  ${count} conversations: a message takes ${milliseconds(median)} of processor time, ${(median / usual).toFixed(1)} times one alone (${milliseconds(usual)}); ${each.toFixed(2)} MB each; ${more} descriptors; closing ${milliseconds(ms)}`,
+    `  ${count} conversations: a message takes ${milliseconds(median)} of processor time, ${(median / usual).toFixed(1)} times one alone (${milliseconds(usual)}); on average ${milliseconds(mean)}, ${(mean / usualMean).toFixed(1)} times; ${each.toFixed(2)} MB each; ${more} descriptors; closing ${milliseconds(ms)}`,
   )
 }
 

@@ -31,6 +31,8 @@ import { noteDirectory, type ProjectGround, projectDirectories } from "./project
 
 /** Of past conversations, in bytes: a request does not wait for more to be indexed, about 30 ms. The rest is found from a later message on. */
 const MOST_NEW_BYTES = 48 * 1024
+/** A message does not wait to see what was said elsewhere since. */
+const MOST_AGE_MS = 2_000
 
 export interface ProjectMemory {
   /** An agent writes its own memory with its file tools. No fork looks for more, and it is not dreamed about. */
@@ -243,8 +245,8 @@ const together = (journals: readonly JournalSearch[]) => ({
   async search(question: Question) {
     const answers = []
     const except = question.exclude?.sources
-    for (const index of journals)
-      answers.push((await index.search(question, { mostNew: MOST_NEW_BYTES, ...(except ? { except } : {}) })).answer)
+    const which = { mostNew: MOST_NEW_BYTES, mostAge: MOST_AGE_MS, ...(except ? { except } : {}) }
+    for (const index of journals) answers.push((await index.search(question, which)).answer)
     const found = answers.filter(({ isFitting }) => isFitting).flatMap((answer) => answer.found)
     return { found: found.sort((a, b) => b.score - a.score).slice(0, question.limit), isFitting: found.length > 0 }
   },

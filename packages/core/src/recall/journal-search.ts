@@ -1,6 +1,7 @@
-/** Search in everything that the conversations of a directory ever held. Each search first reads what is new in the journals. */
+/** Search in everything that the conversations of a directory ever held. A search first reads what is new in the journals, unless it need not be new. */
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { type Clock, systemClock } from "../base/clock.ts"
 import { checkedId } from "../base/ids.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import { Shared } from "../base/shared.ts"
@@ -23,6 +24,7 @@ interface JournalSearchOptions {
   readonly only?: string
   /** Takes secrets out of a text before it is stored. */
   readonly mask?: (text: string) => string
+  readonly clock?: Clock
 }
 
 export type JournalAnswer = Omit<SearchAnswer, "found"> & {
@@ -38,12 +40,14 @@ export class JournalSearch {
   readonly #journals: FollowedJournals
   readonly #only: CatchUp
 
-  constructor({ directory, only, mask = maskSecrets }: JournalSearchOptions) {
+  constructor({ directory, only, mask = maskSecrets, clock = systemClock }: JournalSearchOptions) {
     this.#only = only === undefined ? {} : { only: new Set([only]) }
     this.#journals = new FollowedJournals({
       directory,
       name: only === undefined ? INDEX_NAME : `${checkedId("conversation id", only)}.${INDEX_NAME}`,
       oldNames: OLD_NAMES,
+      isTold: only === undefined,
+      clock,
       open: (path) => new PassageIndex(path),
       reader: (carried) => {
         const reader = new BlockReader(carried)

@@ -9,6 +9,7 @@ import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine } from "../line.ts"
 import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Segment, Stretch } from "../store.ts"
+import { tellAppended } from "./appended.ts"
 import { readSummed, summedSteps } from "./checkpoint-file.ts"
 import type { DamageListener, DamageLog } from "./damage-log.ts"
 import { InFlightFile } from "./in-flight-file.ts"
@@ -257,8 +258,9 @@ export class FileJournal implements Journal {
     })
     this.#mustHoldLock()
     await this.#cutTornEnd()
+    const bytes = joined(lines)
     try {
-      await this.#handle.append(joined(lines))
+      await this.#handle.append(bytes)
       if (this.#flush === "always") await this.#handle.datasync()
       else this.#unsynced = true
       this.#mustHoldLock() // nothing is acknowledged that another process may not have seen
@@ -268,6 +270,7 @@ export class FileJournal implements Journal {
       await this.#cutTornEnd().catch(() => undefined) // retried before the next write and at the next opening
       throw error
     }
+    tellAppended(this.#paths.directory, { conversation: this.address.id, from: this.#size, bytes })
     this.#size = offset
   }
 

@@ -1,30 +1,24 @@
 /**
- * An index that follows the journals of a directory: it reads what is new in them, and nothing else. If the index is damaged, from another
+ * An index that follows the journals of a directory: it reads what is new in them, and nothing else. What this process appends is told to
+ * it, and it takes that in while nothing else happens. If the index is damaged, from another
  * version or gone, it is built again. If it cannot be written, it is kept in memory. While another process keeps it locked, an index in
  * memory takes its place.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, statSync } from "node:fs"
-import { open } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import type { Entry } from "../../journal/entries.ts"
+import { type Clock, callAfter, systemClock } from "../../base/clock.ts"
+import { onAppended } from "../../journal/file/appended.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
-import { scanLines } from "../../journal/file/scan.ts"
-import { decodeLine, peekLine } from "../../journal/line.ts"
-import type { Passage } from "../passages/passage.ts"
 import { isBusy, isDamage, isFromSqlite, removeDatabase } from "./index-file.ts"
 import { JournalLook } from "./journal-look.ts"
-import type { PassageIndex } from "./passage-index.ts"
+import { BATCH, type MakeReader, type Mark, readJournal, toldStep } from "./journal-steps.ts"
+import type { Extension, PassageIndex } from "./passage-index.ts"
+import { ToldLines } from "./told-lines.ts"
 
-const BATCH = 25 // passages per transaction: about 5 ms, then others get their turn
+/** What was appended waits this long: many lines in one transaction cost a fraction of one line in each. */
+const FOLLOW_AFTER_MS = 500
 const SLICE_MS = 5 // of reading in the background, before a question may come first
-
-/** Makes passages of the entries of one journal, in their order. */
-interface EntryReader {
-  take(entry: Entry): readonly Passage[]
-  /** What it must know of earlier entries to go on from here. JSON. */
-  carried?(): unknown
-}
 
 interface FollowedJournalsOptions {
   readonly directory: string
@@ -34,8 +28,10 @@ interface FollowedJournalsOptions {
   readonly oldNames?: readonly string[]
   /** `path`: a file, or `:memory:`. */
   readonly open: (path: string) => PassageIndex
-  /** `carried`: what the reader before it left. */
-  readonly reader: (carried: unknown) => EntryReader
+  readonly reader: MakeReader
+  /** Takes in what this process appends without being asked. */
+  readonly isTold?: boolean
+  readonly clock?: Clock
 }
 
 export interface CatchUp {
@@ -47,14 +43,8 @@ export interface CatchUp {
   readonly isLate?: () => boolean
   /** If more bytes than this are new, they are read in the background, and the question goes to what is there. */
   readonly mostNew?: number
-}
-
-/** How far a journal has been read: to the end of the line that starts at `last` and holds the entry `uuid`. */
-interface Mark {
-  readonly bytes: number
-  readonly last: number
-  readonly uuid: string | undefined
-  readonly carried?: unknown
+  /** Milliseconds since the last look. Up to then the question goes to what is there, and a look follows it. */
+  readonly mostAge?: number
 }
 
 /** An answer, and what was asked: the index in the file, or one in memory because another process keeps the file locked. */
@@ -75,6 +65,12 @@ export class FollowedJournals {
   /** The index that has all that was seen, apart from these conversations. */
   #follower: PassageIndex | undefined
   readonly #unread = new Set<string>()
+  readonly #told = new ToldLines()
+  readonly #stopListening: (() => void) | undefined
+  #stopTimer: (() => void) | undefined
+  /** On the clock. */
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #isClosed = false
   /** Work in the background. Closing stops it. */
   #background: symbol | undefined
   /** One question after another: each may open the index again. */
@@ -83,13 +79,19 @@ export class FollowedJournals {
   constructor(options: FollowedJournalsOptions) {
     this.#options = options
     this.#look = new JournalLook(options.directory)
+    if (!options.isTold) return
+    this.#stopListening = onAppended(options.directory, (appended) => {
+      this.#told.add(appended)
+      this.#followSoon()
+    })
   }
 
   /** Reads what is new, then asks the index. */
   ask<T>(question: (index: PassageIndex) => T, which: CatchUp = {}): Promise<Asked<T>> {
     return this.#inOrder(async () => {
       const asked = async (index: PassageIndex) => {
-        await this.#catchUp(index, which)
+        if (this.#isFresh(index, which)) this.#followSoon()
+        else await this.#catchUp(index, which)
         return question(index)
       }
       try {
@@ -106,18 +108,72 @@ export class FollowedJournals {
 
   /** Reads what is new. Asking does that too; call it where no one waits. If another process writes, it is left to that one. */
   update(which: CatchUp = {}): Promise<void> {
-    return this.#inOrder(() =>
-      this.#retried((index) => this.#catchUp(index, which)).catch((error: unknown) => {
+    return this.#inOrder(async () => {
+      if (this.#isClosed) return
+      await this.#retried((index) => this.#catchUp(index, which)).catch((error: unknown) => {
         if (!isBusy(error)) throw error
-      }),
-    )
+      })
+    })
   }
 
   close(): void {
+    this.#isClosed = true
     this.#background = undefined
+    this.#stopListening?.()
+    this.#stopTimer?.()
     this.#closeIndex()
     this.#closeStandIn()
     this.#look.close()
+  }
+
+  #isFresh(index: PassageIndex, { mostAge }: CatchUp): boolean {
+    const age = this.#now() - this.#lookedAt
+    return mostAge !== undefined && this.#follower === index && age >= 0 && age <= mostAge
+  }
+
+  #now(): number {
+    return (this.#options.clock ?? systemClock).now().getTime()
+  }
+
+  #followSoon(): void {
+    if (this.#stopTimer || this.#isClosed) return
+    this.#stopTimer = callAfter(this.#options.clock ?? systemClock, FOLLOW_AFTER_MS, () => {
+      this.#follow()
+        .catch(() => undefined) // a question that waits for it reports what is wrong
+        .finally(() => {
+          this.#stopTimer = undefined
+          if (!this.#told.isEmpty) this.#followSoon()
+        })
+    })
+  }
+
+  /** Takes in what was told, one batch after the other, then looks for what others have appended. */
+  async #follow(): Promise<void> {
+    const told = new Set(this.#told.conversations) // what comes meanwhile waits for the next time
+    while (told.size > 0 && !this.#isClosed) {
+      await this.#inOrder(async () => {
+        if (!this.#isClosed) await this.#retried(async (index) => this.#storeTold(index, told))
+      })
+      await setImmediate()
+    }
+    await this.update({ mostNew: 0 })
+  }
+
+  /** Stores about a batch of what was told, in one transaction, and takes it out of the set. What does not fit the index is found by a look. */
+  #storeTold(index: PassageIndex, conversations: Set<string>): void {
+    const steps: Extension[] = []
+    let passages = 0
+    for (const conversation of conversations) {
+      conversations.delete(conversation)
+      const stretch = this.#told.take(conversation)
+      const of = { conversation, mark: index.marks().get(conversation), reader: this.#options.reader }
+      const step = stretch && toldStep(stretch, of)
+      if (!step) continue
+      steps.push(step)
+      passages += step.passages.length
+      if (passages >= BATCH) break
+    }
+    if (steps.length > 0) index.extendAll(steps)
   }
 
   /** Reads conversations in slices, so that a question never waits for all of them. */
@@ -211,7 +267,13 @@ export class FollowedJournals {
       this.#unread.clear()
       this.#follower = index
     }
+    const startedAt = this.#now()
+    const told = new Set(
+      only ?? (this.#told.bytes > (mostNew ?? Number.POSITIVE_INFINITY) ? [] : this.#told.conversations),
+    )
+    while (told.size > 0 && !isLate()) this.#storeTold(index, told)
     const { journals, isAll, gone } = only ? this.#look.only(only) : await this.#look.all(this.#unread)
+    if (!only) this.#lookedAt = startedAt
     const marks = index.marks()
     const removed = isAll ? [...marks.keys()].filter((conversation) => !journals.has(conversation)) : gone
     for (const conversation of removed) {
@@ -222,6 +284,7 @@ export class FollowedJournals {
       const mark = marks.get(conversation)
       if (mark?.startsWith(`{"bytes":${bytes},`)) return [] // to parse them all takes long
       const read = mark === undefined ? 0 : (JSON.parse(mark) as Mark).bytes
+      if (this.#told.continues(conversation, read)) return [] // the next batch has it
       return mark !== undefined && read === bytes ? [] : [{ conversation, mark, fresh: Math.abs(bytes - read) }]
     })
     for (const { conversation } of grown) this.#unread.add(conversation)
@@ -233,60 +296,8 @@ export class FollowedJournals {
     }
     for (const { conversation, mark } of wanted) {
       if (isLate()) return
-      if (await this.#read(index, { conversation, mark, isLate })) this.#unread.delete(conversation)
+      const reading = { conversation, mark, isLate, file: this.#look.file(conversation), reader: this.#options.reader }
+      if (await readJournal(index, reading)) this.#unread.delete(conversation)
     }
   }
-
-  /** Whether all of it was read. */
-  async #read(
-    index: PassageIndex,
-    given: { readonly conversation: string; readonly mark: string | undefined; readonly isLate: () => boolean },
-  ): Promise<boolean> {
-    const { conversation, mark, isLate } = given
-    const handle = await open(this.#look.file(conversation)).catch(() => undefined)
-    if (!handle) return false
-    try {
-      const { size } = await handle.stat()
-      const known = mark === undefined ? undefined : (JSON.parse(mark) as Mark)
-      const isContinued = known !== undefined && (await isStillThere(handle, known))
-      let from = mark
-      let isRestart = !isContinued
-      let reached: Mark = isContinued ? known : { bytes: 0, last: 0, uuid: undefined }
-      const reader = this.#options.reader(reached.carried)
-      let passages: Passage[] = []
-      const store = () => {
-        const carried = reader.carried?.()
-        const to = JSON.stringify({ ...reached, ...(carried === undefined ? {} : { carried }) })
-        if (to === from) return true
-        const isStored = index.extend({ source: conversation, passages, from, to, isRestart })
-        from = to
-        isRestart = false
-        passages = []
-        return isStored
-      }
-      for await (const { offset, bytes, ended } of scanLines(handle, reached.bytes, size)) {
-        if (!ended) break // still being written
-        const line = decodeLine(bytes)
-        if (line.state === "whole") passages.push(...reader.take(line.entry))
-        reached = { bytes: offset + bytes.length + 1, last: offset, uuid: peekLine(bytes)?.uuid }
-        if (passages.length < BATCH) continue
-        if (!store() || isLate()) return false
-        await setImmediate() // others get their turn
-      }
-      return store()
-    } finally {
-      await handle.close()
-    }
-  }
-}
-
-type Handle = Awaited<ReturnType<typeof open>>
-
-/** A journal only grows. If it was replaced, its last known entry is no longer in its place. */
-async function isStillThere(handle: Handle, { bytes, last, uuid }: Mark): Promise<boolean> {
-  if (bytes === 0) return true
-  for await (const line of scanLines(handle, last, bytes)) {
-    return line.ended && line.offset + line.bytes.length + 1 === bytes && peekLine(line.bytes)?.uuid === uuid
-  }
-  return false
 }

@@ -39,7 +39,7 @@ const MOST_KEPT_ROWS = 2_000
 const MOST_CONTEXT_LISTED = 5_000
 
 /** A step from one state of a source to the next. A mark is any text by which the owner knows how far it has read. */
-interface Extension {
+export interface Extension {
   readonly source: string
   readonly passages: readonly Passage[]
   /** The mark that the caller saw. `undefined`: the source is new. */
@@ -66,18 +66,29 @@ export class PassageIndex {
   }
 
   /** Says no if another process has moved the mark since. */
-  extend({ source, passages, from, to, isRestart = false }: Extension): boolean {
-    return this.#file.inTransaction(() => {
-      const known = this.#file.statement("SELECT id, mark FROM sources WHERE name = ?").get(source)
-      if ((known === undefined ? undefined : String(known.mark)) !== from) return false
-      if (isRestart && known) removePassages(this.#file, Number(known.id))
-      const id = known ? Number(known.id) : addSource(this.#file, source, to)
-      this.#file.statement("UPDATE sources SET mark = ? WHERE id = ?").run(to, id)
-      addPassages(this.#file, passages, id)
+  extend(step: Extension): boolean {
+    return this.extendAll([step])[0]!
+  }
+
+  /** Several steps in one transaction, of different sources. */
+  extendAll(steps: readonly Extension[]): readonly boolean[] {
+    const stored = this.#file.inTransaction(() => {
+      const each = steps.map((step) => this.#extended(step))
       packFacts(this.#file)
-      this.#marks?.all.set(source, to)
-      return true
+      return each
     })
+    for (const [at, { source, to }] of steps.entries()) if (stored[at]) this.#marks?.all.set(source, to)
+    return stored
+  }
+
+  #extended({ source, passages, from, to, isRestart = false }: Extension): boolean {
+    const known = this.#file.statement("SELECT id, mark FROM sources WHERE name = ?").get(source)
+    if ((known === undefined ? undefined : String(known.mark)) !== from) return false
+    if (isRestart && known) removePassages(this.#file, Number(known.id))
+    const id = known ? Number(known.id) : addSource(this.#file, source, to)
+    this.#file.statement("UPDATE sources SET mark = ? WHERE id = ?").run(to, id)
+    addPassages(this.#file, passages, id)
+    return true
   }
 
   /** Takes these passages in place of the ones that the sources had. All or none. `marks`: by source. */

@@ -52,6 +52,7 @@ test("L5-7, JRN-2 a message for which nothing was found is not looked up again a
   expect(await elsewhere("c")).toBe(before)
   expect(await sent(chat)).toBe(before)
   await chat.record({ id: "msg_1", content: [{ type: "text", text: "I do not know." }] })
+  await chat.past.search({ text: "heron", in: "project", limit: 1 }) // waits for the index; a message does not
   await chat.add(QUESTION)
   expect(await sent(chat)).toContain("7071")
 })

@@ -37,6 +37,7 @@ test.runIf(process.platform === "linux")(
     for (const chat of chats) await chat.settled()
     expect(openIndexes(dir)).not.toEqual([])
     expect(openIndexes(dir).every((times) => times === 1)).toBe(true)
+    await chats[0]!.past.search({ text: "heron", in: "project", limit: 1 }) // waits for the index; a message does not
     await chats[0]!.add("Where does the heron nest, near the old lighthouse?")
     const asked = JSON.stringify((await chats[0]!.prepare()).messages)
     expect(asked).toMatch(/pier anna-[1-9]/) // another one

@@ -1,0 +1,27 @@
+/** Says in this process what was appended to the journals of a directory, so that who follows them need not read it again. */
+
+/** Whole lines. */
+export interface Appended {
+  readonly conversation: string
+  /** Where in the journal they begin. */
+  readonly from: number
+  readonly bytes: Buffer
+}
+
+type Listener = (appended: Appended) => void
+
+const listeners = new Map<string, Set<Listener>>()
+
+/** Returns what ends it. */
+export function onAppended(directory: string, listener: Listener): () => void {
+  const all = listeners.get(directory) ?? new Set()
+  listeners.set(directory, all.add(listener))
+  return () => {
+    all.delete(listener)
+    if (all.size === 0 && listeners.get(directory) === all) listeners.delete(directory)
+  }
+}
+
+export function tellAppended(directory: string, appended: Appended): void {
+  for (const listener of listeners.get(directory) ?? []) listener(appended)
+}

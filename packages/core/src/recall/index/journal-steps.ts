@@ -1,0 +1,133 @@
+/** From the lines of a journal to steps of the index: what is new since the mark that it has. */
+import { open } from "node:fs/promises"
+import { setImmediate } from "node:timers/promises"
+import type { Entry } from "../../journal/entries.ts"
+import { scanLines } from "../../journal/file/scan.ts"
+import { decodeLine, peekLine } from "../../journal/line.ts"
+import type { Passage } from "../passages/passage.ts"
+import type { Extension, PassageIndex } from "./passage-index.ts"
+import type { ToldStretch } from "./told-lines.ts"
+
+export const BATCH = 25 // passages per transaction: about 5 ms, then others get their turn
+
+/** Makes passages of the entries of one journal, in their order. */
+export interface EntryReader {
+  take(entry: Entry): readonly Passage[]
+  /** What it must know of earlier entries to go on from here. JSON. */
+  carried?(): unknown
+}
+
+/** `carried`: what the reader before it left. */
+export type MakeReader = (carried: unknown) => EntryReader
+
+/** How far a journal has been read: to the end of the line that starts at `last` and holds the entry `uuid`. */
+export interface Mark {
+  readonly bytes: number
+  readonly last: number
+  readonly uuid: string | undefined
+  readonly carried?: unknown
+}
+
+const BEGINNING: Mark = { bytes: 0, last: 0, uuid: undefined }
+
+interface Unread {
+  readonly conversation: string
+  /** The index's mark. */
+  readonly mark: string | undefined
+  readonly reader: MakeReader
+}
+
+/** The step that lines in memory make. Nothing if they do not begin where the index ends. */
+export function toldStep({ from, parts }: ToldStretch, { conversation, mark, reader }: Unread): Extension | undefined {
+  const known = mark === undefined ? BEGINNING : (JSON.parse(mark) as Mark)
+  if (known.bytes !== from) return undefined
+  const lines = new Lines(known, reader)
+  let offset = from
+  for (const part of parts)
+    for (let start = 0; start < part.length; ) {
+      const end = part.indexOf(LINE_END, start)
+      lines.take(part.subarray(start, end), offset + start)
+      start = end + 1
+      if (start === part.length) offset += start
+    }
+  return { source: conversation, passages: lines.passages, from: mark, to: lines.mark() }
+}
+
+const LINE_END = 0x0a
+
+interface Reading extends Unread {
+  readonly file: string
+  readonly isLate: () => boolean
+}
+
+/** Whether all of it was read. */
+export async function readJournal(index: PassageIndex, reading: Reading): Promise<boolean> {
+  const { conversation, mark, isLate, file, reader } = reading
+  const handle = await open(file).catch(() => undefined)
+  if (!handle) return false
+  try {
+    const { size } = await handle.stat()
+    const known = mark === undefined ? undefined : (JSON.parse(mark) as Mark)
+    const isContinued = known !== undefined && (await isStillThere(handle, known))
+    let from = mark
+    let isRestart = !isContinued
+    const lines = new Lines(isContinued ? known : BEGINNING, reader)
+    const store = () => {
+      const to = lines.mark()
+      if (to === from) return true
+      const isStored = index.extend({ source: conversation, passages: lines.passages, from, to, isRestart })
+      from = to
+      isRestart = false
+      lines.passages = []
+      return isStored
+    }
+    for await (const { offset, bytes, ended } of scanLines(handle, lines.bytes, size)) {
+      if (!ended) break // still being written
+      lines.take(bytes, offset)
+      if (lines.passages.length < BATCH) continue
+      if (!store() || isLate()) return false
+      await setImmediate() // others get their turn
+    }
+    return store()
+  } finally {
+    await handle.close()
+  }
+}
+
+class Lines {
+  passages: Passage[] = []
+  readonly #reader: EntryReader
+  #reached: Mark
+
+  constructor(reached: Mark, reader: MakeReader) {
+    this.#reached = reached
+    this.#reader = reader(reached.carried)
+  }
+
+  get bytes(): number {
+    return this.#reached.bytes
+  }
+
+  /** A line without its line end. */
+  take(bytes: Buffer, offset: number): void {
+    const line = decodeLine(bytes)
+    if (line.state === "whole") this.passages.push(...this.#reader.take(line.entry))
+    this.#reached = { bytes: offset + bytes.length + 1, last: offset, uuid: peekLine(bytes)?.uuid }
+  }
+
+  mark(): string {
+    const carried = this.#reader.carried?.()
+    return JSON.stringify({ ...this.#reached, ...(carried === undefined ? {} : { carried }) })
+  }
+}
+
+type Handle = Awaited<ReturnType<typeof open>>
+
+/** A journal only grows. If it was replaced, its last known entry is no longer in its place. */
+async function isStillThere(handle: Handle, { bytes, last, uuid }: Mark): Promise<boolean> {
+  if (bytes === 0) return true
+  for await (const line of scanLines(handle, last, bytes)) {
+    return line.ended && line.offset + line.bytes.length + 1 === bytes && peekLine(line.bytes)?.uuid === uuid
+  }
+  return false
+}
