@@ -20,10 +20,52 @@ export async function readPauses(root: string, owner: Owner): Promise<KeptSums |
   return (await readAll(root))[keyOf(owner)]
 }
 
-export async function keepPauses(root: string, owner: Owner, change: (sums: KeptSums | undefined) => KeptSums) {
-  const key = keyOf(owner)
-  const { [key]: own, ...others } = await readAll(root)
-  const owners = Object.fromEntries([...Object.entries(others).slice(1 - MOST), [key, change(own)]])
+interface Change {
+  readonly key: string
+  readonly apply: (sums: KeptSums | undefined) => KeptSums
+}
+
+interface Batch {
+  readonly changes: Change[]
+  readonly written: Promise<void>
+}
+
+/** By root: what the next write takes along. A server closes a thousand conversations at once. */
+const next = new Map<string, Batch>()
+/** By root: the write under way. */
+const writes = new Map<string, Promise<void>>()
+
+export function keepPauses(root: string, owner: Owner, apply: Change["apply"]): Promise<void> {
+  const waiting = next.get(root)
+  const change = { key: keyOf(owner), apply }
+  if (waiting) {
+    waiting.changes.push(change)
+    return waiting.written
+  }
+  const changes = [change]
+  const written = (writes.get(root) ?? Promise.resolve()).then(() => {
+    next.delete(root)
+    const writing = write(root, changes)
+    const isOver = writing
+      .catch(() => undefined) // told to those who wait for it
+      .finally(() => {
+        if (writes.get(root) === isOver) writes.delete(root)
+      })
+    writes.set(root, isOver)
+    return writing
+  })
+  next.set(root, { changes, written })
+  return written
+}
+
+async function write(root: string, changes: readonly Change[]): Promise<void> {
+  const all = new Map(Object.entries(await readAll(root)))
+  for (const { key, apply } of changes) {
+    const sums = apply(all.get(key))
+    all.delete(key) // the last to come is the last in the file
+    all.set(key, sums)
+  }
+  const owners = Object.fromEntries([...all].slice(-MOST))
   const draft = `${pausesFile(root)}.${randomUUID()}.draft`
   await mkdir(root, { recursive: true, mode: DIRECTORY_MODE })
   try {
