@@ -2,17 +2,21 @@
  * A file that gives its descriptor back while no one uses it: a server has thousands of conversations, and a process about a thousand
  * descriptors. The files used last stay open. One that is opened again must still be the same file.
  */
-import { constants, writeSync } from "node:fs"
+import { constants, fstatSync, writeSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { ClosedError } from "../../base/errors.ts"
 import { FILE_MODE } from "./layout.ts"
 
+/** Also when more are used at once: the others wait. */
 const MOST_OPEN = 128
 /** `a+` without making a new file. */
 const APPEND_EXISTING = constants.O_APPEND | constants.O_RDWR
 
 /** The open ones, the one used last at the end. */
 const openFiles = new Set<PooledFile>()
+/** Files that are being opened again, and those that wait until one of the open ones is idle. */
+let opening = 0
+const waiting: (() => void)[] = []
 
 /** What reads bytes at a place of a file. */
 export type ByteSource = Pick<FileHandle, "read">
@@ -32,7 +36,7 @@ export class PooledFile implements ByteSource {
     this.#inode = opened.inode
     this.#handle = opened.handle
     openFiles.add(this)
-    closeOldest()
+    while (openFiles.size > MOST_OPEN && closeOldest());
   }
 
   static async open(path: string, flags: "r" | "a+"): Promise<PooledFile> {
@@ -67,18 +71,24 @@ export class PooledFile implements ByteSource {
     const handle = this.#handle ?? (await this.#opening?.catch(() => undefined))
     this.#handle = undefined
     await handle?.close()
+    waiting.shift()?.()
   }
 
   async #using<T>(work: (handle: FileHandle) => Promise<T>): Promise<T> {
     this.#users++
     try {
       const handle = this.#handle ?? (await this.#opened())
-      openFiles.delete(this)
-      openFiles.add(this)
+      this.#noteOpen()
       return await work(handle)
     } finally {
-      this.#users--
+      if (--this.#users === 0) waiting.shift()?.()
     }
+  }
+
+  /** It is the one used last. One that is being closed no longer counts. */
+  #noteOpen(): void {
+    openFiles.delete(this)
+    if (!this.#isClosed) openFiles.add(this)
   }
 
   /** Several may ask at once. */
@@ -91,15 +101,24 @@ export class PooledFile implements ByteSource {
   }
 
   async #openAgain(): Promise<FileHandle> {
-    const handle = await open(this.#path, this.#flags === "r" ? "r" : APPEND_EXISTING)
-    if ((await handle.stat()).ino !== this.#inode) {
-      await handle.close()
-      throw Object.assign(new Error(`${this.#path} is another file than before`), { code: "ESTALE", path: this.#path })
+    while (openFiles.size + opening >= MOST_OPEN && !closeOldest())
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    opening++
+    try {
+      const handle = await open(this.#path, this.#flags === "r" ? "r" : APPEND_EXISTING)
+      if (fstatSync(handle.fd).ino !== this.#inode) {
+        await handle.close()
+        throw Object.assign(new Error(`${this.#path} is another file than before`), {
+          code: "ESTALE",
+          path: this.#path,
+        })
+      }
+      this.#handle = handle
+      this.#noteOpen()
+      return handle
+    } finally {
+      opening--
     }
-    this.#handle = handle
-    openFiles.add(this)
-    closeOldest()
-    return handle
   }
 
   /** Whether it was idle and gave its descriptor back. */
@@ -122,9 +141,8 @@ async function appendBytes(handle: FileHandle, bytes: Buffer): Promise<void> {
   else for (let done = 0; done < bytes.length; ) done += writeSync(handle.fd, bytes, done)
 }
 
-function closeOldest(): void {
-  for (const file of openFiles) {
-    if (openFiles.size <= MOST_OPEN) return
-    file.giveBack()
-  }
+/** Whether one of the open files was idle and gave its descriptor back. */
+function closeOldest(): boolean {
+  for (const file of openFiles) if (file.giveBack()) return true
+  return false
 }
