@@ -46,7 +46,7 @@ export class JournalSearch {
       directory,
       name: only === undefined ? INDEX_NAME : `${checkedId("conversation id", only)}.${INDEX_NAME}`,
       oldNames: OLD_NAMES,
-      isTold: only === undefined,
+      hearsAppends: only === undefined,
       clock,
       open: (path) => new PassageIndex(path),
       reader: (carried) => {

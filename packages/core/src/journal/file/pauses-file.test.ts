@@ -14,7 +14,7 @@ test("BEY-4 the pauses of a hundred conversations that close at once all count, 
   expect(await readPauses(root, "bert")).toEqual({ count: 25 })
 })
 
-test("BEY-4 a write that fails is told to those who wait for it, and the next one succeeds", async () => {
+test("BEY-4 those who wait for a write that fails get the error, and the next one succeeds", async () => {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
   const failing = () => {

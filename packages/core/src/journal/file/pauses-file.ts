@@ -47,7 +47,7 @@ export function keepPauses(root: string, owner: Owner, apply: Change["apply"]): 
     next.delete(root)
     const writing = write(root, changes)
     const isOver = writing
-      .catch(() => undefined) // told to those who wait for it
+      .catch(() => undefined) // those who wait for it get the error
       .finally(() => {
         if (writes.get(root) === isOver) writes.delete(root)
       })

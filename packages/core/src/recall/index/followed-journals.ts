@@ -1,8 +1,7 @@
 /**
- * An index that follows the journals of a directory: it reads what is new in them, and nothing else. What this process appends is told to
- * it, and it takes that in while nothing else happens. If the index is damaged, from another
- * version or gone, it is built again. If it cannot be written, it is kept in memory. While another process keeps it locked, an index in
- * memory takes its place.
+ * An index that follows the journals of a directory: it reads what is new in them, and nothing else. What this process appends is handed to
+ * it and stored in the background. If the index is damaged, from another version or gone, it is built again. If it cannot be written, it is
+ * kept in memory. While another process keeps it locked, an index in memory takes its place.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -10,11 +9,11 @@ import { setImmediate } from "node:timers/promises"
 import { type Clock, callAfter, systemClock } from "../../base/clock.ts"
 import { onAppended } from "../../journal/file/appended.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
+import { AppendedLines } from "./appended-lines.ts"
 import { isBusy, isDamage, isFromSqlite, removeDatabase } from "./index-file.ts"
 import { JournalLook } from "./journal-look.ts"
-import { BATCH, type MakeReader, type Mark, readJournal, toldStep } from "./journal-steps.ts"
+import { appendedStep, BATCH, type MakeReader, type Mark, readJournal } from "./journal-steps.ts"
 import type { Extension, PassageIndex } from "./passage-index.ts"
-import { ToldLines } from "./told-lines.ts"
 
 /** What was appended waits this long: many lines in one transaction cost a fraction of one line in each. */
 const FOLLOW_AFTER_MS = 500
@@ -29,8 +28,8 @@ interface FollowedJournalsOptions {
   /** `path`: a file, or `:memory:`. */
   readonly open: (path: string) => PassageIndex
   readonly reader: MakeReader
-  /** Takes in what this process appends without being asked. */
-  readonly isTold?: boolean
+  /** Stores what this process appends without being asked. */
+  readonly hearsAppends?: boolean
   readonly clock?: Clock
 }
 
@@ -65,7 +64,7 @@ export class FollowedJournals {
   /** The index that has all that was seen, apart from these conversations. */
   #follower: PassageIndex | undefined
   readonly #unread = new Set<string>()
-  readonly #told = new ToldLines()
+  readonly #appended = new AppendedLines()
   readonly #stopListening: (() => void) | undefined
   #stopTimer: (() => void) | undefined
   /** On the clock. */
@@ -79,9 +78,9 @@ export class FollowedJournals {
   constructor(options: FollowedJournalsOptions) {
     this.#options = options
     this.#look = new JournalLook(options.directory)
-    if (!options.isTold) return
+    if (!options.hearsAppends) return
     this.#stopListening = onAppended(options.directory, (appended) => {
-      this.#told.add(appended)
+      this.#appended.add(appended)
       this.#followSoon()
     })
   }
@@ -142,32 +141,32 @@ export class FollowedJournals {
         .catch(() => undefined) // a question that waits for it reports what is wrong
         .finally(() => {
           this.#stopTimer = undefined
-          if (!this.#told.isEmpty) this.#followSoon()
+          if (!this.#appended.isEmpty) this.#followSoon()
         })
     })
   }
 
-  /** Takes in what was told, one batch after the other, then looks for what others have appended. */
+  /** Stores what this process has appended, one batch after the other, then looks for what others have. */
   async #follow(): Promise<void> {
-    const told = new Set(this.#told.conversations) // what comes meanwhile waits for the next time
-    while (told.size > 0 && !this.#isClosed) {
+    const appended = new Set(this.#appended.conversations) // what comes meanwhile waits for the next time
+    while (appended.size > 0 && !this.#isClosed) {
       await this.#inOrder(async () => {
-        if (!this.#isClosed) await this.#retried(async (index) => this.#storeTold(index, told))
+        if (!this.#isClosed) await this.#retried(async (index) => this.#storeAppended(index, appended))
       })
       await setImmediate()
     }
     await this.update({ mostNew: 0 })
   }
 
-  /** Stores about a batch of what was told, in one transaction, and takes it out of the set. What does not fit the index is found by a look. */
-  #storeTold(index: PassageIndex, conversations: Set<string>): void {
+  /** Stores about a batch of what these have appended, in one transaction, and takes them out. What does not fit is found by a look. */
+  #storeAppended(index: PassageIndex, conversations: Set<string>): void {
     const steps: Extension[] = []
     let passages = 0
     for (const conversation of conversations) {
       conversations.delete(conversation)
-      const stretch = this.#told.take(conversation)
+      const stretch = this.#appended.take(conversation)
       const of = { conversation, mark: index.marks().get(conversation), reader: this.#options.reader }
-      const step = stretch && toldStep(stretch, of)
+      const step = stretch && appendedStep(stretch, of)
       if (!step) continue
       steps.push(step)
       passages += step.passages.length
@@ -268,10 +267,10 @@ export class FollowedJournals {
       this.#follower = index
     }
     const startedAt = this.#now()
-    const told = new Set(
-      only ?? (this.#told.bytes > (mostNew ?? Number.POSITIVE_INFINITY) ? [] : this.#told.conversations),
+    const appended = new Set(
+      only ?? (this.#appended.bytes > (mostNew ?? Number.POSITIVE_INFINITY) ? [] : this.#appended.conversations),
     )
-    while (told.size > 0 && !isLate()) this.#storeTold(index, told)
+    while (appended.size > 0 && !isLate()) this.#storeAppended(index, appended)
     const { journals, isAll, gone } = only ? this.#look.only(only) : await this.#look.all(this.#unread)
     if (!only) this.#lookedAt = startedAt
     const marks = index.marks()
@@ -284,7 +283,7 @@ export class FollowedJournals {
       const mark = marks.get(conversation)
       if (mark?.startsWith(`{"bytes":${bytes},`)) return [] // to parse them all takes long
       const read = mark === undefined ? 0 : (JSON.parse(mark) as Mark).bytes
-      if (this.#told.continues(conversation, read)) return [] // the next batch has it
+      if (this.#appended.continues(conversation, read)) return [] // the next batch has it
       return mark !== undefined && read === bytes ? [] : [{ conversation, mark, fresh: Math.abs(bytes - read) }]
     })
     for (const { conversation } of grown) this.#unread.add(conversation)

@@ -5,8 +5,8 @@ import type { Entry } from "../../journal/entries.ts"
 import { scanLines } from "../../journal/file/scan.ts"
 import { decodeLine, peekLine } from "../../journal/line.ts"
 import type { Passage } from "../passages/passage.ts"
+import type { AppendedStretch } from "./appended-lines.ts"
 import type { Extension, PassageIndex } from "./passage-index.ts"
-import type { ToldStretch } from "./told-lines.ts"
 
 export const BATCH = 25 // passages per transaction: about 5 ms, then others get their turn
 
@@ -38,7 +38,10 @@ interface Unread {
 }
 
 /** The step that lines in memory make. Nothing if they do not begin where the index ends. */
-export function toldStep({ from, parts }: ToldStretch, { conversation, mark, reader }: Unread): Extension | undefined {
+export function appendedStep(
+  { from, parts }: AppendedStretch,
+  { conversation, mark, reader }: Unread,
+): Extension | undefined {
   const known = mark === undefined ? BEGINNING : (JSON.parse(mark) as Mark)
   if (known.bytes !== from) return undefined
   const lines = new Lines(known, reader)

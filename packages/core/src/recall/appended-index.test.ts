@@ -13,7 +13,7 @@ import { projectDirectory } from "../journal/file/layout.ts"
 import { encodeLine } from "../journal/line.ts"
 import { JournalSearch } from "./journal-search.ts"
 
-const ids = seededIds("told")
+const ids = seededIds("appended")
 const said = (words: string): Entry => ({ ...conversation().user(words).messages[0]!, uuid: ids.uuid() })
 /** As the look that comes with each message. */
 const AUTOMATIC = { mostNew: 48 * 1024, mostAge: 2_000 }

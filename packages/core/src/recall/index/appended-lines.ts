@@ -8,14 +8,14 @@ import type { Appended } from "../../journal/file/appended.ts"
 const MOST_OF_ONE = 32 * 1024 // bytes
 const MOST_IN_ALL = 1024 * 1024 // bytes
 
-export interface ToldStretch {
+export interface AppendedStretch {
   readonly from: number
   readonly parts: readonly Buffer[]
   readonly length: number
 }
 
-export class ToldLines {
-  readonly #stretches = new Map<string, ToldStretch>()
+export class AppendedLines {
+  readonly #stretches = new Map<string, AppendedStretch>()
   #bytes = 0
 
   get bytes(): number {
@@ -46,7 +46,7 @@ export class ToldLines {
     return this.#stretches.get(conversation)?.from === from
   }
 
-  take(conversation: string): ToldStretch | undefined {
+  take(conversation: string): AppendedStretch | undefined {
     const stretch = this.#stretches.get(conversation)
     this.#stretches.delete(conversation)
     this.#bytes -= stretch?.length ?? 0
