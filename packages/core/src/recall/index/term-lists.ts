@@ -104,7 +104,7 @@ export class TermLists {
     const found = new Set<string>()
     for (let at = this.#vocabulary.indexOf(part); at >= 0 && found.size < MOST_CONTAINING; ) {
       const end = this.#vocabulary.indexOf("\n", at)
-      found.add(this.#vocabulary.slice(this.#vocabulary.lastIndexOf("\n", at) + 1, end))
+      found.add(copyOf(this.#vocabulary.slice(this.#vocabulary.lastIndexOf("\n", at) + 1, end)))
       at = this.#vocabulary.indexOf(part, end)
     }
     return [...found]
@@ -142,6 +142,9 @@ export class TermLists {
     return ids
   }
 }
+
+/** A slice keeps the whole text in memory, and a term is kept for long while the vocabulary grows into another one. */
+const copyOf = (slice: string): string => Buffer.from(slice).toString()
 
 // no term has an underscore
 const TWICE = "2_"
