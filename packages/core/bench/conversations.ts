@@ -1,19 +1,28 @@
 /**
  * Many conversations of one project open in one process, as in a server: what a message of the person costs beside one conversation alone,
- * how many descriptors are open, how much memory each takes while it is idle, and how long it takes to close them all.
+ * how many descriptors are open, how much memory each takes while it is idle, and how long it takes to close them all. Then large ones:
+ * the memory of each after its last message and once it sleeps, and how long the first message after that takes.
  *
  *     npm run bench -- conversations [--beside=<checkout of another version>]
  */
-import { readdirSync } from "node:fs"
+import { globSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { type Conversation, localPerson, openConversation } from "@strata/core"
+import { manualClock } from "../src/base/clock.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "./measure.ts"
 
 const MODEL = "claude-opus-4-6"
 const COUNTS = isShort ? [20] : [100, 1_000]
 const ROUNDS = 3 // messages in each conversation, one conversation after the other
+const LARGE = isShort ? 3 : 20
+const SHARED = isShort ? 1 : 8 // conversations that fill what a process remembers about texts: 4M characters
+const LARGE_MESSAGES = 100
+const TOKENS_EACH = 2_000 // of a message and its answer
+const LARGE_TOKENS = LARGE_MESSAGES * TOKENS_EACH
+const LARGE_CHARACTERS = 3_400 // of a message or an answer, as code is counted
 const ALONE = 100 // messages in the one that is alone
 const WORDS = "cache window journal boundary summary planner threshold passage owner retry segment digest heron".split(
   " ",
@@ -30,20 +39,30 @@ type Open = (id: string) => Promise<Conversation>
 let number = 0
 
 /** One message and its answer. Resolves with the processor time, in milliseconds. */
-async function exchange(chat: Conversation): Promise<number> {
+async function exchange(chat: Conversation, { more = "", cached = 100 } = {}): Promise<number> {
   number++
   const before = process.cpuUsage()
-  await chat.add(`What about the ${words(12, number)} in file-${number}.ts?`)
+  await chat.add(`What about the ${words(12, number)} in file-${number}.ts? ${more}`)
   await chat.prepare()
   await chat.record({
     id: `msg_${number}`,
     model: MODEL,
-    content: [{ type: "text", text: `In file-${number}.ts: ${words(40, number)}.` }],
+    content: [{ type: "text", text: `In file-${number}.ts: ${words(40, number)}. ${more}` }],
     stop_reason: "end_turn",
-    usage: { input_tokens: 10, output_tokens: 50, cache_read_input_tokens: 100, cache_creation_input_tokens: 100 },
+    usage: { input_tokens: 10, output_tokens: 50, cache_read_input_tokens: cached, cache_creation_input_tokens: 100 },
   })
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1_000
+}
+
+/** Packed text counts here, so it is real: our own code, each time from where the last one ended. */
+const sources = globSync("packages/core/src/**/*.ts")
+  .map((path) => readFileSync(path, "utf8"))
+  .join("")
+let read = 0
+function sourceText(): string {
+  read = (read + LARGE_CHARACTERS) % (sources.length - LARGE_CHARACTERS)
+  return sources.slice(read, read + LARGE_CHARACTERS)
 }
 
 const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
@@ -76,6 +95,50 @@ async function measure(open: Open, count: number): Promise<void> {
   )
 }
 
+/** Large ones, on a clock that is moved until they sleep. */
+async function measureLarge(open: (id: string) => Promise<Conversation>, advance: (ms: number) => void): Promise<void> {
+  const memory = async () => {
+    for (let time = 0; time < 3; time++) {
+      collectGarbage()
+      await setTimeout(10) // what was let go is freed after it
+    }
+    const { heapUsed, external } = process.memoryUsage()
+    return { heapUsed, external }
+  }
+  const enlarged = async (id: string) => {
+    const chat = await open(id)
+    for (let message = 1; message <= LARGE_MESSAGES; message++)
+      await exchange(chat, { more: sourceText(), cached: message * TOKENS_EACH })
+    return chat
+  }
+  for (let at = 0; at < SHARED; at++) await (await enlarged(`shared-${at}`)).close()
+  const before = await memory()
+  const each = (at: Awaited<ReturnType<typeof memory>>) =>
+    `${((at.heapUsed - before.heapUsed) / LARGE / 1_000_000).toFixed(2)} MB of heap and ${((at.external - before.external) / LARGE / 1_000_000).toFixed(2)} outside it`
+  const chats: Conversation[] = []
+  const usual: number[] = []
+  for (let at = 0; at < LARGE; at++) {
+    const chat = await enlarged(`large-${at}`)
+    usual.push(await exchange(chat, { cached: LARGE_TOKENS }))
+    chats.push(chat)
+  }
+  const tokens = Math.round(chats[0]!.fill().used / 1_000)
+  for (const chat of chats) await chat.settled()
+  const awake = await memory()
+  for (let minutes = 0; minutes < 120; minutes += 5) {
+    advance(300_000)
+    for (const chat of chats) await chat.settled()
+    await setTimeout(50) // journals are read
+  }
+  const asleep = await memory()
+  const first: number[] = []
+  for (const chat of chats) first.push(await exchange(chat, { cached: LARGE_TOKENS }))
+  console.log(
+    `  ${LARGE} conversations of ${tokens}K tokens: each has ${each(awake)} after a message, ${each(asleep)} when idle; a message then takes ${milliseconds(quantile(first, 0.5))} of processor time instead of ${milliseconds(quantile(usual, 0.5))}`,
+  )
+  for (const chat of chats) await chat.close()
+}
+
 const other = process.argv.find((word) => word.startsWith("--beside="))?.slice("--beside=".length)
 const versions: readonly (readonly [string, typeof openConversation])[] = [
   ["this version", openConversation],
@@ -92,3 +155,13 @@ for (const count of COUNTS)
       return measure((id) => open({ dir, cwd: "/project", id, memory, model: MODEL, env: {} }), count)
     })
   }
+for (const [name, open] of versions) {
+  console.log(name)
+  await inTemporaryDirectory((directory) => {
+    const clock = manualClock()
+    const memory = { owner: localPerson } as const
+    const given = { dir: join(directory, "data"), cwd: "/project", memory, env: {}, clock } as const
+    const settings = { autoCompactEnabled: false, models: { [MODEL]: { window: 1_000_000 } } }
+    return measureLarge((id) => open({ ...given, id, settings, model: MODEL }), clock.advance)
+  })
+}

@@ -10,6 +10,7 @@ import { describeBreak } from "../model/cache/describe-break.ts"
 import { CacheForecast, type ForecastOptions } from "../model/cache/forecast.ts"
 import type { ProviderReason } from "../model/cache/verdict.ts"
 import type { Estimator } from "../tokens/estimate.ts"
+import type { CacheHistory } from "../views/cache/cache-history.ts"
 import type { ConversationRecord } from "./record.ts"
 
 /** How many messages, from the first, stay unchanged while the revision does. */
@@ -38,6 +39,17 @@ export class CacheWatch {
       if (entry.type === "strata" && entry.subtype === "spent" && entry.purpose === "keep-warm" && !entry.estimated)
         this.#warmed()
     })
+  }
+
+  /** Whether a request was sent and not answered. */
+  get awaitsAnswer(): boolean {
+    return this.#forecast.isPending
+  }
+
+  /** Keeps no text: it continues as after reopening the conversation. */
+  letGo(history: CacheHistory): void {
+    this.#last = undefined
+    this.#forecast.prime(history)
   }
 
   /** The views have followed. */

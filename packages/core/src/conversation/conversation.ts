@@ -78,6 +78,11 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.record.views
   }
 
+  /** @internal Whether it sleeps, once the calls made so far are done. */
+  isAsleep(): Promise<boolean> {
+    return this.#engine.inOrder(async () => this.#engine.record.isAsleep)
+  }
+
   get thresholds(): Thresholds {
     return this.#engine.thresholds
   }

@@ -27,6 +27,7 @@ import { thresholdsFor } from "../tokens/thresholds.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import type { DeferralPlan } from "../tools/deferred/declare.ts"
 import { lifetimeIn } from "../views/cache/cache-history.ts"
+import type { Pauses } from "../views/cache/pauses.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { type ViewOptions, type Views, viewOptions } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
@@ -40,6 +41,7 @@ import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
 import { type LimitsHome, ServerLimits } from "./server-limits.ts"
+import { SleepWatch } from "./sleep-watch.ts"
 
 export interface ConversationParts {
   readonly store: Store
@@ -89,12 +91,14 @@ export interface ConversationParts {
   readonly meter?: Meter | undefined
   /** Flag values refused so far. Each is reported once. */
   readonly refusals: readonly string[]
+  /** Whether its views may give their memory back while no one uses it. Not where someone holds on to them, as an agent does. */
+  readonly sleeps: boolean
 }
 
-const IDLE_MS = 3_600_000 // no cache lives longer
+const IDLE_MS = 3_600_000 // no cache lives longer, and no answer takes longer
 
 export class Engine {
-  readonly parts: ConversationParts
+  readonly parts: Omit<ConversationParts, "views">
   readonly record: ConversationRecord
   readonly model: ModelLookup
   /** What servers really take, where a refusal has shown it. */
@@ -104,6 +108,10 @@ export class Engine {
   readonly preparer: RequestPreparer
   readonly recorder: ResponseRecorder
   readonly pauses: PauseWatch
+  readonly #cache: CacheWatch
+  readonly #sleeping: SleepWatch | undefined
+  /** What `close` needs of the views, so that it wakes no one. */
+  #pausesAsleep: Pauses | undefined
   readonly past: ConversationRecall
   /** What files held before tools changed them. */
   readonly files: FileKeeper
@@ -120,12 +128,13 @@ export class Engine {
   #closed = false
   #closing: Promise<void> | undefined
 
-  constructor(parts: ConversationParts) {
+  constructor({ views, ...parts }: ConversationParts) {
     const { model, settings, cwd, title } = parts
     const { values } = settings
     this.parts = parts
     this.model = findModel(model, values.models)
-    const record = new ConversationRecord({ ...parts, session: { model, cwd, title } })
+    const { viewOptions } = this
+    const record = new ConversationRecord({ ...parts, views, viewOptions, session: { model, cwd, title } })
     this.record = record
     this.limits = new ServerLimits({
       record,
@@ -136,6 +145,7 @@ export class Engine {
     this.files = new FileKeeper(record.journal)
     const factsOf = (name: string) => findModel(name, values.models).facts
     const cache = new CacheWatch(record, { factsOf, cacheLifetime: () => this.cacheLifetime })
+    this.#cache = cache
     parts.meter?.use({
       factsOf,
       note: (drafts) => record.append(drafts),
@@ -208,6 +218,8 @@ export class Engine {
       ...{ telemetry: parts.telemetry, isTraced: parts.isTraced },
       preparedAt: () => this.preparer.preparedAt,
     })
+    if (parts.sleeps)
+      this.#sleeping = new SleepWatch({ record, clock: record.clock, sleep: (uses) => this.#sleep(uses) })
   }
 
   get views(): Views {
@@ -341,6 +353,28 @@ export class Engine {
     if (this.#closed) throw new ClosedError()
   }
 
+  /** Only between calls, and while nothing that has seen the views works with them. */
+  #sleep(uses: number): Promise<void> {
+    return this.inOrder(async () => {
+      if (this.layers.isBusy || this.#isCatchingUp || this.#awaitsAnswer()) return
+      await this.record.sleep({
+        uses,
+        letGo: ({ cacheHistory }) => {
+          this.#pausesAsleep = cacheHistory.pauses
+          this.#cache.letGo(cacheHistory)
+          this.preparer.letGo()
+        },
+      })
+    })
+  }
+
+  /** What comes back is compared with what was sent. */
+  #awaitsAnswer(): boolean {
+    const { preparedAt } = this.preparer
+    const isRecent = preparedAt && this.record.clock.now().getTime() - preparedAt.getTime() < IDLE_MS
+    return this.#cache.awaitsAnswer && isRecent === true
+  }
+
   inOrder<T>(work: () => Promise<T>): Promise<T> {
     const run = this.#last.then(() => {
       this.mustBeOpen()
@@ -354,10 +388,12 @@ export class Engine {
   close(): Promise<void> {
     this.#closingSignal.abort(new ClosedError())
     this.pauses.end()
+    this.#sleeping?.end()
     this.#closing ??= this.inOrder(async () => {
       await this.layers.settled()
       await this.limits.settled()
-      await this.parts.habits?.keep(this.views.cacheHistory.pauses)
+      const pauses = this.record.isAsleep ? this.#pausesAsleep : this.views.cacheHistory.pauses
+      if (pauses) await this.parts.habits?.keep(pauses)
       await this.parts.meter?.close().catch(() => undefined) // what it kept is found at the next opening
       this.#closed = true
       this.past.close()

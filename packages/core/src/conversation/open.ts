@@ -44,7 +44,7 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   const settings = await loadSettings({ home, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
   // hooks, servers and rules of a project have no meaning here, so only settings are worth a notice
   const missing = (settings.leftOut ?? []).filter(({ kind }) => kind === "setting")
-  return openWithSettings(options, { settings, notices: [...leftOutSentences(missing)] })
+  return openWithSettings(options, { settings, notices: [...leftOutSentences(missing)], sleeps: true })
 }
 
 export interface Prepared {
@@ -69,6 +69,8 @@ export interface Prepared {
   readonly isHomeUsed?: boolean
   /** A program answers, not a person. Default: a person. */
   readonly isProgram?: boolean
+  /** Whether the views may give their memory back while no one uses the conversation. Default: no, because an agent holds on to them. */
+  readonly sleeps?: boolean
   /** Where the journal is kept. A sub-agent's is with the conversation that it works for, wherever it works itself. */
   readonly place?: Omit<JournalAddress, "id">
 }
@@ -158,7 +160,7 @@ interface Opening extends Basis {
 async function conversationOn(journal: Journal, opening: Opening): Promise<Conversation> {
   const { options, prepared, prompts, store, memory } = opening
   const { clock, ids, env, betas, source, model, cwd, root, owner, settings, telemetry, meter } = opening
-  const { isTraced = false, isProgram = false, isHomeUsed = options.store === undefined } = prepared
+  const { isTraced = false, isProgram = false, isHomeUsed = options.store === undefined, sleeps = false } = prepared
   const { cacheBreakpoints = true, contextManagement: serverClears = false } = options
   const refusals = prepared.notices ?? []
   const { id } = journal.address
@@ -211,6 +213,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
     projectJournals: memory && (() => memory.journals()),
     cacheBreakpoints,
     refreshPrompt: options.refreshPrompt,
+    sleeps,
   })
   whenOpen.begin({ conversation, layers })
   return conversation

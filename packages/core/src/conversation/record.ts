@@ -18,13 +18,15 @@ import {
 } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import { isRequest, type Message, type Uuid } from "../messages/messages.ts"
-import type { Views } from "../views/views.ts"
+import { type PackedTail, packTail, unpackViews } from "../views/packed-tail.ts"
+import { type ViewOptions, Views } from "../views/views.ts"
 import type { ConversationEvents } from "./events.ts"
 import { checkDraft } from "./incoming.ts"
 
 export interface RecordParts {
   readonly journal: Journal
   readonly views: Views
+  readonly viewOptions: ViewOptions
   readonly clock: Clock
   readonly ids: Ids
   /** What listing and resuming show. */
@@ -47,26 +49,65 @@ export class ConversationRecord {
   readonly clock: Clock
   readonly ids: Ids
   readonly source: RequestSource
+  /** Called when the views are there again after a sleep. */
+  onWake: () => void = () => undefined
   readonly #session: RecordParts["session"]
   /** The agent's permission mode. Without an agent the journal's continues. */
   #mode: string | undefined
-  #views: Views
+  /** While it is asleep: what they are built from. */
+  #views: Views | PackedTail
+  readonly #viewOptions: ViewOptions
+  #uses = 0
+  /** The file has lost something that the views may still know. */
+  #isDamaged = false
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor({ journal, views, clock, ids, session, source }: RecordParts) {
+  constructor({ journal, views, viewOptions, clock, ids, session, source }: RecordParts) {
     this.journal = journal
     this.clock = clock
     this.ids = ids
     this.source = source
     this.#session = session
     this.#views = views
+    this.#viewOptions = viewOptions
     // what opening found is in `opened`; this is what a later reading finds
-    journal.onDamage?.((found) => this.events.emit("notice", { message: describeDamage(found, journal.location) }))
+    journal.onDamage?.((found) => {
+      this.#isDamaged = true
+      this.events.emit("notice", { message: describeDamage(found, journal.location) })
+    })
   }
 
-  /** The current views. A rewind replaces them. */
+  /** The current views. A rewind replaces them, and so does a sleep: then they are built again here, equal to those from before. */
   get views(): Views {
+    this.#uses++
+    if (!(this.#views instanceof Views)) {
+      this.#views = unpackViews(this.#views, this.#viewOptions)
+      this.onWake()
+    }
     return this.#views
+  }
+
+  /** How often someone asked for the views. */
+  get uses(): number {
+    return this.#uses
+  }
+
+  get isAsleep(): boolean {
+    return !(this.#views instanceof Views)
+  }
+
+  /**
+   * Gives the memory of the views back, unless someone has used them. What they are built from is kept, packed. `letGo` is called with the
+   * views just before: nothing may hold on to them.
+   */
+  sleep({ uses, letGo }: { readonly uses: number; readonly letGo: (views: Views) => void }): Promise<void> {
+    return this.#inOrder(async () => {
+      if (this.isAsleep || this.#uses !== uses) return
+      const packed = await packTail(this.journal)
+      if (!packed || this.#isDamaged || this.#uses !== uses) return
+      letGo(this.views)
+      this.#views = packed
+    })
   }
 
   get id(): string {
@@ -122,7 +163,7 @@ export class ConversationRecord {
 
   /** What listing and resuming need. It follows the first message of a person and every boundary, so a resume reads nothing before that. */
   sessionFacts(change: { readonly title?: string; readonly prompt?: Uuid } = {}): DecisionDraft {
-    const current = this.#views.context.session
+    const current = this.views.context.session
     const title = change.title ?? current?.title ?? this.#session.title
     const prompt = change.prompt ?? current?.prompt
     const mode = this.#mode ?? current?.mode
@@ -144,7 +185,7 @@ export class ConversationRecord {
 
   /** A resume continues with the model that was asked last, in the mode that was set last. */
   async recordSession(): Promise<void> {
-    const { session } = this.#views.context
+    const { session } = this.views.context
     if (!session) return // it comes with the first message
     const { model, mode } = this.sessionFacts() as DecisionOf<"session">
     if (session.model !== model || session.mode !== mode) await this.append([this.sessionFacts()])
@@ -152,7 +193,7 @@ export class ConversationRecord {
 
   /** An undo brings back the session facts of that time. Model and mode continue as they are now, and so does the title. */
   async followUndo(title: string | undefined): Promise<void> {
-    const { session, prompt } = this.#views.context
+    const { session, prompt } = this.views.context
     if (session && ((title !== undefined && session.title !== title) || session.prompt !== prompt?.uuid))
       await this.append([
         this.sessionFacts({ ...(title === undefined ? {} : { title }), ...(prompt ? { prompt: prompt.uuid } : {}) }),
@@ -166,10 +207,10 @@ export class ConversationRecord {
     return run
   }
 
-  async #append(drafts: readonly Draft[], { seen = this.#views, flush = false }: Appending): Promise<readonly Entry[]> {
+  async #append(drafts: readonly Draft[], { seen = this.views, flush = false }: Appending): Promise<readonly Entry[]> {
     if (drafts.length === 0) return []
     let parent = seen.context.newest?.uuid ?? null
-    const onPath = seen === this.#views || parent === null || this.#isInView(parent)
+    const onPath = seen === this.views || parent === null || this.#isInView(parent)
     let isListed = seen.context.session !== undefined
     const placed: Entry[] = []
     const entries: Entry[] = []
@@ -189,8 +230,8 @@ export class ConversationRecord {
   }
 
   #isInView(uuid: Uuid): boolean {
-    const { context } = this.#views
-    if (this.#views.isUndone(uuid)) return true
+    const { context } = this.views
+    if (this.views.isUndone(uuid)) return true
     return context.newest?.uuid === uuid || context.storedMessages().some((message) => message.uuid === uuid)
   }
 
@@ -199,8 +240,8 @@ export class ConversationRecord {
     if (flush) this.beginFlush()
     // all at once: no one may see a boundary without the summary after it
     const checkpoints = entries.flatMap((entry) => {
-      this.#views.apply(entry, onPath ? "on-path" : "off-path")
-      return isBoundaryEntry(entry) ? [this.#views.checkpoint(entry.uuid)] : []
+      this.views.apply(entry, onPath ? "on-path" : "off-path")
+      return isBoundaryEntry(entry) ? [this.views.checkpoint(entry.uuid)] : []
     })
     for (const entry of entries) this.events.emit("entry", { entry })
     // a checkpoint only saves time at the next opening, so failing to write one is not an error

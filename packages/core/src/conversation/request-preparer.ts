@@ -62,7 +62,7 @@ const GO_ON = "Continue from where you left off."
 
 export class RequestPreparer {
   readonly #parts: RequestPreparerParts
-  readonly #validator = new RequestValidator()
+  #validator = new RequestValidator()
   readonly #references: ReferenceResolver
   readonly #noticed = new Set<string>()
   /** Results that no layer has seen, because the process died first. */
@@ -84,6 +84,11 @@ export class RequestPreparer {
   /** Everything so far has been sent, or was left by a rewind: nothing is decided about it any more. */
   forgetUndecided(): void {
     this.#undecided = []
+  }
+
+  /** Keeps no text: the next request is checked from its first message on. */
+  letGo(): void {
+    this.#validator = new RequestValidator()
   }
 
   async prepare({ signal, durable = false }: PrepareOptions = {}): Promise<ModelRequest> {

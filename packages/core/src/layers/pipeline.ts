@@ -127,6 +127,11 @@ export class LayerPipeline {
     await done
   }
 
+  /** Whether anything runs in the background. */
+  get isBusy(): boolean {
+    return this.#background.size > 0
+  }
+
   /** Resolves when nothing runs in the background any more. */
   async settled(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background)

@@ -10,7 +10,7 @@ import { usable } from "../messages/usable.ts"
 import { withoutUsage } from "./context/changed-messages.ts"
 import { foldLine } from "./context/hidden-ranges.ts"
 import { isOnPath, Links, type Places } from "./path.ts"
-import { readCheckpoint, type ViewOptions, Views } from "./views.ts"
+import { isCheckpointAt, readCheckpoint, type ViewOptions, Views } from "./views.ts"
 
 export interface LoadedViews {
   readonly views: Views
@@ -23,35 +23,59 @@ export async function loadViews(journal: Journal, options: ViewOptions): Promise
   return fromTail ? { views: fromTail, read: "tail" } : { views: await loadAll(journal, options), read: "all" }
 }
 
-/** Resuming reads nothing before the last boundary. The checkpoint has what the views knew there. */
+/** What the views are built from: the entries from the last boundary on, the checkpoint taken there, and what that compaction kept. */
+export interface Tail {
+  readonly entries: readonly Entry[]
+  /** As the journal has it. Absent where the tail is the whole journal. */
+  readonly checkpoint?: unknown
+  readonly kept: readonly Entry[]
+}
+
 async function loadTail(journal: Journal, options: ViewOptions): Promise<Views | undefined> {
+  const tail = await readTail(journal)
+  return tail && viewsOf(tail, options)
+}
+
+/** Resuming reads nothing before the last boundary. The checkpoint has what the views knew there. */
+export async function readTail(journal: Journal): Promise<(Tail & { readonly places: Places }) | undefined> {
   const { entries, start } = await journal.tail()
+  const places = placesIn(entries)
+  const first = entries[0]
+  if (first === undefined || !isBoundaryEntry(first)) return start === 0 ? { entries, places, kept: [] } : undefined
+  if (places(first) !== "on-path") return undefined // the conversation went back to before this boundary
+  const checkpoint = await journal.readCheckpoint()
+  if (!isCheckpointAt(checkpoint, first.uuid)) return undefined
+  const boundary = usable(first)
+  const uuids = isBoundary(boundary) ? boundary.compactMetadata?.preservedMessages?.uuids : undefined
+  const kept: Entry[] = []
+  for (const uuid of uuids ?? []) {
+    const entry = await journal.find(uuid)
+    if (entry) kept.push(entry)
+  }
+  return { entries, places, checkpoint, kept }
+}
+
+/** Whether each entry of a tail is on the path. */
+function placesIn(entries: readonly Entry[]): Places {
   const links = new Links()
   for (const entry of entries) links.add(entry)
   const first = entries[0]
-  const startsAtBoundary = first !== undefined && isBoundaryEntry(first)
-  const path = links.path({ stopAt: startsAtBoundary ? first.uuid : undefined })
-  if (!startsAtBoundary) {
-    if (start !== 0) return undefined
-    const views = new Views(options)
-    const places = links.placesOn(path)
-    for (const entry of entries) views.apply(entry, places(entry))
-    return views
-  }
-  const places = links.placesOn(path)
-  if (places(first) !== "on-path") return undefined // the conversation went back to before this boundary
-  const checkpoint = readCheckpoint(await journal.readCheckpoint())
-  if (checkpoint?.boundary !== first.uuid) return undefined
-  const views = new Views(options, checkpoint)
-  const boundary = usable(first)
-  const kept = isBoundary(boundary) ? boundary.compactMetadata?.preservedMessages?.uuids : undefined
-  for (const uuid of kept ?? []) {
-    const message = await journal.find(uuid)
-    if (message && isMessage(message)) views.context.apply(asKept(usable(message)))
-    else if (message?.subtype === "folded") views.context.apply(foldLine(message))
-  }
-  views.context.apply(first)
-  for (const entry of entries.slice(1)) views.apply(entry, places(entry))
+  return links.placesOn(links.path({ stopAt: first && isBoundaryEntry(first) ? first.uuid : undefined }))
+}
+
+/** Reads nothing and waits for nothing. */
+export function viewsOf(
+  { entries, kept, checkpoint, places = placesIn(entries) }: Tail & { readonly places?: Places },
+  options: ViewOptions,
+): Views {
+  const views = new Views(options, checkpoint === undefined ? undefined : readCheckpoint(checkpoint))
+  for (const entry of kept)
+    if (isMessage(entry)) views.context.apply(asKept(usable(entry)))
+    else if (entry.subtype === "folded") views.context.apply(foldLine(entry))
+  const [first] = entries
+  const isAfterCheckpoint = checkpoint !== undefined && first !== undefined
+  if (isAfterCheckpoint) views.context.apply(first) // all other views knew it at the checkpoint
+  for (const entry of isAfterCheckpoint ? entries.slice(1) : entries) views.apply(entry, places(entry))
   return views
 }
 

@@ -228,7 +228,9 @@ export class Views {
 }
 
 /** A checkpoint of another version is ignored, because it may follow other rules. */
-export function readCheckpoint(value: unknown): Checkpoint | undefined {
-  const { version } = (value ?? {}) as Partial<Checkpoint>
-  return version === CHECKPOINT_VERSION ? (fromJson(value) as Checkpoint) : undefined
+export function isCheckpointAt(value: unknown, boundary: string): boolean {
+  const found = (value ?? {}) as Partial<Checkpoint>
+  return found.version === CHECKPOINT_VERSION && found.boundary === boundary
 }
+
+export const readCheckpoint = (value: unknown): Checkpoint => fromJson(value) as Checkpoint

@@ -53,15 +53,13 @@ async function refusable<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /** Paths are in requests, so all have the same length. */
-const homeName = (number: number) => `home-${String(number).padStart(5, "0")}`
+export const homeName = (number: number) => `home-${String(number).padStart(5, "0")}`
 
 /** The request without what differs between two copies of a home, and with long texts cut, so that a failure can be read. */
 export const comparable = (request: string): string =>
   request
     .replaceAll(/\bhome-\d{5}\b/g, "home")
     .replaceAll(/(more words |a line of code\\n){4,}/g, (filling) => `[${filling.length}]`)
-
-let opened = 0
 
 /** One conversation, and the processes that have it open one after another. */
 export class History {
@@ -70,6 +68,7 @@ export class History {
   readonly #clock = manualClock("2026-03-10T12:00:00.000Z")
   #home: string
   #count = 0
+  #opened = 0
   chat!: Conversation
 
   /** `homes`: a directory for this history alone. */
@@ -101,7 +100,7 @@ export class History {
         ...{ autoCompactTokens, memory: memory ? "auto" : "off", flush: "never" },
       },
       clock: this.#clock,
-      ids: seededIds(`${opened++}`),
+      ids: seededIds(`${this.#opened++}`),
     })
   }
 
@@ -142,6 +141,12 @@ export class History {
   async remove(): Promise<void> {
     await this.chat.close()
     await rm(this.#homes, { recursive: true })
+  }
+
+  /** More than an hour in which no one uses it, or someone looks at it all the time. Resolves with whether it sleeps then. */
+  async idle({ isWatched }: { readonly isWatched: boolean }): Promise<boolean> {
+    await this.chat.settled()
+    return idle(this.chat, { clock: this.#clock, isWatched })
   }
 
   async take(step: Step): Promise<void> {
@@ -248,6 +253,22 @@ export class History {
     if (after === "overflow") await refusable(this.chat.compact({ trigger: "auto", overflowed: true }))
     else if (after === "received") await this.chat.leaveOutReceived()
   }
+}
+
+const IDLE_MINUTES = 72 // so long that a request without an answer keeps it awake no longer
+const LOOK_MINUTES = 4 // sooner than it falls asleep
+
+export async function idle(
+  chat: Conversation,
+  { clock, isWatched }: { readonly clock: ReturnType<typeof manualClock>; readonly isWatched: boolean },
+): Promise<boolean> {
+  for (let minutes = 0; minutes < IDLE_MINUTES; minutes += LOOK_MINUTES) {
+    clock.advance(LOOK_MINUTES * 60_000)
+    if (isWatched) chat.fill()
+    await chat.settled()
+    await chat.isAsleep()
+  }
+  return chat.isAsleep()
 }
 
 /** `undefined` where there is nothing to send, or where it does not fit: both are documented. */

@@ -41,19 +41,20 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
   const extractions = new ExtractionQueue({ ...options, refused })
   const gone = async (memory: Memory) => (await options.gone?.(memory).catch(() => [])) ?? [] // a search that fails settles nothing
   const saved: Memory[] = []
-  let known: MemoryInView | undefined
+  let known = new WeakMap<LayerContext["views"], MemoryInView>() // a conversation that sleeps lets its views go
   let lastProblem: string | undefined
 
   /** It was not journaled, so it was not looked up. */
   const forget = () => {
-    known = undefined
+    known = new WeakMap()
   }
 
   async function due(context: LayerContext): Promise<LookedUp> {
     const { views, flags, now } = context
     const estimate = (text: string) => Math.ceil(views.estimator.text(text))
-    const inView = known?.holdsFor(views) ? known : new MemoryInView(views)
-    known = inView
+    const last = known.get(views)
+    const inView = last?.holdsFor(views) ? last : new MemoryInView(views)
+    known.set(views, inView)
     const attachments: Attachment[] = []
     const about: Uuid[] = []
     const start = inView.isStarted ? {} : { start: true as const }

@@ -107,6 +107,11 @@ export class CacheForecast {
     this.#options = options
   }
 
+  /** Whether a request was sent and not answered. */
+  get isPending(): boolean {
+    return this.#pending !== undefined
+  }
+
   /** After reopening a conversation: continues from its last response and assumes that its request is unchanged. */
   prime({ responses, serverEdits, warmed }: Primed): void {
     this.#pending = undefined
