@@ -17,12 +17,12 @@ import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "./
 const MODEL = "claude-opus-4-6"
 const COUNTS = isShort ? [20] : [100, 1_000]
 const ROUNDS = 3 // messages in each conversation, one conversation after the other
-const LARGE = isShort ? 3 : 20
-const SHARED = isShort ? 1 : 8 // conversations that fill what a process remembers about texts: 4M characters
+const LARGE = isShort ? 3 : 10
+const WOKEN = 3 // more of them, for the time that waking takes
 const LARGE_MESSAGES = 100
 const TOKENS_EACH = 2_000 // of a message and its answer
 const LARGE_TOKENS = LARGE_MESSAGES * TOKENS_EACH
-const LARGE_CHARACTERS = 3_400 // of a message or an answer, as code is counted
+const LARGE_CHARACTERS = 6_800 // of an answer, as code is counted
 const ALONE = 100 // messages in the one that is alone
 const WORDS = "cache window journal boundary summary planner threshold passage owner retry segment digest heron".split(
   " ",
@@ -42,7 +42,7 @@ let number = 0
 async function exchange(chat: Conversation, { more = "", cached = 100 } = {}): Promise<number> {
   number++
   const before = process.cpuUsage()
-  await chat.add(`What about the ${words(12, number)} in file-${number}.ts? ${more}`)
+  await chat.add(`What about the ${words(12, number)} in file-${number}.ts?`)
   await chat.prepare()
   await chat.record({
     id: `msg_${number}`,
@@ -95,8 +95,8 @@ async function measure(open: Open, count: number): Promise<void> {
   )
 }
 
-/** Large ones, on a clock that is moved until they sleep. */
-async function measureLarge(open: (id: string) => Promise<Conversation>, advance: (ms: number) => void): Promise<void> {
+/** Large ones, on a clock that is moved until they sleep. What a process shares stays when they are closed, so it does not count. */
+async function measureLarge(open: Open, advance: (ms: number) => void): Promise<void> {
   const memory = async () => {
     for (let time = 0; time < 3; time++) {
       collectGarbage()
@@ -105,38 +105,39 @@ async function measureLarge(open: (id: string) => Promise<Conversation>, advance
     const { heapUsed, external } = process.memoryUsage()
     return { heapUsed, external }
   }
-  const enlarged = async (id: string) => {
-    const chat = await open(id)
-    for (let message = 1; message <= LARGE_MESSAGES; message++)
-      await exchange(chat, { more: sourceText(), cached: message * TOKENS_EACH })
-    return chat
-  }
-  for (let at = 0; at < SHARED; at++) await (await enlarged(`shared-${at}`)).close()
-  const before = await memory()
-  const each = (at: Awaited<ReturnType<typeof memory>>) =>
-    `${((at.heapUsed - before.heapUsed) / LARGE / 1_000_000).toFixed(2)} MB of heap and ${((at.external - before.external) / LARGE / 1_000_000).toFixed(2)} outside it`
+  const keeper = await open("keeper") // keeps what is shared
   const chats: Conversation[] = []
   const usual: number[] = []
-  for (let at = 0; at < LARGE; at++) {
-    const chat = await enlarged(`large-${at}`)
+  for (let at = 0; at < LARGE + WOKEN; at++) {
+    const chat = await open(`large-${at}`)
+    for (let message = 1; message <= LARGE_MESSAGES; message++)
+      await exchange(chat, { more: sourceText(), cached: message * TOKENS_EACH })
     usual.push(await exchange(chat, { cached: LARGE_TOKENS }))
     chats.push(chat)
   }
-  const tokens = Math.round(chats[0]!.fill().used / 1_000)
   for (const chat of chats) await chat.settled()
   const awake = await memory()
-  for (let minutes = 0; minutes < 120; minutes += 5) {
+  for (let minutes = 0; minutes < 90; minutes += 5) {
     advance(300_000)
-    for (const chat of chats) await chat.settled()
-    await setTimeout(50) // journals are read
+    for (const chat of chats) {
+      await chat.settled()
+      await chat.isAsleep?.() // an older version has no such method
+    }
   }
   const asleep = await memory()
+  for (const chat of chats.splice(0, LARGE)) await chat.close()
+  const closed = await memory()
   const first: number[] = []
   for (const chat of chats) first.push(await exchange(chat, { cached: LARGE_TOKENS }))
+  for (const chat of [...chats, keeper]) await chat.close()
+  const megabytes = (of: keyof typeof closed) => {
+    const idle = (asleep[of] - closed[of]) / LARGE / 1_000_000
+    return { idle: idle.toFixed(2), used: (idle + (awake[of] - asleep[of]) / (LARGE + WOKEN) / 1_000_000).toFixed(2) }
+  }
+  const [heap, outside] = [megabytes("heapUsed"), megabytes("external")]
   console.log(
-    `  ${LARGE} conversations of ${tokens}K tokens: each has ${each(awake)} after a message, ${each(asleep)} when idle; a message then takes ${milliseconds(quantile(first, 0.5))} of processor time instead of ${milliseconds(quantile(usual, 0.5))}`,
+    `  ${LARGE} conversations of ${LARGE_TOKENS / 1_000}K tokens: each has ${heap.used} MB of heap and ${outside.used} outside it after a message, ${heap.idle} and ${outside.idle} when idle; a message then takes ${milliseconds(quantile(first, 0.5))} of processor time instead of ${milliseconds(quantile(usual, 0.5))}`,
   )
-  for (const chat of chats) await chat.close()
 }
 
 const other = process.argv.find((word) => word.startsWith("--beside="))?.slice("--beside=".length)

@@ -25,7 +25,7 @@ export interface PackedTail {
 export async function packTail(journal: Journal): Promise<PackedTail | undefined> {
   const tail = await readTail(journal)
   if (!tail) return undefined
-  const lines = await inSlices(lineSteps(tail), { givesWay: true })
+  const lines = await inSlices(lineSteps(tail)) // the next call may wait for it, so it does not pause
   return { bytes: await deflated(Buffer.concat(lines)), kept: tail.kept.length }
 }
 
