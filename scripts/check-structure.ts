@@ -22,7 +22,7 @@ export const FLOORS = [
   ...["base", "settings", "messages", "tokens", "journal", "import", "views", "model", "tools", "recall"],
   ...["memory", "forks", "layers", "conversation", "agent", "team", "inspect"],
 ]
-const PACKAGES = ["core", "replay", "plugins", "sim", "cli", "lab"]
+const PACKAGES = ["core", "replay", "plugins", "proxy", "sim", "cli", "lab"]
 const CORE = join("packages", "core", "src")
 
 interface Import {

@@ -49,8 +49,13 @@ export class MessageCollector {
 
   /** The whole answer; `undefined` where the stream ended early. */
   response(): ModelResponse | undefined {
+    return this.#message?.stop_reason === null ? undefined : this.soFar()
+  }
+
+  /** The answer as far as it came; `undefined` where it has not begun. */
+  soFar(): ModelResponse | undefined {
     const message = this.#message
-    if (!message || message.stop_reason === null) return undefined
+    if (!message) return undefined
     const content = [...this.#blocks.values()].map(({ block, inputText }) =>
       inputText === undefined
         ? block

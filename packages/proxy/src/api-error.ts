@@ -1,0 +1,30 @@
+/** Errors of the proxy's own, in the API's shape: clients show their message. */
+import type { ServerResponse } from "node:http"
+
+export interface ApiError {
+  readonly status: number
+  readonly type: string
+  readonly message: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const tooLarge = (most: number): ApiError => ({
+  status: 413,
+  type: "request_too_large",
+  message: `The request was not sent: it has more than ${most} bytes, the most that the proxy takes.`,
+})
+
+export const overloaded = (why: string): ApiError => ({
+  status: 529,
+  type: "overloaded_error",
+  message: `The request was not sent: ${why}. Try again in a moment.`,
+  headers: { "retry-after": "1" },
+})
+
+export const permissionError = (message: string): ApiError => ({ status: 403, type: "permission_error", message })
+
+export function sendError(response: ServerResponse, { status, type, message, headers }: ApiError): void {
+  const body = JSON.stringify({ type: "error", error: { type, message } })
+  response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store", ...headers })
+  response.end(body)
+}

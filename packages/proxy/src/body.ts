@@ -1,0 +1,105 @@
+/** Reads a request's body: the bytes as they came, and decompressed. Both have a limit. */
+import { isUtf8 } from "node:buffer"
+import { promisify } from "node:util"
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib"
+
+const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
+  identity: async (bytes) => bytes,
+}
+
+/** Bytes of requests that are under way. */
+export class HeldBytes {
+  #bytes = 0
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  take(bytes: number): "taken" | "full" {
+    if (this.#bytes + bytes > this.#most) return "full"
+    this.#bytes += bytes
+    return "taken"
+  }
+
+  giveBack(bytes: number): void {
+    this.#bytes -= bytes
+  }
+}
+
+export type ReadBytes =
+  | { readonly kind: "read"; readonly bytes: Buffer }
+  | { readonly kind: "too large" }
+  | { readonly kind: "full" }
+
+/** The rest of a body that is too large is taken in as well, or its client would never read the answer. */
+export async function readBytes(
+  source: AsyncIterable<Buffer>,
+  { most, held }: { readonly most: number; readonly held?: HeldBytes },
+): Promise<ReadBytes> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  let problem: "too large" | "full" | undefined
+  try {
+    for await (const chunk of source) {
+      if (problem !== undefined) continue
+      if (bytes + chunk.length > most) problem = "too large"
+      else if (held?.take(chunk.length) === "full") problem = "full"
+      if (problem !== undefined) {
+        chunks.length = 0
+        continue
+      }
+      bytes += chunk.length
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    held?.giveBack(bytes)
+    throw error
+  }
+  if (problem === undefined) return { kind: "read", bytes: Buffer.concat(chunks, bytes) }
+  held?.giveBack(bytes)
+  return { kind: problem }
+}
+
+export type Decoded =
+  | { readonly kind: "decoded"; readonly bytes: Buffer }
+  | { readonly kind: "too large" }
+  | { readonly kind: "unreadable" }
+
+export async function decode(bytes: Buffer, encodings: string | undefined, most: number): Promise<Decoded> {
+  let decoded = bytes
+  for (const encoding of encodingsIn(encodings).toReversed()) {
+    const decoder = DECODERS[encoding]
+    if (decoder === undefined) return { kind: "unreadable" }
+    try {
+      decoded = await decoder(decoded, { maxOutputLength: most })
+    } catch (error) {
+      return { kind: (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? "too large" : "unreadable" }
+    }
+  }
+  return { kind: "decoded", bytes: decoded }
+}
+
+export const encodingsIn = (header: string | undefined): readonly string[] =>
+  (header ?? "")
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((encoding) => encoding !== "")
+
+/** `undefined` where it is not a JSON object. Bytes that are no UTF-8 would come out changed, so they are not read either. */
+export function jsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+  if (!isUtf8(bytes)) return undefined
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"))
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}

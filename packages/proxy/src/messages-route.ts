@@ -1,0 +1,194 @@
+/**
+ * `POST /v1/messages`: reads the request, asks the manager what to send, passes the answer on, and tells the plan what became of it. A
+ * manager that fails or thinks for too long costs nothing but its work: the client's own bytes are sent.
+ */
+import type { IncomingMessage } from "node:http"
+import type { Clock } from "@strata/core"
+import { kindOfError } from "@strata/core/internal/base/errors"
+import { relayAnswer } from "./answer.ts"
+import { overloaded, sendError, tooLarge } from "./api-error.ts"
+import { decode, type HeldBytes, jsonObject, readBytes } from "./body.ts"
+import { endToEnd, headerText, type RawHeaders, replaced, without } from "./headers.ts"
+import { type Outcome, type ProxyLimits, withinLimit } from "./limits.ts"
+import type { ClientRequest, Manager, Plan } from "./manager.ts"
+import { beginAnswer, breakOff, type Passing, passThrough } from "./pass-through.ts"
+
+export const PASSED_THROUGH = "strata-passed-through"
+const MOST_REFUSAL_BYTES = 16 * 1024 * 1024 // no error is longer
+
+export interface MessagesRoute {
+  readonly manager: Manager
+  readonly limits: ProxyLimits
+  readonly held: HeldBytes
+  readonly clock: Clock
+}
+
+/** What was done, for the log. */
+export async function answerMessages(passing: Passing, route: MessagesRoute): Promise<string> {
+  const { request, response } = passing
+  const { limits, held } = route
+  const read = await readBytes(request, { most: limits.bodyBytes, held })
+  if (read.kind !== "read") {
+    sendError(response, read.kind === "full" ? overloaded("the proxy has no room for it") : tooLarge(limits.bodyBytes))
+    return read.kind
+  }
+  const { bytes } = read
+  try {
+    const plain = await decode(bytes, request.headers["content-encoding"], limits.bodyBytes)
+    if (plain.kind === "too large") {
+      sendError(response, tooLarge(limits.bodyBytes))
+      return plain.kind
+    }
+    const body = plain.kind === "decoded" ? jsonObject(plain.bytes) : undefined
+    if (plain.kind === "unreadable" || body === undefined) return passed(passing, { bytes })
+    const taken = await take({ passing, route, raw: plain.bytes, body })
+    if (taken.kind === "gone") return "the client went away"
+    if (taken.kind === "passed") return passed(passing, { bytes, why: taken.why })
+    return await new Course(passing, route, taken.plan).run(bytes)
+  } finally {
+    held.giveBack(bytes.length)
+  }
+}
+
+async function passed(
+  passing: Passing,
+  { bytes, why }: { readonly bytes: Buffer; readonly why?: string | undefined },
+): Promise<string> {
+  const status = await passThrough(passing, { body: bytes, added: passedHeader(why) })
+  return why === undefined ? `${status}` : `${status}, passed through: ${why}`
+}
+
+const passedHeader = (why: string | undefined): RawHeaders =>
+  why === undefined ? [] : [PASSED_THROUGH, headerText(why)]
+
+type Taken =
+  | { readonly kind: "planned"; readonly plan: Plan }
+  | { readonly kind: "passed"; readonly why: string | undefined }
+  | { readonly kind: "gone" }
+
+async function take({
+  passing: { request, path, signal },
+  route: { manager, limits, clock },
+  raw,
+  body,
+}: {
+  readonly passing: Passing
+  readonly route: MessagesRoute
+  readonly raw: Buffer
+  readonly body: ClientRequest["body"]
+}): Promise<Taken> {
+  const asked: ClientRequest = { headers: request.headers, query: queryOf(path), body, raw, signal }
+  // a plan that comes too late is closed: nothing will be sent for it
+  const close = (plan: Plan | undefined) =>
+    void withinLimit(async () => plan?.brokeOff(undefined), { ms: limits.managerMs, clock })
+  const outcome = await withinLimit(() => manager.take(asked), { ms: limits.managerMs, clock, late: close })
+  if (signal.aborted && outcome.kind === "done") close(outcome.value)
+  if (signal.aborted) return { kind: "gone" }
+  if (outcome.kind !== "done") return { kind: "passed", why: failureOf(outcome, limits) }
+  return outcome.value === undefined ? { kind: "passed", why: undefined } : { kind: "planned", plan: outcome.value }
+}
+
+const queryOf = (path: string): string => (path.includes("?") ? path.slice(path.indexOf("?")) : "")
+
+/** Its kind only: what an error says can quote the conversation. */
+const failureOf = (outcome: Exclude<Outcome<unknown>, { kind: "done" }>, { managerMs }: ProxyLimits): string =>
+  outcome.kind === "late"
+    ? `no decision within ${managerMs / 1000} seconds`
+    : `a failure (${kindOfError(outcome.error)})`
+
+/** A planned request, from the first byte sent to the last one answered. */
+class Course {
+  readonly #passing: Passing
+  readonly #route: MessagesRoute
+  readonly #plan: Plan
+  readonly #problems: string[] = []
+
+  constructor(passing: Passing, route: MessagesRoute, plan: Plan) {
+    this.#passing = passing
+    this.#route = route
+    this.#plan = plan
+  }
+
+  async run(own: Buffer): Promise<string> {
+    const { passedThrough: why } = this.#plan
+    let answer = await this.#send(this.#plan.body ?? own)
+    let isSecond = false
+    while (!isGood(answer)) {
+      const other = await this.#refused(answer, isSecond)
+      if (other === undefined) return this.#said([`${answer.statusCode}`])
+      isSecond = true
+      answer = await this.#send(other)
+    }
+    await relayAnswer(answer, {
+      response: this.#passing.response,
+      signal: this.#passing.signal,
+      added: passedHeader(why),
+      listener: {
+        whole: (message) => this.#tell("answered", () => this.#plan.answered(message)),
+        brokenOff: (partial) => this.#brokeOff(partial),
+      },
+    })
+    const how = why !== undefined ? `passed through: ${why}` : this.#plan.body === undefined ? "watched" : "replaced"
+    return this.#said([`${answer.statusCode}`, how, ...(isSecond ? ["after a refusal"] : [])])
+  }
+
+  async #send(body: string | Buffer): Promise<IncomingMessage> {
+    const { request, path, upstream, signal } = this.#passing
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body)
+    const isOwn = this.#plan.body === undefined && Buffer.isBuffer(body)
+    const headers = replaced(endToEnd(request.rawHeaders), "accept-encoding", "identity") // it will be read
+    try {
+      return await upstream.send({
+        method: "POST",
+        path,
+        headers: isOwn ? headers : without(headers, ["content-encoding", "content-length"]),
+        body: bytes,
+        signal,
+      })
+    } catch (error) {
+      await this.#brokeOff(undefined)
+      throw error
+    }
+  }
+
+  /** Another body to send. Without one, the client has got the refusal. */
+  async #refused(answer: IncomingMessage, isSecond: boolean): Promise<string | undefined> {
+    const { response } = this.#passing
+    const read = await readBytes(answer, { most: MOST_REFUSAL_BYTES }).catch(() => undefined)
+    const bytes = read?.kind === "read" ? read.bytes : undefined
+    const error = bytes && (await errorIn(bytes, answer))
+    const refusal = { status: answer.statusCode!, error, ...(isSecond && { isFinal: true }) }
+    const other = await this.#tell("refused", () => this.#plan.refused(refusal))
+    if (other !== undefined && !isSecond) return other
+    beginAnswer(response, answer, [...endToEnd(answer.rawHeaders), ...passedHeader(this.#plan.passedThrough)])
+    if (bytes === undefined) breakOff(response)
+    else response.end(bytes)
+    return undefined
+  }
+
+  #brokeOff(partial: Readonly<Record<string, unknown>> | undefined): Promise<void> {
+    this.#problems.push("broke off")
+    return this.#tell("brokeOff", () => this.#plan.brokeOff(partial))
+  }
+
+  /** A plan that fails now cannot harm the answer. */
+  async #tell<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
+    const { limits, clock } = this.#route
+    const outcome = await withinLimit(call, { ms: limits.managerMs, clock })
+    if (outcome.kind === "done") return outcome.value
+    this.#problems.push(`${what}: ${failureOf(outcome, limits)}`)
+    return undefined
+  }
+
+  #said(parts: readonly string[]): string {
+    return [...parts, ...this.#problems].join(", ")
+  }
+}
+
+const isGood = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300
+
+async function errorIn(bytes: Buffer, { headers }: IncomingMessage): Promise<unknown> {
+  const plain = await decode(bytes, headers["content-encoding"], MOST_REFUSAL_BYTES)
+  if (plain.kind !== "decoded") return undefined
+  return jsonObject(plain.bytes) ?? plain.bytes.toString("utf8")
+}

@@ -1,0 +1,154 @@
+/** The server that the proxy is in front of: connections that stay open, and requests whose headers go out as they came in. */
+
+import { once } from "node:events"
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http"
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
+import type { Readable } from "node:stream"
+import { StrataError } from "@strata/core/internal/base/errors"
+import { type RawHeaders, valuesOf, without } from "./headers.ts"
+
+const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\])$/i
+/** Counts the proxies on this machine that a request has passed. Only servers on this machine get it. */
+const HOPS = "strata-proxy-hops"
+const MOST_HOPS = 4 // a proxy inside a wrapped command is fine; a circle is not
+/** They have no body unless a header says so. */
+const WITHOUT_BODY: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE", "CONNECT"])
+
+export interface UpstreamRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  /** Without those of the client's connection. */
+  readonly headers: RawHeaders
+  /** `undefined`: none. */
+  readonly body: Buffer | Readable | undefined
+  /** Ends the request at once. */
+  readonly signal: AbortSignal
+}
+
+export interface UpstreamOptions {
+  /** Where `HTTPS_PROXY` and `NO_PROXY` are read from. Default: not at all. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
+}
+
+export class Upstream {
+  readonly #url: URL
+  readonly #environment: UpstreamOptions["environment"]
+  readonly #kept: HttpAgent
+
+  constructor(address: string, { environment }: UpstreamOptions = {}) {
+    this.#url = checkedUrl(address)
+    this.#environment = environment
+    this.#kept = this.#agent({ keepAlive: true })
+  }
+
+  /** For sentences: without a path, which may hold a secret. */
+  get name(): string {
+    return this.#url.origin
+  }
+
+  /** Whether it is a server on this machine, at this port. */
+  isHere(port: number): boolean {
+    const { port: own, protocol } = this.#url
+    return this.#isOnThisMachine && Number(own || (protocol === "https:" ? 443 : 80)) === port
+  }
+
+  /** The request has passed so many proxies that it goes in a circle. */
+  isCircle(headers: RawHeaders): boolean {
+    return hopsIn(headers) >= MOST_HOPS
+  }
+
+  /** The head of the answer. A connection that the server closed while it was idle is replaced, as long as the body can be sent again. */
+  async send(request: UpstreamRequest): Promise<IncomingMessage> {
+    const isRepeatable = request.body === undefined || Buffer.isBuffer(request.body)
+    const first = await this.#attempt(request, this.#kept)
+    if (first.kind === "answered") return first.answer
+    if (!first.isStale || !isRepeatable || request.signal.aborted) throw first.error
+    const second = await this.#attempt(request, this.#agent({ keepAlive: false }))
+    if (second.kind === "answered") return second.answer
+    throw second.error
+  }
+
+  close(): void {
+    this.#kept.destroy()
+  }
+
+  #agent(options: { readonly keepAlive: boolean }): HttpAgent {
+    if (!this.#isSecure) return new HttpAgent(options)
+    const proxyEnv = this.#environment && { proxyEnv: { ...this.#environment } }
+    return new HttpsAgent({ ...options, ...proxyEnv })
+  }
+
+  async #attempt({ method, path, headers, body, signal }: UpstreamRequest, agent: HttpAgent): Promise<Attempt> {
+    const { hostname, port, pathname } = this.#url
+    const outgoing = (this.#isSecure ? httpsRequest : httpRequest)({
+      agent,
+      method,
+      hostname: hostname.replace(/^\[|\]$/g, ""),
+      ...(port !== "" && { port }),
+      path: pathname.replace(/\/$/, "") + path,
+      headers: [...this.#headers({ method, headers, body })],
+      signal,
+    })
+    const answered = once(outgoing, "response") as Promise<[IncomingMessage]>
+    outgoing.on("error", () => {}) // also after the head of the answer, whose body then says so itself
+    if (body === undefined || Buffer.isBuffer(body)) outgoing.end(body)
+    else body.pipe(outgoing)
+    try {
+      const [answer] = await answered
+      return { kind: "answered", answer }
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      return { kind: "failed", error, isStale: outgoing.reusedSocket && (code === "ECONNRESET" || code === "EPIPE") }
+    }
+  }
+
+  #headers({ method, headers, body }: Pick<UpstreamRequest, "method" | "headers" | "body">): RawHeaders {
+    const own = without(headers, ["host", HOPS])
+    const hasLength = valuesOf(headers, "content-length").length > 0
+    const length = Buffer.isBuffer(body) ? String(body.length) : "0"
+    const isChunked = !hasLength && body !== undefined && !Buffer.isBuffer(body)
+    return [
+      ...["Host", this.#url.host],
+      ...own,
+      ...(isChunked ? ["Transfer-Encoding", "chunked"] : []),
+      ...(hasLength || isChunked || (body === undefined && WITHOUT_BODY.has(method)) ? [] : ["Content-Length", length]),
+      ...(this.#isOnThisMachine ? [HOPS, String(hopsIn(headers) + 1)] : []),
+    ]
+  }
+
+  get #isSecure(): boolean {
+    return this.#url.protocol === "https:"
+  }
+
+  get #isOnThisMachine(): boolean {
+    return LOOPBACK_NAME.test(this.#url.hostname)
+  }
+}
+
+type Attempt =
+  | { readonly kind: "answered"; readonly answer: IncomingMessage }
+  | {
+      readonly kind: "failed"
+      readonly error: unknown
+      /** The connection was kept from an earlier request, and the server no longer had it. */
+      readonly isStale: boolean
+    }
+
+const hopsIn = (headers: RawHeaders): number => {
+  const hops = Number(valuesOf(headers, HOPS)[0] ?? 0)
+  return Number.isSafeInteger(hops) && hops >= 0 ? hops : MOST_HOPS
+}
+
+function checkedUrl(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  const why =
+    url === undefined || !["http:", "https:"].includes(url.protocol)
+      ? "it must begin with http:// or https://"
+      : url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== ""
+        ? "it must be an address without a name, a password or a query"
+        : undefined
+  if (url === undefined || why !== undefined)
+    throw new StrataError(`The proxy was not started. The upstream's address cannot be used: ${why}.`)
+  return url
+}

@@ -1,0 +1,169 @@
+import { once } from "node:events"
+import { text } from "node:stream/consumers"
+import { manualClock } from "@strata/core/internal/base/clock"
+import { describe, expect, test } from "vitest"
+import { startProxy } from "../src/index.ts"
+import { ANSWER_EVENTS, ask, begin, eventText, HELLO, proxy, rawUpstream, remembering, SECRET } from "./raw-upstream.ts"
+
+const STREAM = { "content-type": "text/event-stream" }
+const MINUTE = 60_000
+const never = () => new Promise<never>(() => {})
+
+const answering = () => rawUpstream((response) => response.writeHead(200, STREAM).end(eventText(ANSWER_EVENTS)))
+
+describe("BEY-11: a manager that fails", () => {
+  test.each([
+    ["throws", () => Promise.reject(new TypeError("quoting the conversation"))],
+    [
+      "throws at once",
+      () => {
+        throw new TypeError("quoting the conversation")
+      },
+    ],
+  ])("%s: the client's own bytes are sent, and it is told", async (_, plan) => {
+    const upstream = await answering()
+    const lines: string[] = []
+    const { manager } = remembering(plan)
+    const { url } = await proxy({ upstream: upstream.url, manager, onLog: (line) => lines.push(line) })
+    const answer = await ask(`${url}/v1/messages`, { headers: { "accept-encoding": "gzip" }, body: HELLO })
+    expect(upstream.received[0]!.body.toString()).toBe(HELLO)
+    expect(upstream.received[0]!.headers["accept-encoding"]).toBe("gzip")
+    expect(answer).toMatchObject({ status: 200, headers: { "strata-passed-through": "a failure (TypeError)" } })
+    await expect.poll(() => lines).toEqual(["POST /v1/messages 200, passed through: a failure (TypeError)"])
+  })
+
+  test("decides too late: the client does not wait, and the late plan is closed", async () => {
+    const upstream = await answering()
+    const clock = manualClock()
+    const decided = Promise.withResolvers<object>()
+    const { manager, called } = remembering(() => decided.promise)
+    const { url } = await proxy({ upstream: upstream.url, manager, clock })
+    const answer = ask(`${url}/v1/messages`, { body: HELLO })
+    await called("take")
+    clock.advance(MINUTE)
+    expect((await answer).headers["strata-passed-through"]).toBe("no decision within 30 seconds")
+    decided.resolve({ body: "{}" })
+    expect(await called("brokeOff")).toBeUndefined()
+    expect(upstream.received.map(({ body }) => body.toString())).toEqual([HELLO])
+  })
+
+  test.each([
+    ["fails", () => Promise.reject(new Error("no"))],
+    ["never ends", never],
+  ])("%s when it is told the answer: the client gets it all the same", async (_, answered) => {
+    const upstream = await answering()
+    const clock = manualClock()
+    const { manager, called } = remembering(() => ({ answered }))
+    const { url } = await proxy({ upstream: upstream.url, manager, clock })
+    const answer = ask(`${url}/v1/messages`, { body: HELLO })
+    await called("answered")
+    clock.advance(MINUTE)
+    expect((await answer).body.toString()).toBe(eventText(ANSWER_EVENTS))
+  })
+
+  test("fails when it is told of a refusal: the client gets the refusal", async () => {
+    const upstream = await rawUpstream((response) => response.writeHead(400).end("no"))
+    const { manager } = remembering(() => ({ refused: () => Promise.reject(new Error("no")) }))
+    const { url } = await proxy({ upstream: upstream.url, manager })
+    expect(await ask(`${url}/v1/messages`, { body: HELLO })).toMatchObject({ status: 400, body: Buffer.from("no") })
+  })
+
+  test("a plan that passes a request says why, in a header that nothing can break out of", async () => {
+    const upstream = await answering()
+    const { manager } = remembering(() => ({ passedThrough: "disk full\r\nset-cookie: a=b — ü" }))
+    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { headers } = await ask(`${url}/v1/messages`, { body: HELLO })
+    expect(headers["strata-passed-through"]).toBe("disk full set-cookie: a=b")
+    expect(headers).not.toHaveProperty("set-cookie")
+  })
+
+  test("a client that leaves while the manager thinks: nothing is sent, and the plan is closed", async () => {
+    const upstream = await answering()
+    const decided = Promise.withResolvers<object>()
+    const { manager, called } = remembering(() => decided.promise)
+    const { url } = await proxy({ upstream: upstream.url, manager })
+    const left = new AbortController()
+    const answer = fetch(`${url}/v1/messages`, { method: "POST", body: HELLO, signal: left.signal }).catch(() => "left")
+    const { signal } = (await called("take")) as { signal: AbortSignal }
+    left.abort()
+    if (!signal.aborted) await once(signal, "abort")
+    decided.resolve({})
+    await called("brokeOff")
+    expect([await answer, upstream.received]).toEqual(["left", []])
+  })
+
+  test("a server that is not there: the plan is closed, the client gets an error in the API's shape", async () => {
+    const { manager, calls } = remembering()
+    const gone = await startProxy({ upstream: "http://127.0.0.1:1", manager, secret: SECRET })
+    await gone.close()
+    const { url } = await proxy({ upstream: `http://127.0.0.1:${gone.port}/key-in-path`, manager })
+    const answer = await ask(`${url}/v1/messages`, { body: HELLO })
+    expect(answer.status).toBe(502)
+    const { error } = JSON.parse(answer.body.toString()) as { error: { type: string; message: string } }
+    expect(error.type).toBe("api_error")
+    expect(error.message).toMatch(/no answer from http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/)
+    expect(error.message).not.toContain("key-in-path")
+    expect(calls).toMatchObject([{ name: "take" }, { name: "brokeOff", value: undefined }])
+  })
+})
+
+describe("BEY-11: bounds", () => {
+  test("requests beyond the number at once are asked to come again, and the status still answers", async () => {
+    const upstream = await rawUpstream((response) => response.writeHead(200, STREAM).write(": begun\n"))
+    const { manager } = remembering()
+    const { url } = await proxy({ upstream: upstream.url, manager, limits: { requests: 2, graceMs: 0 } })
+    for (const _ of [1, 2]) (await begin(`${url}/v1/messages`, { body: HELLO })).answer.on("error", () => {})
+    const third = await ask(`${url}/v1/messages`, { body: HELLO })
+    expect(third).toMatchObject({ status: 529, headers: { "retry-after": "1" } })
+    expect(JSON.parse(third.body.toString())).toMatchObject({ error: { type: "overloaded_error" } })
+    expect((await ask(`${url}/_strata/status`, { method: "GET" })).status).toBe(200)
+  })
+
+  test("bodies under way have a limit together, and give their room back", async () => {
+    const upstream = await answering()
+    const decided = Promise.withResolvers<object>()
+    const { manager, called } = remembering(() => decided.promise)
+    const { url } = await proxy({ upstream: upstream.url, manager, limits: { heldBytes: HELLO.length + 10 } })
+    const first = ask(`${url}/v1/messages`, { body: HELLO })
+    await called("take")
+    expect((await ask(`${url}/v1/messages`, { body: HELLO })).status).toBe(529)
+    decided.resolve({})
+    expect((await first).status).toBe(200)
+    for (const _ of [1, 2, 3]) expect((await ask(`${url}/v1/messages`, { body: HELLO })).status).toBe(200)
+  })
+
+  test("close lets a running answer end, and takes no new one", async () => {
+    const more = Promise.withResolvers<void>()
+    const upstream = await rawUpstream(async (response) => {
+      response.writeHead(200, STREAM).write(eventText(ANSWER_EVENTS.slice(0, 3)))
+      await more.promise
+      response.end(eventText(ANSWER_EVENTS.slice(3)))
+    })
+    const { manager, calls } = remembering()
+    const { url, close } = await startProxy({ upstream: upstream.url, manager, secret: SECRET, clock: manualClock() })
+    const { answer } = await begin(`${url}/v1/messages`, { body: HELLO })
+    const body = text(answer)
+    const closing = close()
+    await expect(ask(`${url}/v1/models`, { method: "GET" })).rejects.toThrow(/ECONNREFUSED/)
+    more.resolve()
+    expect(await body).toBe(eventText(ANSWER_EVENTS))
+    await closing
+    expect(calls.map(({ name }) => name)).toEqual(["take", "answered"])
+  })
+
+  test("close ends an answer that goes on for longer, and its plan has what came", async () => {
+    const upstream = await rawUpstream((response) => {
+      response.writeHead(200, STREAM).write(eventText(ANSWER_EVENTS.slice(0, 3)))
+    })
+    const clock = manualClock()
+    const { manager, calls } = remembering()
+    const { url, close } = await startProxy({ upstream: upstream.url, manager, secret: SECRET, clock })
+    const { answer } = await begin(`${url}/v1/messages`, { body: HELLO })
+    const ended = text(answer).catch(() => "cut")
+    const closing = close()
+    clock.advance(MINUTE)
+    await closing
+    expect(await ended).toBe("cut")
+    expect(calls[1]).toMatchObject({ name: "brokeOff", value: { id: "msg_1" } })
+  })
+})
