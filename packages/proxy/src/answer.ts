@@ -2,8 +2,7 @@
  * Passes an answer on while a side reader puts its message together. The client gets every byte as it comes, but the last piece only after
  * the plan has the message: so a client that asks again at once finds it there.
  */
-import { once } from "node:events"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import type { IncomingMessage } from "node:http"
 import type { Readable } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
 import { parseExact } from "@strata/core/internal/messages/exact-json"
@@ -11,7 +10,7 @@ import { AssembledMessage, type Message } from "./assembled-message.ts"
 import { encodingsIn } from "./body.ts"
 import { EventReader, type Piece } from "./event-reader.ts"
 import { endToEnd, type RawHeaders, without } from "./headers.ts"
-import { beginAnswer, breakOff } from "./pass-through.ts"
+import { beginAnswer, breakOff, type Client, write } from "./pass-through.ts"
 
 /** Of an answer that is one JSON text. What is longer is passed on, and not read. */
 const MOST_JSON_BYTES = 64 * 1024 * 1024
@@ -30,13 +29,10 @@ export interface Listener {
   brokenOff(partial: Message | undefined): Promise<void>
 }
 
-export interface Relay {
-  readonly response: ServerResponse
+export interface Relay extends Client {
   readonly listener: Listener
   /** Headers for the client. */
   readonly added: RawHeaders
-  /** Aborted when the client goes away. */
-  readonly signal: AbortSignal
 }
 
 export async function relayAnswer(
@@ -56,18 +52,16 @@ export async function relayAnswer(
     isTold = true
     await (message === undefined ? listener.brokenOff(reader.soFar()) : listener.whole(message))
   }
-  const write = async (bytes: Buffer) => {
-    if (bytes.length > 0 && !response.write(bytes)) await once(response, "drain", { signal })
-  }
+  const client = { response, signal }
   try {
     for await (const chunk of source as AsyncIterable<Buffer>)
       for (const { bytes, isLast } of reader.push(chunk)) {
         if (isLast) await tell(reader.whole())
-        await write(bytes)
+        await write(bytes, client)
       }
     const rest = reader.end()
     await tell(reader.whole())
-    await write(rest)
+    await write(rest, client)
     response.end()
   } catch {
     await tell(undefined)

@@ -1,5 +1,6 @@
 /** Reads a request's body: the bytes as they came, and decompressed. Both have a limit. */
 import { isUtf8 } from "node:buffer"
+import type { IncomingMessage } from "node:http"
 import { promisify } from "node:util"
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib"
 
@@ -30,6 +31,37 @@ export class HeldBytes {
   giveBack(bytes: number): void {
     this.#bytes -= bytes
   }
+}
+
+export type Body =
+  | {
+      readonly kind: "read"
+      /** As it came. */
+      readonly sent: Buffer
+      /** Decompressed and parsed, if it is a JSON object. */
+      readonly json: { readonly raw: Buffer; readonly body: Readonly<Record<string, unknown>> } | undefined
+      /** When the request is over. */
+      giveBack(): void
+    }
+  | { readonly kind: "too large" | "full" }
+
+export async function readBody(
+  request: IncomingMessage,
+  { most, held }: { readonly most: number; readonly held: HeldBytes },
+): Promise<Body> {
+  const read = await readBytes(request, { most, held })
+  if (read.kind !== "read") return read
+  const sent = read.bytes
+  const plain = await decode(sent, request.headers["content-encoding"], most)
+  const unpacked = plain.kind === "decoded" && plain.bytes !== sent ? plain.bytes.length : 0
+  const isFull = held.take(unpacked) === "full"
+  if (isFull || plain.kind === "too large") {
+    held.giveBack(sent.length)
+    return { kind: isFull ? "full" : "too large" }
+  }
+  const body = plain.kind === "decoded" ? jsonObject(plain.bytes) : undefined
+  const json = plain.kind === "decoded" && body !== undefined ? { raw: plain.bytes, body } : undefined
+  return { kind: "read", sent, json, giveBack: () => held.giveBack(sent.length + unpacked) }
 }
 
 export type ReadBytes =

@@ -2,4 +2,4 @@
 export { newSecret } from "./doors/admission.ts"
 export type { ProxyLimits } from "./limits.ts"
 export type { ClientRequest, ConversationStatus, Manager, Plan, Refusal } from "./manager.ts"
-export { type Proxy, type ProxyOptions, startProxy } from "./start.ts"
+export { type ProxyOptions, type RunningProxy, startProxy } from "./start.ts"

@@ -7,7 +7,7 @@ import type { Clock } from "@strata/core"
 import { kindOfError } from "@strata/core/internal/base/errors"
 import { relayAnswer } from "./answer.ts"
 import { overloaded, sendError, tooLarge } from "./api-error.ts"
-import { decode, type HeldBytes, jsonObject, readBytes } from "./body.ts"
+import { decode, type HeldBytes, jsonObject, readBody, readBytes } from "./body.ts"
 import { endToEnd, headerText, type RawHeaders, replaced, without } from "./headers.ts"
 import { type Outcome, type ProxyLimits, withinLimit } from "./limits.ts"
 import type { ClientRequest, Manager, Plan } from "./manager.ts"
@@ -27,34 +27,28 @@ export interface MessagesRoute {
 export async function answerMessages(passing: Passing, route: MessagesRoute): Promise<string> {
   const { request, response } = passing
   const { limits, held } = route
-  const read = await readBytes(request, { most: limits.bodyBytes, held })
+  const read = await readBody(request, { most: limits.bodyBytes, held })
   if (read.kind !== "read") {
     sendError(response, read.kind === "full" ? overloaded("the proxy has no room for it") : tooLarge(limits.bodyBytes))
     return read.kind
   }
-  const { bytes } = read
+  const { sent, json } = read
   try {
-    const plain = await decode(bytes, request.headers["content-encoding"], limits.bodyBytes)
-    if (plain.kind === "too large") {
-      sendError(response, tooLarge(limits.bodyBytes))
-      return plain.kind
-    }
-    const body = plain.kind === "decoded" ? jsonObject(plain.bytes) : undefined
-    if (plain.kind === "unreadable" || body === undefined) return passed(passing, { bytes })
-    const taken = await take({ passing, route, raw: plain.bytes, body })
+    if (json === undefined) return await passed(passing, { sent })
+    const taken = await take(json, passing, route)
     if (taken.kind === "gone") return "the client went away"
-    if (taken.kind === "passed") return passed(passing, { bytes, why: taken.why })
-    return await new Course(passing, route, taken.plan).run(bytes)
+    if (taken.kind === "passed") return await passed(passing, { sent, why: taken.why })
+    return await new Course(passing, route, taken.plan).run(sent)
   } finally {
-    held.giveBack(bytes.length)
+    read.giveBack()
   }
 }
 
 async function passed(
   passing: Passing,
-  { bytes, why }: { readonly bytes: Buffer; readonly why?: string | undefined },
+  { sent, why }: { readonly sent: Buffer; readonly why?: string | undefined },
 ): Promise<string> {
-  const status = await passThrough(passing, { body: bytes, added: passedHeader(why) })
+  const status = await passThrough(passing, { body: sent, added: passedHeader(why) })
   return why === undefined ? `${status}` : `${status}, passed through: ${why}`
 }
 
@@ -66,18 +60,12 @@ type Taken =
   | { readonly kind: "passed"; readonly why: string | undefined }
   | { readonly kind: "gone" }
 
-async function take({
-  passing: { request, path, signal },
-  route: { manager, limits, clock },
-  raw,
-  body,
-}: {
-  readonly passing: Passing
-  readonly route: MessagesRoute
-  readonly raw: Buffer
-  readonly body: ClientRequest["body"]
-}): Promise<Taken> {
-  const asked: ClientRequest = { headers: request.headers, query: queryOf(path), body, raw, signal }
+async function take(
+  json: Pick<ClientRequest, "body" | "raw">,
+  { request, path, signal }: Passing,
+  { manager, limits, clock }: MessagesRoute,
+): Promise<Taken> {
+  const asked: ClientRequest = { headers: request.headers, query: queryOf(path), ...json, signal }
   // a plan that comes too late is closed: nothing will be sent for it
   const close = (plan: Plan | undefined) =>
     void withinLimit(async () => plan?.brokeOff(undefined), { ms: limits.managerMs, clock })

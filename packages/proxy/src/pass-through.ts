@@ -1,16 +1,20 @@
 /** Moves a request and its answer as they are, byte for byte, both ways at once. */
+import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { pipeline } from "node:stream/promises"
 import { endToEnd, type RawHeaders, valuesOf } from "./headers.ts"
 import type { Upstream } from "./upstream.ts"
 
-export interface Passing {
-  readonly request: IncomingMessage
+export interface Client {
   readonly response: ServerResponse
+  /** Aborted when it goes away. */
+  readonly signal: AbortSignal
+}
+
+export interface Passing extends Client {
+  readonly request: IncomingMessage
   /** With its query, without the secret. */
   readonly path: string
   readonly upstream: Upstream
-  readonly signal: AbortSignal
 }
 
 /** `body`: the bytes as they came, where they have been read already. `added`: headers for the client. */
@@ -26,7 +30,7 @@ export async function passThrough(
     signal,
   })
   beginAnswer(response, answer, [...endToEnd(answer.rawHeaders), ...added])
-  await passBody(answer, response)
+  await passBody(answer, { response, signal })
   return answer.statusCode!
 }
 
@@ -42,13 +46,18 @@ export function beginAnswer(response: ServerResponse, answer: IncomingMessage, h
 }
 
 /** An answer that breaks off breaks off for the client too, after the bytes that came. */
-async function passBody(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+async function passBody(answer: IncomingMessage, { response, signal }: Client): Promise<void> {
   try {
-    await pipeline(answer, response, { end: false })
+    for await (const chunk of answer as AsyncIterable<Buffer>) await write(chunk, { response, signal })
     response.end()
   } catch {
     breakOff(response)
   }
+}
+
+/** Waits while the client reads more slowly than the server writes. */
+export async function write(bytes: Buffer, { response, signal }: Client): Promise<void> {
+  if (bytes.length > 0 && !response.write(bytes)) await once(response, "drain", { signal })
 }
 
 export function breakOff(response: ServerResponse): void {

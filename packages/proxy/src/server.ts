@@ -24,6 +24,7 @@ export interface ServerParts extends MessagesRoute {
 export class Requests {
   readonly #running = new Map<Promise<void>, AbortController>()
   readonly #parts: ServerParts
+  #isClosing = false
 
   constructor(parts: ServerParts) {
     this.#parts = parts
@@ -35,9 +36,14 @@ export class Requests {
     response.on("close", () => {
       if (!response.writableFinished) gone.abort()
     })
-    const isFull = this.#running.size >= this.#parts.limits.requests
+    if (this.#isClosing) response.shouldKeepAlive = false
+    const busy = this.#isClosing
+      ? "the proxy is closing"
+      : this.#running.size >= this.#parts.limits.requests
+        ? "too many requests are under way in the proxy"
+        : undefined
     const closed = new Promise((resolve) => response.once("close", resolve)) // the last byte is on its way
-    const running = handle({ request, response, isFull, signal: gone.signal }, this.#parts)
+    const running = handle({ request, response, busy, signal: gone.signal }, this.#parts)
       .catch((error: unknown) => {
         response.destroy()
         return `failed: ${kindOfError(error)}`
@@ -49,6 +55,11 @@ export class Requests {
       })
       .catch(() => {}) // a log that cannot be written
     this.#running.set(running, gone)
+  }
+
+  /** From now on: a connection that is still open may bring more. */
+  refuse(): void {
+    this.#isClosing = true
   }
 
   async ended(): Promise<void> {
@@ -63,12 +74,13 @@ export class Requests {
 interface Handled {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly isFull: boolean
+  /** Why it cannot be sent now, if so. */
+  readonly busy: string | undefined
   readonly signal: AbortSignal
 }
 
 /** A line for the log. It has no secret, no query and no header in it. */
-async function handle({ request, response, isFull, signal }: Handled, parts: ServerParts): Promise<string> {
+async function handle({ request, response, busy, signal }: Handled, parts: ServerParts): Promise<string> {
   const refuse = (error: ApiError) => {
     request.resume()
     sendError(response, error)
@@ -79,7 +91,7 @@ async function handle({ request, response, isFull, signal }: Handled, parts: Ser
   const { path, query } = admission
   const name = `${request.method} ${escaped(path).slice(0, MOST_LOGGED_CHARACTERS)}`
   if (OWN.test(path)) return `${name} ${await answerStatus(path, { request, response }, parts)}`
-  if (isFull) return refuse(overloaded("too many requests are under way in the proxy"))
+  if (busy !== undefined) return refuse(overloaded(busy))
   if (parts.upstream.isCircle(request.rawHeaders)) return refuse(CIRCLE)
   const passing: Passing = { request, response, path: path + query, upstream: parts.upstream, signal }
   const isMessages = request.method === "POST" && path === MESSAGES

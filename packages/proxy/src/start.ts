@@ -10,7 +10,7 @@ import { isSecret } from "./doors/admission.ts"
 import { DEFAULT_LIMITS, type ProxyLimits, withinLimit } from "./limits.ts"
 import type { Manager } from "./manager.ts"
 import { Requests } from "./server.ts"
-import { Upstream } from "./upstream.ts"
+import { MOST_HEADER_BYTES, Upstream } from "./upstream.ts"
 
 const HOST = "127.0.0.1"
 /** Longer than clients keep an idle connection: who closes it first must not be the server, or a request is lost now and then. */
@@ -34,7 +34,7 @@ export interface ProxyOptions {
   readonly clock?: Clock
 }
 
-export interface Proxy {
+export interface RunningProxy {
   /** The base URL for a client, with the secret in it. */
   readonly url: string
   readonly port: number
@@ -51,7 +51,7 @@ export async function startProxy({
   onLog = () => {},
   environment,
   clock = systemClock,
-}: ProxyOptions): Promise<Proxy> {
+}: ProxyOptions): Promise<RunningProxy> {
   if (!isSecret(secret))
     throw new StrataError(
       'The proxy was not started: its secret must have 16 to 200 letters, digits, "-" or "_". Take one from newSecret().',
@@ -62,7 +62,7 @@ export async function startProxy({
   const requests = new Requests({ manager, upstream, secret, limits, held, clock, onLog })
   const server = createServer(
     // an upload is as slow as the upstream takes it
-    { noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
+    { noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, maxHeaderSize: MOST_HEADER_BYTES },
     (request, response) => requests.start(request, response),
   )
   server.maxConnections = limits.requests * CONNECTIONS_PER_REQUEST
@@ -87,6 +87,7 @@ export async function startProxy({
     port: taken,
     close: async () => {
       server.close()
+      requests.refuse()
       await withinLimit(() => requests.ended(), { ms: limits.graceMs, clock })
       end()
       await requests.ended()

@@ -11,6 +11,8 @@ const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\])$/i
 /** Counts the proxies on this machine that a request has passed. Only servers on this machine get it. */
 const HOPS = "strata-proxy-hops"
 const MOST_HOPS = 4 // a proxy inside a wrapped command is fine; a circle is not
+/** Of a request or an answer. Node's own limit is a quarter of it, and cookies of a gateway can be long. */
+export const MOST_HEADER_BYTES = 64 * 1024
 /** They have no body unless a header says so. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE", "CONNECT"])
 
@@ -89,6 +91,7 @@ export class Upstream {
       path: pathname.replace(/\/$/, "") + path,
       headers: [...this.#headers({ method, headers, body })],
       signal,
+      maxHeaderSize: MOST_HEADER_BYTES,
     })
     const answered = once(outgoing, "response") as Promise<[IncomingMessage]>
     outgoing.on("error", () => {}) // also after the head of the answer, whose body then says so itself

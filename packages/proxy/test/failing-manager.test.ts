@@ -1,5 +1,8 @@
 import { once } from "node:events"
+import { connect } from "node:net"
 import { text } from "node:stream/consumers"
+import { setImmediate } from "node:timers/promises"
+import { gzipSync } from "node:zlib"
 import { manualClock } from "@strata/core/internal/base/clock"
 import { describe, expect, test } from "vitest"
 import { startProxy } from "../src/index.ts"
@@ -130,6 +133,37 @@ describe("BEY-11: bounds", () => {
     decided.resolve({})
     expect((await first).status).toBe(200)
     for (const _ of [1, 2, 3]) expect((await ask(`${url}/v1/messages`, { body: HELLO })).status).toBe(200)
+  })
+
+  test("a small body that unpacks to a large one counts as what it becomes", async () => {
+    const { manager, calls } = remembering()
+    const { url } = await proxy({ upstream: "http://127.0.0.1:1", manager, limits: { heldBytes: 100_000 } })
+    const body = gzipSync(JSON.stringify({ messages: "x".repeat(1_000_000) }))
+    const answer = await ask(`${url}/v1/messages`, { headers: { "content-encoding": "gzip" }, body })
+    expect([answer.status, calls]).toEqual([529, []])
+  })
+
+  test("close refuses what comes on a connection that is still open", async () => {
+    const more = Promise.withResolvers<void>()
+    const upstream = await rawUpstream(async (response) => {
+      await more.promise
+      response.end("{}")
+    })
+    const { url, close } = await startProxy({ upstream: upstream.url, manager: remembering().manager, secret: SECRET })
+    const socket = connect(Number(new URL(url).port), "127.0.0.1")
+    const got = text(socket)
+    const asked = `GET /${SECRET}/v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n`
+    socket.write(asked)
+    await expect.poll(() => upstream.received.length).toBe(1)
+    const closing = close()
+    socket.write(asked)
+    for (let round = 0; round < 20; round++) await setImmediate() // both ends are in this process: it arrives
+    more.resolve()
+    await closing
+    const [first, ...others] = (await got).match(/^HTTP\/1.1 \d+/gm) ?? []
+    expect(first).toBe("HTTP/1.1 200")
+    expect(others).not.toContain("HTTP/1.1 200") // refused, or cut with the connection
+    expect(upstream.received).toHaveLength(1)
   })
 
   test("close lets a running answer end, and takes no new one", async () => {

@@ -202,13 +202,29 @@ describe("BEY-11: what passes as it is", () => {
     await left.promise
   })
 
-  test("an answer that is cut is cut for the client, after the bytes that came", async () => {
+  test("an answer that is cut is cut for the client, after all the bytes that came", async () => {
+    const half = Buffer.alloc(3_000_000, "half")
     const upstream = await rawUpstream((response) => {
-      response.writeHead(200, { "content-length": "100" })
-      response.write("half", () => response.socket?.destroySoon())
+      response.writeHead(200, { "content-length": "9000000" })
+      response.write(half, () => response.socket?.destroySoon())
     })
     const { url } = await proxy({ upstream: upstream.url, manager: none().manager })
     const answer = await ask(`${url}/v1/models`, { method: "GET" })
-    expect(answer).toMatchObject({ status: 200, isComplete: false, body: Buffer.from("half") })
+    expect(answer).toMatchObject({ status: 200, isComplete: false })
+    expect(answer.body.equals(half)).toBe(true)
+  })
+
+  test("headers longer than Node's own limit", async () => {
+    const long = "x".repeat(40_000)
+    const upstream = await rawUpstream((response) => response.writeHead(200, { "x-long": long }).end())
+    const { url } = await proxy({ upstream: upstream.url, manager: none().manager })
+    const answered = new Promise<string | undefined>((resolve, reject) => {
+      const asked = request(`${url}/v1/models`, { agent: false, maxHeaderSize: 100_000 }, (answer) => {
+        answer.resume()
+        resolve(answer.headers["x-long"] as string)
+      })
+      asked.on("error", reject).end()
+    })
+    expect(await answered).toBe(long)
   })
 })
