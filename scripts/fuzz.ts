@@ -37,6 +37,7 @@ const TESTS = [
   "packages/core/src/tools/shell/command/posix-core.test.ts",
   "packages/sim/src/word-tokens.property.test.ts",
   "packages/proxy/src/event-reader.test.ts",
+  "packages/proxy/src/parsed-bodies.test.ts",
 ]
 const only = process.argv.slice(4)
 const tests = only.length === 0 ? TESTS : only

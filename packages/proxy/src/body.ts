@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { promisify } from "node:util"
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib"
+import type { ParsedBodies } from "./parsed-bodies.ts"
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
   gzip: promisify(gunzip),
@@ -47,7 +48,7 @@ export type Body =
 
 export async function readBody(
   request: IncomingMessage,
-  { most, held }: { readonly most: number; readonly held: HeldBytes },
+  { most, held, known }: { readonly most: number; readonly held: HeldBytes; readonly known: ParsedBodies },
 ): Promise<Body> {
   const read = await readBytes(request, { most, held })
   if (read.kind !== "read") return read
@@ -59,7 +60,7 @@ export async function readBody(
     held.giveBack(sent.length)
     return { kind: isFull ? "full" : "too large" }
   }
-  const body = plain.kind === "decoded" ? jsonObject(plain.bytes) : undefined
+  const body = plain.kind === "decoded" ? jsonObject(plain.bytes, (bytes) => known.parse(bytes)) : undefined
   const json = plain.kind === "decoded" && body !== undefined ? { raw: plain.bytes, body } : undefined
   return { kind: "read", sent, json, giveBack: () => held.giveBack(sent.length + unpacked) }
 }
@@ -124,10 +125,13 @@ export const encodingsIn = (header: string | undefined): readonly string[] =>
     .filter((encoding) => encoding !== "")
 
 /** `undefined` where it is not a JSON object. Bytes that are no UTF-8 would come out changed, so they are not read either. */
-export function jsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+export function jsonObject(
+  bytes: Buffer,
+  parse = (utf8: Buffer): unknown => JSON.parse(utf8.toString("utf8")),
+): Readonly<Record<string, unknown>> | undefined {
   if (!isUtf8(bytes)) return undefined
   try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"))
+    const value = parse(bytes)
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined

@@ -8,6 +8,8 @@ export interface ProxyLimits {
   readonly bodyBytes: number
   /** Of all such requests that are under way. Default 512 MB. */
   readonly heldBytes: number
+  /** Of earlier requests, kept to parse only what is new in the next. Default 64 MB. */
+  readonly knownBytes: number
   /** That are under way at once. Default 256. */
   readonly requests: number
   /** How long the manager may think. Default 30 seconds. */
@@ -19,6 +21,7 @@ export interface ProxyLimits {
 export const DEFAULT_LIMITS: ProxyLimits = {
   bodyBytes: 64 * MEGABYTE,
   heldBytes: 512 * MEGABYTE,
+  knownBytes: 64 * MEGABYTE,
   requests: 256,
   managerMs: 30_000,
   graceMs: 5_000,

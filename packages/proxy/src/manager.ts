@@ -6,6 +6,7 @@ export interface ClientRequest {
   readonly headers: IncomingHttpHeaders
   /** With its question mark, or empty. */
   readonly query: string
+  /** Messages that came before are the same objects as before: read them, and change nothing. */
   readonly body: Readonly<Record<string, unknown>>
   /** The bytes as they came, decompressed. */
   readonly raw: Buffer

@@ -11,6 +11,7 @@ import { decode, type HeldBytes, jsonObject, readBody, readBytes } from "./body.
 import { endToEnd, headerText, type RawHeaders, replaced, without } from "./headers.ts"
 import { type Outcome, type ProxyLimits, withinLimit } from "./limits.ts"
 import type { ClientRequest, Manager, Plan } from "./manager.ts"
+import type { ParsedBodies } from "./parsed-bodies.ts"
 import { beginAnswer, breakOff, type Passing, passThrough } from "./pass-through.ts"
 
 export const PASSED_THROUGH = "strata-passed-through"
@@ -20,14 +21,15 @@ export interface MessagesRoute {
   readonly manager: Manager
   readonly limits: ProxyLimits
   readonly held: HeldBytes
+  readonly known: ParsedBodies
   readonly clock: Clock
 }
 
 /** What was done, for the log. */
 export async function answerMessages(passing: Passing, route: MessagesRoute): Promise<string> {
   const { request, response } = passing
-  const { limits, held } = route
-  const read = await readBody(request, { most: limits.bodyBytes, held })
+  const { limits, held, known } = route
+  const read = await readBody(request, { most: limits.bodyBytes, held, known })
   if (read.kind !== "read") {
     sendError(response, read.kind === "full" ? overloaded("the proxy has no room for it") : tooLarge(limits.bodyBytes))
     return read.kind

@@ -9,6 +9,7 @@ import { HeldBytes } from "./body.ts"
 import { isSecret } from "./doors/admission.ts"
 import { DEFAULT_LIMITS, type ProxyLimits, withinLimit } from "./limits.ts"
 import type { Manager } from "./manager.ts"
+import { ParsedBodies } from "./parsed-bodies.ts"
 import { Requests } from "./server.ts"
 import { MOST_HEADER_BYTES, Upstream } from "./upstream.ts"
 
@@ -59,7 +60,8 @@ export async function startProxy({
   const limits = { ...DEFAULT_LIMITS, ...given }
   const upstream = new Upstream(address, environment ? { environment } : {})
   const held = new HeldBytes(limits.heldBytes)
-  const requests = new Requests({ manager, upstream, secret, limits, held, clock, onLog })
+  const known = new ParsedBodies(limits.knownBytes)
+  const requests = new Requests({ manager, upstream, secret, limits, held, known, clock, onLog })
   const server = createServer(
     // an upload is as slow as the upstream takes it
     { noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, maxHeaderSize: MOST_HEADER_BYTES },
