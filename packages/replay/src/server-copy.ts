@@ -10,7 +10,7 @@ import { isThinking, isToolResult, isToolUse, type ToolUse } from "@strata/core/
 import type { PromptItem } from "./cache-model.ts"
 
 export interface SentMessage {
-  readonly role: "user" | "assistant"
+  readonly role: "user" | "assistant" | "system"
   readonly items: readonly PromptItem[]
 }
 

@@ -13,6 +13,7 @@ import type { Layer, LayerContext, Outcome, PreparedState } from "../layers/laye
 import { type PlannerReport, plannerReport } from "../layers/planner/report.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, type ToolResult } from "../messages/blocks.ts"
+import type { CallerMessage } from "../messages/caller-key.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { Model } from "../model/model.ts"
@@ -40,6 +41,7 @@ import { type CompactionRequest, compact, planCompaction, planWithSummary } from
 import { isEditorState, saidInView } from "./editor.ts"
 import { type ConversationParts, Engine } from "./engine.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
+import { type FollowOptions, type FollowReport, follow } from "./follow/follow.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
 import type { RestorePlan } from "./plan-restore.ts"
 import type { Prompt } from "./prompt.ts"
@@ -176,6 +178,14 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
+  /**
+   * Brings the conversation up to date with a list of messages as a request has them, for a caller that sends all of them each time. A list
+   * that goes another way is a branch. Then `prepare` the request in its place, and `record` the answer.
+   */
+  async follow(messages: readonly CallerMessage[], options: FollowOptions = {}): Promise<FollowReport> {
+    return follow(this.#engine, messages, options)
+  }
+
   /** Keeps what the user types while the model works. It is sent with the next request, in order, exactly once, even after a crash. */
   async enqueue(content: Content, written?: string): Promise<Uuid> {
     this.#engine.mustBeOpen()
@@ -205,7 +215,8 @@ export class Conversation implements AsyncDisposable {
       options.signal?.throwIfAborted()
       this.#engine.pauses.end()
       await this.#engine.readFlags()
-      return this.#engine.preparer.prepare(options)
+      const { aside } = this.#engine
+      return aside ? this.#engine.preparer.aside(aside.order) : this.#engine.preparer.prepare(options)
     })
   }
 
@@ -277,6 +288,7 @@ export class Conversation implements AsyncDisposable {
   async record(response: IncomingResponse): Promise<Uuid> {
     const taken = this.#engine.recorder.read(response) // copied at once, as in `add`
     return this.#engine.inOrder(async () => {
+      if (this.#engine.aside) return this.#engine.recorder.takeAside(taken)
       const { uuid, stopReason } = await this.#engine.recorder.take(taken, this.#engine.preparer.serverKeeps)
       this.#engine.preparer.forgetUndecided()
       this.#engine.catchUpBetweenTurns()

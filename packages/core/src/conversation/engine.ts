@@ -15,7 +15,7 @@ import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { type Content, isToolUse } from "../messages/blocks.ts"
+import { type Block, type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
 import type { Model } from "../model/model.ts"
 import type { Meter } from "../model/spending/meter.ts"
@@ -95,6 +95,11 @@ export interface ConversationParts {
   readonly sleeps: boolean
 }
 
+/** What a caller asks about the conversation, outside it. */
+export interface Aside {
+  readonly order: readonly Block[]
+}
+
 const IDLE_MS = 3_600_000 // no cache lives longer, and no answer takes longer
 
 export class Engine {
@@ -117,6 +122,8 @@ export class Engine {
   readonly files: FileKeeper
   /** What the messages in view do not say and the model must know. Asked before each request. */
   due: (context: ContextView) => readonly Attachment[] = () => []
+  /** A caller's order that is no message. The next request is our view with the order after it. */
+  aside: Aside | undefined
   /** Aborts background work when the conversation closes. */
   readonly #closingSignal = new AbortController()
   /** Calls are carried out one after another, in the order they were made. */

@@ -121,7 +121,7 @@ export function checkDraft(draft: Draft): void {
   if (draft.type === "attachment") {
     const flaw = attachmentFlaw(draft.attachment)
     if (flaw) throw new InvalidContentError(`the attachment ${inWords(flaw)}`)
-  } else if (draft.type === "user" || draft.type === "assistant") {
+  } else if ((draft.type === "user" || draft.type === "assistant") && !draft.asSent) {
     const { content } = draft.message
     const role = draft.type === "user" ? "user" : "response"
     if (typeof content === "string" || checkedAs.get(content) === role) return

@@ -52,6 +52,8 @@ export class PromptKeeper {
   #isSettled = false
   #afterBoundary = false
   #isGapAnswered = false
+  /** What the caller sent last, as texts. */
+  readonly #followed = new Map<"system" | "tools", string>()
   /** Of the tools, at the last rendering. */
   #revision = 0
 
@@ -85,6 +87,18 @@ export class PromptKeeper {
     this.#prompt = { ...this.#prompt, ...this.#refreshed, ...prompt }
     this.#refreshed = {}
     await this.#render("changed")
+  }
+
+  /** What a caller sends with its messages. It wins, whatever we think of it. */
+  async follow(prompt: Prompt): Promise<void> {
+    const isSame = (["system", "tools"] as const).every(
+      (part) => prompt[part] === undefined || JSON.stringify(prompt[part]) === this.#followed.get(part),
+    )
+    if (isSame && this.#isSettled) return
+    for (const part of ["system", "tools"] as const)
+      if (prompt[part] !== undefined) this.#followed.set(part, JSON.stringify(prompt[part]))
+    this.#prompt = { ...this.#prompt, ...prompt }
+    await this.#render(this.#parts.record.views.context.prompt ? "changed" : "start")
   }
 
   async settle(): Promise<void> {

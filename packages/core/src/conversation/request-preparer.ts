@@ -8,7 +8,7 @@ import type { DecisionDraft } from "../journal/entries.ts"
 import type { Sender } from "../layers/layer.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import type { ToolResult } from "../messages/blocks.ts"
+import type { Block, ToolResult } from "../messages/blocks.ts"
 import type { Repair } from "../messages/repair.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { RequestValidator } from "../messages/validate/validator.ts"
@@ -120,6 +120,21 @@ export class RequestPreparer {
     return placed
   }
 
+  /** What the view is, with a caller's order after it. Nothing is decided, and nothing is written to the cache behind it. */
+  aside(order: readonly Block[]): ModelRequest {
+    const { request } = this.#build("fork")
+    const { messages, ...rest } = request
+    const last = messages.at(-1)
+    const asked = { role: "user" as const, content: [...order] }
+    const withOrder =
+      last?.role === "user"
+        ? [...messages.slice(0, -1), { ...last, content: [...(last.content as Block[]), ...order] }]
+        : [...messages.filter((message, at) => at < messages.length - 1 || message.role === "assistant"), asked]
+    const whole = { ...rest, messages: withOrder } as ModelRequest
+    this.#preparedAt = this.#parts.record.clock.now()
+    return this.#parts.breakpoints ? placeBreakpoints(whole, { writesCache: false }) : whole
+  }
+
   /** The next request, valid and with its breakpoints. */
   #checked(): ModelRequest {
     const { settings, cache, lookup, breakpoints, lifetime } = this.#parts
@@ -128,6 +143,7 @@ export class RequestPreparer {
       request,
       model: lookup.facts,
       settled: { closed, revision },
+      isFollowed: this.#context.isFollowed,
       ...(settings.values.off ? { media: "unchecked" as const } : {}), // then nothing is withheld either
     })
     cache.sent(request, { closed, revision })

@@ -68,6 +68,17 @@ export class ResponseRecorder {
     return { uuid: entry!.uuid, stopReason: draft.message.stop_reason ?? null }
   }
 
+  /** An answer about the conversation that is no part of it: only what it cost is kept. */
+  async takeAside({ draft }: TakenResponse): Promise<Uuid> {
+    const { id, model = this.#parts.model, usage } = draft.message
+    const responseId = id ?? this.#parts.record.ids.uuid()
+    if (usage)
+      await this.#parts.record.append([
+        { type: "strata", subtype: "spent", purpose: "compaction", model, responseId, usage },
+      ])
+    return responseId
+  }
+
   /** Keeps what was streamed of an answer that never ended. */
   async takePartial({ id, text, model }: { id: string; text: string; model: string }): Promise<Uuid> {
     const content = [{ type: "text" as const, text }]

@@ -32,7 +32,7 @@ export interface RecordedView extends Omit<RecordedTurn, "paid"> {
   readonly at: number
   /** Every block that was sent, with about how many tokens it has. */
   messages(): readonly {
-    readonly role: "user" | "assistant"
+    readonly role: "user" | "assistant" | "system"
     readonly items: readonly { readonly block: Block; readonly tokens: number }[]
   }[]
 }

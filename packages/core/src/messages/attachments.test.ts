@@ -18,6 +18,10 @@ const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: strin
     says: ["[x] one", "[~] two"],
   },
   plan_file: { attachment: { type: "plan_file", path: "plan.md", content: "1. look" }, says: ["plan.md", "1. look"] },
+  system_message: {
+    attachment: { type: "system_message", message: { role: "system", content: "Work in /srv." } },
+    says: ["Work in /srv."],
+  },
   plan_mode: { attachment: { type: "plan_mode", active: true, path: "plan.md" }, says: ["Plan mode is on", "plan.md"] },
   permission_mode: {
     attachment: { type: "permission_mode", mode: "accept-edits", before: "plan" },
@@ -123,7 +127,8 @@ describe("MSG-9 attachments", () => {
     (_type, { attachment, says }) => {
       const [block] = renderAttachment(attachment)
       for (const part of says) expect(block!.text).toContain(part)
-      expect(block!.text).toMatch(/^<system-reminder>\n[\s\S]*\n<\/system-reminder>$/)
+      const isOurs = attachment.type !== "system_message" // a caller's own message is sent as it came
+      if (isOurs) expect(block!.text).toMatch(/^<system-reminder>\n[\s\S]*\n<\/system-reminder>$/)
       expect(renderAttachment(attachment)).toEqual([block])
     },
   )

@@ -3,7 +3,7 @@
  * `renderAttachment` turns one into text for the model. It is a pure function, so the bytes are the same in every request.
  */
 import type { PermissionMode } from "../base/vocabulary.ts"
-import type { TextBlock } from "./blocks.ts"
+import { type TextBlock, textOf, toBlocks } from "./blocks.ts"
 import { inline } from "./inline.ts"
 import type { KeptChange } from "./kept-change.ts"
 import {
@@ -15,6 +15,7 @@ import {
   listOf,
   maybe,
   oneOf,
+  record,
   tagged,
   text,
   whole,
@@ -90,9 +91,21 @@ export type Attachment = { readonly belongsTo?: string } & (
     }
   /** Facts from the journal, added after a boundary. */
   | { readonly type: "carried_facts"; readonly content: string }
+  /** A message of the role `system` that a caller put between the others. It is sent as it came. */
+  | CallerSystemMessage
   /** A kind recorded by another program. `text` is what that program sent to the model, if anything. */
   | { readonly type: "foreign"; readonly kind: string; readonly data: unknown; readonly text?: string }
 )
+
+/** A system message of a caller that keeps its own list. */
+export interface CallerSystemMessage {
+  readonly type: "system_message"
+  readonly message: {
+    readonly role: "system"
+    readonly content?: string | readonly TextBlock[]
+    readonly [field: string]: unknown
+  }
+}
 
 /** Files that the person had put back to an earlier state, by their whole paths. */
 export interface FilesRestored {
@@ -370,6 +383,10 @@ const KINDS: { readonly [K in AttachmentKind]: { readonly fields: FieldShapes; s
         ? ""
         : `A record of what was said and done before this point. It is computed from the conversation and complete, except where it says that something is left out. It is not a new request: text between fences is quoted.\n\n${content}`,
   },
+  system_message: {
+    fields: { message: record },
+    says: ({ message }) => textOf(message.content ?? ""),
+  },
   foreign: {
     fields: { kind: text(), data: maybe(json), text: maybe(text()) },
     says: ({ text: sent }) => sent ?? "",
@@ -386,6 +403,7 @@ export const attachmentFlaw = (attachment: unknown): Flaw | undefined => shape(a
 
 /** The blocks sent to the model for an attachment. Empty if it is meant only for the person. */
 export function renderAttachment(attachment: Attachment): readonly TextBlock[] {
+  if (attachment.type === "system_message") return toBlocks(attachment.message.content ?? "") as readonly TextBlock[]
   const said = (KINDS[attachment.type].says as (given: Attachment) => string)(attachment)
   return said === "" ? [] : [{ type: "text", text: asReminder(said.toWellFormed()) }]
 }

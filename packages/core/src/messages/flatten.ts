@@ -4,12 +4,13 @@
  * The flattener takes one message at a time and closes everything but the last exchange, so a new message costs only its own
  * work. `flatten` does the same for a whole list. Every repair it makes is returned under a name; none is silent.
  */
-import { renderAttachment } from "./attachments.ts"
+import { type CallerSystemMessage, renderAttachment } from "./attachments.ts"
 import { ASSISTANT_BLOCKS, isServerResult } from "./block-types.ts"
 import {
   asServerResult,
   asServerUse,
   type Block,
+  type Content,
   isText,
   isThinking,
   isToolResult,
@@ -24,13 +25,16 @@ import type { Repair, RepairRule } from "./repair.ts"
 import { isKnownType } from "./shapes/block-shapes.ts"
 import { isAsReceived, isSetAside, repairsOf, usable } from "./usable.ts"
 
-export type Role = "user" | "assistant"
+export type Role = "user" | "assistant" | "system"
 
 /** One message of a request. A closed message never changes. */
 export interface FlatMessage {
   readonly role: Role
   readonly content: readonly Block[]
 }
+
+/** What a caller's message has besides its role and its content. */
+type Extras = Readonly<Record<string, unknown>>
 
 export type { Repair, RepairRule } from "./repair.ts"
 
@@ -65,10 +69,26 @@ interface Turn {
   readonly repairs: readonly Repair[]
 }
 
-/** The parts of a user turn: results, and everything else with the message it came from. */
-interface Reply {
+/** The messages of the user's side as they can be sent. */
+interface UserTurn {
+  readonly messages: readonly FlatMessage[]
+  readonly repairs: readonly Repair[]
+}
+
+/** A message of the user's side: results, and everything else with the message it came from. */
+interface UserPart {
   readonly results: ToolResult[]
   readonly rest: { readonly from: string; readonly blocks: readonly Block[] }[]
+  readonly extras: Extras
+  /** A caller's own message: what is before it is not joined with it. */
+  readonly isApart: boolean
+}
+
+/** The user's side of an exchange. It is one message, unless a caller sends several. */
+interface Reply {
+  readonly parts: UserPart[]
+  /** System messages of a caller. They come last: the API takes only an answer after one. */
+  readonly system: CallerSystemMessage["message"][]
 }
 
 /** An assistant turn that may still grow, and the replies to it so far. */
@@ -100,7 +120,8 @@ interface Settled extends Unclosed {
   readonly isFirst: boolean
 }
 
-const newExchange = (): OpenExchange => ({ apiIds: new Set(), assistant: [], paused: false, results: [], rest: [] })
+const newExchange = (): OpenExchange => ({ apiIds: new Set(), assistant: [], paused: false, parts: [], system: [] })
+const newPart = (extras?: Extras): UserPart => ({ results: [], rest: [], extras: extras ?? {}, isApart: !!extras })
 
 /**
  * A message is closed when no later message can change it. Closing lags by one exchange, because a response with nothing to
@@ -132,7 +153,9 @@ export class Flattener {
     if (message.type === "assistant") this.#addAssistant(message)
     else if (message.type === "user") this.#addUser(message)
     else if (message.type === "attachment") {
-      this.#addRest(message.uuid, renderAttachment(message.attachment), message.attachment.belongsTo)
+      const { attachment } = message
+      if (attachment.type === "system_message") this.#open.system.push(attachment.message)
+      else this.#addRest(message.uuid, renderAttachment(attachment), attachment.belongsTo)
     }
     this.#asComplete = undefined
     this.#shown = undefined
@@ -161,9 +184,10 @@ export class Flattener {
     return awaitsServer(this.#open, pairServerTools(this.#open.assistant))
   }
 
-  /** Whether the last message to send now is the user's. */
+  /** Whether the user spoke last in what would be sent now. A system message is on the user's side. */
   get endsWithUser(): boolean {
-    return (this.open().messages.at(-1) ?? this.#closed.at(-1))?.role === "user"
+    const last = this.open().messages.at(-1) ?? this.#closed.at(-1)
+    return last !== undefined && last.role !== "assistant"
   }
 
   /** The messages that are not closed, as they would be sent now. */
@@ -199,26 +223,35 @@ export class Flattener {
 
   /** Whether the open exchange has anything from the user. A synthetic answer counts only if it was sent. */
   #userHasSpoken(): boolean {
-    const { content, repairs } = this.#userTurn(this.#complete())
+    const { messages, repairs } = this.#userTurn(this.#complete())
     const unsent = repairs.filter(
       ({ rule, id }) => rule === "unanswered-tool-use" && !this.#answeredSynthetically.has(id),
     )
-    return content.length > unsent.length
+    return messages.reduce((sum, { content }) => sum + content.length, 0) > unsent.length
   }
 
   #addUser(message: UserMessage): void {
     const blocks = toBlocks(message.message.content).map(withoutBreakpoint)
-    this.#open.results.push(...blocks.filter(isToolResult))
+    if (message.asSent) this.#open.parts.push(newPart(extrasOf(message)))
+    this.#lastPart().results.push(...blocks.filter(isToolResult))
     this.#addRest(
       message.uuid,
       blocks.filter((block) => !isToolResult(block)),
     )
   }
 
+  #lastPart(): UserPart {
+    const { parts } = this.#open
+    if (parts.length === 0) parts.push(newPart())
+    return parts.at(-1)!
+  }
+
   #addRest(from: string, blocks: readonly Block[], belongsTo?: string): void {
-    const at = belongsTo === undefined ? -1 : this.#open.rest.findLastIndex((piece) => piece.from === belongsTo)
-    if (at < 0) this.#open.rest.push({ from, blocks })
-    else this.#open.rest.splice(at + 1, 0, { from: belongsTo!, blocks })
+    for (const { rest } of belongsTo === undefined ? [] : this.#open.parts) {
+      const at = rest.findLastIndex((piece) => piece.from === belongsTo)
+      if (at >= 0) return void rest.splice(at + 1, 0, { from: belongsTo!, blocks })
+    }
+    this.#lastPart().rest.push({ from, blocks })
   }
 
   #startExchange(): void {
@@ -251,7 +284,7 @@ export class Flattener {
     const repairs = [...answer.repairs, ...user.repairs]
     const messages: FlatMessage[] = []
     if (answer.content.length > 0) messages.push({ role: "assistant", content: answer.content })
-    if (user.content.length > 0) messages.push({ role: "user", content: user.content })
+    messages.push(...user.messages)
     if (isFirst && !this.#followsSummary && messages[0]?.role === "assistant") {
       messages.unshift({ role: "user", content: [{ type: "text", text: NO_BEGINNING }] })
       repairs.unshift({ rule: "starts-with-assistant", id: apiId })
@@ -266,7 +299,7 @@ export class Flattener {
 
   /** The open exchange with its assistant turn as it can be sent. */
   #completed(): Exchange {
-    const { apiIds, assistant, results, rest } = this.#open
+    const { apiIds, assistant, parts, system } = this.#open
     const [apiId = ""] = apiIds
     const repairs: Repair[] = []
     const drop = (rule: RepairRule, id: string) => {
@@ -278,7 +311,7 @@ export class Flattener {
     const waiting = awaitsServer(this.#open, served) ? trailingServerCalls(assistant) : new Set<string>()
     const content = assistant.filter((block) => {
       if (isSetAside(block)) return false
-      if (isText(block) && block.text.trim() === "") return drop("empty-text", apiId)
+      if (isEmptyText(block)) return drop("empty-text", apiId)
       if (block.type === "thinking" && !isSigned(block)) return drop("unsigned-thinking", apiId)
       if (isToolUse(block)) {
         if (!isWellFormedCall(block)) return drop("malformed-tool-use", String(block.id))
@@ -292,48 +325,80 @@ export class Flattener {
       if (result && !served.has(result.tool_use_id)) return drop("orphan-server-result", result.tool_use_id)
       return true
     })
-    return { answer: { content, repairs }, apiId, results: [...results], rest: [...rest] }
+    const copied = parts.map((part) => ({ ...part, results: [...part.results], rest: [...part.rest] }))
+    return { answer: { content, repairs }, apiId, parts: copied, system: [...system] }
   }
 
-  /** The user turn of an exchange: every call answered once, results before everything else. */
-  #userTurn({ answer, results, rest }: Exchange): Turn {
+  /** The user's side of an exchange: every call answered once, results before everything else in their message. */
+  #userTurn({ answer, parts, system }: Exchange): UserTurn {
     const repairs: Repair[] = []
     const asked = new Set(callsIn(answer.content))
     const open = new Set(asked)
-    const content: Block[] = []
-    for (const result of results) {
-      const id = result.tool_use_id
-      if (!asked.has(id)) repairs.push({ rule: "orphan-tool-result", id })
-      else if (this.#answeredSynthetically.has(id)) repairs.push({ rule: "late-tool-result", id })
-      else if (!open.delete(id)) repairs.push({ rule: "duplicate-tool-result", id })
-      else content.push(result)
-    }
-    for (const id of open) {
+    const answers = parts.map(({ results }) =>
+      results.filter(({ tool_use_id: id }) => {
+        const rule = !asked.has(id)
+          ? "orphan-tool-result"
+          : this.#answeredSynthetically.has(id)
+            ? "late-tool-result"
+            : open.delete(id)
+              ? undefined
+              : "duplicate-tool-result"
+        if (rule) repairs.push({ rule, id })
+        return rule === undefined
+      }),
+    )
+    const missing: ToolResult[] = [...open].map((id) => {
       repairs.push({ rule: "unanswered-tool-use", id })
-      content.push({ type: "tool_result", tool_use_id: id, content: NO_RESULT, is_error: true })
-    }
-    for (const { from, blocks } of rest) {
-      for (const block of blocks) {
-        if (isSetAside(block)) continue
-        if (isText(block) && block.text.trim() === "") repairs.push({ rule: "empty-text", id: from })
-        else content.push(block)
-      }
-    }
-    return { content, repairs }
+      return { type: "tool_result", tool_use_id: id, content: NO_RESULT, is_error: true }
+    })
+    const spoken = (parts.length > 0 ? parts : [newPart()]).map(({ rest, extras }, at): FlatMessage => {
+      const others = rest.flatMap(({ from, blocks }) =>
+        blocks.filter((block) => {
+          if (isSetAside(block)) return false
+          if (!isEmptyText(block)) return true
+          repairs.push({ rule: "empty-text", id: from })
+          return false
+        }),
+      )
+      return { role: "user", content: [...(answers[at] ?? []), ...(at === 0 ? missing : []), ...others], ...extras }
+    })
+    const sent = spoken.filter(({ content, ...rest }) => content.length > 0 || Object.keys(rest).length > 1)
+    return { messages: system.length > 0 ? [...sent, joinedSystem(system)] : sent, repairs }
   }
+}
+
+/** Texts that the caller sent or the server received are theirs, even where they are empty. */
+const isEmptyText = (block: Block): boolean => isText(block) && block.text.trim() === "" && !isAsReceived(block)
+
+const extrasOf = ({ message: { role: _, content: __, ...extras } }: UserMessage): Extras => extras
+
+/** A compaction can bring several together, and the API takes one after another message only. What the last one sets holds. */
+function joinedSystem(messages: readonly CallerSystemMessage["message"][]): FlatMessage {
+  const content = messages.flatMap((message) => toBlocks((message.content ?? []) as Content).map(withoutBreakpoint))
+  const { role, content: _, ...extras } = Object.assign({}, ...messages) as CallerSystemMessage["message"]
+  return { role, content, ...extras }
 }
 
 /** Joins two exchanges if the second one has no answer to send. */
 function join(first: Exchange, second: Exchange): [Exchange] | undefined {
   if (second.answer.content.length > 0) return undefined
   const answer = { content: first.answer.content, repairs: [...first.answer.repairs, ...second.answer.repairs] }
-  return [{ ...first, answer, results: [...first.results, ...second.results], rest: [...first.rest, ...second.rest] }]
+  return [{ ...first, answer, parts: joinedParts(first.parts, second.parts), system: [...first.system, ...second.system] }]
+}
+
+/** Only a caller's message begins a message of its own. */
+function joinedParts(first: readonly UserPart[], second: readonly UserPart[]): UserPart[] {
+  const [next, ...others] = second
+  const last = first.at(-1)
+  if (!next || !last || next.isApart) return [...first, ...second]
+  const both = { ...last, results: [...last.results, ...next.results], rest: [...last.rest, ...next.rest] }
+  return [...first.slice(0, -1), both, ...others]
 }
 
 /** Leaves out an answer that is only thinking with nothing after it. */
-function withoutTrailingThinking(exchange: Exchange, userTurn: (exchange: Exchange) => Turn): Exchange {
+function withoutTrailingThinking(exchange: Exchange, userTurn: (exchange: Exchange) => UserTurn): Exchange {
   const { content, repairs } = exchange.answer
-  if (content.length === 0 || !content.every(isThinking) || userTurn(exchange).content.length > 0) return exchange
+  if (content.length === 0 || !content.every(isThinking) || userTurn(exchange).messages.length > 0) return exchange
   const repair: Repair = { rule: "trailing-thinking", id: exchange.apiId }
   return { ...exchange, answer: { content: [], repairs: [...repairs, repair] } }
 }
@@ -345,9 +410,9 @@ const isKnownHere = ({ type }: Block): boolean =>
 
 const callsIn = (blocks: readonly Block[]): string[] => blocks.filter(isToolUse).map(({ id }) => id)
 
-function awaitsServer({ paused, results, rest, assistant }: OpenExchange, served: ReadonlySet<string>): boolean {
+function awaitsServer({ paused, parts, assistant }: OpenExchange, served: ReadonlySet<string>): boolean {
   const last = assistant.at(-1)
-  if (!paused || results.length > 0 || rest.length > 0 || last === undefined || assistant.some(isToolUse)) return false
+  if (!paused || parts.length > 0 || last === undefined || assistant.some(isToolUse)) return false
   return asServerUse(last) !== undefined || served.has(asServerResult(last)?.tool_use_id ?? "")
 }
 

@@ -22,6 +22,8 @@ interface Placed {
   /** Typed while the system was busy. Stored at once, sent when a decision delivers it. */
   readonly isQueued?: boolean
   readonly sessionId?: string
+  /** Followed: a caller that keeps its own list of messages sent it. It is a message of its own in every request, with what we do not know in it. */
+  readonly asSent?: true
 }
 
 /** A message of the user: text, or results of tools. */
@@ -151,6 +153,10 @@ export interface CompactMetadata {
   readonly preTokens: number
   readonly messagesSummarized?: number
   readonly preservedMessages?: { readonly anchorUuid?: Uuid; readonly uuids: readonly Uuid[] }
+  /** Those of the preserved ones that come before the summary: what a caller says once. */
+  readonly headMessages?: readonly Uuid[]
+  /** A caller that keeps its own list has summarised it. */
+  readonly byCaller?: true
   readonly [more: string]: unknown
 }
 

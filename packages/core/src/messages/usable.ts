@@ -89,10 +89,9 @@ function usableBlock(block: unknown, at: number, place: Place): unknown {
     return setAside(place, address, wrong("a block with a type"))
   const { type } = block
   const isAssistant = place.message.type === "assistant"
+  if (place.message.asSent && isOddlySent(block, place.message.type)) return asItCame(block, address, place)
   if (isAssistant && isFromNewerServer(block, at, place.message as AssistantMessage)) {
-    const { cache_control: _, ...received } = inWellFormedText(block, address, place)
-    receivedBlocks.add(received)
-    return received
+    return asItCame(block, address, place)
   }
   const allowed = isAssistant ? ASSISTANT_BLOCKS.has(type) || isServerResult(type) : USER_BLOCKS.has(type)
   if (!allowed) {
@@ -103,6 +102,20 @@ function usableBlock(block: unknown, at: number, place: Place): unknown {
   }
   if (type === "tool_result") return usableResult(block, address, place)
   return usableShape(block, address, place)
+}
+
+/** What a caller sent goes to the server as it came: the server took it, or is the one to say that it does not. */
+function isOddlySent(block: Fields, type: "user" | "assistant"): boolean {
+  if (block.type === "tool_use" || block.type === "tool_result") return false // pairs are repaired by name
+  if (block.type === "text" && typeof block.text === "string" && block.text.trim() === "") return true
+  const isKnown = type === "user" ? USER_BLOCKS.has(String(block.type)) : ASSISTANT_BLOCKS.has(String(block.type))
+  return !isKnown || flawOf(block) !== undefined
+}
+
+function asItCame(block: Fields, address: string, place: Place): Fields {
+  const { cache_control: _, ...received } = inWellFormedText(block, address, place)
+  receivedBlocks.add(received)
+  return received
 }
 
 /** A type that this version does not know, or a server's tool that it does not know, marked when the response was recorded. */

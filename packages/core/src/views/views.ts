@@ -18,6 +18,7 @@ import { type Agents, agents } from "./record/agents.ts"
 import { type Archive, archive } from "./record/archive.ts"
 import { type Artifacts, artifacts } from "./record/artifacts.ts"
 import { type Compactions, compactions } from "./record/compactions.ts"
+import { type Followed, followed } from "./record/followed.ts"
 import { type Frontier, frontier } from "./record/frontier.ts"
 import { type Limits, limits } from "./record/limits.ts"
 import { type MemoriesKept, memories } from "./record/memories.ts"
@@ -42,6 +43,7 @@ export interface ViewStates {
   cacheHistory: CacheHistory
   undoable: UndoableDecisions
   limits: Limits
+  followed: Followed
 }
 
 export interface ViewOptions {
@@ -75,7 +77,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 28 // increase it whenever the shape or the rules of a state change
+const CHECKPOINT_VERSION = 29 // increase it whenever the shape or the rules of a state change
 
 const MOST_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
 const WAITING_LONG = 100 // entries: from here on it is worth a slice of work between turns
@@ -95,7 +97,7 @@ export class Views {
     this.context = new ContextView(this.estimator, from?.context, options)
     this.#projections = {
       ...{ words, artifacts, names, results, frontier, archive, compactions, notes },
-      ...{ memories, agents, undoable, limits },
+      ...{ memories, agents, undoable, limits, followed },
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
@@ -115,6 +117,7 @@ export class Views {
       cacheHistory: this.#projections.cacheHistory.start(),
       undoable: undoable.start(),
       limits: limits.start(),
+      followed: followed.start(),
     }
   }
 
@@ -164,6 +167,11 @@ export class Views {
   /** What refusals have shown about servers. */
   get limits(): Limits {
     return this.#states.limits
+  }
+
+  /** What a caller's own list has. */
+  get followed(): Followed {
+    return this.#states.followed
   }
 
   apply(entry: Entry, place: Place = "on-path"): void {

@@ -43,7 +43,7 @@ export interface RecordedUsage {
 
 export interface RecordedBlock {
   readonly id: string
-  readonly role: "user" | "assistant"
+  readonly role: "user" | "assistant" | "system"
   readonly estimate: number
   readonly isThinking: boolean
   readonly holdsImage: boolean

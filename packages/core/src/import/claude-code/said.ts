@@ -5,15 +5,8 @@
 import type { Block } from "../../messages/blocks.ts"
 import { isToolResult } from "../../messages/blocks.ts"
 import type { SaidInResult } from "../../messages/messages.ts"
+import { ASKING_TOOL, answersIn, refusalIn } from "../../messages/said-in-results.ts"
 import { asFields, type Fields, fieldsAt, recordsAt, textAt, textsAt } from "../foreign-json.ts"
-
-const REFUSED =
-  /^(?:The user doesn't want to proceed with this tool use\.|Permission for this tool use was denied\.)[^\n]*\bsaid:\n([\s\S]*)$/
-/** The program adds a hint of its own after the person's words. */
-const HINT = /\n\nNote: The user's next message may contain a correction or preference\.[\s\S]*$/
-const ANSWERED = /^(?:User has answered your questions|Your questions have been answered): ([\s\S]*)$/
-const ONE_ANSWER = /"[^"\n]*"="([^"\n]*)"/g
-const ASKING_TOOL = "AskUserQuestion"
 
 export function saidInResults(
   line: Fields,
@@ -32,7 +25,7 @@ export const questionsIn = (blocks: readonly Block[]): readonly string[] =>
   blocks.flatMap((block) => (block.type === "tool_use" && block.name === ASKING_TOOL ? block.id : []))
 
 function refusal(line: Fields, text: string): readonly string[] {
-  const framed = REFUSED.exec(text)?.[1]?.replace(HINT, "")
+  const framed = refusalIn(text)
   const said = framed === undefined ? undefined : (textAt(line, "userFeedback") ?? framed)
   return said === undefined || said.trim() === "" ? [] : [said]
 }
@@ -46,7 +39,7 @@ function answers(recorded: Fields | undefined, text: string): readonly string[] 
     )
     return [...new Set([...texts, ...notes.filter((note) => note !== undefined)].filter((said) => said.trim() !== ""))]
   }
-  return [...(ANSWERED.exec(text)?.[1] ?? "").matchAll(ONE_ANSWER)].map(([, answer]) => answer!)
+  return answersIn(text)
 }
 
 function textOfResult(result: Fields | undefined): string {

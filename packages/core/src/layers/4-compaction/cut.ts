@@ -18,6 +18,8 @@ export interface Cut {
   readonly kind: "all" | CompactionRange["kind"]
   readonly summarised: readonly Message[]
   readonly kept: readonly Message[]
+  /** Those of the kept messages that come before the summary. */
+  readonly head?: readonly Message[]
   /** Long results among the kept messages are shortened, since the summary covers those messages too. */
   readonly shortens?: boolean
 }
@@ -126,6 +128,30 @@ export function cutAfter({ messages, tokensOf, newest }: CutInput, through: Uuid
   return holdsAnswer(cut) ? cut : cutAt(messages, start, "all")
 }
 
+/**
+ * What a caller that keeps its own list says once and never again, word for word: how it began, and its system messages. Of those that
+ * differ only in numbers the last one is enough.
+ */
+function headIn(messages: readonly Message[]): readonly Message[] {
+  const start = messages.findIndex((message) => !isFromCaller(message))
+  const opening = messages.slice(0, start < 0 ? messages.length : start)
+  const later = new Map(
+    messages.slice(opening.length).flatMap((message) => {
+      const said = systemTextOf(message)
+      return said === undefined ? [] : [[said.replaceAll(/\d+/g, "0"), message] as const]
+    }),
+  )
+  return [...opening, ...later.values()]
+}
+
+const isFromCaller = (message: Message): boolean =>
+  (message.type === "user" && message.asSent === true) || systemTextOf(message) !== undefined
+
+function systemTextOf(message: Message): string | undefined {
+  if (message.type !== "attachment" || message.attachment.type !== "system_message") return undefined
+  return JSON.stringify(message.attachment.message)
+}
+
 /** Whether the kept messages are the last ones, without a gap. Only then does thinking in them stay valid after a signed summary. */
 export function isEndOf({ kept }: Pick<Cut, "kept">, { messages }: Pick<CutInput, "messages">): boolean {
   const start = messages.length - kept.length
@@ -136,10 +162,13 @@ const cutAt = (messages: readonly Message[], at: number, kind: Cut["kind"]): Cut
   const [before, after] = [messages.slice(0, at), messages.slice(at)]
   if (kind === "from") return { kind, summarised: after, kept: before }
   const restored = restoredIn(messages)
+  const head = headIn(before)
+  const isHead = new Set(head)
   return {
     kind,
-    summarised: [...before, ...after.filter((message) => restored.has(message))],
-    kept: after.filter((message) => !restored.has(message)),
+    summarised: [...before.filter((message) => !isHead.has(message)), ...after.filter((each) => restored.has(each))],
+    kept: [...head, ...after.filter((message) => !restored.has(message))],
+    ...(head.length > 0 ? { head } : {}),
   }
 }
 

@@ -225,6 +225,7 @@ function boundaryDraft({ boundary, summary, cut, kept, facts }: BoundaryParts): 
       ...(kept.length > 0
         ? {
             preservedMessages: { anchorUuid, uuids: kept },
+            ...(cut.head?.length ? { headMessages: cut.head.map(({ uuid }) => uuid) } : {}),
             preservedSegment: { headUuid: kept[0], anchorUuid, tailUuid: kept.at(-1) },
           }
         : {}),

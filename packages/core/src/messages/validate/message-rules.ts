@@ -60,6 +60,9 @@ function shapeFlaw(block: CheckedBlock): Flaw | undefined {
   return flawOf({ ...block, id: "id", name: "name", input: isRecord(block.input) ? block.input : {} })
 }
 
+/** A system message can change settings and say nothing. */
+const isSetting = ({ role, raw }: CheckedMessage): boolean => role === "system" && isRecord(raw) && "output_config" in raw
+
 /** With a thinking budget, the turn that began the current round of tool calls must begin with its thinking. */
 function unthinkingStart({ request }: MessageSubject): string | undefined {
   const messages = request.messages.map(checked)
@@ -97,7 +100,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
   {
     name: "content-not-empty",
     check: ({ message, isLast, path }) =>
-      message.content.length > 0 || (isLast && message.role === "assistant")
+      message.content.length > 0 || (isLast && message.role === "assistant") || isSetting(message)
         ? []
         : [{ path, message: "a message must have content" }],
   },
@@ -105,7 +108,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     name: "text-not-empty",
     check: (subject) =>
       atBlocks(subject, (block) =>
-        block.type === "text" && String(block.text ?? "").trim() === ""
+        block.type === "text" && String(block.text ?? "").trim() === "" && !isAsReceived(block as never)
           ? "a text must contain more than white space"
           : undefined,
       ),
@@ -324,15 +327,20 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
   },
   {
     name: "system-message-placement",
-    check: ({ message, index, previous, path, model }) => {
+    check: ({ message, index, previous, path }) => {
       if (previous?.role === "system" && message.role !== "assistant") {
         return [{ path, message: "a system message must be last or be followed by the assistant" }]
       }
       if (message.role !== "system") return []
-      if (!model.accepts.systemMessages)
-        return [{ path, message: `${model.id} does not accept system messages between other messages` }]
       const follows = previous?.role === "user" || (previous !== undefined && endsInServerTool(previous))
       return index > 0 && follows ? [] : [{ path, message: "a system message must follow a user message" }]
     },
+  },
+  {
+    name: "system-messages-accepted",
+    check: ({ message, path, model }) =>
+      message.role !== "system" || model.accepts.systemMessages
+        ? []
+        : [{ path, message: `${model.id} does not accept system messages between other messages` }],
   },
 ]

@@ -358,6 +358,12 @@ const CASES: Readonly<Record<string, Case>> = {
     broken: messages(HI, HO, system(text("now"))),
     path: "messages.2",
   },
+  "system-messages-accepted": {
+    model: "claude-sonnet-5",
+    valid: messages(HI, HO, HI),
+    broken: messages(HI, system(text("now"))),
+    path: "messages.1",
+  },
 }
 
 const requestOf = (fields: Raw): ModelRequest => {
@@ -426,7 +432,7 @@ describe("MSG-12 further cases", () => {
       "system-message-placement messages.2",
     ])
     expect(rulesFor(messages(HI, system(text("now"))), "claude-sonnet-5")).toEqual([
-      "system-message-placement messages.1",
+      "system-messages-accepted messages.1",
     ])
   })
 

@@ -24,6 +24,8 @@ export interface ValidationSubject {
   readonly inputTokens?: number
   /** Images and documents are left to the API. Default: they are checked too. */
   readonly media?: "unchecked"
+  /** Someone else wrote the prompt and chose what messages look like: what is theirs to choose is left to the API. */
+  readonly isFollowed?: boolean
   /** Saves work: the first `closed` messages are the same in all requests of one `revision`. Prompt and tools never change in place. */
   readonly settled?: { readonly closed: number; readonly revision: unknown }
 }
@@ -35,6 +37,12 @@ export function validateRequest(subject: ValidationSubject): readonly Violation[
 
 /** The names of all rules, in the order of checking. */
 export const RULE_NAMES: readonly string[] = [...REQUEST_RULES, ...MESSAGE_RULES].map(({ name }) => name)
+
+/** Rules about what a caller chooses: fields of its messages, an answer to go on with, what its model takes. */
+const THEIRS: ReadonlySet<string> = new Set([
+  ...["message-shape", "no-prefill", "no-space-after-prefill", "system-messages-accepted", "first-message-user"],
+  ...["no-citations-in-user-text", "tool-references-supported", "tool-references-resolve", "tool-references-alone"],
+])
 
 /** What is known about the messages checked so far. */
 interface Progress {
@@ -88,7 +96,7 @@ export class RequestValidator {
   }
 
   violations(subject: ValidationSubject): readonly Violation[] {
-    const { request, model, inputTokens, media, settled } = subject
+    const { request, model, inputTokens, media, settled, isFollowed = false } = subject
     const messages = Array.isArray(request.messages) ? request.messages : []
     // other rules apply to the last message, so it never counts as done
     const isLastDone = this.#done.messages >= messages.length
@@ -124,11 +132,12 @@ export class RequestValidator {
     const isPromptDone = settled !== undefined && system === this.#prompt.system && tools === this.#prompt.tools
     const found: Violation[] = []
     for (const { name, check, isAboutPrompt } of REQUEST_RULES) {
-      if (isAboutPrompt && isPromptDone) continue
+      if (isAboutPrompt && (isPromptDone || isFollowed)) continue
       for (const each of check(requestSubject)) found.push({ rule: name, ...each })
     }
     if (found.length === 0) this.#prompt = { system, tools }
-    return [...found, ...this.#done.violations, ...rest.violations]
+    const all = [...found, ...this.#done.violations, ...rest.violations]
+    return isFollowed ? all.filter(({ rule }) => !THEIRS.has(rule)) : all
   }
 
   /** What was found in the messages after those that are done, for as many as are the same and have others after them. */

@@ -83,12 +83,15 @@ export class ContextState {
   settledRevision = Symbol()
   /** Only kept messages have come since the boundary, and a summary that follows goes before them. */
   summaryGoesFirst = false
-  /** How many messages the boundary kept. */
+  /** How many messages the boundary kept, and how many of them come before the summary. */
   #kept = 0
+  #head = 0
   /** Typed while the system was busy, in that order. Each waits to be delivered. */
   readonly queued = new Map<Uuid, Message>()
   held: HeldDecisions
   holdsReferences = false
+  /** Whether a caller that keeps its own list sent some of the messages. */
+  isFollowed = false
   session: SessionFacts | undefined
   newest: Message | undefined
 
@@ -168,6 +171,8 @@ export class ContextState {
     this.overlay.forgetCallsBut(kept)
     this.held = new HeldDecisions(this.overlay.save())
     this.#kept = kept.length
+    const head = new Set(boundary.compactMetadata?.headMessages ?? [])
+    this.#head = kept.filter(({ uuid }) => head.has(uuid)).length
     this.#startWith(kept)
     this.summaryGoesFirst = kept.length > 0 && !keptComeFirst(boundary)
   }
@@ -175,7 +180,7 @@ export class ContextState {
   /** The decisions since the boundary are applied again, because they hold for a number of messages. */
   #insertSummary(summary: Message): void {
     const [kept, decisions] = [this.messages, this.held.list]
-    this.#startWith([summary, ...kept])
+    this.#startWith([...kept.slice(0, this.#head), summary, ...kept.slice(this.#head)])
     for (const { decision } of decisions) this.#applyDecision(decision)
   }
 
@@ -207,6 +212,7 @@ export class ContextState {
     this.serverKept.add(placed)
     this.said.add(placed)
     this.holdsReferences ||= holdsReference(placed)
+    this.isFollowed ||= placed.asSent === true
     this.overlay.place(placed)
     const lesson = this.meter.add(this.stored(placed))
     if (lesson) this.estimator.learn(lesson)

@@ -255,6 +255,11 @@ export class ContextView {
     return this.#state.holdsReferences
   }
 
+  /** Whether a caller that keeps its own list sent some of the messages. */
+  get isFollowed(): boolean {
+    return this.#state.isFollowed
+  }
+
   /** Whether the last message, as it would be sent now, is the user's. */
   get endsWithUser(): boolean {
     return this.#state.flattener.endsWithUser
@@ -323,7 +328,9 @@ export class ContextView {
 
   /** Whether the assistant spoke last, so that there is nothing for it to answer. A paused turn waits for the server instead. */
   awaitsUser(): boolean {
-    return !this.isEmpty && !this.#state.flattener.endsWithUser && !this.#state.flattener.awaitsServer
+    const { flattener, messages } = this.#state
+    const isForTheModel = messages.at(-1)?.asSent === true // a caller's last message that the model goes on with
+    return !this.isEmpty && !flattener.endsWithUser && !flattener.awaitsServer && !isForTheModel
   }
 
   save(): SavedContext {

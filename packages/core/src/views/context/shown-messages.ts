@@ -63,6 +63,6 @@ export class ShownMessages {
 
   #shown(message: FlatMessage): FlatMessage {
     const content = message.content.map((block) => this.#show(block))
-    return content.every((block, i) => block === message.content[i]) ? message : { role: message.role, content }
+    return content.every((block, i) => block === message.content[i]) ? message : { ...message, content }
   }
 }

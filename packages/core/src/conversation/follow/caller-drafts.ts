@@ -1,0 +1,49 @@
+/** What is journaled of a caller's messages: each as it was sent, checked only for what no journal can hold. */
+import { InvalidContentError } from "../../base/errors.ts"
+import type { MessageDraft } from "../../journal/entries.ts"
+import type { CallerSystemMessage } from "../../messages/attachments.ts"
+import { type Content, toBlocks } from "../../messages/blocks.ts"
+import type { CallerMessage } from "../../messages/caller-key.ts"
+import { callsIn, saidInResults } from "../../messages/said-in-results.ts"
+import { isRecord } from "../../messages/shapes/shape.ts"
+import { asPlainJson } from "../incoming.ts"
+
+/** Refuses what is no list of messages, before anything is done with it. */
+export function checkCaller(messages: unknown): asserts messages is readonly CallerMessage[] {
+  if (!Array.isArray(messages)) throw new InvalidContentError("follow() takes the list of messages of a request")
+  for (const [at, message] of messages.entries()) {
+    const role: unknown = isRecord(message) ? message.role : undefined
+    if (role !== "user" && role !== "assistant" && role !== "system")
+      throw new InvalidContentError(`messages[${at}] has the role ${JSON.stringify(role)}`)
+    const { content } = message as CallerMessage
+    const isContent = typeof content === "string" || Array.isArray(content) || (role === "system" && content == null)
+    if (!isContent) throw new InvalidContentError(`the content of messages[${at}] must be a text or a list of blocks`)
+  }
+}
+
+/** `calls`: the tools of the calls before them. */
+export function callerDrafts(
+  messages: readonly CallerMessage[],
+  { from, calls }: { readonly from: number; readonly calls: ReadonlyMap<string, string> },
+): readonly MessageDraft[] {
+  const called = new Map(calls)
+  return messages.map((given, at): MessageDraft => {
+    const message = asPlainJson(given, `messages[${from + at}]`)
+    if (message.role === "system") {
+      const attachment = { type: "system_message", message: message as CallerSystemMessage["message"] } as const
+      return { type: "attachment", attachment }
+    }
+    const content = message.content as Content
+    if (message.role === "assistant") {
+      for (const [id, tool] of callsIn(toBlocks(content))) called.set(id, tool)
+      return { type: "assistant", asSent: true, message: { role: "assistant", content } }
+    }
+    const said = saidInResults(toBlocks(content), called)
+    return {
+      type: "user",
+      asSent: true,
+      message: { ...message, role: "user", content },
+      ...(said.length > 0 ? { saidInResults: said } : {}),
+    }
+  })
+}

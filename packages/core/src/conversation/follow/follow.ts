@@ -1,0 +1,142 @@
+/**
+ * Brings a conversation up to date with the list of a caller that sends all its messages again each time. What is new is journaled as it
+ * was sent; a list that goes another way is a branch; a list that begins with the caller's own summary is a boundary. Then `prepare` and
+ * `record` work as always.
+ */
+import type { DecisionDraft, Draft, Entry, MessageDraft } from "../../journal/entries.ts"
+import { type Block, isToolResult, type ToolResult } from "../../messages/blocks.ts"
+import { type CallerMessage, remindersIn } from "../../messages/caller-key.ts"
+import { contentOf, type Message } from "../../messages/messages.ts"
+import type { SystemPrompt, ToolDefinition } from "../../messages/request.ts"
+import { callsIn } from "../../messages/said-in-results.ts"
+import { rewind } from "../branch.ts"
+import type { Engine } from "../engine.ts"
+import { callerBoundary } from "./caller-boundary.ts"
+import { callerDrafts, checkCaller } from "./caller-drafts.ts"
+import { isCallersSummary, orderIn } from "./caller-order.ts"
+import { givenMessages, type Matched, matched } from "./match.ts"
+import { branchInTail } from "./tail-branch.ts"
+
+/** What the caller sends besides its messages. */
+export interface FollowOptions {
+  readonly system?: SystemPrompt
+  readonly tools?: readonly ToolDefinition[]
+}
+
+/** What became of a caller's list. */
+export interface FollowReport {
+  /**
+   * `added`: it goes on from what was there. `branched`: it goes another way from an earlier message. `restarted`: it begins anew, as after a
+   * summary of the caller's own. `aside`: it asks for such a summary. That is no message: the next `prepare` and `record` are about it alone.
+   */
+  readonly how: "added" | "branched" | "restarted" | "aside"
+  /** How many messages were new. */
+  readonly added: number
+}
+
+const THINKING_STRIPPED = "the caller no longer sends it"
+
+export function follow(
+  engine: Engine,
+  messages: readonly CallerMessage[],
+  { system, tools }: FollowOptions = {},
+): Promise<FollowReport> {
+  checkCaller(messages)
+  const asked = orderIn(messages)
+  const list = [...(asked?.before ?? messages)]
+  const given = givenMessages(list)
+  return engine.inOrder(async () => {
+    engine.aside = undefined
+    const { messages: known } = engine.views.followed
+    const match = matched(known, given)
+    const isNew = known.length === 0
+    if (asked && (match.leaves || match.given === 0) && !isNew) {
+      engine.aside = { order: asked.order as readonly Block[] }
+      return { how: "aside", added: 0 } // the view has everything, and more than the caller's list
+    }
+    await usePrompt(engine, { ...(system === undefined ? {} : { system }), ...(tools ? { tools } : {}) })
+    const report = await update(engine, { list, match })
+    if (asked) engine.aside = { order: asked.order as readonly Block[] }
+    return asked ? { ...report, how: "aside" } : report
+  })
+}
+
+async function usePrompt(engine: Engine, prompt: FollowOptions): Promise<void> {
+  if (Object.keys(prompt).length > 0) await engine.prompt.follow(prompt)
+}
+
+interface Update {
+  readonly list: readonly CallerMessage[]
+  readonly match: Matched
+}
+
+async function update(engine: Engine, { list, match }: Update): Promise<FollowReport> {
+  const { messages: known } = engine.views.followed
+  const restarts = known.length > 0 && match.known === 0
+  const branches = !restarts && match.leaves
+  const seen = new Set(known.flatMap(({ reminders = [] }) => reminders))
+  if (branches) await branchAt(engine, known[match.known - 1]!.uuid)
+  if (match.stripped.length > 0 && !restarts)
+    await engine.record.append([
+      { type: "strata", subtype: "thinking-dropped", why: THINKING_STRIPPED, inMessages: match.stripped },
+    ])
+  const from = restarts ? 0 : match.given
+  const given = list.slice(from)
+  const drafts = callerDrafts(given, { from, calls: callsInView(engine) })
+  const again = restarts ? [] : changedReminders(list.slice(0, from), seen)
+  const isSummary = given.slice(0, 2).some(isCallersSummary)
+  const placed = restarts
+    ? await callerBoundary(engine, { drafts, isSummary: isSummary || keepsKnown(known, given) })
+    : drafts
+  const entries = await append(engine, [...placed, ...again, ...unbound(drafts, restarts || branches)])
+  await decideResults(engine, entries)
+  return { how: restarts ? "restarted" : branches ? "branched" : "added", added: drafts.length }
+}
+
+const append = (engine: Engine, drafts: readonly Draft[]): Promise<readonly Entry[]> =>
+  drafts.length === 0 ? Promise.resolve([]) : engine.record.append(drafts)
+
+async function branchAt(engine: Engine, uuid: string): Promise<void> {
+  if (!(await branchInTail(engine, uuid))) await rewind(engine, uuid)
+}
+
+/** A list that begins anew and still has some of what we know was summarised, and not cleared. */
+function keepsKnown(known: Engine["views"]["followed"]["messages"], given: readonly CallerMessage[]): boolean {
+  const keys = new Set(known.map(({ key }) => key).filter((key) => key !== ""))
+  return givenMessages(given).some(({ trace }) => keys.has(trace.key))
+}
+
+/** Reminders that the caller has changed in messages that were sent: the newest of them is said once more, at the end. */
+function changedReminders(sent: readonly CallerMessage[], seen: ReadonlySet<string>): readonly MessageDraft[] {
+  const changed = sent.flatMap((message) => [...remindersIn(message)]).filter(([digest]) => !seen.has(digest))
+  if (changed.length === 0) return []
+  const content = [...new Map(changed).values()].map((text): Block => ({ type: "text", text }))
+  return [{ type: "user", isMeta: true, asSent: true, message: { role: "user", content } }]
+}
+
+/** Thinking in a list that begins or goes on elsewhere was signed for other messages before it. */
+function unbound(drafts: readonly MessageDraft[], isElsewhere: boolean): readonly DecisionDraft[] {
+  const thinks = drafts.some(
+    (draft) => draft.type === "assistant" && contentOf(draft as never).some(({ type }) => /thinking$/.test(type)),
+  )
+  return isElsewhere && thinks
+    ? [{ type: "strata", subtype: "thinking-dropped", why: "what it was signed for is no longer before it" }]
+    : []
+}
+
+/** The tools of the newest calls in view: those whose results may come now. */
+function callsInView({ views }: Engine): ReadonlyMap<string, string> {
+  const last = views.context.lastResponse
+  return last ? callsIn(contentOf(last)) : new Map()
+}
+
+async function decideResults(engine: Engine, entries: readonly Entry[]): Promise<void> {
+  const messages = entries.filter((entry): entry is Message => entry.type !== "strata")
+  const answered = messages.findLastIndex(({ type }) => type === "assistant")
+  for (const message of messages.slice(answered + 1)) {
+    const results: readonly ToolResult[] = message.type === "user" ? contentOf(message).filter(isToolResult) : []
+    if (results.length === 0) continue
+    await engine.parts.flags.readLimits(engine.calledTools())
+    await engine.layers.onToolResults(results)
+  }
+}

@@ -1,0 +1,51 @@
+/** How far a caller's list and what we have of it are the same. Pure. */
+import { blocksIn, type CallerMessage, looksCleared, type MessageTrace, traceOf } from "../../messages/caller-key.ts"
+import type { Uuid } from "../../messages/messages.ts"
+import type { FollowedMessage } from "../../views/record/followed.ts"
+
+export interface GivenMessage {
+  readonly message: CallerMessage
+  readonly trace: MessageTrace
+}
+
+export const givenMessages = (messages: readonly CallerMessage[]): readonly GivenMessage[] =>
+  messages.map((message) => ({ message, trace: traceOf(message) }))
+
+export interface Matched {
+  /** How many of the given and of the known messages, from the first. */
+  readonly given: number
+  readonly known: number
+  /** Whether what we have goes on after that with something the caller does not have. */
+  readonly leaves: boolean
+  /** Messages that the caller has without their thinking. */
+  readonly stripped: readonly Uuid[]
+}
+
+export function matched(known: readonly FollowedMessage[], given: readonly GivenMessage[]): Matched {
+  const stripped: Uuid[] = []
+  let at = { known: 0, given: 0 }
+  let here = at
+  while (here.known < known.length && here.given < given.length) {
+    const ours = known[here.known]!
+    const theirs = given[here.given]!
+    if (ours.key === theirs.trace.key) {
+      if (isEdited(ours, theirs)) break
+      if (ours.thinks && !theirs.trace.thinks) stripped.push(ours.uuid)
+      here = { known: here.known + 1, given: here.given + 1 }
+      at = here
+    } else if (ours.key === "") here = { ...here, known: here.known + 1 }
+    else if (theirs.trace.key === "" && here.given > 0) here = { ...here, given: here.given + 1 }
+    else break
+  }
+  return { ...at, leaves: known.slice(at.known).some(({ key }) => key !== ""), stripped }
+}
+
+/** What the caller cleared stays as we have it. What it changed on purpose is another message. */
+function isEdited(ours: MessageTrace, { message, trace }: GivenMessage): boolean {
+  const known = new Map(ours.results)
+  const changed = (trace.results ?? []).filter(([id, digest]) => known.get(id) !== digest).map(([id]) => id)
+  if (changed.length === 0) return false
+  return blocksIn(message.content).some(
+    (block) => changed.includes(String(block.tool_use_id)) && !looksCleared(block.content),
+  )
+}
