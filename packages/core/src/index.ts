@@ -36,6 +36,7 @@ export type { CompactionRequest } from "./conversation/compact.ts"
 export type { Conversation } from "./conversation/conversation.ts"
 export type { EditorState } from "./conversation/editor.ts"
 export type { ConversationEvents, Opened, PreparedEvent } from "./conversation/events.ts"
+export type { FollowOptions, FollowReport } from "./conversation/follow/follow.ts"
 export type { Incoming, IncomingMessage, IncomingResponse } from "./conversation/incoming.ts"
 export type { KeptConversation, ListOptions as ListConversationsOptions, WhereKept } from "./conversation/list.ts"
 export type {
@@ -226,6 +227,7 @@ export {
   type ToolUse,
   textOf,
 } from "./messages/blocks.ts"
+export type { CallerMessage } from "./messages/caller-key.ts"
 export { handleOf } from "./messages/handles.ts"
 export type { KeptChange } from "./messages/kept-change.ts"
 export {

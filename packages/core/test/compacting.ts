@@ -44,7 +44,7 @@ export function openCompacting({
 /** The request that needs a summary waits for it, so a test knows when the compaction comes. The tests of waiting do without. */
 export const AT_ONCE = { "compact-ahead": false }
 
-const surroundings: ToolSurroundings = {
+export const surroundings: ToolSurroundings = {
   env: {},
   clock: { now: () => new Date(0) },
   directory: { get: () => "/nowhere", set: () => undefined },

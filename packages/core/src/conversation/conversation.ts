@@ -311,6 +311,13 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.inOrder(() => withholdMedia(this.#engine, { which, why }))
   }
 
+  /** @internal Thinking so far is not sent any more: the server no longer takes it. */
+  dropThinking(why: string): Promise<void> {
+    return this.#engine.inOrder(async () => {
+      await this.#engine.record.append([{ type: "strata", subtype: "thinking-dropped", why }])
+    })
+  }
+
   /** @internal Leaves out the blocks that a response brought and this version does not know. Resolves with how many. */
   leaveOutReceived(): Promise<number> {
     return this.#engine.inOrder(() => leaveOutReceived(this.#engine))

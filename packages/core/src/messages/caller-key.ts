@@ -5,11 +5,11 @@
  */
 import { hash } from "node:crypto"
 
-/** A message as a caller sends it, with whatever else it puts there. */
+/** A message as a caller sends it. What else it puts there is kept. */
 export interface CallerMessage {
   readonly role: string
   readonly content?: unknown
-  readonly [field: string]: unknown
+  readonly output_config?: unknown
 }
 
 /** What is known of one message: short, because every message of a long conversation has one. */
@@ -29,7 +29,7 @@ const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g
 const KEY_LENGTH = 16 // characters of six bits
 const DIGEST_LENGTH = 11
 
-export function traceOf({ role, content, ...fields }: CallerMessage): MessageTrace {
+export function traceOf({ role, content, output_config }: CallerMessage): MessageTrace {
   const said: string[] = []
   const results: (readonly [string, string])[] = []
   const reminders: string[] = []
@@ -47,7 +47,7 @@ export function traceOf({ role, content, ...fields }: CallerMessage): MessageTra
     } else if (typeof block.id === "string") said.push(`${type} ${block.id}`)
     else said.push(`${type} ${JSON.stringify(withoutMark(block))}`)
   }
-  if (role === "system" && fields.output_config !== undefined) said.push(JSON.stringify(fields.output_config))
+  if (role === "system" && output_config !== undefined) said.push(JSON.stringify(output_config))
   return {
     key: said.length === 0 ? "" : digest(`${role}\n${said.join("\n")}`, KEY_LENGTH),
     ...(results.length > 0 ? { results } : {}),
@@ -64,7 +64,9 @@ function split(text: string): { readonly spoken: string; readonly reminded: read
 
 /** The reminders of a message by their digests. */
 export function remindersIn({ content }: CallerMessage): ReadonlyMap<string, string> {
-  const texts = blocksIn(content).flatMap(({ type, text }) => (type === "text" ? split(String(text ?? "")).reminded : []))
+  const texts = blocksIn(content).flatMap(({ type, text }) =>
+    type === "text" ? split(String(text ?? "")).reminded : [],
+  )
   return new Map(texts.map((text) => [digest(text, DIGEST_LENGTH), text]))
 }
 
@@ -79,7 +81,10 @@ function contentDigest(content: unknown): string {
 /** Whether a result that differs from what we have is what is left after the caller cleared or cut it, and not another text. */
 export function looksCleared(content: unknown): boolean {
   const blocks = blocksIn(content)
-  const text = blocks.map((block) => (block.type === "text" ? String(block.text ?? "") : "")).join("\n").trim()
+  const text = blocks
+    .map((block) => (block.type === "text" ? String(block.text ?? "") : ""))
+    .join("\n")
+    .trim()
   if (blocks.some(({ type }) => type !== "text")) return false
   return text === "" || CLEARED.test(text)
 }
@@ -101,3 +106,6 @@ const digest = (text: string, length: number): string => hash("sha1", text, "bas
 
 /** Where a list has come to: the key of each message with those before it. */
 export const nextLink = (before: string, key: string): string => digest(`${before} ${key}`, KEY_LENGTH)
+
+/** A short name for a text: what is behind it stays unknown. */
+export const digestOf = (text: string): string => digest(text, KEY_LENGTH)

@@ -232,12 +232,20 @@ export class Flattener {
 
   #addUser(message: UserMessage): void {
     const blocks = toBlocks(message.message.content).map(withoutBreakpoint)
-    if (message.asSent) this.#open.parts.push(newPart(extrasOf(message)))
+    if (message.asSent) this.#beginPart(extrasOf(message))
     this.#lastPart().results.push(...blocks.filter(isToolResult))
     this.#addRest(
       message.uuid,
       blocks.filter((block) => !isToolResult(block)),
     )
+  }
+
+  /** A caller's message is one of its own, but for what we have put before it: results come first. */
+  #beginPart(extras: Extras): void {
+    const { parts } = this.#open
+    const last = parts.at(-1)
+    if (last && !last.isApart) parts[parts.length - 1] = { ...last, extras, isApart: true }
+    else parts.push(newPart(extras))
   }
 
   #lastPart(): UserPart {
@@ -383,7 +391,9 @@ function joinedSystem(messages: readonly CallerSystemMessage["message"][]): Flat
 function join(first: Exchange, second: Exchange): [Exchange] | undefined {
   if (second.answer.content.length > 0) return undefined
   const answer = { content: first.answer.content, repairs: [...first.answer.repairs, ...second.answer.repairs] }
-  return [{ ...first, answer, parts: joinedParts(first.parts, second.parts), system: [...first.system, ...second.system] }]
+  return [
+    { ...first, answer, parts: joinedParts(first.parts, second.parts), system: [...first.system, ...second.system] },
+  ]
 }
 
 /** Only a caller's message begins a message of its own. */

@@ -2,7 +2,7 @@
 import { InvalidContentError } from "../../base/errors.ts"
 import type { MessageDraft } from "../../journal/entries.ts"
 import type { CallerSystemMessage } from "../../messages/attachments.ts"
-import { type Content, toBlocks } from "../../messages/blocks.ts"
+import { type Content, isThinking, toBlocks } from "../../messages/blocks.ts"
 import type { CallerMessage } from "../../messages/caller-key.ts"
 import { callsIn, saidInResults } from "../../messages/said-in-results.ts"
 import { isRecord } from "../../messages/shapes/shape.ts"
@@ -21,10 +21,18 @@ export function checkCaller(messages: unknown): asserts messages is readonly Cal
   }
 }
 
-/** `calls`: the tools of the calls before them. */
+interface Drafting {
+  /** The place of the first one in the caller's list. */
+  readonly from: number
+  /** The tools of the calls before them. */
+  readonly calls: ReadonlyMap<string, string>
+  /** Something else is before them than when the model thought: the API would refuse the thinking. */
+  readonly isElsewhere: boolean
+}
+
 export function callerDrafts(
   messages: readonly CallerMessage[],
-  { from, calls }: { readonly from: number; readonly calls: ReadonlyMap<string, string> },
+  { from, calls, isElsewhere }: Drafting,
 ): readonly MessageDraft[] {
   const called = new Map(calls)
   return messages.map((given, at): MessageDraft => {
@@ -36,7 +44,8 @@ export function callerDrafts(
     const content = message.content as Content
     if (message.role === "assistant") {
       for (const [id, tool] of callsIn(toBlocks(content))) called.set(id, tool)
-      return { type: "assistant", asSent: true, message: { role: "assistant", content } }
+      const said = isElsewhere ? toBlocks(content).filter((block) => !isThinking(block)) : content
+      return { type: "assistant", asSent: true, message: { role: "assistant", content: said } }
     }
     const said = saidInResults(toBlocks(content), called)
     return {

@@ -1,5 +1,5 @@
 /** A caller's own compaction: the request for its summary, and the list that begins with it. */
-import { type CallerMessage, blocksIn } from "../../messages/caller-key.ts"
+import { blocksIn, type CallerMessage } from "../../messages/caller-key.ts"
 import { isContinuation } from "../../messages/messages.ts"
 
 /** How orders for a summary begin or end, as clients send them. Another wording is a message like any other. */

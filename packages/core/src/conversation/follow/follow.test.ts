@@ -149,7 +149,10 @@ describe("BEY-14 the person's words in a caller's results", () => {
     await chat.follow([
       user("Go."),
       assistant([call("t1"), call("t2", "AskUserQuestion", {})]),
-      user([result("t1", refused, { is_error: true }), result("t2", 'User has answered your questions: "Port?"="8080"')]),
+      user([
+        result("t1", refused, { is_error: true }),
+        result("t2", 'User has answered your questions: "Port?"="8080"'),
+      ]),
     ])
     expect(chat.words().messages.map(({ text: said }) => said)).toEqual(["Go.", "Never touch main.", "8080"])
   })
@@ -191,7 +194,9 @@ describe("BEY-14 the caller compacts by itself", () => {
     const chat = await open()
     await sent(chat, start)
     await chat.record(answer(thinking, text("It is 8080.")))
-    const summary = user([text("This session is being continued from a previous conversation that ran out of context.")])
+    const summary = user([
+      text("This session is being continued from a previous conversation that ran out of context."),
+    ])
     const next = [summary, system("Work in /srv."), assistant([thinking, text("It is 8080.")]), user("Change it.")]
     const { how, messages } = await sent(chat, next)
     expect(how).toBe("restarted")
@@ -215,16 +220,17 @@ describe("BEY-14 the caller compacts by itself", () => {
 })
 
 describe("BEY-14 our compaction of a caller's list", () => {
-  const head = [user([text("<system-reminder>\nUse tabs.\n</system-reminder>"), text("Count the files.")]), system("Dir: /srv.")]
+  const head = [
+    user([text("<system-reminder>\nUse tabs.\n</system-reminder>"), text("Count the files.")]),
+    system("Dir: /srv."),
+  ]
   const rounds = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, at) => from + at).flatMap((n) => [
       assistant([text(`Step ${n}.`), call(`c${n}`)]),
       user([result(`c${n}`, `file ${n} has words in it. `.repeat(200))]),
-
     ])
 
   async function compacted() {
-    
     const chat = await openCompacting({ summariser: summariser(), window: 60_000, store: memoryStore() })
     const list = [...head, ...rounds(0, 12)]
     await chat.follow(list)

@@ -3,7 +3,7 @@
  * was sent; a list that goes another way is a branch; a list that begins with the caller's own summary is a boundary. Then `prepare` and
  * `record` work as always.
  */
-import type { DecisionDraft, Draft, Entry, MessageDraft } from "../../journal/entries.ts"
+import type { Draft, Entry, MessageDraft } from "../../journal/entries.ts"
 import { type Block, isToolResult, type ToolResult } from "../../messages/blocks.ts"
 import { type CallerMessage, remindersIn } from "../../messages/caller-key.ts"
 import { contentOf, type Message } from "../../messages/messages.ts"
@@ -82,13 +82,13 @@ async function update(engine: Engine, { list, match }: Update): Promise<FollowRe
     ])
   const from = restarts ? 0 : match.given
   const given = list.slice(from)
-  const drafts = callerDrafts(given, { from, calls: callsInView(engine) })
+  const drafts = callerDrafts(given, { from, calls: callsInView(engine), isElsewhere: restarts || branches })
   const again = restarts ? [] : changedReminders(list.slice(0, from), seen)
   const isSummary = given.slice(0, 2).some(isCallersSummary)
   const placed = restarts
     ? await callerBoundary(engine, { drafts, isSummary: isSummary || keepsKnown(known, given) })
     : drafts
-  const entries = await append(engine, [...placed, ...again, ...unbound(drafts, restarts || branches)])
+  const entries = await append(engine, [...placed, ...again])
   await decideResults(engine, entries)
   return { how: restarts ? "restarted" : branches ? "branched" : "added", added: drafts.length }
 }
@@ -112,16 +112,6 @@ function changedReminders(sent: readonly CallerMessage[], seen: ReadonlySet<stri
   if (changed.length === 0) return []
   const content = [...new Map(changed).values()].map((text): Block => ({ type: "text", text }))
   return [{ type: "user", isMeta: true, asSent: true, message: { role: "user", content } }]
-}
-
-/** Thinking in a list that begins or goes on elsewhere was signed for other messages before it. */
-function unbound(drafts: readonly MessageDraft[], isElsewhere: boolean): readonly DecisionDraft[] {
-  const thinks = drafts.some(
-    (draft) => draft.type === "assistant" && contentOf(draft as never).some(({ type }) => /thinking$/.test(type)),
-  )
-  return isElsewhere && thinks
-    ? [{ type: "strata", subtype: "thinking-dropped", why: "what it was signed for is no longer before it" }]
-    : []
 }
 
 /** The tools of the newest calls in view: those whose results may come now. */

@@ -14,9 +14,10 @@ export async function branchInTail(engine: Engine, uuid: Uuid): Promise<boolean>
   const { entries } = await record.journal.tail()
   const written = compactionIn(entries)
   const [boundary] = written
-  const kept = boundary && isBoundaryEntry(boundary) ? boundary.compactMetadata?.preservedMessages?.uuids : undefined
+  const { preservedMessages, headMessages = [] } = (boundary && isBoundaryEntry(boundary) && boundary.compactMetadata) || {}
+  const kept = preservedMessages?.uuids
   const at = kept?.indexOf(uuid) ?? -1
-  if (!kept || at < 0 || views.compactions.last?.boundary !== boundary!.uuid) return false
+  if (!kept || at < headMessages.length || views.compactions.last?.boundary !== boundary!.uuid) return false
   await record.rewind(uuid, async () => (await loadViews(record.journal, viewOptions)).views)
   await record.append(copied(written, { kept: kept.slice(0, at + 1), newUuid: () => record.ids.uuid() }))
   engine.prompt.compareAgain()

@@ -61,7 +61,8 @@ function shapeFlaw(block: CheckedBlock): Flaw | undefined {
 }
 
 /** A system message can change settings and say nothing. */
-const isSetting = ({ role, raw }: CheckedMessage): boolean => role === "system" && isRecord(raw) && "output_config" in raw
+const isSetting = ({ role, raw }: CheckedMessage): boolean =>
+  role === "system" && isRecord(raw) && "output_config" in raw
 
 /** With a thinking budget, the turn that began the current round of tool calls must begin with its thinking. */
 function unthinkingStart({ request }: MessageSubject): string | undefined {

@@ -105,6 +105,17 @@ export function placeBreakpoints(request: ModelRequest, options: BreakpointOptio
   }
 }
 
+/** Messages with the marks that are left where someone else has marked the prompt: the end first, then the end of the request before. */
+export function markedMessages(
+  messages: readonly Message[],
+  { most, ...options }: BreakpointOptions & { readonly most: number },
+): Message[] {
+  const marked = messages.map(inBlocks)
+  const places = most > 0 ? placesIn(marked, options).slice(-most) : []
+  markPlaces(marked, { places, mark: marksOf(options.lifetime).messages })
+  return marked
+}
+
 function markTools(tools: readonly ToolDefinition[], mark: Mark | undefined): ToolDefinition[] {
   const bare = tools.map((tool) => withoutMark(tool))
   return mark ? markAt(bare, { at: lastTool(bare), mark }) : bare

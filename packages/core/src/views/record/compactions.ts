@@ -19,6 +19,8 @@ export interface Compactions {
   undoneAt?: number
   /** The last compaction kept what came before the summarised messages. */
   keepsOlder?: boolean
+  /** How many of the messages that the last one kept come before its summary. */
+  head?: number
   /** By the last message that a compaction kept: the last message that it wrote. Going back to the one is going back to the other. */
   readonly ends: Map<Uuid, Uuid>
 }
@@ -34,7 +36,7 @@ export const compactions: Projection<Compactions> = {
       if (entry.subtype === "compacted") {
         if (entry.planned !== undefined) state.planned = true
         state.last = { boundary: entry.boundary, tokensAfter: entry.tokensAfter }
-        const kept = state.keepsOlder ? undefined : entry.kept.at(-1)
+        const kept = state.keepsOlder ? undefined : entry.kept.slice(state.head ?? 0).at(-1)
         if (kept !== undefined && entry.parentUuid !== null) state.ends.set(kept, entry.parentUuid)
       }
     } else if (isBoundaryEntry(entry)) {
@@ -42,6 +44,7 @@ export const compactions: Projection<Compactions> = {
       state.failures = 0
       state.responses = 0
       state.last = { boundary: entry.uuid }
+      state.head = entry.compactMetadata?.headMessages?.length ?? 0
       state.keepsOlder = entry.compactMetadata?.preservedMessages?.anchorUuid === entry.uuid
       delete state.undoneAt
     } else if (entry.type === "assistant" && !entry.isSidechain && !isSyntheticError(entry)) {

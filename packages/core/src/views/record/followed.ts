@@ -18,7 +18,8 @@ export const followed: Projection<Followed> = {
   scope: "path",
   start: () => ({ messages: [] }),
   apply(state, entry) {
-    if (isDecision(entry)) return entry.subtype === "thinking-dropped" ? withoutThinking(state, entry.inMessages) : state
+    if (isDecision(entry))
+      return entry.subtype === "thinking-dropped" ? withoutThinking(state, entry.inMessages) : state
     // the caller has begun a new list with a summary of its own
     if (isBoundaryEntry(entry)) return entry.compactMetadata?.byCaller ? { messages: [] } : state
     const message = ofCaller(entry)

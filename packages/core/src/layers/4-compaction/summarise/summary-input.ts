@@ -2,6 +2,7 @@
  * Step 3, summarise. What a directly called summariser reads: the messages as the API takes them, without thinking, media and listings.
  * Long texts lose their middle. The list is always valid: it begins with a user message, and every call has its result.
  */
+import { renderAttachment } from "../../../messages/attachments.ts"
 import {
   asServerResult,
   asServerUse,
@@ -15,6 +16,7 @@ import {
   type TextBlock,
   type ToolResult,
   type ToolUse,
+  textOf,
 } from "../../../messages/blocks.ts"
 import { type FlatMessage, type FlattenOptions, flatten } from "../../../messages/flatten.ts"
 import { contentOf, type Message } from "../../../messages/messages.ts"
@@ -65,11 +67,17 @@ function isListing(message: Message): boolean {
 type Shown = Required<Pick<SummaryInputOptions, "thinking" | "media">>
 
 function withReadableBlocks(message: Message, shown: Shown): Message {
+  if (message.type === "attachment" && message.attachment.type === "system_message") {
+    const text = textOf(renderAttachment(message.attachment)) // not every model takes system messages
+    return { ...message, attachment: { type: "foreign", kind: "system_message", data: {}, text } }
+  }
   if (message.type !== "user" && message.type !== "assistant") return message
   const content = contentOf(message).flatMap((block): readonly Block[] =>
     isThinking(block) ? (shown.thinking ? thoughtOf(block) : []) : [readable(block, shown)],
   )
-  return { ...message, message: { ...message.message, content } } as Message
+  if (message.type === "assistant") return { ...message, message: { ...message.message, content } } as Message
+  const { asSent: _, ...joined } = message // a caller's message is joined with its neighbours like any other
+  return { ...joined, message: { role: "user", content } } as Message
 }
 
 /** A signature binds thinking to its place, so it is shown as text. */

@@ -1,0 +1,163 @@
+/**
+ * Which conversation a caller's list belongs to. A caller that has an id says so; one that has none is known by what its list begins with.
+ * Each list is a chain: a link for each message, made of its key and the link before it. A list with an unknown id that begins like a known
+ * one is a fork of it.
+ */
+import { type CallerMessage, digestOf, nextLink } from "../../messages/caller-key.ts"
+import { isCallersSummary } from "./caller-order.ts"
+import { type GivenMessage, givenMessages } from "./match.ts"
+
+/** What is known about who sends a list. */
+export interface CallerIdentity {
+  /** The caller's own id of the conversation. */
+  readonly id?: string
+  /** What tells its threads apart: the id of a sub-agent. */
+  readonly thread?: string
+  /** The names of its tools. Threads of one id may differ in nothing else. */
+  readonly tools?: readonly string[]
+}
+
+/** One conversation, and how far its list is known. */
+export interface CallerLine {
+  readonly conversation: string
+  /** Digests of id and thread, and of the tools. Empty: the caller has no id. */
+  readonly caller: string
+  readonly tools: string
+  readonly links: readonly string[]
+}
+
+/** Where lines are kept between processes. */
+export interface CallerLog {
+  read(): Promise<readonly CallerLine[]>
+  append(line: CallerLine): Promise<void>
+}
+
+export interface FoundConversation {
+  readonly conversation: string
+  /** `fork`: the conversation that it branches, if it is not there yet. */
+  readonly fork?: string
+  readonly isNew: boolean
+}
+
+interface Known {
+  readonly caller: string
+  readonly tools: string
+  readonly links: Set<string>
+}
+
+const MOST = 1_000 // conversations that are known by their beginnings
+
+export class Callers {
+  readonly #log: CallerLog
+  readonly #newId: () => string
+  readonly #known = new Map<string, Known>()
+  /** The newest conversation that has a link. */
+  readonly #holders = new Map<string, string>()
+  #reading: Promise<void> | undefined
+
+  constructor({ log, newId }: { readonly log: CallerLog; readonly newId: () => string }) {
+    this.#log = log
+    this.#newId = newId
+  }
+
+  /** `isBusy`: whether a conversation waits for an answer. Another list that goes another way is then another conversation. */
+  async find(
+    identity: CallerIdentity,
+    messages: readonly CallerMessage[],
+    isBusy: (conversation: string) => boolean = () => false,
+  ): Promise<FoundConversation> {
+    this.#reading ??= this.#read()
+    await this.#reading
+    const caller = callerOf(identity)
+    const tools = toolsOf(identity)
+    const chain = chainOf(givenMessages(messages))
+    const own = caller === "" ? [] : [...this.#known].filter(([, known]) => known.caller === caller)
+    const place = (conversation: string): FoundConversation => ({ conversation, isNew: false })
+    if (own.length > 0) {
+      const ids = new Set(own.map(([id]) => id))
+      const deepest = this.#deepest(chain, (id) => ids.has(id))
+      if (deepest) return place(deepest.conversation)
+      const same = own.filter(([, known]) => known.tools === tools)
+      const continued = messages[0] && isCallersSummary(messages[0]) ? same.at(-1) : undefined
+      return continued ? place(continued[0]) : this.#begun(identity, own.length)
+    }
+    const elsewhere = this.#deepest(chain, (id) => this.#known.get(id)?.tools === tools)
+    if (!elsewhere?.isAnswered) return this.#begun(identity, 0)
+    const goesOn = caller === "" && this.#known.get(elsewhere.conversation)?.caller === "" && !isBusy(elsewhere.conversation)
+    if (goesOn) return place(elsewhere.conversation)
+    return { ...this.#begun(identity, 0), fork: elsewhere.conversation }
+  }
+
+  /** The list has been followed in this conversation, and answered so. */
+  async note(conversation: string, identity: CallerIdentity, messages: readonly CallerMessage[]): Promise<void> {
+    const chain = chainOf(givenMessages(messages)).map(({ link }) => link)
+    const known = this.#known.get(conversation)
+    const links = chain.filter((link) => !known?.links.has(link))
+    if (links.length === 0) return
+    const line = { conversation, caller: callerOf(identity), tools: toolsOf(identity), links }
+    this.#take(line)
+    await this.#log.append(line)
+  }
+
+  async #read(): Promise<void> {
+    for (const line of await this.#log.read()) this.#take(line)
+  }
+
+  #take({ conversation, caller, tools, links }: CallerLine): void {
+    const known = this.#known.get(conversation) ?? { caller, tools, links: new Set<string>() }
+    this.#known.delete(conversation) // the newest is last
+    this.#known.set(conversation, known)
+    for (const link of links) {
+      known.links.add(link)
+      this.#holders.set(link, conversation)
+    }
+    for (const [oldest] of this.#known) {
+      if (this.#known.size <= MOST) break
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(conversation: string): void {
+    for (const link of this.#known.get(conversation)!.links)
+      if (this.#holders.get(link) === conversation) this.#holders.delete(link)
+    this.#known.delete(conversation)
+  }
+
+  #begun(identity: CallerIdentity, count: number): FoundConversation {
+    const caller = callerOf(identity)
+    const name = caller === "" ? this.#newId() : count === 0 ? caller : `${caller}-${count + 1}`
+    return { conversation: `via-${name}`, isNew: true }
+  }
+
+  /** The longest beginning that a conversation has. */
+  #deepest(chain: readonly Link[], isMeant: (conversation: string) => boolean) {
+    for (let at = chain.length - 1; at >= 0; at--) {
+      const { link, isAnswered } = chain[at]!
+      const holder = this.#holders.get(link)
+      if (holder !== undefined && isMeant(holder)) return { conversation: holder, isAnswered }
+      const other = holder && [...this.#known].findLast(([id, known]) => isMeant(id) && known.links.has(link))
+      if (other) return { conversation: other[0], isAnswered }
+    }
+    return undefined
+  }
+}
+
+interface Link {
+  readonly link: string
+  /** An answer of the model is part of it. */
+  readonly isAnswered: boolean
+}
+
+function chainOf(given: readonly GivenMessage[]): readonly Link[] {
+  let link = ""
+  let isAnswered = false
+  return given.flatMap(({ message, trace }) => {
+    isAnswered ||= message.role === "assistant"
+    if (trace.key === "") return []
+    link = nextLink(link, trace.key)
+    return [{ link, isAnswered }]
+  })
+}
+
+const callerOf = ({ id, thread = "" }: CallerIdentity): string => (id === undefined ? "" : digestOf(`${id}\n${thread}`))
+const toolsOf = ({ tools = [] }: CallerIdentity): string => digestOf([...tools].sort().join("\n"))

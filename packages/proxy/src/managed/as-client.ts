@@ -1,0 +1,59 @@
+/**
+ * Requests of our own, sent as the client would send them: with its headers, its prompt and its parameters, so that they read what the
+ * conversation has cached. Keys live as long as the process and are written nowhere.
+ */
+import type { IncomingHttpHeaders } from "node:http"
+import Anthropic from "@anthropic-ai/sdk"
+import { type Body, bodyWith } from "./body.ts"
+
+/** The newest request of a conversation. */
+export interface LastRequest {
+  readonly headers: IncomingHttpHeaders
+  readonly query: string
+  readonly body: Body
+}
+
+/** Of the connection between client and proxy, or of the body that is replaced. */
+const NOT_OURS = new Set([
+  ...["host", "connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding", "accept-encoding"],
+  ...["proxy-authorization", "proxy-connection", "te", "trailer", "upgrade", "expect"],
+])
+
+export function asClient(upstream: string, last: () => LastRequest): Anthropic {
+  return new Anthropic({
+    baseURL: upstream,
+    apiKey: "the client's own",
+    maxRetries: 0,
+    openTelemetry: false,
+    fetch: async (url, init) => {
+      const { headers, query, body } = last()
+      const target = new URL(String(url instanceof Request ? url.url : url))
+      if (query !== "") target.search = query
+      return fetch(target, { ...init, headers: sentHeaders(headers), body: bodyFor(body, String(init?.body)) })
+    },
+  })
+}
+
+/** A request with the conversation's tools continues it, so it has everything that the client's has. Others only borrow the key. */
+function bodyFor(client: Body, text: string): string {
+  const own = JSON.parse(text) as Body
+  if (!Array.isArray(own.messages) || (own.tools === undefined) !== (client.tools === undefined)) return text
+  const { max_tokens, tool_choice, stream, messages } = own
+  const whole = {
+    ...client,
+    max_tokens: Math.min(Number(max_tokens), Number(client.max_tokens ?? max_tokens)),
+    ...(tool_choice === undefined ? {} : { tool_choice }),
+    stream: stream === true,
+  }
+  return bodyWith(whole, { messages: messages as never, writesCache: false })
+}
+
+function sentHeaders(headers: IncomingHttpHeaders): Headers {
+  const sent = new Headers()
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || NOT_OURS.has(name) || name.startsWith("strata-")) continue
+    sent.set(name, Array.isArray(value) ? value.join(", ") : value)
+  }
+  sent.set("content-type", "application/json")
+  return sent
+}

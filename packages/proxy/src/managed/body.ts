@@ -1,0 +1,63 @@
+/** A client's body and what is sent in its place. Everything the client says stays; only its messages are ours, and where caches end. */
+import { markedMessages, placeBreakpoints } from "@strata/core/internal/model/cache/breakpoints"
+import { serialiseRequest } from "@strata/core/internal/views/context/request"
+import type { ModelRequest } from "@strata/core"
+
+export type Body = Readonly<Record<string, unknown>>
+type Messages = ModelRequest["messages"]
+
+const MOST_MARKS = 4
+
+/** How a body marks what the server may cache. */
+export interface Marks {
+  /** In system prompt and tools. */
+  readonly inPrompt: number
+  readonly inMessages: number
+  /** The server places them. */
+  readonly isAutomatic: boolean
+  readonly lifetime: "5m" | "1h"
+}
+
+export function marksIn({ system, tools, messages, cache_control }: Body): Marks {
+  const inPrompt = [...markedIn(system), ...markedIn(tools)]
+  const listed = Array.isArray(messages) ? messages : []
+  const inMessages = listed.flatMap(({ content }) => markedIn(content))
+  return {
+    inPrompt: inPrompt.length,
+    inMessages: inMessages.length,
+    isAutomatic: cache_control !== undefined && cache_control !== null,
+    lifetime: [...inPrompt, ...inMessages].some((mark) => mark?.ttl === "1h") ? "1h" : "5m",
+  }
+}
+
+type Mark = { readonly ttl?: string } | null | undefined
+
+function markedIn(items: unknown): readonly Mark[] {
+  if (!Array.isArray(items)) return []
+  return items.flatMap((item: { cache_control?: Mark; content?: unknown } | null) => [
+    ...(item?.cache_control ? [item.cache_control] : []),
+    ...(Array.isArray(item?.content) ? markedIn(item.content) : []),
+  ])
+}
+
+export interface Replacement {
+  readonly messages: Messages
+  /** A request beside the conversation reads what is cached and leaves nothing of its own. */
+  readonly writesCache?: boolean
+  readonly sharedMessages?: number
+}
+
+/**
+ * The client's body with other messages, as text. A client that marks its prompt keeps its marks and lends us those for the messages; one
+ * that marks nothing gets marks, because without them every request is paid in full.
+ */
+export function bodyWith(body: Body, { messages, ...caching }: Replacement): string {
+  const marks = marksIn(body)
+  const request = { ...body, messages } as unknown as ModelRequest
+  if (marks.isAutomatic) return serialiseRequest(request)
+  if (marks.inPrompt === 0) return serialiseRequest(placeBreakpoints(request, { ...caching, lifetime: marks.lifetime }))
+  return serialiseRequest({
+    ...request,
+    messages: markedMessages(messages, { ...caching, lifetime: marks.lifetime, most: MOST_MARKS - marks.inPrompt }),
+  })
+}

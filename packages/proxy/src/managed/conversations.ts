@@ -1,0 +1,205 @@
+/** Conversations behind the proxy: each request finds its own, which is opened when it is needed and closed when others need the room. */
+import { join } from "node:path"
+import {
+  type Conversation,
+  type ConversationOptions,
+  type ModelFacts,
+  openConversation,
+  type SettingsInput,
+} from "@strata/core"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { callerLog } from "@strata/core/internal/journal/file/caller-log"
+import { projectName, randomIds } from "@strata/core/internal/base/ids"
+import { Callers } from "@strata/core/internal/conversation/follow/callers"
+import { matched, givenMessages } from "@strata/core/internal/conversation/follow/match"
+import { findModel } from "@strata/core/internal/tokens/models"
+import type { ClientRequest, ConversationStatus, Manager, Plan } from "../manager.ts"
+import { asClient, type LastRequest } from "./as-client.ts"
+import type { Body } from "./body.ts"
+import { type Client, clientOf, isAside } from "./client-identity.ts"
+import { ManagedConversation } from "./managed-conversation.ts"
+
+export interface ConversationsOptions {
+  /** Where requests of our own go: the same server. */
+  readonly upstream: string
+  /** The project's directory, which says where journals are kept. */
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly dir?: string
+  /** Nothing is changed. */
+  readonly observe?: boolean
+  readonly settings?: SettingsInput
+  readonly clock?: NonNullable<ConversationOptions["clock"]>
+  readonly log?: (line: string) => void
+}
+
+/**
+ * What pays behind a client. Notes, memories and second tries of a summary are requests that the client's bill does not show, so they are
+ * off. The client says how long caches live.
+ */
+const BEHIND_A_CLIENT: SettingsInput = {
+  cacheLifetime: "5m",
+  switches: { notes: false, "auto-memory": false, "memory-recall": false, dreaming: false },
+  figures: { "audit-coverage": 0, "audit-fabrication": 100 },
+}
+
+const MOST_OPEN = 100 // conversations; others are opened again when they are asked for
+
+interface Open {
+  readonly chat: Conversation
+  readonly managed: ManagedConversation
+  readonly model: string
+}
+
+export class Conversations implements Manager {
+  readonly #options: ConversationsOptions
+  readonly #callers: Callers
+  readonly #open = new Map<string, Promise<Open>>()
+  readonly #closed = new Map<string, ConversationStatus>()
+  /** Keys are in them: they are nowhere but here. */
+  readonly #last = new Map<string, LastRequest>()
+
+  constructor(options: ConversationsOptions) {
+    this.#options = options
+    const root = options.dir ?? defaultRoot(options.env)
+    const log = callerLog(join(root, "callers", `${projectName(options.cwd)}.jsonl`))
+    this.#callers = new Callers({ log, newId: () => randomIds.uuid() })
+  }
+
+  async take(request: ClientRequest): Promise<Plan | undefined> {
+    const client = clientOf(request.headers, request.body)
+    if (isAside(client, request.body)) return undefined
+    const messages = request.body.messages as never[]
+    const busy = await this.#busy()
+    const found = await this.#callers.find(client, messages, (id) => busy.has(id))
+    if (found.fork !== undefined) await this.#fork(found.fork, { to: found.conversation, request, client })
+    const { managed } = await this.#opened(found.conversation, { request, client })
+    const plan = await managed.take(request)
+    return {
+      ...plan,
+      answered: async (message) => {
+        await plan.answered(message)
+        const answer = { role: "assistant", content: message.content }
+        await this.#callers.note(found.conversation, client, [...messages, answer]).catch(() => undefined)
+      },
+    }
+  }
+
+  async status(): Promise<readonly ConversationStatus[]> {
+    const open = await Promise.allSettled(this.#open.values())
+    const now = open.flatMap((each) => (each.status === "fulfilled" ? each.value.managed.status : []))
+    const ids = new Set(now.map(({ id }) => id))
+    return [...[...this.#closed.values()].filter(({ id }) => !ids.has(id)), ...now]
+  }
+
+  async close(): Promise<void> {
+    for (const id of [...this.#open.keys()]) await this.#close(id)
+    this.#last.clear()
+  }
+
+  async #busy(): Promise<ReadonlySet<string>> {
+    const open = await Promise.allSettled(this.#open.entries().map(async ([id, each]) => ({ id, ...(await each) })))
+    return new Set(open.flatMap((each) => (each.status === "fulfilled" && each.value.managed.isBusy ? each.value.id : [])))
+  }
+
+  /** A list that begins like a known one, under another id: the journal so far is copied. */
+  async #fork(from: string, { to, request, client }: { readonly to: string } & Asked): Promise<void> {
+    const { chat } = await this.#opened(from, { request, client })
+    const known = chat.views.followed.messages
+    const { known: count } = matched(known, givenMessages(request.body.messages as never[]))
+    const last = known[count - 1]
+    if (last) await chat.branch(last.uuid, to).catch(() => undefined)
+  }
+
+  async #opened(id: string, asked: Asked): Promise<Open> {
+    const model = String(asked.request.body.model)
+    const known = await this.#open.get(id)?.catch(() => undefined)
+    if (known && known.model === model) {
+      const opening = this.#open.get(id)!
+      this.#open.delete(id) // the newest is last
+      this.#open.set(id, opening)
+      return known
+    }
+    if (known) await this.#close(id)
+    const opening = this.#openOne(id, { ...asked, model })
+    this.#open.set(id, opening)
+    opening.catch(() => this.#open.delete(id))
+    await this.#makeRoom()
+    return opening
+  }
+
+  async #openOne(id: string, { request, client, model }: Asked & { readonly model: string }): Promise<Open> {
+    const { upstream, cwd, env, dir, observe = false, settings, clock, log = () => undefined } = this.#options
+    this.#last.set(id, request)
+    const off = observe ? { off: true } : {}
+    const chat = await openConversation({
+      id,
+      model,
+      client: asClient(upstream, () => this.#last.get(id)!),
+      cwd,
+      env,
+      betas: betasIn(request),
+      cacheBreakpoints: false,
+      settings: merged(BEHIND_A_CLIENT, settings, off),
+      ...(dir ? { dir } : {}),
+      ...(clock ? { clock } : {}),
+    })
+    const managed = new ManagedConversation({
+      chat,
+      client,
+      facts: factsOf(chat, model),
+      observes: observe,
+      now: () => clock?.now() ?? new Date(),
+      onRequest: (last) => this.#last.set(id, last),
+      log,
+    })
+    return { chat, managed, model }
+  }
+
+  async #makeRoom(): Promise<void> {
+    for (const [id, opening] of this.#open) {
+      if (this.#open.size <= MOST_OPEN) return
+      const open = await opening.catch(() => undefined)
+      if (open && !open.managed.isBusy) await this.#close(id)
+    }
+  }
+
+  async #close(id: string): Promise<void> {
+    const open = await this.#open.get(id)?.catch(() => undefined)
+    this.#open.delete(id)
+    if (!open) return
+    this.#closed.set(id, open.managed.status)
+    await open.chat.close()
+    this.#last.delete(id)
+  }
+}
+
+interface Asked {
+  readonly request: ClientRequest
+  readonly client: Client
+}
+
+const factsOf = (chat: Conversation, model: string): ModelFacts => findModel(model, chat.settings.values.models).facts
+
+function betasIn({ headers }: ClientRequest): string[] {
+  const value = headers["anthropic-beta"]
+  const all = Array.isArray(value) ? value.join(",") : (value ?? "")
+  return all
+    .split(",")
+    .map((beta) => beta.trim())
+    .filter((beta) => beta !== "")
+}
+
+function merged(...settings: readonly (SettingsInput | undefined)[]): SettingsInput {
+  return settings.reduce<SettingsInput>(
+    (all, each = {}) => ({
+      ...all,
+      ...each,
+      switches: { ...all.switches, ...each.switches },
+      figures: { ...all.figures, ...each.figures },
+    }),
+    {},
+  )
+}
+
+export type { Body }
