@@ -144,6 +144,7 @@ export class Conversations implements Manager {
       ...(dir ? { dir } : {}),
       ...(clock ? { clock } : {}),
     })
+    if (process.env.DBG) { chat.on("compaction", (e) => log("compaction " + JSON.stringify(e).slice(0, 300))); chat.on("layerFailed", (e) => log("failed " + JSON.stringify(e).slice(0, 300))) ; chat.on("entry", ({ entry }) => { if (entry.type === "strata") log("entry " + JSON.stringify(entry).slice(0, 160)) }) }
     const managed = new ManagedConversation({
       chat,
       client,

@@ -3,7 +3,7 @@
  * Each list is a chain: a link for each message, made of its key and the link before it. A list with an unknown id that begins like a known
  * one is a fork of it.
  */
-import { type CallerMessage, digestOf, nextLink } from "../../messages/caller-key.ts"
+import { blocksIn, type CallerMessage, digestOf, nextLink } from "../../messages/caller-key.ts"
 import { isCallersSummary } from "./caller-order.ts"
 import { type GivenMessage, givenMessages } from "./match.ts"
 
@@ -46,6 +46,8 @@ interface Known {
 }
 
 const MOST = 1_000 // conversations that are known by their beginnings
+const TAIL = 10 // messages at the end of a list that a caller may keep when it summarises the rest
+const MOST_TAILS = 10_000
 
 export class Callers {
   readonly #log: CallerLog
@@ -53,6 +55,8 @@ export class Callers {
   readonly #known = new Map<string, Known>()
   /** The newest conversation that has a link. */
   readonly #holders = new Map<string, string>()
+  /** The newest messages of each conversation, by their keys. */
+  readonly #tails = new Map<string, string>()
   #reading: Promise<void> | undefined
 
   constructor({ log, newId }: { readonly log: CallerLog; readonly newId: () => string }) {
@@ -81,6 +85,8 @@ export class Callers {
       const continued = messages[0] && isCallersSummary(messages[0]) ? same.at(-1) : undefined
       return continued ? place(continued[0]) : this.#begun(identity, own.length)
     }
+    const summarised = caller === "" ? this.#summarised(messages) : undefined
+    if (summarised !== undefined) return place(summarised)
     const elsewhere = this.#deepest(chain, (id) => this.#known.get(id)?.tools === tools)
     if (!elsewhere?.isAnswered) return this.#begun(identity, 0)
     const goesOn = caller === "" && this.#known.get(elsewhere.conversation)?.caller === "" && !isBusy(elsewhere.conversation)
@@ -90,7 +96,13 @@ export class Callers {
 
   /** The list has been followed in this conversation, and answered so. */
   async note(conversation: string, identity: CallerIdentity, messages: readonly CallerMessage[]): Promise<void> {
-    const chain = chainOf(givenMessages(messages)).map(({ link }) => link)
+    const given = givenMessages(messages)
+    for (const { trace } of given.slice(-TAIL)) if (trace.key !== "") this.#tails.set(trace.key, conversation)
+    for (const [oldest] of this.#tails) {
+      if (this.#tails.size <= MOST_TAILS) break
+      this.#tails.delete(oldest)
+    }
+    const chain = chainOf(given).map(({ link }) => link)
     const known = this.#known.get(conversation)
     const links = chain.filter((link) => !known?.links.has(link))
     if (links.length === 0) return
@@ -123,6 +135,13 @@ export class Callers {
     this.#known.delete(conversation)
   }
 
+  /** A caller without an id has summarised its list: what it kept of it is known. */
+  #summarised(messages: readonly CallerMessage[]): string | undefined {
+    if (!messages[0] || !isCallersSummary(messages[0])) return undefined
+    const kept = givenMessages(messages.slice(1)).find(({ message, trace }) => isAnswer(message) && this.#tails.has(trace.key))
+    return kept && this.#tails.get(kept.trace.key)
+  }
+
   #begun(identity: CallerIdentity, count: number): FoundConversation {
     const caller = callerOf(identity)
     const name = caller === "" ? this.#newId() : count === 0 ? caller : `${caller}-${count + 1}`
@@ -141,6 +160,10 @@ export class Callers {
     return undefined
   }
 }
+
+/** Answers with calls: ids of calls are like no others. */
+const isAnswer = ({ role, content }: CallerMessage): boolean =>
+  role === "assistant" && blocksIn(content).some(({ type }) => type === "tool_use")
 
 interface Link {
   readonly link: string

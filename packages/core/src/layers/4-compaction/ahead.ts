@@ -10,7 +10,7 @@ import type { LayerContext, Outcome } from "../layer.ts"
 import { type Moment, preparesNow } from "../planner/compact-now.ts"
 import { positionOf } from "../position.ts"
 import type { CheckedSummary } from "./check/check.ts"
-import { type Cut, cutAfter } from "./cut.ts"
+import { type Cut, cutAfter, tailOf } from "./cut.ts"
 import { largestLead, leadFor, paceOf } from "./pace.ts"
 import type { Situation } from "./situation.ts"
 import type { Route } from "./summarise/route.ts"
@@ -146,7 +146,7 @@ interface ChosenSummary extends Pick<CheckedSummary, "cut" | "audit" | "signed">
  */
 export function preparedFrom({ cutInput: { messages }, context }: Situation, chosen: ChosenSummary): Prepared {
   const { route, summary: text, cut, audit, signed } = chosen
-  const firstKept = messages.findIndex(({ uuid }) => uuid === cut.kept[0]?.uuid)
+  const firstKept = messages.findIndex(({ uuid }) => uuid === tailOf(cut)[0]?.uuid)
   const last = firstKept < 0 ? messages.at(-1)!.uuid : messages[firstKept - 1]!.uuid
   return {
     route: { ...route, mustReachThreshold: true },

@@ -24,6 +24,9 @@ export interface Cut {
   readonly shortens?: boolean
 }
 
+/** The kept messages that follow the summary. */
+export const tailOf = ({ kept, head = [] }: Pick<Cut, "kept" | "head">): readonly Message[] => kept.slice(head.length)
+
 export interface KeepFigures {
   /** Tokens kept at least and at most, and messages with text kept at least. */
   readonly least: number

@@ -9,7 +9,7 @@ import type { AuditFigures } from "../../journal/entries.ts"
 import type { SignedSummary } from "../../messages/messages.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import type { CheckedSummary } from "./check/check.ts"
-import { type Cut, isEndOf } from "./cut.ts"
+import { type Cut, isEndOf, tailOf } from "./cut.ts"
 import { type Carried, carried } from "./restore/carried.ts"
 import type { Situation } from "./situation.ts"
 import { continuationText } from "./summarise/prompts.ts"
@@ -78,7 +78,7 @@ function framed({ context, order, around, cutInput }: Situation, { cut, text, si
   const frame = {
     transcriptPath: context.journal.location,
     mode: order.trigger === "manual" ? "by-hand" : around.autonomous ? "autonomous" : "automatic",
-    keptMessages: cut.kept.length > 0,
+    keptMessages: tailOf(cut).length > 0,
     replaced: first && last ? { first: first.uuid, last: last.uuid } : undefined,
     recall: context.views.context.toolNames.includes(RECALL_TOOL) ? RECALL_TOOL : undefined,
   } as const

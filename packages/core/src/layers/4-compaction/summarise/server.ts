@@ -12,7 +12,7 @@ import { InvalidModelRequestError, PromptTooLongError } from "../../../model/err
 import type { ModelResponse } from "../../../model/model.ts"
 import { limitsFrom } from "../../../model/stream-limits.ts"
 import { cacheState } from "../../2-microcompact/cache-state.ts"
-import { type Cut, cutAll, isEndOf } from "../cut.ts"
+import { type Cut, cutAll, isEndOf, tailOf } from "../cut.ts"
 import { expectedSummary, tokensIn } from "../restore/carried.ts"
 import type { Situation } from "../situation.ts"
 import { purposeOf, type Route, type RouteInput, type RouteOutcome } from "./route.ts"
@@ -91,7 +91,7 @@ function wholeCut({ order, cut, cutInput }: Pick<Situation, "order" | "cut" | "c
 
 async function requestFor({ context, cut, ...input }: RouteInput): Promise<ModelRequest> {
   const request = context.request()
-  const messages = context.views.context.messagesBefore(cut.kept[0]?.uuid)
+  const messages = context.views.context.messagesBefore(tailOf(cut)[0]?.uuid)
   const { context_management: _, betas = [], ...rest } = (await request) as ModelRequest & RequestExtras
   const instructions = promptFor({ context, cut, ...input })
   return {
