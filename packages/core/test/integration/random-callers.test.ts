@@ -19,7 +19,11 @@ import { openTestConversation } from "../open.ts"
 import { size } from "../size.ts"
 import { summariser } from "../summariser.ts"
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(10, 300)), seed: Number(process.env.FUZZ_SEED ?? 1), endOnFailure: process.env.FUZZ_QUICK !== undefined }
+const RUNS = {
+  numRuns: Number(process.env.FUZZ_RUNS ?? size(10, 300)),
+  seed: Number(process.env.FUZZ_SEED ?? 1),
+  endOnFailure: process.env.FUZZ_QUICK !== undefined,
+}
 const MODEL = "claude-opus-5-5"
 const WINDOW = 30_000
 /** The end of the last message and the list. Everything before it must be repeated. */

@@ -1,7 +1,8 @@
 /** A client's body and what is sent in its place. Everything the client says stays; only its messages are ours, and where caches end. */
+
+import type { ModelRequest } from "@strata/core"
 import { markedMessages, placeBreakpoints } from "@strata/core/internal/model/cache/breakpoints"
 import { serialiseRequest } from "@strata/core/internal/views/context/request"
-import type { ModelRequest } from "@strata/core"
 
 export type Body = Readonly<Record<string, unknown>>
 type Messages = ModelRequest["messages"]

@@ -7,15 +7,14 @@ import {
   openConversation,
   type SettingsInput,
 } from "@strata/core"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
-import { callerLog } from "@strata/core/internal/journal/file/caller-log"
 import { projectName, randomIds } from "@strata/core/internal/base/ids"
 import { Callers } from "@strata/core/internal/conversation/follow/callers"
-import { matched, givenMessages } from "@strata/core/internal/conversation/follow/match"
+import { givenMessages, matched } from "@strata/core/internal/conversation/follow/match"
+import { callerLog } from "@strata/core/internal/journal/file/caller-log"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
 import { findModel } from "@strata/core/internal/tokens/models"
 import type { ClientRequest, ConversationStatus, Manager, Plan } from "../manager.ts"
 import { asClient, type LastRequest } from "./as-client.ts"
-import type { Body } from "./body.ts"
 import { type Client, clientOf, isAside } from "./client-identity.ts"
 import { ManagedConversation } from "./managed-conversation.ts"
 
@@ -99,7 +98,9 @@ export class Conversations implements Manager {
 
   async #busy(): Promise<ReadonlySet<string>> {
     const open = await Promise.allSettled(this.#open.entries().map(async ([id, each]) => ({ id, ...(await each) })))
-    return new Set(open.flatMap((each) => (each.status === "fulfilled" && each.value.managed.isBusy ? each.value.id : [])))
+    return new Set(
+      open.flatMap((each) => (each.status === "fulfilled" && each.value.managed.isBusy ? each.value.id : [])),
+    )
   }
 
   /** A list that begins like a known one, under another id: the journal so far is copied. */
@@ -144,7 +145,6 @@ export class Conversations implements Manager {
       ...(dir ? { dir } : {}),
       ...(clock ? { clock } : {}),
     })
-    if (process.env.DBG) { chat.on("compaction", (e) => log("compaction " + JSON.stringify(e).slice(0, 300))); chat.on("layerFailed", (e) => log("failed " + JSON.stringify(e).slice(0, 300))) ; chat.on("entry", ({ entry }) => { if (entry.type === "strata") log("entry " + JSON.stringify(entry).slice(0, 160)) }) }
     const managed = new ManagedConversation({
       chat,
       client,
@@ -202,5 +202,3 @@ function merged(...settings: readonly (SettingsInput | undefined)[]): SettingsIn
     {},
   )
 }
-
-export type { Body }

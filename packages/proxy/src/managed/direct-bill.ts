@@ -4,7 +4,7 @@
  * compacted, as every client does. An estimate: the report says so.
  */
 import type { ModelFacts } from "@strata/core"
-import { type TokenCounts, addCounts, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import { addCounts, NO_TOKENS, type TokenCounts } from "@strata/core/internal/base/token-counts"
 import { digestOf } from "@strata/core/internal/messages/caller-key"
 import { costOf } from "@strata/core/internal/tokens/price"
 import { type Body, marksIn } from "./body.ts"
@@ -81,7 +81,12 @@ export class DirectBill {
     this.#tokens = tokensOf(whole)
     this.#last = { prompt, messages, at }
     if (this.#tokens > this.#facts.window * CLIENT_COMPACTS) {
-      this.#count({ ...NO_TOKENS, cacheRead: isMarked ? this.#tokens : 0, input: isMarked ? 0 : this.#tokens, output: SUMMARY_TOKENS })
+      this.#count({
+        ...NO_TOKENS,
+        cacheRead: isMarked ? this.#tokens : 0,
+        input: isMarked ? 0 : this.#tokens,
+        output: SUMMARY_TOKENS,
+      })
       this.#gone += Math.round((whole - prompt.length) * (1 - AFTER_COMPACTION))
       this.#last = undefined
     }
@@ -109,9 +114,13 @@ const BILLING = /^x-anthropic-billing-header:/
 
 /** Without marks, and a text in its form as a block: both change from request to request. */
 export function unmarked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.filter((item) => !BILLING.test(String((item as { text?: unknown } | null)?.text ?? ""))).map(unmarked)
+  if (Array.isArray(value))
+    return value.filter((item) => !BILLING.test(String((item as { text?: unknown } | null)?.text ?? ""))).map(unmarked)
   if (typeof value !== "object" || value === null) return value
   const { cache_control: _, ...rest } = value as Record<string, unknown>
-  const content = "content" in rest && "role" in rest && typeof rest.content === "string" ? [{ type: "text", text: rest.content }] : rest.content
+  const content =
+    "content" in rest && "role" in rest && typeof rest.content === "string"
+      ? [{ type: "text", text: rest.content }]
+      : rest.content
   return "content" in rest ? { ...rest, content: Array.isArray(content) ? content.map(unmarked) : content } : rest
 }

@@ -169,7 +169,11 @@ export class ManagedConversation {
     try {
       if (/signature|thinking/i.test(why)) await chat.dropThinking("the server refused it")
       else if (await chat.noteRefusal(asRefusal(status, error))) await chat.compact({ overflowed: true })
-      else return this.#instead({ body } as ClientRequest, new Error(`the server refused the request: ${why.slice(0, 300)}`)).text
+      else
+        return this.#instead(
+          { body } as ClientRequest,
+          new Error(`the server refused the request: ${why.slice(0, 300)}`),
+        ).text
       const { messages } = await chat.prepare()
       this.#good = { messages, listed: (body.messages as Messages).length }
       return bodyWith(body, { messages })
@@ -187,7 +191,10 @@ export class ManagedConversation {
     ])
   }
 
-  #count(message: Message, { body, at, characters }: { readonly body: Body; readonly at: number; readonly characters: number }) {
+  #count(
+    message: Message,
+    { body, at, characters }: { readonly body: Body; readonly at: number; readonly characters: number },
+  ) {
     const { usage } = message as { usage?: Record<string, number | null | undefined> }
     if (!usage) return
     const read = usage.cache_read_input_tokens ?? 0

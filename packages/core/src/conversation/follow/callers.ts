@@ -89,7 +89,8 @@ export class Callers {
     if (summarised !== undefined) return place(summarised)
     const elsewhere = this.#deepest(chain, (id) => this.#known.get(id)?.tools === tools)
     if (!elsewhere?.isAnswered) return this.#begun(identity, 0)
-    const goesOn = caller === "" && this.#known.get(elsewhere.conversation)?.caller === "" && !isBusy(elsewhere.conversation)
+    const goesOn =
+      caller === "" && this.#known.get(elsewhere.conversation)?.caller === "" && !isBusy(elsewhere.conversation)
     if (goesOn) return place(elsewhere.conversation)
     return { ...this.#begun(identity, 0), fork: elsewhere.conversation }
   }
@@ -138,7 +139,9 @@ export class Callers {
   /** A caller without an id has summarised its list: what it kept of it is known. */
   #summarised(messages: readonly CallerMessage[]): string | undefined {
     if (!messages[0] || !isCallersSummary(messages[0])) return undefined
-    const kept = givenMessages(messages.slice(1)).find(({ message, trace }) => isAnswer(message) && this.#tails.has(trace.key))
+    const kept = givenMessages(messages.slice(1)).find(
+      ({ message, trace }) => isAnswer(message) && this.#tails.has(trace.key),
+    )
     return kept && this.#tails.get(kept.trace.key)
   }
 

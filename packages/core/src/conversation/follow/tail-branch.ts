@@ -14,7 +14,8 @@ export async function branchInTail(engine: Engine, uuid: Uuid): Promise<boolean>
   const { entries } = await record.journal.tail()
   const written = compactionIn(entries)
   const [boundary] = written
-  const { preservedMessages, headMessages = [] } = (boundary && isBoundaryEntry(boundary) && boundary.compactMetadata) || {}
+  const { preservedMessages, headMessages = [] } =
+    (boundary && isBoundaryEntry(boundary) && boundary.compactMetadata) || {}
   const kept = preservedMessages?.uuids
   const at = kept?.indexOf(uuid) ?? -1
   if (!kept || at < headMessages.length || views.compactions.last?.boundary !== boundary!.uuid) return false
