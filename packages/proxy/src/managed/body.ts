@@ -2,7 +2,7 @@
 
 import type { ModelRequest } from "@strata/core"
 import { markedMessages, placeBreakpoints } from "@strata/core/internal/model/cache/breakpoints"
-import { serialiseRequest } from "@strata/core/internal/views/context/request"
+import { serialiseRequest, writtenOut } from "@strata/core/internal/views/context/request"
 
 export type Body = Readonly<Record<string, unknown>>
 type Messages = ModelRequest["messages"]
@@ -55,10 +55,20 @@ export interface Replacement {
 export function bodyWith(body: Body, { messages, ...caching }: Replacement): string {
   const marks = marksIn(body)
   const request = { ...body, messages } as unknown as ModelRequest
-  if (marks.isAutomatic) return serialiseRequest(request)
-  if (marks.inPrompt === 0) return serialiseRequest(placeBreakpoints(request, { ...caching, lifetime: marks.lifetime }))
-  return serialiseRequest({
+  if (marks.isAutomatic) return asText(request)
+  if (marks.inPrompt === 0) return asText(placeBreakpoints(request, { ...caching, lifetime: marks.lifetime }))
+  return asText({
     ...request,
     messages: markedMessages(messages, { ...caching, lifetime: marks.lifetime, most: MOST_MARKS - marks.inPrompt }),
   })
 }
+
+/** The text of a message that a request had before: most messages stay the same objects. */
+const texts = new WeakMap<object, string>()
+
+const asText = (request: ModelRequest): string =>
+  serialiseRequest(request, (message) => {
+    const text = texts.get(message) ?? writtenOut(message)
+    texts.set(message, text)
+    return text
+  })

@@ -9,7 +9,7 @@ import {
 } from "@strata/core"
 import { projectName, randomIds } from "@strata/core/internal/base/ids"
 import { Callers } from "@strata/core/internal/conversation/follow/callers"
-import { givenMessages, matched } from "@strata/core/internal/conversation/follow/match"
+import { givenMessages, keepingReader, matched } from "@strata/core/internal/conversation/follow/match"
 import { callerLog } from "@strata/core/internal/journal/file/caller-log"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
 import { findModel } from "@strata/core/internal/tokens/models"
@@ -38,6 +38,7 @@ export interface ConversationsOptions {
  */
 const BEHIND_A_CLIENT: SettingsInput = {
   cacheLifetime: "5m",
+  flush: "never", // the client has every message: after a power cut it sends them again
   switches: { notes: false, "auto-memory": false, "memory-recall": false, dreaming: false },
   figures: { "audit-coverage": 0, "audit-fabrication": 100 },
 }
@@ -53,6 +54,8 @@ interface Open {
 export class Conversations implements Manager {
   readonly #options: ConversationsOptions
   readonly #callers: Callers
+  /** Messages that a client sends again are the same objects. */
+  readonly #read = keepingReader()
   readonly #open = new Map<string, Promise<Open>>()
   readonly #closed = new Map<string, ConversationStatus>()
   /** Keys are in them: they are nowhere but here. */
@@ -62,7 +65,7 @@ export class Conversations implements Manager {
     this.#options = options
     const root = options.dir ?? defaultRoot(options.env)
     const log = callerLog(join(root, "callers", `${projectName(options.cwd)}.jsonl`))
-    this.#callers = new Callers({ log, newId: () => randomIds.uuid() })
+    this.#callers = new Callers({ log, newId: () => randomIds.uuid(), read: this.#read })
   }
 
   async take(request: ClientRequest): Promise<Plan | undefined> {
@@ -91,6 +94,12 @@ export class Conversations implements Manager {
     return [...[...this.#closed.values()].filter(({ id }) => !ids.has(id)), ...now]
   }
 
+  /** @internal The conversations that are open now. */
+  async open(): Promise<readonly Conversation[]> {
+    const open = await Promise.allSettled(this.#open.values())
+    return open.flatMap((each) => (each.status === "fulfilled" ? each.value.chat : []))
+  }
+
   async close(): Promise<void> {
     for (const id of [...this.#open.keys()]) await this.#close(id)
     this.#last.clear()
@@ -107,7 +116,7 @@ export class Conversations implements Manager {
   async #fork(from: string, { to, request, client }: { readonly to: string } & Asked): Promise<void> {
     const { chat } = await this.#opened(from, { request, client })
     const known = chat.views.followed.messages
-    const { known: count } = matched(known, givenMessages(request.body.messages as never[]))
+    const { known: count } = matched(known, givenMessages(request.body.messages as never[], this.#read))
     const last = known[count - 1]
     if (last) await chat.branch(last.uuid, to).catch(() => undefined)
   }
@@ -145,11 +154,14 @@ export class Conversations implements Manager {
       ...(dir ? { dir } : {}),
       ...(clock ? { clock } : {}),
     })
+    chat.on("compaction", (each) => log(`${id}: compaction, ${"message" in each ? each.message : each.phase}`))
+    chat.on("layerFailed", ({ layer, reason }) => log(`${id}: ${layer} failed, ${reason}`))
     const managed = new ManagedConversation({
       chat,
       client,
       facts: factsOf(chat, model),
       observes: observe,
+      read: this.#read,
       now: () => clock?.now() ?? new Date(),
       onRequest: (last) => this.#last.set(id, last),
       log,
@@ -169,8 +181,8 @@ export class Conversations implements Manager {
     const open = await this.#open.get(id)?.catch(() => undefined)
     this.#open.delete(id)
     if (!open) return
-    this.#closed.set(id, open.managed.status)
     await open.chat.close()
+    this.#closed.set(id, open.managed.status) // what was under way has its price now
     this.#last.delete(id)
   }
 }

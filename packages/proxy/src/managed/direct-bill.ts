@@ -61,10 +61,7 @@ export class DirectBill {
     const isMarked = marks.isAutomatic || marks.inPrompt + marks.inMessages > 0
     const prompt = JSON.stringify([unmarked(body.system), unmarked(body.tools)])
     const listed = Array.isArray(body.messages) ? body.messages : []
-    const messages = listed.map((message: unknown) => {
-      const text = JSON.stringify(unmarked(message))
-      return [digestOf(text), text.length] as const
-    })
+    const messages = listed.map(measured)
     const tokensOf = (characters: number) => Math.max(0, Math.round(characters / this.#perToken))
     const lengthOf = (parts: Sent["messages"]) => parts.reduce((sum, [, length]) => sum + length, 0)
     const whole = Math.max(prompt.length, prompt.length + lengthOf(messages) - this.#gone)
@@ -107,6 +104,18 @@ export class DirectBill {
     }
     return length
   }
+}
+
+/** Of each message once: a client's messages never change. */
+const measures = new WeakMap<object, readonly [string, number]>()
+
+function measured(message: object): readonly [string, number] {
+  const known = measures.get(message)
+  if (known) return known
+  const text = JSON.stringify(unmarked(message))
+  const measure = [digestOf(text), text.length] as const
+  measures.set(message, measure)
+  return measure
 }
 
 /** The block that a client puts in front of its prompt and that the server does not count as part of it. */

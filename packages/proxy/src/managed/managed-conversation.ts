@@ -3,6 +3,7 @@
  * something of ours fails, the client gets its answer all the same: from the last good view, or, as the last resort, from its own list.
  */
 import type { Conversation, ModelFacts, ModelRequest } from "@strata/core"
+import type { Reader } from "@strata/core/internal/conversation/follow/match"
 import type { ClientRequest, ConversationStatus, Plan } from "../manager.ts"
 import type { LastRequest } from "./as-client.ts"
 import { type Body, bodyWith } from "./body.ts"
@@ -15,6 +16,8 @@ export interface ManagedParts {
   readonly facts: ModelFacts
   /** Nothing is changed: the journal is kept, and what would have been done is said. */
   readonly observes: boolean
+  /** Reads the client's messages, which never change. */
+  readonly read: Reader
   readonly now: () => Date
   /** Keeps the newest request for requests of our own. */
   readonly onRequest: (request: LastRequest) => void
@@ -98,13 +101,14 @@ export class ManagedConversation {
 
   async #body({ body }: ClientRequest): Promise<{ readonly text?: string; readonly messages?: Messages }> {
     if (this.#off !== undefined) return {}
-    const { chat, observes } = this.#parts
+    const { chat, observes, read } = this.#parts
     const list = body.messages as Messages
-    await chat.follow(list, promptIn(body))
+    const { how } = await chat.follow(list, { ...promptIn(body), read })
     if (observes) return {}
     const { messages } = await chat.prepare()
-    this.#good = { messages, listed: list.length }
-    return { text: bodyWith(body, { messages }), messages }
+    const isAside = how === "aside"
+    if (!isAside) this.#good = { messages, listed: list.length }
+    return { text: bodyWith(body, { messages, writesCache: !isAside }), messages }
   }
 
   /** Something of ours failed. What was sent last is still good, and so is what the client added since. */

@@ -5,6 +5,8 @@ import { compactionFigures } from "../../layers/4-compaction/figures.ts"
 import { factSteps } from "../../layers/4-compaction/restore/facts.ts"
 import type { Engine } from "../engine.ts"
 
+const SHARE = 0.2 // of what follows a summary of ours: the caller has written one of its own, and pays for both
+
 /** `isSummary`: the list goes on with the same work. Otherwise it has nothing to do with what was before. */
 export async function callerBoundary(
   engine: Engine,
@@ -29,5 +31,6 @@ async function factsOf({ views, thresholds, parts }: Engine): Promise<string> {
   const flags = parts.flags.current
   if (!flags.on["compact-facts"]) return ""
   const { facts } = compactionFigures({ flags, thresholds })
-  return inSlices(factSteps(views, { estimate: (text) => views.estimator.text(text), limits: facts }))
+  const limits = Object.fromEntries(Object.entries(facts).map(([name, most]) => [name, Math.floor(most * SHARE)]))
+  return inSlices(factSteps(views, { estimate: (text) => views.estimator.text(text), limits }))
 }

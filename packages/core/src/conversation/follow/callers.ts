@@ -5,7 +5,7 @@
  */
 import { blocksIn, type CallerMessage, digestOf, nextLink } from "../../messages/caller-key.ts"
 import { isCallersSummary } from "./caller-order.ts"
-import { type GivenMessage, givenMessages } from "./match.ts"
+import { type GivenMessage, givenMessages, type Reader } from "./match.ts"
 
 /** What is known about who sends a list. */
 export interface CallerIdentity {
@@ -39,6 +39,12 @@ export interface FoundConversation {
   readonly isNew: boolean
 }
 
+export interface CallersParts {
+  readonly log: CallerLog
+  readonly newId: () => string
+  readonly read?: Reader
+}
+
 interface Known {
   readonly caller: string
   readonly tools: string
@@ -52,6 +58,7 @@ const MOST_TAILS = 10_000
 export class Callers {
   readonly #log: CallerLog
   readonly #newId: () => string
+  readonly #messages: (messages: readonly CallerMessage[]) => readonly GivenMessage[]
   readonly #known = new Map<string, Known>()
   /** The newest conversation that has a link. */
   readonly #holders = new Map<string, string>()
@@ -59,9 +66,10 @@ export class Callers {
   readonly #tails = new Map<string, string>()
   #reading: Promise<void> | undefined
 
-  constructor({ log, newId }: { readonly log: CallerLog; readonly newId: () => string }) {
+  constructor({ log, newId, read }: CallersParts) {
     this.#log = log
     this.#newId = newId
+    this.#messages = (messages) => givenMessages(messages, read)
   }
 
   /** `isBusy`: whether a conversation waits for an answer. Another list that goes another way is then another conversation. */
@@ -74,7 +82,7 @@ export class Callers {
     await this.#reading
     const caller = callerOf(identity)
     const tools = toolsOf(identity)
-    const chain = chainOf(givenMessages(messages))
+    const chain = chainOf(this.#messages(messages))
     const own = caller === "" ? [] : [...this.#known].filter(([, known]) => known.caller === caller)
     const place = (conversation: string): FoundConversation => ({ conversation, isNew: false })
     if (own.length > 0) {
@@ -97,7 +105,7 @@ export class Callers {
 
   /** The list has been followed in this conversation, and answered so. */
   async note(conversation: string, identity: CallerIdentity, messages: readonly CallerMessage[]): Promise<void> {
-    const given = givenMessages(messages)
+    const given = this.#messages(messages)
     for (const { trace } of given.slice(-TAIL)) if (trace.key !== "") this.#tails.set(trace.key, conversation)
     for (const [oldest] of this.#tails) {
       if (this.#tails.size <= MOST_TAILS) break
@@ -139,7 +147,7 @@ export class Callers {
   /** A caller without an id has summarised its list: what it kept of it is known. */
   #summarised(messages: readonly CallerMessage[]): string | undefined {
     if (!messages[0] || !isCallersSummary(messages[0])) return undefined
-    const kept = givenMessages(messages.slice(1)).find(
+    const kept = this.#messages(messages.slice(1)).find(
       ({ message, trace }) => isAnswer(message) && this.#tails.has(trace.key),
     )
     return kept && this.#tails.get(kept.trace.key)

@@ -14,13 +14,15 @@ import type { Engine } from "../engine.ts"
 import { callerBoundary } from "./caller-boundary.ts"
 import { callerDrafts, checkCaller } from "./caller-drafts.ts"
 import { isCallersSummary, orderIn } from "./caller-order.ts"
-import { givenMessages, type Matched, matched } from "./match.ts"
+import { givenMessages, type Matched, matched, type Reader } from "./match.ts"
 import { branchInTail } from "./tail-branch.ts"
 
 /** What the caller sends besides its messages. */
 export interface FollowOptions {
   readonly system?: SystemPrompt
   readonly tools?: readonly ToolDefinition[]
+  /** @internal For a caller whose messages never change. */
+  readonly read?: Reader
 }
 
 /** What became of a caller's list. */
@@ -39,12 +41,12 @@ const THINKING_STRIPPED = "the caller no longer sends it"
 export function follow(
   engine: Engine,
   messages: readonly CallerMessage[],
-  { system, tools }: FollowOptions = {},
+  { system, tools, read }: FollowOptions = {},
 ): Promise<FollowReport> {
   checkCaller(messages)
   const asked = orderIn(messages)
   const list = [...(asked?.before ?? messages)]
-  const given = givenMessages(list)
+  const given = givenMessages(list, read)
   return engine.inOrder(async () => {
     engine.aside = undefined
     const { messages: known } = engine.views.followed

@@ -8,8 +8,21 @@ export interface GivenMessage {
   readonly trace: MessageTrace
 }
 
-export const givenMessages = (messages: readonly CallerMessage[]): readonly GivenMessage[] =>
-  messages.map((message) => ({ message, trace: traceOf(message) }))
+/** Reads a message. Whoever knows that messages never change can keep what was read. */
+export type Reader = (message: CallerMessage) => MessageTrace
+
+export const givenMessages = (messages: readonly CallerMessage[], read: Reader = traceOf): readonly GivenMessage[] =>
+  messages.map((message) => ({ message, trace: read(message) }))
+
+/** For messages that never change: each is read once. */
+export function keepingReader(): Reader {
+  const known = new WeakMap<CallerMessage, MessageTrace>()
+  return (message) => {
+    const trace = known.get(message) ?? traceOf(message)
+    known.set(message, trace)
+    return trace
+  }
+}
 
 export interface Matched {
   /** How many of the given and of the known messages, from the first. */

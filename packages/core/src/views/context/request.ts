@@ -35,13 +35,17 @@ export function mergeExtras(extras: readonly RequestExtras[]): RequestExtras {
 }
 
 /** The body of a request, with tool inputs spelled as the model wrote them. Otherwise it equals `JSON.stringify`. */
-export function serialiseRequest(request: ModelRequest): string {
+export function serialiseRequest(request: ModelRequest, written: (message: Message) => string = writtenOut): string {
   const { messages, ...rest } = request
   const front = JSON.stringify(rest)
-  const texts = messages.map((message) =>
-    typeof message.content !== "string" && hasExactInput(message.content)
-      ? stringifyExact(message)
-      : JSON.stringify(message),
-  )
+  const texts = messages.map((message) => written(message))
   return `${front === "{}" ? "{" : `${front.slice(0, -1)},`}"messages":[${texts.join(",")}]}`
 }
+
+type Message = ModelRequest["messages"][number]
+
+/** One message as it is sent. */
+export const writtenOut = (message: Message): string =>
+  typeof message.content !== "string" && hasExactInput(message.content)
+    ? stringifyExact(message)
+    : JSON.stringify(message)
