@@ -12,7 +12,7 @@ import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/p
 import type { Layer, LayerContext, Outcome, PreparedState } from "../layers/layer.ts"
 import { type PlannerReport, plannerReport } from "../layers/planner/report.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { type Block, type Content, isToolResult, type ToolResult } from "../messages/blocks.ts"
+import { type Block, type Content, isToolResult, type ToolResult, textOf } from "../messages/blocks.ts"
 import type { CallerMessage } from "../messages/caller-key.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
@@ -43,6 +43,7 @@ import { type ConversationParts, Engine } from "./engine.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import { type FollowOptions, type FollowReport, follow } from "./follow/follow.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
+import { withPersonsWords } from "./persons-words.ts"
 import type { RestorePlan } from "./plan-restore.ts"
 import type { Prompt } from "./prompt.ts"
 import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } from "./ranges.ts"
@@ -169,7 +170,7 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.inOrder(async () => {
       const newest = drafts.at(-1)!
       if (newest.type === "user") this.#engine.mustFit(newest.message.content)
-      const entries = await this.#engine.record.append(drafts)
+      const entries = await this.#engine.record.append(withPersonsWords(drafts, this.views))
       for (const results of unanswered(entries as readonly Message[])) {
         await this.#engine.parts.flags.readLimits(this.#engine.calledTools())
         await this.#engine.layers.onToolResults(results)
@@ -288,7 +289,10 @@ export class Conversation implements AsyncDisposable {
   async record(response: IncomingResponse): Promise<Uuid> {
     const taken = this.#engine.recorder.read(response) // copied at once, as in `add`
     return this.#engine.inOrder(async () => {
-      if (this.#engine.aside) return this.#engine.recorder.takeAside(taken)
+      if (this.#engine.aside) {
+        this.#engine.summaries = linesOf(taken.draft.message.content)
+        return this.#engine.recorder.takeAside(taken)
+      }
       const { uuid, stopReason } = await this.#engine.recorder.take(taken, this.#engine.preparer.serverKeeps)
       this.#engine.preparer.forgetUndecided()
       this.#engine.catchUpBetweenTurns()
@@ -485,6 +489,15 @@ export class Conversation implements AsyncDisposable {
     return this.close()
   }
 }
+
+const TELLING = 40 // characters: no two summaries share a line of so many
+
+/** The lines of an answer by which it is known again, as JSON has them. */
+const linesOf = (content: Content): readonly string[] =>
+  textOf(content)
+    .split("\n")
+    .map((line) => JSON.stringify(line.trim()).slice(1, -1))
+    .filter(({ length }) => length >= TELLING)
 
 /** The results of each message after the newest answer: those that layers decide about. Earlier ones were sent before they got here. */
 function unanswered(messages: readonly Message[]): readonly (readonly ToolResult[])[] {

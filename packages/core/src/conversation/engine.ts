@@ -124,6 +124,8 @@ export class Engine {
   due: (context: ContextView) => readonly Attachment[] = () => []
   /** A caller's order that is no message. The next request is our view with the order after it. */
   aside: Aside | undefined
+  /** Lines of the answers to such orders, as JSON has them. */
+  summaries: readonly string[] = []
   /** Aborts background work when the conversation closes. */
   readonly #closingSignal = new AbortController()
   /** Calls are carried out one after another, in the order they were made. */

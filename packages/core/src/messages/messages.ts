@@ -196,9 +196,24 @@ export function isRequest(message: Message): message is UserMessage {
 }
 
 /** What the person wrote in a message, without the pieces that a program put beside it. */
-export const spokenText = (message: UserMessage): string => textOf(contentOf(message).filter(isSpoken))
+export const spokenText = (message: UserMessage): string =>
+  textOf(
+    contentOf(message)
+      .filter(isSpoken)
+      .map((block) => (isText(block) ? { ...block, text: spokenIn(block.text) } : block)),
+  )
 
-const isSpoken = (block: Block): boolean => isText(block) && !isMachineText(block.text)
+const isSpoken = (block: Block): boolean => isText(block) && !isMachineText(spokenIn(block.text))
+
+const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g
+
+/** What is left of a text without the reminders that a program put into it. Only reminders: the text itself, which is then a program's. */
+function spokenIn(text: unknown): string {
+  const whole = textOrNone(text)
+  if (!whole.includes("<system-reminder>")) return whole
+  const rest = whole.replaceAll(REMINDER, "").trim()
+  return rest === "" ? whole : rest
+}
 
 function isAllFromMachine(blocks: readonly Block[]): boolean {
   const texts = blocks.filter((block) => isText(block) && !isBlank(block.text))

@@ -43,6 +43,7 @@ const BEHIND_A_CLIENT: SettingsInput = {
   figures: { "audit-coverage": 0, "audit-fabrication": 100 },
 }
 
+const MOST_CLOSED = 1_000 // rows that the status still shows
 const MOST_OPEN = 100 // conversations; others are opened again when they are asked for
 
 interface Open {
@@ -183,6 +184,7 @@ export class Conversations implements Manager {
     if (!open) return
     await open.chat.close()
     this.#closed.set(id, open.managed.status) // what was under way has its price now
+    for (const [oldest] of this.#closed) if (this.#closed.size > MOST_CLOSED) this.#closed.delete(oldest)
     this.#last.delete(id)
   }
 }

@@ -4,7 +4,6 @@ import type { MessageDraft } from "../../journal/entries.ts"
 import type { CallerSystemMessage } from "../../messages/attachments.ts"
 import { type Content, isThinking, toBlocks } from "../../messages/blocks.ts"
 import type { CallerMessage } from "../../messages/caller-key.ts"
-import { callsIn, saidInResults } from "../../messages/said-in-results.ts"
 import { isRecord } from "../../messages/shapes/shape.ts"
 import { asPlainJson } from "../incoming.ts"
 
@@ -24,17 +23,14 @@ export function checkCaller(messages: unknown): asserts messages is readonly Cal
 interface Drafting {
   /** The place of the first one in the caller's list. */
   readonly from: number
-  /** The tools of the calls before them. */
-  readonly calls: ReadonlyMap<string, string>
   /** Something else is before them than when the model thought: the API would refuse the thinking. */
   readonly isElsewhere: boolean
 }
 
 export function callerDrafts(
   messages: readonly CallerMessage[],
-  { from, calls, isElsewhere }: Drafting,
+  { from, isElsewhere }: Drafting,
 ): readonly MessageDraft[] {
-  const called = new Map(calls)
   return messages.map((given, at): MessageDraft => {
     const message = asPlainJson(given, `messages[${from + at}]`)
     if (message.role === "system") {
@@ -43,16 +39,9 @@ export function callerDrafts(
     }
     const content = message.content as Content
     if (message.role === "assistant") {
-      for (const [id, tool] of callsIn(toBlocks(content))) called.set(id, tool)
       const said = isElsewhere ? toBlocks(content).filter((block) => !isThinking(block)) : content
       return { type: "assistant", asSent: true, message: { role: "assistant", content: said } }
     }
-    const said = saidInResults(toBlocks(content), called)
-    return {
-      type: "user",
-      asSent: true,
-      message: { ...message, role: "user", content },
-      ...(said.length > 0 ? { saidInResults: said } : {}),
-    }
+    return { type: "user", asSent: true, message: { ...message, role: "user", content } }
   })
 }

@@ -8,9 +8,9 @@ import { type Block, isToolResult, type ToolResult } from "../../messages/blocks
 import { type CallerMessage, remindersIn } from "../../messages/caller-key.ts"
 import { contentOf, type Message } from "../../messages/messages.ts"
 import type { SystemPrompt, ToolDefinition } from "../../messages/request.ts"
-import { callsIn } from "../../messages/said-in-results.ts"
 import { rewind } from "../branch.ts"
 import type { Engine } from "../engine.ts"
+import { withPersonsWords } from "../persons-words.ts"
 import { callerBoundary } from "./caller-boundary.ts"
 import { callerDrafts, checkCaller } from "./caller-drafts.ts"
 import { isCallersSummary, orderIn } from "./caller-order.ts"
@@ -84,11 +84,10 @@ async function update(engine: Engine, { list, match }: Update): Promise<FollowRe
     ])
   const from = restarts ? 0 : match.given
   const given = list.slice(from)
-  const drafts = callerDrafts(given, { from, calls: callsInView(engine), isElsewhere: restarts || branches })
+  const drafts = withPersonsWords(callerDrafts(given, { from, isElsewhere: restarts || branches }), engine.views)
   const again = restarts ? [] : changedReminders(list.slice(0, from), seen)
-  const isSummary = given.slice(0, 2).some(isCallersSummary)
   const placed = restarts
-    ? await callerBoundary(engine, { drafts, isSummary: isSummary || keepsKnown(known, given) })
+    ? await callerBoundary(engine, { drafts, isSummary: isOurs(engine, given) || keepsKnown(known, given) })
     : drafts
   const entries = await append(engine, [...placed, ...again])
   await decideResults(engine, entries)
@@ -100,6 +99,13 @@ const append = (engine: Engine, drafts: readonly Draft[]): Promise<readonly Entr
 
 async function branchAt(engine: Engine, uuid: string): Promise<void> {
   if (!(await branchInTail(engine, uuid))) await rewind(engine, uuid)
+}
+
+/** The caller's summary is what we answered its order with. One that only claims to go on learns nothing of what was before. */
+function isOurs({ summaries }: Engine, [first]: readonly CallerMessage[]): boolean {
+  if (!first || !isCallersSummary(first)) return false
+  const text = JSON.stringify(first.content)
+  return summaries.some((line) => text.includes(line))
 }
 
 /** A list that begins anew and still has some of what we know was summarised, and not cleared. */
@@ -114,12 +120,6 @@ function changedReminders(sent: readonly CallerMessage[], seen: ReadonlySet<stri
   if (changed.length === 0) return []
   const content = [...new Map(changed).values()].map((text): Block => ({ type: "text", text }))
   return [{ type: "user", isMeta: true, asSent: true, message: { role: "user", content } }]
-}
-
-/** The tools of the newest calls in view: those whose results may come now. */
-function callsInView({ views }: Engine): ReadonlyMap<string, string> {
-  const last = views.context.lastResponse
-  return last ? callsIn(contentOf(last)) : new Map()
 }
 
 async function decideResults(engine: Engine, entries: readonly Entry[]): Promise<void> {
