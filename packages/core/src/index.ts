@@ -210,6 +210,7 @@ export type {
   AgentMessage,
   AgentStatus,
   Attachment,
+  CallerSystemMessage,
   DeferredGroup,
   FilesRestored,
   Listed as ListedItem,

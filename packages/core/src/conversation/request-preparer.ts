@@ -120,7 +120,7 @@ export class RequestPreparer {
     return placed
   }
 
-  /** What the view is, with a caller's order after it. Nothing is decided, and nothing is written to the cache behind it. */
+  /** What the view is, with a caller's order after it. Nothing is decided, and the cache gets no entry for it. */
   aside(order: readonly Block[]): ModelRequest {
     const { request } = this.#build("fork")
     const { messages, ...rest } = request

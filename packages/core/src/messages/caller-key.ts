@@ -1,6 +1,6 @@
 /**
  * By what a message of a caller's list is known again. Callers send the same message with other bytes each time: marks move, texts become
- * blocks, fields are added, reminders come and go, tool inputs are spelled anew. The key leaves all of that out. What is stored and sent
+ * blocks, fields are added, reminders come and go, tool inputs are spelled in another way. The key leaves all of that out. What is stored and sent
  * is never normalised.
  */
 import { hash } from "node:crypto"
@@ -107,5 +107,5 @@ const digest = (text: string, length: number): string => hash("sha1", text, "bas
 /** Where a list has come to: the key of each message with those before it. */
 export const nextLink = (before: string, key: string): string => digest(`${before} ${key}`, KEY_LENGTH)
 
-/** A short name for a text: what is behind it stays unknown. */
+/** A short name for a text, which does not show the text. */
 export const digestOf = (text: string): string => digest(text, KEY_LENGTH)

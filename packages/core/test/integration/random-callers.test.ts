@@ -20,7 +20,7 @@ import { size } from "../size.ts"
 import { summariser } from "../summariser.ts"
 
 const RUNS = {
-  numRuns: Number(process.env.FUZZ_RUNS ?? size(10, 300)),
+  numRuns: Number(process.env.FUZZ_RUNS ?? size(4, 300)),
   seed: Number(process.env.FUZZ_SEED ?? 1),
   endOnFailure: process.env.FUZZ_QUICK !== undefined,
 }
@@ -130,7 +130,10 @@ class Caller {
 
   results(words: string): void {
     const { calls } = this
-    if (calls.length === 0) return this.say(words, "nothing")
+    if (calls.length === 0) {
+      this.say(words, "nothing")
+      return
+    }
     this.list.push({
       role: "user",
       content: calls.map((id, at) => ({

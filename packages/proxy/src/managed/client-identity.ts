@@ -7,7 +7,7 @@ export interface Client extends CallerIdentity {
   readonly name: string
 }
 
-/** Set by whoever knows better: a program that has an id of its own. */
+/** For a program that has an id of its own. */
 export const CONVERSATION_HEADER = "strata-conversation"
 
 /** Where clients put the id of a conversation, the first that is there. */

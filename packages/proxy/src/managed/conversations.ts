@@ -1,4 +1,4 @@
-/** Conversations behind the proxy: each request finds its own, which is opened when it is needed and closed when others need the room. */
+/** The conversations of clients: each request finds its own, which is opened when it is needed and closed when others need the room. */
 import { join } from "node:path"
 import {
   type Conversation,
@@ -33,7 +33,7 @@ export interface ConversationsOptions {
 }
 
 /**
- * What pays behind a client. Notes, memories and second tries of a summary are requests that the client's bill does not show, so they are
+ * What pays in front of a client's server. Notes, memories and second tries of a summary are requests that the client's bill does not show, so they are
  * off. The client says how long caches live.
  */
 const BEHIND_A_CLIENT: SettingsInput = {
@@ -205,14 +205,9 @@ function betasIn({ headers }: ClientRequest): string[] {
     .filter((beta) => beta !== "")
 }
 
+/** Switches and figures one by one, everything else as the last one says. */
 function merged(...settings: readonly (SettingsInput | undefined)[]): SettingsInput {
-  return settings.reduce<SettingsInput>(
-    (all, each = {}) => ({
-      ...all,
-      ...each,
-      switches: { ...all.switches, ...each.switches },
-      figures: { ...all.figures, ...each.figures },
-    }),
-    {},
-  )
+  const all = settings.filter((each) => each !== undefined)
+  const together = (part: "switches" | "figures") => Object.assign({}, ...all.map((each) => each[part]))
+  return { ...Object.assign({}, ...all), switches: together("switches"), figures: together("figures") }
 }

@@ -1,5 +1,5 @@
 /**
- * One conversation behind the proxy. A client's list is followed, the request in its place is prepared, and the answer is recorded. Where
+ * One conversation of a client. A client's list is followed, the request in its place is prepared, and the answer is recorded. Where
  * something of ours fails, the client gets its answer all the same: from the last good view, or, as the last resort, from its own list.
  */
 import type { Conversation, ModelFacts, ModelRequest } from "@strata/core"
@@ -99,7 +99,7 @@ export class ManagedConversation {
     return this.#plan(request, { ...body, end })
   }
 
-  async #body({ body }: ClientRequest): Promise<{ readonly text?: string; readonly messages?: Messages }> {
+  async #body({ body }: ClientRequest): Promise<{ readonly text?: string }> {
     if (this.#off !== undefined) return {}
     const { chat, observes, read } = this.#parts
     const list = body.messages as Messages
@@ -108,7 +108,7 @@ export class ManagedConversation {
     const { messages } = await chat.prepare()
     const isAside = how === "aside"
     if (!isAside) this.#good = { messages, listed: list.length }
-    return { text: bodyWith(body, { messages, writesCache: !isAside }), messages }
+    return { text: bodyWith(body, { messages, writesCache: !isAside }) }
   }
 
   /** Something of ours failed. What was sent last is still good, and so is what the client added since. */
@@ -121,13 +121,13 @@ export class ManagedConversation {
     const good = this.#good
     if (good?.answer && list.length > good.listed) {
       const messages = [...good.messages, ...list.slice(good.listed)]
-      return { text: bodyWith(body, { messages }), messages, passedThrough: "last-good-view" }
+      return { text: bodyWith(body, { messages }), passedThrough: "last-good-view" }
     }
     const messages = list.map(withoutThinking)
-    return { text: bodyWith(body, { messages }), messages, passedThrough: "own-messages" }
+    return { text: bodyWith(body, { messages }), passedThrough: "own-messages" }
   }
 
-  #plan(request: ClientRequest, { text, messages, passedThrough, end }: Taken): Plan {
+  #plan(request: ClientRequest, { text, passedThrough, end }: Taken): Plan {
     const { chat, now } = this.#parts
     const sentAt = now().getTime()
     let isEnded = false
@@ -217,13 +217,11 @@ export class ManagedConversation {
 
 interface Instead {
   readonly text: string
-  readonly messages: Messages
   readonly passedThrough: string
 }
 
 interface Taken {
   readonly text?: string
-  readonly messages?: Messages
   readonly passedThrough?: string
   readonly end: () => void
 }

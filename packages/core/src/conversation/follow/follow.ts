@@ -28,7 +28,7 @@ export interface FollowOptions {
 /** What became of a caller's list. */
 export interface FollowReport {
   /**
-   * `added`: it goes on from what was there. `branched`: it goes another way from an earlier message. `restarted`: it begins anew, as after a
+   * `added`: it goes on from what was there. `branched`: it goes another way from an earlier message. `restarted`: it begins with other messages, as after a
    * summary of the caller's own. `aside`: it asks for such a summary. That is no message: the next `prepare` and `record` are about it alone.
    */
   readonly how: "added" | "branched" | "restarted" | "aside"
@@ -108,7 +108,7 @@ function isOurs({ summaries }: Engine, [first]: readonly CallerMessage[]): boole
   return summaries.some((line) => text.includes(line))
 }
 
-/** A list that begins anew and still has some of what we know was summarised, and not cleared. */
+/** A list with another beginning that still has some of what we know was summarised, and not cleared. */
 function keepsKnown(known: Engine["views"]["followed"]["messages"], given: readonly CallerMessage[]): boolean {
   const keys = new Set(known.map(({ key }) => key).filter((key) => key !== ""))
   return givenMessages(given).some(({ trace }) => keys.has(trace.key))

@@ -8,7 +8,7 @@ export interface GivenMessage {
   readonly trace: MessageTrace
 }
 
-/** Reads a message. Whoever knows that messages never change can keep what was read. */
+/** Reads a message. A caller whose messages never change can keep what was read. */
 export type Reader = (message: CallerMessage) => MessageTrace
 
 export const givenMessages = (messages: readonly CallerMessage[], read: Reader = traceOf): readonly GivenMessage[] =>

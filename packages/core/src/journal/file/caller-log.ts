@@ -1,6 +1,6 @@
 /**
- * What is known of callers' lists, in one file of lines for each place. Each line stands for itself: one that cannot be read costs only
- * that a list is not known again and begins a new conversation. The file is written anew when it is large.
+ * What is known of callers' lists, in one file of lines for each place. A line that cannot be read costs only
+ * that a list is not known again and begins a new conversation. The file is written again when it is large.
  */
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
