@@ -93,10 +93,11 @@ export class Callers {
       const continued = messages[0] && isCallersSummary(messages[0]) ? same.at(-1) : undefined
       return continued ? place(continued[0]) : this.#begun(identity, own.length)
     }
-    const summarised = caller === "" ? this.#summarised(messages) : undefined
-    if (summarised !== undefined) return place(summarised)
     const elsewhere = this.#deepest(chain, (id) => this.#known.get(id)?.tools === tools)
-    if (!elsewhere?.isAnswered) return this.#begun(identity, 0)
+    if (!elsewhere?.isAnswered) {
+      const shortened = caller === "" ? this.#shortened(messages) : undefined
+      return shortened === undefined ? this.#begun(identity, 0) : place(shortened)
+    }
     const goesOn =
       caller === "" && this.#known.get(elsewhere.conversation)?.caller === "" && !isBusy(elsewhere.conversation)
     if (goesOn) return place(elsewhere.conversation)
@@ -144,12 +145,9 @@ export class Callers {
     this.#known.delete(conversation)
   }
 
-  /** A caller without an id has summarised its list: what it kept of it is known. */
-  #summarised(messages: readonly CallerMessage[]): string | undefined {
-    if (!messages[0] || !isCallersSummary(messages[0])) return undefined
-    const kept = this.#messages(messages.slice(1)).find(
-      ({ message, trace }) => isAnswer(message) && this.#tails.has(trace.key),
-    )
+  /** A caller without an id has summarised or dropped the beginning of its list: what it kept is known. */
+  #shortened(messages: readonly CallerMessage[]): string | undefined {
+    const kept = this.#messages(messages).find(({ message, trace }) => isAnswer(message) && this.#tails.has(trace.key))
     return kept && this.#tails.get(kept.trace.key)
   }
 

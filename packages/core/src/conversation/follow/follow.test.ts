@@ -140,6 +140,20 @@ describe("BEY-14 what the caller takes away", () => {
   })
 })
 
+test("BEY-14 a caller that drops its oldest messages, all or all but the first, goes on: we have them", async () => {
+  const chat = await open()
+  const list = [user("Go."), assistant("One."), user("On."), assistant("Two."), user("On and on.")]
+  await sent(chat, list)
+  await chat.record(answer(text("Three.")))
+  const more = [assistant("Three."), user("Now?")]
+  const slid = await sent(chat, [...list.slice(2), ...more])
+  expect([slid.how, slid.added]).toEqual(["added", 1])
+  expect(inBlocks(slid.messages)).toEqual(inBlocks([...list, ...more]))
+  await chat.record(answer(text("Yes.")))
+  const pinned = await sent(chat, [list[0]!, ...list.slice(3), ...more, assistant("Yes."), user("Then?")])
+  expect([pinned.how, pinned.added]).toEqual(["added", 1])
+})
+
 describe("BEY-14 the person's words in a caller's messages", () => {
   const refused =
     "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nNever touch main."

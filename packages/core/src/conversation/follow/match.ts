@@ -34,7 +34,29 @@ export interface Matched {
   readonly stripped: readonly Uuid[]
 }
 
+const HEAD = 2 // messages that a caller may keep in front when it drops its oldest
+const ENOUGH = 2 // messages that must be the same after the gap
+
+/** A caller may drop its oldest messages to keep its list short. We have them, so the list goes on where it did. */
 export function matched(known: readonly FollowedMessage[], given: readonly GivenMessage[]): Matched {
+  const plain = common(known, given)
+  if (!plain.leaves || plain.given > HEAD || plain.given >= given.length) return plain
+  const next = given[plain.given]!.trace.key
+  for (let at = plain.known + 1; next !== "" && at < known.length; at++) {
+    if (known[at]!.key !== next) continue
+    const rest = common(known.slice(at), given.slice(plain.given))
+    if (rest.leaves || rest.given < ENOUGH) continue
+    return {
+      given: plain.given + rest.given,
+      known: at + rest.known,
+      leaves: false,
+      stripped: [...plain.stripped, ...rest.stripped],
+    }
+  }
+  return plain
+}
+
+function common(known: readonly FollowedMessage[], given: readonly GivenMessage[]): Matched {
   const stripped: Uuid[] = []
   let at = { known: 0, given: 0 }
   let here = at
