@@ -16,7 +16,7 @@ import { findModel } from "@strata/core/internal/tokens/models"
 import type { ClientRequest, ConversationStatus, Manager, Plan } from "../manager.ts"
 import { asClient, type LastRequest } from "./as-client.ts"
 import { type Client, clientOf, isAside } from "./client-identity.ts"
-import { ManagedConversation } from "./managed-conversation.ts"
+import { ManagedConversation, type PauseNotice } from "./managed-conversation.ts"
 
 export interface ConversationsOptions {
   /** Where requests of our own go: the same server. */
@@ -30,6 +30,8 @@ export interface ConversationsOptions {
   readonly settings?: SettingsInput
   readonly clock?: NonNullable<ConversationOptions["clock"]>
   readonly log?: (line: string) => void
+  /** Before the first request after a pause that cost the server's cache. */
+  readonly onPause?: (notice: PauseNotice) => void
 }
 
 /**
@@ -166,6 +168,7 @@ export class Conversations implements Manager {
       now: () => clock?.now() ?? new Date(),
       onRequest: (last) => this.#last.set(id, last),
       log,
+      onPause: this.#options.onPause,
     })
     return { chat, managed, model }
   }

@@ -9,7 +9,7 @@ import { digestOf } from "@strata/core/internal/messages/caller-key"
 import { costOf } from "@strata/core/internal/tokens/price"
 import { type Body, marksIn } from "./body.ts"
 
-const LIVES = { "5m": 5 * 60_000, "1h": 60 * 60_000 } as const
+export const LIVES = { "5m": 5 * 60_000, "1h": 60 * 60_000 } as const
 const CLIENT_COMPACTS = 0.92 // of the window
 const AFTER_COMPACTION = 0.12 // of the list that is left then
 const SUMMARY_TOKENS = 4_000

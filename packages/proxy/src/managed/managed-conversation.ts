@@ -2,13 +2,16 @@
  * One conversation of a client. A client's list is followed, the request in its place is prepared, and the answer is recorded. Where
  * something of ours fails, the client gets its answer all the same: from the last good view, or, as the last resort, from its own list.
  */
+import { setTimeout } from "node:timers/promises"
 import type { Conversation, ModelFacts, ModelRequest } from "@strata/core"
+import { NO_TOKENS } from "@strata/core/internal/base/token-counts"
 import type { Reader } from "@strata/core/internal/conversation/follow/match"
+import { costOf } from "@strata/core/internal/tokens/price"
 import type { ClientRequest, ConversationStatus, Plan } from "../manager.ts"
 import type { LastRequest } from "./as-client.ts"
-import { type Body, bodyWith } from "./body.ts"
+import { type Body, bodyWith, marksIn } from "./body.ts"
 import type { Client } from "./client-identity.ts"
-import { DirectBill } from "./direct-bill.ts"
+import { DirectBill, LIVES } from "./direct-bill.ts"
 
 export interface ManagedParts {
   readonly chat: Conversation
@@ -22,6 +25,16 @@ export interface ManagedParts {
   /** Keeps the newest request for requests of our own. */
   readonly onRequest: (request: LastRequest) => void
   readonly log: (line: string) => void
+  readonly onPause?: ((notice: PauseNotice) => void) | undefined
+}
+
+/** The server has forgotten the conversation: what the next request costs, in dollars. */
+export interface PauseNotice {
+  readonly conversation: string
+  readonly minutes: number
+  readonly cost: number
+  /** Without us. */
+  readonly direct: number
 }
 
 type Messages = ModelRequest["messages"]
@@ -40,6 +53,9 @@ interface Good {
 export class ManagedConversation {
   readonly #parts: ManagedParts
   readonly #direct: DirectBill
+  /** In dollars, by earlier processes. */
+  readonly #spentBefore: number
+  #answeredAt: number | undefined
   #good: Good | undefined
   #failures = 0
   #off: string | undefined
@@ -53,6 +69,7 @@ export class ManagedConversation {
   constructor(parts: ManagedParts) {
     this.#parts = parts
     this.#direct = new DirectBill(parts.facts)
+    this.#spentBefore = parts.chat.ledger().dollars
   }
 
   get isBusy(): boolean {
@@ -61,8 +78,9 @@ export class ManagedConversation {
 
   get status(): ConversationStatus {
     const { chat, client, observes } = this.#parts
-    const { dollars, unpriced } = chat.ledger()
+    const { dollars: total, unpriced } = chat.ledger()
     const isPriced = unpriced.length === 0
+    const dollars = total - this.#spentBefore
     const direct = this.#direct.dollars
     return {
       id: chat.id,
@@ -92,39 +110,57 @@ export class ManagedConversation {
       this.#waiting--
       done()
     }
-    await before
+    if (!(await withinReach(before))) {
+      void before.finally(end) // the next one waits for both
+      return PASSED
+    }
     this.#requests++
     this.#parts.onRequest(request)
     const body = await this.#body(request).catch((error: unknown) => this.#instead(request, error))
     return this.#plan(request, { ...body, end })
   }
 
-  async #body({ body }: ClientRequest): Promise<{ readonly text?: string }> {
-    if (this.#off !== undefined) return {}
+  async #body({ body }: ClientRequest): Promise<Omit<Taken, "end">> {
     const { chat, observes, read } = this.#parts
+    if (this.#off !== undefined) return observes ? {} : { ...ownMessages(body), passedThrough: "switched-off" }
     const list = body.messages as Messages
     const { how } = await chat.follow(list, { ...promptIn(body), read })
     if (observes) return {}
     const { messages } = await chat.prepare()
     const isAside = how === "aside"
     if (!isAside) this.#good = { messages, listed: list.length }
+    this.#notePause(body)
     return { text: bodyWith(body, { messages, writesCache: !isAside }) }
   }
 
+  /** What a request costs after a pause in which the server forgot the conversation, with us and without. */
+  #notePause(body: Body): void {
+    const { chat, facts, now, onPause } = this.#parts
+    const idle = this.#answeredAt === undefined ? 0 : now().getTime() - this.#answeredAt
+    const { lifetime } = marksIn(body)
+    if (!onPause || idle <= LIVES[lifetime]) return
+    const writes = (tokens: number) => {
+      const cost = costOf(facts, { ...NO_TOKENS, [lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m"]: tokens })
+      return cost.known ? cost.dollars : undefined
+    }
+    const [cost, direct] = [writes(chat.fill().used), writes(this.#direct.tokens)]
+    if (cost !== undefined && direct !== undefined) onPause({ conversation: chat.id, minutes: idle / 60_000, cost, direct })
+  }
+
   /** Something of ours failed. What was sent last is still good, and so is what the client added since. */
-  #instead({ body }: ClientRequest, error: unknown): Instead {
+  #instead({ body }: Pick<ClientRequest, "body">, error: unknown): Omit<Taken, "end"> {
     const why = error instanceof Error ? error.message : String(error)
     this.#failures++
     if (this.#failures >= FAILURES) this.#off = why
     this.#parts.log(`${this.#parts.chat.id}: ${why}`)
+    if (this.#parts.observes) return {}
     const list = body.messages as Messages
     const good = this.#good
     if (good?.answer && list.length > good.listed) {
       const messages = [...good.messages, ...list.slice(good.listed)]
       return { text: bodyWith(body, { messages }), passedThrough: "last-good-view" }
     }
-    const messages = list.map(withoutThinking)
-    return { text: bodyWith(body, { messages }), passedThrough: "own-messages" }
+    return ownMessages(body)
   }
 
   #plan(request: ClientRequest, { text, passedThrough, end }: Taken): Plan {
@@ -138,9 +174,10 @@ export class ManagedConversation {
     let sentCharacters = text?.length ?? request.raw.length
     return {
       body: text,
-      ...(passedThrough ? { passedThrough } : this.#off === undefined ? {} : { passedThrough: "switched-off" }),
+      ...(passedThrough ? { passedThrough } : {}),
       answered: async (message) => {
         try {
+          this.#answeredAt = now().getTime()
           this.#count(message, { body: request.body, at: sentAt, characters: sentCharacters })
           if (this.#good) this.#good.answer = message
           if (this.#off !== undefined) return
@@ -152,8 +189,9 @@ export class ManagedConversation {
           endOnce()
         }
       },
-      refused: async ({ status, error }) => {
-        const again = text === undefined ? undefined : await this.#again(request.body, { status, error })
+      refused: async ({ status, error, isFinal = false }) => {
+        const isOurs = text !== undefined && !isFinal
+        const again = isOurs ? await this.#again(request.body, { status, error }) : undefined
         if (again === undefined) endOnce()
         else sentCharacters = again.length
         return again
@@ -182,7 +220,7 @@ export class ManagedConversation {
       this.#good = { messages, listed: (body.messages as Messages).length }
       return bodyWith(body, { messages })
     } catch (failure) {
-      return this.#instead({ body } as ClientRequest, failure).text
+      return this.#instead({ body }, failure).text
     }
   }
 
@@ -215,15 +253,36 @@ export class ManagedConversation {
   }
 }
 
-interface Instead {
-  readonly text: string
-  readonly passedThrough: string
-}
-
 interface Taken {
   readonly text?: string
   readonly passedThrough?: string
   readonly end: () => void
+}
+
+/** The last resort: the client's own list. Its thinking was signed for what we sent, which its list may not be. */
+const ownMessages = (body: Body) => ({
+  text: bodyWith(body, { messages: (body.messages as Messages).map(withoutThinking) }),
+  passedThrough: "own-messages",
+})
+
+const PATIENCE_MS = 1_500
+
+/** Whether the request before ends soon: a client that repeats one has given up the first. */
+async function withinReach(before: Promise<unknown>): Promise<boolean> {
+  const soon = new AbortController()
+  const patience = setTimeout(PATIENCE_MS, false, { signal: soon.signal, ref: false }).catch(() => false)
+  const isOver = await Promise.race([before.then(() => true), patience])
+  soon.abort()
+  return isOver
+}
+
+/** Two requests of one conversation at once: the second is sent as it is. */
+const PASSED: Plan = {
+  body: undefined,
+  passedThrough: "another-request-is-running",
+  answered: async () => undefined,
+  refused: async () => undefined,
+  brokeOff: async () => undefined,
 }
 
 /** The block before the prompt changes with every request of some versions. It is the server's, not the conversation's. */
