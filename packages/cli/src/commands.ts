@@ -22,6 +22,7 @@ import {
   UNINSTALL,
   UNLOCK,
 } from "./descriptions.ts"
+import { DOCTOR, PROXY, WRAP } from "./proxy/descriptions.ts"
 
 export const COMMANDS: readonly Command[] = [
   { ...DEMO, load: () => import("./demo/command.ts") },
@@ -49,6 +50,9 @@ export const COMMANDS: readonly Command[] = [
   { ...UNLOCK, load: () => import("./unlock/command.ts") },
   { ...INSTALL, load: () => import("./install/command.ts") },
   { ...UNINSTALL, load: () => import("./install/uninstall.ts") },
+  { ...WRAP, forwards: true, load: () => import("./wrap/command.ts") },
+  { ...PROXY, load: () => import("./proxy/command.ts") },
+  { ...DOCTOR, load: () => import("./doctor/command.ts") },
   { ...CARRY, load: () => import("./carry/command.ts") },
   { ...MCP, load: () => import("./mcp/command.ts") },
   { ...SIM, forwards: true, load: () => import("./sim.ts") },

@@ -8,7 +8,7 @@ import type { Environment } from "./session-options.ts"
 /** Sends this process's requests through the proxy that the environment names. Servers on this machine are reached directly. */
 const THIS_MACHINE = "localhost,127.0.0.1,::1,[::1]"
 
-function connectThroughProxy(env: Environment): void {
+export function connectThroughProxy(env: Environment): void {
   const named = (name: string) => env[name.toLowerCase()] || env[name] || undefined
   const httpProxy = named("HTTP_PROXY")
   const httpsProxy = named("HTTPS_PROXY")

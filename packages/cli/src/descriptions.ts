@@ -1,5 +1,6 @@
 /** What each command does and how to call it. The help and the argument parser read these. Data only. */
 import type { CommandDescription, Options } from "./command.ts"
+import { DOCTOR, PROXY, WRAP } from "./proxy/descriptions.ts"
 
 const describe = <const O extends Options>(description: CommandDescription<O>): CommandDescription<O> => description
 
@@ -516,6 +517,9 @@ export const DESCRIPTIONS: readonly CommandDescription[] = [
   UNLOCK,
   INSTALL,
   UNINSTALL,
+  WRAP,
+  PROXY,
+  DOCTOR,
   CARRY,
   MCP,
   SIM,

@@ -56,9 +56,11 @@ export interface ConversationStatus {
   readonly decisions: readonly string[]
   /** Share of input tokens, 0 to 1. */
   readonly cacheRead: number
-  /** In dollars; `undefined` where a price is unknown. */
+  /** In dollars, of the requests that this process passed on and of our own; `undefined` where a price is unknown. */
   readonly cost: number | undefined
   readonly directCost: number | undefined
+  /** Requests that a failure of ours left as they were, and their part of the cost. Absent: none. */
+  readonly passedThrough?: { readonly requests: number; readonly cost: number | undefined }
   readonly isObserved: boolean
   /** Why it was switched off, if it was. */
   readonly off?: string

@@ -7,6 +7,7 @@ import {
   openConversation,
   type SettingsInput,
 } from "@strata/core"
+import { kindOfError } from "@strata/core/internal/base/errors"
 import { projectName, randomIds } from "@strata/core/internal/base/ids"
 import { Callers } from "@strata/core/internal/conversation/follow/callers"
 import { givenMessages, keepingReader, matched } from "@strata/core/internal/conversation/follow/match"
@@ -17,6 +18,7 @@ import type { ClientRequest, ConversationStatus, Manager, Plan } from "../manage
 import { asClient, type LastRequest } from "./as-client.ts"
 import { type Client, clientOf, isAside } from "./client-identity.ts"
 import { ManagedConversation, type PauseNotice } from "./managed-conversation.ts"
+import { OtherRequests } from "./other-requests.ts"
 
 export interface ConversationsOptions {
   /** Where requests of our own go: the same server. */
@@ -63,17 +65,26 @@ export class Conversations implements Manager {
   readonly #closed = new Map<string, ConversationStatus>()
   /** Keys are in them: they are nowhere but here. */
   readonly #last = new Map<string, LastRequest>()
+  readonly #others: OtherRequests
 
   constructor(options: ConversationsOptions) {
     this.#options = options
+    this.#others = new OtherRequests({ isObserved: options.observe ?? false })
     const root = options.dir ?? defaultRoot(options.env)
     const log = callerLog(join(root, "callers", `${projectName(options.cwd)}.jsonl`))
     this.#callers = new Callers({ log, newId: () => randomIds.uuid(), read: this.#read })
   }
 
-  async take(request: ClientRequest): Promise<Plan | undefined> {
+  async take(request: ClientRequest): Promise<Plan> {
     const client = clientOf(request.headers, request.body)
-    if (isAside(client, request.body)) return undefined
+    if (isAside(client, request.body)) return this.#others.plan(request.body)
+    // its kind only: what an error says can quote the conversation
+    return this.#planned(request, client).catch((error: unknown) =>
+      this.#others.plan(request.body, `a failure (${kindOfError(error)})`),
+    )
+  }
+
+  async #planned(request: ClientRequest, client: Client): Promise<Plan> {
     const messages = request.body.messages as never[]
     const busy = await this.#busy()
     const found = await this.#callers.find(client, messages, (id) => busy.has(id))
@@ -94,7 +105,7 @@ export class Conversations implements Manager {
     const open = await Promise.allSettled(this.#open.values())
     const now = open.flatMap((each) => (each.status === "fulfilled" ? each.value.managed.status : []))
     const ids = new Set(now.map(({ id }) => id))
-    return [...[...this.#closed.values()].filter(({ id }) => !ids.has(id)), ...now]
+    return [...[...this.#closed.values()].filter(({ id }) => !ids.has(id)), ...now, ...this.#others.status]
   }
 
   /** @internal The conversations that are open now. */
@@ -165,6 +176,7 @@ export class Conversations implements Manager {
       facts: factsOf(chat, model),
       observes: observe,
       read: this.#read,
+      earlier: this.#closed.get(id),
       now: () => clock?.now() ?? new Date(),
       onRequest: (last) => this.#last.set(id, last),
       log,

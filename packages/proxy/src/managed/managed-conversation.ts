@@ -12,6 +12,7 @@ import type { LastRequest } from "./as-client.ts"
 import { type Body, bodyWith, marksIn } from "./body.ts"
 import type { Client } from "./client-identity.ts"
 import { DirectBill, LIVES } from "./direct-bill.ts"
+import { plus, priceOf } from "./other-requests.ts"
 
 export interface ManagedParts {
   readonly chat: Conversation
@@ -21,6 +22,8 @@ export interface ManagedParts {
   readonly observes: boolean
   /** Reads the client's messages, which never change. */
   readonly read: Reader
+  /** What this process knew of it when it was closed. */
+  readonly earlier?: ConversationStatus | undefined
   readonly now: () => Date
   /** Keeps the newest request for requests of our own. */
   readonly onRequest: (request: LastRequest) => void
@@ -53,8 +56,6 @@ interface Good {
 export class ManagedConversation {
   readonly #parts: ManagedParts
   readonly #direct: DirectBill
-  /** In dollars, by earlier processes. */
-  readonly #spentBefore: number
   #answeredAt: number | undefined
   #good: Good | undefined
   #failures = 0
@@ -65,11 +66,16 @@ export class ManagedConversation {
   #input = 0
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
+  /** What the journal had cost before this process, and what of this process is not in it. */
+  readonly #before: number
+  #unrecorded: number | undefined = 0
+  #passed: NonNullable<ConversationStatus["passedThrough"]> = { requests: 0, cost: 0 }
 
   constructor(parts: ManagedParts) {
     this.#parts = parts
+    this.#before = parts.chat.ledger().dollars
+    this.#passed = parts.earlier?.passedThrough ?? this.#passed
     this.#direct = new DirectBill(parts.facts)
-    this.#spentBefore = parts.chat.ledger().dollars
   }
 
   get isBusy(): boolean {
@@ -77,23 +83,23 @@ export class ManagedConversation {
   }
 
   get status(): ConversationStatus {
-    const { chat, client, observes } = this.#parts
-    const { dollars: total, unpriced } = chat.ledger()
-    const isPriced = unpriced.length === 0
-    const dollars = total - this.#spentBefore
-    const direct = this.#direct.dollars
+    const { chat, client, observes, earlier } = this.#parts
+    const { dollars, unpriced } = chat.ledger()
+    const spent = unpriced.length === 0 ? plus(dollars - this.#before, this.#unrecorded) : undefined
+    const direct = observes ? spent : this.#direct.dollars
     return {
       id: chat.id,
       title: chat.words().messages[0]?.text.slice(0, 80) ?? "",
       client: client.name,
-      requests: this.#requests,
+      requests: this.#requests + (earlier?.requests ?? 0),
       sent: this.#sent,
       direct: this.#direct.tokens,
       decisions: decisionsOf(chat),
       cacheRead: this.#input === 0 ? 0 : this.#read / this.#input,
-      cost: isPriced ? dollars : undefined,
-      directCost: isPriced ? (observes ? dollars : direct) : undefined,
+      cost: earlier ? plus(spent, earlier.cost) : spent,
+      directCost: earlier ? plus(direct, earlier.directCost) : direct,
       isObserved: observes,
+      ...(this.#passed.requests === 0 ? {} : { passedThrough: this.#passed }),
       ...(this.#off === undefined ? {} : { off: this.#off }),
     }
   }
@@ -172,18 +178,27 @@ export class ManagedConversation {
       isEnded = true
     }
     let sentCharacters = text?.length ?? request.raw.length
+    const missed = (message: Message | undefined) => {
+      this.#unrecorded = plus(this.#unrecorded, priceOf(message, request.body))
+    }
     return {
       body: text,
-      ...(passedThrough ? { passedThrough } : {}),
+      ...(passedThrough === undefined ? {} : { passedThrough }),
       answered: async (message) => {
+        if (passedThrough !== undefined)
+          this.#passed = {
+            requests: this.#passed.requests + 1,
+            cost: plus(this.#passed.cost, priceOf(message, request.body)),
+          }
         try {
           this.#answeredAt = now().getTime()
           this.#count(message, { body: request.body, at: sentAt, characters: sentCharacters })
           if (this.#good) this.#good.answer = message
-          if (this.#off !== undefined) return
+          if (this.#off !== undefined) return missed(message)
           await chat.record(message as never)
           if (!passedThrough) this.#failures = 0
         } catch (error) {
+          missed(message)
           this.#parts.log(`${chat.id}: ${error instanceof Error ? error.message : error}`)
         } finally {
           endOnce()
@@ -197,7 +212,7 @@ export class ManagedConversation {
         return again
       },
       brokeOff: async (partial) => {
-        await this.#spent(partial).catch(() => undefined)
+        await this.#spent(partial).catch(() => missed(partial))
         endOnce()
       },
     }

@@ -1,0 +1,72 @@
+/**
+ * Where proxies run: one file for each in Strata's directory, which only the person can read. It has the base URL with its secret, for
+ * `strata proxy --status`, and is gone when the proxy ends.
+ */
+import { randomUUID } from "node:crypto"
+import { rmSync } from "node:fs"
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { strataDirectory } from "@strata/core"
+import type { Call } from "../command.ts"
+
+const FOLDER = "proxies"
+const DIRECTORY_MODE = 0o700
+const FILE_MODE = 0o600
+
+export interface Announcement {
+  readonly pid: number
+  /** With the secret. */
+  readonly url: string
+  readonly upstream: string
+  readonly cwd: string
+  readonly mode: "manage" | "observe"
+  /** ISO 8601. */
+  readonly started: string
+}
+
+const folderIn = (env: Call["env"]): string => join(strataDirectory(env), FOLDER)
+
+/** Takes it back when called. */
+export async function announce(announcement: Announcement, env: Call["env"]): Promise<() => void> {
+  const folder = folderIn(env)
+  await mkdir(folder, { recursive: true, mode: DIRECTORY_MODE })
+  const path = join(folder, `${announcement.pid}-${randomUUID()}.json`)
+  const draft = `${path}.draft`
+  await writeFile(draft, `${JSON.stringify(announcement)}\n`, { mode: FILE_MODE, flag: "wx" })
+  await rename(draft, path)
+  const takeBack = () => rmSync(path, { force: true })
+  process.once("exit", takeBack)
+  return () => {
+    process.off("exit", takeBack)
+    takeBack()
+  }
+}
+
+/** Those whose process runs, the newest last. What others left behind is removed. */
+export async function announced(env: Call["env"]): Promise<readonly Announcement[]> {
+  const folder = folderIn(env)
+  const names = await readdir(folder).catch(() => [])
+  const found = await Promise.all(names.map((name) => readOne(join(folder, name))))
+  return found.flatMap((each) => each ?? []).toSorted((a, b) => a.started.localeCompare(b.started))
+}
+
+async function readOne(path: string): Promise<Announcement | undefined> {
+  const pid = Number(/(\d+)-[^/\\]*$/.exec(path)?.[1])
+  if (!isRunning(pid)) {
+    await rm(path, { force: true })
+    return undefined
+  }
+  try {
+    return path.endsWith(".json") ? (JSON.parse(await readFile(path, "utf8")) as Announcement) : undefined
+  } catch {
+    return undefined // it ended just now
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return Number.isSafeInteger(pid) && pid > 0 && process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"
+  }
+}

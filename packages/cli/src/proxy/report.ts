@@ -1,0 +1,57 @@
+/** What passed through a proxy cost, beside what it would have cost without it. */
+import type { ConversationStatus } from "@strata/proxy"
+import { counted, dollarsOrUnknown } from "../display/numbers.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { statusTable } from "./status.ts"
+
+const WIDEST = 140
+
+export interface Totals {
+  readonly requests: number
+  /** `undefined` where a price is unknown. */
+  readonly cost: number | undefined
+  readonly direct: number | undefined
+  readonly passed: { readonly requests: number; readonly cost: number | undefined }
+  readonly isObserved: boolean
+}
+
+export function totalsOf(rows: readonly ConversationStatus[]): Totals {
+  const passed = rows.flatMap(({ passedThrough }) => passedThrough ?? [])
+  return {
+    requests: rows.reduce((sum, row) => sum + row.requests, 0),
+    cost: sum(rows.map(({ cost }) => cost)),
+    direct: sum(rows.map(({ directCost }) => directCost)),
+    passed: { requests: passed.reduce((all, { requests }) => all + requests, 0), cost: sum(passed.map((p) => p.cost)) },
+    isObserved: rows.every(({ isObserved }) => isObserved),
+  }
+}
+
+const sum = (parts: readonly (number | undefined)[]): number | undefined =>
+  parts.includes(undefined) ? undefined : parts.reduce<number>((all, part) => all + part!, 0)
+
+export function costLines(
+  rows: readonly ConversationStatus[],
+  { style, columns }: Pick<Terminal, "style" | "columns">,
+): readonly string[] {
+  if (rows.length === 0) return ["Strata: no request passed through the proxy."]
+  const { requests, cost, direct, passed, isObserved } = totalsOf(rows)
+  const asked = counted(requests, "request")
+  const first = isObserved
+    ? `Strata observed ${asked} and changed nothing. They cost ${dollarsOrUnknown(cost)}, the same as direct.`
+    : `Strata: ${asked} cost ${dollarsOrUnknown(cost)}, Strata's own included. Direct: about ${dollarsOrUnknown(direct)} (an estimate).${beside(cost, direct)}`
+  return [
+    style.bold(first),
+    ...(passed.requests === 0
+      ? []
+      : [
+          `${counted(passed.requests, "request")} (${dollarsOrUnknown(passed.cost)}) passed unmanaged after a failure of Strata. --verbose says why.`,
+        ]),
+    ...(rows.length === 1 ? [] : statusTable(rows, { style, width: Math.min(columns, WIDEST) })),
+  ]
+}
+
+function beside(cost: number | undefined, direct: number | undefined): string {
+  if (cost === undefined || direct === undefined || direct === 0) return ""
+  const share = Math.round((1 - cost / direct) * 100)
+  return share === 0 ? "" : ` ${Math.abs(share)}% ${share > 0 ? "less" : "more"}.`
+}

@@ -1,0 +1,53 @@
+/** The proxy with its conversations in this process: started, announced, and closed in the right order. */
+import { realpath } from "node:fs/promises"
+import { Conversations, type ConversationStatus, newSecret, startProxy } from "@strata/proxy"
+import type { Call } from "../command.ts"
+import { connectThroughProxy } from "../connection.ts"
+import { type Announcement, announce } from "./announcement.ts"
+
+export interface RunningOptions extends Pick<Call, "cwd" | "env"> {
+  readonly upstream: string
+  readonly mode: Announcement["mode"]
+  readonly port?: number | undefined
+  readonly log: (line: string) => void
+}
+
+export interface Running {
+  /** With the secret. */
+  readonly url: string
+  readonly port: number
+  /** Lets running answers end, and says what each conversation cost. */
+  close(): Promise<readonly ConversationStatus[]>
+}
+
+export async function startRunning({ upstream, mode, port, log, cwd, env }: RunningOptions): Promise<Running> {
+  connectThroughProxy(env) // our own requests go the way that the client's go
+  const directory = await realpath(cwd)
+  const manager = new Conversations({ upstream, cwd: directory, env, observe: mode === "observe", log })
+  const proxy = await startProxy({
+    upstream,
+    manager,
+    secret: newSecret(),
+    environment: env,
+    onLog: log,
+    ...(port === undefined ? {} : { port }),
+  })
+  const started = new Date().toISOString()
+  const takeBack = await announce(
+    { pid: process.pid, url: proxy.url, upstream, cwd: directory, mode, started },
+    env,
+  ).catch(async (error: unknown) => {
+    await proxy.close()
+    throw error
+  })
+  return {
+    url: proxy.url,
+    port: proxy.port,
+    close: async () => {
+      takeBack()
+      await proxy.close()
+      await manager.close()
+      return manager.status()
+    },
+  }
+}

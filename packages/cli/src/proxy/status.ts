@@ -1,0 +1,97 @@
+/** `strata proxy --status`: what each proxy of this machine does, read from the proxies themselves. */
+import type { ConversationStatus } from "@strata/proxy"
+import { counted, dollarsOrUnknown, short, timeAgo } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { printable, visibleJson } from "../display/visible.ts"
+import type { Announcement } from "./announcement.ts"
+import { shownAddress } from "./upstream.ts"
+
+const WIDEST = 160
+const PATIENCE_MS = 5_000
+
+interface Seen {
+  readonly proxy: Announcement
+  readonly conversations?: readonly ConversationStatus[]
+  readonly problem?: string
+}
+
+interface StatusOptions {
+  readonly terminal: Terminal
+  readonly isJson: boolean
+}
+
+export async function printStatus(
+  proxies: readonly Announcement[],
+  { terminal, isJson }: StatusOptions,
+): Promise<number> {
+  const seen = await Promise.all(proxies.map(look))
+  if (isJson) terminal.print(`${visibleJson({ proxies: seen.map(asJson) }, 2)}\n`)
+  else if (seen.length === 0) terminal.print("No proxy runs. strata proxy or strata wrap starts one.\n")
+  else terminal.print(`${seen.map((each) => page(each, terminal).join("\n")).join("\n\n")}\n`)
+  return seen.some(({ problem }) => problem !== undefined) ? 1 : 0
+}
+
+async function look(proxy: Announcement): Promise<Seen> {
+  try {
+    const answer = await fetch(`${proxy.url}/_strata/status`, { signal: AbortSignal.timeout(PATIENCE_MS) })
+    if (!answer.ok) return { proxy, problem: `It answers with status ${answer.status}.` }
+    return { proxy, ...((await answer.json()) as { conversations: readonly ConversationStatus[] }) }
+  } catch {
+    return { proxy, problem: "It does not answer." }
+  }
+}
+
+/** Without the secret. */
+function asJson({ proxy: { url, upstream, ...proxy }, ...rest }: Seen) {
+  return { ...proxy, port: portOf(url), upstream: shownAddress(upstream), ...rest }
+}
+
+const portOf = (url: string): number => Number(new URL(url).port)
+
+function page({ proxy, conversations = [], problem }: Seen, { style, columns }: Terminal): readonly string[] {
+  const { pid, url, upstream, cwd, mode, started } = proxy
+  const since = timeAgo(new Date(started), new Date())
+  return [
+    style.bold(`${shownAddress(url)} to ${shownAddress(upstream)}`),
+    `${mode === "observe" ? "observes" : "manages"} ${printable(cwd)} · process ${pid} · started ${since}`,
+    ...(problem === undefined ? [] : [problem]),
+    ...(conversations.length === 0 && problem === undefined ? ["No conversation has passed yet."] : []),
+    ...(conversations.length === 0 ? [] : statusTable(conversations, { style, width: Math.min(columns, WIDEST) })),
+  ]
+}
+
+export function statusTable(
+  rows: readonly ConversationStatus[],
+  { style, width }: Pick<Terminal, "style"> & { readonly width: number },
+): string[] {
+  return table({
+    width,
+    titles: style.dim,
+    columns: [
+      { title: "conversation", gives: "end" },
+      { title: "client", gives: "end", isMinor: true },
+      { title: "requests", align: "right" },
+      { title: "tokens", align: "right" },
+      { title: "direct", align: "right" },
+      { title: "cached", align: "right" },
+      { title: "cost", align: "right" },
+      { title: "direct", align: "right" },
+      { title: "decisions", gives: "end", isMinor: true },
+    ],
+    rows: rows.map((row) => [
+      printable(row.title === "" ? row.id : row.title),
+      printable(row.client),
+      String(row.requests),
+      row.sent === 0 ? "" : short(row.sent),
+      row.direct === 0 ? "" : short(row.direct),
+      row.sent === 0 ? "" : `${Math.round(row.cacheRead * 100)}%`,
+      dollarsOrUnknown(row.cost),
+      dollarsOrUnknown(row.directCost),
+      printable([...row.decisions, ...(row.off === undefined ? [] : [`off: ${row.off}`]), ...passed(row)].join(", ")),
+    ]),
+  })
+}
+
+const passed = ({ passedThrough }: ConversationStatus): readonly string[] =>
+  passedThrough ? [`${counted(passedThrough.requests, "request")} passed untouched`] : []

@@ -1,0 +1,75 @@
+/** The base URL that a client would use without us: from its settings files, then from the environment. */
+import { readFile } from "node:fs/promises"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import type { Call } from "../command.ts"
+import type { ClientName } from "./clients.ts"
+
+export interface BaseUrlInForce {
+  readonly url: string
+  /** The settings file that sets it. Absent: the environment does. */
+  readonly file?: string
+}
+
+type Place = Pick<Call, "cwd" | "env">
+
+const home = ({ env }: Place) => env.HOME || homedir()
+
+/** The first that sets it counts. */
+const CLAUDE_FILES = (place: Place) => [
+  ...["/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"],
+  join(place.cwd, ".claude", "settings.local.json"),
+  join(place.cwd, ".claude", "settings.json"),
+  join(place.env.CLAUDE_CONFIG_DIR || join(home(place), ".claude"), "settings.json"),
+]
+const PI_FILES = (place: Place) => [
+  join(place.env.PI_CODING_AGENT_DIR || join(home(place), ".pi", "agent"), "models.json"),
+]
+const OPENCODE_FILES = (place: Place) => [
+  join(place.cwd, "opencode.json"),
+  join(place.env.XDG_CONFIG_HOME || join(home(place), ".config"), "opencode", "opencode.json"),
+]
+
+const WHERE: Readonly<Record<ClientName, { readonly files: (place: Place) => string[]; readonly path: string[] }>> = {
+  claude: { files: CLAUDE_FILES, path: ["env", "ANTHROPIC_BASE_URL"] },
+  pi: { files: PI_FILES, path: ["providers", "anthropic", "baseUrl"] },
+  opencode: { files: OPENCODE_FILES, path: ["provider", "anthropic", "options", "baseURL"] },
+}
+
+export async function baseUrlInForce(
+  client: ClientName | undefined,
+  place: Place,
+): Promise<BaseUrlInForce | undefined> {
+  if (client) {
+    const { files, path } = WHERE[client]
+    const set = await firstSet(files(place), path)
+    // opencode's has the API's version at its end
+    if (set) return { url: set.value.replace(client === "opencode" ? /\/v1\/?$/ : /$^/, ""), file: set.file }
+  }
+  const url = place.env.ANTHROPIC_BASE_URL
+  return url ? { url } : undefined
+}
+
+/** A variable that Claude Code's settings set for it. */
+export const claudeVariable = (name: string, place: Place) => firstSet(CLAUDE_FILES(place), ["env", name])
+
+async function firstSet(files: readonly string[], path: readonly string[]) {
+  for (const file of files) {
+    const value = path.reduce<unknown>(
+      (at, key) => (at as Record<string, unknown> | undefined)?.[key],
+      await read(file),
+    )
+    if (typeof value === "string" && value !== "") return { file, value }
+  }
+  return undefined
+}
+
+/** What cannot be read sets nothing here; the client itself says what is wrong with it. */
+async function read(file: string): Promise<Record<string, unknown> | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(file, "utf8"))
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

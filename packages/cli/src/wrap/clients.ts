@@ -1,0 +1,112 @@
+/** What each known client needs so that its requests pass through the proxy: for one process, without a change to its files. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import type { Call } from "../command.ts"
+import type { BaseUrlInForce } from "./base-url.ts"
+
+type Environment = Call["env"]
+
+export const CLIENT_NAMES = ["claude", "pi", "opencode"] as const
+export type ClientName = (typeof CLIENT_NAMES)[number]
+
+export interface Prepared {
+  readonly env: Environment
+  /** Go before the person's own arguments. */
+  readonly args: readonly string[]
+  /** What the person should know. */
+  readonly remarks: readonly string[]
+  /** Removes what was written for it. */
+  remove(): Promise<void>
+}
+
+interface Preparation {
+  readonly url: string
+  readonly env: Environment
+  readonly args: readonly string[]
+  /** The client's own base URL, if one is in force. */
+  readonly inForce: BaseUrlInForce | undefined
+}
+
+/** By the name of its program, wherever that is. */
+export function clientOf(command: string): ClientName | undefined {
+  const name = basename(command).replace(/\.(?:exe|cmd|js)$/i, "")
+  return CLIENT_NAMES.find((each) => each === name)
+}
+
+export async function prepare(client: ClientName | undefined, given: Preparation): Promise<Prepared> {
+  // with another base URL than its own, Claude Code loads all tools at once unless it is told otherwise; other programs may start it
+  const tools = given.env.ENABLE_TOOL_SEARCH === undefined ? { ENABLE_TOOL_SEARCH: "true" } : {}
+  const env = { ...given.env, ANTHROPIC_BASE_URL: given.url, ...tools, ...withoutProxy(given.env) }
+  const plain: Prepared = { env, args: [], remarks: [], remove: async () => {} }
+  switch (client) {
+    case "claude":
+      return forClaude(plain, given)
+    case "pi":
+      return PI_OWN_COMMANDS.has(given.args[0] ?? "") ? plain : { ...plain, ...(await withFile(PI_EXTENSION)) }
+    case "opencode":
+      return { ...plain, env: { ...env, OPENCODE_CONFIG_CONTENT: opencodeSettings(given) } }
+    default:
+      return plain
+  }
+}
+
+const NO_PROXY = ["127.0.0.1", "localhost"]
+
+/** A company's proxy cannot reach this machine. Programs read either spelling. */
+function withoutProxy(env: Environment): Environment {
+  const listed = (env.no_proxy || env.NO_PROXY || "").split(",").map((name) => name.trim())
+  const all = [...new Set([...listed.filter((name) => name !== ""), ...NO_PROXY])].join(",")
+  return { NO_PROXY: all, no_proxy: all }
+}
+
+/** A base URL in its settings goes before the environment, and a file named on the command line before those. */
+async function forClaude(plain: Prepared, { url, args, inForce }: Preparation): Promise<Prepared> {
+  if (inForce?.file === undefined) return plain
+  if (args.includes("--settings"))
+    return {
+      ...plain,
+      remarks: [
+        `${inForce.file} sets a base URL, and your --settings keeps Strata from setting another: this session may not pass through Strata.`,
+      ],
+    }
+  const text = JSON.stringify({ env: { ANTHROPIC_BASE_URL: url } })
+  return { ...plain, ...(await withFile({ name: "settings.json", text, option: "--settings" })) }
+}
+
+/** They start no conversation, and take no extension. */
+const PI_OWN_COMMANDS = new Set(["install", "remove", "uninstall", "update", "list", "config"])
+
+const PI_EXTENSION = {
+  name: "strata-proxy.js",
+  text: `export default (pi) => pi.registerProvider("anthropic", { baseUrl: process.env.ANTHROPIC_BASE_URL })\n`,
+  option: "--extension",
+}
+
+async function withFile({ name, text, option }: { name: string; text: string; option: string }) {
+  const directory = await mkdtemp(join(tmpdir(), "strata-wrap-")) // only the person can enter it
+  const path = join(directory, name)
+  await writeFile(path, text, { mode: 0o600 })
+  return { args: [option, path], remove: () => rm(directory, { recursive: true, force: true }) }
+}
+
+type Settings = Readonly<Record<string, unknown>>
+
+/** What the person has there already stays. */
+function opencodeSettings({ url, env }: Preparation): string {
+  const own = objectIn(parsed(env.OPENCODE_CONFIG_CONTENT))
+  const provider = objectIn(own.provider)
+  const anthropic = objectIn(provider.anthropic)
+  const options = { ...objectIn(anthropic.options), baseURL: `${url}/v1` }
+  return JSON.stringify({ ...own, provider: { ...provider, anthropic: { ...anthropic, options } } })
+}
+
+const objectIn = (value: unknown): Settings => (typeof value === "object" && value !== null ? (value as Settings) : {})
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return text ? JSON.parse(text) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,113 @@
+/** `strata wrap`: a command with the proxy in front of its model, and a bill at the end. Nothing on the machine is changed. */
+import { realpath } from "node:fs/promises"
+import { strataDirectory } from "@strata/core"
+import { projectName } from "@strata/core/internal/base/ids"
+import { placeFor } from "@strata/core/internal/base/owner"
+import { journalDirectory, journalPaths } from "@strata/core/internal/journal/file/layout"
+import type { ConversationStatus } from "@strata/proxy"
+import { readArguments } from "../arguments.ts"
+import { type Call, type Run, UsageError } from "../command.ts"
+import { printable } from "../display/visible.ts"
+import { commandHelp } from "../help.ts"
+import { announced } from "../proxy/announcement.ts"
+import { WRAP } from "../proxy/descriptions.ts"
+import { costLines } from "../proxy/report.ts"
+import { startRunning } from "../proxy/running.ts"
+import { behindProxies, checked, namedUpstream, publicApi } from "../proxy/upstream.ts"
+import { baseUrlInForce } from "./base-url.ts"
+import { runChild } from "./child.ts"
+import { CLIENT_NAMES, clientOf, prepare } from "./clients.ts"
+import { type Mode, rememberedMode, rememberMode } from "./project-mode.ts"
+import { wouldHave } from "./would-have.ts"
+
+export const run: Run = async (call) => {
+  const { cwd, env, terminal, stdin } = call
+  const { own, command } = split(call.args)
+  const { values } = readArguments({ ...WRAP, operands: { value: "", least: 0, most: 0 } }, own)
+  if (own.some((arg) => arg === "--help" || arg === "-h")) {
+    terminal.print(commandHelp(WRAP, terminal))
+    return 0
+  }
+  if (command === undefined)
+    throw new UsageError(`strata wrap needs ${WRAP.operands.value}. "strata wrap --help" shows an example.`)
+  if (values.manage && values.observe) throw new UsageError("Say --manage or --observe, not both.")
+  const [program, ...args] = command
+  const client = clientOf(program)
+  const directory = await realpath(cwd)
+  const inForce = await baseUrlInForce(client, { cwd: directory, env })
+  const upstream = await upstreamFor(values.upstream, inForce, env)
+  const mode = await modeFor(values, { env, directory })
+  const log = values.verbose ? (line: string) => terminal.complain(`${line}\n`) : () => {}
+  const running = await startRunning({ upstream, mode, log, cwd: directory, env })
+  const prepared = await prepare(client, { url: running.url, env, args, inForce })
+  try {
+    if (mode === "observe") terminal.complain(`${observing([program, ...args], client !== undefined)}\n`)
+    for (const remark of prepared.remarks) terminal.complain(`${remark}\n`)
+    const hasTerminal = stdin?.isTTY === true
+    return await runChild([program, ...prepared.args, ...args], { cwd, env: prepared.env, terminal, hasTerminal })
+  } finally {
+    await prepared.remove()
+    await report(await running.close(), { cwd: directory, env, terminal, mode })
+  }
+}
+
+interface Split {
+  readonly own: readonly string[]
+  readonly command: readonly [string, ...string[]] | undefined
+}
+
+/** Our own options come first. What follows the command's name is the command's, whatever it looks like. */
+function split(args: readonly string[]): Split {
+  const takesValue = (arg: string) => WRAP.options[arg.slice(2) as keyof typeof WRAP.options]?.kind === "text"
+  let at = 0
+  while (at < args.length && args[at]!.startsWith("-") && args[at] !== "--") at += takesValue(args[at]!) ? 2 : 1
+  const own = args.slice(0, at)
+  const rest = args.slice(args[at] === "--" ? at + 1 : at)
+  const [program, ...others] = rest
+  if (program === undefined) return { own, command: undefined }
+  if (args[at] !== "--" && !CLIENT_NAMES.some((name) => name === program))
+    throw new UsageError(
+      `strata wrap knows ${CLIENT_NAMES.join(", ")}, not "${program}". Another command follows two dashes: strata wrap -- ${program}`,
+    )
+  return { own, command: [program, ...others] }
+}
+
+/** The base URL that the client had is the server it wants, unless that is a proxy of ours. */
+async function upstreamFor(
+  option: string | undefined,
+  inForce: Awaited<ReturnType<typeof baseUrlInForce>>,
+  env: Call["env"],
+): Promise<string> {
+  const named = namedUpstream(option, env)
+  if (named) return named.upstream
+  if (!inForce) return publicApi.upstream
+  return behindProxies(checked(inForce.url, inForce.file ?? "ANTHROPIC_BASE_URL"), await announced(env))
+}
+
+async function modeFor(
+  { manage, observe }: { readonly manage: boolean; readonly observe: boolean },
+  project: Pick<Call, "env"> & { readonly directory: string },
+): Promise<Mode> {
+  const said = manage ? "manage" : observe ? "observe" : undefined
+  if (said) await rememberMode(said, project)
+  return said ?? (await rememberedMode(project)) ?? "observe"
+}
+
+function observing(command: readonly string[], isKnown: boolean): string {
+  const shown = printable(isKnown ? command[0]! : `-- ${command[0]}`)
+  return `Strata only observes in this project: nothing is changed. To let it manage the context: strata wrap --manage ${shown}`
+}
+
+async function report(
+  rows: readonly ConversationStatus[],
+  { cwd, env, terminal, mode }: Pick<Call, "cwd" | "env" | "terminal"> & { readonly mode: Mode },
+): Promise<void> {
+  const lines = [...costLines(rows, terminal)]
+  if (rows.length > 0) {
+    const [root, project] = [strataDirectory(env), placeFor(projectName(cwd), undefined)]
+    const journals = rows.map(({ id }) => journalPaths(root, { project, id }).journal)
+    if (mode === "observe") lines.push(await wouldHave(journals, { cwd, env }))
+    lines.push(`Journals: ${printable(journalDirectory(root, { project }))}`)
+  }
+  terminal.complain(`${lines.join("\n")}\n`)
+}

@@ -1,0 +1,109 @@
+/** A simulator and a project for `strata wrap` and `strata proxy`: what passes through them is billed by the simulator. */
+import { spawn } from "node:child_process"
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Simulator, startSimulator } from "@strata/sim"
+import { extractiveAnswer } from "../../sim/src/brains/extractive.ts"
+import { COMPILE_CACHE, MAIN } from "./strata-process.ts"
+
+export const PROGRAM = join(import.meta.dirname, "wrapped-program.mjs")
+export const MODEL = "claude-opus-5-5"
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Started {
+  readonly pid: number
+  readonly ended: Promise<Ended>
+  /** Resolves with the match in either output. */
+  said(pattern: RegExp): Promise<RegExpExecArray>
+  signal(name: NodeJS.Signals): void
+}
+
+export interface Wrapping extends AsyncDisposable {
+  readonly sim: Simulator
+  readonly home: string
+  readonly project: string
+  readonly env: Readonly<Record<string, string>>
+  start(command: readonly string[], env?: Readonly<Record<string, string | undefined>>): Started
+  strata(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<Ended>
+}
+
+/** `window`: of the model, small enough that Strata has something to do. */
+export async function wrapping({ window }: { readonly window?: number } = {}): Promise<Wrapping> {
+  const models = window === undefined ? {} : { models: { [MODEL]: { window } } }
+  const sim = await startSimulator({
+    ...models,
+    brain: {
+      name: "reader",
+      answer: (turn) => {
+        const own = extractiveAnswer(turn)
+        if (own) return own
+        const read = turn.request.messages.filter(({ role }) => role === "assistant").length
+        const call = { type: "tool_use" as const, id: turn.nextToolUseId(), name: "look", input: {} }
+        return { content: [{ type: "text", text: "I look at the next file." }, ...(read > 100 ? [] : [call])] }
+      },
+    },
+  })
+  const place = realpathSync(mkdtempSync(join(tmpdir(), "wrap-")))
+  const [home, project] = [join(place, "strata"), join(place, "project")]
+  mkdirSync(home)
+  mkdirSync(project)
+  writeFileSync(join(home, "settings.json"), JSON.stringify(models))
+  const env = {
+    PATH: process.env.PATH ?? "",
+    HOME: place,
+    TMPDIR: place,
+    STRATA_HOME: home,
+    ANTHROPIC_BASE_URL: sim.url,
+    NO_COLOR: "1",
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
+  }
+  const start: Wrapping["start"] = (command, more = {}) =>
+    startProcess(command, { cwd: project, env: { ...env, ...more } })
+  return {
+    ...{ sim, home, project, env, start },
+    strata: (args, more) => start([process.execPath, MAIN, ...args], more).ended,
+    async [Symbol.asyncDispose]() {
+      await sim.close()
+      rmSync(place, { recursive: true, force: true })
+    },
+  }
+}
+
+function startProcess(
+  [program, ...args]: readonly string[],
+  options: { cwd: string; env: NodeJS.ProcessEnv },
+): Started {
+  const child = spawn(program!, args, { ...options, stdio: ["ignore", "pipe", "pipe"] })
+  const texts = { stdout: "", stderr: "" }
+  const listeners = new Set<() => void>()
+  for (const name of ["stdout", "stderr"] as const)
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      texts[name] += text
+      for (const listener of listeners) listener()
+    })
+  return {
+    pid: child.pid!,
+    ended: new Promise((resolve, reject) => {
+      child.once("error", reject)
+      child.once("close", (code, signal) => resolve({ code, signal, ...texts }))
+    }),
+    said: (pattern) =>
+      new Promise((resolve, reject) => {
+        const check = () => {
+          const match = pattern.exec(texts.stdout) ?? pattern.exec(texts.stderr)
+          if (match) resolve(match)
+        }
+        listeners.add(check)
+        child.once("close", () => reject(new Error(`It ended without saying ${pattern}: ${JSON.stringify(texts)}`)))
+        check()
+      }),
+    signal: (name) => void child.kill(name),
+  }
+}
