@@ -6,6 +6,12 @@ export interface Check {
   readonly about: string
 }
 
+/** Short, for a sentence. The error of a request is in its cause. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = ((error as { cause?: unknown }).cause ?? error) as NodeJS.ErrnoException
+  return code ?? message ?? String(error)
+}
+
 export const ok = (name: string, about: string): Check => ({ name, state: "ok", about })
 export const problem = (name: string, about: string): Check => ({ name, state: "problem", about })
 export const notChecked = (name: string, about: string): Check => ({ name, state: "not checked", about })

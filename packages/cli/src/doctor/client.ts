@@ -4,7 +4,7 @@ import type { Call } from "../command.ts"
 import type { Announcement } from "../proxy/announcement.ts"
 import { isPublic, shownAddress } from "../proxy/upstream.ts"
 import { type BaseUrlInForce, claudeVariable } from "../wrap/base-url.ts"
-import type { ClientName } from "../wrap/clients.ts"
+import type { ClientName } from "../wrap/client-names.ts"
 import { type Check, ok, problem } from "./check.ts"
 
 const PATIENCE_MS = 20_000

@@ -9,9 +9,9 @@ import { indented, padEnd, wrapped } from "../display/text.ts"
 import { printable, visibleJson } from "../display/visible.ts"
 import { announced } from "../proxy/announcement.ts"
 import { DOCTOR } from "../proxy/descriptions.ts"
-import { behindProxies, namedUpstream, publicApi } from "../proxy/upstream.ts"
+import { namedUpstream, pastProxies, publicApi } from "../proxy/upstream.ts"
 import { baseUrlInForce } from "../wrap/base-url.ts"
-import { CLIENT_NAMES, type ClientName } from "../wrap/clients.ts"
+import { CLIENT_NAMES, type ClientName } from "../wrap/client-names.ts"
 import { type Check, ok, problem } from "./check.ts"
 import { checkBaseUrl, checkTools, versionOf } from "./client.ts"
 import { checkDisk, checkNode, checkPort } from "./machine.ts"
@@ -28,7 +28,7 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   const inForce = await baseUrlInForce(client, place)
   const proxies = await announced(env)
   const baseUrl = checkBaseUrl(inForce, proxies)
-  const own = inForce && baseUrl.state === "ok" ? behindProxies(inForce.url, proxies) : publicApi.upstream
+  const own = inForce && baseUrl.state === "ok" ? pastProxies(inForce.url, proxies) : publicApi.upstream
   const upstream = namedUpstream(values.upstream, env)?.upstream ?? own
   const isAllowed = async (question: string) =>
     values.yes ||

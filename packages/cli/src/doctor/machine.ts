@@ -5,10 +5,9 @@ import { mkdir, rm, statfs, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { strataDirectory } from "@strata/core"
-import { reasonOf } from "@strata/core/internal/base/errors"
 import type { Call } from "../command.ts"
 import { nodeProblem } from "../node-version.ts"
-import { type Check, ok, problem } from "./check.ts"
+import { type Check, ok, problem, reasonOf } from "./check.ts"
 
 const LEAST_FREE = 500_000_000 // bytes; a day of long conversations
 const GIGABYTE = 1e9

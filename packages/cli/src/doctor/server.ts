@@ -1,11 +1,10 @@
 /** Whether the server can be reached, and whether it caches. Only the second costs something. */
 import { randomUUID } from "node:crypto"
-import { reasonOf } from "@strata/core/internal/base/errors"
-import { findModel } from "@strata/core/internal/tokens/models"
+import { findModel } from "@strata/core"
 import type { Call } from "../command.ts"
 import { dollars } from "../display/numbers.ts"
 import { shownAddress } from "../proxy/upstream.ts"
-import { type Check, notChecked, ok, problem } from "./check.ts"
+import { type Check, notChecked, ok, problem, reasonOf } from "./check.ts"
 
 const PATIENCE_MS = 15_000
 const CACHE_PATIENCE_MS = 60_000
@@ -26,10 +25,9 @@ export async function checkUpstream(upstream: string): Promise<Check> {
         )
       : ok(name, `${shownAddress(upstream)} answers`)
   } catch (error) {
-    const why = reasonOf((error as { cause?: unknown }).cause ?? error)
     return problem(
       name,
-      `${shownAddress(upstream)} cannot be reached: ${why}. Check the network, HTTPS_PROXY, and --upstream or STRATA_UPSTREAM.`,
+      `${shownAddress(upstream)} cannot be reached: ${reasonOf(error)}. Check the network, HTTPS_PROXY, and --upstream or STRATA_UPSTREAM.`,
     )
   }
 }

@@ -42,7 +42,7 @@ export async function announce(announcement: Announcement, env: Call["env"]): Pr
   }
 }
 
-/** Those whose process runs, the newest last. What others left behind is removed. */
+/** Those whose process runs, the newest last. What others left is removed. */
 export async function announced(env: Call["env"]): Promise<readonly Announcement[]> {
   const folder = folderIn(env)
   const names = await readdir(folder).catch(() => [])

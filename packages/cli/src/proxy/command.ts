@@ -7,7 +7,7 @@ import { PROXY } from "./descriptions.ts"
 import { costLines } from "./report.ts"
 import { startRunning } from "./running.ts"
 import { printStatus } from "./status.ts"
-import { behindProxies, isPublic, namedUpstream, publicApi, shownAddress } from "./upstream.ts"
+import { isPublic, namedUpstream, pastProxies, publicApi, shownAddress } from "./upstream.ts"
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values } = readArguments(PROXY, args)
@@ -21,14 +21,14 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const running = await startRunning({ upstream, mode, port: values.port, log, cwd, env })
   terminal.print(startText(running.url, { upstream, isObserving: values.observe }))
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM"), once(process, "SIGHUP")])
-  const rows = await running.close()
+  const { rows } = await running.close()
   terminal.complain(`${costLines(rows, terminal).join("\n")}\n`)
   return 0
 }
 
 async function warnOfBaseUrl({ env, terminal }: Pick<Call, "env" | "terminal">): Promise<void> {
   const baseUrl = env.ANTHROPIC_BASE_URL
-  if (!baseUrl || isPublic(baseUrl) || isPublic(behindProxies(baseUrl, await announced(env)))) return
+  if (!baseUrl || isPublic(baseUrl) || isPublic(pastProxies(baseUrl, await announced(env)))) return
   terminal.complain(
     `ANTHROPIC_BASE_URL names ${shownAddress(baseUrl)}, but that is the client's variable: this proxy sends to the public API. Use --upstream URL or STRATA_UPSTREAM to send elsewhere.\n`,
   )

@@ -4,14 +4,14 @@ import type { CommandDescription } from "../command.ts"
 const UPSTREAM = {
   kind: "text",
   value: "URL",
-  about: "the server behind the proxy (default: STRATA_UPSTREAM, then the public API)",
+  about: "the server to send to (default: STRATA_UPSTREAM, then the public API)",
 } as const
 
 export const PROXY = {
   name: "proxy",
   about: "manage the context of any client of the Messages API, by its base URL",
   more: [
-    "Listens on this machine until Ctrl-C, and prints the base URL to set. The base URL has a secret in it: whoever has it can use the proxy.",
+    "Listens on this machine until Ctrl-C, and prints the base URL to set. The base URL has a secret in it: keep it to yourself.",
     "A client's requests pass with its own key, prompt and tools. Strata replaces only the messages, where that costs less.",
   ],
   options: {
@@ -44,7 +44,7 @@ export const WRAP = {
     observe: { kind: "flag", about: "change nothing; say what Strata would have saved" },
     upstream: {
       ...UPSTREAM,
-      about: "the server behind the proxy (default: STRATA_UPSTREAM, then the command's own base URL)",
+      about: "the server to send to (default: STRATA_UPSTREAM, then the command's own base URL)",
     },
     verbose: { kind: "flag", about: "print a line for each request" },
   },

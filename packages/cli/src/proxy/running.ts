@@ -1,6 +1,6 @@
 /** The proxy with its conversations in this process: started, announced, and closed in the right order. */
 import { realpath } from "node:fs/promises"
-import { Conversations, type ConversationStatus, newSecret, startProxy } from "@strata/proxy"
+import { type ConversationStatus, Conversations, newSecret, startProxy } from "@strata/proxy"
 import type { Call } from "../command.ts"
 import { connectThroughProxy } from "../connection.ts"
 import { type Announcement, announce } from "./announcement.ts"
@@ -16,8 +16,15 @@ export interface Running {
   /** With the secret. */
   readonly url: string
   readonly port: number
-  /** Lets running answers end, and says what each conversation cost. */
-  close(): Promise<readonly ConversationStatus[]>
+  /** Lets running answers end. */
+  close(): Promise<Closed>
+}
+
+export interface Closed {
+  /** What each conversation cost. */
+  readonly rows: readonly ConversationStatus[]
+  /** The directory with their journals. */
+  readonly journals: string
 }
 
 export async function startRunning({ upstream, mode, port, log, cwd, env }: RunningOptions): Promise<Running> {
@@ -47,7 +54,7 @@ export async function startRunning({ upstream, mode, port, log, cwd, env }: Runn
       takeBack()
       await proxy.close()
       await manager.close()
-      return manager.status()
+      return { rows: await manager.status(), journals: manager.directory }
     },
   }
 }

@@ -19,8 +19,8 @@ export function namedUpstream(option: string | undefined, env: Call["env"]): Ups
 
 export const publicApi: UpstreamChoice = { upstream: PUBLIC_API, from: "the public API" }
 
-/** A base URL that is one of our proxies leads to the server behind that one. */
-export function behindProxies(baseUrl: string, proxies: readonly Announcement[]): string {
+/** A base URL that is one of our proxies leads to the server that it sends to. */
+export function pastProxies(baseUrl: string, proxies: readonly Announcement[]): string {
   const own = (url: string) => proxies.find((each) => sameAddress(each.url, url))
   let url = baseUrl
   for (let hops = 0, proxy = own(url); proxy && hops < proxies.length; hops++, proxy = own(url)) url = proxy.upstream

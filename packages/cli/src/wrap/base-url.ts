@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import type { Call } from "../command.ts"
-import type { ClientName } from "./clients.ts"
+import type { ClientName } from "./client-names.ts"
 
 export interface BaseUrlInForce {
   readonly url: string

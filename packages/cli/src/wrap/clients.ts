@@ -1,14 +1,12 @@
 /** What each known client needs so that its requests pass through the proxy: for one process, without a change to its files. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import type { Call } from "../command.ts"
 import type { BaseUrlInForce } from "./base-url.ts"
+import type { ClientName } from "./client-names.ts"
 
 type Environment = Call["env"]
-
-export const CLIENT_NAMES = ["claude", "pi", "opencode"] as const
-export type ClientName = (typeof CLIENT_NAMES)[number]
 
 export interface Prepared {
   readonly env: Environment
@@ -28,14 +26,8 @@ interface Preparation {
   readonly inForce: BaseUrlInForce | undefined
 }
 
-/** By the name of its program, wherever that is. */
-export function clientOf(command: string): ClientName | undefined {
-  const name = basename(command).replace(/\.(?:exe|cmd|js)$/i, "")
-  return CLIENT_NAMES.find((each) => each === name)
-}
-
 export async function prepare(client: ClientName | undefined, given: Preparation): Promise<Prepared> {
-  // with another base URL than its own, Claude Code loads all tools at once unless it is told otherwise; other programs may start it
+  // with another base URL than its own, Claude Code loads all tools at once unless this says otherwise; other programs may start it
   const tools = given.env.ENABLE_TOOL_SEARCH === undefined ? { ENABLE_TOOL_SEARCH: "true" } : {}
   const env = { ...given.env, ANTHROPIC_BASE_URL: given.url, ...tools, ...withoutProxy(given.env) }
   const plain: Prepared = { env, args: [], remarks: [], remove: async () => {} }

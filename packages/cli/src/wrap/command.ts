@@ -1,10 +1,6 @@
 /** `strata wrap`: a command with the proxy in front of its model, and a bill at the end. Nothing on the machine is changed. */
 import { realpath } from "node:fs/promises"
-import { strataDirectory } from "@strata/core"
-import { projectName } from "@strata/core/internal/base/ids"
-import { placeFor } from "@strata/core/internal/base/owner"
-import { journalDirectory, journalPaths } from "@strata/core/internal/journal/file/layout"
-import type { ConversationStatus } from "@strata/proxy"
+import { join } from "node:path"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { printable } from "../display/visible.ts"
@@ -12,11 +8,12 @@ import { commandHelp } from "../help.ts"
 import { announced } from "../proxy/announcement.ts"
 import { WRAP } from "../proxy/descriptions.ts"
 import { costLines } from "../proxy/report.ts"
-import { startRunning } from "../proxy/running.ts"
-import { behindProxies, checked, namedUpstream, publicApi } from "../proxy/upstream.ts"
+import { type Closed, startRunning } from "../proxy/running.ts"
+import { checked, namedUpstream, pastProxies, publicApi } from "../proxy/upstream.ts"
 import { baseUrlInForce } from "./base-url.ts"
 import { runChild } from "./child.ts"
-import { CLIENT_NAMES, clientOf, prepare } from "./clients.ts"
+import { CLIENT_NAMES, clientOf } from "./client-names.ts"
+import { prepare } from "./clients.ts"
 import { type Mode, rememberedMode, rememberMode } from "./project-mode.ts"
 import { wouldHave } from "./would-have.ts"
 
@@ -81,7 +78,7 @@ async function upstreamFor(
   const named = namedUpstream(option, env)
   if (named) return named.upstream
   if (!inForce) return publicApi.upstream
-  return behindProxies(checked(inForce.url, inForce.file ?? "ANTHROPIC_BASE_URL"), await announced(env))
+  return pastProxies(checked(inForce.url, inForce.file ?? "ANTHROPIC_BASE_URL"), await announced(env))
 }
 
 async function modeFor(
@@ -99,15 +96,14 @@ function observing(command: readonly string[], isKnown: boolean): string {
 }
 
 async function report(
-  rows: readonly ConversationStatus[],
+  { rows, journals }: Closed,
   { cwd, env, terminal, mode }: Pick<Call, "cwd" | "env" | "terminal"> & { readonly mode: Mode },
 ): Promise<void> {
   const lines = [...costLines(rows, terminal)]
   if (rows.length > 0) {
-    const [root, project] = [strataDirectory(env), placeFor(projectName(cwd), undefined)]
-    const journals = rows.map(({ id }) => journalPaths(root, { project, id }).journal)
-    if (mode === "observe") lines.push(await wouldHave(journals, { cwd, env }))
-    lines.push(`Journals: ${printable(journalDirectory(root, { project }))}`)
+    const files = rows.map(({ id }) => join(journals, `${id}.jsonl`))
+    if (mode === "observe") lines.push(await wouldHave(files, { cwd, env }))
+    lines.push(`Journals: ${printable(journals)}`)
   }
   terminal.complain(`${lines.join("\n")}\n`)
 }

@@ -9,10 +9,11 @@ import {
 } from "@strata/core"
 import { kindOfError } from "@strata/core/internal/base/errors"
 import { projectName, randomIds } from "@strata/core/internal/base/ids"
+import { placeFor } from "@strata/core/internal/base/owner"
 import { Callers } from "@strata/core/internal/conversation/follow/callers"
 import { givenMessages, keepingReader, matched } from "@strata/core/internal/conversation/follow/match"
 import { callerLog } from "@strata/core/internal/journal/file/caller-log"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { defaultRoot, journalDirectory } from "@strata/core/internal/journal/file/layout"
 import { findModel } from "@strata/core/internal/tokens/models"
 import type { ClientRequest, ConversationStatus, Manager, Plan } from "../manager.ts"
 import { asClient, type LastRequest } from "./as-client.ts"
@@ -73,6 +74,12 @@ export class Conversations implements Manager {
     const root = options.dir ?? defaultRoot(options.env)
     const log = callerLog(join(root, "callers", `${projectName(options.cwd)}.jsonl`))
     this.#callers = new Callers({ log, newId: () => randomIds.uuid(), read: this.#read })
+  }
+
+  /** Where the journals are. */
+  get directory(): string {
+    const { dir, env, cwd } = this.#options
+    return journalDirectory(dir ?? defaultRoot(env), { project: placeFor(projectName(cwd), undefined) })
   }
 
   async take(request: ClientRequest): Promise<Plan> {
