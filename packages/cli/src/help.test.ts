@@ -30,6 +30,9 @@ it("lists every command with an example", () => {
       unlock     see who holds locks here; break those of machines that are gone
       install    put Strata into another agent: claude-code, pi or opencode
       uninstall  take Strata out of an agent again; its files are as they were
+      wrap       run claude, pi, opencode or any command through the proxy
+      proxy      manage the context of any client, by its base URL
+      doctor     check what strata wrap needs: client, server, cache, disk
       carry      what an agent's context should be after a compaction, as JSON
       mcp        an MCP server: recall and memories for other agents
       sim        start a local server that speaks the Messages API, for tests
@@ -69,6 +72,12 @@ it("lists every command with an example", () => {
                                                    Strata says what it lost
       strata uninstall claude-code                 the settings have the bytes that
                                                    they had before
+      strata wrap claude                           the first time in a project it
+                                                   only observes
+      strata proxy                                 then set the base URL that it
+                                                   prints
+      strata doctor claude                         would strata wrap claude work
+                                                   here?
       strata carry < request.json > answer.json    no model is asked, and nothing is
                                                    written
       claude mcp add strata -- strata mcp          for Claude Code, in this project

@@ -9,7 +9,7 @@ const UPSTREAM = {
 
 export const PROXY = {
   name: "proxy",
-  about: "manage the context of any client of the Messages API, by its base URL",
+  about: "manage the context of any client, by its base URL",
   more: [
     "Listens on this machine until Ctrl-C, and prints the base URL to set. The base URL has a secret in it: keep it to yourself.",
     "A client's requests pass with its own key, prompt and tools. Strata replaces only the messages, where that costs less.",
