@@ -1,6 +1,7 @@
 /** `strata wrap`: a command with the proxy in front of its model, and a bill at the end. Nothing on the machine is changed. */
 import { realpath } from "node:fs/promises"
 import { join } from "node:path"
+import { isatty } from "node:tty"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { printable } from "../display/visible.ts"
@@ -18,7 +19,7 @@ import { type Mode, rememberedMode, rememberMode } from "./project-mode.ts"
 import { wouldHave } from "./would-have.ts"
 
 export const run: Run = async (call) => {
-  const { cwd, env, terminal, stdin } = call
+  const { cwd, env, terminal } = call
   const { own, command } = split(call.args)
   const { values } = readArguments({ ...WRAP, operands: { value: "", least: 0, most: 0 } }, own)
   if (own.some((arg) => arg === "--help" || arg === "-h")) {
@@ -38,9 +39,9 @@ export const run: Run = async (call) => {
   const running = await startRunning({ upstream, mode, log, cwd: directory, env })
   const prepared = await prepare(client, { url: running.url, env, args, inForce })
   try {
-    if (mode === "observe") terminal.complain(`${observing([program, ...args], client !== undefined)}\n`)
+    if (mode === "observe") terminal.complain(`${observing(program)}\n`)
     for (const remark of prepared.remarks) terminal.complain(`${remark}\n`)
-    const hasTerminal = stdin?.isTTY === true
+    const hasTerminal = [0, 1, 2].some((fd) => isatty(fd))
     return await runChild([program, ...prepared.args, ...args], { cwd, env: prepared.env, terminal, hasTerminal })
   } finally {
     await prepared.remove()
@@ -90,8 +91,8 @@ async function modeFor(
   return said ?? (await rememberedMode(project)) ?? "observe"
 }
 
-function observing(command: readonly string[], isKnown: boolean): string {
-  const shown = printable(isKnown ? command[0]! : `-- ${command[0]}`)
+function observing(program: string): string {
+  const shown = printable(CLIENT_NAMES.some((name) => name === program) ? program : `-- ${program} …`)
   return `Strata only observes in this project: nothing is changed. To let it manage the context: strata wrap --manage ${shown}`
 }
 
