@@ -29,6 +29,8 @@ export interface Plan {
   readonly body: string | Buffer | undefined
   /** Why a request that is ours passes untouched, if it does. Sent to the client in the header `strata-passed-through`. */
   readonly passedThrough?: string
+  /** The person does not want it sent. The client gets this sentence as an error, and nothing else is called. */
+  readonly refusal?: string
   /** The whole answer: the message as the API has it, put together from the stream where there was one. Awaited before the client gets the end of the answer. */
   answered(message: Readonly<Record<string, unknown>>): Promise<void>
   /** The server refused it before the first byte of an answer. A body in return is sent at once in its place; the client does not see the refusal. */

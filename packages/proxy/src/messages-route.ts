@@ -40,6 +40,10 @@ export async function answerMessages(passing: Passing, route: MessagesRoute): Pr
     const taken = await take(json, passing, route)
     if (taken.kind === "gone") return "the client went away"
     if (taken.kind === "passed") return await passed(passing, { sent, why: taken.why })
+    if (taken.plan.refusal !== undefined) {
+      sendError(response, { status: 400, type: "invalid_request_error", message: taken.plan.refusal })
+      return "not sent: the person said no"
+    }
     return await new Course(passing, route, taken.plan).run(sent)
   } finally {
     read.giveBack()

@@ -40,6 +40,10 @@ export const WRAP = {
   ],
   operands: { value: "claude|pi|opencode|-- COMMAND…", least: 1, most: Number.POSITIVE_INFINITY },
   options: {
+    ask: {
+      kind: "flag",
+      about: "ask before a request that a pause made expensive, where the command leaves the terminal free",
+    },
     manage: { kind: "flag", about: "let Strata manage the context in this project" },
     observe: { kind: "flag", about: "change nothing; say what Strata would have saved" },
     upstream: {

@@ -1,6 +1,6 @@
 /** The proxy with its conversations in this process: started, announced, and closed in the right order. */
 import { realpath } from "node:fs/promises"
-import { type ConversationStatus, Conversations, newSecret, startProxy } from "@strata/proxy"
+import { type ConversationStatus, Conversations, newSecret, type PauseNotice, startProxy } from "@strata/proxy"
 import type { Call } from "../command.ts"
 import { connectThroughProxy } from "../connection.ts"
 import { type Announcement, announce } from "./announcement.ts"
@@ -10,6 +10,8 @@ export interface RunningOptions extends Pick<Call, "cwd" | "env"> {
   readonly mode: Announcement["mode"]
   readonly port?: number | undefined
   readonly log: (line: string) => void
+  /** Asked before the first request after a pause that cost the server's cache. */
+  readonly onPause?: (notice: PauseNotice) => Promise<boolean>
 }
 
 export interface Running {
@@ -27,10 +29,14 @@ export interface Closed {
   readonly journals: string
 }
 
-export async function startRunning({ upstream, mode, port, log, cwd, env }: RunningOptions): Promise<Running> {
+export async function startRunning({ upstream, mode, port, log, onPause, cwd, env }: RunningOptions): Promise<Running> {
   connectThroughProxy(env) // our own requests go the way that the client's go
   const directory = await realpath(cwd)
-  const manager = new Conversations({ upstream, cwd: directory, env, observe: mode === "observe", log })
+  const manager = new Conversations({
+    ...{ upstream, cwd: directory, env, log },
+    observe: mode === "observe",
+    ...(onPause ? { onPause } : {}),
+  })
   const proxy = await startProxy({
     upstream,
     manager,

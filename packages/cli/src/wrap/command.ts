@@ -15,6 +15,7 @@ import { baseUrlInForce } from "./base-url.ts"
 import { runChild } from "./child.ts"
 import { CLIENT_NAMES, clientOf } from "./client-names.ts"
 import { prepare } from "./clients.ts"
+import { asked, pauses } from "./pauses.ts"
 import { type Mode, rememberedMode, rememberMode } from "./project-mode.ts"
 import { wouldHave } from "./would-have.ts"
 
@@ -36,7 +37,11 @@ export const run: Run = async (call) => {
   const upstream = await upstreamFor(values.upstream, inForce, env)
   const mode = await modeFor(values, { env, directory })
   const log = values.verbose ? (line: string) => terminal.complain(`${line}\n`) : () => {}
-  const running = await startRunning({ upstream, mode, log, cwd: directory, env })
+  // a command without a terminal as its input leaves ours free for a question
+  const isFree = !isatty(0) && isatty(2)
+  const paused = pauses({ terminal, isQuiet: isatty(1) && isatty(0), ask: values.ask && isFree ? asked : undefined })
+  const { onPause } = paused
+  const running = await startRunning({ upstream, mode, log, onPause, cwd: directory, env })
   const prepared = await prepare(client, { url: running.url, env, args, inForce })
   try {
     if (mode === "observe") terminal.complain(`${observing(program)}\n`)
@@ -45,7 +50,7 @@ export const run: Run = async (call) => {
     return await runChild([program, ...prepared.args, ...args], { cwd, env: prepared.env, terminal, hasTerminal })
   } finally {
     await prepared.remove()
-    await report(await running.close(), { cwd: directory, env, terminal, mode })
+    await report(await running.close(), { cwd: directory, env, terminal, mode, pauses: paused.lines() })
   }
 }
 
@@ -96,11 +101,16 @@ function observing(program: string): string {
   return `Strata only observes in this project: nothing is changed. To let it manage the context: strata wrap --manage ${shown}`
 }
 
+interface Reported {
+  readonly mode: Mode
+  readonly pauses: readonly string[]
+}
+
 async function report(
   { rows, journals }: Closed,
-  { cwd, env, terminal, mode }: Pick<Call, "cwd" | "env" | "terminal"> & { readonly mode: Mode },
+  { cwd, env, terminal, mode, pauses }: Pick<Call, "cwd" | "env" | "terminal"> & Reported,
 ): Promise<void> {
-  const lines = [...costLines(rows, terminal)]
+  const lines = [...costLines(rows, terminal), ...pauses]
   if (rows.length > 0) {
     const files = rows.map(({ id }) => join(journals, `${id}.jsonl`))
     if (mode === "observe") lines.push(await wouldHave(files, { cwd, env }))

@@ -33,8 +33,8 @@ export interface ConversationsOptions {
   readonly settings?: SettingsInput
   readonly clock?: NonNullable<ConversationOptions["clock"]>
   readonly log?: (line: string) => void
-  /** Before the first request after a pause that cost the server's cache. */
-  readonly onPause?: (notice: PauseNotice) => void
+  /** Asked before the first request after a pause that cost the server's cache. With `false` the request is not sent. */
+  readonly onPause?: (notice: PauseNotice) => Promise<boolean>
 }
 
 /**

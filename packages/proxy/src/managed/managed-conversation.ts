@@ -28,7 +28,7 @@ export interface ManagedParts {
   /** Keeps the newest request for requests of our own. */
   readonly onRequest: (request: LastRequest) => void
   readonly log: (line: string) => void
-  readonly onPause?: ((notice: PauseNotice) => void) | undefined
+  readonly onPause?: ((notice: PauseNotice) => Promise<boolean>) | undefined
 }
 
 /** The server has forgotten the conversation: what the next request costs, in dollars. */
@@ -135,22 +135,23 @@ export class ManagedConversation {
     const { messages } = await chat.prepare()
     const isAside = how === "aside"
     if (!isAside) this.#good = { messages, listed: list.length }
-    this.#notePause(body)
+    if (!(await this.#mayGoOn(body))) return { refusal: NOT_SENT }
     return { text: bodyWith(body, { messages, writesCache: !isAside }) }
   }
 
-  /** What a request costs after a pause in which the server forgot the conversation, with us and without. */
-  #notePause(body: Body): void {
+  /** After a pause in which the server forgot the conversation, the person learns what this request costs, and may say no. */
+  async #mayGoOn(body: Body): Promise<boolean> {
     const { chat, facts, now, onPause } = this.#parts
     const idle = this.#answeredAt === undefined ? 0 : now().getTime() - this.#answeredAt
     const { lifetime } = marksIn(body)
-    if (!onPause || idle <= LIVES[lifetime]) return
+    if (!onPause || idle <= LIVES[lifetime]) return true
     const writes = (tokens: number) => {
       const cost = costOf(facts, { ...NO_TOKENS, [lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m"]: tokens })
       return cost.known ? cost.dollars : undefined
     }
     const [cost, direct] = [writes(chat.fill().used), writes(this.#direct.tokens)]
-    if (cost !== undefined && direct !== undefined) onPause({ conversation: chat.id, minutes: idle / 60_000, cost, direct })
+    if (cost === undefined || direct === undefined) return true
+    return onPause({ conversation: chat.id, minutes: idle / 60_000, cost, direct })
   }
 
   /** Something of ours failed. What was sent last is still good, and so is what the client added since. */
@@ -169,7 +170,7 @@ export class ManagedConversation {
     return ownMessages(body)
   }
 
-  #plan(request: ClientRequest, { text, passedThrough, end }: Taken): Plan {
+  #plan(request: ClientRequest, { text, passedThrough, refusal, end }: Taken): Plan {
     const { chat, now } = this.#parts
     const sentAt = now().getTime()
     let isEnded = false
@@ -181,8 +182,10 @@ export class ManagedConversation {
     const missed = (message: Message | undefined) => {
       this.#unrecorded = plus(this.#unrecorded, priceOf(message, request.body))
     }
+    if (refusal !== undefined) endOnce()
     return {
       body: text,
+      ...(refusal === undefined ? {} : { refusal }),
       ...(passedThrough === undefined ? {} : { passedThrough }),
       answered: async (message) => {
         if (passedThrough !== undefined)
@@ -270,6 +273,7 @@ export class ManagedConversation {
 
 interface Taken {
   readonly text?: string
+  readonly refusal?: string
   readonly passedThrough?: string
   readonly end: () => void
 }
@@ -279,6 +283,9 @@ const ownMessages = (body: Body) => ({
   text: bodyWith(body, { messages: (body.messages as Messages).map(withoutThinking) }),
   passedThrough: "own-messages",
 })
+
+const NOT_SENT =
+  "The request was not sent, because you said no after the pause. The conversation is as it was. Ask again to send it."
 
 const PATIENCE_MS = 1_500
 
