@@ -1,5 +1,5 @@
-/** Which tool a call was for. The newest response nearly always says it; otherwise the journal does. */
-import { type Block, isToolUse } from "../messages/blocks.ts"
+/** Which call a result is for. The newest response nearly always has it; otherwise the journal does. */
+import { type Block, isToolUse, type ToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import { blockAt, parseAddress } from "../views/record/archive.ts"
 import type { LayerContext } from "./layer.ts"
@@ -7,8 +7,12 @@ import type { LayerContext } from "./layer.ts"
 const UNKNOWN_TOOL = "tool"
 
 export async function toolOf(toolUseId: string, context: LayerContext): Promise<string> {
+  return (await callOf(toolUseId, context))?.name ?? UNKNOWN_TOOL
+}
+
+export async function callOf(toolUseId: string, context: LayerContext): Promise<ToolUse | undefined> {
   const call = callInLastResponse(toolUseId, context) ?? (await callInJournal(toolUseId, context))
-  return call && isToolUse(call) ? call.name : UNKNOWN_TOOL
+  return call && isToolUse(call) ? call : undefined
 }
 
 function callInLastResponse(toolUseId: string, { views }: LayerContext): Block | undefined {

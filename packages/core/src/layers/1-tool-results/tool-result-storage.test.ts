@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { InMemoryProvider, OpenFeature } from "@openfeature/server-sdk"
 import { describe, expect, test } from "vitest"
 import { temporaryRoot } from "../../../test/journal-files.ts"
@@ -23,13 +23,16 @@ const open = (options: Partial<ConversationOptions> = {}) =>
 
 let count = 0
 /** A round in which the tools answer this. Resolves with the ids of the calls. */
-async function round(chat: Conversation, ...results: (readonly [tool: string, content: unknown, id?: string])[]) {
+async function round(
+  chat: Conversation,
+  ...results: (readonly [tool: string, content: unknown, id?: string, input?: unknown])[]
+) {
   const ids = results.map(([, , id]) => id ?? `toolu_${count++}`)
   await chat.add({ role: "user", content: "go on" })
   await chat.record({
     id: `msg_${count++}`,
     model: "claude-opus-4-6",
-    content: results.map(([name], i) => ({ type: "tool_use", id: ids[i], name, input: {} })),
+    content: results.map(([name, , , input = {}], i) => ({ type: "tool_use", id: ids[i], name, input })),
     stop_reason: "tool_use",
     usage: { input_tokens: 10, output_tokens: 5 },
   })
@@ -108,6 +111,32 @@ describe("layer 1", () => {
     const chat = await open()
     await round(chat, ["constructor", LARGE])
     expect(await sentResults(chat)).toEqual([expect.stringContaining("<persisted-output>")])
+  })
+
+  test("L1-2 what a call reads from such a file stays in view, with any tool and a small limit", async () => {
+    const { root, remove } = await temporaryRoot()
+    const settings = { figures: { "tool-result-limit": 8_000 } }
+    const chat = await open({ store: fileStore({ root }), dir: root, settings })
+    const text = LARGE.slice(0, 30_000)
+    await round(chat, ["Bash", text, "toolu_big"])
+    const [shown] = (await sentResults(chat)) as string[]
+    const path = /All of it is in (\S+);/.exec(shown!)![1]!
+    const reads = [
+      ["Bash", { command: `cd / && cat ${path} | head -400` }],
+      ["shell", { command: ["bash", "-lc", `cd '${dirname(path)}'; sed -n 1,90p "${basename(path)}"`] }],
+      ["Bash", { command: `cd ${dirname(path)}\nwc -l \\\n${basename(path)}; x=$(<${basename(path)}); echo "$x"` }],
+      ["exec", { script: `cat <<E\n${basename(path)}\nE` }],
+      ["read", { at: { path: `C:\\tool-results\\${basename(path)}` } }],
+      ["view", { path, view_range: [1, 400] }],
+    ] as const
+    await round(chat, ...reads.map(([tool, input]) => [tool, text, undefined, input] as const))
+    expect(await sentResults(chat)).toEqual(reads.map(() => text))
+    await round(chat, ["Bash", text, undefined, { command: "cat toolu_other.txt" }])
+    expect(await sentResults(chat)).toEqual([expect.stringContaining("<persisted-output>")])
+    await round(chat, ["Bash", LARGE, undefined, { command: `cat ${path} ${path} ${path}` }])
+    expect(await sentResults(chat)).toEqual([expect.stringContaining("<persisted-output>")])
+    await chat.close()
+    await remove()
   })
 
   test("L1-2 a document of text, or blocks that are no text, have a preview, too", async () => {

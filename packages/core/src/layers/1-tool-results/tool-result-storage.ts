@@ -23,11 +23,13 @@ import { MOST_RESULT_CHARACTERS } from "../../settings/flag-client.ts"
 import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
 import { parseAddress } from "../../views/record/archive.ts"
 import type { Layer, LayerContext } from "../layer.ts"
-import { toolOf } from "../tool-of.ts"
+import { callOf, toolOf } from "../tool-of.ts"
 import { cutBefore, mostShown, previewOf } from "./preview.ts"
 
 const PERSISTED = "tool-result-persisted"
 const LONGEST_REASON = 300 // characters of an error that the model sees
+const MOST_READ_BACK = 50_000 // characters: what a call reads from one of our files stays up to here, however small the limit is
+const OUR_FILES = /([\w-]+)\.(?:txt|json)\b/g // `<call>.txt`, `<call>.json`
 
 export interface ToolResultStorageOptions {
   /** Tools that keep their own results short: only a limit set for such a tool by name applies to it. */
@@ -83,13 +85,25 @@ export function toolResultStorage(options: ToolResultStorageOptions = {}): Layer
   async function arrivedResult(result: ToolResult, context: LayerContext): Promise<ArrivedResult> {
     const tool = await toolOf(result.tool_use_id, context)
     const isSelfLimiting = selfLimiting.has(tool)
+    const characters = charactersOf(result)
+    const limit = context.flags.toolResultLimit(tool, isSelfLimiting ? MOST_RESULT_CHARACTERS : undefined)
+    const isReadBack = characters > limit && characters <= MOST_READ_BACK && (await readsBack(result, context))
     return {
       toolUseId: result.tool_use_id,
-      characters: charactersOf(result),
-      limit: context.flags.toolResultLimit(tool, isSelfLimiting ? MOST_RESULT_CHARACTERS : undefined),
-      limitsItself: isSelfLimiting,
+      characters,
+      limit: isReadBack ? MOST_READ_BACK : limit,
+      limitsItself: isSelfLimiting || isReadBack,
     }
   }
+}
+
+/** Whether a call names a file of this layer. Put aside once more, its content could never be seen. */
+async function readsBack({ tool_use_id: id }: ToolResult, context: LayerContext): Promise<boolean> {
+  const { results } = context.views.archive
+  const names = (text: string) => text.matchAll(OUR_FILES).some(([, name]) => results.has(name!))
+  const isNamedIn = (value: unknown): boolean =>
+    typeof value === "object" && value !== null ? Object.values(value).some(isNamedIn) : names(String(value))
+  return isNamedIn((await callOf(id, context))?.input)
 }
 
 interface Decided {
@@ -228,7 +242,7 @@ function notStored({ toolUseId, why, isCut }: NotStored): StrataError {
  * Characters that count against limits. Images do not count: their size in the context does not depend on the length of their encoding,
  * and the media limits apply to them.
  */
-function charactersOf(result: ToolResult): number {
+export function charactersOf(result: ToolResult): number {
   if (typeof result.content === "string") return result.content.length
   return resultBlocks(result).reduce((sum, block) => sum + blockCharacters(block), 0)
 }
