@@ -1,9 +1,10 @@
 /**
  * What an answer uses and the view no longer has, and what it costs to get it back: a call for every block that has it, and the block
- * itself as the result. It stays in view like any other result until the policy removes it again.
+ * itself as the result. It stays in view like any other result until the policy removes it again. A result that was put aside is read
+ * from its file, where a policy says so.
  */
 import type { Block, Entry, Ids, Usage } from "@strata/core"
-import { isText } from "@strata/core/internal/messages/blocks"
+import { isText, isToolResult } from "@strata/core/internal/messages/blocks"
 import { wordsOf } from "./block-words.ts"
 import { InView } from "./in-view.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
@@ -13,7 +14,8 @@ import type { UsedAgain } from "./report.ts"
 import type { SentMessage } from "./server-copy.ts"
 
 const LONGEST_FETCH = 24_000 // characters, about 6,000 tokens: of longer blocks the part around what is needed
-const TOOL = "Recall"
+const RECALL = "Recall"
+const READ = "Read"
 
 /** A block that is needed, and what it is needed for. */
 export interface Missing {
@@ -34,6 +36,8 @@ interface FetchingOptions {
   readonly recalls: boolean
   /** Texts that do not count as in view. */
   readonly isForgotten?: (text: string) => boolean
+  /** Results that are in a file. The whole file is read. Default: none. */
+  readonly isInFile?: (toolUseId: string) => boolean
 }
 
 export class Fetching {
@@ -46,11 +50,17 @@ export class Fetching {
   #inView = 0
   #fetched = 0
   #fetchedTokens = 0
+  #readAgain = 0
 
   readonly #isForgotten: (text: string) => boolean
+  readonly #isInFile: (toolUseId: string) => boolean
 
-  constructor(recording: MeasuredRecording, { recalls, isForgotten = () => false }: FetchingOptions) {
+  constructor(
+    recording: MeasuredRecording,
+    { recalls, isForgotten = () => false, isInFile = () => false }: FetchingOptions,
+  ) {
     this.#isForgotten = isForgotten
+    this.#isInFile = isInFile
     this.#search = recalls ? new OneSearch() : undefined
     this.#recording = recording
     this.#needs = needsOf(recording)
@@ -62,6 +72,7 @@ export class Fetching {
       inView: this.#inView,
       fetched: this.#fetched,
       fetchedTokens: this.#fetchedTokens,
+      readAgain: this.#readAgain,
       ...(this.#search ? { found: this.#found } : {}),
     }
   }
@@ -100,10 +111,15 @@ export class Fetching {
 
   /** The call and its results, as entries. */
   fetched(missing: readonly Missing[], { ids, at, model, usage }: FetchedAt): readonly Entry[] {
-    const calls = missing.map((each) => ({ ...each, id: `replay-${ids.uuid()}`, text: partOf(each) }))
+    const calls = missing.map((each) => {
+      const isRead = isToolResult(each.block) && this.#isInFile(each.block.tool_use_id)
+      const how = isRead ? { name: READ, text: wordsOf(each.block) } : { name: RECALL, text: partOf(each) }
+      return { id: `replay-${ids.uuid()}`, ...how }
+    })
     const common = { timestamp: at.toISOString(), parentUuid: null }
     const results = calls.map(({ id, text }) => ({ type: "tool_result" as const, tool_use_id: id, content: text }))
     this.#fetched += calls.length
+    this.#readAgain += calls.filter(({ name }) => name === READ).length
     for (const result of results) this.#fetchedTokens += Math.round(this.#recording.sizes.estimate(result))
     return [
       {
@@ -114,7 +130,7 @@ export class Fetching {
           role: "assistant",
           id: `replay-${ids.uuid()}`,
           model,
-          content: calls.map(({ id }) => ({ type: "tool_use" as const, id, name: TOOL, input: {} })),
+          content: calls.map(({ id, name }) => ({ type: "tool_use" as const, id, name, input: {} })),
           usage,
         },
       },

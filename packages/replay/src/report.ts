@@ -42,6 +42,8 @@ export interface UsedAgain {
   /** How many blocks had to be fetched for the others, and their tokens. */
   readonly fetched: number
   readonly fetchedTokens: number
+  /** Of these blocks, the results that were read whole from the file they were put aside in. */
+  readonly readAgain: number
   /** Of the names not in view, those that the journal's index finds with one search. Absent where a policy has no index. */
   readonly found?: number
 }
@@ -81,7 +83,7 @@ export interface PolicyRun {
   readonly failures: readonly string[]
 }
 
-export const NOT_USED: UsedAgain = { names: 0, inView: 0, fetched: 0, fetchedTokens: 0 }
+export const NOT_USED: UsedAgain = { names: 0, inView: 0, fetched: 0, fetchedTokens: 0, readAgain: 0 }
 export const NO_COMPACTION: AfterCompaction = {
   changedFiles: 0,
   changedFilesNamed: 0,

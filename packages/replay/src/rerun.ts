@@ -90,6 +90,8 @@ class Rerun {
   readonly #contexts: number[] = []
   readonly #failures: string[] = []
   readonly #fetching: Fetching
+  /** Calls whose results are in files. */
+  readonly #putAside = new Set<string>()
   readonly #after = new AfterCompactions()
   readonly #ownTexts = new OwnTexts()
   readonly #memoryWork = new MemoryWork()
@@ -139,6 +141,7 @@ class Rerun {
     this.#fetching = new Fetching(recording, {
       recalls: policy.recalls ?? false,
       isForgotten: (text) => policy.listsCount === false && this.#ownTexts.isList(text),
+      isInFile: (id) => policy.readsFiles === true && this.#putAside.has(id),
     })
     this.#layers = new LayerPipeline({
       source: "main",
@@ -421,7 +424,10 @@ class Rerun {
       this.#contexts.push(this.#turn)
       this.#ownTexts.add(drafts)
     }
-    for (const draft of drafts) this.#apply(this.#placed(draft))
+    for (const draft of drafts) {
+      if (draft.type === "strata" && draft.subtype === "tool-result-persisted") this.#putAside.add(draft.toolUseId)
+      this.#apply(this.#placed(draft))
+    }
     if (!isCompaction) return
     this.#after.look(drafts, this.#views)
     for (const draft of this.#saidAgain.due(this.#views.context)) this.#apply(this.#placed(draft))

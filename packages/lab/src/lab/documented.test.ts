@@ -38,6 +38,7 @@ function report(policy: string, dollars: number): ReplayReport {
       inView: 983,
       fetched: 0,
       fetchedTokens: 0,
+      readAgain: 0,
       ...(policy === "strata" ? { found: 11 } : {}),
     },
     afterCompaction: {

@@ -28,6 +28,8 @@ export interface LayeredPolicy {
   readonly remembers?: boolean
   /** Whether what left the view can be found with a search. Default: no. */
   readonly recalls?: boolean
+  /** Whether a result put aside is read again from its file, all of it. Default: the part around what is needed is recalled. */
+  readonly readsFiles?: boolean
   /** Whether a name in the list of names after a compaction counts as in view. Default: yes. */
   readonly listsCount?: boolean
   /** Who writes summaries: a fork that reads the conversation from the cache, or a call of its own that sends it again. Default: a fork. */

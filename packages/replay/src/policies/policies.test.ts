@@ -235,6 +235,45 @@ describe("BEY-7 forgetting costs", () => {
     expect(masking.totals.byPurpose.recall).toBeGreaterThan(0)
   })
 
+  test("L1-2 a result put aside is read again where an answer uses what its preview lacks: one request, and all of it", async () => {
+    const lines = (from: number) =>
+      Array.from({ length: 1_000 }, (_, i) => `the line ${from + i} of a long log`).join("\n")
+    const log = `opened by firstName_1\n${lines(0)}\nthen middleName_2 failed\n${lines(1_000)}\nclosed by lastName_3`
+    const answers = [
+      "It begins with firstName_1, and ends with lastName_3.",
+      "The cause is middleName_2.",
+      "Yes, middleName_2.",
+    ]
+    const cached = (read: number, written: number) => ({
+      ...usage(3),
+      ...{ cache_read_input_tokens: read, cache_creation_input_tokens: written },
+    })
+    const built = answers.reduce(
+      (work, answer, i) =>
+        work.say(answer, { usage: i === 0 ? cached(20_000, 25_000) : cached(45_000, i * 100) }).user("Are you sure?"),
+      conversation()
+        .user("Run it.")
+        .call("Bash", { command: "run" }, { usage: cached(0, 20_000) })
+        .result(log),
+    )
+    const aside = (readsFiles: boolean) =>
+      layered({ ...none, name: `reads files: ${readsFiles}`, figures: { "tool-result-limit": 16_000 }, readsFiles })
+    const { reports: found } = await replay(
+      { entries: built.messages, model: MODEL },
+      { policies: [none, aside(true), aside(false)] },
+    )
+    const [everything, read, recalled] = found as readonly [ReplayReport, ReplayReport, ReplayReport]
+    expect(everything.usedAgain).toMatchObject({ fetched: 0, readAgain: 0 })
+    expect(read.usedAgain).toMatchObject({ inView: read.usedAgain.names - 1, fetched: 1, readAgain: 1 })
+    expect(recalled.usedAgain).toMatchObject({ fetched: 1, readAgain: 0 })
+    const asked = read.requests.filter(({ purpose }) => purpose === "recall")
+    expect(asked).toHaveLength(1)
+    expect(asked[0]!.counts.cacheRead).toBeGreaterThan(0.9 * asked[0]!.context) // what came before is cached
+    expect(read.usedAgain.fetchedTokens).toBeGreaterThan(2 * recalled.usedAgain.fetchedTokens)
+    const [, , afterwards] = read.requests.filter(({ purpose }) => purpose === "conversation")
+    expect(afterwards!.context - asked[0]!.context).toBeGreaterThanOrEqual(read.usedAgain.fetchedTokens)
+  })
+
   test("a name that the recorded request did not show either was not needed", async () => {
     const [last, ...before] = entries.toReversed()
     const [boundary, summary] = conversation().boundary().user("Files were read.", { isCompactSummary: true }).messages
