@@ -76,7 +76,8 @@ const managerOf = (sim: Simulator, options: Partial<ConversationsOptions>) =>
     cwd: "/nowhere",
     env: {},
     clock: { now: () => new Date(sim.clock.now()) } as never,
-    settings: { models: { [MODEL]: { window: WINDOW } } },
+    // results stay, so that windows fill
+    settings: { models: { [MODEL]: { window: WINDOW } }, figures: { "tool-result-limit": 50_000 } },
     ...options,
   })
 

@@ -14,10 +14,12 @@ import { Callers } from "@strata/core/internal/conversation/follow/callers"
 import { givenMessages, keepingReader, matched } from "@strata/core/internal/conversation/follow/match"
 import { callerLog } from "@strata/core/internal/journal/file/caller-log"
 import { defaultRoot, journalDirectory } from "@strata/core/internal/journal/file/layout"
+import { MOST_RESULT_CHARACTERS } from "@strata/core/internal/settings/flag-client"
 import { findModel } from "@strata/core/internal/tokens/models"
 import type { ClientRequest, ConversationStatus, Manager, Plan } from "../manager.ts"
 import { asClient, type LastRequest } from "./as-client.ts"
 import { type Client, clientOf, isAside } from "./client-identity.ts"
+import { canReadFiles, FILE_READERS } from "./client-tools.ts"
 import { ManagedConversation, type PauseNotice } from "./managed-conversation.ts"
 import { OtherRequests } from "./other-requests.ts"
 
@@ -41,12 +43,18 @@ export interface ConversationsOptions {
  * What pays in front of a client's server. Notes, memories and second tries of a summary are requests that the client's bill does not show, so they are
  * off. The client says how long caches live.
  */
-const BEHIND_A_CLIENT: SettingsInput = {
+export const BEHIND_A_CLIENT: SettingsInput = {
   cacheLifetime: "5m",
   flush: "never", // the client has every message: after a power cut it sends them again
   switches: { notes: false, "auto-memory": false, "memory-recall": false, dreaming: false },
-  figures: { "audit-coverage": 0, "audit-fabrication": 100 },
+  // 8,000 characters: the cheapest of 8K to 50K by `npm run put-aside`, which counts what is read again. It is the smallest size measured.
+  figures: { "audit-coverage": 0, "audit-fabrication": 100, "tool-result-limit": 8_000 },
+  // what shows files cuts itself, and shows what was put aside
+  toolResultLimits: Object.fromEntries(FILE_READERS.map((name) => [name, MOST_RESULT_CHARACTERS])),
 }
+
+/** A model that cannot read files would never see what is in them. */
+const KEEPS_RESULTS: SettingsInput = { switches: { "tool-result-storage": false } }
 
 const MOST_CLOSED = 1_000 // rows that the status still shows
 const MOST_OPEN = 100 // conversations; others are opened again when they are asked for
@@ -54,7 +62,9 @@ const MOST_OPEN = 100 // conversations; others are opened again when they are as
 interface Open {
   readonly chat: Conversation
   readonly managed: ManagedConversation
+  /** What it was opened with. */
   readonly model: string
+  readonly readsFiles: boolean
 }
 
 export class Conversations implements Manager {
@@ -144,22 +154,23 @@ export class Conversations implements Manager {
 
   async #opened(id: string, asked: Asked): Promise<Open> {
     const model = String(asked.request.body.model)
+    const readsFiles = canReadFiles(asked.request.body)
     const known = await this.#open.get(id)?.catch(() => undefined)
-    if (known && known.model === model) {
+    if (known && known.model === model && known.readsFiles === readsFiles) {
       const opening = this.#open.get(id)!
       this.#open.delete(id) // the newest is last
       this.#open.set(id, opening)
       return known
     }
     if (known) await this.#close(id)
-    const opening = this.#openOne(id, { ...asked, model })
+    const opening = this.#openOne(id, { ...asked, model, readsFiles })
     this.#open.set(id, opening)
     opening.catch(() => this.#open.delete(id))
     await this.#makeRoom()
     return opening
   }
 
-  async #openOne(id: string, { request, client, model }: Asked & { readonly model: string }): Promise<Open> {
+  async #openOne(id: string, { request, client, model, readsFiles }: ToOpen): Promise<Open> {
     const { upstream, cwd, env, dir, observe = false, settings, clock, log = () => undefined } = this.#options
     this.#last.set(id, request)
     const off = observe ? { off: true } : {}
@@ -171,7 +182,7 @@ export class Conversations implements Manager {
       env,
       betas: betasIn(request),
       cacheBreakpoints: false,
-      settings: merged(BEHIND_A_CLIENT, settings, off),
+      settings: merged(BEHIND_A_CLIENT, settings, readsFiles ? {} : KEEPS_RESULTS, off),
       ...(dir ? { dir } : {}),
       ...(clock ? { clock } : {}),
     })
@@ -189,7 +200,7 @@ export class Conversations implements Manager {
       log,
       onPause: this.#options.onPause,
     })
-    return { chat, managed, model }
+    return { chat, managed, model, readsFiles }
   }
 
   async #makeRoom(): Promise<void> {
@@ -216,6 +227,8 @@ interface Asked {
   readonly client: Client
 }
 
+type ToOpen = Asked & Pick<Open, "model" | "readsFiles">
+
 const factsOf = (chat: Conversation, model: string): ModelFacts => findModel(model, chat.settings.values.models).facts
 
 function betasIn({ headers }: ClientRequest): string[] {
@@ -227,9 +240,15 @@ function betasIn({ headers }: ClientRequest): string[] {
     .filter((beta) => beta !== "")
 }
 
-/** Switches and figures one by one, everything else as the last one says. */
+/** Switches, figures and limits one by one, everything else as the last one says. */
 function merged(...settings: readonly (SettingsInput | undefined)[]): SettingsInput {
   const all = settings.filter((each) => each !== undefined)
-  const together = (part: "switches" | "figures") => Object.assign({}, ...all.map((each) => each[part]))
-  return { ...Object.assign({}, ...all), switches: together("switches"), figures: together("figures") }
+  const together = (part: "switches" | "figures" | "toolResultLimits") =>
+    Object.assign({}, ...all.map((each) => each[part]))
+  return {
+    ...Object.assign({}, ...all),
+    switches: together("switches"),
+    figures: together("figures"),
+    toolResultLimits: together("toolResultLimits"),
+  }
 }

@@ -25,7 +25,7 @@ let count = 0
 /** A round in which the tools answer this. Resolves with the ids of the calls. */
 async function round(
   chat: Conversation,
-  ...results: (readonly [tool: string, content: unknown, id?: string, input?: unknown])[]
+  ...results: (readonly [tool: string, content: unknown, id?: string | undefined, input?: unknown])[]
 ) {
   const ids = results.map(([, , id]) => id ?? `toolu_${count++}`)
   await chat.add({ role: "user", content: "go on" })
