@@ -1,0 +1,39 @@
+/** What the proxy does with a recorded conversation, with other sizes from which results are put aside. */
+import { toolResultStorage } from "@strata/core/internal/layers/1-tool-results/tool-result-storage"
+import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
+import { compaction } from "@strata/core/internal/layers/4-compaction/compaction"
+import { offline } from "@strata/core/internal/layers/4-compaction/summarise/offline"
+import { FILE_READERS } from "@strata/proxy/internal/managed/client-tools"
+import { BEHIND_A_CLIENT } from "@strata/proxy/internal/managed/conversations"
+import { NOTHING } from "@strata/replay/internal/policies/clearing-only"
+import { layered } from "@strata/replay/internal/policies/layered"
+
+/** In characters, as the flags `tool-result-limit` and `tool-result-preview`. */
+export interface Sizes {
+  readonly limit: number
+  readonly preview: number
+}
+
+/** The client alone: what it sent, and its own compactions without the price of their summaries. */
+export const DIRECT = NOTHING
+
+export const nameOf = ({ limit, preview }: Sizes): string => `from ${limit}, preview ${preview}`
+
+/** The layers of `openConversation` with the settings of the proxy. The client places the cache marks, and no request keeps them warm. */
+export const behindAClient = (sizes: Sizes) =>
+  layered({
+    name: nameOf(sizes),
+    about: `Strata behind a client, with results of more than ${sizes.limit} characters put aside.`,
+    layers: ({ background }) => [
+      toolResultStorage({ limitsItself: FILE_READERS }),
+      microcompaction({ serverClears: false }),
+      compaction({ offline: offline(), background }),
+    ],
+    settings: { cacheLifetime: BEHIND_A_CLIENT.cacheLifetime!, switches: BEHIND_A_CLIENT.switches! },
+    figures: {
+      ...BEHIND_A_CLIENT.figures,
+      "tool-result-limit": sizes.limit,
+      "tool-result-preview": sizes.preview,
+    },
+    readsFiles: true,
+  })
