@@ -1,4 +1,4 @@
-/** Large results behind the proxy: put aside where the model can read the file, and only there. */
+/** Large results through the proxy: put aside where the model can read the file, and only there. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { isAbsolute, join } from "node:path"

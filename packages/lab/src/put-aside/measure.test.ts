@@ -21,6 +21,7 @@ test("BEY-7 how many results a model may read again before a smaller size costs 
   // eight results save 0.005 each. Reading one again loses that and costs 0.005
   expect(breakEven(rows[0]!, rows)).toBeCloseTo(0.5)
   expect(breakEven(large, rows)).toBeUndefined()
+  expect(breakEven({ ...rows[0]!, cost: 1.5 }, rows)).toBe(0)
 })
 
 test("BEY-7 a smaller size puts more aside and costs less; what a name needs is read again", async () => {

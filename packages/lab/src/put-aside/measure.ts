@@ -98,7 +98,7 @@ export function breakEven(row: Row, rows: readonly Row[]): number | undefined {
   const results = larger ? row.putAside - larger.putAside - (row.readAgain - larger.readAgain) : 0
   if (!larger || results <= 0 || row.fetched === 0) return undefined
   const saved = (larger.cost - row.cost) / results
-  return Math.max(0, saved / (saved + row.fetching / row.fetched))
+  return saved <= 0 ? 0 : saved / (saved + row.fetching / row.fetched)
 }
 
 const MOST_LOST = 0.01 // of what is used again: the most that a smaller size may take out of view

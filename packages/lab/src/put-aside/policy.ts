@@ -23,7 +23,7 @@ export const nameOf = ({ limit, preview }: Sizes): string => `from ${limit}, pre
 export const behindAClient = (sizes: Sizes) =>
   layered({
     name: nameOf(sizes),
-    about: `Strata behind a client, with results of more than ${sizes.limit} characters put aside.`,
+    about: `Strata through the proxy, with results of more than ${sizes.limit} characters put aside.`,
     layers: ({ background }) => [
       toolResultStorage({ limitsItself: FILE_READERS }),
       microcompaction({ serverClears: false }),
