@@ -3,6 +3,10 @@
  * prints a table. A client that cannot be installed is a row that says so.
  *
  *     npm run clients -- [--only NAME[@VERSION]]… [--json] [--keep] [--in DIRECTORY]
+ *     npm run clients -- --proxy [--only NAME[@VERSION]]… [--case TEXT] [--observe] [--keep] [--in DIRECTORY]
+ *
+ * With `--proxy` each client does the same long work directly and through the proxy, with `--observe` also through one that only observes.
+ * The table compares refusals, answers and cost.
  *
  * It needs a registry, about 3 GB on disk and half an hour. No key is used, and nothing outside the directory is written. A directory
  * that you give stays, and what is installed there is not installed again.
@@ -12,7 +16,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { install } from "./clients/install.ts"
-import { CLIENTS, type Client } from "./clients/list.ts"
+import { CLIENTS } from "./clients/list.ts"
+import { CASES } from "./clients/proxied/cases.ts"
+import { tryProxied } from "./clients/proxied/try-proxied.ts"
 import { clientsTable } from "./clients/table.ts"
 import { type Row, tryClient } from "./clients/try-client.ts"
 
@@ -22,47 +28,69 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
     in: { type: "string" },
+    proxy: { type: "boolean", default: false },
+    observe: { type: "boolean", default: false },
+    case: { type: "string" },
   },
 })
 const keeps = values.keep || values.in !== undefined
-const wanted = CLIENTS.filter((client) => values.only?.some((only) => isMeant(only, client)) ?? true)
-if (wanted.length === 0) {
-  const names = [...new Set(CLIENTS.map(({ name }) => name))]
-  console.error(`No client has this name. The clients are: ${names.join(", ")}.`)
+const chosen = <T extends Named>(all: readonly T[]): readonly T[] => {
+  const wanted = all.filter((each) => values.only?.some((only) => isMeant(only, each)) ?? true)
+  if (wanted.length > 0) return wanted
+  console.error(`No client has this name. The clients are: ${[...new Set(all.map(nameOf))].join(", ")}.`)
   process.exit(2)
 }
 
 const root = values.in ?? mkdtempSync(join(tmpdir(), "strata-clients-"))
 mkdirSync(root, { recursive: true })
-const rows: Row[] = []
-for (const client of wanted) {
-  const { name, packages } = client
-  console.error(`${name}: installing ${packages.join(" ")}`)
-  const newest = await install(root, packages)
-  const installed = typeof newest === "string" && client.otherwise ? await install(root, client.otherwise) : newest
-  if (typeof installed === "string") {
-    rows.push({
-      client: name,
-      version: /(?<=.)@([^/@]+)$/.exec(packages[0]!)?.[1] ?? "latest",
-      task: "its installation",
-      result: installed,
-      works: false,
-    })
-    continue
-  }
-  const { directory, version } = installed
-  console.error(`${name} ${version}: ${client.steps.map(({ what }) => what).join(", ")}`)
-  rows.push(...(await tryClient({ client, version, installed: directory, root })))
-  if (!keeps) rmSync(directory, { recursive: true, force: true })
-}
-console.log(values.json ? JSON.stringify(rows, null, 2) : clientsTable(rows))
+if (values.proxy) {
+  const cases = chosen(CASES).filter(({ what }) => values.case === undefined || what === values.case)
+  process.exitCode = (await tryProxied({ cases, root, observes: values.observe })) ? 0 : 1
+} else await tryAll()
 if (keeps) console.error(`kept: ${root}`)
 else rmSync(root, { recursive: true, force: true })
-process.exitCode = rows.every(({ works }) => works) ? 0 : 1
+
+async function tryAll(): Promise<void> {
+  const rows: Row[] = []
+  for (const client of chosen(CLIENTS)) {
+    const { name, packages } = client
+    console.error(`${name}: installing ${packages.join(" ")}`)
+    const newest = await install(root, packages)
+    const installed = typeof newest === "string" && client.otherwise ? await install(root, client.otherwise) : newest
+    if (typeof installed === "string") {
+      rows.push({
+        client: name,
+        version: /(?<=.)@([^/@]+)$/.exec(packages[0]!)?.[1] ?? "latest",
+        task: "its installation",
+        result: installed,
+        works: false,
+      })
+      continue
+    }
+    const { directory, version } = installed
+    console.error(`${name} ${version}: ${client.steps.map(({ what }) => what).join(", ")}`)
+    rows.push(...(await tryClient({ client, version, installed: directory, root })))
+    if (!keeps) rmSync(directory, { recursive: true, force: true })
+  }
+  console.log(values.json ? JSON.stringify(rows, null, 2) : clientsTable(rows))
+  process.exitCode = rows.every(({ works }) => works) ? 0 : 1
+}
+
+interface Named {
+  readonly name?: string
+  readonly client?: string
+  readonly packages: readonly string[]
+}
 
 /** `pi`, or `claude-code@2.1.300`. */
-function isMeant(only: string, { name, packages }: Client): boolean {
+function isMeant(only: string, each: Named): boolean {
   const [wantedName = "", version] = only.split("@")
   const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, "")
-  return plain(wantedName) === plain(name) && (version === undefined || packages[0]!.endsWith(`@${version}`))
+  return (
+    plain(wantedName) === plain(nameOf(each)) && (version === undefined || each.packages[0]!.endsWith(`@${version}`))
+  )
+}
+
+function nameOf({ name, client }: Named): string {
+  return name ?? client ?? ""
 }

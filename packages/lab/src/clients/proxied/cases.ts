@@ -1,0 +1,106 @@
+/** The cases: each client in front of windows of both sizes, with pauses and without. */
+import { join } from "node:path"
+import type { Place } from "../step.ts"
+import type { Case } from "./case.ts"
+import { agentSdk, claudeCode, compactedCourse, longCourse, opencode, pi, plainSdk } from "./courses.ts"
+import { AGENT_SDK_PROGRAM, PLAIN_PROGRAM } from "./programs.ts"
+
+const PAUSE_MINUTES = 10 // longer than a cache lives
+const CLEARLY_CHEAPER = 0.75
+const NOT_DEARER = 1
+
+const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" }
+const COMPACTS_AT_200K = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "200000" }
+
+type Kind = Pick<Case, "what" | "pauseMinutes" | "goal">
+const MILLION: Kind = { what: "1M", pauseMinutes: 0, goal: CLEARLY_CHEAPER }
+const MILLION_PAUSES: Kind = { what: "1M, pauses", pauseMinutes: PAUSE_MINUTES, goal: CLEARLY_CHEAPER }
+const SMALL: Kind = { what: "200K", pauseMinutes: 0, goal: NOT_DEARER }
+const SMALL_PAUSES: Kind = { what: "200K, pauses", pauseMinutes: PAUSE_MINUTES, goal: CLEARLY_CHEAPER }
+const BY_HAND: Kind = { what: "/compact", pauseMinutes: 0, goal: NOT_DEARER }
+
+/** Each version with a model that it knows. `isMillion`: its window for it. */
+const CLAUDE_CODES = [
+  { version: "latest", model: "claude-opus-5-5", isMillion: true },
+  { version: "2.1.250", model: "claude-opus-5", isMillion: true },
+  { version: "2.1.100", model: "claude-opus-4-6", isMillion: false },
+  { version: "2.0.77", model: "claude-opus-4-5", isMillion: false },
+] as const
+
+const claudeCodeCases = CLAUDE_CODES.flatMap(({ version, model, isMillion }): readonly Case[] => {
+  const starts = claudeCode(model)
+  const common = { client: "Claude Code", packages: [`@anthropic-ai/claude-code@${version}`] }
+  const long = (kind: Kind, env = {}): Case => ({
+    ...common,
+    ...kind,
+    prompts: longCourse(starts),
+    env: { ...QUIET, ...env },
+  })
+  return [
+    ...(isMillion ? [long(MILLION), long(MILLION_PAUSES)] : []),
+    ...[long(SMALL, COMPACTS_AT_200K), long(SMALL_PAUSES, COMPACTS_AT_200K)],
+    { ...common, ...BY_HAND, prompts: compactedCourse(starts), env: QUIET },
+  ]
+})
+
+const programFile = (source: string) => (place: Place) => ({ [join(place.installed, "program.js")]: source })
+
+const plain = (kind: Kind, env = {}): Case => ({
+  client: "Anthropic SDK",
+  packages: ["@anthropic-ai/sdk@latest", "zod"],
+  prompts: longCourse(plainSdk),
+  files: programFile(PLAIN_PROGRAM),
+  ...kind,
+  env: { MODEL: "claude-opus-5-5", ...env },
+})
+
+const agent = (kind: Kind, env = {}): Case => ({
+  client: "Agent SDK",
+  packages: ["@anthropic-ai/claude-agent-sdk"],
+  prompts: longCourse(agentSdk),
+  files: programFile(AGENT_SDK_PROGRAM),
+  ...kind,
+  env: { ...QUIET, MODEL: "claude-opus-5-5", ...env },
+})
+
+const piCase = (kind: Kind, reserveTokens: number): Case => ({
+  client: "pi",
+  packages: ["@earendil-works/pi-coding-agent"],
+  otherwise: ["@earendil-works/pi-coding-agent@0.87.1"],
+  prompts: longCourse(pi),
+  files: ({ home, url }) => ({
+    [join(home, ".pi/agent/models.json")]: JSON.stringify({ providers: { anthropic: { baseUrl: url } } }),
+    [join(home, ".pi/agent/settings.json")]: JSON.stringify({
+      compaction: { reserveTokens, keepRecentTokens: 20_000 },
+    }),
+  }),
+  env: { PI_OFFLINE: "1" },
+  ...kind,
+})
+
+const opencodeCase = (kind: Kind, models = {}): Case => ({
+  client: "opencode",
+  packages: ["opencode-ai"],
+  otherwise: ["opencode-ai@1.18.18"],
+  prompts: longCourse(opencode),
+  files: ({ home, url }) => ({
+    [join(home, ".config/opencode/opencode.json")]: JSON.stringify({
+      provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: "sk-simulator" }, models } },
+      autoupdate: false,
+      share: "disabled",
+    }),
+  }),
+  ...kind,
+})
+
+const SMALL_IN_OPENCODE = { "claude-opus-4-6": { limit: { context: 200_000, output: 8_000 } } }
+
+export const CASES: readonly Case[] = [
+  ...claudeCodeCases,
+  plain(MILLION, { MARKS: "1" }),
+  plain(MILLION_PAUSES, { MARKS: "1" }),
+  plain({ ...MILLION, what: "1M, no marks" }),
+  ...[agent(MILLION), agent(MILLION_PAUSES), agent(SMALL, COMPACTS_AT_200K)],
+  ...[piCase(MILLION, 16_000), piCase(MILLION_PAUSES, 16_000), piCase(SMALL, 800_000)],
+  ...[opencodeCase(MILLION), opencodeCase(MILLION_PAUSES), opencodeCase(SMALL, SMALL_IN_OPENCODE)],
+]

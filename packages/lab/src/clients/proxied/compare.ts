@@ -1,0 +1,37 @@
+/** One case in all ways, and what they have in common. */
+import { type Outcome, type Running, runCase } from "./run-case.ts"
+
+/** One row of the table. */
+export interface Compared {
+  readonly client: string
+  readonly version: string
+  readonly what: string
+  readonly goal: number
+  readonly direct: Outcome
+  readonly proxy: Outcome
+  readonly observe?: Outcome
+}
+
+export async function compare(running: Omit<Running, "way">, { observes }: { readonly observes: boolean }) {
+  const { case: each, version } = running
+  const direct = await runCase({ ...running, way: "direct" })
+  const observe = observes ? await runCase({ ...running, way: "observe" }) : undefined
+  const proxy = await runCase({ ...running, way: "proxy" })
+  const { client, what, goal } = each
+  return { client, version, what, goal, direct, proxy, ...(observe ? { observe } : {}) } satisfies Compared
+}
+
+const EXACTLY = 0.0005
+
+/** What is not as it should be. */
+export function faultsOf({ direct, proxy, observe, goal }: Compared): readonly string[] {
+  const faults: string[] = []
+  for (const [name, { failure }] of Object.entries({ direct, proxy, ...(observe && { observe }) }))
+    if (failure !== undefined) faults.push(`${name} ends early: ${failure}`)
+  if (proxy.refused.length > direct.refused.length) faults.push(`refused: ${proxy.refused[0]}`)
+  if (proxy.answers.join("\n") !== direct.answers.join("\n")) faults.push("the answers differ")
+  const ratio = proxy.dollars / direct.dollars
+  if (ratio > goal) faults.push(`costs ${ratio.toFixed(2)}, more than ${goal}`)
+  if (observe && Math.abs(observe.dollars / direct.dollars - 1) > EXACTLY) faults.push("observing costs something")
+  return [...faults, ...[...proxy.problems, ...(observe?.problems ?? [])].slice(0, 3)]
+}

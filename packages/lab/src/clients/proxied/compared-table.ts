@@ -1,0 +1,33 @@
+/** The table of the clients that were tried through the proxy. */
+import { type Compared, faultsOf } from "./compare.ts"
+
+const HEADINGS = ["client", "version", "case", "requests", "refused", "answers", "direct", "proxy", "observe"]
+const MORE = ["client compacts", "ours", "conversations", "result"]
+
+/** Where a cell has two figures, the first is direct, the second through the proxy. */
+export function comparedTable(rows: readonly Compared[]): string {
+  const headings = [...HEADINGS, ...MORE]
+  const cells = rows.map(cellsOf)
+  const widths = headings.map((heading, column) => Math.max(heading.length, ...cells.map((row) => row[column]!.length)))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join("  ")
+      .trimEnd()
+  return [line(headings), line(widths.map((width) => "-".repeat(width))), ...cells.map(line)].join("\n")
+}
+
+function cellsOf(row: Compared): readonly string[] {
+  const { client, version, what, direct, proxy, observe } = row
+  const share = (dollars: number) => (dollars / direct.dollars).toFixed(2)
+  const faults = faultsOf(row)
+  return [
+    ...[client, version, what, `${direct.requests}/${proxy.requests}`],
+    `${direct.refused.length}/${proxy.refused.length}`,
+    direct.answers.join("\n") === proxy.answers.join("\n") ? `${direct.answers.length} equal` : "differ",
+    ...[`$${direct.dollars.toFixed(2)}`, share(proxy.dollars), observe ? share(observe.dollars) : ""],
+    ...[`${direct.compactions.client}/${proxy.compactions.client}`, `${proxy.compactions.ours}`],
+    `${proxy.conversations}`,
+    faults.length === 0 ? "works" : faults.join("; ").slice(0, 300),
+  ]
+}

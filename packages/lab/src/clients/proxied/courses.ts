@@ -1,0 +1,108 @@
+/** The prompts of each client: the same work, each prompt in a process of its own, with a fork on the way. */
+import { globSync } from "node:fs"
+import { join } from "node:path"
+import type { Done, Place } from "../step.ts"
+import type { Prompt } from "./case.ts"
+import { PORT } from "./reading-brain.ts"
+
+const FIRST = `Read the parts of this project one by one. ${PORT}`
+const GO_ON = "Go on with the next parts."
+const CALLS = 8 // for each prompt
+const PROMPTS = 6
+const FORK_AFTER = 4
+
+/** How a client is started: for the first prompt, to go on, and in a copy. */
+export interface Starts {
+  readonly first: (place: Place, words: string) => readonly string[]
+  readonly goOn: (place: Place, words: string, first: Done) => readonly string[]
+  readonly fork?: (place: Place, words: string, first: Done) => readonly string[]
+  /** Compacts by hand. */
+  readonly compact?: (place: Place, first: Done) => readonly string[]
+}
+
+/** Several windows of work. */
+export function longCourse({ first, goOn, fork }: Starts): readonly Prompt[] {
+  const prompt = (at: number): Prompt => ({
+    what: `prompt ${at + 1}`,
+    calls: CALLS,
+    command: (place, [begun]) => (at === 0 ? first(place, FIRST) : goOn(place, `${GO_ON} (${at + 1})`, begun!)),
+  })
+  const prompts = Array.from({ length: PROMPTS }, (_, at) => prompt(at))
+  if (!fork) return prompts
+  const copy: Prompt = {
+    what: "a fork",
+    calls: 2,
+    command: (place, [begun]) => fork(place, "Read two more parts.", begun!),
+    forks: true,
+  }
+  return prompts.toSpliced(FORK_AFTER, 0, copy)
+}
+
+/** A compaction by hand in the middle. */
+export function compactedCourse(starts: Starts): readonly Prompt[] {
+  const [one, two, ...others] = longCourse(starts).filter(({ forks }) => !forks)
+  const compaction: Prompt = {
+    what: "a compaction by hand",
+    calls: 0,
+    command: (place, [begun]) => starts.compact!(place, begun!),
+    isSilent: true,
+  }
+  return [one!, two!, compaction, ...others.slice(0, 2)]
+}
+
+const bin = ({ installed }: Place, name: string) => join(installed, "node_modules", ".bin", name)
+const sessionIn = ({ stdout }: Done): string => /"session_id":"([\w-]+)"/.exec(stdout)?.[1] ?? ""
+
+export function claudeCode(model: string): Starts {
+  const said = (place: Place, words: string, ...more: readonly string[]) => [
+    ...[bin(place, "claude"), "-p", words, "--output-format", "json", "--model", model, "--allowedTools", "Bash"],
+    ...more,
+  ]
+  return {
+    first: (place, words) => said(place, words),
+    goOn: (place, words, first) => said(place, words, "--resume", sessionIn(first)),
+    fork: (place, words, first) => said(place, words, "--resume", sessionIn(first), "--fork-session"),
+    compact: (place, first) => said(place, "/compact Keep the port.", "--resume", sessionIn(first)),
+  }
+}
+
+const program = (place: Place, ...words: readonly string[]) => [
+  process.execPath,
+  join(place.installed, "program.js"),
+  ...words,
+]
+
+export const agentSdk: Starts = {
+  first: (place, words) => program(place, words),
+  goOn: (place, words, first) => program(place, words, sessionIn(first)),
+  fork: (place, words, first) => program(place, words, sessionIn(first), "fork"),
+}
+
+/** Its list is a file: a copy of it is a fork. */
+export const plainSdk: Starts = {
+  first: (place, words) => program(place, words, "list.json"),
+  goOn: (place, words) => program(place, words, "list.json"),
+  fork: (place, words) => program(place, words, "list.json", "copy.json"),
+}
+
+export const pi: Starts = {
+  first: (place, words) => piSaid(place, words),
+  goOn: (place, words) => piSaid(place, words, "-c"),
+  fork: (place, words) =>
+    piSaid(place, words, "--fork", globSync(join(place.home, ".pi/agent/sessions/*/*.jsonl"))[0] ?? ""),
+}
+
+const piSaid = (place: Place, words: string, ...more: readonly string[]) => [
+  ...[bin(place, "pi"), "-p", "--mode", "json", "--offline", "--provider", "anthropic", "--model", "claude-opus-4-6"],
+  ...[...more, words],
+]
+
+const opencodeSaid = (place: Place, words: string, ...more: readonly string[]) => [
+  ...[bin(place, "opencode"), "run", "--format", "json", "-m", "anthropic/claude-opus-4-6"],
+  ...[...more, words],
+]
+
+export const opencode: Starts = {
+  first: (place, words) => opencodeSaid(place, words),
+  goOn: (place, words) => opencodeSaid(place, words, "-c"),
+}

@@ -1,0 +1,161 @@
+/** Takes a client through a case in one way, against a simulator of its own. */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { Conversations, newSecret, startProxy } from "@strata/proxy"
+import { type Simulator, startSimulator } from "@strata/sim"
+import { runChild } from "../child.ts"
+import { lastLine } from "../install.ts"
+import type { Done, Place } from "../step.ts"
+import type { Case } from "./case.ts"
+import { answersIn, PARTS, type ReadingBrain, readingBrain } from "./reading-brain.ts"
+
+const PROMPT_TIMEOUT_MS = 4 * 60_000
+const MINUTE_MS = 60_000
+/** Lines of the proxy's log that say nothing special. */
+const AS_PLANNED = /^\S+ \S+ \d{3}(?:, (?:replaced|watched))?$/
+
+export type Way = "direct" | "observe" | "proxy"
+
+/** What became of it. */
+export interface Outcome {
+  readonly requests: number
+  /** By the server: also what the proxy then sent in another form. */
+  readonly refused: readonly string[]
+  readonly answers: readonly string[]
+  /** Why the course ended early. */
+  readonly failure?: string
+  readonly dollars: number
+  readonly compactions: ReadingBrain["summaries"]
+  readonly conversations: number
+  /** Requests of conversations that the proxy sent as they were, and what it logged. */
+  readonly problems: readonly string[]
+}
+
+export interface Running {
+  readonly case: Case
+  readonly way: Way
+  readonly installed: string
+  readonly version: string
+  /** Emptied before each way, so that all have the same paths. */
+  readonly directory: string
+}
+
+export async function runCase({ case: each, way, installed, version, directory }: Running): Promise<Outcome> {
+  const brain = readingBrain()
+  const simulator = await startSimulator({ brain, bindThinking: "error" })
+  const problems: string[] = []
+  const door = way === "direct" ? directDoor(simulator) : await proxyDoor(simulator, { way, directory, problems })
+  try {
+    const { work, place } = prepared(directory, { installed, url: door.url })
+    writeAll({ ...inside(work, PARTS), ...each.files?.(place) })
+    const done: Done[] = []
+    const answers: string[] = []
+    let failure: string | undefined
+    for (const prompt of each.prompts) {
+      brain.begin(prompt.calls)
+      const { code, stdout, stderr } = await runChild(prompt.command(place, done), {
+        cwd: work,
+        env: {
+          ...{ HOME: place.home, TMPDIR: work, ANTHROPIC_BASE_URL: place.url, ANTHROPIC_API_KEY: "sk-simulator" },
+          ...each.env,
+        },
+        timeoutMs: PROMPT_TIMEOUT_MS,
+      })
+      writeAll(inside(directory, { [`outputs/${way}-${done.length + 1}.txt`]: `${stdout}\n---\n${stderr}` }))
+      const said = answersIn(stdout)
+      if (code !== 0 || (said.length === 0 && !prompt.isSilent)) {
+        failure = `${prompt.what}: ${lastLine(stderr || stdout)}`
+        break
+      }
+      answers.push(...said)
+      done.push({ stdout, version, forked: prompt.forks ?? false })
+      simulator.clock.advance(each.pauseMinutes * MINUTE_MS)
+    }
+    const conversations = await door.close()
+    return {
+      requests: simulator.log.filter(({ path }) => path === "/v1/messages").length,
+      refused: refusals(simulator),
+      answers,
+      ...(failure === undefined ? {} : { failure }),
+      dollars: simulator.stats().total.dollars,
+      compactions: brain.summaries,
+      conversations,
+      problems,
+    }
+  } finally {
+    await door.close()
+    await simulator.close()
+  }
+}
+
+interface Door {
+  readonly url: string
+  /** How many conversations there were. */
+  close(): Promise<number>
+}
+
+const directDoor = (simulator: Simulator): Door => ({
+  url: simulator.url,
+  close: async () => 0,
+})
+
+const refusals = ({ log }: Simulator): readonly string[] =>
+  log.filter(({ path, status }) => path === "/v1/messages" && status >= 400).map(({ error }) => error ?? "")
+
+interface Behind {
+  readonly way: Way
+  readonly directory: string
+  readonly problems: string[]
+}
+
+async function proxyDoor(simulator: Simulator, { way, directory, problems }: Behind): Promise<Door> {
+  const { url: upstream, clock } = simulator
+  const dir = join(directory, "strata")
+  rmSync(dir, { recursive: true, force: true })
+  const manager = new Conversations({
+    upstream,
+    cwd: join(directory, "work"),
+    env: {},
+    dir,
+    observe: way === "observe",
+    clock: { now: () => new Date(clock.now()) } as never,
+    log: (line) => problems.push(line),
+  })
+  const onLog = (line: string) => {
+    if (!AS_PLANNED.test(line)) problems.push(line)
+  }
+  const proxy = await startProxy({ upstream, manager, secret: newSecret(), onLog })
+  let conversations: number | undefined
+  return {
+    url: proxy.url,
+    async close() {
+      if (conversations !== undefined) return conversations
+      const rows = await manager.status()
+      writeAll(inside(directory, { [`outputs/${way}-status.json`]: JSON.stringify(rows, null, 2) }))
+      conversations = rows.length
+      await proxy.close()
+      await manager.close()
+      return conversations
+    },
+  }
+}
+
+function prepared(directory: string, { installed, url }: Pick<Place, "installed" | "url">) {
+  const work = join(directory, "work")
+  const place: Place = { installed, home: join(directory, "home"), url }
+  for (const path of [work, place.home]) {
+    rmSync(path, { recursive: true, force: true })
+    mkdirSync(path, { recursive: true })
+  }
+  return { work, place }
+}
+
+const inside = (directory: string, files: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(files).map(([name, text]) => [join(directory, name), text]))
+
+function writeAll(files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+}
