@@ -10,6 +10,9 @@ import type { Case } from "./case.ts"
 import { answersIn, PARTS, type ReadingBrain, readingBrain } from "./reading-brain.ts"
 
 const PROMPT_TIMEOUT_MS = 4 * 60_000
+/** Time passes in steps, so that what is due on the way happens on the way. */
+const STEP_MS = 15_000
+const TYPING_MS = 30_000 // before a prompt
 const MINUTE_MS = 60_000
 /** Lines of the proxy's log that say nothing special. */
 const AS_PLANNED = /^\S+ \S+ \d{3}(?:, (?:replaced|watched))?$/
@@ -42,7 +45,8 @@ export interface Running {
 
 export async function runCase({ case: each, way, installed, version, directory }: Running): Promise<Outcome> {
   const brain = readingBrain()
-  const simulator = await startSimulator({ brain, bindThinking: "error" })
+  const lines: string[] = []
+  const simulator = await startSimulator({ brain, bindThinking: "error", log: (line) => lines.push(line) })
   const problems: string[] = []
   const door = way === "direct" ? directDoor(simulator) : await proxyDoor(simulator, { way, directory, problems })
   try {
@@ -69,9 +73,13 @@ export async function runCase({ case: each, way, installed, version, directory }
       }
       answers.push(...said)
       done.push({ stdout, version, forked: prompt.forks ?? false })
-      simulator.clock.advance(each.pauseMinutes * MINUTE_MS)
+      for (let passed = 0; passed < TYPING_MS + each.pauseMinutes * MINUTE_MS; passed += STEP_MS) {
+        await door.settled()
+        simulator.clock.advance(STEP_MS)
+      }
     }
     const conversations = await door.close()
+    writeAll(inside(directory, { [`outputs/${way}-requests.txt`]: `${lines.join("\n")}\n` }))
     return {
       requests: simulator.log.filter(({ path }) => path === "/v1/messages").length,
       refused: refusals(simulator),
@@ -90,12 +98,14 @@ export async function runCase({ case: each, way, installed, version, directory }
 
 interface Door {
   readonly url: string
+  settled(): Promise<void>
   /** How many conversations there were. */
   close(): Promise<number>
 }
 
 const directDoor = (simulator: Simulator): Door => ({
   url: simulator.url,
+  settled: async () => undefined,
   close: async () => 0,
 })
 
@@ -118,7 +128,7 @@ async function proxyDoor(simulator: Simulator, { way, directory, problems }: Beh
     env: {},
     dir,
     observe: way === "observe",
-    clock: { now: () => new Date(clock.now()) } as never,
+    clock: timerClock(clock),
     log: (line) => problems.push(line),
   })
   const onLog = (line: string) => {
@@ -128,6 +138,10 @@ async function proxyDoor(simulator: Simulator, { way, directory, problems }: Beh
   let conversations: number | undefined
   return {
     url: proxy.url,
+    async settled() {
+      await new Promise((resolve) => setImmediate(resolve)) // timers of the clock have been called
+      for (const chat of await manager.open()) await chat.settled()
+    },
     async close() {
       if (conversations !== undefined) return conversations
       const rows = await manager.status()
@@ -139,6 +153,18 @@ async function proxyDoor(simulator: Simulator, { way, directory, problems }: Beh
     },
   }
 }
+
+/** The simulator's time for the proxy. */
+const timerClock = (clock: Simulator["clock"]) => ({
+  now: () => new Date(clock.now()),
+  after(ms: number, call: () => void) {
+    const stop = new AbortController()
+    void clock.sleep(ms, stop.signal).then(() => {
+      if (!stop.signal.aborted) call()
+    })
+    return () => stop.abort()
+  },
+})
 
 function prepared(directory: string, { installed, url }: Pick<Place, "installed" | "url">) {
   const work = join(directory, "work")
