@@ -3,7 +3,7 @@
  * it, and what sending the old part again has cost since the last boundary. All amounts are in tokens of plain input.
  */
 import { inputTokens } from "../../base/token-counts.ts"
-import type { Usage } from "../../messages/messages.ts"
+import type { Message, Usage } from "../../messages/messages.ts"
 import { cacheCounts } from "../../views/cache/cache-break.ts"
 import type { Views } from "../../views/views.ts"
 import { cacheState } from "../2-microcompact/cache-state.ts"
@@ -75,7 +75,7 @@ interface Sending {
 
 const none = (): Resent => ({ read: 0, written: 0, plain: 0 })
 
-const sending: MessageFold<Sending> = {
+const sendingIn = ({ compactions }: Views): MessageFold<Sending> => ({
   start: () => ({ tokens: none(), shares: none(), first: undefined, before: 0, last: undefined }),
   mark(state) {
     const { first, before, last } = state
@@ -87,18 +87,24 @@ const sending: MessageFold<Sending> = {
     }
   },
   take(state, message) {
-    if (message.type !== "assistant" || !message.message.usage) return
-    const id = message.message.id ?? message.uuid
-    // the last piece of a response has its whole usage
-    const { last } = state
-    if (last?.id === id) add(state, last, -1)
-    else state.before = last?.input ?? 0
-    const counts = cacheCounts(message.message.usage as Usage)
-    if (last === undefined || (last.id === id && state.before === 0)) state.first = inputTokens(counts)
-    const resent = resentBy(counts, state.before)
-    state.last = { id, input: inputTokens(counts) + counts.output, resent, of: state.before }
-    add(state, state.last, 1)
+    takeResponse(state, message)
+    if (message.uuid !== compactions.copiedThrough) return
+    for (const counted of [state.tokens, state.shares]) Object.assign(counted, none())
   },
+})
+
+function takeResponse(state: Sending, message: Message): void {
+  if (message.type !== "assistant" || !message.message.usage) return
+  const id = message.message.id ?? message.uuid
+  // the last piece of a response has its whole usage
+  const { last } = state
+  if (last?.id === id) add(state, last, -1)
+  else state.before = last?.input ?? 0
+  const counts = cacheCounts(message.message.usage as Usage)
+  if (last === undefined || (last.id === id && state.before === 0)) state.first = inputTokens(counts)
+  const resent = resentBy(counts, state.before)
+  state.last = { id, input: inputTokens(counts) + counts.output, resent, of: state.before }
+  add(state, state.last, 1)
 }
 
 function resentBy(counts: ReturnType<typeof cacheCounts>, before: number): Resent {
@@ -118,7 +124,7 @@ function add({ tokens, shares }: Sending, { resent, of }: NonNullable<Sending["l
 const followed = new WeakMap<Views, SettledFold<Sending>>()
 
 function resentIn(views: Views): Sending {
-  const fold = followed.get(views) ?? new SettledFold(sending)
+  const fold = followed.get(views) ?? new SettledFold(sendingIn(views))
   followed.set(views, fold)
   return fold.over(views.context)
 }

@@ -8,8 +8,10 @@ export interface Compactions {
   count: number
   /** Failures since the last success. Several in a row stop automatic compaction. */
   failures: number
-  /** Responses since the last compaction, or since the beginning. */
+  /** Responses since the last compaction, or since the beginning. A copy begins where it was made. */
   responses: number
+  /** In a copy of another conversation: its last message. What comes before was paid for there. */
+  copiedThrough?: Uuid
   lastResponse?: string
   /** `tokensAfter` is absent where another program compacted. */
   last?: { readonly boundary: Uuid; readonly tokensAfter?: number }
@@ -32,6 +34,10 @@ export const compactions: Projection<Compactions> = {
   apply(state, entry) {
     if (isDecision(entry)) {
       if (entry.subtype === "compaction-failed") state.failures++
+      if (entry.subtype === "branched") {
+        state.responses = 0
+        state.copiedThrough = entry.from.uuid
+      }
       if (entry.subtype === "undone" && entry.tokens !== undefined) state.undoneAt = entry.tokens
       if (entry.subtype === "compacted") {
         if (entry.planned !== undefined) state.planned = true

@@ -62,6 +62,20 @@ describe("BEY-4 the planner", () => {
     expect(of("summary").length).toBeLessThanOrEqual(1) // for the next request
   })
 
+  test("counts in a copy of a conversation only what the copy itself has cost", async () => {
+    const { sim, agent, options } = await worked("off")
+    const { conversation } = agent
+    await conversation.branch(conversation.views.context.lastResponse!.uuid, "copy")
+    await agent.close()
+    const goesOn = async (id: string) => {
+      const again = await compactingAgent(sim, { ...options, id, settings: { ...NO_NOTES, planner: "economy" } })
+      await ask(again, "And now?")
+      return (await decisionsOf(again, "compacted")).length
+    }
+    expect(await goesOn("copy")).toBe(0)
+    expect(await goesOn("planned")).toBe(1)
+  })
+
   test("compacts nothing where it is off", async () => {
     const { agent, of } = await worked("off")
     expect(await decisionsOf(agent, "compacted")).toEqual([])
