@@ -12,12 +12,12 @@ const NOT_DEARER = 1
 const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" }
 const COMPACTS_AT_200K = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "200000" }
 
-type Kind = Pick<Case, "what" | "pauseMinutes" | "goal">
-const MILLION: Kind = { what: "1M", pauseMinutes: 0, goal: CLEARLY_CHEAPER }
-const MILLION_PAUSES: Kind = { what: "1M, pauses", pauseMinutes: PAUSE_MINUTES, goal: CLEARLY_CHEAPER }
-const SMALL: Kind = { what: "200K", pauseMinutes: 0, goal: NOT_DEARER }
-const SMALL_PAUSES: Kind = { what: "200K, pauses", pauseMinutes: PAUSE_MINUTES, goal: CLEARLY_CHEAPER }
-const BY_HAND: Kind = { what: "/compact", pauseMinutes: 0, goal: NOT_DEARER }
+type Kind = Pick<Case, "what" | "pauseMinutes" | "goal"> & { readonly window: "1M" | "200K" }
+const MILLION: Kind = { window: "1M", what: "1M", pauseMinutes: 0, goal: CLEARLY_CHEAPER }
+const MILLION_PAUSES: Kind = { window: "1M", what: "1M, pauses", pauseMinutes: PAUSE_MINUTES, goal: CLEARLY_CHEAPER }
+const SMALL: Kind = { window: "200K", what: "200K", pauseMinutes: 0, goal: NOT_DEARER }
+const SMALL_PAUSES: Kind = { window: "200K", what: "200K, pauses", pauseMinutes: PAUSE_MINUTES, goal: CLEARLY_CHEAPER }
+const BY_HAND: Kind = { window: "1M", what: "/compact", pauseMinutes: 0, goal: NOT_DEARER }
 
 /** Each version with a model that it knows. `isMillion`: its window for it. */
 const CLAUDE_CODES = [
@@ -33,7 +33,7 @@ const claudeCodeCases = CLAUDE_CODES.flatMap(({ version, model, isMillion }): re
   const long = (kind: Kind, env = {}): Case => ({
     ...common,
     ...kind,
-    prompts: longCourse(starts),
+    prompts: longCourse(starts, kind.window),
     env: { ...QUIET, ...env },
   })
   return [
@@ -48,7 +48,7 @@ const programFile = (source: string) => (place: Place) => ({ [join(place.install
 const plain = (kind: Kind, env = {}): Case => ({
   client: "Anthropic SDK",
   packages: ["@anthropic-ai/sdk@latest", "zod"],
-  prompts: longCourse(plainSdk),
+  prompts: longCourse(plainSdk, kind.window),
   files: programFile(PLAIN_PROGRAM),
   ...kind,
   env: { MODEL: "claude-opus-5-5", ...env },
@@ -57,7 +57,7 @@ const plain = (kind: Kind, env = {}): Case => ({
 const agent = (kind: Kind, env = {}): Case => ({
   client: "Agent SDK",
   packages: ["@anthropic-ai/claude-agent-sdk"],
-  prompts: longCourse(agentSdk),
+  prompts: longCourse(agentSdk, kind.window),
   files: programFile(AGENT_SDK_PROGRAM),
   ...kind,
   env: { ...QUIET, MODEL: "claude-opus-5-5", ...env },
@@ -67,7 +67,7 @@ const piCase = (kind: Kind, reserveTokens: number): Case => ({
   client: "pi",
   packages: ["@earendil-works/pi-coding-agent"],
   otherwise: ["@earendil-works/pi-coding-agent@0.87.1"],
-  prompts: longCourse(pi),
+  prompts: longCourse(pi, kind.window),
   files: ({ home, url }) => ({
     [join(home, ".pi/agent/models.json")]: JSON.stringify({ providers: { anthropic: { baseUrl: url } } }),
     [join(home, ".pi/agent/settings.json")]: JSON.stringify({
@@ -82,7 +82,7 @@ const opencodeCase = (kind: Kind, models = {}): Case => ({
   client: "opencode",
   packages: ["opencode-ai"],
   otherwise: ["opencode-ai@1.18.18"],
-  prompts: longCourse(opencode),
+  prompts: longCourse(opencode, kind.window),
   files: ({ home, url }) => ({
     [join(home, ".config/opencode/opencode.json")]: JSON.stringify({
       provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: "sk-simulator" }, models } },

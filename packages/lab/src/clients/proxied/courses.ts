@@ -8,7 +8,8 @@ import { PORT } from "./reading-brain.ts"
 const FIRST = `Read the parts of this project one by one. ${PORT}`
 const GO_ON = "Go on with the next parts."
 const CALLS = 8 // for each prompt
-const PROMPTS = 6
+/** 50 calls are a part of a window of 1M, and two windows of 200K. */
+const PROMPTS = { "1M": 6, "200K": 12 } as const
 const FORK_AFTER = 4
 
 /** How a client is started: for the first prompt, to go on, and in a copy. */
@@ -20,14 +21,14 @@ export interface Starts {
   readonly compact?: (place: Place, first: Done) => readonly string[]
 }
 
-/** Several windows of work. */
-export function longCourse({ first, goOn, fork }: Starts): readonly Prompt[] {
+/** Work for a window of this size. */
+export function longCourse({ first, goOn, fork }: Starts, window: keyof typeof PROMPTS): readonly Prompt[] {
   const prompt = (at: number): Prompt => ({
     what: `prompt ${at + 1}`,
     calls: CALLS,
     command: (place, [begun]) => (at === 0 ? first(place, FIRST) : goOn(place, `${GO_ON} (${at + 1})`, begun!)),
   })
-  const prompts = Array.from({ length: PROMPTS }, (_, at) => prompt(at))
+  const prompts = Array.from({ length: PROMPTS[window] }, (_, at) => prompt(at))
   if (!fork) return prompts
   const copy: Prompt = {
     what: "a fork",
@@ -40,14 +41,14 @@ export function longCourse({ first, goOn, fork }: Starts): readonly Prompt[] {
 
 /** A compaction by hand in the middle. */
 export function compactedCourse(starts: Starts): readonly Prompt[] {
-  const [one, two, ...others] = longCourse(starts).filter(({ forks }) => !forks)
+  const [one, two, ...others] = longCourse(starts, "1M").filter(({ forks }) => !forks)
   const compaction: Prompt = {
     what: "a compaction by hand",
     calls: 0,
     command: (place, [begun]) => starts.compact!(place, begun!),
     isSilent: true,
   }
-  return [one!, two!, compaction, ...others.slice(0, 2)]
+  return [one!, two!, compaction, ...others]
 }
 
 const bin = ({ installed }: Place, name: string) => join(installed, "node_modules", ".bin", name)

@@ -60,7 +60,7 @@ export const answersIn = (stdout: string): readonly string[] => [...new Set(stdo
 export const partName = (part: number): string => `part-${part}.txt`
 
 export const PARTS: Readonly<Record<string, string>> = Object.fromEntries(
-  Array.from({ length: 80 }, (_, at) => [partName(at + 1), partText(at + 1)]),
+  Array.from({ length: 120 }, (_, at) => [partName(at + 1), partText(at + 1)]),
 )
 
 function partText(part: number): string {

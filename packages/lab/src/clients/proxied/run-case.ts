@@ -46,7 +46,7 @@ export interface Running {
 export async function runCase({ case: each, way, installed, version, directory }: Running): Promise<Outcome> {
   const brain = readingBrain()
   const lines: string[] = []
-  const simulator = await startSimulator({ brain, bindThinking: "error", log: (line) => lines.push(line) })
+  const simulator = await startSimulator({ brain, log: (line) => lines.push(line) })
   const problems: string[] = []
   const door = way === "direct" ? directDoor(simulator) : await proxyDoor(simulator, { way, directory, problems })
   try {
