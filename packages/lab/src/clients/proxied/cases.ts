@@ -22,7 +22,7 @@ const BY_HAND: Kind = { window: "1M", what: "/compact", pauseMinutes: 0, goal: N
 /** Each version with a model that it knows. `isMillion`: its window for it. */
 const CLAUDE_CODES = [
   { version: "latest", model: "claude-opus-5-5", isMillion: true },
-  { version: "2.1.250", model: "claude-opus-5", isMillion: true },
+  { version: "2.1.250", model: "claude-opus-5", isMillion: false },
   { version: "2.1.100", model: "claude-opus-4-6", isMillion: false },
   { version: "2.0.77", model: "claude-opus-4-5", isMillion: false },
 ] as const
