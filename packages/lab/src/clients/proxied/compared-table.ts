@@ -1,5 +1,5 @@
 /** The table of the clients that were tried through the proxy. */
-import { type Compared, faultsOf } from "./compare.ts"
+import { areEqual, type Compared, faultsOf } from "./compare.ts"
 
 const HEADINGS = ["client", "version", "case", "requests", "refused", "answers", "direct", "proxy", "observe"]
 const MORE = ["client compacts", "ours", "conversations", "result"]
@@ -24,7 +24,7 @@ function cellsOf(row: Compared): readonly string[] {
   return [
     ...[client, version, what, `${direct.requests}/${proxy.requests}`],
     `${direct.refused.length}/${proxy.refused.length}`,
-    direct.answers.join("\n") === proxy.answers.join("\n") ? `${direct.answers.length} equal` : "differ",
+    areEqual(direct.answers, proxy.answers) ? `${direct.answers.length} equal` : "differ",
     ...[`$${direct.dollars.toFixed(2)}`, share(proxy.dollars), observe ? share(observe.dollars) : ""],
     ...[`${direct.compactions.client}/${proxy.compactions.client}`, `${proxy.compactions.ours}`],
     `${proxy.conversations}`,

@@ -55,7 +55,7 @@ export function readingBrain(): ReadingBrain {
 }
 
 /** The answers of a run, as its client prints them. */
-export const answersIn = (stdout: string): readonly string[] => [...new Set(stdout.match(/ANSWER\[[^\]]*\]/g) ?? [])]
+export const answersIn = (stdout: string): readonly string[] => [...new Set(stdout.match(/ANSWER\[[\w ,]*\]/g) ?? [])]
 
 export const partName = (part: number): string => `part-${part}.txt`
 
