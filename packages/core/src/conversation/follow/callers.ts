@@ -64,6 +64,8 @@ export class Callers {
   readonly #holders = new Map<string, string>()
   /** The newest messages of each conversation, by their keys. */
   readonly #tails = new Map<string, string>()
+  /** Beginnings that have no answer yet. */
+  readonly #unwritten = new Map<string, readonly string[]>()
   #reading: Promise<void> | undefined
 
   constructor({ log, newId, read }: CallersParts) {
@@ -87,21 +89,24 @@ export class Callers {
     const place = (conversation: string): FoundConversation => ({ conversation, isNew: false })
     if (own.length > 0) {
       const ids = new Set(own.map(([id]) => id))
-      const deepest = this.#deepest(chain, (id) => ids.has(id))
+      // threads may begin with the same words: until one is answered, its tools tell it apart
+      const isOwn = (id: string, isAnswered: boolean) =>
+        ids.has(id) && (isAnswered || (this.#known.get(id)!.tools === tools && !isBusy(id)))
+      const deepest = this.#deepest(chain, isOwn)
       if (deepest) return place(deepest.conversation)
       const same = own.filter(([, known]) => known.tools === tools)
       const continued = messages[0] && isCallersSummary(messages[0]) ? same.at(-1) : undefined
-      return continued ? place(continued[0]) : this.#begun(identity, own.length)
+      return continued ? place(continued[0]) : this.#begun(identity, { count: own.length, chain })
     }
     const elsewhere = this.#deepest(chain, (id) => this.#known.get(id)?.tools === tools)
     if (!elsewhere?.isAnswered) {
       const shortened = caller === "" ? this.#shortened(messages) : undefined
-      return shortened === undefined ? this.#begun(identity, 0) : place(shortened)
+      return shortened === undefined ? this.#begun(identity, { count: 0, chain }) : place(shortened)
     }
     const goesOn =
       caller === "" && this.#known.get(elsewhere.conversation)?.caller === "" && !isBusy(elsewhere.conversation)
     if (goesOn) return place(elsewhere.conversation)
-    return { ...this.#begun(identity, 0), fork: elsewhere.conversation }
+    return { ...this.#begun(identity, { count: 0, chain }), fork: elsewhere.conversation }
   }
 
   /** The list has been followed in this conversation, and answered so. */
@@ -114,8 +119,10 @@ export class Callers {
     }
     const chain = chainOf(given).map(({ link }) => link)
     const known = this.#known.get(conversation)
-    const links = chain.filter((link) => !known?.links.has(link))
+    const begun = this.#unwritten.get(conversation) ?? []
+    const links = [...begun, ...chain.filter((link) => !known?.links.has(link))]
     if (links.length === 0) return
+    this.#unwritten.delete(conversation)
     const line = { conversation, caller: callerOf(identity), tools: toolsOf(identity), links }
     this.#take(line)
     await this.#log.append(line)
@@ -143,6 +150,7 @@ export class Callers {
     for (const link of this.#known.get(conversation)!.links)
       if (this.#holders.get(link) === conversation) this.#holders.delete(link)
     this.#known.delete(conversation)
+    this.#unwritten.delete(conversation)
   }
 
   /** A caller without an id has summarised or dropped the beginning of its list: what it kept is known. */
@@ -151,19 +159,30 @@ export class Callers {
     return kept && this.#tails.get(kept.trace.key)
   }
 
-  #begun(identity: CallerIdentity, count: number): FoundConversation {
+  /** It is known at once: others of the same id may begin before its first answer. */
+  #begun(
+    identity: CallerIdentity,
+    { count, chain }: { readonly count: number; readonly chain: readonly Link[] },
+  ): FoundConversation {
     const caller = callerOf(identity)
     const name = caller === "" ? this.#newId() : count === 0 ? caller : `${caller}-${count + 1}`
-    return { conversation: `via-${name}`, isNew: true }
+    const conversation = `via-${name}`
+    if (caller !== "") {
+      const links = chain.map(({ link }) => link)
+      this.#take({ conversation, caller, tools: toolsOf(identity), links })
+      this.#unwritten.set(conversation, links)
+    }
+    return { conversation, isNew: true }
   }
 
   /** The longest beginning that a conversation has. */
-  #deepest(chain: readonly Link[], isMeant: (conversation: string) => boolean) {
+  #deepest(chain: readonly Link[], isMeant: (conversation: string, isAnswered: boolean) => boolean) {
     for (let at = chain.length - 1; at >= 0; at--) {
       const { link, isAnswered } = chain[at]!
       const holder = this.#holders.get(link)
-      if (holder !== undefined && isMeant(holder)) return { conversation: holder, isAnswered }
-      const other = holder && [...this.#known].findLast(([id, known]) => isMeant(id) && known.links.has(link))
+      if (holder !== undefined && isMeant(holder, isAnswered)) return { conversation: holder, isAnswered }
+      const other =
+        holder && [...this.#known].findLast(([id, known]) => isMeant(id, isAnswered) && known.links.has(link))
       if (other) return { conversation: other[0], isAnswered }
     }
     return undefined
