@@ -279,7 +279,14 @@ describe("BEY-14 conversations behind the proxy", () => {
       { model: MODEL, max_tokens: 50, messages: [{ role: "user", content: "A title?" }] },
       { headers },
     )
-    expect(sim.stats().total.requests).toBe(1)
+    const tools = [{ name: "Read", input_schema: { type: "object" as const } }]
+    const reminder = "<system-reminder>The date is known.</system-reminder>"
+    const content = [reminder, "Warmup"].map((text) => ({ type: "text" as const, text }))
+    await client.messages.create(
+      { model: MODEL, max_tokens: 50, tools, messages: [{ role: "user", content }] },
+      { headers },
+    )
+    expect(sim.stats().total.requests).toBe(2)
     expect((await manager.status()).map(({ id }) => id)).toEqual(["other-requests"])
   })
 })

@@ -1,6 +1,7 @@
 /** Who sends a request, and whether it is part of a conversation. Facts about clients: what they put into headers and bodies. */
 import type { IncomingHttpHeaders } from "node:http"
 import type { CallerIdentity } from "@strata/core/internal/conversation/follow/callers"
+import { blocksIn } from "@strata/core/internal/messages/caller-key"
 import type { Body } from "./body.ts"
 
 export interface Client extends CallerIdentity {
@@ -32,8 +33,13 @@ export function clientOf(headers: IncomingHttpHeaders, body: Body): Client {
  */
 export function isAside({ id }: Client, { tools, messages, max_tokens }: Body): boolean {
   const isShort = !Array.isArray(messages) || messages.length === 0 || max_tokens === 0 || max_tokens === 1
-  return isShort || (id !== undefined && (!Array.isArray(tools) || tools.length === 0))
+  if (isShort || id === undefined) return isShort
+  return !Array.isArray(tools) || tools.length === 0 || isWarmUp(messages[0])
 }
+
+/** Claude Code 2.0 asks each kind of sub-agent for nothing, so that its prompt is cached. */
+const isWarmUp = (first: { readonly content?: unknown } | null): boolean =>
+  blocksIn(first?.content).some(({ text }) => text === "Warmup")
 
 /** `metadata.user_id`: a JSON text with a session, or `user_…_session_UUID`. */
 function sessionIn({ metadata }: Body): string | undefined {

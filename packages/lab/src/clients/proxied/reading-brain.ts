@@ -42,7 +42,7 @@ export function readingBrain(): ReadingBrain {
         return summary ?? { content: [{ type: "text", text: "<summary>The parts were read one by one.</summary>" }] }
       }
       const tool = request.tools?.find(({ name }) => /^bash$/i.test(name))
-      if (!tool) return { content: [{ type: "text", text: "Reading parts" }] }
+      if (!tool || isWarmUp(request)) return { content: [{ type: "text", text: "Reading parts" }] }
       const thinking = { type: "thinking", thinking: `Part ${part} of the work.` } as const
       if (left === 0) return { content: [thinking, { type: "text", text: whatWasSeen(request, reads) }] }
       left--
@@ -94,3 +94,7 @@ function lastTexts({ messages }: BrainRequest): readonly string[] {
   const last = messages.findLast(({ role }) => role === "user")
   return (last?.content ?? []).flatMap(({ type, text }) => (type === "text" && text !== undefined ? text : []))
 }
+
+/** Claude Code 2.0 asks each kind of sub-agent for nothing. */
+const isWarmUp = ({ messages }: BrainRequest): boolean =>
+  messages[0]?.content.some(({ text }) => text === "Warmup") ?? false
