@@ -106,6 +106,9 @@ export class Conversations implements Manager {
     const messages = request.body.messages as never[]
     const busy = await this.#busy()
     const found = await this.#callers.find(client, messages, (id) => busy.has(id))
+    const open = await this.#open.get(found.conversation)?.catch(() => undefined)
+    // a question beside the conversation: the answer that is on its way belongs to another model
+    if (open && open.model !== String(request.body.model) && open.managed.isBusy) return this.#others.plan(request.body)
     if (found.fork !== undefined) await this.#fork(found.fork, { to: found.conversation, request, client })
     const { managed } = await this.#opened(found.conversation, { request, client })
     const plan = await managed.take(request)
