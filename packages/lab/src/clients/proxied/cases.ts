@@ -24,17 +24,19 @@ const CLAUDE_CODES = [
   { version: "latest", model: "claude-opus-5-5", isMillion: true },
   { version: "2.1.250", model: "claude-opus-5", isMillion: false },
   { version: "2.1.100", model: "claude-opus-4-6", isMillion: false },
-  { version: "2.0.77", model: "claude-opus-4-5", isMillion: false },
+  // by itself it sends what no longer fits
+  { version: "2.0.77", model: "claude-opus-4-5", isMillion: false, env: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "75" } },
 ] as const
 
-const claudeCodeCases = CLAUDE_CODES.flatMap(({ version, model, isMillion }): readonly Case[] => {
+const claudeCodeCases = CLAUDE_CODES.flatMap(({ version, model, isMillion, ...more }): readonly Case[] => {
+  const own = "env" in more ? more.env : {}
   const starts = claudeCode(model)
   const common = { client: "Claude Code", packages: [`@anthropic-ai/claude-code@${version}`] }
   const long = (kind: Kind, env = {}): Case => ({
     ...common,
     ...kind,
     prompts: longCourse(starts, kind.window),
-    env: { ...QUIET, ...env },
+    env: { ...QUIET, ...own, ...env },
   })
   return [
     ...(isMillion ? [long(MILLION), long(MILLION_PAUSES)] : []),
