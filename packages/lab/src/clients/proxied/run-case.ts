@@ -71,7 +71,7 @@ export async function runCase({ case: each, way, installed, version, directory }
         failure = `${prompt.what}: ${lastLine(stderr || stdout)}`
         break
       }
-      answers.push(...said)
+      answers.push(...said.slice(-1)) // after a compaction of its own a client may answer twice
       done.push({ stdout, version, forked: prompt.forks ?? false })
       for (let passed = 0; passed < TYPING_MS + each.pauseMinutes * MINUTE_MS; passed += STEP_MS) {
         await door.settled()
