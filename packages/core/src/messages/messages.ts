@@ -211,8 +211,8 @@ const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g
 function spokenIn(text: unknown): string {
   const whole = textOrNone(text)
   if (!whole.includes("<system-reminder>")) return whole
-  const rest = whole.replaceAll(REMINDER, "").trim()
-  return rest === "" ? whole : rest
+  const rest = whole.replaceAll(REMINDER, "")
+  return rest === whole || rest.trim() === "" ? whole : rest.trim()
 }
 
 function isAllFromMachine(blocks: readonly Block[]): boolean {
