@@ -205,14 +205,13 @@ export const spokenText = (message: UserMessage): string =>
 
 const isSpoken = (block: Block): boolean => isText(block) && !isMachineText(spokenIn(block.text))
 
-const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g
+const REMINDERS = /^(?:\s*<system-reminder>[\s\S]*?<\/system-reminder>)+\s*/
 
-/** What is left of a text without the reminders that a program put into it. Only reminders: the text itself, which is then a program's. */
+/** What follows the reminders that a program put in front of a text. Only reminders: the text itself, which is then a program's. */
 function spokenIn(text: unknown): string {
   const whole = textOrNone(text)
-  if (!whole.includes("<system-reminder>")) return whole
-  const rest = whole.replaceAll(REMINDER, "")
-  return rest === whole || rest.trim() === "" ? whole : rest.trim()
+  const [reminders = ""] = REMINDERS.exec(whole) ?? []
+  return reminders.length === whole.length ? whole : whole.slice(reminders.length)
 }
 
 function isAllFromMachine(blocks: readonly Block[]): boolean {
