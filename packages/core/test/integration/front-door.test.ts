@@ -51,7 +51,7 @@ describe("your own loop", () => {
       await chat.add(`Question ${turn}: ${"more ".repeat(500)}`)
       await chat.record(await sdk.messages.stream(await chat.prepare()).finalMessage())
     }
-    expect(reached.at(-1)).toBe("done")
+    expect(reached).toContain("done")
     expect(JSON.stringify((await chat.prepare()).messages[0])).toContain("Many questions, many words.")
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
