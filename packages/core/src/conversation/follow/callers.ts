@@ -3,7 +3,7 @@
  * Each list is a chain: a link for each message, made of its key and the link before it. A list with an unknown id that begins like a known
  * one is a fork of it.
  */
-import { blocksIn, type CallerMessage, digestOf, nextLink } from "../../messages/caller-key.ts"
+import { blocksIn, type CallerMessage, digestOf, type MessageTrace, nextLink } from "../../messages/caller-key.ts"
 import { isCallersSummary } from "./caller-order.ts"
 import { type GivenMessage, givenMessages, type Reader } from "./match.ts"
 
@@ -205,9 +205,20 @@ function chainOf(given: readonly GivenMessage[]): readonly Link[] {
   return given.flatMap(({ message, trace }) => {
     isAnswered ||= message.role === "assistant"
     if (trace.key === "") return []
-    link = nextLink(link, trace.key)
+    link = linkAfter(link, trace)
     return [{ link, isAnswered }]
   })
+}
+
+/** A reader that keeps traces gives the same ones again, mostly after the same messages. */
+const links = new WeakMap<MessageTrace, { readonly before: string; readonly link: string }>()
+
+function linkAfter(before: string, trace: MessageTrace): string {
+  const known = links.get(trace)
+  if (known?.before === before) return known.link
+  const link = nextLink(before, trace.key)
+  links.set(trace, { before, link })
+  return link
 }
 
 const callerOf = ({ id, thread = "" }: CallerIdentity): string => (id === undefined ? "" : digestOf(`${id}\n${thread}`))

@@ -14,7 +14,7 @@ import { withPersonsWords } from "../persons-words.ts"
 import { callerBoundary } from "./caller-boundary.ts"
 import { callerDrafts, checkCaller } from "./caller-drafts.ts"
 import { isCallersSummary, orderIn } from "./caller-order.ts"
-import { givenMessages, type Matched, matched, type Reader } from "./match.ts"
+import { type GivenMessage, givenMessages, type Matched, matched, type Reader } from "./match.ts"
 import { branchInTail } from "./tail-branch.ts"
 
 /** What the caller sends besides its messages. */
@@ -57,7 +57,7 @@ export function follow(
       return { how: "aside", added: 0 } // the view has everything, and more than the caller's list
     }
     await usePrompt(engine, { ...(system === undefined ? {} : { system }), ...(tools ? { tools } : {}) })
-    const report = await update(engine, { list, match })
+    const report = await update(engine, { given, match })
     if (asked) engine.aside = { order: asked.order as readonly Block[] }
     return asked ? { ...report, how: "aside" } : report
   })
@@ -68,11 +68,11 @@ async function usePrompt(engine: Engine, prompt: FollowOptions): Promise<void> {
 }
 
 interface Update {
-  readonly list: readonly CallerMessage[]
+  readonly given: readonly GivenMessage[]
   readonly match: Matched
 }
 
-async function update(engine: Engine, { list, match }: Update): Promise<FollowReport> {
+async function update(engine: Engine, { given: all, match }: Update): Promise<FollowReport> {
   const { messages: known } = engine.views.followed
   const restarts = known.length > 0 && match.known === 0
   const branches = !restarts && match.leaves
@@ -83,9 +83,9 @@ async function update(engine: Engine, { list, match }: Update): Promise<FollowRe
       { type: "strata", subtype: "thinking-dropped", why: THINKING_STRIPPED, inMessages: match.stripped },
     ])
   const from = restarts ? 0 : match.given
-  const given = list.slice(from)
+  const given = all.slice(from).map(({ message }) => message)
   const drafts = withPersonsWords(callerDrafts(given, { from, isElsewhere: restarts || branches }), engine.views)
-  const again = restarts ? [] : changedReminders(list.slice(0, from), seen)
+  const again = restarts ? [] : changedReminders(all.slice(0, from), seen)
   const placed = restarts
     ? await callerBoundary(engine, { drafts, isSummary: isOurs(engine, given) || keepsKnown(known, given) })
     : drafts
@@ -115,8 +115,11 @@ function keepsKnown(known: Engine["views"]["followed"]["messages"], given: reado
 }
 
 /** Reminders that the caller has changed in messages that were sent: the newest of them is said once more, at the end. */
-function changedReminders(sent: readonly CallerMessage[], seen: ReadonlySet<string>): readonly MessageDraft[] {
-  const changed = sent.flatMap((message) => [...remindersIn(message)]).filter(([digest]) => !seen.has(digest))
+function changedReminders(sent: readonly GivenMessage[], seen: ReadonlySet<string>): readonly MessageDraft[] {
+  const changed = sent
+    .filter(({ trace: { reminders = [] } }) => reminders.some((digest) => !seen.has(digest)))
+    .flatMap(({ message }) => [...remindersIn(message)])
+    .filter(([digest]) => !seen.has(digest))
   if (changed.length === 0) return []
   const content = [...new Map(changed).values()].map((text): Block => ({ type: "text", text }))
   return [{ type: "user", isMeta: true, asSent: true, message: { role: "user", content } }]

@@ -77,10 +77,15 @@ function common(known: readonly FollowedMessage[], given: readonly GivenMessage[
 
 /** What the caller cleared stays as we have it. What it changed on purpose is another message. */
 function isEdited(ours: MessageTrace, { message, trace }: GivenMessage): boolean {
+  if (hasSameResults(ours, trace)) return false
   const known = new Map(ours.results)
   const changed = (trace.results ?? []).filter(([id, digest]) => known.get(id) !== digest).map(([id]) => id)
   if (changed.length === 0) return false
   return blocksIn(message.content).some(
     (block) => changed.includes(String(block.tool_use_id)) && !looksCleared(block.content),
   )
+}
+
+function hasSameResults({ results: ours = [] }: MessageTrace, { results: theirs = [] }: MessageTrace): boolean {
+  return theirs.every(([id, digest], at) => ours[at]?.[0] === id && ours[at][1] === digest)
 }

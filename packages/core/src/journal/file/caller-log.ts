@@ -18,6 +18,7 @@ export interface LogLine {
 
 export function callerLog(path: string) {
   let last: Promise<unknown> = Promise.resolve()
+  let made: Promise<unknown> | undefined
   const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
     const run = last.then(work)
     last = run.catch(() => undefined)
@@ -33,7 +34,8 @@ export function callerLog(path: string) {
     read: () => inOrder(read),
     append: (line: LogLine) =>
       inOrder(async () => {
-        await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+        made ??= mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+        await made
         await appendFile(path, `${JSON.stringify(line)}\n`, { mode: FILE_MODE })
       }),
   }
