@@ -34,7 +34,7 @@ export interface Plan {
   /** The whole answer: the message as the API has it, put together from the stream where there was one. Awaited before the client gets the end of the answer. */
   answered(message: Readonly<Record<string, unknown>>): Promise<void>
   /** The server refused it before the first byte of an answer. A body in return is sent at once in its place; the client does not see the refusal. */
-  refused(refusal: Refusal): Promise<string | undefined>
+  refused(refusal: Refusal): Promise<string | Buffer | undefined>
   /** The answer broke off, or the client went away. What came so far. */
   brokeOff(partial: Readonly<Record<string, unknown>> | undefined): Promise<void>
 }

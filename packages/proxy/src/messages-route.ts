@@ -146,7 +146,7 @@ class Course {
   }
 
   /** Another body to send. Without one, the client has got the refusal. */
-  async #refused(answer: IncomingMessage, isSecond: boolean): Promise<string | undefined> {
+  async #refused(answer: IncomingMessage, isSecond: boolean): Promise<string | Buffer | undefined> {
     const { response } = this.#passing
     const read = await readBytes(answer, { most: MOST_REFUSAL_BYTES }).catch(() => undefined)
     const bytes = read?.kind === "read" ? read.bytes : undefined

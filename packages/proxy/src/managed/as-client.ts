@@ -35,7 +35,7 @@ export function asClient(upstream: string, last: () => LastRequest): Anthropic {
 }
 
 /** A request with the conversation's tools continues it, so it has everything that the client's has. Others only borrow the key. */
-function bodyFor(client: Body, text: string): string {
+function bodyFor(client: Body, text: string): string | Buffer<ArrayBuffer> {
   const own = JSON.parse(text) as Body
   if (!Array.isArray(own.messages) || (own.tools === undefined) !== (client.tools === undefined)) return text
   const { max_tokens, tool_choice, stream, messages } = own

@@ -22,7 +22,7 @@ export interface Marks {
 export function marksIn({ system, tools, messages, cache_control }: Body): Marks {
   const inPrompt = [...markedIn(system), ...markedIn(tools)]
   const listed = Array.isArray(messages) ? messages : []
-  const inMessages = listed.flatMap(({ content }) => markedIn(content))
+  const inMessages = listed.flatMap(marksOfMessage)
   return {
     inPrompt: inPrompt.length,
     inMessages: inMessages.length,
@@ -32,6 +32,15 @@ export function marksIn({ system, tools, messages, cache_control }: Body): Marks
 }
 
 type Mark = { readonly ttl?: string } | null | undefined
+
+/** Of each message once: a client's messages never change. */
+const marks = new WeakMap<object, readonly Mark[]>()
+
+function marksOfMessage(message: { readonly content?: unknown }): readonly Mark[] {
+  const known = marks.get(message) ?? markedIn(message.content)
+  marks.set(message, known)
+  return known
+}
 
 function markedIn(items: unknown): readonly Mark[] {
   if (!Array.isArray(items)) return []
@@ -49,26 +58,34 @@ export interface Replacement {
 }
 
 /**
- * The client's body with other messages, as text. A client that marks its prompt keeps its marks and lends us those for the messages; one
+ * The client's body with other messages, as bytes. A client that marks its prompt keeps its marks and lends us those for the messages; one
  * that marks nothing gets marks, because without them every request is paid in full.
  */
-export function bodyWith(body: Body, { messages, ...caching }: Replacement): string {
+export function bodyWith(body: Body, { messages, ...caching }: Replacement): Buffer<ArrayBuffer> {
   const marks = marksIn(body)
   const request = { ...body, messages } as unknown as ModelRequest
-  if (marks.isAutomatic) return asText(request)
-  if (marks.inPrompt === 0) return asText(placeBreakpoints(request, { ...caching, lifetime: marks.lifetime }))
-  return asText({
+  if (marks.isAutomatic) return asBytes(request)
+  if (marks.inPrompt === 0) return asBytes(placeBreakpoints(request, { ...caching, lifetime: marks.lifetime }))
+  return asBytes({
     ...request,
     messages: markedMessages(messages, { ...caching, lifetime: marks.lifetime, most: MOST_MARKS - marks.inPrompt }),
   })
 }
 
-/** The text of a message that a request had before: most messages stay the same objects. */
-const texts = new WeakMap<object, string>()
+/** The bytes of a message that a request had before: most messages stay the same objects, and text takes long to encode. */
+const written = new WeakMap<object, Buffer>()
+const COMMA = Buffer.from(",")
+const END = Buffer.from("]}")
 
-const asText = (request: ModelRequest): string =>
-  serialiseRequest(request, (message) => {
-    const text = texts.get(message) ?? writtenOut(message)
-    texts.set(message, text)
-    return text
-  })
+function asBytes({ messages, ...rest }: ModelRequest): Buffer<ArrayBuffer> {
+  const empty = serialiseRequest({ ...rest, messages: [] } as ModelRequest)
+  const front = Buffer.from(empty.slice(0, -END.length))
+  const parts = messages.flatMap((message, at) => (at === 0 ? bytesOf(message) : [COMMA, bytesOf(message)]))
+  return Buffer.concat([front, ...parts, END])
+}
+
+function bytesOf(message: Messages[number]): Buffer {
+  const bytes = written.get(message) ?? Buffer.from(writtenOut(message))
+  written.set(message, bytes)
+  return bytes
+}

@@ -115,9 +115,10 @@ export class Conversations implements Manager {
     return {
       ...plan,
       answered: async (message) => {
-        await plan.answered(message)
         const answer = { role: "assistant", content: message.content }
-        await this.#callers.note(found.conversation, client, [...messages, answer]).catch(() => undefined)
+        const noted = this.#callers.note(found.conversation, client, [...messages, answer]).catch(() => undefined)
+        await plan.answered(message)
+        await noted
       },
     }
   }

@@ -13,11 +13,11 @@ export const LIVES = { "5m": 5 * 60_000, "1h": 60 * 60_000 } as const
 const CLIENT_COMPACTS = 0.92 // of the window
 const AFTER_COMPACTION = 0.12 // of the list that is left then
 const SUMMARY_TOKENS = 4_000
-const USUAL_CHARACTERS = 3.6 // for a token, until the server has counted
+const USUAL_BYTES = 3.6 // for a token, until the server has counted
 
 interface Sent {
   readonly prompt: string
-  /** A digest and the length of each message. */
+  /** A digest and the bytes of each message. */
   readonly messages: readonly (readonly [string, number])[]
   readonly at: number
 }
@@ -27,8 +27,8 @@ export class DirectBill {
   #total: TokenCounts = NO_TOKENS
   #dollars = 0
   #last: Sent | undefined
-  #perToken = USUAL_CHARACTERS
-  /** Characters of the list that the client's own compactions would have taken away. */
+  #perToken = USUAL_BYTES
+  /** Bytes of the list that the client's own compactions would have taken away. */
   #gone = 0
   #tokens = 0
 
@@ -50,9 +50,9 @@ export class DirectBill {
     return this.#facts.price ? this.#dollars : undefined
   }
 
-  /** What the server counted for so many characters of ours. */
-  learn(characters: number, tokens: number): void {
-    if (tokens > 100 && characters > tokens) this.#perToken = characters / tokens
+  /** What the server counted for so many bytes of ours. */
+  learn(bytes: number, tokens: number): void {
+    if (tokens > 100 && bytes > tokens) this.#perToken = bytes / tokens
   }
 
   /** The request as the client would have sent it at this time, and the size of the answer. */
@@ -62,9 +62,10 @@ export class DirectBill {
     const prompt = JSON.stringify([unmarked(body.system), unmarked(body.tools)])
     const listed = Array.isArray(body.messages) ? body.messages : []
     const messages = listed.map(measured)
-    const tokensOf = (characters: number) => Math.max(0, Math.round(characters / this.#perToken))
+    const tokensOf = (bytes: number) => Math.max(0, Math.round(bytes / this.#perToken))
     const lengthOf = (parts: Sent["messages"]) => parts.reduce((sum, [, length]) => sum + length, 0)
-    const whole = Math.max(prompt.length, prompt.length + lengthOf(messages) - this.#gone)
+    const promptLength = Buffer.byteLength(prompt)
+    const whole = Math.max(promptLength, promptLength + lengthOf(messages) - this.#gone)
     const lives = this.#last && at - this.#last.at <= LIVES[marks.lifetime]
     const known = this.#last && lives && isMarked ? this.#common(this.#last, { prompt, messages, at }) : 0
     const read = Math.max(0, Math.min(known - this.#gone, whole))
@@ -84,7 +85,7 @@ export class DirectBill {
         input: isMarked ? 0 : this.#tokens,
         output: SUMMARY_TOKENS,
       })
-      this.#gone += Math.round((whole - prompt.length) * (1 - AFTER_COMPACTION))
+      this.#gone += Math.round((whole - promptLength) * (1 - AFTER_COMPACTION))
       this.#last = undefined
     }
   }
@@ -97,7 +98,7 @@ export class DirectBill {
 
   #common(last: Sent, now: Sent): number {
     if (last.prompt !== now.prompt) return 0
-    let length = now.prompt.length
+    let length = Buffer.byteLength(now.prompt)
     for (const [at, [digest, size]] of now.messages.entries()) {
       if (last.messages[at]?.[0] !== digest) break
       length += size
@@ -113,7 +114,7 @@ function measured(message: object): readonly [string, number] {
   const known = measures.get(message)
   if (known) return known
   const text = JSON.stringify(unmarked(message))
-  const measure = [digestOf(text), text.length] as const
+  const measure = [digestOf(text), Buffer.byteLength(text)] as const
   measures.set(message, measure)
   return measure
 }

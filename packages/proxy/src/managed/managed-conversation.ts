@@ -136,7 +136,7 @@ export class ManagedConversation {
     const isAside = how === "aside"
     if (!isAside) this.#good = { messages, listed: list.length }
     if (!(await this.#mayGoOn(body))) return { refusal: NOT_SENT }
-    return { text: bodyWith(body, { messages, writesCache: !isAside }) }
+    return { bytes: bodyWith(body, { messages, writesCache: !isAside }) }
   }
 
   /** After a pause in which the server forgot the conversation, the person learns what this request costs, and may say no. */
@@ -165,12 +165,12 @@ export class ManagedConversation {
     const good = this.#good
     if (good?.answer && list.length > good.listed) {
       const messages = [...good.messages, ...list.slice(good.listed)]
-      return { text: bodyWith(body, { messages }), passedThrough: "last-good-view" }
+      return { bytes: bodyWith(body, { messages }), passedThrough: "last-good-view" }
     }
     return ownMessages(body)
   }
 
-  #plan(request: ClientRequest, { text, passedThrough, refusal, end }: Taken): Plan {
+  #plan(request: ClientRequest, { bytes, passedThrough, refusal, end }: Taken): Plan {
     const { chat, now } = this.#parts
     const sentAt = now().getTime()
     let isEnded = false
@@ -178,13 +178,13 @@ export class ManagedConversation {
       if (!isEnded) end()
       isEnded = true
     }
-    let sentCharacters = text?.length ?? request.raw.length
+    let sentBytes = bytes?.length ?? request.raw.length
     const missed = (message: Message | undefined) => {
       this.#unrecorded = plus(this.#unrecorded, priceOf(message, request.body))
     }
     if (refusal !== undefined) endOnce()
     return {
-      body: text,
+      body: bytes,
       ...(refusal === undefined ? {} : { refusal }),
       ...(passedThrough === undefined ? {} : { passedThrough }),
       answered: async (message) => {
@@ -195,7 +195,6 @@ export class ManagedConversation {
           }
         try {
           this.#answeredAt = now().getTime()
-          this.#count(message, { body: request.body, at: sentAt, characters: sentCharacters })
           if (this.#good) this.#good.answer = message
           if (this.#off !== undefined) return missed(message)
           await chat.record(message as never)
@@ -204,14 +203,15 @@ export class ManagedConversation {
           missed(message)
           this.#parts.log(`${chat.id}: ${error instanceof Error ? error.message : error}`)
         } finally {
+          this.#count(message, { body: request.body, at: sentAt, bytes: sentBytes })
           endOnce()
         }
       },
       refused: async ({ status, error, isFinal = false }) => {
-        const isOurs = text !== undefined && !isFinal
+        const isOurs = bytes !== undefined && !isFinal
         const again = isOurs ? await this.#again(request.body, { status, error }) : undefined
         if (again === undefined) endOnce()
-        else sentCharacters = again.length
+        else sentBytes = again.length
         return again
       },
       brokeOff: async (partial) => {
@@ -233,12 +233,12 @@ export class ManagedConversation {
         return this.#instead(
           { body } as ClientRequest,
           new Error(`the server refused the request: ${why.slice(0, 300)}`),
-        ).text
+        ).bytes
       const { messages } = await chat.prepare()
       this.#good = { messages, listed: (body.messages as Messages).length }
       return bodyWith(body, { messages })
     } catch (failure) {
-      return this.#instead({ body }, failure).text
+      return this.#instead({ body }, failure).bytes
     }
   }
 
@@ -251,10 +251,7 @@ export class ManagedConversation {
     ])
   }
 
-  #count(
-    message: Message,
-    { body, at, characters }: { readonly body: Body; readonly at: number; readonly characters: number },
-  ) {
+  #count(message: Message, { body, at, bytes }: { readonly body: Body; readonly at: number; readonly bytes: number }) {
     const { usage } = message as { usage?: Record<string, number | null | undefined> }
     if (!usage) return
     const read = usage.cache_read_input_tokens ?? 0
@@ -265,14 +262,14 @@ export class ManagedConversation {
     const output = usage.output_tokens ?? 0
     // the client need not wait for this
     setImmediate(() => {
-      this.#direct.learn(characters, input)
+      this.#direct.learn(bytes, input)
       this.#direct.add(body, { at, output })
     })
   }
 }
 
 interface Taken {
-  readonly text?: string
+  readonly bytes?: Buffer
   readonly refusal?: string
   readonly passedThrough?: string
   readonly end: () => void
@@ -280,7 +277,7 @@ interface Taken {
 
 /** The last resort: the client's own list. Its thinking was signed for what we sent, which its list may not be. */
 const ownMessages = (body: Body) => ({
-  text: bodyWith(body, { messages: (body.messages as Messages).map(withoutThinking) }),
+  bytes: bodyWith(body, { messages: (body.messages as Messages).map(withoutThinking) }),
   passedThrough: "own-messages",
 })
 
