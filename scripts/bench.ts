@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   estimator: "packages/core/bench/estimator.ts",
   import: "packages/core/bench/import.ts",
   start: "packages/cli/bench/start.ts",
+  proxy: "packages/proxy/bench/added-time.ts",
   sim: "packages/sim/bench/requests.ts",
   policies: "packages/lab/bench/policies.ts",
   recall: "packages/lab/bench/recall.ts",
