@@ -4,7 +4,6 @@
  *
  *     npm run bench -- proxy
  */
-import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync } from "node:fs"
 import { Agent, type IncomingMessage, request } from "node:http"
@@ -14,8 +13,8 @@ import { setTimeout as wait } from "node:timers/promises"
 import { bundleProgram } from "../../../scripts/build/bundle-program.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../../core/bench/measure.ts"
 import { GrowingList, startStepServer } from "./growing-list.ts"
+import { Program, SOURCE } from "./program/start.ts"
 
-const SOURCE = join(import.meta.dirname, "program", "main.ts")
 const SIZES = isShort ? [200_000] : [200_000, 1_000_000]
 const ROUNDS = isShort ? 20 : 200
 const WARM_UP = isShort ? 2 : 10 // rounds
@@ -41,33 +40,6 @@ async function ask(url: string, body: Buffer): Promise<number> {
   return ms
 }
 
-class Program {
-  readonly #child: ChildProcess
-  readonly url: string
-
-  private constructor(child: ChildProcess, url: string) {
-    this.#child = child
-    this.url = url
-  }
-
-  static async start(file: string, args: readonly string[], cache = ""): Promise<Program> {
-    const child = fork(file, [...args], { env: { ...process.env, NODE_COMPILE_CACHE: cache } })
-    const [{ url }] = (await once(child, "message")) as [{ url: string }]
-    return new Program(child, url)
-  }
-
-  async processorMs(): Promise<number> {
-    this.#child.send("processor time")
-    const [{ processor }] = (await once(this.#child, "message")) as [{ processor: NodeJS.CpuUsage }]
-    return (processor.user + processor.system) / 1_000
-  }
-
-  async end(): Promise<void> {
-    this.#child.kill("SIGKILL")
-    await once(this.#child, "exit")
-  }
-}
-
 const server = await startStepServer()
 
 async function measureSize(file: string, tokens: number, directory: string): Promise<void> {
@@ -89,8 +61,8 @@ async function measureSize(file: string, tokens: number, directory: string): Pro
     added.push(through - straight)
     processor.push(spent)
   }
-  await bare.end()
-  await managed.end()
+  await bare.kill()
+  await managed.kill()
   console.log(
     `  ${tokens.toLocaleString("en")} tokens (${(list.body().length / 1e6).toFixed(1)} MB): adds ${milliseconds(quantile(added, 0.5))} in the median, p99 ${milliseconds(quantile(added, 0.99))}; ${milliseconds(quantile(processor, 0.5))} of processor time, what it does meanwhile included`,
   )
@@ -106,7 +78,7 @@ async function measureFirst(file: string, { tokens, later }: { tokens: number; l
       const program = await Program.start(file, args, cache)
       if (later) await wait(LATER_MS)
       const ms = await ask(program.url, body)
-      await program.end()
+      await program.kill()
       return ms
     }
     const straight = await first(["bare", server.url])

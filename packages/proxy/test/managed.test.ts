@@ -143,7 +143,7 @@ describe("BEY-11 a program behind the proxy", () => {
     const { brain, url, sim, manager } = await running()
     const program = new Program(url)
     for (let round = 0; round < 14; round++) await program.round(LONG)
-    const { errors, total } = sim.stats()
+    const { errors } = sim.stats()
     expect(errors).toEqual({})
     expect(brain.aside.length).toBeGreaterThan(0)
     const [row] = await manager.status()
@@ -151,7 +151,7 @@ describe("BEY-11 a program behind the proxy", () => {
     expect(row!.sent).toBeLessThan(WINDOW)
     await manager.close()
     const [closed] = await manager.status()
-    expect(closed!.cost).toBeCloseTo(total.dollars, 6)
+    expect(closed!.cost).toBeCloseTo(sim.stats().total.dollars, 6) // with what was under way
     const last = JSON.stringify(brain.asked.at(-1))
     expect(last).toContain("Count the files.")
     expect(last).toContain("This conversation continues")
@@ -165,6 +165,16 @@ describe("BEY-11 a program behind the proxy", () => {
     const asides = sim.log.filter(({ input }) => input !== undefined && input.read > 0)
     expect(asides.length).toBeGreaterThan(10)
     expect(sim.stats().total.inputTokens).toBeLessThan(sim.stats().total.cacheReadTokens / 10)
+  })
+
+  test("warming up runs a request and leaves nothing: no file, no row, nothing sent", async () => {
+    const { manager, sim, home, url } = await running()
+    await manager.warmUp()
+    expect(sim.stats().total.requests).toBe(0)
+    expect(await manager.status()).toEqual([])
+    expect(readdirSync(home)).toEqual([])
+    await new Program(url).round()
+    expect((await manager.status()).map(({ requests }) => requests)).toEqual([1])
   })
 
   test("observing changes nothing: the bytes and the bill are the client's, and the journal is kept", async () => {

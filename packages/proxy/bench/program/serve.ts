@@ -10,7 +10,9 @@ import { MODEL } from "./model.ts"
 
 const [, , how, upstream = "", dir = "", window = ""] = process.argv
 
-process.send!({ url: how === "bare" ? await serveBare() : await serveManaged() })
+if (how === "bare") process.send!({ url: await serveBare() })
+else await serveManaged()
+process.on("disconnect", () => process.exit())
 process.on("message", () => process.send!({ processor: process.cpuUsage() }))
 
 /** Moves bytes both ways as they come, and does nothing else. */
@@ -29,9 +31,10 @@ function serveBare(): Promise<string> {
   })
 }
 
-async function serveManaged(): Promise<string> {
+async function serveManaged(): Promise<void> {
   const settings = window === "" ? {} : { settings: { models: { [MODEL]: { window: Number(window) } } } }
   const manager = new Conversations({ upstream, cwd: dir, env: {}, dir, ...settings })
   const { url } = await startProxy({ upstream, manager, secret: newSecret() })
-  return url
+  process.send!({ url })
+  await manager.warmUp()
 }

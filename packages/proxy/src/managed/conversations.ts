@@ -4,8 +4,10 @@ import {
   type Conversation,
   type ConversationOptions,
   type ModelFacts,
+  memoryStore,
   openConversation,
   type SettingsInput,
+  type Store,
 } from "@strata/core"
 import { kindOfError } from "@strata/core/internal/base/errors"
 import { projectName, randomIds } from "@strata/core/internal/base/ids"
@@ -22,6 +24,7 @@ import { type Client, clientOf, isAside } from "./client-identity.ts"
 import { canReadFiles, FILE_READERS } from "./client-tools.ts"
 import { ManagedConversation, type PauseNotice } from "./managed-conversation.ts"
 import { OtherRequests } from "./other-requests.ts"
+import { rehearsedRequest } from "./rehearsed-request.ts"
 
 export interface ConversationsOptions {
   /** Where requests of our own go: the same server. */
@@ -123,6 +126,22 @@ export class Conversations implements Manager {
     }
   }
 
+  /**
+   * Loads what a first request needs, and runs it once in a conversation that is kept nowhere. Call it when the proxy listens: a client
+   * takes longer to start. Without it the first request does the same.
+   */
+  async warmUp(): Promise<void> {
+    const asked = rehearsedRequest()
+    const rehearse = async () => {
+      const { chat, managed } = await this.#openOne(asked.id, { ...asked, readsFiles: true, store: memoryStore() })
+      const { answered } = await managed.take(asked.request)
+      await answered(asked.answer)
+      await chat.close()
+    }
+    await Promise.allSettled([this.#callers.load(), rehearse()])
+    this.#last.delete(asked.id)
+  }
+
   async status(): Promise<readonly ConversationStatus[]> {
     const open = await Promise.allSettled(this.#open.values())
     const now = open.flatMap((each) => (each.status === "fulfilled" ? each.value.managed.status : []))
@@ -170,12 +189,15 @@ export class Conversations implements Manager {
     if (known) await this.#close(id)
     const opening = this.#openOne(id, { ...asked, model, readsFiles })
     this.#open.set(id, opening)
-    opening.catch(() => this.#open.delete(id))
+    opening.catch(() => {
+      this.#open.delete(id)
+      this.#last.delete(id)
+    })
     await this.#makeRoom()
     return opening
   }
 
-  async #openOne(id: string, { request, client, model, readsFiles }: ToOpen): Promise<Open> {
+  async #openOne(id: string, { request, client, model, readsFiles, store }: ToOpen): Promise<Open> {
     const { upstream, cwd, env, dir, observe = false, settings, clock, log = () => undefined } = this.#options
     this.#last.set(id, request)
     const off = observe ? { off: true } : {}
@@ -188,7 +210,7 @@ export class Conversations implements Manager {
       betas: betasIn(request),
       cacheBreakpoints: false,
       settings: merged(BEHIND_A_CLIENT, settings, readsFiles ? {} : KEEPS_RESULTS, off),
-      ...(dir ? { dir } : {}),
+      ...(store ? { store } : dir ? { dir } : {}),
       ...(clock ? { clock } : {}),
     })
     chat.on("compaction", (each) => log(`${id}: compaction, ${"message" in each ? each.message : each.phase}`))
@@ -221,6 +243,7 @@ export class Conversations implements Manager {
     this.#open.delete(id)
     if (!open) return
     await open.chat.close()
+    this.#closed.delete(id) // the newest is last
     this.#closed.set(id, open.managed.status) // what was under way has its price now
     for (const [oldest] of this.#closed) if (this.#closed.size > MOST_CLOSED) this.#closed.delete(oldest)
     this.#last.delete(id)
@@ -232,7 +255,10 @@ interface Asked {
   readonly client: Client
 }
 
-type ToOpen = Asked & Pick<Open, "model" | "readsFiles">
+interface ToOpen extends Asked, Pick<Open, "model" | "readsFiles"> {
+  /** Default: files. */
+  readonly store?: Store
+}
 
 const factsOf = (chat: Conversation, model: string): ModelFacts => findModel(model, chat.settings.values.models).facts
 

@@ -80,8 +80,7 @@ export class Callers {
     messages: readonly CallerMessage[],
     isBusy: (conversation: string) => boolean = () => false,
   ): Promise<FoundConversation> {
-    this.#reading ??= this.#read()
-    await this.#reading
+    await this.load()
     const caller = callerOf(identity)
     const tools = toolsOf(identity)
     const chain = chainOf(this.#messages(messages))
@@ -126,6 +125,12 @@ export class Callers {
     const line = { conversation, caller: callerOf(identity), tools: toolsOf(identity), links }
     this.#take(line)
     await this.#log.append(line)
+  }
+
+  /** Reads what other processes have noted, once. */
+  load(): Promise<void> {
+    this.#reading ??= this.#read()
+    return this.#reading
   }
 
   async #read(): Promise<void> {
