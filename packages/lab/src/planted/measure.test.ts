@@ -2,10 +2,11 @@ import { expect, test } from "vitest"
 import { everyNth } from "../../../core/test/size.ts"
 import { measurePlanted, plantedReport } from "./measure.ts"
 
-test.each(everyNth(["balanced", "off"] as const, 2))(
-  "BEY-1, BEY-2 after a compaction every planted fact is in view or one search away: planner %s",
-  async (planner) => {
-    const figures = await measurePlanted({ planner, after: [1] })
+test.each([...everyNth(["loop balanced", "loop off"] as const, 2), "follow balanced"] as const)(
+  "BEY-1, BEY-2, BEY-14 after a compaction every planted fact is in view or one search away: %s",
+  async (how) => {
+    const [through, planner] = how.split(" ") as ["loop" | "follow", "balanced" | "off"]
+    const figures = await measurePlanted({ planner, through, after: [1] })
     const [{ facts, handles, long }] = figures.looked as [(typeof figures.looked)[number]]
     expect(facts).toHaveLength(91)
     expect(facts.filter(({ reach }) => reach === "lost").map(({ fact }) => fact)).toEqual([])

@@ -8,6 +8,7 @@ import {
   openConversation,
   recallTool,
 } from "@strata/core"
+import { keepingReader } from "@strata/core/internal/conversation/follow/match"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
 import { KINDS, type PlantedFact, plantedFacts } from "./facts.ts"
@@ -20,6 +21,8 @@ const PAUSE_MS = 2 * 3_600_000 // before each compaction: old results are cleare
 
 export interface PlantedOptions {
   readonly planner: "balanced" | "off"
+  /** `loop`: messages are added one by one. `follow`: a caller sends its whole list each time. Default `loop`. */
+  readonly through?: "loop" | "follow"
   /** After how many compactions to look. */
   readonly after: readonly number[]
 }
@@ -65,11 +68,12 @@ export function measurePlanted(options: PlantedOptions): Promise<PlantedFigures>
         env: { STRATA_NOTES: "off" },
         settings: { memory: "off", planner: options.planner },
       })
-      for (const fact of interleaved(facts)) await take(chat, exchangeOf(fact), fact.id)
+      const talk = options.through === "follow" ? followed(chat) : added(chat)
+      for (const fact of interleaved(facts)) await take(talk, exchangeOf(fact), fact.id)
       const looked: Looked[] = []
       const most = Math.max(...options.after)
       for (let done = 0, round = 0; done < most; ) {
-        for (let nth = 0; nth < WORK; nth++, round++) await take(chat, otherWork(round), `work-${round}`)
+        for (let nth = 0; nth < WORK; nth++, round++) await take(talk, otherWork(round), `work-${round}`)
         clock.advance(PAUSE_MS)
         await chat.prepare()
         if (!(await isCompacted(chat))) continue
@@ -96,21 +100,53 @@ function interleaved(facts: readonly PlantedFact[]): readonly PlantedFact[] {
     .map(({ fact }) => fact)
 }
 
-async function take(chat: Conversation, { asks, answers, result, ends }: Exchange, id: string): Promise<void> {
-  await chat.add({ role: "user", content: asks } as IncomingMessage)
+/** How messages come into the conversation. */
+interface Talk {
+  readonly chat: Conversation
+  say(content: readonly object[]): Promise<void>
+  /** The caller has the answer. */
+  hear(content: readonly object[]): void
+}
+
+const added = (chat: Conversation): Talk => ({
+  chat,
+  say: async (content) => {
+    await chat.add({ role: "user", content } as IncomingMessage)
+  },
+  hear: () => {},
+})
+
+function followed(chat: Conversation): Talk {
+  const list: { role: string; content: readonly object[] }[] = []
+  const read = keepingReader()
+  return {
+    chat,
+    say: async (content) => {
+      list.push({ role: "user", content })
+      const { how } = await chat.follow(list, { tools: TOOLS, read })
+      if (how !== "added") throw new Error(`the list was ${how}, and it only grew`)
+    },
+    hear: (content) => void list.push({ role: "assistant", content }),
+  }
+}
+
+async function take(talk: Talk, { asks, answers, result, ends }: Exchange, id: string): Promise<void> {
+  await talk.say(asks)
   if (answers.length > 0 && result) {
-    await answer(chat, { id: `msg_${id}_call`, content: answers, stop_reason: "tool_use" })
+    await answer(talk, { id: `msg_${id}_call`, content: answers, stop_reason: "tool_use" })
     const call = answers.find((block) => "id" in block) as { id: string }
     const { content, isError = false } = result
-    const block = { type: "tool_result", tool_use_id: call.id, content, ...(isError ? { is_error: true } : {}) }
-    await chat.add({ role: "user", content: [block] } as IncomingMessage)
+    await talk.say([{ type: "tool_result", tool_use_id: call.id, content, ...(isError ? { is_error: true } : {}) }])
   }
   const thought = result ? [] : answers
-  await answer(chat, { id: `msg_${id}`, content: [...thought, { type: "text", text: ends }], stop_reason: "end_turn" })
+  await answer(talk, { id: `msg_${id}`, content: [...thought, { type: "text", text: ends }], stop_reason: "end_turn" })
 }
 
 /** The usage is what we estimate, so that sizes are those of a conversation that was really sent. */
-async function answer(chat: Conversation, response: { id: string; content: readonly object[]; stop_reason: string }) {
+async function answer(
+  { chat, hear }: Talk,
+  response: { id: string; content: readonly object[]; stop_reason: string },
+): Promise<void> {
   await chat.prepare()
   const usage = { input_tokens: chat.accounting().total, output_tokens: 100 }
   await chat.record({
@@ -121,6 +157,7 @@ async function answer(chat: Conversation, response: { id: string; content: reado
     stop_sequence: null,
     usage,
   } as never)
+  hear(response.content)
 }
 
 /** A compaction that would make too little room is refused: then there is more work first. */
@@ -174,7 +211,7 @@ async function handlesOf(chat: Conversation, facts: readonly PlantedFact[]): Pro
   return handles
 }
 
-export function plantedReport({ planner, looked, calls }: PlantedFigures): string {
+export function plantedReport({ planner, through = "loop", looked, calls }: PlantedFigures): string {
   const lines = looked.flatMap(({ compactions, facts, handles, long, tokens }) => {
     const count = (group: PlantedFact["group"], reach: Reach) =>
       facts.filter((one) => one.fact.group === group && one.reach === reach).length
@@ -193,5 +230,6 @@ export function plantedReport({ planner, looked, calls }: PlantedFigures): strin
       `    handles of long results in view: ${handles} of ${long}; a search shows ${facts.filter(({ isFound }) => isFound).length} of ${facts.length}`,
     ]
   })
-  return [`planner ${planner}, ${calls.toFixed(1)} requests for each summary`, ...lines].join("\n")
+  const way = through === "follow" ? "a caller's list, followed" : "an own loop"
+  return [`${way}, planner ${planner}, ${calls.toFixed(1)} requests for each summary`, ...lines].join("\n")
 }
