@@ -7,11 +7,13 @@
  *     npm run soak -- --short        300,000 tokens through a window of 32,000
  *     npm run soak -- --summary-seconds 88    how long a summary takes, in simulated time
  *     npm run soak -- --replay       also compares the bill with what a replay of the journal says
+ *     npm run soak -- --proxy        twenty clients at once through one proxy, an hour of simulated time; --short: ten minutes
  *     npm run soak -- --offline      no server, no client, no key: an own loop that gives only a model's name
  */
 import { parseArgs } from "node:util"
 import { offlineSoak } from "./soak/offline.ts"
 import { offlineReport } from "./soak/offline-report.ts"
+import { proxiedReport, proxiedSoak } from "./soak/proxied.ts"
 import { type SoakOptions, soak } from "./soak/run.ts"
 import { textReport } from "./soak/text-report.ts"
 
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
     offline: { type: "boolean", default: false },
+    proxy: { type: "boolean", default: false },
     replay: { type: "boolean", default: false },
   },
 })
@@ -39,7 +42,7 @@ const [tokens, window, seed, summarySeconds] = [
 ]
 if (![tokens, window, seed, summarySeconds].every((value) => Number.isInteger(value) && value > 0)) {
   console.error(
-    "usage: npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--summary-seconds 30] [--short] [--offline] [--json]",
+    "usage: npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--summary-seconds 30] [--short] [--offline] [--proxy] [--json]",
   )
   process.exit(2)
 }
@@ -48,7 +51,7 @@ const options: SoakOptions = {
   ...{ tokens, window, seed, summarySeconds, replay: values.replay },
   ...(isWatched ? { onProgress: (done) => process.stderr.write(`\r${Math.floor((100 * done) / tokens)}% `) } : {}),
 }
-const { report, text } = values.offline ? await runOffline() : await runUsual()
+const { report, text } = await (values.proxy ? runProxied() : values.offline ? runOffline() : runUsual())
 if (isWatched) process.stderr.write("\r")
 console.log(values.json ? JSON.stringify(report, null, 2) : text)
 process.exitCode = report.problems.length === 0 ? 0 : 1
@@ -61,4 +64,9 @@ async function runUsual() {
 async function runOffline() {
   const report = await offlineSoak(options)
   return { report, text: offlineReport(report) }
+}
+
+async function runProxied() {
+  const report = await proxiedSoak({ clients: 20, minutes: values.short ? 10 : 60 })
+  return { report, text: proxiedReport(report) }
 }

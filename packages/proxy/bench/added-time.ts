@@ -16,11 +16,11 @@ import { GrowingList, startStepServer } from "./growing-list.ts"
 import { Program, SOURCE } from "./program/start.ts"
 
 const SIZES = isShort ? [200_000] : [200_000, 1_000_000]
-const ROUNDS = isShort ? 20 : 200
+const ROUNDS = isShort ? 20 : 120
 const WARM_UP = isShort ? 2 : 10 // rounds
 const WINDOW = 2_000_000 // nothing is compacted: all of the list is sent, which takes longest
 const PAUSE_MS = 30 // while the client runs a tool
-const STARTS = isShort ? 3 : 15
+const STARTS = isShort ? 3 : 9
 const LATER_MS = 1_000 // no client starts faster
 
 const agent = new Agent({ keepAlive: true })
