@@ -53,11 +53,13 @@ export async function startRunning({ upstream, mode, port, log, onPause, cwd, en
     await proxy.close()
     throw error
   })
+  const warm = manager.warmUp() // while the client starts
   return {
     url: proxy.url,
     port: proxy.port,
     close: async () => {
       takeBack()
+      await warm
       await proxy.close()
       await manager.close()
       return { rows: await manager.status(), journals: manager.directory }

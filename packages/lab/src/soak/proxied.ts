@@ -113,9 +113,7 @@ class Client {
       { headers: { "x-session-id": `${this.#number}-${this.#conversations}` } },
     )
     const results = content.flatMap((block) =>
-      block.type === "tool_use"
-        ? [{ type: "tool_result" as const, tool_use_id: block.id, content: LINES }]
-        : [],
+      block.type === "tool_use" ? [{ type: "tool_result" as const, tool_use_id: block.id, content: LINES }] : [],
     )
     this.#messages.push({ role: "assistant", content }, { role: "user", content: results })
   }
