@@ -41,8 +41,9 @@ const THINKING_STRIPPED = "the caller no longer sends it"
 export function follow(
   engine: Engine,
   messages: readonly CallerMessage[],
-  { system, tools, read }: FollowOptions = {},
+  options: FollowOptions = {},
 ): Promise<FollowReport> {
+  const { system, tools, read } = options // not in the signature: declarations leave out what is internal
   checkCaller(messages)
   const asked = orderIn(messages)
   const list = [...(asked?.before ?? messages)]
