@@ -50,11 +50,9 @@ export const BEHIND_A_CLIENT: SettingsInput = {
   cacheLifetime: "5m",
   flush: "never", // the client has every message: after a power cut it sends them again
   switches: { notes: false, "auto-memory": false, "memory-recall": false, dreaming: false },
-  // 24,000 characters: by `npm run put-aside`, 0.99 of the cost of 50,000 in 70 recordings. 8,000 is 0.98, but clients ask the person before
-  // their model reads a file outside the project, and many more results would be there
-  figures: { "audit-coverage": 0, "audit-fabrication": 100, "tool-result-limit": 24_000 },
-  // what shows files cuts itself, and shows what was put aside
-  toolResultLimits: Object.fromEntries(FILE_READERS.map((name) => [name, MOST_RESULT_CHARACTERS])),
+  // results stay up to 50,000 characters, as elsewhere: by `npm run put-aside` smaller sizes save 2% at most, and the model would have to ask
+  // for files outside the project
+  figures: { "audit-coverage": 0, "audit-fabrication": 100 },
 }
 
 /** A model that cannot read files would never see what is in them. */
