@@ -53,6 +53,8 @@ export const BEHIND_A_CLIENT: SettingsInput = {
   // results stay up to 50,000 characters, as elsewhere: by `npm run put-aside` smaller sizes save 2% at most, and the model would have to ask
   // for files outside the project
   figures: { "audit-coverage": 0, "audit-fabrication": 100 },
+  // what shows files cuts itself, and shows what was put aside
+  toolResultLimits: Object.fromEntries(FILE_READERS.map((name) => [name, MOST_RESULT_CHARACTERS])),
 }
 
 /** A model that cannot read files would never see what is in them. */
