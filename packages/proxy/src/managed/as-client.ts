@@ -40,13 +40,27 @@ function bodyFor(client: Body, text: string): string | Buffer<ArrayBuffer> {
   if (!Array.isArray(own.messages) || (own.tools === undefined) !== (client.tools === undefined)) return text
   const { max_tokens, tool_choice, stream, messages } = own
   const whole = {
-    ...client,
-    max_tokens: Math.min(Number(max_tokens), Number(client.max_tokens ?? max_tokens)),
+    ...withoutForm(client),
+    max_tokens: budgetIn(client) < Number(max_tokens) ? max_tokens : client.max_tokens,
     ...(tool_choice === undefined ? {} : { tool_choice }),
     stream: stream === true,
   }
   return bodyWith(whole, { messages: messages as never, writesCache: false })
 }
+
+/** Without what gives the client's answers their form: ours is a text, and it must be whole. */
+function withoutForm({ stop_sequences: _, output_format: __, tool_choice, output_config, ...body }: Body): Body {
+  const isForced = ["any", "tool"].includes(String((tool_choice as Body | null | undefined)?.type))
+  const { format, ...config } = (output_config ?? {}) as Body
+  return {
+    ...body,
+    ...(tool_choice === undefined || isForced ? {} : { tool_choice }),
+    ...(output_config === undefined || (format && Object.keys(config).length === 0) ? {} : { output_config: config }),
+  }
+}
+
+/** Of thinking. The server wants room for more than that. */
+const budgetIn = ({ thinking }: Body): number => Number((thinking as Body | null | undefined)?.budget_tokens ?? 0)
 
 function sentHeaders(headers: IncomingHttpHeaders): Headers {
   const sent = new Headers()
