@@ -16,6 +16,7 @@ export interface Marks {
   readonly inMessages: number
   /** The server places them. */
   readonly isAutomatic: boolean
+  /** Of the messages: a prompt may live longer. */
   readonly lifetime: "5m" | "1h"
 }
 
@@ -27,7 +28,7 @@ export function marksIn({ system, tools, messages, cache_control }: Body): Marks
     inPrompt: inPrompt.length,
     inMessages: inMessages.length,
     isAutomatic: cache_control !== undefined && cache_control !== null,
-    lifetime: [...inPrompt, ...inMessages].some((mark) => mark?.ttl === "1h") ? "1h" : "5m",
+    lifetime: (inMessages.length > 0 ? inMessages : inPrompt).some((mark) => mark?.ttl === "1h") ? "1h" : "5m",
   }
 }
 

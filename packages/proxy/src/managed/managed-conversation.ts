@@ -118,12 +118,37 @@ export class ManagedConversation {
     }
     if (!(await withinReach(before))) {
       void before.finally(end) // the next one waits for both
-      return PASSED
+      return this.#beside(request)
     }
     this.#requests++
     this.#parts.onRequest(request)
-    const body = await this.#body(request).catch((error: unknown) => this.#instead(request, error))
-    return this.#plan(request, { ...body, end })
+    try {
+      const body = await this.#body(request).catch((error: unknown) => this.#instead(request, error))
+      return this.#plan(request, { ...body, end })
+    } catch (error) {
+      end() // the next one must not wait for it
+      throw error
+    }
+  }
+
+  /** Two requests of one conversation at once: the second is sent as it is. What it costs is counted. */
+  #beside({ body }: ClientRequest): Plan {
+    const count = async (message: Message | undefined) => {
+      const cost = priceOf(message, body)
+      this.#unrecorded = plus(this.#unrecorded, cost)
+      this.#passed = { requests: this.#passed.requests + 1, cost: plus(this.#passed.cost, cost) }
+    }
+    return {
+      body: undefined,
+      passedThrough: "another-request-is-running",
+      answered: count,
+      brokeOff: count,
+      // its thinking was signed for what we sent
+      refused: async ({ status, error, isFinal = false }) => {
+        const isThinking = status === 400 && REFUSED_THINKING.test(JSON.stringify(error) ?? "")
+        return isThinking && !isFinal && !this.#parts.observes ? ownMessages(body).bytes : undefined
+      },
+    }
   }
 
   async #body({ body }: ClientRequest): Promise<Omit<Taken, "end">> {
@@ -179,6 +204,7 @@ export class ManagedConversation {
       isEnded = true
     }
     let sentBytes = bytes?.length ?? request.raw.length
+    const before = { failures: this.#failures, off: this.#off }
     const missed = (message: Message | undefined) => {
       this.#unrecorded = plus(this.#unrecorded, priceOf(message, request.body))
     }
@@ -208,6 +234,7 @@ export class ManagedConversation {
         }
       },
       refused: async ({ status, error, isFinal = false }) => {
+        if (isFinal) this.#acquit(before)
         const isOurs = bytes !== undefined && !isFinal
         const again = isOurs ? await this.#again(request.body, { status, error }) : undefined
         if (again === undefined) endOnce()
@@ -221,13 +248,19 @@ export class ManagedConversation {
     }
   }
 
+  /** The server refuses what the client sends by itself as well: that is no failure of ours. */
+  #acquit({ failures, off }: { readonly failures: number; readonly off: string | undefined }): void {
+    this.#failures = failures
+    this.#off = off
+  }
+
   /** The server refused what we sent: thinking that was signed for other messages, or a request that is too long. */
   async #again(body: Body, { status, error }: { readonly status: number; readonly error: unknown }) {
     const { chat } = this.#parts
     if (status !== 400 && status !== 413) return undefined
     const why = JSON.stringify(error) ?? ""
     try {
-      if (/signature|thinking/i.test(why)) await chat.dropThinking("the server refused it")
+      if (REFUSED_THINKING.test(why)) await chat.dropThinking("the server refused it")
       else if (await chat.noteRefusal(asRefusal(status, error))) await chat.compact({ overflowed: true })
       else
         return this.#instead(
@@ -284,6 +317,9 @@ const ownMessages = (body: Body) => ({
 const NOT_SENT =
   "The request was not sent, because you said no after the pause. The conversation is as it was. Ask again to send it."
 
+/** Blocks of messages. A parameter about thinking is the client's own. */
+const REFUSED_THINKING = /\bsignature\b|\bmessages\.\d+\.[^"]*thinking/i
+
 const PATIENCE_MS = 1_500
 
 /** Whether the request before ends soon: a client that repeats one has given up the first. */
@@ -293,15 +329,6 @@ async function withinReach(before: Promise<unknown>): Promise<boolean> {
   const isOver = await Promise.race([before.then(() => true), patience])
   soon.abort()
   return isOver
-}
-
-/** Two requests of one conversation at once: the second is sent as it is. */
-const PASSED: Plan = {
-  body: undefined,
-  passedThrough: "another-request-is-running",
-  answered: async () => undefined,
-  refused: async () => undefined,
-  brokeOff: async () => undefined,
 }
 
 /** The block before the prompt changes with every request of some versions. It is the server's, not the conversation's. */
@@ -324,9 +351,11 @@ function bare(items: unknown): unknown {
   })
 }
 
+const THINKING: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"])
+
 function withoutThinking(message: Messages[number]): Messages[number] {
-  if (message.role !== "assistant" || typeof message.content === "string") return message
-  const content = message.content.filter(({ type }) => type !== "thinking" && type !== "redacted_thinking")
+  if (message.role !== "assistant" || !Array.isArray(message.content)) return message
+  const content = message.content.filter((block) => !THINKING.has(block?.type))
   return content.length === message.content.length || content.length === 0 ? message : { ...message, content }
 }
 
