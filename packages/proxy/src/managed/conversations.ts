@@ -12,7 +12,7 @@ import {
 import { kindOfError } from "@strata/core/internal/base/errors"
 import { projectName, randomIds } from "@strata/core/internal/base/ids"
 import { placeFor } from "@strata/core/internal/base/owner"
-import { Callers } from "@strata/core/internal/conversation/follow/callers"
+import { Callers, type FoundConversation } from "@strata/core/internal/conversation/follow/callers"
 import { givenMessages, keepingReader, matched } from "@strata/core/internal/conversation/follow/match"
 import { callerLog } from "@strata/core/internal/journal/file/caller-log"
 import { defaultRoot, journalDirectory } from "@strata/core/internal/journal/file/layout"
@@ -77,6 +77,10 @@ export class Conversations implements Manager {
   /** Messages that a client sends again are the same objects. */
   readonly #read = keepingReader()
   readonly #open = new Map<string, Promise<Open>>()
+  readonly #ready = new Map<string, ManagedConversation>()
+  /** Requests that have found their conversation, and that it has not taken yet. */
+  readonly #claims = new Map<string, number>()
+  #finding: Promise<unknown> = Promise.resolve()
   readonly #closed = new Map<string, ConversationStatus>()
   /** Keys are in them: they are nowhere but here. */
   readonly #last = new Map<string, LastRequest>()
@@ -107,14 +111,8 @@ export class Conversations implements Manager {
 
   async #planned(request: ClientRequest, client: Client): Promise<Plan> {
     const messages = request.body.messages as never[]
-    const busy = await this.#busy()
-    const found = await this.#callers.find(client, messages, (id) => busy.has(id))
-    const open = await this.#open.get(found.conversation)?.catch(() => undefined)
-    // a question beside the conversation: the answer that is on its way belongs to another model
-    if (open && open.model !== String(request.body.model) && open.managed.isBusy) return this.#others.plan(request.body)
-    if (found.fork !== undefined) await this.#fork(found.fork, { to: found.conversation, request, client })
-    const { managed } = await this.#opened(found.conversation, { request, client })
-    const plan = await managed.take(request)
+    const found = await this.#found(client, messages)
+    const plan = await this.#taken(found, { request, client })
     return {
       ...plan,
       answered: async (message) => {
@@ -160,16 +158,41 @@ export class Conversations implements Manager {
     this.#last.clear()
   }
 
-  async #busy(): Promise<ReadonlySet<string>> {
-    const open = await Promise.allSettled(this.#open.entries().map(async ([id, each]) => ({ id, ...(await each) })))
-    return new Set(
-      open.flatMap((each) => (each.status === "fulfilled" && each.value.managed.isBusy ? each.value.id : [])),
-    )
+  /** One after another: of two that begin at once the second must see the first. */
+  #found(client: Client, messages: readonly never[]): Promise<FoundConversation> {
+    const finding = this.#finding.then(async () => {
+      const found = await this.#callers.find(client, messages, (id) => this.#isBusy(id))
+      this.#claims.set(found.conversation, (this.#claims.get(found.conversation) ?? 0) + 1)
+      return found
+    })
+    this.#finding = finding.catch(() => undefined)
+    return finding
+  }
+
+  /** From here on the conversation itself says that it is busy. */
+  async #taken({ conversation: id, fork }: FoundConversation, asked: Asked): Promise<Plan> {
+    try {
+      if (fork !== undefined) await this.#fork(fork, { to: id, ...asked })
+      const { managed, model } = await this.#opened(id, asked)
+      // a question beside the conversation: the answer that is on its way belongs to another model
+      if (model !== String(asked.request.body.model)) return this.#others.plan(asked.request.body)
+      return managed.take(asked.request)
+    } finally {
+      const left = this.#claims.get(id)! - 1
+      if (left > 0) this.#claims.set(id, left)
+      else this.#claims.delete(id)
+    }
+  }
+
+  #isBusy(id: string): boolean {
+    return this.#claims.has(id) || (this.#ready.get(id)?.isBusy ?? false)
   }
 
   /** A list that begins like a known one, under another id: the journal so far is copied. */
   async #fork(from: string, { to, request, client }: { readonly to: string } & Asked): Promise<void> {
-    const { chat } = await this.#opened(from, { request, client })
+    // as it is, if it is open: an answer may be on its way, to another model
+    const open = await this.#open.get(from)?.catch(() => undefined)
+    const { chat } = open ?? (await this.#opened(from, { request, client }))
     const known = chat.views.followed.messages
     const { known: count } = matched(known, givenMessages(request.body.messages as never[], this.#read))
     const last = known[count - 1]
@@ -179,17 +202,18 @@ export class Conversations implements Manager {
   async #opened(id: string, asked: Asked): Promise<Open> {
     const model = String(asked.request.body.model)
     const readsFiles = canReadFiles(asked.request.body)
-    const known = await this.#open.get(id)?.catch(() => undefined)
-    if (known && known.model === model && known.readsFiles === readsFiles) {
-      const opening = this.#open.get(id)!
-      this.#open.delete(id) // the newest is last
-      this.#open.set(id, opening)
-      return known
-    }
-    if (known) await this.#close(id)
-    const opening = this.#openOne(id, { ...asked, model, readsFiles })
+    const before = this.#open.get(id)
+    const opening = (async () => {
+      const known = await before?.catch(() => undefined)
+      const isSame = known?.model === model && known.readsFiles === readsFiles
+      if (known && (isSame || known.managed.isBusy)) return known // never in the middle of an answer
+      if (known) await this.#shut(id, known)
+      return this.#openOne(id, { ...asked, model, readsFiles })
+    })()
+    this.#open.delete(id) // the newest is last
     this.#open.set(id, opening)
     opening.catch(() => {
+      if (this.#open.get(id) !== opening) return
       this.#open.delete(id)
       this.#last.delete(id)
     })
@@ -227,6 +251,7 @@ export class Conversations implements Manager {
       log,
       onPause: this.#options.onPause,
     })
+    this.#ready.set(id, managed)
     return { chat, managed, model, readsFiles }
   }
 
@@ -234,17 +259,21 @@ export class Conversations implements Manager {
     for (const [id, opening] of this.#open) {
       if (this.#open.size <= MOST_OPEN) return
       const open = await opening.catch(() => undefined)
-      if (open && !open.managed.isBusy) await this.#close(id)
+      if (open && !this.#isBusy(id)) await this.#close(id)
     }
   }
 
   async #close(id: string): Promise<void> {
     const open = await this.#open.get(id)?.catch(() => undefined)
     this.#open.delete(id)
-    if (!open) return
-    await open.chat.close()
+    if (open) await this.#shut(id, open)
+  }
+
+  async #shut(id: string, { chat, managed }: Open): Promise<void> {
+    this.#ready.delete(id)
+    await chat.close()
     this.#closed.delete(id) // the newest is last
-    this.#closed.set(id, open.managed.status) // what was under way has its price now
+    this.#closed.set(id, managed.status) // what was under way has its price now
     for (const [oldest] of this.#closed) if (this.#closed.size > MOST_CLOSED) this.#closed.delete(oldest)
     this.#last.delete(id)
   }

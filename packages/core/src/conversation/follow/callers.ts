@@ -45,6 +45,8 @@ export interface CallersParts {
   readonly read?: Reader
 }
 
+type IsBusy = (conversation: string) => boolean
+
 interface Known {
   readonly caller: string
   readonly tools: string
@@ -78,7 +80,7 @@ export class Callers {
   async find(
     identity: CallerIdentity,
     messages: readonly CallerMessage[],
-    isBusy: (conversation: string) => boolean = () => false,
+    isBusy: IsBusy = () => false,
   ): Promise<FoundConversation> {
     await this.load()
     const caller = callerOf(identity)
@@ -95,17 +97,17 @@ export class Callers {
       if (deepest) return place(deepest.conversation)
       const same = own.filter(([, known]) => known.tools === tools)
       const continued = messages[0] && isCallersSummary(messages[0]) ? same.at(-1) : undefined
-      return continued ? place(continued[0]) : this.#begun(identity, { count: own.length, chain })
+      return continued ? place(continued[0]) : this.#begun(identity, chain)
     }
     const elsewhere = this.#deepest(chain, (id) => this.#known.get(id)?.tools === tools)
     if (!elsewhere?.isAnswered) {
-      const shortened = caller === "" ? this.#shortened(messages) : undefined
-      return shortened === undefined ? this.#begun(identity, { count: 0, chain }) : place(shortened)
+      const shortened = caller === "" ? this.#shortened(messages, tools) : undefined
+      return shortened === undefined ? this.#begun(identity, chain) : place(shortened)
     }
     const goesOn =
       caller === "" && this.#known.get(elsewhere.conversation)?.caller === "" && !isBusy(elsewhere.conversation)
     if (goesOn) return place(elsewhere.conversation)
-    return { ...this.#begun(identity, { count: 0, chain }), fork: elsewhere.conversation }
+    return { ...this.#begun(identity, chain), fork: elsewhere.conversation }
   }
 
   /** The list has been followed in this conversation, and answered so. */
@@ -159,19 +161,18 @@ export class Callers {
   }
 
   /** A caller without an id has summarised or dropped the beginning of its list: what it kept is known. */
-  #shortened(messages: readonly CallerMessage[]): string | undefined {
-    const kept = this.#messages(messages).find(({ message, trace }) => isAnswer(message) && this.#tails.has(trace.key))
-    return kept && this.#tails.get(kept.trace.key)
+  #shortened(messages: readonly CallerMessage[], tools: string): string | undefined {
+    const holders = this.#messages(messages).map(({ message, trace }) =>
+      isAnswer(message) ? this.#tails.get(trace.key) : undefined,
+    )
+    return holders.find((holder) => holder !== undefined && this.#known.get(holder)?.tools === tools)
   }
 
   /** It is known at once: others of the same id may begin before its first answer. */
-  #begun(
-    identity: CallerIdentity,
-    { count, chain }: { readonly count: number; readonly chain: readonly Link[] },
-  ): FoundConversation {
+  #begun(identity: CallerIdentity, chain: readonly Link[]): FoundConversation {
     const caller = callerOf(identity)
-    const name = caller === "" ? this.#newId() : count === 0 ? caller : `${caller}-${count + 1}`
-    const conversation = `via-${name}`
+    let conversation = `via-${caller === "" ? this.#newId() : caller}`
+    for (let number = 2; this.#known.has(conversation); number++) conversation = `via-${caller}-${number}`
     if (caller !== "") {
       const links = chain.map(({ link }) => link)
       this.#take({ conversation, caller, tools: toolsOf(identity), links })
@@ -194,9 +195,13 @@ export class Callers {
   }
 }
 
+/** Characters of an id that no other conversation has by chance. Some servers only count: `call_1`. */
+const TELLING_ID = /[a-z0-9]{16}/i
+
 /** Answers with calls: ids of calls are like no others. */
 const isAnswer = ({ role, content }: CallerMessage): boolean =>
-  role === "assistant" && blocksIn(content).some(({ type }) => type === "tool_use")
+  role === "assistant" &&
+  blocksIn(content).some(({ type, id }) => type === "tool_use" && TELLING_ID.test(String(id).replaceAll("-", "")))
 
 interface Link {
   readonly link: string
