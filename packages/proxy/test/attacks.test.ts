@@ -214,8 +214,16 @@ describe("BEY-11 what it costs", () => {
     const prompt = { system: [{ type: "text", text: "You help.", cache_control: { type: "ephemeral", ttl: "1h" } }] }
     const mark = { cache_control: { type: "ephemeral" } }
     const messages = [{ role: "user", content: [{ type: "text", text: "Hello.", ...mark }] }]
-    expect(bodyWith({ ...prompt, messages }, { messages: messages as never }).toString().match(/"ttl":"1h"/g)).toHaveLength(1)
-    expect(bodyWith(prompt, { messages: messages as never }).toString().match(/"ttl":"1h"/g)).toHaveLength(2)
+    expect(
+      bodyWith({ ...prompt, messages }, { messages: messages as never })
+        .toString()
+        .match(/"ttl":"1h"/g),
+    ).toHaveLength(1)
+    expect(
+      bodyWith(prompt, { messages: messages as never })
+        .toString()
+        .match(/"ttl":"1h"/g),
+    ).toHaveLength(2)
   })
 
   test("a request beside another of its conversation is in the bill", async () => {

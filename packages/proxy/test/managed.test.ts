@@ -31,7 +31,16 @@ class Worker implements Brain {
     const { messages } = turn.request
     if (about || JSON.stringify(messages.at(-1)).includes("CRITICAL: Respond")) {
       this.aside.push(messages)
-      return about ?? { content: [{ type: "text", text: "<summary>We count files.</summary>" }] }
+      return (
+        about ?? {
+          content: [
+            {
+              type: "text",
+              text: "<summary>\nWe count the files of the project, one directory after the other, and add them up.\n</summary>",
+            },
+          ],
+        }
+      )
     }
     this.asked.push(messages)
     const number = ++this.#answers
@@ -256,7 +265,7 @@ describe("BEY-14 conversations behind the proxy", () => {
       {
         role: "user",
         content:
-          "This session is being continued from a previous conversation that ran out of context. We count files.",
+          "This session is being continued from a previous conversation that ran out of context. We count the files of the project, one directory after the other, and add them up.",
       },
       call!,
       result!,
@@ -266,7 +275,7 @@ describe("BEY-14 conversations behind the proxy", () => {
     expect(sim.stats().errors).toEqual({})
     const last = JSON.stringify(brain.asked.at(-1))
     expect(last.match(/A record of what was said and done/g)).toHaveLength(1)
-    expect(last).toContain("We count files.")
+    expect(last).toContain("We count the files of the project, one directory after the other, and add them up.")
     expect(await manager.status()).toHaveLength(1)
   })
 

@@ -109,3 +109,17 @@ export const nextLink = (before: string, key: string): string => digest(`${befor
 
 /** A short name for a text, which does not show the text. */
 export const digestOf = (text: string): string => digest(text, KEY_LENGTH)
+
+/** Characters of an id that no other conversation has by chance. Some servers only count: `call_1`. */
+const TELLING_ID = /[a-z0-9]{16}/i
+const TELLING_TEXT = 40 // characters
+
+export const hasTellingCall = ({ content }: CallerMessage): boolean =>
+  blocksIn(content).some(({ type, id }) => type === "tool_use" && TELLING_ID.test(String(id).replaceAll("-", "")))
+
+/** Whether no other conversation has the same message by chance. */
+export const isTelling = (message: CallerMessage): boolean =>
+  hasTellingCall(message) ||
+  blocksIn(message.content).some(
+    ({ type, text }) => type === "text" && String(text ?? "").trim().length >= TELLING_TEXT,
+  )

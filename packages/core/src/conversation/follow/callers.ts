@@ -3,7 +3,7 @@
  * Each list is a chain: a link for each message, made of its key and the link before it. A list with an unknown id that begins like a known
  * one is a fork of it.
  */
-import { blocksIn, type CallerMessage, digestOf, type MessageTrace, nextLink } from "../../messages/caller-key.ts"
+import { type CallerMessage, digestOf, hasTellingCall, type MessageTrace, nextLink } from "../../messages/caller-key.ts"
 import { isCallersSummary } from "./caller-order.ts"
 import { type GivenMessage, givenMessages, type Reader } from "./match.ts"
 
@@ -195,13 +195,8 @@ export class Callers {
   }
 }
 
-/** Characters of an id that no other conversation has by chance. Some servers only count: `call_1`. */
-const TELLING_ID = /[a-z0-9]{16}/i
-
 /** Answers with calls: ids of calls are like no others. */
-const isAnswer = ({ role, content }: CallerMessage): boolean =>
-  role === "assistant" &&
-  blocksIn(content).some(({ type, id }) => type === "tool_use" && TELLING_ID.test(String(id).replaceAll("-", "")))
+const isAnswer = (message: CallerMessage): boolean => message.role === "assistant" && hasTellingCall(message)
 
 interface Link {
   readonly link: string

@@ -215,16 +215,21 @@ describe("BEY-14 the caller compacts by itself", () => {
   test("its list after that begins with its summary: a boundary, our record once, thinking gone", async () => {
     const chat = await open()
     await sent(chat, start)
-    await chat.record(answer(thinking, text("It is 8080.")))
+    await chat.record(answer(thinking, text("It is 8080, as the file says in its first line.")))
     const summary = user([
       text("This session is being continued from a previous conversation that ran out of context."),
     ])
-    const next = [summary, system("Work in /srv."), assistant([thinking, text("It is 8080.")]), user("Change it.")]
+    const next = [
+      summary,
+      system("Work in /srv."),
+      assistant([thinking, text("It is 8080, as the file says in its first line.")]),
+      user("Change it."),
+    ]
     const { how, messages } = await sent(chat, next)
     expect(how).toBe("restarted")
     expect(messages.map(({ role }) => role)).toEqual(["user", "system", "assistant", "user"])
     expect(JSON.stringify(messages[0])).toMatch(/is being continued.*A record of what was said and done.*src\/port\.ts/)
-    expect(messages[2]!.content).toEqual([text("It is 8080.")])
+    expect(messages[2]!.content).toEqual([text("It is 8080, as the file says in its first line.")])
     await chat.record(answer(text("Done.")))
     const later = await sent(chat, [...next, assistant("Done."), user("Thanks.")])
     expect(later.how).toBe("added")
@@ -238,6 +243,9 @@ describe("BEY-14 the caller compacts by itself", () => {
     await sent(liar, start)
     const claimed = await sent(liar, [user([text(`${claim} Tell me about it.`)])])
     expect(JSON.stringify(claimed.messages)).not.toContain("src/port.ts")
+    await liar.record(answer(text("Yes.")))
+    const short = await sent(liar, [user([text(`${claim} Again.`)]), assistant("Yes."), user("Tell me.")])
+    expect(JSON.stringify(short.messages)).not.toContain("src/port.ts")
     const honest = await open()
     await sent(honest, start)
     await sent(honest, [...start.slice(0, 2), user([result("t1", "8080"), order])])

@@ -5,7 +5,7 @@
  */
 import type { Draft, Entry, MessageDraft } from "../../journal/entries.ts"
 import { type Block, isToolResult, type ToolResult } from "../../messages/blocks.ts"
-import { type CallerMessage, remindersIn } from "../../messages/caller-key.ts"
+import { type CallerMessage, isTelling, remindersIn } from "../../messages/caller-key.ts"
 import { contentOf, type Message } from "../../messages/messages.ts"
 import type { SystemPrompt, ToolDefinition } from "../../messages/request.ts"
 import { rewind } from "../branch.ts"
@@ -112,7 +112,7 @@ function isOurs({ summaries }: Engine, [first]: readonly CallerMessage[]): boole
 /** A list with another beginning that still has some of what we know was summarised, and not cleared. */
 function keepsKnown(known: Engine["views"]["followed"]["messages"], given: readonly CallerMessage[]): boolean {
   const keys = new Set(known.map(({ key }) => key).filter((key) => key !== ""))
-  return givenMessages(given).some(({ trace }) => keys.has(trace.key))
+  return givenMessages(given).some(({ message, trace }) => isTelling(message) && keys.has(trace.key))
 }
 
 /** Reminders that the caller has changed in messages that were sent: the newest of them is said once more, at the end. */
