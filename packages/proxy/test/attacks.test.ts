@@ -108,7 +108,7 @@ async function round(
 }
 
 const begun = (text = "Count the files."): Message[] => [{ role: "user", content: text }]
-/** Refused whoever sends it. */
+/** The server refuses it from everyone. */
 const BAD: readonly Fields[] = [{ temperature: 7 }, { thinking: { type: "enabled", budget_tokens: 40_000 } }]
 const filesIn = (home: string): string =>
   readdirSync(home, { recursive: true, withFileTypes: true })

@@ -12,7 +12,11 @@ export interface RunningOptions extends Pick<Call, "cwd" | "env"> {
   readonly log: (line: string) => void
   /** Asked before the first request after a pause that cost the server's cache. */
   readonly onPause?: (notice: PauseNotice) => Promise<boolean>
+  /** A person may take their time to answer. */
+  readonly asks?: boolean
 }
+
+const ANSWER_MS = 600_000
 
 export interface Running {
   /** With the secret. */
@@ -29,7 +33,8 @@ export interface Closed {
   readonly journals: string
 }
 
-export async function startRunning({ upstream, mode, port, log, onPause, cwd, env }: RunningOptions): Promise<Running> {
+export async function startRunning(options: RunningOptions): Promise<Running> {
+  const { upstream, mode, port, log, onPause, asks = false, cwd, env } = options
   connectThroughProxy(env) // our own requests go the way that the client's go
   const directory = await realpath(cwd)
   const manager = new Conversations({
@@ -44,6 +49,7 @@ export async function startRunning({ upstream, mode, port, log, onPause, cwd, en
     environment: env,
     onLog: log,
     ...(port === undefined ? {} : { port }),
+    ...(asks ? { limits: { managerMs: ANSWER_MS } } : {}),
   })
   const started = new Date().toISOString()
   const takeBack = await announce(

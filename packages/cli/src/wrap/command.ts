@@ -38,10 +38,10 @@ export const run: Run = async (call) => {
   const mode = await modeFor(values, { env, directory })
   const log = values.verbose ? (line: string) => terminal.complain(`${line}\n`) : () => {}
   // a command without a terminal as its input leaves ours free for a question
-  const isFree = !isatty(0) && isatty(2)
-  const paused = pauses({ terminal, isQuiet: isatty(1) && isatty(0), ask: values.ask && isFree ? asked : undefined })
+  const asks = values.ask && !isatty(0) && isatty(2)
+  const paused = pauses({ terminal, isQuiet: isatty(1) && isatty(0), ask: asks ? asked : undefined })
   const { onPause } = paused
-  const running = await startRunning({ upstream, mode, log, onPause, cwd: directory, env })
+  const running = await startRunning({ upstream, mode, log, onPause, asks, cwd: directory, env })
   const prepared = await prepare(client, { url: running.url, env, args, inForce })
   try {
     if (mode === "observe") terminal.complain(`${observing(program)}\n`)

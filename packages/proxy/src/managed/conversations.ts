@@ -113,6 +113,7 @@ export class Conversations implements Manager {
     const messages = request.body.messages as never[]
     const found = await this.#found(client, messages)
     const plan = await this.#taken(found, { request, client })
+    if (!plan) return this.#others.plan(request.body)
     return {
       ...plan,
       answered: async (message) => {
@@ -169,14 +170,15 @@ export class Conversations implements Manager {
     return finding
   }
 
-  /** From here on the conversation itself says that it is busy. */
-  async #taken({ conversation: id, fork }: FoundConversation, asked: Asked): Promise<Plan> {
+  /**
+   * From here on the conversation itself says that it is busy. `undefined`: a question beside the conversation, since the answer that is on
+   * its way belongs to another model.
+   */
+  async #taken({ conversation: id, fork }: FoundConversation, asked: Asked): Promise<Plan | undefined> {
     try {
       if (fork !== undefined) await this.#fork(fork, { to: id, ...asked })
       const { managed, model } = await this.#opened(id, asked)
-      // a question beside the conversation: the answer that is on its way belongs to another model
-      if (model !== String(asked.request.body.model)) return this.#others.plan(asked.request.body)
-      return managed.take(asked.request)
+      return model === String(asked.request.body.model) ? await managed.take(asked.request) : undefined
     } finally {
       const left = this.#claims.get(id)! - 1
       if (left > 0) this.#claims.set(id, left)
