@@ -222,6 +222,21 @@ describe("BEY-14 conversations behind the proxy", () => {
     expect((await again.status())[0]!.id).toBe((await manager.status())[0]!.id)
   })
 
+  test("another process does not charge going direct for what the server still has", async () => {
+    const { sim, url, home, manager } = await running()
+    const program = new Program(url)
+    for (let round = 0; round < 6; round++) await program.round(LONG)
+    await manager.close()
+    const again = managerOf(sim, { dir: home })
+    onTestFinished(() => again.close())
+    const resumed = new Program((await proxy({ upstream: sim.url, manager: again })).url)
+    resumed.messages = program.messages
+    await resumed.round()
+    await new Promise(setImmediate) // the bill is written after the answer
+    const [row] = await again.status()
+    expect(row!.directCost! / row!.cost!).toBeCloseTo(1, 1)
+  })
+
   test("two that begin alike stay apart, and so do the threads of one id", async () => {
     const { url, manager } = await running()
     const session = { "x-claude-code-session-id": "11111111-1111-4111-8111-111111111111" }

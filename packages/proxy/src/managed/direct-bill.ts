@@ -22,6 +22,14 @@ interface Sent {
   readonly at: number
 }
 
+interface Answered {
+  readonly at: number
+  /** Tokens of the answer. */
+  readonly output: number
+  /** Of the input that we sent, what the server read from its cache: 0 to 1. */
+  readonly readShare: number
+}
+
 export class DirectBill {
   readonly #facts: ModelFacts
   #total: TokenCounts = NO_TOKENS
@@ -31,6 +39,7 @@ export class DirectBill {
   /** Bytes of the list that the client's own compactions would have taken away. */
   #gone = 0
   #tokens = 0
+  #isFirst = true
 
   constructor(facts: ModelFacts) {
     this.#facts = facts
@@ -55,8 +64,8 @@ export class DirectBill {
     if (tokens > 100 && bytes > tokens) this.#perToken = bytes / tokens
   }
 
-  /** The request as the client would have sent it at this time, and the size of the answer. */
-  add(body: Body, { at, output }: { readonly at: number; readonly output: number }): void {
+  /** The request as the client would have sent it at this time. */
+  add(body: Body, { at, output, readShare }: Answered): void {
     const marks = marksIn(body)
     const isMarked = marks.isAutomatic || marks.inPrompt + marks.inMessages > 0
     const prompt = JSON.stringify([unmarked(body.system), unmarked(body.tools)])
@@ -68,7 +77,10 @@ export class DirectBill {
     const whole = Math.max(promptLength, promptLength + lengthOf(messages) - this.#gone)
     const lives = this.#last && at - this.#last.at <= LIVES[marks.lifetime]
     const known = this.#last && lives && isMarked ? this.#common(this.#last, { prompt, messages, at }) : 0
-    const read = Math.max(0, Math.min(known - this.#gone, whole))
+    // what the server had before this process, it would have had for the client too
+    const before = this.#isFirst && isMarked ? whole * readShare : 0
+    this.#isFirst = false
+    const read = Math.max(before, Math.min(known - this.#gone, whole))
     const fresh = tokensOf(whole - read)
     this.#count({
       ...NO_TOKENS,

@@ -296,7 +296,7 @@ export class ManagedConversation {
     // the client need not wait for this
     setImmediate(() => {
       this.#direct.learn(bytes, input)
-      this.#direct.add(body, { at, output })
+      this.#direct.add(body, { at, output, readShare: input === 0 ? 0 : read / input })
     })
   }
 }
