@@ -14,7 +14,7 @@ const ISSUED: readonly Issued[] = [
   {
     kind: "private key",
     start: /-----BEGIN /,
-    rest: /[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,20000}?(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|$(?![\s\S]))/,
+    rest: /[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,20000}?(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|(?=-----BEGIN )|$(?![\s\S]))/,
   },
   { kind: "private key", start: /\bPrivate-Lines: /, rest: /\d+\s+[A-Za-z0-9+/=\s]{20,}/ }, // PuTTY
   { kind: "private key", start: /\bAGE-SECRET-KEY-1/, rest: /[A-Z0-9]{20,}/ },
