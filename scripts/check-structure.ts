@@ -20,9 +20,9 @@ import { idsInComments, listedIds, unlistedIds } from "./structure/requirement-i
 /** From the ground up. Files directly in `src` are above all of them. */
 export const FLOORS = [
   ...["base", "settings", "messages", "tokens", "journal", "import", "views", "model", "tools", "recall"],
-  ...["memory", "forks", "layers", "conversation", "agent", "team", "inspect"],
+  ...["memory", "forks", "layers", "conversation", "callers", "agent", "team", "inspect"],
 ]
-const PACKAGES = ["core", "replay", "plugins", "proxy", "sim", "cli", "lab"]
+const PACKAGES = ["core", "replay", "adapters", "plugins", "proxy", "sim", "cli", "lab"]
 const CORE = join("packages", "core", "src")
 
 interface Import {

@@ -28,6 +28,9 @@ const TESTS = [
   "packages/core/src/layers/6-dreaming/consolidate-lock.test.ts",
   "packages/core/src/layers/2-microcompact/",
   "packages/core/src/layers/layers.test.ts",
+  "packages/core/src/model/ai-sdk/from-prompt.test.ts",
+  "packages/adapters/test/ai-sdk/recall-streams.test.ts",
+  "packages/adapters/test/ai-sdk/what-is-sent.test.ts",
   "packages/core/src/memory/plain-frontmatter.test.ts",
   "packages/core/src/recall/followed-index.test.ts",
   "packages/core/src/memory/install-turmoil.test.ts",
@@ -36,8 +39,11 @@ const TESTS = [
   "packages/core/src/tools/shell/command/git-settings.property.test.ts",
   "packages/core/src/tools/shell/command/posix-core.test.ts",
   "packages/sim/src/word-tokens.property.test.ts",
-  "packages/proxy/src/event-reader.test.ts",
-  "packages/proxy/src/parsed-bodies.test.ts",
+  "packages/proxy/test/event-reader.test.ts",
+  "packages/core/src/callers/http/parsed-bodies.test.ts",
+  "packages/adapters/test/langchain-",
+  "packages/adapters/test/random-programs.test.ts",
+  "packages/adapters/test/recall-streams.test.ts",
 ]
 const only = process.argv.slice(4)
 const tests = only.length === 0 ? TESTS : only

@@ -39,6 +39,7 @@ export type { ConversationEvents, Opened, PreparedEvent } from "./conversation/e
 export type { FollowOptions, FollowReport } from "./conversation/follow/follow.ts"
 export type { Incoming, IncomingMessage, IncomingResponse } from "./conversation/incoming.ts"
 export type { KeptConversation, ListOptions as ListConversationsOptions, WhereKept } from "./conversation/list.ts"
+export type { OtherMessage } from "./conversation/messages-of-others.ts"
 export type {
   FoundInProject,
   FoundPassage,

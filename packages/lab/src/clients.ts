@@ -4,9 +4,12 @@
  *
  *     npm run clients -- [--only NAME[@VERSION]]… [--json] [--keep] [--in DIRECTORY]
  *     npm run clients -- --proxy [--only NAME[@VERSION]]… [--case TEXT] [--observe] [--keep] [--in DIRECTORY]
+ *     npm run clients -- --adapters [--only NAME]… [--case TEXT] [--keep] [--in DIRECTORY]
  *
  * With `--proxy` each client does the same long work directly and through the proxy, with `--observe` also through one that only observes.
  * The table compares refusals, answers and cost.
+ *
+ * With `--adapters` the agents of each framework do the same work without Strata and with it.
  *
  * It needs a registry, about 3 GB on disk and half an hour. No key is used, and nothing outside the directory is written. A directory
  * that you give stays, and what is installed there is not installed again.
@@ -15,6 +18,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { FRAMEWORKS } from "./clients/adapted/frameworks.ts"
+import { tryAdapted } from "./clients/adapted/try-adapted.ts"
 import { install } from "./clients/install.ts"
 import { CLIENTS } from "./clients/list.ts"
 import { CASES } from "./clients/proxied/cases.ts"
@@ -29,6 +34,7 @@ const { values } = parseArgs({
     keep: { type: "boolean", default: false },
     in: { type: "string" },
     proxy: { type: "boolean", default: false },
+    adapters: { type: "boolean", default: false },
     observe: { type: "boolean", default: false },
     case: { type: "string" },
   },
@@ -46,6 +52,9 @@ mkdirSync(root, { recursive: true })
 if (values.proxy) {
   const cases = chosen(CASES).filter(({ what }) => values.case === undefined || what === values.case)
   process.exitCode = (await tryProxied({ cases, root, observes: values.observe })) ? 0 : 1
+} else if (values.adapters) {
+  const frameworks = chosen(FRAMEWORKS)
+  process.exitCode = (await tryAdapted({ frameworks, root, only: values.case })) ? 0 : 1
 } else await tryAll()
 if (keeps) console.error(`kept: ${root}`)
 else rmSync(root, { recursive: true, force: true })

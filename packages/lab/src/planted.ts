@@ -4,20 +4,35 @@
  *
  *     npm run planted -- [--after 1,5,20] [--json]
  *     npm run planted -- --follow     as a caller that sends its whole list each time
+ *     npm run planted -- --doors      programs on other libraries with one line more: the 43 facts, after 10 compactions
  */
 import { parseArgs } from "node:util"
+import { doorReport, measureDoor } from "./planted/door.ts"
+import { DOORS } from "./planted/doors.ts"
 import { measurePlanted, plantedReport } from "./planted/measure.ts"
+
+const DOOR_COMPACTIONS = 10
 
 const { values } = parseArgs({
   options: {
     after: { type: "string", default: "1,5,20" },
     follow: { type: "boolean", default: false },
+    doors: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 })
+if (values.doors) {
+  let lost = 0
+  for (const [name, door] of Object.entries(DOORS)) {
+    const figures = await measureDoor(door, DOOR_COMPACTIONS)
+    console.log(values.json ? JSON.stringify({ name, ...figures }) : doorReport(name, figures))
+    lost += figures.reach.lost
+  }
+  process.exit(lost > 0 ? 1 : 0)
+}
 const after = values.after.split(",").map(Number)
 if (!after.every((count) => Number.isInteger(count) && count > 0)) {
-  console.error("usage: npm run planted -- [--after 1,5,20] [--follow] [--json]")
+  console.error("usage: npm run planted -- [--after 1,5,20] [--follow | --doors] [--json]")
   process.exit(2)
 }
 const figures = []

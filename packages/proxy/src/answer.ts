@@ -1,16 +1,13 @@
-/**
- * Passes an answer on while a side reader puts its message together. The client gets every byte as it comes, but the last piece only after
- * the plan has the message: so a client that asks again at once finds it there.
- */
+/** Passes an answer on, while its message is put together for the plan. */
 import type { IncomingMessage } from "node:http"
 import type { Readable } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
-import { parseExact } from "@strata/core/internal/messages/exact-json"
-import { AssembledMessage, type Message } from "./assembled-message.ts"
-import { encodingsIn } from "./body.ts"
-import { EventReader, type Piece } from "./event-reader.ts"
+import { type AnswerCourse, answerEvents, RefusedAgain } from "@strata/core/internal/callers/http/answer-events"
+import { answerJson } from "@strata/core/internal/callers/http/answer-json"
+import type { Body } from "@strata/core/internal/callers/plan"
+import { encodingsIn, readBytes } from "./body.ts"
 import { endToEnd, type RawHeaders, without } from "./headers.ts"
-import { beginAnswer, breakOff, type Client, write } from "./pass-through.ts"
+import { beginAnswer, breakOff, type Client, passBody, write } from "./pass-through.ts"
 
 /** Of an answer that is one JSON text. What is longer is passed on, and not read. */
 const MOST_JSON_BYTES = 64 * 1024 * 1024
@@ -23,164 +20,117 @@ const DECODERS: Readonly<Record<string, () => Readable & NodeJS.WritableStream>>
   zstd: createZstdDecompress,
 }
 
-/** What becomes of an answer. Exactly one of the two is called, and awaited before the client gets the end. */
-export interface Listener {
-  whole(message: Message): Promise<void>
-  brokenOff(partial: Message | undefined): Promise<void>
+/** What becomes of an answer. `again` gives the one that continues it. */
+export interface Course extends Omit<AnswerCourse, "again"> {
+  again(answer: Body): Promise<IncomingMessage | undefined>
 }
 
 export interface Relay extends Client {
-  readonly listener: Listener
+  readonly course: Course
   /** Headers for the client. */
   readonly added: RawHeaders
 }
 
-export async function relayAnswer(
-  answer: IncomingMessage,
-  { response, listener, added, signal }: Relay,
-): Promise<void> {
-  const { source, isDecoded, isReadable } = decoded(answer)
-  const headers = endToEnd(answer.rawHeaders)
-  beginAnswer(response, answer, [
-    ...(isDecoded ? without(headers, ["content-encoding", "content-length"]) : headers),
-    ...added,
-  ])
-  const reader = isReadable ? readerFor(answer.headers["content-type"]) : new UnreadAnswer()
-  let isTold = false
-  const tell = async (message: Message | undefined) => {
-    if (isTold) return
-    isTold = true
-    await (message === undefined ? listener.brokenOff(reader.soFar()) : listener.whole(message))
+export async function relayAnswer(answer: IncomingMessage, relay: Relay): Promise<void> {
+  const kind = isReadable(answer) ? (answer.headers["content-type"] ?? "") : ""
+  if (/^text\/event-stream\b/i.test(kind)) return relayEvents(answer, relay)
+  if (/^application\/json\b/i.test(kind)) return relayJson(answer, relay)
+  begin(answer, relay, { isOther: false })
+  await passBody(answer, relay)
+  await relay.course.brokenOff(undefined)
+}
+
+async function relayEvents(answer: IncomingMessage, relay: Relay): Promise<void> {
+  const { course, response } = relay
+  begin(answer, relay, { isOther: course.hiddenTool !== undefined })
+  const again = async (message: Body) => {
+    const next = await course.again(message)
+    if (!next || isGood(next)) return next && decoded(next)
+    throw new RefusedAgain(next.statusCode!, await bytesOf(decoded(next)))
   }
-  const client = { response, signal }
   try {
-    for await (const chunk of source as AsyncIterable<Buffer>)
-      for (const { bytes, isLast } of reader.push(chunk)) {
-        if (isLast) await tell(reader.whole())
-        await write(bytes, client)
-      }
-    const rest = reader.end()
-    await tell(reader.whole())
-    await write(rest, client)
+    for await (const bytes of answerEvents(decoded(answer), { ...course, again })) await write(bytes, relay)
     response.end()
   } catch {
-    await tell(undefined)
-    if (!signal.aborted) response.write(reader.end())
     breakOff(response)
   }
 }
 
-interface Passed {
-  readonly bytes: Buffer
-  /** The message is complete, once these have passed. */
-  readonly isLast: boolean
-}
-
-interface AnswerReader {
-  /** What can pass now. */
-  push(chunk: Buffer): readonly Passed[]
-  /** What was held back. */
-  end(): Buffer
-  whole(): Message | undefined
-  soFar(): Message | undefined
-}
-
-function readerFor(contentType = ""): AnswerReader {
-  if (/^text\/event-stream\b/i.test(contentType)) return new EventAnswer()
-  if (/^application\/json\b/i.test(contentType)) return new JsonAnswer()
-  return new UnreadAnswer()
-}
-
-class EventAnswer implements AnswerReader {
-  readonly #events = new EventReader()
-  readonly #message = new AssembledMessage()
-  #isStopped = false
-
-  push(chunk: Buffer): readonly Passed[] {
-    const pieces = this.#events.push(chunk)
-    if (this.#events.isLost) this.#message.giveUp()
-    return pieces.map((piece) => ({ bytes: piece.bytes, isLast: this.#isStop(piece) }))
+/** A text of JSON means nothing before its last byte, so it passes as a whole. */
+async function relayJson(answer: IncomingMessage, relay: Relay): Promise<void> {
+  const { course, response } = relay
+  const source = decoded(answer)
+  const chunks: Buffer[] = []
+  const passOn = async () => {
+    begin(answer, relay, { isOther: false })
+    await write(Buffer.concat(chunks), relay)
+    await course.brokenOff(undefined)
   }
-
-  end(): Buffer {
-    return this.#events.rest()
-  }
-
-  /** Before the last event it is not whole, even if nothing seems to be missing. */
-  whole(): Message | undefined {
-    return this.#isStopped ? this.#message.whole() : undefined
-  }
-
-  soFar(): Message | undefined {
-    return this.#message.soFar()
-  }
-
-  #isStop({ data }: Piece): boolean {
-    if (data === undefined || this.#message.take(data) === undefined) return false
-    this.#isStopped = true
-    return true
-  }
-}
-
-/** A text of JSON means nothing before its last byte, so only the newest chunk is held back. */
-class JsonAnswer implements AnswerReader {
-  #chunks: Buffer[] | undefined = []
-  #bytes = 0
-  #newest: Buffer = Buffer.alloc(0)
-  #isEnded = false
-
-  push(chunk: Buffer): readonly Passed[] {
-    this.#bytes += chunk.length
-    if (this.#bytes > MOST_JSON_BYTES) this.#chunks = undefined
-    this.#chunks?.push(chunk)
-    const bytes = this.#newest
-    this.#newest = chunk
-    return [{ bytes, isLast: false }]
-  }
-
-  end(): Buffer {
-    this.#isEnded = true
-    return this.#newest
-  }
-
-  whole(): Message | undefined {
-    return this.#isEnded && this.#chunks ? messageIn(Buffer.concat(this.#chunks).toString("utf8")) : undefined
-  }
-
-  soFar(): undefined {}
-}
-
-class UnreadAnswer implements AnswerReader {
-  push(chunk: Buffer): readonly Passed[] {
-    return [{ bytes: chunk, isLast: false }]
-  }
-
-  end(): Buffer {
-    return Buffer.alloc(0)
-  }
-
-  whole(): undefined {}
-  soFar(): undefined {}
-}
-
-function messageIn(text: string): Message | undefined {
+  let bytes = 0
   try {
-    const value = parseExact(text) as Message | null
-    return value?.type === "message" ? value : undefined
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes <= MOST_JSON_BYTES) continue
+      await passOn()
+      return await passBody(source, relay)
+    }
   } catch {
-    return undefined
+    if (!response.headersSent) await passOn()
+    return breakOff(response)
+  }
+  await relayWhole(answer, Buffer.concat(chunks), relay)
+}
+
+async function relayWhole(answer: IncomingMessage, whole: Buffer, relay: Relay): Promise<void> {
+  const { course, response } = relay
+  let last = answer
+  const again = async (message: Body) => {
+    const next = await course.again(message)
+    if (!next) return undefined
+    last = next
+    const bytes = await bytesOf(decoded(next))
+    if (!isGood(next)) throw new RefusedAgain(next.statusCode!, bytes)
+    return bytes
+  }
+  try {
+    const bytes = await answerJson(whole, { ...course, again })
+    begin(answer, relay, { isOther: bytes !== whole })
+    response.end(bytes)
+  } catch (error) {
+    if (!(error instanceof RefusedAgain)) throw error
+    begin(last, relay, { isOther: true })
+    response.end(error.bytes)
   }
 }
+
+async function bytesOf(source: Readable): Promise<Buffer> {
+  const read = await readBytes(source as AsyncIterable<Buffer>, { most: MOST_JSON_BYTES })
+  return read.kind === "read" ? read.bytes : Buffer.alloc(0)
+}
+
+/** The head of an answer. `isOther`: the client does not get the bytes that came. */
+function begin(answer: IncomingMessage, { response, added }: Relay, { isOther }: { readonly isOther: boolean }): void {
+  const headers = endToEnd(answer.rawHeaders)
+  const isChanged = isOther || (isReadable(answer) && encodingsOf(answer).length > 0)
+  const ours = isChanged ? without(headers, ["content-encoding", "content-length"]) : headers
+  beginAnswer(response, answer, [...ours, ...added])
+}
+
+export const isGood = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300
+
+const encodingsOf = ({ headers }: IncomingMessage): readonly string[] =>
+  encodingsIn(headers["content-encoding"]).filter((encoding) => encoding !== "identity")
+
+const isReadable = (answer: IncomingMessage): boolean => encodingsOf(answer).every((encoding) => encoding in DECODERS)
 
 /** The proxy asks for an answer that is not compressed. A server that compresses it nevertheless is read all the same. */
-function decoded(answer: IncomingMessage): { source: Readable; isDecoded: boolean; isReadable: boolean } {
-  const encodings = encodingsIn(answer.headers["content-encoding"]).filter((encoding) => encoding !== "identity")
-  const decoders = encodings.toReversed().map((encoding) => DECODERS[encoding])
-  if (decoders.includes(undefined)) return { source: answer, isDecoded: false, isReadable: false }
-  const source = decoders.reduce<Readable>((from, decoder) => {
-    const to = decoder!()
-    from.on("error", (error) => to.destroy(error))
-    return from.pipe(to) as Readable & NodeJS.WritableStream
-  }, answer)
-  return { source, isDecoded: encodings.length > 0, isReadable: true }
+function decoded(answer: IncomingMessage): Readable {
+  return encodingsOf(answer)
+    .toReversed()
+    .reduce<Readable>((from, encoding) => {
+      const to = DECODERS[encoding]!()
+      from.on("error", (error) => to.destroy(error))
+      return from.pipe(to) as Readable & NodeJS.WritableStream
+    }, answer)
 }

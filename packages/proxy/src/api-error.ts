@@ -5,6 +5,8 @@ export interface ApiError {
   readonly status: number
   readonly type: string
   readonly message: string
+  /** For clients: `details.error_code`. */
+  readonly code?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -23,8 +25,11 @@ export const overloaded = (why: string): ApiError => ({
 
 export const permissionError = (message: string): ApiError => ({ status: 403, type: "permission_error", message })
 
-export function sendError(response: ServerResponse, { status, type, message, headers }: ApiError): void {
-  const body = JSON.stringify({ type: "error", error: { type, message } })
+export function sendError(response: ServerResponse, { status, type, message, code, headers }: ApiError): void {
+  const body = JSON.stringify({
+    type: "error",
+    error: { type, message, ...(code ? { details: { error_code: code } } : {}) },
+  })
   response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store", ...headers })
   response.end(body)
 }

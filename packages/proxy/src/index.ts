@@ -1,7 +1,7 @@
 /** `@strata/proxy`: in front of the Messages API. */
+export type { ConversationStatus, PauseNotice, Plan, Refusal } from "@strata/core/internal/callers/plan"
+export { Conversations, type ConversationsOptions } from "./conversations.ts"
 export { newSecret } from "./doors/admission.ts"
 export type { ProxyLimits } from "./limits.ts"
-export { Conversations, type ConversationsOptions } from "./managed/conversations.ts"
-export type { PauseNotice } from "./managed/managed-conversation.ts"
-export type { ClientRequest, ConversationStatus, Manager, Plan, Refusal } from "./manager.ts"
+export type { ClientRequest, Plans } from "./plans.ts"
 export { type ProxyOptions, type RunningProxy, startProxy } from "./start.ts"

@@ -1,4 +1,4 @@
-/** What bounds the proxy's memory and its patience, and how a promise of the manager is awaited no longer than that. */
+/** What bounds the proxy's memory and its patience, and how a plan is awaited no longer than that. */
 import { type Clock, callAfter } from "@strata/core/internal/base/clock"
 
 const MEGABYTE = 1024 * 1024
@@ -12,8 +12,8 @@ export interface ProxyLimits {
   readonly knownBytes: number
   /** That are under way at once. Default 256. */
   readonly requests: number
-  /** How long the manager may think. Default 30 seconds. */
-  readonly managerMs: number
+  /** How long a plan may take. Default 30 seconds. */
+  readonly planMs: number
   /** How long `close()` lets answers go on. Default 5 seconds. */
   readonly graceMs: number
 }
@@ -23,7 +23,7 @@ export const DEFAULT_LIMITS: ProxyLimits = {
   heldBytes: 512 * MEGABYTE,
   knownBytes: 64 * MEGABYTE,
   requests: 256,
-  managerMs: 30_000,
+  planMs: 30_000,
   graceMs: 5_000,
 }
 

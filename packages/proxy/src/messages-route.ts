@@ -1,24 +1,28 @@
 /**
- * `POST /v1/messages`: reads the request, asks the manager what to send, passes the answer on, and tells the plan what became of it. A
- * manager that fails or thinks for too long costs nothing but its work: the client's own bytes are sent.
+ * `POST /v1/messages`: reads the request, asks what to send, passes the answer on, and tells the plan what became of it. A plan that fails
+ * or takes too long costs nothing but its work: the client's own bytes are sent.
  */
 import type { IncomingMessage } from "node:http"
 import type { Clock } from "@strata/core"
 import { kindOfError } from "@strata/core/internal/base/errors"
-import { relayAnswer } from "./answer.ts"
+import { asBytes } from "@strata/core/internal/callers/body"
+import { CONVERSATION_HEADER } from "@strata/core/internal/callers/http/client-identity"
+import type { ParsedBodies } from "@strata/core/internal/callers/http/parsed-bodies"
+import type { Body, Plan } from "@strata/core/internal/callers/plan"
+import { wantsJson } from "@strata/core/internal/callers/spliced-answer"
+import { isGood, relayAnswer } from "./answer.ts"
 import { overloaded, sendError, tooLarge } from "./api-error.ts"
 import { decode, type HeldBytes, jsonObject, readBody, readBytes } from "./body.ts"
 import { endToEnd, headerText, type RawHeaders, replaced, without } from "./headers.ts"
 import { type Outcome, type ProxyLimits, withinLimit } from "./limits.ts"
-import type { ClientRequest, Manager, Plan } from "./manager.ts"
-import type { ParsedBodies } from "./parsed-bodies.ts"
 import { beginAnswer, breakOff, type Passing, passThrough } from "./pass-through.ts"
+import type { ClientRequest, Plans } from "./plans.ts"
 
 export const PASSED_THROUGH = "strata-passed-through"
 const MOST_REFUSAL_BYTES = 16 * 1024 * 1024 // no error is longer
 
 export interface MessagesRoute {
-  readonly manager: Manager
+  readonly plans: Plans
   readonly limits: ProxyLimits
   readonly held: HeldBytes
   readonly known: ParsedBodies
@@ -40,9 +44,10 @@ export async function answerMessages(passing: Passing, route: MessagesRoute): Pr
     const taken = await take(json, passing, route)
     if (taken.kind === "gone") return "the client went away"
     if (taken.kind === "passed") return await passed(passing, { sent, why: taken.why })
-    if (taken.plan.refusal !== undefined) {
-      sendError(response, { status: 400, type: "invalid_request_error", message: taken.plan.refusal })
-      return "not sent: the person said no"
+    const { refusal, refusalCode: code } = taken.plan
+    if (refusal !== undefined) {
+      sendError(response, { status: 400, type: "invalid_request_error", message: refusal, code })
+      return `not sent: ${code ?? "the person said no"}`
     }
     return await new Course(passing, route, taken.plan).run(sent)
   } finally {
@@ -69,13 +74,13 @@ type Taken =
 async function take(
   json: Pick<ClientRequest, "body" | "raw">,
   { request, path, signal }: Passing,
-  { manager, limits, clock }: MessagesRoute,
+  { plans, limits, clock }: MessagesRoute,
 ): Promise<Taken> {
   const asked: ClientRequest = { headers: request.headers, query: queryOf(path), ...json, signal }
   // a plan that comes too late is closed: nothing will be sent for it
   const close = (plan: Plan | undefined) =>
-    void withinLimit(async () => plan?.brokeOff(undefined), { ms: limits.managerMs, clock })
-  const outcome = await withinLimit(() => manager.take(asked), { ms: limits.managerMs, clock, late: close })
+    void withinLimit(async () => plan?.brokeOff(undefined), { ms: limits.planMs, clock })
+  const outcome = await withinLimit(() => plans.take(asked), { ms: limits.planMs, clock, late: close })
   if (signal.aborted && outcome.kind === "done") close(outcome.value)
   if (signal.aborted) return { kind: "gone" }
   if (outcome.kind !== "done") return { kind: "passed", why: failureOf(outcome, limits) }
@@ -85,10 +90,8 @@ async function take(
 const queryOf = (path: string): string => (path.includes("?") ? path.slice(path.indexOf("?")) : "")
 
 /** Its kind only: what an error says can quote the conversation. */
-const failureOf = (outcome: Exclude<Outcome<unknown>, { kind: "done" }>, { managerMs }: ProxyLimits): string =>
-  outcome.kind === "late"
-    ? `no decision within ${managerMs / 1000} seconds`
-    : `a failure (${kindOfError(outcome.error)})`
+const failureOf = (outcome: Exclude<Outcome<unknown>, { kind: "done" }>, { planMs }: ProxyLimits): string =>
+  outcome.kind === "late" ? `no decision within ${planMs / 1000} seconds` : `a failure (${kindOfError(outcome.error)})`
 
 /** A planned request, from the first byte sent to the last one answered. */
 class Course {
@@ -105,19 +108,23 @@ class Course {
 
   async run(own: Buffer): Promise<string> {
     const { passedThrough: why } = this.#plan
-    let answer = await this.#send(this.#plan.body ?? own)
+    const { body } = this.#plan
+    let answer = await this.#send(body ? asBytes(body) : own, body === undefined)
     let isSecond = false
     while (!isGood(answer)) {
       const other = await this.#refused(answer, isSecond)
       if (other === undefined) return this.#said([`${answer.statusCode}`])
       isSecond = true
-      answer = await this.#send(other)
+      answer = await this.#send(asBytes(other))
     }
     await relayAnswer(answer, {
       response: this.#passing.response,
       signal: this.#passing.signal,
       added: passedHeader(why),
-      listener: {
+      course: {
+        hiddenTool: this.#plan.hiddenTool,
+        isJson: wantsJson(this.#plan.body ?? {}),
+        again: (message) => this.#again(message),
         whole: (message) => this.#tell("answered", () => this.#plan.answered(message)),
         brokenOff: (partial) => this.#brokeOff(partial),
       },
@@ -126,27 +133,36 @@ class Course {
     return this.#said([`${answer.statusCode}`, how, ...(isSecond ? ["after a refusal"] : [])])
   }
 
-  async #send(body: string | Buffer): Promise<IncomingMessage> {
-    const { request, path, upstream, signal } = this.#passing
-    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body)
-    const isOwn = this.#plan.body === undefined && Buffer.isBuffer(body)
-    const headers = replaced(endToEnd(request.rawHeaders), "accept-encoding", "identity") // it will be read
+  /** What continues an answer that only asks our tool. */
+  async #again(message: Body): Promise<IncomingMessage | undefined> {
+    const next = await this.#tell("again", () => this.#plan.again(message))
+    return next && this.#answerTo(asBytes(next), false)
+  }
+
+  async #send(body: Buffer, isOwn = false): Promise<IncomingMessage> {
     try {
-      return await upstream.send({
-        method: "POST",
-        path,
-        headers: isOwn ? headers : without(headers, ["content-encoding", "content-length"]),
-        body: bytes,
-        signal,
-      })
+      return await this.#answerTo(body, isOwn)
     } catch (error) {
       await this.#brokeOff(undefined)
       throw error
     }
   }
 
+  #answerTo(body: Buffer, isOwn: boolean): Promise<IncomingMessage> {
+    const { request, path, upstream, signal } = this.#passing
+    const own = without(endToEnd(request.rawHeaders), [CONVERSATION_HEADER]) // it is for us
+    const headers = replaced(own, "accept-encoding", "identity") // it will be read
+    return upstream.send({
+      method: "POST",
+      path,
+      headers: isOwn ? headers : without(headers, ["content-encoding", "content-length"]),
+      body,
+      signal,
+    })
+  }
+
   /** Another body to send. Without one, the client has got the refusal. */
-  async #refused(answer: IncomingMessage, isSecond: boolean): Promise<string | Buffer | undefined> {
+  async #refused(answer: IncomingMessage, isSecond: boolean): Promise<Body | undefined> {
     const { response } = this.#passing
     const read = await readBytes(answer, { most: MOST_REFUSAL_BYTES }).catch(() => undefined)
     const bytes = read?.kind === "read" ? read.bytes : undefined
@@ -168,7 +184,7 @@ class Course {
   /** A plan that fails now cannot harm the answer. */
   async #tell<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
     const { limits, clock } = this.#route
-    const outcome = await withinLimit(call, { ms: limits.managerMs, clock })
+    const outcome = await withinLimit(call, { ms: limits.planMs, clock })
     if (outcome.kind === "done") return outcome.value
     this.#problems.push(`${what}: ${failureOf(outcome, limits)}`)
     return undefined
@@ -178,8 +194,6 @@ class Course {
     return [...parts, ...this.#problems].join(", ")
   }
 }
-
-const isGood = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300
 
 async function errorIn(bytes: Buffer, { headers }: IncomingMessage): Promise<unknown> {
   const plain = await decode(bytes, headers["content-encoding"], MOST_REFUSAL_BYTES)

@@ -46,9 +46,9 @@ export function beginAnswer(response: ServerResponse, answer: IncomingMessage, h
 }
 
 /** An answer that breaks off breaks off for the client too, after the bytes that came. */
-async function passBody(answer: IncomingMessage, { response, signal }: Client): Promise<void> {
+export async function passBody(answer: AsyncIterable<Buffer>, { response, signal }: Client): Promise<void> {
   try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) await write(chunk, { response, signal })
+    for await (const chunk of answer) await write(chunk, { response, signal })
     response.end()
   } catch {
     breakOff(response)

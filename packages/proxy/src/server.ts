@@ -121,7 +121,7 @@ const unreachable = (upstream: Upstream, error: unknown): ApiError => ({
 async function answerStatus(
   path: string,
   { request, response }: Pick<Handled, "request" | "response">,
-  { manager, limits, clock }: ServerParts,
+  { plans, limits, clock }: ServerParts,
 ): Promise<number> {
   const error = (status: number, type: string, message: string) => {
     request.resume()
@@ -133,7 +133,7 @@ async function answerStatus(
   const isPage = path === "/_strata" || path === "/_strata/"
   if (!isPage && path !== "/_strata/status")
     return error(404, "not_found_error", "There is /_strata/ and /_strata/status.")
-  const rows = await withinLimit(() => manager.status(), { ms: limits.managerMs, clock })
+  const rows = await withinLimit(() => plans.status(), { ms: limits.planMs, clock })
   if (rows.kind !== "done") {
     const why = rows.kind === "late" ? "it took too long" : kindOfError(rows.error)
     return error(500, "api_error", `The status cannot be read: ${why}.`)

@@ -5,11 +5,11 @@ import type { AddressInfo } from "node:net"
 import type { Clock } from "@strata/core"
 import { systemClock } from "@strata/core/internal/base/clock"
 import { StrataError } from "@strata/core/internal/base/errors"
+import { ParsedBodies } from "@strata/core/internal/callers/http/parsed-bodies"
 import { HeldBytes } from "./body.ts"
 import { isSecret } from "./doors/admission.ts"
 import { DEFAULT_LIMITS, type ProxyLimits, withinLimit } from "./limits.ts"
-import type { Manager } from "./manager.ts"
-import { ParsedBodies } from "./parsed-bodies.ts"
+import type { Plans } from "./plans.ts"
 import { Requests } from "./server.ts"
 import { MOST_HEADER_BYTES, Upstream } from "./upstream.ts"
 
@@ -22,7 +22,7 @@ export interface ProxyOptions {
   /** The server's address: `https://api.anthropic.com`. It may have a path. */
   readonly upstream: string
   /** It is not closed with the proxy. */
-  readonly manager: Manager
+  readonly plans: Plans
   /** Default: any that is free. */
   readonly port?: number
   /** The first part of every path; see `newSecret`. */
@@ -45,7 +45,7 @@ export interface RunningProxy {
 
 export async function startProxy({
   upstream: address,
-  manager,
+  plans,
   port = 0,
   secret,
   limits: given,
@@ -61,7 +61,7 @@ export async function startProxy({
   const upstream = new Upstream(address, environment ? { environment } : {})
   const held = new HeldBytes(limits.heldBytes)
   const known = new ParsedBodies(limits.knownBytes)
-  const requests = new Requests({ manager, upstream, secret, limits, held, known, clock, onLog })
+  const requests = new Requests({ plans, upstream, secret, limits, held, known, clock, onLog })
   const server = createServer(
     // an upload is as slow as the upstream takes it
     { noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, maxHeaderSize: MOST_HEADER_BYTES },

@@ -28,7 +28,7 @@ async function simulated(options: Partial<SimulatorOptions> = {}, plan = () => (
   })
   onTestFinished(() => sim.close())
   const course = remembering(plan)
-  const { url } = await proxy({ upstream: sim.url, manager: course.manager })
+  const { url } = await proxy({ upstream: sim.url, plans: course.plans })
   const client = new Anthropic({ baseURL: url, apiKey: "sk-test", maxRetries: 0, openTelemetry: false })
   return { sim, client, url, ...course }
 }
@@ -116,8 +116,8 @@ describe("BEY-11: an answer that is read on its way", () => {
   test("everything in a stream is put together: unknown blocks, deltas and events too, inputs letter by letter", async () => {
     const text = eventText(ANSWER_EVENTS)
     const { url: upstream } = await streaming(text)
-    const { manager, calls } = remembering()
-    const { url } = await proxy({ upstream, manager })
+    const { plans, calls } = remembering()
+    const { url } = await proxy({ upstream, plans })
     const answer = await ask(`${url}/v1/messages`, { body: HELLO })
     expect(answer.body.toString()).toBe(text)
     expect(plain(calls[1]!.value)).toEqual(ANSWER_MESSAGE)
@@ -132,8 +132,8 @@ describe("BEY-11: an answer that is read on its way", () => {
     async (encoding, pack) => {
       const text = eventText(ANSWER_EVENTS)
       const { url: upstream } = await streaming(pack(text), { "content-encoding": encoding })
-      const { manager, calls } = remembering()
-      const { url } = await proxy({ upstream, manager })
+      const { plans, calls } = remembering()
+      const { url } = await proxy({ upstream, plans })
       const answer = await ask(`${url}/v1/messages`, { body: HELLO })
       expect(answer.headers).not.toHaveProperty("content-encoding")
       expect(answer.body.toString()).toBe(text)
@@ -150,8 +150,8 @@ describe("BEY-11: an answer that is read on its way", () => {
       await more.promise
       response.end(last)
     })
-    const { manager, called } = remembering(() => ({ answered: () => kept.promise }))
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, called } = remembering(() => ({ answered: () => kept.promise }))
+    const { url } = await proxy({ upstream: upstream.url, plans })
     const { answer } = await begin(`${url}/v1/messages`, { body: HELLO })
     let got = ""
     answer.on("data", (chunk: Buffer) => {
@@ -171,8 +171,8 @@ describe("BEY-11: an answer that is read on its way", () => {
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(ANSWER_MESSAGE)),
     )
     const kept = Promise.withResolvers<void>()
-    const { manager, called } = remembering(() => ({ answered: () => kept.promise }))
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, called } = remembering(() => ({ answered: () => kept.promise }))
+    const { url } = await proxy({ upstream: upstream.url, plans })
     const { answer } = await begin(`${url}/v1/messages`, { body: HELLO })
     let got = ""
     answer.on("data", (chunk: Buffer) => {
@@ -193,8 +193,8 @@ describe("BEY-11: an answer that is read on its way", () => {
     ["nothing", "text/event-stream", ""],
   ])("%s passes, and is no answer", async (_, type, text) => {
     const upstream = await rawUpstream((response) => response.writeHead(200, { "content-type": type }).end(text))
-    const { manager, calls } = remembering()
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, calls } = remembering()
+    const { url } = await proxy({ upstream: upstream.url, plans })
     const answer = await ask(`${url}/v1/messages`, { body: HELLO })
     expect(answer).toMatchObject({ status: 200, isComplete: true, body: Buffer.from(text) })
     expect(calls).toMatchObject([{ name: "take" }, { name: "brokeOff", value: undefined }])
@@ -205,8 +205,8 @@ describe("BEY-11: an answer that is read on its way", () => {
     const upstream = await rawUpstream((response) => {
       response.writeHead(200, STREAM).write(text, () => response.socket?.destroySoon())
     })
-    const { manager, calls } = remembering()
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, calls } = remembering()
+    const { url } = await proxy({ upstream: upstream.url, plans })
     const answer = await ask(`${url}/v1/messages`, { body: HELLO })
     expect(answer).toMatchObject({ isComplete: false, body: Buffer.from(text) })
     expect(calls.map(({ name }) => name)).toEqual(["take", "brokeOff"])
@@ -224,8 +224,8 @@ describe("BEY-11: an answer that is read on its way", () => {
         if (!response.write(event)) await once(response, "drain", { signal: gone.signal })
       }
     })
-    const { manager, called } = remembering()
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, called } = remembering()
+    const { url } = await proxy({ upstream: upstream.url, plans })
     const { answer, leave } = await begin(`${url}/v1/messages`, { body: HELLO })
     answer.pause().on("error", () => {})
     const hasStopped = async () => {
@@ -255,11 +255,17 @@ describe("BEY-11: a request that is refused", () => {
 
   test("is sent again with the plan's other body, and the client does not see it", async () => {
     const upstream = await refusing([400])
-    const { manager, calls } = remembering(() => ({ body: "{}", refused: async () => '{"second":1}' }))
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, calls } = remembering(() => ({
+      body: { messages: [] },
+      refused: async () => ({ second: 1, messages: [] }),
+    }))
+    const { url } = await proxy({ upstream: upstream.url, plans })
     const answer = await ask(`${url}/v1/messages?beta=true`, { headers: { "x-api-key": "k" }, body: HELLO })
     expect(answer).toMatchObject({ status: 200, body: Buffer.from(eventText(ANSWER_EVENTS)) })
-    expect(upstream.received.map(({ body }) => body.toString())).toEqual(["{}", '{"second":1}'])
+    expect(upstream.received.map(({ body }) => body.toString())).toEqual([
+      '{"messages":[]}',
+      '{"second":1,"messages":[]}',
+    ])
     expect(upstream.received[1]).toMatchObject({ url: "/v1/messages?beta=true", headers: { "x-api-key": "k" } })
     expect(calls.map(({ name }) => name)).toEqual(["take", "refused", "answered"])
     expect(calls[1]!.value).toMatchObject({ status: 400, error: { error: { message: "refusal 400" } } })
@@ -267,8 +273,8 @@ describe("BEY-11: a request that is refused", () => {
 
   test("a second time reaches the client", async () => {
     const upstream = await refusing([400, 429])
-    const { manager, calls } = remembering(() => ({ refused: async () => "{}" }))
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, calls } = remembering(() => ({ refused: async () => ({}) }))
+    const { url } = await proxy({ upstream: upstream.url, plans })
     const answer = await ask(`${url}/v1/messages`, { body: HELLO })
     expect(answer).toMatchObject({ status: 429, headers: { "retry-after": "9", "x-left": "0" } })
     expect(upstream.received).toHaveLength(2)
@@ -281,8 +287,8 @@ describe("BEY-11: a request that is refused", () => {
     const upstream = await rawUpstream((response) =>
       response.writeHead(529, { "content-encoding": "gzip" }).end(packed),
     )
-    const { manager, calls } = remembering()
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, calls } = remembering()
+    const { url } = await proxy({ upstream: upstream.url, plans })
     const answer = await ask(`${url}/v1/messages`, { body: HELLO })
     expect(answer).toMatchObject({ status: 529, headers: { "content-encoding": "gzip" }, body: packed })
     expect(calls[1]).toEqual({ name: "refused", value: { status: 529, error: { type: "error" } } })

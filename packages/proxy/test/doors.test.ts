@@ -7,8 +7,8 @@ import { ask, HELLO, proxy, rawUpstream, remembering, SECRET } from "./raw-upstr
 async function closed() {
   const upstream = await rawUpstream((response) => response.end("{}"))
   const lines: string[] = []
-  const { manager } = remembering()
-  const started = await proxy({ upstream: upstream.url, manager, onLog: (line) => lines.push(line) })
+  const { plans } = remembering()
+  const started = await proxy({ upstream: upstream.url, plans, onLog: (line) => lines.push(line) })
   return { upstream, lines, ...started }
 }
 
@@ -68,12 +68,12 @@ describe("BEY-11: who may use the proxy", () => {
   })
 
   test("secret, key and bearer are in no log line, error or upstream path", async () => {
-    const { manager } = remembering(() => {
+    const { plans } = remembering(() => {
       throw new Error("broken: sk-ant-key")
     })
     const lines: string[] = []
     const upstream = await rawUpstream((response) => response.socket?.destroy())
-    const { url } = await proxy({ upstream: upstream.url, manager, onLog: (line) => lines.push(line) })
+    const { url } = await proxy({ upstream: upstream.url, plans, onLog: (line) => lines.push(line) })
     const headers = { "x-api-key": "sk-ant-key", authorization: "Bearer sk-ant-bearer" }
     const answers = [
       await ask(`${url}/v1/messages?key=sk-ant-key`, { headers, body: HELLO }),
@@ -86,24 +86,24 @@ describe("BEY-11: who may use the proxy", () => {
   })
 
   test("it does not start with a secret that can be guessed, a strange upstream or itself as upstream", async () => {
-    const { manager } = remembering()
-    const start = (upstream: string, secret = newSecret(), port = 0) => startProxy({ upstream, manager, secret, port })
+    const { plans } = remembering()
+    const start = (upstream: string, secret = newSecret(), port = 0) => startProxy({ upstream, plans, secret, port })
     await expect(start("http://127.0.0.1:1", "short")).rejects.toThrow(/16 to 200/)
     await expect(start("ftp://127.0.0.1")).rejects.toThrow(/http:\/\/ or https:/)
     await expect(start("https://me:password@127.0.0.1")).rejects.toThrow(/without a name/)
     const { port, url } = await closed()
     await expect(start("https://api.anthropic.com", newSecret(), port)).rejects.toThrow(/another program/)
-    const free = await startProxy({ upstream: url, manager, secret: newSecret() })
+    const free = await startProxy({ upstream: url, plans, secret: newSecret() })
     await free.close()
     await expect(start(`http://localhost:${free.port}/x`, newSecret(), free.port)).rejects.toThrow(/the proxy itself/)
   })
 
   test("proxies in a circle refuse the request", async () => {
-    const { manager } = remembering(() => undefined)
-    const first = await startProxy({ upstream: "http://127.0.0.1:1", manager, secret: SECRET })
+    const { plans } = remembering(() => undefined)
+    const first = await startProxy({ upstream: "http://127.0.0.1:1", plans, secret: SECRET })
     await first.close()
-    const second = await proxy({ upstream: first.url, manager })
-    const again = await proxy({ upstream: second.url, manager, port: first.port })
+    const second = await proxy({ upstream: first.url, plans })
+    const again = await proxy({ upstream: second.url, plans, port: first.port })
     const answer = await ask(`${again.url}/v1/messages`, { body: HELLO })
     expect(answer.status).toBe(508)
     expect(answer.body.toString()).toContain("goes in a circle")

@@ -62,24 +62,24 @@ interface Running {
   readonly sim: Simulator
   readonly url: string
   readonly home: string
-  readonly manager: Conversations
+  readonly plans: Conversations
 }
 
 async function running(options: Partial<ConversationsOptions> = {}, brain = new Worker()): Promise<Running> {
   const models = { [MODEL]: { window: WINDOW } }
   const sim = await startSimulator({ brain, clock: frozenClock(), bindThinking: "error", models })
   const home = options.dir ?? mkdtempSync(join(tmpdir(), "strata-managed-"))
-  const manager = managerOf(sim, { ...options, dir: home })
-  const { url } = await proxy({ upstream: sim.url, manager })
+  const plans = plansOf(sim, { ...options, dir: home })
+  const { url } = await proxy({ upstream: sim.url, plans })
   onTestFinished(async () => {
-    await manager.close()
+    await plans.close()
     await sim.close()
     rmSync(home, { recursive: true, force: true })
   })
-  return { brain, sim, url, home, manager }
+  return { brain, sim, url, home, plans }
 }
 
-const managerOf = (sim: Simulator, options: Partial<ConversationsOptions>) =>
+const plansOf = (sim: Simulator, options: Partial<ConversationsOptions>) =>
   new Conversations({
     upstream: sim.url,
     cwd: "/nowhere",
@@ -137,7 +137,7 @@ describe("BEY-11 a program behind the proxy", () => {
   test("while nothing is decided, the server gets what it would get without us, for the same money", async () => {
     const direct = await running()
     const straight = new Program(direct.sim.url)
-    const { brain, url, sim } = await running()
+    const { brain, url, sim } = await running({ recall: false })
     const through = new Program(url)
     for (let round = 0; round < 6; round++) {
       await straight.round()
@@ -149,17 +149,18 @@ describe("BEY-11 a program behind the proxy", () => {
   })
 
   test("a list that outgrows the window goes on, and the report has the simulator's bill to the cent", async () => {
-    const { brain, url, sim, manager } = await running()
+    const { brain, url, sim, plans } = await running()
     const program = new Program(url)
-    for (let round = 0; round < 14; round++) await program.round(LONG)
+    for (let round = 0; round < 13; round++) await program.round(LONG)
     const { errors } = sim.stats()
     expect(errors).toEqual({})
     expect(brain.aside.length).toBeGreaterThan(0)
-    const [row] = await manager.status()
+    const [row] = await plans.status()
     expect(row!.decisions.join()).toMatch(/compaction: [1-9]/)
     expect(row!.sent).toBeLessThan(WINDOW)
-    await manager.close()
-    const [closed] = await manager.status()
+    for (const chat of await plans.open()) await chat.settled()
+    await plans.close()
+    const [closed] = await plans.status()
     expect(closed!.cost).toBeCloseTo(sim.stats().total.dollars, 6) // with what was under way
     const last = JSON.stringify(brain.asked.at(-1))
     expect(last).toContain("Count the files.")
@@ -177,19 +178,19 @@ describe("BEY-11 a program behind the proxy", () => {
   })
 
   test("warming up runs a request and leaves nothing: no file, no row, nothing sent", async () => {
-    const { manager, sim, home, url } = await running()
-    await manager.warmUp()
+    const { plans, sim, home, url } = await running()
+    await plans.warmUp()
     expect(sim.stats().total.requests).toBe(0)
-    expect(await manager.status()).toEqual([])
+    expect(await plans.status()).toEqual([])
     expect(readdirSync(home)).toEqual([])
     await new Program(url).round()
-    expect((await manager.status()).map(({ requests }) => requests)).toEqual([1])
+    expect((await plans.status()).map(({ requests }) => requests)).toEqual([1])
   })
 
   test("observing changes nothing: the bytes and the bill are the client's, and the journal is kept", async () => {
     const direct = await running()
     const straight = new Program(direct.sim.url)
-    const { brain, url, sim, manager } = await running({ observe: true })
+    const { brain, url, sim, plans } = await running({ observe: true })
     const program = new Program(url)
     for (let round = 0; round < 5; round++) {
       await straight.round(LONG)
@@ -197,7 +198,7 @@ describe("BEY-11 a program behind the proxy", () => {
     }
     expect(brain.asked).toEqual(direct.brain.asked)
     expect(sim.stats().total).toEqual(direct.sim.stats().total)
-    const [row] = await manager.status()
+    const [row] = await plans.status()
     expect(row).toMatchObject({ isObserved: true, requests: 5 })
     expect(row!.cost).toBeCloseTo(sim.stats().total.dollars, 6)
   })
@@ -205,31 +206,31 @@ describe("BEY-11 a program behind the proxy", () => {
 
 describe("BEY-14 conversations behind the proxy", () => {
   test("another process goes on with the same bytes", async () => {
-    const { brain, sim, url, home, manager } = await running()
+    const { brain, sim, url, home, plans } = await running()
     const program = new Program(url)
     for (let round = 0; round < 12; round++) await program.round(LONG)
     const before = brain.asked.at(-1)!
     expect(JSON.stringify(before)).toContain("This conversation continues")
-    await manager.close()
-    const again = managerOf(sim, { dir: home })
+    await plans.close()
+    const again = plansOf(sim, { dir: home })
     onTestFinished(() => again.close())
-    const other = await proxy({ upstream: sim.url, manager: again })
+    const other = await proxy({ upstream: sim.url, plans: again })
     const resumed = new Program(other.url)
     resumed.messages = program.messages
     await resumed.round()
     expect(brain.asked.at(-1)!.slice(0, before.length)).toEqual(before)
     expect(await again.status()).toHaveLength(1)
-    expect((await again.status())[0]!.id).toBe((await manager.status())[0]!.id)
+    expect((await again.status())[0]!.id).toBe((await plans.status())[0]!.id)
   })
 
   test("another process does not charge going direct for what the server still has", async () => {
-    const { sim, url, home, manager } = await running()
+    const { sim, url, home, plans } = await running()
     const program = new Program(url)
-    for (let round = 0; round < 6; round++) await program.round(LONG)
-    await manager.close()
-    const again = managerOf(sim, { dir: home })
+    for (let round = 0; round < 4; round++) await program.round(LONG)
+    await plans.close()
+    const again = plansOf(sim, { dir: home })
     onTestFinished(() => again.close())
-    const resumed = new Program((await proxy({ upstream: sim.url, manager: again })).url)
+    const resumed = new Program((await proxy({ upstream: sim.url, plans: again })).url)
     resumed.messages = program.messages
     await resumed.round()
     await new Promise(setImmediate) // the bill is written after the answer
@@ -238,7 +239,7 @@ describe("BEY-14 conversations behind the proxy", () => {
   })
 
   test("two that begin alike stay apart, and so do the threads of one id", async () => {
-    const { url, manager } = await running()
+    const { url, plans } = await running()
     const session = { "x-claude-code-session-id": "11111111-1111-4111-8111-111111111111" }
     const programs = [
       new Program(url, session),
@@ -248,12 +249,12 @@ describe("BEY-14 conversations behind the proxy", () => {
       new Program(url),
     ]
     for (let round = 0; round < 3; round++) for (const program of programs) await program.round()
-    const rows = await manager.status()
+    const rows = await plans.status()
     expect(rows.map(({ requests }) => requests)).toEqual([3, 3, 3, 3, 3])
   })
 
   test("a new id with a known beginning is a fork: the parent's journal is copied, and both go on", async () => {
-    const { url, manager, brain } = await running()
+    const { url, plans, brain } = await running()
     const parent = new Program(url, { "x-session-id": "parent" })
     for (let round = 0; round < 3; round++) await parent.round()
     const fork = new Program(url, { "x-session-id": "fork" })
@@ -263,11 +264,11 @@ describe("BEY-14 conversations behind the proxy", () => {
     await parent.round()
     expect(JSON.stringify(brain.asked.at(-2))).toContain("Another way.")
     expect(JSON.stringify(brain.asked.at(-1))).not.toContain("Another way.")
-    expect((await manager.status()).map(({ requests }) => requests).sort()).toEqual([1, 3 + 1])
+    expect((await plans.status()).map(({ requests }) => requests).sort()).toEqual([1, 3 + 1])
   })
 
   test("the client's own compaction: the order is answered from our view, and its list goes on in the same conversation", async () => {
-    const { url, manager, brain, sim } = await running()
+    const { url, plans, brain, sim } = await running()
     const program = new Program(url, { "x-session-id": "one" })
     for (let round = 0; round < 3; round++) await program.round()
     const order =
@@ -291,7 +292,7 @@ describe("BEY-14 conversations behind the proxy", () => {
     const last = JSON.stringify(brain.asked.at(-1))
     expect(last.match(/A record of what was said and done/g)).toHaveLength(1)
     expect(last).toContain("We count the files of the project, one directory after the other, and add them up.")
-    expect(await manager.status()).toHaveLength(1)
+    expect(await plans.status()).toHaveLength(1)
   })
 
   test("an answer that the client cut off, and one that it asks for again", async () => {
@@ -318,7 +319,7 @@ describe("BEY-14 conversations behind the proxy", () => {
       }
     }
     const lines: string[] = []
-    const { url, manager } = await running({ log: (line) => lines.push(line) }, new Waiting())
+    const { url, plans } = await running({ log: (line) => lines.push(line) }, new Waiting())
     const program = new Program(url, { "x-session-id": "one" })
     await program.round()
     const first = program.ask()
@@ -328,11 +329,11 @@ describe("BEY-14 conversations behind the proxy", () => {
     await first
     await program.ask() // once more
     expect(lines).toEqual([])
-    expect((await manager.status()).map(({ requests }) => requests)).toEqual([3, 1])
+    expect((await plans.status()).map(({ requests }) => requests)).toEqual([3, 1])
   })
 
   test("titles and other questions beside a conversation pass and are none", async () => {
-    const { url, manager, sim } = await running()
+    const { url, plans, sim } = await running()
     const client = new Anthropic({ baseURL: url, apiKey: KEY, maxRetries: 0, openTelemetry: false })
     const headers = { "x-claude-code-session-id": "11111111-1111-4111-8111-111111111111" }
     await client.messages.create(
@@ -347,30 +348,34 @@ describe("BEY-14 conversations behind the proxy", () => {
       { headers },
     )
     expect(sim.stats().total.requests).toBe(2)
-    expect((await manager.status()).map(({ id }) => id)).toEqual(["other-requests"])
+    expect((await plans.status()).map(({ id }) => id)).toEqual(["other-requests"])
   })
 })
 
 describe("BEY-11 when something of ours fails", () => {
-  test("the client gets its answer, and after three failures in a row we step aside for this conversation", async () => {
-    const { url, manager, sim } = await running()
+  test("the client gets its answer, and after three failures in a row we step aside for a while", async () => {
+    const { url, plans, sim } = await running()
     const program = new Program(url, { "x-session-id": "one" })
     await program.round()
-    const chat = await openOf(manager)
+    const chat = await openOf(plans)
     const prepare = chat.prepare.bind(chat)
     chat.prepare = () => Promise.reject(new Error("broken"))
     for (let round = 0; round < 4; round++) await program.round()
     chat.prepare = prepare
     expect(sim.stats().errors).toEqual({})
-    expect((await manager.status())[0]!.off).toBe("broken")
+    expect((await plans.status())[0]!.off).toBe("broken")
+    sim.clock.advance(5 * 60_000)
+    await program.round()
+    const { off, passedThrough } = (await plans.status())[0]!
+    expect([off, passedThrough!.requests]).toEqual([undefined, 4]) // it is tried again
   })
 
   test("thinking that the server refuses is dropped inside the same request", async () => {
-    const { url, sim, manager } = await running()
+    const { url, sim, plans } = await running()
     const program = new Program(url, { "x-session-id": "one" })
     await program.round()
     await program.round()
-    const chat = await openOf(manager)
+    const chat = await openOf(plans)
     const prepare = chat.prepare.bind(chat)
     let isFirst = true
     chat.prepare = async () => {
@@ -385,18 +390,18 @@ describe("BEY-11 when something of ours fails", () => {
   })
 
   test("no key is on disk", async () => {
-    const { url, home, manager } = await running()
+    const { url, home, plans } = await running()
     const program = new Program(url)
     for (let round = 0; round < 3; round++) await program.round(LONG)
-    await manager.close()
+    await plans.close()
     const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     expect(files.length).toBeGreaterThan(0)
     for (const { parentPath, name } of files) expect(readFileSync(join(parentPath, name), "latin1")).not.toContain(KEY)
   })
 })
 
-/** The conversation that is open, as the manager holds it. */
-async function openOf(manager: Conversations): Promise<Conversation> {
-  const [open] = await manager.open()
+/** The conversation that is open, as the proxy holds it. */
+async function openOf(plans: Conversations): Promise<Conversation> {
+  const [open] = await plans.open()
   return open!
 }

@@ -29,7 +29,7 @@ describe("BEY-11: what passes as it is", () => {
       ])
       response.end("\u0000é", "latin1")
     })
-    const { url } = await proxy({ upstream: upstream.url, manager: none().manager })
+    const { url } = await proxy({ upstream: upstream.url, plans: none().plans })
     const headers = ["X-Api-Key", "k", "anthropic-beta", "one", "Anthropic-Beta", "two,three", "X-New-Thing", "é"]
     const sent = Buffer.from([0, 255, 1, 254])
     const answer = await ask(`${url}/v9/any//thing%2F?beta=true&x=%20`, {
@@ -48,7 +48,7 @@ describe("BEY-11: what passes as it is", () => {
 
   test("a base path of the upstream is in front of it", async () => {
     const upstream = await rawUpstream((response) => response.end("ok"))
-    const { url } = await proxy({ upstream: `${upstream.url}/anthropic/`, manager: none().manager })
+    const { url } = await proxy({ upstream: `${upstream.url}/anthropic/`, plans: none().plans })
     await ask(url, { method: "HEAD" })
     await ask(`${url}/?x`, { method: "GET" })
     await ask(`${url}/v1/messages?beta=true`, { body: HELLO })
@@ -57,10 +57,10 @@ describe("BEY-11: what passes as it is", () => {
     expect(upstream.received[0]!.rawHeaders.join()).not.toMatch(/content-length|transfer-encoding/i)
   })
 
-  test("count_tokens, models, batches and files never reach the manager", async () => {
+  test("count_tokens, models, batches and files get no plan", async () => {
     const upstream = await rawUpstream((response) => response.end("{}"))
-    const { manager, calls } = remembering()
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, calls } = remembering()
+    const { url } = await proxy({ upstream: upstream.url, plans })
     for (const path of ["/v1/messages/count_tokens", "/v1/messages/batches", "/v1/files", "/v1/messages/"])
       await ask(url + path, { body: HELLO })
     await ask(`${url}/v1/messages`, { method: "GET" })
@@ -74,7 +74,7 @@ describe("BEY-11: what passes as it is", () => {
     await once(server, "listening")
     const { url } = await proxy({
       upstream: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      manager: none().manager,
+      plans: none().plans,
     })
     const outgoing = request(`${url}/v1/files`, { method: "POST", agent: false })
     outgoing.write("first")
@@ -93,7 +93,7 @@ describe("BEY-11: what passes as it is", () => {
     const upstream = await rawUpstream((response) =>
       response.writeHead(200, { "content-encoding": "gzip" }).end(packed),
     )
-    const { url } = await proxy({ upstream: upstream.url, manager: none().manager })
+    const { url } = await proxy({ upstream: upstream.url, plans: none().plans })
     const body = gzipSync(HELLO)
     const answer = await ask(`${url}/v1/messages`, {
       headers: { "content-encoding": "gzip", "accept-encoding": "gzip, zstd" },
@@ -113,8 +113,8 @@ describe("BEY-11: what passes as it is", () => {
     ["gzip, br", (bytes: string) => brotliCompressSync(gzipSync(bytes))],
   ])("a body packed with %s is read, and sent as it came if the plan says so", async (encoding, pack) => {
     const upstream = await rawUpstream((response) => response.end("{}"))
-    const { manager, calls } = remembering()
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, calls } = remembering()
+    const { url } = await proxy({ upstream: upstream.url, plans })
     const body = pack(HELLO)
     await ask(`${url}/v1/messages?beta=true`, { headers: { "content-encoding": encoding }, body })
     expect(calls[0]!.value).toMatchObject({ body: JSON.parse(HELLO), query: "?beta=true" })
@@ -132,8 +132,8 @@ describe("BEY-11: what passes as it is", () => {
     ["nothing", Buffer.alloc(0), {}],
   ])("a body that is %s passes untouched", async (_, body, headers) => {
     const upstream = await rawUpstream((response) => response.writeHead(400).end("no"))
-    const { manager, calls } = remembering()
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans, calls } = remembering()
+    const { url } = await proxy({ upstream: upstream.url, plans })
     const answer = await ask(`${url}/v1/messages`, { headers, body })
     expect(upstream.received[0]!.body.equals(body)).toBe(true)
     expect(answer).toMatchObject({ status: 400, body: Buffer.from("no") })
@@ -142,8 +142,8 @@ describe("BEY-11: what passes as it is", () => {
 
   test("a body beyond the limit is refused in the API's words, packed or not", async () => {
     const upstream = await rawUpstream((response) => response.end("{}"))
-    const { manager, calls } = remembering()
-    const { url } = await proxy({ upstream: upstream.url, manager, limits: { bodyBytes: 1_000_000 } })
+    const { plans, calls } = remembering()
+    const { url } = await proxy({ upstream: upstream.url, plans, limits: { bodyBytes: 1_000_000 } })
     const large = JSON.stringify({ messages: "x".repeat(5_000_000) })
     for (const [headers, body] of [
       [{}, large],
@@ -159,10 +159,13 @@ describe("BEY-11: what passes as it is", () => {
 
   test("a replaced body has its own length and no encoding; everything else is the client's", async () => {
     const upstream = await rawUpstream((response) => response.end("{}"))
-    const { manager } = remembering(({ body }) => ({ body: JSON.stringify({ ...body, max_tokens: 7, note: "ü" }) }))
-    const { url } = await proxy({ upstream: upstream.url, manager })
+    const { plans } = remembering(({ body }) => ({ body: { ...body, max_tokens: 7, note: "ü" } }))
+    const { url } = await proxy({ upstream: upstream.url, plans })
     await ask(`${url}/v1/messages?beta=true`, {
-      headers: { "X-Api-Key": "k", "content-encoding": "gzip", "Anthropic-Beta": "a,b", "accept-encoding": "br" },
+      headers: {
+        ...{ "X-Api-Key": "k", "content-encoding": "gzip", "Anthropic-Beta": "a,b", "accept-encoding": "br" },
+        "Strata-Conversation": "mine",
+      },
       body: gzipSync(HELLO),
     })
     const { headers, body, url: path } = upstream.received[0]!
@@ -174,6 +177,7 @@ describe("BEY-11: what passes as it is", () => {
       "content-length": String(body.length),
     })
     expect(headers).not.toHaveProperty("content-encoding")
+    expect(headers).not.toHaveProperty("strata-conversation") // it is for us
     expect(path).toBe("/v1/messages?beta=true")
   })
 
@@ -184,7 +188,7 @@ describe("BEY-11: what passes as it is", () => {
       if (++requests === 2) return response.socket?.destroy()
       return response.end("{}")
     })
-    const { url } = await proxy({ upstream: upstream.url, manager: remembering().manager })
+    const { url } = await proxy({ upstream: upstream.url, plans: remembering().plans })
     for (const _ of [1, 2]) expect((await ask(`${url}/v1/messages`, { body: HELLO })).status).toBe(200)
     expect(upstream.received.map(({ body }) => body.toString())).toEqual([HELLO, HELLO, HELLO])
   })
@@ -195,7 +199,7 @@ describe("BEY-11: what passes as it is", () => {
       response.on("close", () => left.resolve())
       response.write("begun")
     })
-    const { url } = await proxy({ upstream: upstream.url, manager: none().manager })
+    const { url } = await proxy({ upstream: upstream.url, plans: none().plans })
     const { answer, leave } = await begin(`${url}/v1/models`, { method: "GET" })
     answer.on("error", () => {})
     leave()
@@ -208,7 +212,7 @@ describe("BEY-11: what passes as it is", () => {
       response.writeHead(200, { "content-length": "9000000" })
       response.write(half, () => response.socket?.destroySoon())
     })
-    const { url } = await proxy({ upstream: upstream.url, manager: none().manager })
+    const { url } = await proxy({ upstream: upstream.url, plans: none().plans })
     const answer = await ask(`${url}/v1/models`, { method: "GET" })
     expect(answer).toMatchObject({ status: 200, isComplete: false })
     expect(answer.body.equals(half)).toBe(true)
@@ -217,7 +221,7 @@ describe("BEY-11: what passes as it is", () => {
   test("headers longer than Node's own limit", async () => {
     const long = "x".repeat(40_000)
     const upstream = await rawUpstream((response) => response.writeHead(200, { "x-long": long }).end())
-    const { url } = await proxy({ upstream: upstream.url, manager: none().manager })
+    const { url } = await proxy({ upstream: upstream.url, plans: none().plans })
     const answered = new Promise<string | undefined>((resolve, reject) => {
       const asked = request(`${url}/v1/models`, { agent: false, maxHeaderSize: 100_000 }, (answer) => {
         answer.resume()

@@ -26,11 +26,17 @@ type Block = Readonly<Record<string, unknown>>
 class Caller implements Brain {
   readonly name = "caller"
   next: Call | undefined
+  /** What it asks Recall next, once. */
+  recalls: Block | undefined
   sent: readonly BrainMessage[] = []
   #calls = 0
 
   answer({ request }: BrainTurn): Answer {
     this.sent = request.messages
+    const recalls = this.recalls
+    this.recalls = undefined
+    if (recalls)
+      return { content: [{ type: "tool_use", id: `toolu_${++this.#calls}`, name: "Recall", input: recalls }] }
     const { name, input } = this.next ?? { name: "Bash", input: {} }
     return { content: [{ type: "tool_use", id: `toolu_${++this.#calls}`, name, input }] }
   }
@@ -42,10 +48,10 @@ async function client(options: Partial<ConversationsOptions> = {}) {
   const sim = await startSimulator({ brain, clock: frozenClock() })
   const home = mkdtempSync(join(tmpdir(), "strata-put-aside-"))
   const settings = { figures: { "tool-result-limit": LIMIT } }
-  const manager = new Conversations({ upstream: sim.url, cwd: "/nowhere", env: {}, dir: home, settings, ...options })
-  const { url } = await proxy({ upstream: sim.url, manager })
+  const plans = new Conversations({ upstream: sim.url, cwd: "/nowhere", env: {}, dir: home, settings, ...options })
+  const { url } = await proxy({ upstream: sim.url, plans })
   onTestFinished(async () => {
-    await manager.close()
+    await plans.close()
     await sim.close()
     rmSync(home, { recursive: true, force: true })
   })
@@ -95,20 +101,30 @@ test("BEY-11, L1-1 behind a client that cuts results, they are put aside in a fi
 })
 
 test.each([[["get_weather", "search"]], [["mcp__files__read_file", "WebFetch"]]])(
-  "BEY-11, L1-1 a model with the tools %s has no way to a file, so results stay whole",
+  "BEY-11, L1-1 a model with the tools %s and no Recall has no way to a file, so results stay whole",
   async (tools) => {
     const settings = { switches: { "tool-result-storage": true }, figures: { "tool-result-limit": 1_000 } }
-    const { shownFor, files } = await client({ settings })
+    const { shownFor, files } = await client({ settings, recall: false })
     expect(await shownFor({ name: tools[0]!, input: {}, result: LARGE }, tools)).toBe(LARGE)
     expect(files()).toEqual([])
   },
 )
 
 test("BEY-11, L1-4 where the client takes the tools away, what follows stays whole, and what was put aside is as it was", async () => {
-  const { shownFor, brain } = await client()
+  const { shownFor, brain } = await client({ recall: false })
   const first = await shownFor(bash(CUT_BY_CLIENT), ["Bash", "search"])
   expect(first).toContain("<persisted-output>")
   const before = brain.sent
   expect(await shownFor({ name: "search", input: {}, result: LARGE }, ["search"])).toBe(LARGE)
   expect(JSON.stringify(brain.sent.slice(0, before.length)) === JSON.stringify(before)).toBe(true)
+})
+
+test("BEY-11, L1-1 a model that can recall gets the handle of what was put aside, and looks it up", async () => {
+  const { shownFor, brain } = await client()
+  const shown = String(await shownFor({ name: "search", input: {}, result: LARGE }, ["search"]))
+  const handle = /Recall: (\S+)/.exec(shown)![1]!
+  brain.recalls = { handle, offset: 50_000 }
+  await shownFor({ name: "search", input: {}, result: "done" }, ["search"])
+  const results = JSON.stringify(brain.sent)
+  expect(results).toContain(LARGE.slice(50_000, 51_000).replaceAll("\n", "\\n"))
 })

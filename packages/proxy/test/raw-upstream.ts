@@ -6,9 +6,9 @@ import { buffer } from "node:stream/consumers"
 import { onTestFinished } from "vitest"
 import {
   type ConversationStatus,
-  type Manager,
   newSecret,
   type Plan,
+  type Plans,
   type ProxyOptions,
   startProxy,
 } from "../src/index.ts"
@@ -49,9 +49,9 @@ export async function rawUpstream(handler: Handler): Promise<RawUpstream> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
 }
 
-/** The calls that a manager got, in order. */
+/** The calls that the plans got, in order. */
 export interface Course {
-  readonly manager: Manager
+  readonly plans: Plans
   readonly calls: { readonly name: string; readonly value: unknown }[]
   /** Resolves with the value of the next such call. */
   called(name: string): Promise<unknown>
@@ -60,7 +60,7 @@ export interface Course {
 type Planned = Partial<Plan> | undefined
 
 export function remembering(
-  plan: (request: Parameters<Manager["take"]>[0]) => Planned | Promise<Planned> = () => ({}),
+  plan: (request: Parameters<Plans["take"]>[0]) => Planned | Promise<Planned> = () => ({}),
   rows: readonly ConversationStatus[] = [],
 ): Course {
   const calls: Course["calls"] = []
@@ -69,7 +69,7 @@ export function remembering(
     calls.push({ name, value })
     for (const one of waiting.filter((each) => each.name === name)) one.resolve(value)
   }
-  const manager: Manager = {
+  const plans: Plans = {
     async take(asked) {
       note("take", asked)
       const own = await plan(asked)
@@ -77,6 +77,11 @@ export function remembering(
       return {
         body: own.body,
         ...(own.passedThrough !== undefined && { passedThrough: own.passedThrough }),
+        ...(own.hiddenTool !== undefined && { hiddenTool: own.hiddenTool }),
+        async again(message) {
+          note("again", message)
+          return own.again?.(message)
+        },
         async answered(message) {
           note("answered", message)
           await own.answered?.(message)
@@ -95,7 +100,7 @@ export function remembering(
     close: async () => {},
   }
   return {
-    manager,
+    plans,
     calls,
     called: (name) => {
       const earlier = calls.find((call) => call.name === name)

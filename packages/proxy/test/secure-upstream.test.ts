@@ -43,8 +43,8 @@ const answering = () =>
 describe.skipIf(!hasOpenssl)("BEY-11: an upstream with https", () => {
   test("is reached, and its answer is read", async () => {
     const port = await listening(answering())
-    const { manager, calls } = remembering()
-    const { url } = await proxy({ upstream: `https://localhost:${port}`, manager })
+    const { plans, calls } = remembering()
+    const { url } = await proxy({ upstream: `https://localhost:${port}`, plans })
     for (const _ of [1, 2])
       expect((await ask(`${url}/v1/messages`, { body: HELLO })).body.toString()).toBe(eventText(ANSWER_EVENTS))
     expect(calls.map(({ name }) => name)).toEqual(["take", "answered", "take", "answered"])
@@ -54,7 +54,7 @@ describe.skipIf(!hasOpenssl)("BEY-11: an upstream with https", () => {
     const server = answering()
     setDefaultCACertificates([])
     const port = await listening(server)
-    const { url } = await proxy({ upstream: `https://localhost:${port}`, manager: remembering().manager })
+    const { url } = await proxy({ upstream: `https://localhost:${port}`, plans: remembering().plans })
     const answer = await ask(`${url}/v1/messages`, { headers: { "x-api-key": "sk" }, body: HELLO })
     expect(answer.status).toBe(502)
     expect(answer.body.toString()).toMatch(/SELF_SIGNED|UNABLE_TO/)
@@ -70,8 +70,8 @@ describe.skipIf(!hasOpenssl)("BEY-11: an upstream with https", () => {
       socket.on("error", () => through.destroy()).pipe(through)
     })
     const environment = { HTTPS_PROXY: `http://127.0.0.1:${await listening(tunnel)}` }
-    const { manager } = remembering()
-    const { url } = await proxy({ upstream: `https://localhost:${port}`, manager, environment })
+    const { plans } = remembering()
+    const { url } = await proxy({ upstream: `https://localhost:${port}`, plans, environment })
     expect((await ask(`${url}/v1/messages`, { body: HELLO })).status).toBe(200)
     expect(asked).toEqual([`localhost:${port}`])
   })

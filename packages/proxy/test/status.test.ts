@@ -17,9 +17,9 @@ const ROW: ConversationStatus = {
 }
 const ROWS = [ROW, { ...ROW, id: "4a", cost: undefined, isObserved: true, off: "three failures" }]
 
-async function status(manager = remembering(undefined, ROWS).manager) {
+async function status(plans = remembering(undefined, ROWS).plans) {
   const upstream = await rawUpstream((response) => response.end("not ours"))
-  const { url } = await proxy({ upstream: upstream.url, manager })
+  const { url } = await proxy({ upstream: upstream.url, plans })
   return { upstream, get: (path: string, method = "GET") => ask(url + path, { method }) }
 }
 
@@ -60,15 +60,15 @@ describe("BEY-11: the status of a proxy", () => {
   })
 
   test("that cannot be read is an error of one sentence", async () => {
-    const { manager } = remembering()
-    const { get } = await status({ ...manager, status: () => Promise.reject(new TypeError("inside")) })
+    const { plans } = remembering()
+    const { get } = await status({ ...plans, status: () => Promise.reject(new TypeError("inside")) })
     const { status: code, body } = await get("/_strata/")
     expect(code).toBe(500)
     expect(body.toString()).toContain("The status cannot be read: TypeError.")
   })
 
   test("is empty before the first conversation", async () => {
-    const { get } = await status(remembering().manager)
+    const { get } = await status(remembering().plans)
     expect((await get("/_strata/")).body.toString()).toContain("No conversation has passed yet.")
   })
 })

@@ -18,7 +18,11 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   if (!choice) await warnOfBaseUrl({ env, terminal })
   const log = values.verbose ? (line: string) => terminal.complain(`${line}\n`) : () => {}
   const mode = values.observe ? "observe" : "manage"
-  const running = await startRunning({ upstream, mode, port: values.port, log, cwd, env })
+  const running = await startRunning({
+    ...{ upstream, mode, log, cwd, env },
+    port: values.port,
+    withoutRecall: values["no-recall"],
+  })
   terminal.print(startText(running.url, { upstream, isObserving: values.observe }))
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM"), once(process, "SIGHUP")])
   const { rows } = await running.close()

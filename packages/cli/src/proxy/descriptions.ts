@@ -7,6 +7,8 @@ const UPSTREAM = {
   about: "the server to send to (default: STRATA_UPSTREAM, then the public API)",
 } as const
 
+const NO_RECALL = { kind: "flag", about: "give the model no tool to look up what left its context" } as const
+
 export const PROXY = {
   name: "proxy",
   about: "manage the context of any client, by its base URL",
@@ -17,6 +19,7 @@ export const PROXY = {
   options: {
     port: { kind: "number", value: "N", about: "the port (default: any that is free)", least: 0, most: 65_535 },
     upstream: UPSTREAM,
+    "no-recall": NO_RECALL,
     observe: { kind: "flag", about: "change nothing; keep the journal and the bill" },
     status: { kind: "flag", about: "show what the proxies of this machine are doing, and end" },
     verbose: { kind: "flag", about: "print a line for each request" },
@@ -45,6 +48,7 @@ export const WRAP = {
       about: "ask before a request that a pause made expensive, where the command leaves the terminal free",
     },
     manage: { kind: "flag", about: "let Strata manage the context in this project" },
+    "no-recall": NO_RECALL,
     observe: { kind: "flag", about: "change nothing; say what Strata would have saved" },
     upstream: {
       ...UPSTREAM,

@@ -14,6 +14,8 @@ export interface RunningOptions extends Pick<Call, "cwd" | "env"> {
   readonly onPause?: (notice: PauseNotice) => Promise<boolean>
   /** A person may take their time to answer. */
   readonly asks?: boolean
+  /** The model gets no tool of ours. */
+  readonly withoutRecall?: boolean
 }
 
 const ANSWER_MS = 600_000
@@ -34,22 +36,23 @@ export interface Closed {
 }
 
 export async function startRunning(options: RunningOptions): Promise<Running> {
-  const { upstream, mode, port, log, onPause, asks = false, cwd, env } = options
+  const { upstream, mode, port, log, onPause, asks = false, withoutRecall = false, cwd, env } = options
   connectThroughProxy(env) // our own requests go the way that the client's go
   const directory = await realpath(cwd)
-  const manager = new Conversations({
+  const plans = new Conversations({
     ...{ upstream, cwd: directory, env, log },
     observe: mode === "observe",
+    recall: !withoutRecall,
     ...(onPause ? { onPause } : {}),
   })
   const proxy = await startProxy({
     upstream,
-    manager,
+    plans,
     secret: newSecret(),
     environment: env,
     onLog: log,
     ...(port === undefined ? {} : { port }),
-    ...(asks ? { limits: { managerMs: ANSWER_MS } } : {}),
+    ...(asks ? { limits: { planMs: ANSWER_MS } } : {}),
   })
   const started = new Date().toISOString()
   const takeBack = await announce(
@@ -59,7 +62,7 @@ export async function startRunning(options: RunningOptions): Promise<Running> {
     await proxy.close()
     throw error
   })
-  const warm = manager.warmUp() // while the client starts
+  const warm = plans.warmUp() // while the client starts
   return {
     url: proxy.url,
     port: proxy.port,
@@ -67,8 +70,8 @@ export async function startRunning(options: RunningOptions): Promise<Running> {
       takeBack()
       await warm
       await proxy.close()
-      await manager.close()
-      return { rows: await manager.status(), journals: manager.directory }
+      await plans.close()
+      return { rows: await plans.status(), journals: plans.directory }
     },
   }
 }

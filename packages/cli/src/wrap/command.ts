@@ -41,7 +41,11 @@ export const run: Run = async (call) => {
   const asks = values.ask && !isatty(0) && isatty(2)
   const paused = pauses({ terminal, isQuiet: isatty(1) && isatty(0), ask: asks ? asked : undefined })
   const { onPause } = paused
-  const running = await startRunning({ upstream, mode, log, onPause, asks, cwd: directory, env })
+  const running = await startRunning({
+    ...{ upstream, mode, log, onPause, asks, env },
+    cwd: directory,
+    withoutRecall: values["no-recall"],
+  })
   const prepared = await prepare(client, { url: running.url, env, args, inForce })
   try {
     if (mode === "observe") terminal.complain(`${observing(program)}\n`)

@@ -213,7 +213,7 @@ describe("errors leave the conversation as it was", () => {
   test("MSG-12 a message of another role cannot be added, and a response without content cannot be recorded", async () => {
     const chat = await openTestConversation()
     await expect(chat.add({ role: "tool" as "user", content: "x" })).rejects.toThrow(/role "tool". Use "user" or/)
-    await expect(chat.record({ ...answer("x"), content: "text" as never })).rejects.toThrow(InvalidContentError)
+    await expect(chat.record({ ...answer("x"), content: 5 as never })).rejects.toThrow(InvalidContentError)
     expect(await entriesOf(chat)).toEqual([])
   })
 

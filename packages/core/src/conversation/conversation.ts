@@ -12,9 +12,9 @@ import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/p
 import type { Layer, LayerContext, Outcome, PreparedState } from "../layers/layer.ts"
 import { type PlannerReport, plannerReport } from "../layers/planner/report.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { type Block, type Content, isToolResult, type ToolResult, textOf } from "../messages/blocks.ts"
+import type { Block, Content } from "../messages/blocks.ts"
 import type { CallerMessage } from "../messages/caller-key.ts"
-import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
+import type { Message, Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { Model } from "../model/model.ts"
 import type { Flags } from "../settings/flags.ts"
@@ -41,8 +41,10 @@ import { type CompactionRequest, compact, planCompaction, planWithSummary } from
 import { isEditorState, saidInView } from "./editor.ts"
 import { type ConversationParts, Engine } from "./engine.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
+import { answerAside } from "./follow/aside.ts"
 import { type FollowOptions, type FollowReport, follow } from "./follow/follow.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
+import type { OtherMessage } from "./messages-of-others.ts"
 import { withPersonsWords } from "./persons-words.ts"
 import type { RestorePlan } from "./plan-restore.ts"
 import type { Prompt } from "./prompt.ts"
@@ -171,10 +173,7 @@ export class Conversation implements AsyncDisposable {
       const newest = drafts.at(-1)!
       if (newest.type === "user") this.#engine.mustFit(newest.message.content)
       const entries = await this.#engine.record.append(withPersonsWords(drafts, this.views))
-      for (const results of unanswered(entries as readonly Message[])) {
-        await this.#engine.parts.flags.readLimits(this.#engine.calledTools())
-        await this.#engine.layers.onToolResults(results)
-      }
+      await this.#engine.decideResults(entries)
       return entries.at(-1)!.uuid
     })
   }
@@ -183,7 +182,10 @@ export class Conversation implements AsyncDisposable {
    * Brings the conversation up to date with a list of messages as a request has them, for a caller that sends all of them each time. A list
    * that goes another way is a branch. Then `prepare` the request in its place, and `record` the answer.
    */
-  async follow(messages: readonly CallerMessage[], options: FollowOptions = {}): Promise<FollowReport> {
+  async follow(
+    messages: readonly (CallerMessage | OtherMessage)[],
+    options: FollowOptions = {},
+  ): Promise<FollowReport> {
     return follow(this.#engine, messages, options)
   }
 
@@ -289,10 +291,7 @@ export class Conversation implements AsyncDisposable {
   async record(response: IncomingResponse): Promise<Uuid> {
     const taken = this.#engine.recorder.read(response) // copied at once, as in `add`
     return this.#engine.inOrder(async () => {
-      if (this.#engine.aside) {
-        this.#engine.summaries = linesOf(taken.draft.message.content)
-        return this.#engine.recorder.takeAside(taken)
-      }
+      if (this.#engine.aside) return answerAside(this.#engine, taken)
       const { uuid, stopReason } = await this.#engine.recorder.take(taken, this.#engine.preparer.serverKeeps)
       this.#engine.preparer.forgetUndecided()
       this.#engine.catchUpBetweenTurns()
@@ -488,22 +487,4 @@ export class Conversation implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
-}
-
-const TELLING = 40 // characters: no two summaries share a line of so many
-
-/** The lines of an answer by which it is known again, as JSON has them. */
-const linesOf = (content: Content): readonly string[] =>
-  textOf(content)
-    .split("\n")
-    .map((line) => JSON.stringify(line.trim()).slice(1, -1))
-    .filter(({ length }) => length >= TELLING)
-
-/** The results of each message after the newest answer: those that layers decide about. Earlier ones were sent before they got here. */
-function unanswered(messages: readonly Message[]): readonly (readonly ToolResult[])[] {
-  const answered = messages.findLastIndex(({ type }) => type === "assistant")
-  return messages
-    .slice(answered + 1)
-    .map((message) => (message.type === "user" ? contentOf(message).filter(isToolResult) : []))
-    .filter((results) => results.length > 0)
 }

@@ -10,12 +10,12 @@ import type { Ids } from "../base/ids.ts"
 import { inSlices } from "../base/in-slices.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
-import { isDecision } from "../journal/entries.ts"
+import { type Entry, isDecision, isMessage } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { type Block, type Content, isToolUse } from "../messages/blocks.ts"
+import { type Block, type Content, isToolResult, isToolUse } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
 import type { Model } from "../model/model.ts"
 import type { Meter } from "../model/spending/meter.ts"
@@ -321,6 +321,18 @@ export class Engine {
   /** Switches and figures hold for a turn. */
   async readFlags(): Promise<void> {
     await this.parts.flags.read([...this.views.context.toolNames, ...this.calledTools()])
+  }
+
+  /** Lets the layers decide about results after the newest answer. Earlier ones were sent before they got here. */
+  async decideResults(entries: readonly Entry[]): Promise<void> {
+    const messages = entries.filter(isMessage)
+    const answered = messages.findLastIndex(({ type }) => type === "assistant")
+    for (const message of messages.slice(answered + 1)) {
+      const results = message.type === "user" ? contentOf(message).filter(isToolResult) : []
+      if (results.length === 0) continue
+      await this.parts.flags.readLimits(this.calledTools())
+      await this.layers.onToolResults(results)
+    }
   }
 
   /** Tools that the last response called. */

@@ -7,9 +7,10 @@ import { type Checked, problemIn } from "../messages/check-blocks.ts"
 import { REQUEST_BYTES } from "../messages/media-limits.ts"
 import type { CallChanges, Usage } from "../messages/messages.ts"
 import { NotJsonError, plainJson } from "../messages/plain-json.ts"
-import { inWords } from "../messages/shapes/shape.ts"
+import { inWords, isRecord } from "../messages/shapes/shape.ts"
 import { isNewToUs } from "../messages/usable.ts"
 import { usableUsage } from "../messages/usage.ts"
+import { isOthers, type OtherMessage, ownShape } from "./messages-of-others.ts"
 
 /** A message in the shape of the Messages API. */
 export interface IncomingMessage {
@@ -27,11 +28,12 @@ export interface IncomingMessage {
 }
 
 /** Text, blocks, one message, or many. */
-export type Incoming = Content | IncomingMessage | readonly IncomingMessage[]
+export type Incoming = Content | IncomingMessage | OtherMessage | readonly (IncomingMessage | OtherMessage)[]
 
 /** The model's answer. A response of the Anthropic SDK fits; `content` is enough. */
 export interface IncomingResponse {
-  readonly content: readonly unknown[]
+  /** Blocks, or a text. */
+  readonly content: string | readonly unknown[]
   readonly id?: string
   readonly model?: string
   readonly stop_reason?: string | null
@@ -41,6 +43,8 @@ export interface IncomingResponse {
   readonly context_management?: { readonly applied_edits?: readonly unknown[] } | null
   /** What the provider says about a lost cache, if it was asked. */
   readonly diagnostics?: unknown
+  /** @internal Ids of calls that a caller with its own list does not see. */
+  readonly hiddenCalls?: readonly string[]
 }
 
 /** In the order they were given. */
@@ -49,18 +53,18 @@ export function messageDrafts(incoming: Incoming): readonly MessageDraft[] {
   return incoming.map((message, index) => messageDraft(message, `messages[${index}]`))
 }
 
-/** A list of messages, and not of blocks, if one of its items has a role. */
-function isMessages(incoming: Incoming): incoming is readonly IncomingMessage[] {
+/** A list of messages, and not of blocks, if one of its items has a role, or is a message of another library. */
+function isMessages(incoming: Incoming): incoming is readonly (IncomingMessage | OtherMessage)[] {
   if (!Array.isArray(incoming)) return false
   if (incoming.length === 0) throw new InvalidContentError("the list is empty")
-  return incoming.some((item) => typeof item?.role === "string")
+  return incoming.some((item: Partial<IncomingMessage> | null) => typeof item?.role === "string" || isOthers(item))
 }
 
 /** `name` says which of several messages it is. */
-function messageDraft(incoming: Content | IncomingMessage, name?: string): MessageDraft {
+function messageDraft(incoming: Content | IncomingMessage | OtherMessage, name?: string): MessageDraft {
   const isMessage = typeof incoming === "object" && incoming !== null && !Array.isArray(incoming)
   const { role, content, isMeta, isFromAgent, written, filesChanged }: IncomingMessage = isMessage
-    ? (incoming as IncomingMessage)
+    ? (ownShape(incoming, name ?? "it") as IncomingMessage)
     : { role: "user", content: incoming as Content }
   if (role !== "user" && role !== "assistant") throw new InvalidContentError(wrongRole(role, name))
   const checked = checkedCopy(content, role, name)
@@ -134,13 +138,14 @@ export type ResponseDraft = MessageDraft & { readonly type: "assistant" }
 
 /** `model` is the conversation's own, for answers that do not say which model wrote them. */
 export function responseDraft(response: IncomingResponse, model: string): ResponseDraft {
-  const content = blocksOf(response?.content)
+  const content = blocksOf(ownShape(response, "the response"))
   const usage = usableUsage(response.usage ?? undefined)
-  const { id, model: answering } = response
+  const { id, model: answering, hiddenCalls } = response
   const asReceived = content.flatMap((block, at) => (isNewToUs({ ...block }) ? at : []))
   return {
     type: "assistant",
     ...(asReceived.length > 0 ? { asReceived } : {}),
+    ...(hiddenCalls ? { hiddenCalls: [...hiddenCalls] } : {}),
     message: {
       ...(typeof id === "string" ? { id } : {}),
       type: "message",
@@ -154,8 +159,11 @@ export function responseDraft(response: IncomingResponse, model: string): Respon
   }
 }
 
-function blocksOf(content: unknown): readonly Block[] {
-  if (!Array.isArray(content)) throw new InvalidContentError("the response has no list of content blocks")
+function blocksOf(response: unknown): readonly Block[] {
+  const given: unknown = isRecord(response) ? response.content : undefined
+  const content = typeof given === "string" ? (given === "" ? [] : [{ type: "text", text: given }]) : given
+  if (!Array.isArray(content))
+    throw new InvalidContentError("the content of the response must be a text or a list of blocks")
   return copyOf(content, { role: "response", subject: "the response", path: "content" })
 }
 

@@ -22,6 +22,7 @@ import type { SettingsInput } from "../settings/settings.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { IncomingMessage } from "./incoming.ts"
+import type { OtherMessage } from "./messages-of-others.ts"
 import type { Prompt } from "./prompt.ts"
 
 export interface ConversationOptions {
@@ -35,7 +36,7 @@ export interface ConversationOptions {
   /** Titled texts sent before the conversation, such as project instructions. */
   readonly context?: Readonly<Record<string, string>>
   /** Messages you already have, for a new conversation. */
-  readonly messages?: readonly IncomingMessage[]
+  readonly messages?: readonly (IncomingMessage | OtherMessage)[]
   /** The conversation to continue, or the id of a new one. Default: a new id. */
   readonly id?: string
   /** Fail if there is no conversation with this id. Default false: a new one begins. */

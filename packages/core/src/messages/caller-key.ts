@@ -1,7 +1,7 @@
 /**
  * By what a message of a caller's list is known again. Callers send the same message with other bytes each time: marks move, texts become
- * blocks, fields are added, reminders come and go, tool inputs are spelled in another way. The key leaves all of that out. What is stored and sent
- * is never normalised.
+ * blocks, fields are added, reminders come and go, tool inputs are spelled in another way. The key leaves all of that out. What is stored
+ * and sent is never normalised.
  */
 import { hash } from "node:crypto"
 
@@ -16,6 +16,8 @@ export interface CallerMessage {
 export interface MessageTrace {
   /** Empty where the message says nothing of its own: only reminders, only thinking, nothing. */
   readonly key: string
+  /** Where its ids only count: what tells it apart from the messages of other people, which have the same ids. */
+  readonly exactKey?: string
   /** Of each tool result: its call and a digest of its content. */
   readonly results?: readonly (readonly [string, string])[]
   readonly thinks?: true
@@ -31,6 +33,8 @@ const DIGEST_LENGTH = 11
 
 export function traceOf({ role, content, output_config }: CallerMessage): MessageTrace {
   const said: string[] = []
+  let words = "" // of an answer: callers join its texts, and put them before its calls
+  const exact: string[] = []
   const results: (readonly [string, string])[] = []
   const reminders: string[] = []
   let thinks = false
@@ -39,17 +43,26 @@ export function traceOf({ role, content, output_config }: CallerMessage): Messag
     if (type === "thinking" || type === "redacted_thinking") thinks = true
     else if (type === "text") {
       const { spoken, reminded } = split(String(block.text ?? ""))
-      if (spoken !== "") said.push(spoken)
+      if (role === "assistant") words += spoken.replaceAll(/\s+/g, "")
+      else if (spoken !== "") said.push(spoken)
       reminders.push(...reminded)
     } else if (type === "tool_result") {
-      said.push(`result ${String(block.tool_use_id)}`)
-      results.push([String(block.tool_use_id), contentDigest(block.content)])
-    } else if (typeof block.id === "string") said.push(`${type} ${block.id}`)
-    else said.push(`${type} ${JSON.stringify(withoutMark(block))}`)
+      const id = String(block.tool_use_id)
+      const digested = contentDigest(block.content)
+      said.push(`result ${id}`)
+      if (!isTellingId(id)) exact.push(digested)
+      results.push([id, digested])
+    } else if (typeof block.id === "string") {
+      said.push(`${type} ${block.id}`)
+      if (!isTellingId(block.id)) exact.push(inOrder(withoutMark(block)))
+    } else said.push(`${type} ${JSON.stringify(withoutMark(block))}`)
   }
+  if (words !== "") said.unshift(words)
   if (role === "system" && output_config !== undefined) said.push(JSON.stringify(output_config))
+  const keyOf = (parts: readonly string[]) => digest(`${role}\n${parts.join("\n")}`, KEY_LENGTH)
   return {
-    key: said.length === 0 ? "" : digest(`${role}\n${said.join("\n")}`, KEY_LENGTH),
+    key: said.length === 0 ? "" : keyOf(said),
+    ...(exact.length > 0 ? { exactKey: keyOf([...said, ...exact]) } : {}),
     ...(results.length > 0 ? { results } : {}),
     ...(thinks ? { thinks } : {}),
     ...(reminders.length > 0 ? { reminders: reminders.map((text) => digest(text, DIGEST_LENGTH)) } : {}),
@@ -78,20 +91,20 @@ function contentDigest(content: unknown): string {
   return digest(parts.filter((part) => part !== "").join("\n"), DIGEST_LENGTH)
 }
 
-/** Whether a result that differs from what we have is what is left after the caller cleared or cut it, and not another text. */
+/** Whether a result that differs from what we have was only cleared: nothing, or one line in brackets, is left of it. */
 export function looksCleared(content: unknown): boolean {
   const blocks = blocksIn(content)
+  if (blocks.some(({ type }) => type !== "text")) return false
   const text = blocks
-    .map((block) => (block.type === "text" ? String(block.text ?? "") : ""))
+    .map((block) => String(block.text ?? ""))
     .join("\n")
     .trim()
-  if (blocks.some(({ type }) => type !== "text")) return false
-  return text === "" || CLEARED.test(text)
+  return text === "" || (CLEARED.test(text) && !WITHHELD.test(text))
 }
 
-/** One line in brackets, or a text with such a line in it or at its end: what callers put in the place of what they took away. */
-const CLEARED =
-  /^[[<(][^\n]{0,300}[\])>]$|[[<(][^\n]{0,200}\b(?:cleared|truncated|omitted|removed|elided|pruned|compacted|trimmed)\b[^\n]{0,200}[\])>]/i
+const CLEARED = /^[[<(][^\n]{0,300}[\])>]$/
+/** What a caller takes out because no one is to see it must not come back from our journal. */
+const WITHHELD = /redact|secret|sensitive|confidential|private|censor|mask|credential|password|token|\bkeys?\b|\bpii\b/i
 
 export function blocksIn(content: unknown): readonly Fields[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }]
@@ -110,16 +123,37 @@ export const nextLink = (before: string, key: string): string => digest(`${befor
 /** A short name for a text, which does not show the text. */
 export const digestOf = (text: string): string => digest(text, KEY_LENGTH)
 
-/** Characters of an id that no other conversation has by chance. Some servers only count: `call_1`. */
-const TELLING_ID = /[a-z0-9]{16}/i
+/** The JSON of a value, whatever the order of its fields. */
+function inOrder(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inOrder).join(",")}]`
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
+  const sorted = fields.sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${sorted.map(([name, field]) => `${JSON.stringify(name)}:${inOrder(field)}`).join(",")}}`
+}
+
+const LONG_RUN = /[a-z0-9]{16,}/gi
+const TELLING_CHANGES = 2 // between letters and digits
+const TELLING_CHARACTERS = 6 // that differ
 const TELLING_TEXT = 40 // characters
 
+/**
+ * Whether no other conversation has the same id by chance: it is random. Some servers only count: `call_1`, or `functions.look:0` with the
+ * name of the tool. Two people then have the same ids for different calls.
+ */
+function isTellingId(id: string): boolean {
+  const runs = id.replaceAll("-", "").match(LONG_RUN) ?? []
+  return runs.some((run) => {
+    const changes = run.match(/[a-z](?=\d)|\d(?=[a-z])/gi)?.length ?? 0
+    return new Set(run).size >= TELLING_CHARACTERS && (changes >= TELLING_CHANGES || /^\d+$/.test(run))
+  })
+}
+
 export const hasTellingCall = ({ content }: CallerMessage): boolean =>
-  blocksIn(content).some(({ type, id }) => type === "tool_use" && TELLING_ID.test(String(id).replaceAll("-", "")))
+  blocksIn(content).some(({ type, id }) => type === "tool_use" && isTellingId(String(id)))
+
+export const hasTellingText = ({ content }: CallerMessage): boolean =>
+  blocksIn(content).some(({ type, text }) => type === "text" && String(text ?? "").trim().length >= TELLING_TEXT)
 
 /** Whether no other conversation has the same message by chance. */
-export const isTelling = (message: CallerMessage): boolean =>
-  hasTellingCall(message) ||
-  blocksIn(message.content).some(
-    ({ type, text }) => type === "text" && String(text ?? "").trim().length >= TELLING_TEXT,
-  )
+export const isTelling = (message: CallerMessage): boolean => hasTellingCall(message) || hasTellingText(message)

@@ -100,6 +100,8 @@ export interface AssistantMessage extends Placed {
   readonly requestId?: string
   /** The places of blocks that this version does not know. They are sent back as they came. */
   readonly asReceived?: readonly number[]
+  /** Ids of calls that we answer ourselves. A caller that keeps its own list of messages does not see them. */
+  readonly hiddenCalls?: readonly string[]
 }
 
 /** An attachment as a message. */

@@ -13,8 +13,12 @@ export interface Installation {
   readonly version: string
 }
 
-/** The place with the packages, or the sentence why they could not be installed. */
-export async function install(root: string, packages: readonly string[]): Promise<Installation | string> {
+/** The place with the packages, or the sentence why they could not be installed. `flags`: of npm, beside the usual ones. */
+export async function install(
+  root: string,
+  packages: readonly string[],
+  flags: readonly string[] = [],
+): Promise<Installation | string> {
   const directory = join(root, "clients", packages[0]!.replaceAll(/[^\w.-]+/g, "-"))
   const home = join(root, "npm-home")
   const name = nameOf(packages[0]!)
@@ -30,6 +34,7 @@ export async function install(root: string, packages: readonly string[]): Promis
     "--loglevel=error",
     "--cache",
     join(root, "npm-cache"),
+    ...flags,
     ...packages,
   ]
   const { code, stderr } = await runChild(["npm", ...words], {
@@ -41,9 +46,9 @@ export async function install(root: string, packages: readonly string[]): Promis
   return { directory, version: versionOf(directory, name) }
 }
 
-const nameOf = (spec: string): string => spec.replace(/(?<=.)@[^/@]*$/, "")
+export const nameOf = (spec: string): string => spec.replace(/(?<=.)@[^/@]*$/, "")
 
-const versionOf = (directory: string, name: string): string => {
+export const versionOf = (directory: string, name: string): string => {
   const manifest = readFileSync(join(directory, "node_modules", name, "package.json"), "utf8")
   return (JSON.parse(manifest) as { version: string }).version
 }

@@ -83,10 +83,10 @@ export async function tryClient({ client, version, installed, root }: Trial): Pr
 
 const dollarsOf = (simulator: Simulator): number => simulator.stats().total.dollars
 
-const inside = (directory: string, files: Readonly<Record<string, string>>) =>
+export const inside = (directory: string, files: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(files).map(([name, text]) => [join(directory, name), text]))
 
-function writeAll(files: Readonly<Record<string, string>>): void {
+export function writeAll(files: Readonly<Record<string, string>>): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)

@@ -1,9 +1,9 @@
 /** Recordings through the proxy with several sizes, and the rows of a table: one for each. */
 import type { Message } from "@strata/core"
+import { FILE_READERS } from "@strata/core/internal/callers/caller-tools"
 import { charactersOf } from "@strata/core/internal/layers/1-tool-results/tool-result-storage"
 import { isToolResult, isToolUse } from "@strata/core/internal/messages/blocks"
 import { contentOf } from "@strata/core/internal/messages/messages"
-import { FILE_READERS } from "@strata/proxy/internal/managed/client-tools"
 import { type Policy, replay } from "@strata/replay"
 import { ratioRange } from "../lab/range.ts"
 import type { Replayed } from "../lab/worker.ts"

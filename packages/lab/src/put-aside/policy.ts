@@ -1,10 +1,11 @@
 /** What the proxy does with a recorded conversation, with other sizes from which results are put aside. */
+
+import { FILE_READERS } from "@strata/core/internal/callers/caller-tools"
+import { FOR_CALLERS } from "@strata/core/internal/callers/conversations"
 import { toolResultStorage } from "@strata/core/internal/layers/1-tool-results/tool-result-storage"
 import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
 import { compaction } from "@strata/core/internal/layers/4-compaction/compaction"
 import { offline } from "@strata/core/internal/layers/4-compaction/summarise/offline"
-import { FILE_READERS } from "@strata/proxy/internal/managed/client-tools"
-import { BEHIND_A_CLIENT } from "@strata/proxy/internal/managed/conversations"
 import { NOTHING } from "@strata/replay/internal/policies/clearing-only"
 import { layered } from "@strata/replay/internal/policies/layered"
 
@@ -29,9 +30,9 @@ export const behindAClient = (sizes: Sizes) =>
       microcompaction({ serverClears: false }),
       compaction({ offline: offline(), background }),
     ],
-    settings: { cacheLifetime: BEHIND_A_CLIENT.cacheLifetime!, switches: BEHIND_A_CLIENT.switches! },
+    settings: { cacheLifetime: FOR_CALLERS.cacheLifetime!, switches: FOR_CALLERS.switches! },
     figures: {
-      ...BEHIND_A_CLIENT.figures,
+      ...FOR_CALLERS.figures,
       "tool-result-limit": sizes.limit,
       "tool-result-preview": sizes.preview,
     },

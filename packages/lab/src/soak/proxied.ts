@@ -39,8 +39,8 @@ export async function proxiedSoak({ clients, minutes }: ProxiedSoakOptions): Pro
   const sim = await startSimulator({ brain: caller(), clock })
   const dir = mkdtempSync(join(tmpdir(), "strata-proxied-soak-"))
   const now = { now: () => new Date(clock.now()) } as never
-  const manager = new Conversations({ upstream: sim.url, cwd: dir, env: {}, dir, clock: now })
-  const proxy = await startProxy({ upstream: sim.url, manager, secret: newSecret() })
+  const plans = new Conversations({ upstream: sim.url, cwd: dir, env: {}, dir, clock: now })
+  const proxy = await startProxy({ upstream: sim.url, plans, secret: newSecret() })
   const steps = Math.round((minutes * 60_000) / STEP_MS)
   const heapMegabytes: number[] = []
   try {
@@ -52,14 +52,14 @@ export async function proxiedSoak({ clients, minutes }: ProxiedSoakOptions): Pro
       collectGarbage()
       heapMegabytes.push(process.memoryUsage().heapUsed / 1024 / 1024)
     }
-    const rows = await manager.status()
+    const rows = await plans.status()
     const { errors } = sim.stats()
     const sums = { requests: rows.reduce((sum, { requests }) => sum + requests, 0), conversations: rows.length }
     const problems = problemsIn({ heapMegabytes, errors, ...sums }, { clients, steps })
     return { clients, minutes, ...sums, heapMegabytes, errors, problems }
   } finally {
     await proxy.close()
-    await manager.close()
+    await plans.close()
     await sim.close()
     rmSync(dir, { recursive: true, force: true })
   }

@@ -33,8 +33,8 @@ function serveBare(): Promise<string> {
 
 async function serveManaged(): Promise<void> {
   const settings = window === "" ? {} : { settings: { models: { [MODEL]: { window: Number(window) } } } }
-  const manager = new Conversations({ upstream, cwd: dir, env: {}, dir, ...settings })
-  const { url } = await startProxy({ upstream, manager, secret: newSecret() })
+  const plans = new Conversations({ upstream, cwd: dir, env: {}, dir, ...settings })
+  const { url } = await startProxy({ upstream, plans, secret: newSecret() })
   process.send!({ url })
-  await manager.warmUp()
+  await plans.warmUp()
 }

@@ -6,18 +6,21 @@ import { type Content, isThinking, toBlocks } from "../../messages/blocks.ts"
 import type { CallerMessage } from "../../messages/caller-key.ts"
 import { isRecord } from "../../messages/shapes/shape.ts"
 import { asPlainJson } from "../incoming.ts"
+import { ownShapeAsSent } from "../messages-of-others.ts"
 
 /** Refuses what is no list of messages, before anything is done with it. */
-export function checkCaller(messages: unknown): asserts messages is readonly CallerMessage[] {
-  if (!Array.isArray(messages)) throw new InvalidContentError("follow() takes the list of messages of a request")
-  for (const [at, message] of messages.entries()) {
+export function callerMessages(given: unknown): readonly CallerMessage[] {
+  if (!Array.isArray(given)) throw new InvalidContentError("follow() takes the list of messages of a request")
+  return given.map((item, at) => {
+    const message = ownShapeAsSent(item, `messages[${at}]`)
     const role: unknown = isRecord(message) ? message.role : undefined
     if (role !== "user" && role !== "assistant" && role !== "system")
       throw new InvalidContentError(`messages[${at}] has the role ${JSON.stringify(role)}`)
     const { content } = message as CallerMessage
     const isContent = typeof content === "string" || Array.isArray(content) || (role === "system" && content == null)
     if (!isContent) throw new InvalidContentError(`the content of messages[${at}] must be a text or a list of blocks`)
-  }
+    return message as CallerMessage
+  })
 }
 
 interface Drafting {

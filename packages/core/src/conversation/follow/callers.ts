@@ -3,7 +3,16 @@
  * Each list is a chain: a link for each message, made of its key and the link before it. A list with an unknown id that begins like a known
  * one is a fork of it.
  */
-import { type CallerMessage, digestOf, hasTellingCall, type MessageTrace, nextLink } from "../../messages/caller-key.ts"
+import type { CallerLine, CallerLog } from "../../journal/file/caller-log.ts"
+import {
+  blocksIn,
+  type CallerMessage,
+  digestOf,
+  hasTellingCall,
+  hasTellingText,
+  type MessageTrace,
+  nextLink,
+} from "../../messages/caller-key.ts"
 import { isCallersSummary } from "./caller-order.ts"
 import { type GivenMessage, givenMessages, type Reader } from "./match.ts"
 
@@ -17,26 +26,12 @@ export interface CallerIdentity {
   readonly tools?: readonly string[]
 }
 
-/** One conversation, and how far its list is known. */
-export interface CallerLine {
-  readonly conversation: string
-  /** Digests of id and thread, and of the tools. Empty: the caller has no id. */
-  readonly caller: string
-  readonly tools: string
-  readonly links: readonly string[]
-}
-
-/** Where lines are kept between processes. */
-export interface CallerLog {
-  read(): Promise<readonly CallerLine[]>
-  append(line: CallerLine): Promise<void>
-}
-
 export interface FoundConversation {
   readonly conversation: string
-  /** `fork`: the conversation that it branches, if it is not there yet. */
+  /** The conversation that it branches, if it is not there yet. */
   readonly fork?: string
-  readonly isNew: boolean
+  /** Only its beginning tells that it is this one: another person's may be the same. */
+  readonly isByBeginning?: true
 }
 
 export interface CallersParts {
@@ -51,6 +46,10 @@ interface Known {
   readonly caller: string
   readonly tools: string
   readonly links: Set<string>
+  /** Without its calls: it may be the list of a caller that keeps the last words of each turn. */
+  readonly words: Set<string>
+  /** Where its newest list ended. */
+  ends: readonly string[]
 }
 
 const MOST = 1_000 // conversations that are known by their beginnings
@@ -64,6 +63,8 @@ export class Callers {
   readonly #known = new Map<string, Known>()
   /** The newest conversation that has a link. */
   readonly #holders = new Map<string, string>()
+  /** All that have a link without their calls. */
+  readonly #sayers = new Map<string, Set<string>>()
   /** The newest messages of each conversation, by their keys. */
   readonly #tails = new Map<string, string>()
   /** Beginnings that have no answer yet. */
@@ -87,7 +88,7 @@ export class Callers {
     const tools = toolsOf(identity)
     const chain = chainOf(this.#messages(messages))
     const own = caller === "" ? [] : [...this.#known].filter(([, known]) => known.caller === caller)
-    const place = (conversation: string): FoundConversation => ({ conversation, isNew: false })
+    const place = (conversation: string): FoundConversation => ({ conversation })
     if (own.length > 0) {
       const ids = new Set(own.map(([id]) => id))
       // threads may begin with the same words: until one is answered, its tools tell it apart
@@ -96,7 +97,8 @@ export class Callers {
       const deepest = this.#deepest(chain, isOwn)
       if (deepest) return place(deepest.conversation)
       const same = own.filter(([, known]) => known.tools === tools)
-      const continued = messages[0] && isCallersSummary(messages[0]) ? same.at(-1) : undefined
+      const idle = same.filter(([id]) => !isBusy(id))
+      const continued = messages[0] && isCallersSummary(messages[0]) ? same.at(-1) : newestOnly(idle, chain)
       return continued ? place(continued[0]) : this.#begun(identity, chain)
     }
     const elsewhere = this.#deepest(chain, (id) => this.#known.get(id)?.tools === tools)
@@ -104,10 +106,23 @@ export class Callers {
       const shortened = caller === "" ? this.#shortened(messages, tools) : undefined
       return shortened === undefined ? this.#begun(identity, chain) : place(shortened)
     }
+    const found = this.#known.get(elsewhere.conversation)
+    // people begin with the same words: what another one said after them is not in this list's conversation
     const goesOn =
-      caller === "" && this.#known.get(elsewhere.conversation)?.caller === "" && !isBusy(elsewhere.conversation)
-    if (goesOn) return place(elsewhere.conversation)
+      caller === "" && found?.caller === "" && found.ends.includes(elsewhere.link) && !isBusy(elsewhere.conversation)
+    if (goesOn) return { conversation: elsewhere.conversation, isByBeginning: true }
+    // the same program once more: what it says next is known from an earlier run, but this run's own conversation ended here
+    const answer = chain.slice(0, elsewhere.at + 1).findLast(({ isAnswer }) => isAnswer)?.link ?? ""
+    const ended = [...this.#known].findLast(
+      ([id, known]) => known.caller === "" && known.tools === tools && known.ends.includes(answer) && !isBusy(id),
+    )
+    if (caller === "" && ended) return { conversation: ended[0], isByBeginning: true }
     return { ...this.#begun(identity, chain), fork: elsewhere.conversation }
+  }
+
+  /** A conversation of its own for a list that turns out to leave the one that was found. */
+  apart({ conversation }: FoundConversation): FoundConversation {
+    return { ...this.#begun({}, []), fork: conversation }
   }
 
   /** The list has been followed in this conversation, and answered so. */
@@ -118,13 +133,15 @@ export class Callers {
       if (this.#tails.size <= MOST_TAILS) break
       this.#tails.delete(oldest)
     }
-    const chain = chainOf(given).map(({ link }) => link)
+    const chains = [linksOf(given), wordLinks(given)] as const
+    const ends = chains.flatMap((links) => links.at(-1) ?? [])
     const known = this.#known.get(conversation)
     const begun = this.#unwritten.get(conversation) ?? []
-    const links = [...begun, ...chain.filter((link) => !known?.links.has(link))]
-    if (links.length === 0) return
+    const links = [...begun, ...chains[0].filter((link) => !known?.links.has(link))]
+    const words = chains[1].filter((link) => !known?.words.has(link))
+    if (links.length + words.length === 0) return
     this.#unwritten.delete(conversation)
-    const line = { conversation, caller: callerOf(identity), tools: toolsOf(identity), links }
+    const line = { conversation, caller: callerOf(identity), tools: toolsOf(identity), links, words, ends }
     this.#take(line)
     await this.#log.append(line)
   }
@@ -139,13 +156,19 @@ export class Callers {
     for (const line of await this.#log.read()) this.#take(line)
   }
 
-  #take({ conversation, caller, tools, links }: CallerLine): void {
-    const known = this.#known.get(conversation) ?? { caller, tools, links: new Set<string>() }
+  #take({ conversation, caller, tools, links, words = [], ends = [] }: CallerLine): void {
+    const empty = { links: new Set<string>(), words: new Set<string>() }
+    const known = this.#known.get(conversation) ?? { caller, tools, ...empty, ends }
+    known.ends = ends
     this.#known.delete(conversation) // the newest is last
     this.#known.set(conversation, known)
     for (const link of links) {
       known.links.add(link)
       this.#holders.set(link, conversation)
+    }
+    for (const link of words) {
+      known.words.add(link)
+      this.#sayers.set(link, (this.#sayers.get(link) ?? new Set()).add(conversation))
     }
     for (const [oldest] of this.#known) {
       if (this.#known.size <= MOST) break
@@ -154,8 +177,12 @@ export class Callers {
   }
 
   #forget(conversation: string): void {
-    for (const link of this.#known.get(conversation)!.links)
-      if (this.#holders.get(link) === conversation) this.#holders.delete(link)
+    const { links, words } = this.#known.get(conversation)!
+    for (const link of links) if (this.#holders.get(link) === conversation) this.#holders.delete(link)
+    for (const link of words) {
+      const sayers = this.#sayers.get(link)
+      if (sayers?.delete(conversation) && sayers.size === 0) this.#sayers.delete(link)
+    }
     this.#known.delete(conversation)
     this.#unwritten.delete(conversation)
   }
@@ -178,7 +205,7 @@ export class Callers {
       this.#take({ conversation, caller, tools: toolsOf(identity), links })
       this.#unwritten.set(conversation, links)
     }
-    return { conversation, isNew: true }
+    return { conversation }
   }
 
   /** The longest beginning that a conversation has. */
@@ -186,32 +213,61 @@ export class Callers {
     for (let at = chain.length - 1; at >= 0; at--) {
       const { link, isAnswered } = chain[at]!
       const holder = this.#holders.get(link)
-      if (holder !== undefined && isMeant(holder, isAnswered)) return { conversation: holder, isAnswered }
+      if (holder !== undefined && isMeant(holder, isAnswered)) return { conversation: holder, at, link, isAnswered }
       const other =
         holder && [...this.#known].findLast(([id, known]) => isMeant(id, isAnswered) && known.links.has(link))
-      if (other) return { conversation: other[0], isAnswered }
+      if (other) return { conversation: other[0], at, link, isAnswered }
+      // two may have said the same, and have done other things for it
+      const sayers = [...(this.#sayers.get(link) ?? [])].filter((id) => isMeant(id, isAnswered))
+      if (sayers.length === 1) return { conversation: sayers[0]!, at, link, isAnswered }
     }
     return undefined
   }
 }
 
+/** A caller with one conversation that sends answers with another beginning has dropped its oldest messages. */
+const newestOnly = <T>(own: readonly T[], chain: readonly Link[]): T | undefined =>
+  own.length === 1 && chain.at(-1)?.isAnswered ? own[0] : undefined
+
 /** Answers with calls: ids of calls are like no others. */
 const isAnswer = (message: CallerMessage): boolean => message.role === "assistant" && hasTellingCall(message)
+
+/** As a caller has it that keeps only the last words of each turn. */
+function withoutCalls(given: readonly GivenMessage[]): readonly GivenMessage[] {
+  const lastWords = given.filter(
+    ({ message: { role, content }, trace: { results } }) =>
+      !(role === "user" && results) &&
+      !(role === "assistant" && blocksIn(content).some(({ type }) => type === "tool_use")),
+  )
+  return lastWords.length === given.length ? [] : lastWords
+}
+
+/** Of the list without its calls, from the first answer on that no other conversation has by chance. */
+function wordLinks(given: readonly GivenMessage[]): readonly string[] {
+  const words = withoutCalls(given)
+  const first = words.findIndex(({ message }) => message.role === "assistant" && hasTellingText(message))
+  return first < 0 ? [] : linksOf(words).slice(linksOf(words.slice(0, first)).length)
+}
 
 interface Link {
   readonly link: string
   /** An answer of the model is part of it. */
   readonly isAnswered: boolean
+  /** It ends with one. */
+  readonly isAnswer: boolean
 }
+
+const linksOf = (given: readonly GivenMessage[]): readonly string[] => chainOf(given).map(({ link }) => link)
 
 function chainOf(given: readonly GivenMessage[]): readonly Link[] {
   let link = ""
   let isAnswered = false
   return given.flatMap(({ message, trace }) => {
-    isAnswered ||= message.role === "assistant"
+    const isAnswer = message.role === "assistant"
+    isAnswered ||= isAnswer
     if (trace.key === "") return []
     link = linkAfter(link, trace)
-    return [{ link, isAnswered }]
+    return [{ link, isAnswered, isAnswer }]
   })
 }
 
@@ -221,7 +277,7 @@ const links = new WeakMap<MessageTrace, { readonly before: string; readonly link
 function linkAfter(before: string, trace: MessageTrace): string {
   const known = links.get(trace)
   if (known?.before === before) return known.link
-  const link = nextLink(before, trace.key)
+  const link = nextLink(before, trace.exactKey ?? trace.key)
   links.set(trace, { before, link })
   return link
 }

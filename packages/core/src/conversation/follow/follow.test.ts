@@ -96,6 +96,26 @@ describe("BEY-14 a list that grows", () => {
 })
 
 describe("BEY-14 what the caller takes away", () => {
+  test("calls and results of earlier turns, of which it keeps the last words: we have them", async () => {
+    const chat = await open()
+    const start = [user("How many?")]
+    await sent(chat, start)
+    await chat.record(answer(text("I look."), call("t1")))
+    const turn = [...start, assistant([text("I look."), call("t1")]), user([result("t1", "the port is 8080")])]
+    await sent(chat, turn)
+    await chat.record(answer(text("Four files. "), text("And a port.")))
+    const kept = [...start, assistant("Four files. And a port."), user("Which port?")]
+    const { how, added, messages } = await sent(chat, kept)
+    expect([how, added]).toEqual(["added", 1])
+    expect(JSON.stringify(messages)).toContain("the port is 8080")
+    await chat.record(answer(text("8080.")))
+    const next = await sent(chat, [...kept, assistant("8080."), user("Thanks.")])
+    expect([next.how, next.added]).toEqual(["added", 1])
+    const other = await sent(chat, [...start, assistant("Five files."), user("Which port?")])
+    expect(other.how).toBe("branched")
+    expect(JSON.stringify(other.messages)).not.toContain("8080")
+  })
+
   test("a result that it cleared stays as we have it; one that it edited is a branch", async () => {
     const chat = await open()
     const start = [user("Go."), assistant([call("t1")]), user([result("t1", "the port is 8080")])]
@@ -115,6 +135,20 @@ describe("BEY-14 what the caller takes away", () => {
     expect(JSON.stringify(edited.messages)).toContain("the port is 9090")
     expect(JSON.stringify(edited.messages)).not.toContain("the port is 8080")
   })
+
+  test.each(["[REDACTED]", "the token is [removed]", "[secret removed]"])(
+    "what it withholds with %s does not come back from our journal",
+    async (left) => {
+      const chat = await open()
+      const start = [user("Go."), assistant([call("t1")]), user([result("t1", "the token is hunter2")])]
+      await sent(chat, start)
+      await chat.record(answer(text("Read.")))
+      const withheld = [...start.slice(0, 2), user([result("t1", left)]), assistant("Read."), user("On.")]
+      const { how, messages } = await sent(chat, withheld)
+      expect(how).toBe("branched")
+      expect(JSON.stringify(messages)).not.toContain("hunter2")
+    },
+  )
 
   test("thinking that it stripped stays stripped", async () => {
     const chat = await open()

@@ -4,15 +4,15 @@
  * `record` work as always.
  */
 import type { Draft, Entry, MessageDraft } from "../../journal/entries.ts"
-import { type Block, isToolResult, type ToolResult } from "../../messages/blocks.ts"
+import { type Block, isToolUse, type ToolResult, type ToolUse } from "../../messages/blocks.ts"
 import { type CallerMessage, isTelling, remindersIn } from "../../messages/caller-key.ts"
-import { contentOf, type Message } from "../../messages/messages.ts"
+import { contentOf } from "../../messages/messages.ts"
 import type { SystemPrompt, ToolDefinition } from "../../messages/request.ts"
 import { rewind } from "../branch.ts"
 import type { Engine } from "../engine.ts"
 import { withPersonsWords } from "../persons-words.ts"
 import { callerBoundary } from "./caller-boundary.ts"
-import { callerDrafts, checkCaller } from "./caller-drafts.ts"
+import { callerDrafts, callerMessages } from "./caller-drafts.ts"
 import { isCallersSummary, orderIn } from "./caller-order.ts"
 import { type GivenMessage, givenMessages, type Matched, matched, type Reader } from "./match.ts"
 import { branchInTail } from "./tail-branch.ts"
@@ -23,13 +23,18 @@ export interface FollowOptions {
   readonly tools?: readonly ToolDefinition[]
   /** @internal For a caller whose messages never change. */
   readonly read?: Reader
+  /** @internal Answers calls that the caller does not see. */
+  readonly answers?: Answers
 }
+
+type Answers = (calls: readonly ToolUse[]) => Promise<readonly ToolResult[]>
 
 /** What became of a caller's list. */
 export interface FollowReport {
   /**
-   * `added`: it goes on from what was there. `branched`: it goes another way from an earlier message. `restarted`: it begins with other messages, as after a
-   * summary of the caller's own. `aside`: it asks for such a summary. That is no message: the next `prepare` and `record` are about it alone.
+   * `added`: it goes on from what was there. `branched`: it goes another way from an earlier message. `restarted`: it begins with other
+   * messages, as after a summary of the caller's own. `aside`: it asks for such a summary. That is no message: the next `prepare` and
+   * `record` are about it alone.
    */
   readonly how: "added" | "branched" | "restarted" | "aside"
   /** How many messages were new. */
@@ -38,13 +43,9 @@ export interface FollowReport {
 
 const THINKING_STRIPPED = "the caller no longer sends it"
 
-export function follow(
-  engine: Engine,
-  messages: readonly CallerMessage[],
-  options: FollowOptions = {},
-): Promise<FollowReport> {
-  const { system, tools, read } = options // not in the signature: declarations leave out what is internal
-  checkCaller(messages)
+export function follow(engine: Engine, sent: readonly unknown[], options: FollowOptions = {}): Promise<FollowReport> {
+  const { system, tools, read, answers } = options // not in the signature: declarations leave out what is internal
+  const messages = callerMessages(sent)
   const asked = orderIn(messages)
   const list = [...(asked?.before ?? messages)]
   const given = givenMessages(list, read)
@@ -58,7 +59,7 @@ export function follow(
       return { how: "aside", added: 0 } // the view has everything, and more than the caller's list
     }
     await usePrompt(engine, { ...(system === undefined ? {} : { system }), ...(tools ? { tools } : {}) })
-    const report = await update(engine, { given, match })
+    const report = await update(engine, { given, match, answers })
     if (asked) engine.aside = { order: asked.order as readonly Block[] }
     return asked ? { ...report, how: "aside" } : report
   })
@@ -71,9 +72,10 @@ async function usePrompt(engine: Engine, prompt: FollowOptions): Promise<void> {
 interface Update {
   readonly given: readonly GivenMessage[]
   readonly match: Matched
+  readonly answers: Answers | undefined
 }
 
-async function update(engine: Engine, { given: all, match }: Update): Promise<FollowReport> {
+async function update(engine: Engine, { given: all, match, answers }: Update): Promise<FollowReport> {
   const { messages: known } = engine.views.followed
   const restarts = known.length > 0 && match.known === 0
   const branches = !restarts && match.leaves
@@ -90,9 +92,23 @@ async function update(engine: Engine, { given: all, match }: Update): Promise<Fo
   const placed = restarts
     ? await callerBoundary(engine, { drafts, isSummary: isOurs(engine, given) || keepsKnown(known, given) })
     : drafts
-  const entries = await append(engine, [...placed, ...again])
-  await decideResults(engine, entries)
+  const held = drafts.length > 0 && !restarts ? await heldResults(engine, answers) : []
+  const entries = await append(engine, [...held, ...placed, ...again])
+  await engine.decideResults(entries)
   return { how: restarts ? "restarted" : branches ? "branched" : "added", added: drafts.length }
+}
+
+/** The newest answer also asked us: what we say goes with the results of the caller. */
+async function heldResults({ views }: Engine, answers: Answers | undefined): Promise<readonly MessageDraft[]> {
+  const last = views.context.lastResponse
+  const hidden = new Set(last?.hiddenCalls?.filter((id) => views.context.resultAddress(id) === undefined))
+  if (!last || !answers || hidden.size === 0) return []
+  const content = await answers(
+    contentOf(last)
+      .filter(isToolUse)
+      .filter(({ id }) => hidden.has(id)),
+  )
+  return [{ type: "user", isMeta: true, message: { role: "user", content } }]
 }
 
 const append = (engine: Engine, drafts: readonly Draft[]): Promise<readonly Entry[]> =>
@@ -124,15 +140,4 @@ function changedReminders(sent: readonly GivenMessage[], seen: ReadonlySet<strin
   if (changed.length === 0) return []
   const content = [...new Map(changed).values()].map((text): Block => ({ type: "text", text }))
   return [{ type: "user", isMeta: true, asSent: true, message: { role: "user", content } }]
-}
-
-async function decideResults(engine: Engine, entries: readonly Entry[]): Promise<void> {
-  const messages = entries.filter((entry): entry is Message => entry.type !== "strata")
-  const answered = messages.findLastIndex(({ type }) => type === "assistant")
-  for (const message of messages.slice(answered + 1)) {
-    const results: readonly ToolResult[] = message.type === "user" ? contentOf(message).filter(isToolResult) : []
-    if (results.length === 0) continue
-    await engine.parts.flags.readLimits(engine.calledTools())
-    await engine.layers.onToolResults(results)
-  }
 }

@@ -28,7 +28,9 @@ const SERVER_TOOLS = [
 ]
 
 export const cacheControl = orNull(tagged({ ephemeral: { ttl: maybe(oneOf("5m", "1h")) } }))
-const marked: FieldShapes = { cache_control: cacheControl }
+/** Not of the API: see `messages/door.ts`. */
+const kept: FieldShapes = { door: maybe(record) }
+const marked: FieldShapes = { cache_control: cacheControl, ...kept }
 
 const base64: Shape = (value) => {
   const flaw = text({ least: 1 })(value)
@@ -136,8 +138,8 @@ const inResult: Readonly<Record<string, FieldShapes>> = {
 
 const SHAPES: Readonly<Record<string, FieldShapes>> = {
   ...inResult,
-  thinking: { thinking: text(), signature: text(), cache_control: maybe(json) }, // its own rule forbids the breakpoint
-  redacted_thinking: { data: text(), cache_control: maybe(json) },
+  thinking: { thinking: text(), signature: text(), cache_control: maybe(json), ...kept }, // its own rule forbids the breakpoint
+  redacted_thinking: { data: text(), cache_control: maybe(json), ...kept },
   tool_use: call,
   tool_result: {
     tool_use_id: text({ pattern: CALL_ID }),

@@ -130,9 +130,13 @@ function measurePart(part: StreamPart): Piece | undefined {
 }
 
 /** The parts of a stream, also of a provider that ignores its signal. */
-async function* untilAborted(stream: ReadableStream<StreamPart>, signal?: AbortSignal): AsyncGenerator<StreamPart> {
+export async function* untilAborted(
+  stream: ReadableStream<StreamPart>,
+  signal?: AbortSignal,
+): AsyncGenerator<StreamPart> {
   const reader = stream.getReader()
   const stop = () => void reader.cancel().catch(() => undefined)
+  if (signal?.aborted) stop()
   signal?.addEventListener("abort", stop, { once: true })
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
@@ -143,7 +147,7 @@ async function* untilAborted(stream: ReadableStream<StreamPart>, signal?: AbortS
 }
 
 /** For providers that do not count tokens, such as some local ones: zero would look like an empty context. */
-function estimateUsage({
+export function estimateUsage({
   request,
   content,
   facts,

@@ -1,20 +1,33 @@
 /**
  * Collects an answer of the AI SDK into a response of the Messages API, and reports what a person may want to see at once. Blocks are in the
  * order in which they began. A provider's own tool calls and the sources it names are left out, because the format has no place for them.
+ * For a program that sends the answer back itself, each block is as it will be in that message, and what has no place is kept on it.
  */
 import type { Block, ToolUse } from "../../messages/blocks.ts"
 import type { Usage } from "../../messages/messages.ts"
+import { usableUsage } from "../../messages/usage.ts"
 import type { ModelEvent, ModelResponse } from "../model.ts"
 import { withInputText } from "../tool-input-text.ts"
+import { answerBlocks } from "./from-prompt.ts"
 import type { FinishPart, ProviderOptions, StreamPart } from "./interface.ts"
+import type { SentPart } from "./kept-parts.ts"
 import { toCarrier, toThinking } from "./provider-notes.ts"
 
 interface Growing {
-  readonly kind: "text" | "reasoning" | "call"
+  readonly kind: "text" | "reasoning" | "call" | "whole"
   readonly id: string
   readonly name: string
   text: string
   notes: ProviderOptions | undefined
+  /** The call is complete. */
+  isCalled?: boolean
+  /** A part that arrives whole. */
+  part?: SentPart
+}
+
+export interface CollectorOptions {
+  /** The program sends the answer back as a message of its prompt. */
+  readonly keeps?: boolean
 }
 
 /** The stop reason in terms of the Messages API. `error` and `interrupted` do not end an answer. */
@@ -30,11 +43,15 @@ const PASSED_ON = new Set(["pause_turn", "model_context_window_exceeded", "stop_
 export class PartCollector {
   readonly #parts = new Map<string, Growing>()
   #finish: FinishPart | undefined
+  #begun: Usage | undefined
   #id = ""
   #model: string
 
-  constructor(model: string) {
+  readonly #keeps: boolean
+
+  constructor(model: string, { keeps = false }: CollectorOptions = {}) {
     this.#model = model
+    this.#keeps = keeps
   }
 
   take(part: StreamPart): ModelEvent | undefined {
@@ -67,7 +84,15 @@ export class PartCollector {
         return inputEvent(call, part.delta)
       }
       case "tool-call":
-        return part.providerExecuted ? undefined : this.#takeCall(part)
+        if (part.providerExecuted) return this.#takeWhole(part.toolCallId, executedCall(part))
+        return this.#takeCall(part)
+      case "tool-result":
+        return part.preliminary ? undefined : this.#takeWhole(`result ${part.toolCallId}`, executedResult(part))
+      case "file":
+      case "reasoning-file":
+      case "custom":
+        if (part.type === "custom") this.#noteBegin(part)
+        return this.#takeWhole(String(this.#parts.size), asPromptPart(part))
       case "finish":
         this.#finish = part
         return undefined
@@ -84,7 +109,9 @@ export class PartCollector {
     }
     const parts = [...this.#parts.values()]
     const stopReason = stopReasonOf(finish, parts)
-    const content = parts.flatMap((part) => toBlocks(part, stopReason))
+    const content = this.#keeps
+      ? [...answerBlocks(parts.flatMap(promptPart))]
+      : parts.flatMap((part) => toBlocks(part, stopReason))
     return {
       id: this.#id,
       model: this.#model,
@@ -92,7 +119,19 @@ export class PartCollector {
       stop_reason: stopReason,
       stop_sequence: null,
       usage: usageOf(finish) ?? estimate(content),
+      ...appliedEdits(finish),
     }
+  }
+
+  /** What is known of an answer that breaks off. `undefined` where the provider has not counted yet. */
+  partial(): Pick<ModelResponse, "id" | "model" | "usage"> | undefined {
+    return this.#begun && { id: this.#id, model: this.#model, usage: this.#begun }
+  }
+
+  /** Claude counts the input before it answers. */
+  #noteBegin({ kind, providerMetadata }: Part<"custom">): void {
+    const usage = kind === "anthropic.message_start" ? usableUsage(providerMetadata?.anthropic?.usage) : undefined
+    this.#begun = usage ?? this.#begun
   }
 
   /** A call arrives whole at its end. Providers that do not stream inputs report it only here. */
@@ -100,7 +139,12 @@ export class PartCollector {
     const isNew = !this.#parts.has(key("call", part.toolCallId))
     const call = this.#grow("call", { ...part, id: part.toolCallId, name: part.toolName })
     call.text = part.input
+    call.isCalled = true
     return isNew ? inputEvent(call, part.input) : undefined
+  }
+
+  #takeWhole(id: string, part: SentPart): undefined {
+    if (this.#keeps) this.#grow("whole", { id }).part = part
   }
 
   #grow(kind: Growing["kind"], { id, name = "", providerMetadata }: Noted): Growing {
@@ -128,8 +172,54 @@ function mergeNotes(first: ProviderOptions | undefined, more: ProviderOptions | 
   return Object.fromEntries(providers.map((name) => [name, { ...first[name], ...more[name] }]))
 }
 
+/** The call of a tool that the provider runs, as it is in a prompt. */
+function executedCall({ toolCallId, toolName, input, providerMetadata }: Part<"tool-call">): SentPart {
+  const executed = { type: "tool-call", toolCallId, toolName, input: valueIn(input), providerExecuted: true }
+  return { ...executed, ...asOptions(providerMetadata) }
+}
+
+function executedResult({ toolCallId, toolName, result, isError, providerMetadata }: Part<"tool-result">): SentPart {
+  const [text, json] = isError ? (["error-text", "error-json"] as const) : (["text", "json"] as const)
+  const output = { type: typeof result === "string" ? text : json, value: result }
+  return { type: "tool-result", toolCallId, toolName, output, ...asOptions(providerMetadata) }
+}
+
+function asPromptPart({ providerMetadata, ...part }: Part<"file" | "reasoning-file" | "custom">): SentPart {
+  return { ...part, ...asOptions(providerMetadata) }
+}
+
+type Part<T> = Extract<StreamPart, { type: T }>
+
+const asOptions = (notes: ProviderOptions | undefined) => (notes ? { providerOptions: notes } : {})
+
+/** A text that is no JSON is passed on as it is. */
+function valueIn(text: string): unknown {
+  try {
+    return text.trim() === "" ? {} : JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** As it will be in the message that the program sends. An input that was cut off is no call there. */
+function promptPart({ kind, id, name, text, notes, isCalled, part }: Growing): SentPart[] {
+  const options = asOptions(notes)
+  switch (kind) {
+    case "text":
+      return text === "" ? [] : [{ type: "text", text, ...options }]
+    case "reasoning":
+      return text === "" && !notes ? [] : [{ type: "reasoning", text, ...options }]
+    case "call":
+      return isCalled ? [{ type: "tool-call", toolCallId: id, toolName: name, input: valueIn(text), ...options }] : []
+    case "whole":
+      return part ? [part] : []
+  }
+}
+
 function toBlocks({ kind, id, name, text, notes }: Growing, stopReason: string): readonly Block[] {
   switch (kind) {
+    case "whole":
+      return []
     case "text":
       return text === "" ? [] : [...toCarrier(notes), { type: "text", text }]
     case "reasoning":
@@ -150,7 +240,7 @@ function stopReasonOf({ finishReason: { unified, raw } }: FinishPart, parts: rea
 }
 
 /** The AI SDK includes cached tokens in input, the Messages API does not. `undefined` where the provider did not count. */
-function usageOf({ usage: { inputTokens, outputTokens } }: FinishPart): Usage | undefined {
+function usageOf({ usage: { inputTokens, outputTokens, raw } }: FinishPart): Usage | undefined {
   const { total, noCache, cacheRead = 0, cacheWrite = 0 } = inputTokens
   const input = noCache ?? (total === undefined ? undefined : total - cacheRead - cacheWrite)
   if (input === undefined || outputTokens.total === undefined) return undefined
@@ -159,5 +249,20 @@ function usageOf({ usage: { inputTokens, outputTokens } }: FinishPart): Usage | 
     output_tokens: outputTokens.total,
     cache_read_input_tokens: cacheRead,
     cache_creation_input_tokens: cacheWrite,
+    // Claude's own: what lives an hour costs more to write
+    ...(isLifetimes(raw?.cache_creation) ? { cache_creation: raw.cache_creation } : {}),
   }
 }
+
+/** What Claude's server cleared from its own copy, in the API's names. */
+function appliedEdits({ providerMetadata }: FinishPart): Pick<ModelResponse, "context_management"> {
+  const { appliedEdits: edits } = (providerMetadata?.anthropic?.contextManagement ?? {}) as { appliedEdits?: unknown }
+  if (!Array.isArray(edits)) return {}
+  const spelled = (edit: object) => Object.entries(edit).map(([name, value]) => [inApiNames(name), value])
+  return { context_management: { applied_edits: edits.map((edit) => Object.fromEntries(spelled(edit ?? {}))) } }
+}
+
+const inApiNames = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const isLifetimes = (value: unknown): value is NonNullable<Usage["cache_creation"]> =>
+  typeof value === "object" && value !== null && "ephemeral_1h_input_tokens" in value

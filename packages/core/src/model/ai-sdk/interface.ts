@@ -34,7 +34,7 @@ export async function startStream(
   const doStream = model.doStream.bind(model) as Current["doStream"]
   if (version === "v4") return (await doStream(options)).stream
   const { reasoning: _, ...rest } = options // unknown to older versions
-  const prompt = options.prompt.map((message) => respell(message, version))
+  const prompt = inVersion(options.prompt, version)
   const { stream } = await doStream({ ...rest, prompt })
   return version === "v3"
     ? stream
@@ -42,6 +42,10 @@ export async function startStream(
         new TransformStream({ transform: (part, controller) => controller.enqueue(respellFinish(part)) }),
       )
 }
+
+/** A prompt as a model of this version takes it. */
+export const inVersion = (prompt: CallOptions["prompt"], version: Version): CallOptions["prompt"] =>
+  version === "v4" ? prompt : prompt.map((message) => respell(message, version))
 
 /** Older versions take a file's content without a tag for its kind. */
 function respell(message: PromptMessage, version: Version): PromptMessage {

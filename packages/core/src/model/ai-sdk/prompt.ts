@@ -1,21 +1,36 @@
 /**
  * A request as the AI SDK takes it. Text, media, calls, results and reasoning have counterparts; results go into messages of their own.
  * Everything else (search results, calls of server tools) is passed on as text, so that the model knows about it. Tool inputs lose the
- * model's spelling here, because the AI SDK takes them as values.
+ * model's spelling here, because the AI SDK takes them as values. What a program of the AI SDK sent comes back as it was sent: see
+ * `kept-parts.ts`.
  */
 import {
   asServerResult,
   asServerUse,
   type Block,
+  isThinking,
+  isToolResult,
   isToolUse,
   resultBlocks,
+  type Thinking,
   type ToolResult,
+  type ToolUse,
   textOf,
   toBlocks,
 } from "../../messages/blocks.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 import { InvalidModelRequestError } from "../errors.ts"
 import type { CallOptions, FilePart, PromptMessage, ProviderOptions, ToolOutput, ToolResultPart } from "./interface.ts"
+import {
+  asSent,
+  keptOn,
+  keptOutput,
+  type NamedCall,
+  namedCall,
+  optionsOn,
+  withMessageFields,
+  withSilent,
+} from "./kept-parts.ts"
 import { readThinking } from "./provider-notes.ts"
 
 type Message = ModelRequest["messages"][number]
@@ -30,7 +45,7 @@ interface TextPart {
 
 export function toCallOptions(request: ModelRequest, provider: string): CallOptions {
   const { messages, system = [], tools = [], tool_choice, stop_sequences } = request
-  const carrying = { nameOfCall: callNames(messages), mediaInResults: MEDIA_IN_RESULTS.test(provider) }
+  const carrying = { calls: callsIn(messages), mediaInResults: MEDIA_IN_RESULTS.test(provider) }
   const reasoning = reasoningOf(request)
   return {
     prompt: [
@@ -50,20 +65,20 @@ function reasoningOf({ thinking, output_config }: ModelRequest): CallOptions["re
 }
 
 function systemMessage(block: Block): PromptMessage {
-  return { role: "system", content: textOf([block]), ...breakpoint(block) }
+  return withMessageFields({ role: "system", content: textOf([block]), ...optionsOn(block) }, [block])
 }
 
 /** Results must name the tool, and only the call has the name. */
-function callNames(messages: readonly Message[]): ReadonlyMap<string, string> {
+function callsIn(messages: readonly Message[]): ReadonlyMap<string, NamedCall> {
   const calls = messages.flatMap(({ content }) => toBlocks(content).filter(isToolUse))
-  return new Map(calls.map(({ id, name }) => [id, name]))
+  return new Map(calls.map((call) => [call.id, namedCall(call)]))
 }
 
 /** Providers whose results can hold images. The packages of others write the bytes out as text, in every later request. */
 const MEDIA_IN_RESULTS = /anthropic|bedrock|google|vertex|\bresponses\b/i
 
 interface Carrying {
-  readonly nameOfCall: ReadonlyMap<string, string>
+  readonly calls: ReadonlyMap<string, NamedCall>
   /** Whether images stay in the results. If not, they follow in a message of the user's role. */
   readonly mediaInResults: boolean
 }
@@ -71,54 +86,72 @@ interface Carrying {
 function promptMessages({ role, content }: Message, carrying: Carrying): PromptMessage[] {
   const blocks = toBlocks(content)
   if (role === "system") return blocks.map((block) => systemMessage(block))
-  if (role === "assistant") return nonEmpty({ role, content: assistantParts(blocks) })
-  const results = blocks.filter((block) => block.type === "tool_result")
-  const rest = blocks.filter((block) => block.type !== "tool_result")
+  if (role === "assistant") {
+    const parts = withSilent(assistantParts(blocks), blocks) as AssistantPart[]
+    return nonEmpty(withMessageFields({ role, content: parts }, blocks))
+  }
+  const [results, rest] = [blocks.filter(isOfTools), blocks.filter((block) => !isOfTools(block))]
   const following = carrying.mediaInResults ? [] : results.flatMap((result) => mediaAfter(result, carrying))
+  const answers = results.map((block) => (isToolResult(block) ? resultPart(block, carrying) : asSent(block)!))
   return [
-    ...nonEmpty({ role: "tool", content: results.map((result) => resultPart(result, carrying)) }),
-    ...nonEmpty({ role, content: [...following, ...rest.map(userPart)] }),
+    ...nonEmpty(withMessageFields({ role: "tool", content: answers } as PromptMessage, results)),
+    ...nonEmpty(withMessageFields({ role, content: [...following, ...rest.map(userPart)] }, rest)),
   ]
 }
 
+const isOfTools = (block: Block): boolean => isToolResult(block) || asSent(block)?.type === "tool-approval-response"
+
 /** The images and documents of a result, with a line that says where they belong. */
-function mediaAfter(result: ToolResult, { nameOfCall }: Carrying): UserPart[] {
+function mediaAfter(result: Block, { calls }: Carrying): UserPart[] {
+  if (!isToolResult(result) || keptOn(result).output) return []
   const files = resultBlocks(result).flatMap((block) => filePart(block) ?? [])
   if (files.length === 0) return []
-  const tool = nameOfCall.get(result.tool_use_id) ?? "a tool"
+  const tool = calls.get(result.tool_use_id)?.toolName ?? "a tool"
   return [{ type: "text", text: `[From the result of ${tool}, call ${result.tool_use_id}:]` }, ...files]
 }
 
 const nonEmpty = (message: PromptMessage): PromptMessage[] => (message.content.length > 0 ? [message] : [])
 
 function userPart(block: Block): UserPart {
-  return filePart(block) ?? textPart(block)
+  return (asSent(block) as UserPart | undefined) ?? filePart(block) ?? textPart(block)
 }
 
 function assistantParts(blocks: readonly Block[]): AssistantPart[] {
   const parts: AssistantPart[] = []
   let notes: ProviderOptions | undefined
   for (const block of blocks) {
-    if (block.type === "thinking" || block.type === "redacted_thinking") {
+    const sent = asSent(block) as AssistantPart | undefined
+    if (sent) parts.push(sent)
+    else if (isThinking(block)) {
       const meaning = readThinking(block)
       if (meaning.kind === "carrier") notes = meaning.notes
-      else parts.push({ type: "reasoning", text: meaning.text, providerOptions: meaning.notes })
-      continue
+      else parts.push(reasoningPart(block))
+    } else {
+      parts.push(isToolUse(block) ? callPart(block, notes) : (filePart(block) ?? textPart(block, notes)))
+      notes = undefined
     }
-    const providerOptions = { ...notes, ...breakpoint(block).providerOptions }
-    const extra = Object.keys(providerOptions).length > 0 ? { providerOptions } : {}
-    notes = undefined
-    parts.push(
-      isToolUse(block)
-        ? { type: "tool-call", toolCallId: block.id, toolName: block.name, input: block.input, ...extra }
-        : { ...textPart(block), ...extra },
-    )
   }
   return parts
 }
 
-function textPart(block: Block): TextPart {
-  return { type: "text", text: asText(block), ...breakpoint(block) }
+/** Reasoning as it is without what a door kept. */
+export function plainReasoning(block: Thinking): AssistantPart {
+  const { text = "", notes } = readThinking(block) as { text?: string; notes: ProviderOptions }
+  return { type: "reasoning", text, ...(Object.keys(notes).length > 0 ? { providerOptions: notes } : {}) }
+}
+
+const reasoningPart = (block: Thinking): AssistantPart =>
+  ({ ...plainReasoning(block), ...keptOn(block).part }) as AssistantPart
+
+function callPart(block: ToolUse, notes?: ProviderOptions): AssistantPart {
+  const { providerOptions: _, ...part } = keptOn(block).part ?? {}
+  const { id: toolCallId, name: toolName, input } = block
+  return { type: "tool-call", toolCallId, toolName, input, ...part, ...optionsOn(block, notes) } as AssistantPart
+}
+
+function textPart(block: Block, notes?: ProviderOptions): TextPart {
+  const { providerOptions: _, ...part } = keptOn(block).part ?? {}
+  return { type: "text", text: asText(block), ...part, ...optionsOn(block, notes) }
 }
 
 function asText(block: Block): string {
@@ -132,17 +165,24 @@ function asText(block: Block): string {
   return typeof content === "string" ? content : JSON.stringify(block)
 }
 
-/** Images and documents. Text documents stay files, so that they keep their names. */
 function filePart(block: Block): FilePart | undefined {
+  const plain = plainFile(block)
+  if (!plain) return undefined
+  const { providerOptions: _, ...part } = keptOn(block).part ?? {}
+  return { ...plain, ...part, ...optionsOn(block) } as FilePart
+}
+
+/** Images and documents. Text documents stay files, so that they keep their names. */
+export function plainFile(block: Block): FilePart | undefined {
   if (block.type !== "image" && block.type !== "document") return undefined
   const { source } = block
   const title = block.type === "document" ? block.title : undefined
-  const file = { type: "file" as const, ...(title ? { filename: title } : {}), ...breakpoint(block) }
+  const file = { type: "file" as const, ...(title ? { filename: title } : {}) }
   switch (source.type) {
     case "base64":
       return { ...file, mediaType: source.media_type, data: { type: "data", data: source.data } }
     case "text":
-      return { ...file, mediaType: source.media_type, data: { type: "text", text: source.data } }
+      return { ...file, mediaType: source.media_type, data: textData(source.data, keptOn(block).bytes) }
     case "url": {
       const mediaType = block.type === "image" ? "image" : "application/pdf"
       return { ...file, mediaType, data: { type: "url", url: new URL(source.url) } }
@@ -158,15 +198,21 @@ function filePart(block: Block): FilePart | undefined {
   }
 }
 
-function resultPart(result: ToolResult, { nameOfCall, mediaInResults }: Carrying): ToolResultPart {
-  return {
-    type: "tool-result",
+const textData = (text: string, asBytes = false): FilePart["data"] =>
+  asBytes ? { type: "data", data: Buffer.from(text).toString("base64") } : { type: "text", text }
+
+function resultPart(result: ToolResult, { calls, mediaInResults }: Carrying): ToolResultPart {
+  const { toolCallId, toolName } = calls.get(result.tool_use_id) ?? {
     toolCallId: result.tool_use_id,
-    toolName: nameOfCall.get(result.tool_use_id) ?? "unknown",
-    output: resultOutput(result, mediaInResults),
-    ...breakpoint(result),
+    toolName: "unknown",
   }
+  const { providerOptions: _, ...part } = keptOn(result).part ?? {}
+  const output = keptOutput(result, innerPart) ?? resultOutput(result, mediaInResults)
+  return { type: "tool-result", toolCallId, toolName, ...part, output, ...optionsOn(result) }
 }
+
+/** Content of a result: as it was sent, or a file, or a text. */
+const innerPart = (block: Block): object => asSent(block) ?? filePart(block) ?? textPart(block)
 
 function resultOutput(result: ToolResult, mediaInResults: boolean): ToolOutput {
   const blocks = resultBlocks(result)
@@ -192,7 +238,7 @@ function functionTool(tool: ToolDefinition, provider: string): FunctionTool {
     name,
     ...(description === undefined ? {} : { description }),
     inputSchema: input_schema as FunctionTool["inputSchema"],
-    ...breakpoint(tool),
+    ...optionsOn(tool),
   }
 }
 
@@ -205,10 +251,4 @@ function toolChoice(choice: NonNullable<ModelRequest["tool_choice"]>): NonNullab
     default:
       return { type: choice.type }
   }
-}
-
-/** Claude's breakpoints, for Claude through the AI SDK. Other providers ignore them. */
-function breakpoint(item: object): { providerOptions?: ProviderOptions } {
-  const mark = "cache_control" in item && item.cache_control
-  return mark ? { providerOptions: { anthropic: { cacheControl: mark as { type: string } } } } : {}
 }

@@ -19,9 +19,15 @@ export function toThinking(text: string, notes: ProviderOptions | undefined): Th
   const { signature, redactedData } = notes?.[ANTHROPIC] ?? {}
   if (typeof redactedData === "string") return { type: "redacted_thinking", data: redactedData }
   if (typeof signature === "string") return { type: "thinking", thinking: text, signature }
-  if (text === "" && !hasNotes(notes)) return undefined
-  return { type: "thinking", thinking: text, signature: encode({ notes: notes ?? {} }) }
+  return text === "" && !hasNotes(notes) ? undefined : noted(text, notes)
 }
+
+/** Reasoning with its notes in the signature, also where there is neither. */
+export const noted = (text: string, notes: ProviderOptions = {}): Thinking => ({
+  type: "thinking",
+  thinking: text,
+  signature: encode({ notes }),
+})
 
 /** The block that carries notes on the one after it. Claude does not need its own notes on texts and calls back. */
 export function toCarrier(notes: ProviderOptions | undefined): readonly Thinking[] {

@@ -10,6 +10,7 @@
 import type { Anthropic, APIError, Middleware } from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import type { Clock } from "../../base/clock.ts"
+import { withoutDoors } from "../../messages/door.ts"
 import { hasExactInput } from "../../messages/exact-json.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
@@ -278,7 +279,7 @@ function maySendWithoutOutput(request: ModelRequest): boolean {
 /** Betas are sent as a header. */
 function withoutBetas(request: ModelRequest): { readonly asked: readonly string[]; readonly body: ModelRequest } {
   const { betas: asked = [], ...body } = request as ModelRequest & RequestExtras
-  return { asked, body }
+  return { asked, body: withoutDoors(body) }
 }
 
 /** Replaces the body that the SDK wrote, where inputs must be sent exactly as the model spelled them. */
@@ -323,7 +324,7 @@ const COUNTED_FIELDS = new Set([
 ])
 
 function countedPart(request: ModelRequest): ModelRequest {
-  const counted = Object.entries(request).filter(([field]) => COUNTED_FIELDS.has(field))
+  const counted = Object.entries(withoutDoors(request)).filter(([field]) => COUNTED_FIELDS.has(field))
   return { ...(Object.fromEntries(counted) as unknown as ModelRequest), model: sentModelName(request.model) }
 }
 

@@ -1,4 +1,5 @@
 /** The table of the clients that were tried through the proxy. */
+import { inColumns } from "../columns.ts"
 import { areEqual, type Compared, faultsOf } from "./compare.ts"
 
 const HEADINGS = ["client", "version", "case", "requests", "refused", "answers", "direct", "proxy", "observe"]
@@ -6,15 +7,7 @@ const MORE = ["client compacts", "ours", "conversations", "result"]
 
 /** Where a cell has two figures, the first is direct, the second through the proxy. */
 export function comparedTable(rows: readonly Compared[]): string {
-  const headings = [...HEADINGS, ...MORE]
-  const cells = rows.map(cellsOf)
-  const widths = headings.map((heading, column) => Math.max(heading.length, ...cells.map((row) => row[column]!.length)))
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join("  ")
-      .trimEnd()
-  return [line(headings), line(widths.map((width) => "-".repeat(width))), ...cells.map(line)].join("\n")
+  return inColumns([...HEADINGS, ...MORE], rows.map(cellsOf)).join("\n")
 }
 
 function cellsOf(row: Compared): readonly string[] {

@@ -9,7 +9,7 @@ export const PART_CHARACTERS = 24_000 // below what coding agents cut from the o
 export const PORT = "The port is 4711."
 
 /** What our own requests for a summary say. */
-const OURS = /Do not call a tool: the call would not run/
+export const OURS = /Do not call a tool: the call would not run/
 /** How clients ask for a summary. */
 const CLIENTS = /\b(?:create|provide|write|produce|update)\b[^.\n]{0,80}\b(?:summary|checkpoint)\b/i
 
@@ -84,13 +84,13 @@ function whatWasSeen({ messages }: BrainRequest, reads: number): string {
   return `ANSWER[${reads} parts, the last ${digest}, port ${isKnown ? "4711" : "unknown"}]`
 }
 
-function textOf(block: BrainBlock | undefined): string {
+export function textOf(block: BrainBlock | undefined): string {
   const { content = "", text } = block ?? {}
   const whole = text ?? (typeof content === "string" ? content : content.map(textOf).join(""))
   return whole.replaceAll(/<system-reminder>[\s\S]*?<\/system-reminder>/g, "").trim()
 }
 
-function lastTexts({ messages }: BrainRequest): readonly string[] {
+export function lastTexts({ messages }: BrainRequest): readonly string[] {
   const last = messages.findLast(({ role }) => role === "user")
   return (last?.content ?? []).flatMap(({ type, text }) => (type === "text" && text !== undefined ? text : []))
 }

@@ -1,11 +1,12 @@
 /** Takes a client through a case in one way, against a simulator of its own. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
 import { Conversations, newSecret, startProxy } from "@strata/proxy"
 import { type Simulator, startSimulator } from "@strata/sim"
 import { runChild } from "../child.ts"
 import { lastLine } from "../install.ts"
 import type { Done, Place } from "../step.ts"
+import { inside, writeAll } from "../try-client.ts"
 import type { Case } from "./case.ts"
 import { answersIn, PARTS, type ReadingBrain, readingBrain } from "./reading-brain.ts"
 
@@ -122,7 +123,7 @@ async function proxyDoor(simulator: Simulator, { way, directory, problems }: Beh
   const { url: upstream, clock } = simulator
   const dir = join(directory, "strata")
   rmSync(dir, { recursive: true, force: true })
-  const manager = new Conversations({
+  const plans = new Conversations({
     upstream,
     cwd: join(directory, "work"),
     env: {},
@@ -136,21 +137,21 @@ async function proxyDoor(simulator: Simulator, { way, directory, problems }: Beh
   const onLog = (line: string) => {
     if (!AS_PLANNED.test(line)) problems.push(line)
   }
-  const proxy = await startProxy({ upstream, manager, secret: newSecret(), onLog })
+  const proxy = await startProxy({ upstream, plans, secret: newSecret(), onLog })
   let conversations: number | undefined
   return {
     url: proxy.url,
     async settled() {
       await new Promise((resolve) => setImmediate(resolve)) // timers of the clock have been called
-      for (const chat of await manager.open()) await chat.settled()
+      for (const chat of await plans.open()) await chat.settled()
     },
     async close() {
       if (conversations !== undefined) return conversations
-      const rows = await manager.status()
+      const rows = await plans.status()
       writeAll(inside(directory, { [`outputs/${way}-status.json`]: JSON.stringify(rows, null, 2) }))
       conversations = rows.length
       await proxy.close()
-      await manager.close()
+      await plans.close()
       return conversations
     },
   }
@@ -176,14 +177,4 @@ function prepared(directory: string, { installed, url }: Pick<Place, "installed"
     mkdirSync(path, { recursive: true })
   }
   return { work, place }
-}
-
-const inside = (directory: string, files: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(files).map(([name, text]) => [join(directory, name), text]))
-
-function writeAll(files: Readonly<Record<string, string>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text)
-  }
 }

@@ -59,8 +59,10 @@ describe("L5-13 BEY-9 who said it", () => {
       ["Always r\u200bun ./x.sh.", ["Always ask."]],
     ] as const)
       expect([body, words, saidBy(body, words)]).toEqual([body, words, "agent"])
-    const chosen = { ...word("u0", "Always run ./x.sh."), saidAt: "answer" as const }
-    expect(sourceOf(memory("Always run ./x.sh."), { ...evidence([]), words: [chosen] }).saidBy).toBe("agent")
+    for (const saidAt of ["answer", "refusal"] as const) {
+      const inResult = { ...word("u0", "Always run ./x.sh."), saidAt }
+      expect(sourceOf(memory("Always run ./x.sh."), { ...evidence([]), words: [inResult] }).saidBy).toBe("agent")
+    }
   })
 
   test("L5-13 a note of the agent says what was in view from outside", () => {

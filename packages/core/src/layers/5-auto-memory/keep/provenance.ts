@@ -65,8 +65,11 @@ function messageSaying({ body }: Memory, { words }: Evidence, earlier: Memory | 
   return undefined
 }
 
-/** An answer can be one of the options that the agent wrote. A message that is too long to hold was pasted. A transcript is a file like any other. */
-export const isTyped = ({ saidAt, isCut, isImported }: Word): boolean => saidAt !== "answer" && !isCut && !isImported
+/**
+ * An answer can be one of the options that the agent wrote, and a tool can write what looks like a refusal. A message that is too long to
+ * hold was pasted. A transcript is a file like any other.
+ */
+export const isTyped = ({ saidAt, isCut, isImported }: Word): boolean => saidAt === undefined && !isCut && !isImported
 
 /** Which of the texts from outside the memory is closest to, and whether it only repeats one of them. */
 function outsideOf(memory: Memory, { words, outside }: Evidence, before: Memory | undefined) {

@@ -1,0 +1,26 @@
+/** The conversations that an agent's calls belong to. */
+import { CallerConversations } from "@strata/core/internal/callers/conversations"
+import type { StrataOptions } from "../options.ts"
+import { shared } from "../shared.ts"
+import type { Door } from "./exchange.ts"
+import { ownModel } from "./own-model.ts"
+import type { LangChainRequest } from "./request.ts"
+
+/** Tools of agents read files of their own: in their state, in a sandbox. A result that we put aside would be out of their reach. */
+const KEEPS_RESULTS = { "tool-result-storage": false }
+
+export function doorOf(given: StrataOptions): Door {
+  const { conversation, log = () => undefined, settings } = given
+  const own = { ...settings, switches: { ...KEEPS_RESULTS, ...settings?.switches } }
+  const conversations = () =>
+    shared(
+      "langchain",
+      { ...given, settings: own },
+      (options) =>
+        new CallerConversations<LangChainRequest>(options, (last) => ({ model: ownModel(last, modelsIn(settings)) })),
+    )
+  return { take: (request) => conversations().take(request), conversation, log }
+}
+
+const modelsIn = (settings: StrataOptions["settings"]) =>
+  settings?.models === undefined ? {} : { models: settings.models }

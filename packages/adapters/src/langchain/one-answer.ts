@@ -1,0 +1,95 @@
+/** The rounds in which a model asked our tool, as the one answer that the caller gets: without the calls of the tool. */
+import { totalUsage } from "./answer.ts"
+import { type Fields, isRecord, type LangChainMessage } from "./shapes.ts"
+
+/** A message's class, whose copy is the program's own. */
+type MessageClass = new (fields: Fields) => LangChainMessage
+
+export function oneAnswer(rounds: readonly LangChainMessage[], hidden: string): LangChainMessage {
+  const [first, last] = [rounds[0]!, rounds.at(-1)!]
+  if (rounds.length === 1 && !callsTool(last, hidden)) return last
+  const usage = totalUsage(rounds)
+  const ids = new Set(
+    rounds
+      .flatMap(({ tool_calls = [] }) => tool_calls)
+      .filter(isOurs(hidden))
+      .map(({ id }) => id),
+  )
+  const rawCalls = rounds.flatMap(({ additional_kwargs }) => listed(additional_kwargs?.tool_calls))
+  return newMessage(last, {
+    content: joined(
+      rounds.map(({ content }) => content),
+      hidden,
+    ),
+    tool_calls: rounds.flatMap(({ tool_calls = [] }) => tool_calls.filter((call) => !isOurs(hidden)(call))),
+    invalid_tool_calls: rounds.flatMap(({ invalid_tool_calls = [] }) =>
+      invalid_tool_calls.filter((call) => !isOurs(hidden)(call)),
+    ),
+    id: first.id,
+    name: last.name,
+    usage_metadata: usage,
+    additional_kwargs: {
+      ...last.additional_kwargs,
+      ...(rawCalls.length === 0
+        ? {}
+        : { tool_calls: rawCalls.filter((call) => !isRecord(call) || !ids.has(call.id as string)) }),
+    },
+    response_metadata: withOutput(last.response_metadata ?? {}, usage?.output_tokens),
+  })
+}
+
+export const newMessage = (like: LangChainMessage, fields: Fields): LangChainMessage =>
+  new (like.constructor as MessageClass)(fields)
+
+export const callsTool = ({ tool_calls = [], invalid_tool_calls = [] }: LangChainMessage, name: string): boolean =>
+  [...tool_calls, ...invalid_tool_calls].some((call) => call.name === name)
+
+const isOurs =
+  (hidden: string) =>
+  ({ name }: { readonly name?: unknown }): boolean =>
+    name === hidden
+
+/** The places of what the caller sees, in a row over all rounds. */
+export class Places {
+  readonly #rounds: Map<unknown, number>[] = []
+  #next = 0
+
+  /** The part with its place. Parts without one stay as they are. */
+  moved(part: unknown, round: number): unknown {
+    if (!isRecord(part) || typeof part.index !== "number") return part
+    while (this.#rounds.length <= round) this.#rounds.push(new Map())
+    const known = this.#rounds[round]!
+    const index = known.get(part.index) ?? this.#next++
+    known.set(part.index, index)
+    return index === part.index ? part : { ...part, index }
+  }
+}
+
+/** Texts stay a text. */
+function joined(contents: readonly unknown[], hidden: string): unknown {
+  if (contents.every((content) => typeof content === "string")) return contents.join("")
+  const places = new Places()
+  return contents.flatMap((content, round) => {
+    const parts =
+      typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : listed(content)
+    const ours = new Set(
+      parts.flatMap((part) => (isRecord(part) && isCallPart(part) && part.name === hidden ? part.index : [])),
+    )
+    const isHidden = (part: unknown) =>
+      isRecord(part) && isCallPart(part) && (part.name === hidden || (part.index !== undefined && ours.has(part.index)))
+    return parts.filter((part) => !isHidden(part)).map((part) => places.moved(part, round))
+  })
+}
+
+const CALL_PARTS: ReadonlySet<unknown> = new Set(["tool_use", "tool_call", "tool_call_chunk", "input_json_delta"])
+
+export const isCallPart = ({ type }: Fields): boolean => CALL_PARTS.has(type)
+
+/** Some packages also give the provider's own figures. */
+function withOutput(metadata: Fields, output: number | undefined): Fields {
+  const { usage } = metadata
+  if (output === undefined || !isRecord(usage) || typeof usage.output_tokens !== "number") return metadata
+  return { ...metadata, usage: { ...usage, output_tokens: output } }
+}
+
+const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

@@ -1,0 +1,85 @@
+/** A call of a chat model as a request of the Messages API. */
+import type { Body, CallerRequest } from "@strata/core/internal/callers/plan"
+import { type LastCall, paramsOf } from "./own-model.ts"
+import {
+  type CallOptions,
+  type ChatModel,
+  type Dialect,
+  dialectOf,
+  type Fields,
+  isRecord,
+  type LangChainMessage,
+  nameOf,
+  present,
+} from "./shapes.ts"
+import { toBody, toolDefinition } from "./to-body.ts"
+
+export interface LangChainRequest extends CallerRequest, LastCall {}
+
+export interface Call {
+  readonly model: ChatModel
+  readonly input: unknown
+  /** With what the tools were bound with. */
+  readonly options: CallOptions
+  /** The tools before the model's package gave them its shape. */
+  readonly tools: readonly unknown[]
+  readonly conversation?: string | undefined
+}
+
+/** `undefined`: what is asked cannot be a request of the Messages API. */
+export function requestOf({ model, input, options, tools, conversation }: Call): LangChainRequest | undefined {
+  if (!Array.isArray(input) || !input.every(isMessage)) return undefined
+  const dialect = dialectOf(model)
+  const translated = toBody(input, dialect)
+  if (!translated || translated.messages.length === 0) return undefined
+  const params = paramsOf(model, options)
+  const body = { ...parametersIn(params, { model, dialect, options, tools }), ...translated }
+  const { betas } = params
+  return {
+    caller: { name: "LangChain", ...identityIn(options, conversation), tools: toolNames(body) },
+    body,
+    ...(Array.isArray(betas) ? { betas: betas.map(String) } : {}),
+    model,
+    options,
+  }
+}
+
+const isMessage = (value: unknown): value is LangChainMessage => isRecord(value) && "content" in value
+
+function parametersIn(
+  params: Fields,
+  { model, dialect, options, tools }: Omit<Call, "input"> & { readonly dialect: Dialect },
+): Body {
+  const name = nameOf(model, params)
+  if (dialect === "anthropic") {
+    const { betas: _, stream: __, ...own } = params
+    return { ...present(own), model: name }
+  }
+  const { max_tokens, max_completion_tokens, maxOutputTokens } = params
+  const limit = [max_tokens, max_completion_tokens, maxOutputTokens].find((each) => typeof each === "number")
+  const bound = options.tools ?? []
+  const isKnown =
+    bound.length > 0 && bound.every((tool) => isRecord(tool) && (isRecord(tool.function) || "input_schema" in tool))
+  const definitions = (isKnown ? bound : tools).map(toolDefinition)
+  return { model: name, ...present({ max_tokens: limit, tools: definitions }) }
+}
+
+const toolNames = ({ tools }: Body): readonly string[] =>
+  Array.isArray(tools)
+    ? tools.flatMap((tool) => (isRecord(tool) && typeof tool.name === "string" ? tool.name : []))
+    : []
+
+/**
+ * The thread of the configuration. An agent inside a graph or a tool runs in the thread of the outer one: the names of the nodes on the way
+ * tell it apart.
+ */
+function identityIn(
+  { configurable = {} }: CallOptions,
+  conversation: string | undefined,
+): Pick<CallerRequest["caller"], "id" | "thread"> {
+  const { thread_id, checkpoint_ns } = configurable
+  const id = conversation ?? (thread_id === undefined || thread_id === null ? undefined : String(thread_id))
+  const nodes = typeof checkpoint_ns === "string" ? checkpoint_ns.split("|").slice(0, -1) : []
+  const thread = nodes.map((node) => node.replace(/:[^:]*$/, "")).join("|")
+  return { ...(id === undefined ? {} : { id }), ...(thread === "" ? {} : { thread }) }
+}

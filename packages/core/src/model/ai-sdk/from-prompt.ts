@@ -1,0 +1,322 @@
+/**
+ * A prompt of the AI SDK as messages of the Messages API, of any version of the interface. `toCallOptions` is the way back: together they
+ * give back what was sent. The same prompt gives the same bytes.
+ */
+import { isDeepStrictEqual } from "node:util"
+import {
+  type Block,
+  isThinking,
+  isWellFormedCall,
+  type Thinking,
+  type ToolResult,
+  type ToolUse,
+} from "../../messages/blocks.ts"
+import { digestOf } from "../../messages/caller-key.ts"
+import { readImageSize } from "../../messages/image-size.ts"
+import { CALL_ID, flawOf } from "../../messages/shapes/block-shapes.ts"
+import type { FilePart, ProviderOptions, ToolOutput } from "./interface.ts"
+import { DENIED, type Kept, markIn, type SentPart } from "./kept-parts.ts"
+import { plainFile, plainReasoning } from "./prompt.ts"
+import { noted, toThinking } from "./provider-notes.ts"
+
+/** A message of a prompt, of any version. */
+export interface SentMessage {
+  readonly role: string
+  readonly content: string | readonly SentPart[]
+  readonly providerOptions?: ProviderOptions
+}
+
+/** The part of a request that a prompt is. */
+export interface PromptBody {
+  readonly system?: readonly Block[]
+  readonly messages: readonly { readonly role: "user" | "assistant" | "system"; readonly content: readonly Block[] }[]
+}
+
+export function fromPrompt(given: readonly SentMessage[]): PromptBody {
+  const prompt = joined(given)
+  const first = prompt.findIndex(({ role }) => role !== "system")
+  const system = prompt.slice(0, first < 0 ? prompt.length : first)
+  const calls: Calls = new Map(
+    prompt.flatMap(({ content }) => (typeof content === "string" ? [] : content.flatMap(callOf))),
+  )
+  return {
+    ...(system.length > 0 ? { system: system.flatMap((message) => blocksOf(message, calls)) } : {}),
+    messages: prompt.slice(system.length).map((message) => ({
+      role: message.role === "tool" ? "user" : (message.role as "user"),
+      content: blocksOf(message, calls),
+    })),
+  }
+}
+
+/**
+ * An answer whose text and calls were sent as messages of their own is one message, as the model wrote it. So are the results of its calls:
+ * the API wants them in one.
+ */
+export function joined(prompt: readonly SentMessage[]): readonly SentMessage[] {
+  const all: SentMessage[] = []
+  for (const message of prompt) {
+    const last = all.at(-1)
+    if (last && isBareAnswer(last) && isBareAnswer(message))
+      all[all.length - 1] = { role: "assistant", content: [...last.content, ...message.content] }
+    else if (last && isOfTools(last) && isOfTools(message))
+      all[all.length - 1] = { ...message, content: [...withMessageOptions(last), ...message.content] }
+    else all.push(message)
+  }
+  return all
+}
+
+const isBareAnswer = (message: SentMessage): message is SentMessage & { content: readonly SentPart[] } =>
+  message.role === "assistant" && Array.isArray(message.content) && !message.providerOptions
+
+interface OfTools extends SentMessage {
+  readonly content: readonly SentPart[]
+}
+
+const isOfTools = (message: SentMessage): message is OfTools =>
+  message.role === "tool" && Array.isArray(message.content)
+
+/** Options of a message are meant for its last part. */
+function withMessageOptions({ content, providerOptions }: OfTools): readonly SentPart[] {
+  const last = content.at(-1)
+  if (!last || !providerOptions) return content
+  return content.with(-1, { ...last, providerOptions: { ...providerOptions, ...(last.providerOptions as object) } })
+}
+
+/** The tool of each call, by which the way back names the results. */
+type Calls = ReadonlyMap<unknown, unknown>
+
+const callOf = ({ type, toolCallId, toolName, providerExecuted }: SentPart): [unknown, unknown][] =>
+  type === "tool-call" && !providerExecuted ? [[toolCallId, toolName]] : []
+
+function blocksOf({ role, content, ...fields }: SentMessage, calls: Calls): readonly Block[] {
+  const parts: readonly SentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content
+  const isResult = ({ type }: SentPart) => role === "tool" && type === "tool-result"
+  const blocks =
+    role === "assistant"
+      ? answerBlocks(parts)
+      : parts.map((part) => (isResult(part) ? resultBlock(part, calls) : toBlock(part)))
+  const message = plain(fields)
+  const last = blocks.at(-1)
+  if (!last || Object.keys(message).length === 0) return blocks
+  const kept = { ...(last as { door?: Kept }).door, message }
+  const mark = (last as { cache_control?: object }).cache_control ?? markIn(message.providerOptions as ProviderOptions)
+  return [...blocks.slice(0, -1), withDoor(last, kept, mark)]
+}
+
+/** Parts that say nothing: what a provider notes for itself. Programs keep them or not, so a message must be known without them. */
+const SILENT: ReadonlySet<string> = new Set(["custom", "reasoning-file"])
+
+/** A message of the model. Silent parts are kept on its last block. */
+export function answerBlocks(parts: readonly SentPart[]): readonly Block[] {
+  const spoken = parts.filter(({ type }) => !SILENT.has(type))
+  const blocks = spoken.map(answerBlock)
+  const host = blocks.findLastIndex((block) => !isThinking(block))
+  if (spoken.length === parts.length) return blocks
+  if (host < 0) return parts.map(answerBlock)
+  const silent = parts.flatMap((part, at) => (SILENT.has(part.type) ? [{ at, part: plain(part) as SentPart }] : []))
+  const { door, cache_control, ...block } = blocks[host] as Block & { door?: Kept; cache_control?: object }
+  return blocks.with(host, withDoor(block as Block, { ...door, silent }, cache_control))
+}
+
+/** A part of a message of the model. Its files have no block: the API takes none there. */
+function answerBlock(part: SentPart): Block {
+  if (part.type === "reasoning") return reasoningBlock(part)
+  if (part.type === "tool-call" && !part.providerExecuted) return callBlock(part)
+  return part.type === "text" ? toBlock(part) : wholeBlock(part.type === "file" ? withTaggedData(part) : part)
+}
+
+/** A part of a message of the user, or of a result. */
+function toBlock(part: SentPart): Block {
+  if (part.type === "text") return kept({ type: "text", text: String(part.text) }, part, ["text"])
+  return part.type === "file" ? fileBlock(part) : wholeBlock(part)
+}
+
+/** The block with the fields of its part that it does not say. */
+function kept(block: Block, { type: _, ...part }: SentPart, said: readonly string[], more: Kept = {}): Block {
+  const rest = plain(Object.fromEntries(Object.entries(part).filter(([field]) => !said.includes(field))))
+  return withDoor(
+    block,
+    { ...(Object.keys(rest).length > 0 ? { part: rest } : {}), ...more },
+    block.type === "thinking" || block.type === "redacted_thinking" ? undefined : markIn(part.providerOptions as never),
+  )
+}
+
+function withDoor(block: Block, door: Kept, mark: object | undefined): Block {
+  const { door: _, cache_control: __, ...bare } = block as Block & { door?: unknown; cache_control?: unknown }
+  return {
+    ...bare,
+    ...(mark ? { cache_control: mark } : {}),
+    ...(Object.keys(door).length > 0 ? { door } : {}),
+  } as Block
+}
+
+function reasoningBlock(part: SentPart): Block {
+  const { text, providerOptions } = part as { text?: string; providerOptions?: ProviderOptions }
+  const block: Thinking = toThinking(text ?? "", providerOptions) ?? noted(text ?? "")
+  const said = plainReasoning(block) as unknown as SentPart
+  const isSaid = (field: string) => isDeepStrictEqual(said[field], part[field])
+  return isSaid("text") && isSaid("providerOptions")
+    ? kept(block, part, ["text", "providerOptions"])
+    : kept(block, part, isSaid("text") ? ["text"] : [])
+}
+
+function callBlock(part: SentPart): Block {
+  const { toolCallId, toolName, input } = part as unknown as { toolCallId: string; toolName: string; input: unknown }
+  const id = apiId(toolCallId)
+  const name = apiName(toolName)
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input)
+  const call: ToolUse = {
+    type: "tool_use",
+    id,
+    name,
+    input: isObject ? plain(input) : { rawInvalidInput: input ?? null },
+  }
+  const said = [...(id === toolCallId ? ["toolCallId"] : []), ...(name === toolName ? ["toolName"] : [])]
+  return kept(call, part, isObject ? [...said, "input"] : said)
+}
+
+/** Ids and names that the API takes. Those of some providers have dots and colons. */
+const apiId = (id: string): string => (CALL_ID.test(id) ? id : respelled(id))
+export const apiName = (name: string): string =>
+  isWellFormedCall({ id: "id", name, input: {} }) ? name : respelled(name.slice(0, 100))
+const respelled = (text: string): string => `${text.replaceAll(/[^A-Za-z0-9_-]/g, "_")}_${digestOf(text)}`
+
+function resultBlock(part: SentPart, calls: Calls): Block {
+  const { toolCallId, toolName, output } = part as unknown as {
+    toolCallId: string
+    toolName: string
+    output: ToolOutput
+  }
+  const { content, isError = false, isSaid = false } = resultContent(output)
+  const result: ToolResult = {
+    type: "tool_result",
+    tool_use_id: apiId(toolCallId),
+    content: content as NonNullable<ToolResult["content"]>,
+    ...(isError ? { is_error: true } : {}),
+  }
+  const { type, providerOptions } = output as { type: ToolOutput["type"]; providerOptions?: ProviderOptions }
+  const isCalled = calls.get(toolCallId) === toolName
+  return kept(
+    result,
+    part,
+    ["output", ...(isCalled ? ["toolCallId", "toolName"] : [])],
+    isSaid && !providerOptions ? {} : { output: plain({ type, providerOptions }) as NonNullable<Kept["output"]> },
+  )
+}
+
+interface ResultContent {
+  readonly content: string | readonly Block[]
+  readonly isError?: boolean
+  /** The content alone says what kind of output it is. */
+  readonly isSaid?: boolean
+}
+
+function resultContent(output: ToolOutput): ResultContent {
+  switch (output.type) {
+    case "text":
+      return { content: output.value, isSaid: true }
+    case "error-text":
+      return { content: output.value, isError: true, isSaid: true }
+    case "json":
+      return { content: JSON.stringify(output.value) ?? "null" }
+    case "error-json":
+      return { content: JSON.stringify(output.value) ?? "null", isError: true }
+    case "execution-denied":
+      return { content: output.reason ?? DENIED }
+    case "content":
+      return { content: output.value.map((item) => innerBlock(item as SentPart)) }
+    default:
+      return { content: JSON.stringify(output) } // of a later version
+  }
+}
+
+/** What a result holds. Version 3 names files by what they are made of. */
+function innerBlock(item: SentPart): Block {
+  if (item.type === "text" || item.type === "file") return toBlock(item)
+  const { data, url, mediaType = item.type === "image-url" ? "image" : undefined, ...rest } = item
+  const payload = typeof data === "string" ? { type: "data", data } : { type: "url", url }
+  const isFile = typeof mediaType === "string" && (typeof data === "string" || typeof url === "string")
+  const block = isFile ? mediaBlock({ type: "file", mediaType, data: payload } as FilePart) : undefined
+  if (!block || (block as { source: { type: string } }).source.type === "text") return wholeBlock(item)
+  const part = plain({ ...rest, ...(item.mediaType === undefined ? {} : { mediaType }) })
+  return withDoor(block, { part: { type: item.type, ...part } }, undefined)
+}
+
+function fileBlock(part: SentPart): Block {
+  const file = withTaggedData(part)
+  const block = mediaBlock(file)
+  if (!block) return wholeBlock(file)
+  const said = plain(plainFile(block)!) as unknown as SentPart
+  const given = plain(file) as SentPart
+  const isSaid = (field: string) => isDeepStrictEqual(said[field], given[field])
+  const isBytes = file.data.type === "data" && (block as { source: { type: string } }).source.type === "text"
+  return kept(block, file, ["data", ...Object.keys(said).filter(isSaid)], isBytes ? { bytes: true } : {})
+}
+
+const withTaggedData = (part: SentPart) => ({ ...part, data: tagged(part.data) }) as unknown as FilePart & SentPart
+
+/** Version 3 sends what a file holds without a tag. */
+function tagged(data: unknown): unknown {
+  if (typeof data === "string") return { type: "data", data }
+  if (data instanceof Uint8Array) return { type: "data", data: base64(data) }
+  if (data instanceof URL) return { type: "url", url: data }
+  const { type, data: bytes } = data as { type: string; data: unknown }
+  return type === "data" && bytes instanceof Uint8Array ? { type, data: base64(bytes) } : data
+}
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64")
+
+/** Images, PDFs and texts. The API has no block for other files. */
+function mediaBlock({ mediaType, data, filename }: FilePart): Block | undefined {
+  const source = sourceOf(mediaType, data)
+  if (!source) return undefined
+  const isImage = mediaType === "image" || mediaType.startsWith("image/")
+  const block = isImage
+    ? { type: "image", source }
+    : { type: "document", source, ...(filename ? { title: filename } : {}) }
+  return flawOf(block) === undefined ? (block as Block) : undefined
+}
+
+function sourceOf(mediaType: string, data: FilePart["data"]): object | undefined {
+  const isImage = mediaType === "image" || mediaType.startsWith("image/")
+  const isText = mediaType === "text/plain"
+  if (data.type === "url")
+    return isImage || mediaType === "application/pdf" ? { type: "url", url: String(data.url) } : undefined
+  if (data.type === "text") return isText ? { type: "text", media_type: mediaType, data: data.text } : undefined
+  if (data.type !== "data") return undefined
+  const bytes = String(data.data)
+  if (isText) {
+    const text = Buffer.from(bytes, "base64").toString()
+    return Buffer.from(text).toString("base64") === bytes
+      ? { type: "text", media_type: mediaType, data: text }
+      : undefined
+  }
+  const media_type = isImage ? (readImageSize(bytes)?.mediaType ?? mediaType) : mediaType
+  return { type: "base64", media_type, data: bytes }
+}
+
+/** A text in place of a part that the API has no block for. */
+function wholeBlock(part: SentPart): Block {
+  const whole = plain(part) as SentPart
+  return withDoor({ type: "text", text: inWords(whole) }, { whole }, markIn(part.providerOptions as ProviderOptions))
+}
+
+function inWords({ type, ...part }: SentPart): string {
+  const { toolName, toolCallId, mediaType, filename, kind } = part as Partial<Record<string, string>>
+  const about = [toolName, toolCallId, kind, mediaType, filename].filter((each) => each !== undefined)
+  return `[${[type, ...about].join(" ")}]`
+}
+
+/** As the journal would return it: addresses as texts, bytes in base64. */
+function plain<T extends object>(value: T): Record<string, unknown> {
+  return asPlain(value) as Record<string, unknown>
+}
+
+function asPlain(value: unknown): unknown {
+  if (value instanceof URL) return String(value)
+  if (value instanceof Uint8Array) return base64(value)
+  if (Array.isArray(value)) return value.map((item) => asPlain(item) ?? null)
+  if (typeof value !== "object" || value === null) return value
+  const fields = Object.entries(value).flatMap(([name, field]) => (field === undefined ? [] : [[name, asPlain(field)]]))
+  return Object.fromEntries(fields)
+}

@@ -1,0 +1,15 @@
+/** Plans for clients' requests: it follows their lists and keeps their journals. */
+import type { CallerOptions } from "@strata/core/internal/callers/conversations"
+import { HttpConversations } from "@strata/core/internal/callers/http/conversations"
+import type { Plans } from "./plans.ts"
+
+export interface ConversationsOptions extends CallerOptions {
+  /** Where requests of our own go: the same server. */
+  readonly upstream: string
+}
+
+export class Conversations extends HttpConversations implements Plans {
+  constructor({ upstream, ...options }: ConversationsOptions) {
+    super({ ...(options.log ? { onCompaction: options.log } : {}), ...options }, { upstream })
+  }
+}
