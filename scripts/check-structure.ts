@@ -22,7 +22,7 @@ export const FLOORS = [
   ...["base", "settings", "messages", "tokens", "journal", "import", "views", "model", "tools", "recall"],
   ...["memory", "forks", "layers", "conversation", "callers", "agent", "team", "inspect"],
 ]
-const PACKAGES = ["core", "replay", "adapters", "plugins", "proxy", "sim", "cli", "lab"]
+const PACKAGES = ["core", "replay", "adapters", "plugins", "proxy", "page", "sim", "cli", "lab"]
 const CORE = join("packages", "core", "src")
 
 interface Import {

@@ -17,6 +17,7 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     files: ["base/grouped", "base/numbers", "layers/5-auto-memory/attach/age"],
     why: "numbers and ages read the same in the library's own sentences",
   },
+  { where: "display/visible.ts", files: ["base/visible"], why: "the pages show hidden characters in the same way" },
   { where: "display/escaped.ts", files: ["base/escaped-text"], why: "the same in the library's own sentences" },
   {
     where: "display/ledger.ts",

@@ -1,11 +1,11 @@
 /** The pages in a real browser: they render, load nothing, report no error, and fit a phone and a wide screen. */
+
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { type PageContent, type PageConversation, page } from "@strata/page"
 import { type Browser, chromium } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import type { PageContent, PageConversation } from "../src/html/content.ts"
-import { page } from "../src/html/page.ts"
 import { comparedHere } from "./compared-here.ts"
 
 const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>

@@ -1,5 +1,17 @@
 /** `strata compare`: policies side by side on recorded conversations, as a table, as JSON and as a page. */
+
 import { basename } from "node:path"
+import {
+  type Course,
+  costIn,
+  type Markup,
+  type PageConversation,
+  type Point,
+  page,
+  timeWords,
+  wholePercent,
+  withShortNames,
+} from "@strata/page"
 import {
   ALL_POLICIES,
   type CostUnit,
@@ -17,15 +29,11 @@ import { counted, grouped, short } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { visibleJson } from "../display/visible.ts"
-import type { Course, PageConversation, Point } from "../html/content.ts"
 import { checkPagePlace, writePage } from "../html/file.ts"
-import type { Markup } from "../html/markup.ts"
-import { page } from "../html/page.ts"
-import { withShortNames } from "../html/short-names.ts"
 import { overFiles } from "../inspect/over-files.ts"
 import { replayOptions } from "../replay/command.ts"
 import { namedPolicies } from "../replay/named-policies.ts"
-import { costIn, LOSS_WORDS, remarksOn, timeWords, turnsOf, wholePercent } from "../replay/page.ts"
+import { LOSS_WORDS, remarksOn, turnsOf } from "../replay/page.ts"
 import { recordings } from "../replay/recordings.ts"
 import { type Compared, conversationTable, costOf } from "./conversations.ts"
 import { scoreTable } from "./score-table.ts"

@@ -1,10 +1,12 @@
 /** The table of all compared conversations, and what a conversation costs. */
+
 import { basename } from "node:path"
+import { costIn } from "@strata/page"
 import type { Replay, ReplayReport, ScoredReplay } from "@strata/replay"
 import { grouped } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { printable } from "../display/visible.ts"
-import { costIn, turnsOf } from "../replay/page.ts"
+import { turnsOf } from "../replay/page.ts"
 import type { Recording } from "../replay/recordings.ts"
 import type { ScoreLook } from "./score-table.ts"
 

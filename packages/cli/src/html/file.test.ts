@@ -1,11 +1,12 @@
 /** Pages in real files. */
+
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { html } from "@strata/page"
 import { expect, onTestFinished, test } from "vitest"
 import type { Terminal } from "../display/terminal.ts"
 import { writePage } from "./file.ts"
-import { html } from "./markup.ts"
 
 test("PERM-1 a page follows no link that someone put in the place of its draft", async () => {
   const folder = mkdtempSync(join(tmpdir(), "strata-page-"))

@@ -1,11 +1,11 @@
 /** Writes a page to a file. It replaces an earlier page, and never anything else. */
+
 import { access, constants, open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
+import { BEGINNING, type Markup } from "@strata/page"
 import { UsageError } from "../command.ts"
 import { short } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { BEGINNING } from "./document.ts"
-import type { Markup } from "./markup.ts"
 
 /** The absolute path, if a page may be written there. Asked before the work, so that no result is lost. */
 export async function checkPagePlace(file: string, cwd: string): Promise<string> {

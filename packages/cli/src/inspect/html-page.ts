@@ -1,11 +1,9 @@
 /** Conversations as they were recorded, as the content of a page. */
+
 import type { Transcript } from "@strata/core"
+import { costWithUnit, type Markup, type PageConversation, page, withShortNames } from "@strata/page"
 import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
-import type { PageConversation } from "../html/content.ts"
-import type { Markup } from "../html/markup.ts"
-import { page } from "../html/page.ts"
-import { withShortNames } from "../html/short-names.ts"
-import { costWithUnit, ESTIMATED_SIZES, PARTIAL } from "../replay/page.ts"
+import { ESTIMATED_SIZES, PARTIAL } from "../replay/page.ts"
 import type { Analysis } from "./analysis.ts"
 import { courseOnPage } from "./recorded-course.ts"
 

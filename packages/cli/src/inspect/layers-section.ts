@@ -1,11 +1,12 @@
 /** The section about layers 1 and 2: what they would have done, and what that saves compared with other policies. */
+import { costWithUnit } from "@strata/page"
 import type { ReplayReport } from "@strata/replay"
 import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
 import { titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { actionsIn, actionTable } from "../replay/action-table.ts"
-import { assumptions, costWithUnit } from "../replay/page.ts"
+import { assumptions } from "../replay/page.ts"
 import type { Page } from "./page.ts"
 
 const OURS = "strata"

@@ -1,4 +1,5 @@
 /** How a conversation went as it was recorded: context by class, what was paid, boundaries and lost caches, turn by turn. For the page. */
+
 import {
   type BreakCause,
   type Entry,
@@ -7,10 +8,10 @@ import {
   recordedCourse,
   type Transcript,
 } from "@strata/core"
+import type { Course, LossKind, Point } from "@strata/page"
 import { CLASSES, type ContextClass, type CostUnit, weigh } from "@strata/replay"
 import { classesOf, OwnTexts } from "@strata/replay/internal/context-classes"
 import { CAUSES } from "../display/cache-breaks.ts"
-import type { Course, LossKind, Point } from "../html/content.ts"
 
 export interface CourseOnPage extends Pick<Course, "points" | "boundaries" | "losses"> {
   readonly unit: CostUnit

@@ -1,10 +1,10 @@
 /** What a policy did, the largest actions in order. */
+import { costIn } from "@strata/page"
 import type { ReplayReport } from "@strata/replay"
 import { grouped, short } from "../display/numbers.ts"
 import { type Look, more } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { printable } from "../display/visible.ts"
-import { costIn } from "./page.ts"
 
 const MOST_ACTIONS = 12
 

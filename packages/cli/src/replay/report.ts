@@ -1,5 +1,7 @@
 /** One replayed conversation as a page for the terminal, and a table of several. */
+
 import { basename } from "node:path"
+import { costIn, costWithUnit, wholePercent } from "@strata/page"
 import { requestCost } from "@strata/replay"
 import { counted, grouped, short } from "../display/numbers.ts"
 import { fileLine, more, titled, withGap } from "../display/section.ts"
@@ -8,16 +10,7 @@ import type { Style } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { actionWords } from "./action-table.ts"
-import {
-  costIn,
-  costWithUnit,
-  LOSS_WORDS,
-  PURPOSE_WORDS,
-  type ReplayPage,
-  remarksOn,
-  turnsOf,
-  wholePercent,
-} from "./page.ts"
+import { LOSS_WORDS, PURPOSE_WORDS, type ReplayPage, remarksOn, turnsOf } from "./page.ts"
 import { actions, billed, cache, context, cost, evidence, failures } from "./sections.ts"
 
 const WIDEST = 110

@@ -1,4 +1,5 @@
 /** The sections of a replay's report: context, cost, cache, what the layers did, and what left the view. */
+import { costIn, costWithUnit, timeWords, wholePercent } from "@strata/page"
 import { PURPOSES, type Purpose, type ReplayReport } from "@strata/replay"
 import { columnChart } from "../display/bars.ts"
 import { counted, grouped, percent, short } from "../display/numbers.ts"
@@ -8,7 +9,7 @@ import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { actionsIn, actionTable } from "./action-table.ts"
-import { costIn, costWithUnit, LOSS_WORDS, PURPOSE_NAMES, type ReplayPage, timeWords, wholePercent } from "./page.ts"
+import { LOSS_WORDS, PURPOSE_NAMES, type ReplayPage } from "./page.ts"
 
 const CHART_HEIGHT = 8
 const MOST_BOUNDARIES = 6

@@ -1,13 +1,15 @@
 /** A page: the scorecard, a table of the conversations, and charts for each of them. Its size is bounded. */
-import { SCORE_COLUMNS } from "../compare/score-table.ts"
-import { counted, grouped, short } from "../display/numbers.ts"
-import { costIn } from "../replay/page.ts"
+
+import { grouped } from "@strata/core/internal/base/grouped"
+import { counted, short } from "@strata/core/internal/base/numbers"
 import type { Course, PageContent, PageConversation } from "./content.ts"
 import { classLegend, contextChart, lossLegend, MARK_SHAPES } from "./context-chart.ts"
 import { costAtEnd, costChart } from "./cost-chart.ts"
+import { costIn } from "./cost-words.ts"
 import { document } from "./document.ts"
 import { html, type Markup } from "./markup.ts"
 import { turnsIn } from "./scale.ts"
+import { SCORE_COLUMNS } from "./score-columns.ts"
 
 const MOST_POINTS = 400 // in one chart: more cannot be seen
 const FEWEST_POINTS = 40

@@ -1,7 +1,7 @@
 /** From values to places in a chart: round ticks, places, and fewer points where a course is long. */
 
+import { short } from "@strata/core/internal/base/numbers"
 import type { CostUnit } from "@strata/replay"
-import { short } from "../display/numbers.ts"
 import type { Point } from "./content.ts"
 
 /** The coordinates of a plot. It is stretched to the width of the page. */

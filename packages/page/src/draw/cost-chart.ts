@@ -1,7 +1,7 @@
 /** What was paid up to each turn, a line for each course, and a legend in the order of their ends. */
 import type { CostUnit } from "@strata/replay"
-import { costIn } from "../replay/page.ts"
 import type { Course, PageConversation } from "./content.ts"
+import { costIn } from "./cost-words.ts"
 import { framed, plotTop } from "./frame.ts"
 import { html, type Markup, places } from "./markup.ts"
 import { alongTurns, PLOT_WIDTH, percentAt, type Range, round, sampled, tickLabel } from "./scale.ts"

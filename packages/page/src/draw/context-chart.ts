@@ -1,6 +1,8 @@
 /** The context over turns: areas by class, a line at each boundary, and a mark below for every lost cache. */
+
+import { grouped } from "@strata/core/internal/base/grouped"
+import { counted, short } from "@strata/core/internal/base/numbers"
 import { CLASSES, type ContextClass } from "@strata/replay"
-import { counted, grouped, short } from "../display/numbers.ts"
 import { type Course, LOSS_KINDS, type Loss, type LossKind, type Point } from "./content.ts"
 import { framed, plotTop, stripMiddle } from "./frame.ts"
 import { html, type Markup, places } from "./markup.ts"

@@ -1,0 +1,16 @@
+/** `@strata/page`: what people look at. Reports as files that open offline, and pages that a local server shows. */
+export {
+  type Course,
+  LOSS_KINDS,
+  type Loss,
+  type LossKind,
+  type PageContent,
+  type PageConversation,
+  type Point,
+} from "./draw/content.ts"
+export { costIn, costWithUnit, shareOf, timeWords, wholePercent } from "./draw/cost-words.ts"
+export { BEGINNING } from "./draw/document.ts"
+export { html, Markup } from "./draw/markup.ts"
+export { page } from "./draw/report.ts"
+export { SCORE_COLUMNS, type ScoreColumn } from "./draw/score-columns.ts"
+export { withShortNames } from "./draw/short-names.ts"
