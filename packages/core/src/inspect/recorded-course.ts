@@ -6,6 +6,7 @@ import { isBoundary, isSyntheticError } from "../messages/messages.ts"
 import { findModel } from "../tokens/models.ts"
 import { tokenCounts } from "../tokens/price.ts"
 import type { CacheBreak } from "../views/cache/cache-history.ts"
+import type { Place } from "../views/path.ts"
 import { Views } from "../views/views.ts"
 import type { Transcript } from "./read-transcripts.ts"
 
@@ -53,38 +54,81 @@ export function recordedCourse(
   { entries, aside, model = "unknown" }: Transcript,
   { onTurn }: { readonly onTurn?: (view: RecordedView) => void } = {},
 ): RecordedCourse {
-  const views = new Views({ family: findModel(model).facts.family })
   const answers = answersIn(entries)
+  const fold = new CourseFold({ model, onTurn, counted: (id) => answers.get(id) })
   const others = aside.toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
-  const inView = messagesIn(views)
-  const paid: PaidSoFar[] = []
-  const turns: Omit<RecordedTurn, "paid">[] = []
-  const boundaries: number[] = []
   let applied = 0
-  let last: string | undefined
-  for (const [at, entry] of entries.entries()) {
+  for (const entry of entries) {
     for (; applied < others.length && others[applied]!.timestamp <= entry.timestamp; applied++)
-      views.apply(others[applied]!, "off-path")
-    const id = answerId(entry)
-    if (id !== undefined && id !== last) {
-      last = id
-      const turn = { turn: turns.length + 1, context: answers.get(id) ?? views.context.size().tokens }
-      turns.push(turn)
-      onTurn?.({ ...turn, at, messages: inView })
-    }
-    if (isMessage(entry) && isBoundary(entry)) boundaries.push(turns.length + 1)
-    views.apply(entry)
-    if (id !== undefined) paid[turns.length - 1] = paidSoFar(views)
+      fold.take(others[applied]!, "off-path")
+    fold.take(entry)
   }
-  for (const entry of others.slice(applied)) views.apply(entry, "off-path")
-  if (turns.length > 0) paid[turns.length - 1] = paidSoFar(views)
-  const lines = [...views.ledger.lines.values()]
-  return {
-    turns: turns.map((turn, i) => ({ ...turn, paid: paid[i]! })),
-    boundaries,
-    breaks: views.cacheHistory.breaks,
-    isBilled: lines.length > 0,
-    isPriced: lines.every(({ dollars }) => dollars !== undefined),
+  for (const entry of others.slice(applied)) fold.take(entry, "off-path")
+  return fold.course()
+}
+
+export interface CourseFoldOptions {
+  readonly model: string
+  readonly onTurn?: ((view: RecordedView) => void) | undefined
+  /** The whole input of a response, where it is known before its last entry. */
+  readonly counted?: (id: string) => number | undefined
+}
+
+/** Takes a conversation entry by entry, so that following one costs what is new in it. */
+export class CourseFold {
+  readonly views: Views
+  readonly #options: CourseFoldOptions
+  readonly #inView: RecordedView["messages"]
+  readonly #turns: { readonly turn: number; context: number; paid: PaidSoFar }[] = []
+  readonly #boundaries: number[] = []
+  #taken = 0
+  #last: string | undefined
+
+  constructor(options: CourseFoldOptions) {
+    this.#options = options
+    this.views = new Views({ family: findModel(options.model).facts.family })
+    this.#inView = messagesIn(this.views)
+  }
+
+  take(entry: Entry, place: Place = "on-path"): void {
+    if (place !== "on-path") {
+      this.views.apply(entry, place)
+      this.#pay()
+      return
+    }
+    const at = this.#taken++
+    const id = answerId(entry)
+    if (id !== undefined && id !== this.#last) this.#begin(id, at)
+    if (isMessage(entry) && isBoundary(entry)) this.#boundaries.push(this.#turns.length + 1)
+    this.views.apply(entry)
+    if (id === undefined) return
+    const counted = countedInput(entry)
+    if (counted > 0) this.#turns.at(-1)!.context = counted
+    this.#pay()
+  }
+
+  course(): RecordedCourse {
+    const lines = [...this.views.ledger.lines.values()]
+    return {
+      turns: this.#turns,
+      boundaries: this.#boundaries,
+      breaks: this.views.cacheHistory.breaks,
+      isBilled: lines.length > 0,
+      isPriced: lines.every(({ dollars }) => dollars !== undefined),
+    }
+  }
+
+  #begin(id: string, at: number): void {
+    this.#last = id
+    const context = this.#options.counted?.(id) ?? this.views.context.size().tokens
+    const turn = { turn: this.#turns.length + 1, context }
+    this.#turns.push({ ...turn, paid: paidSoFar(this.views) })
+    this.#options.onTurn?.({ ...turn, at, messages: this.#inView })
+  }
+
+  #pay(): void {
+    const last = this.#turns.at(-1)
+    if (last) last.paid = paidSoFar(this.views)
   }
 }
 
@@ -93,12 +137,15 @@ function answersIn(entries: readonly Entry[]): ReadonlyMap<string, number | unde
   const found = new Map<string, number | undefined>()
   for (const entry of entries) {
     const id = answerId(entry)
-    if (id === undefined || entry.type !== "assistant") continue
-    const input = entry.message.usage ? inputTokens(tokenCounts(entry.message.usage)) : 0
+    if (id === undefined) continue
+    const input = countedInput(entry)
     found.set(id, input > 0 ? input : found.get(id))
   }
   return found
 }
+
+const countedInput = (entry: Entry): number =>
+  entry.type === "assistant" && entry.message.usage ? inputTokens(tokenCounts(entry.message.usage)) : 0
 
 function answerId(entry: Entry): string | undefined {
   if (!isMessage(entry) || entry.type !== "assistant" || entry.isSidechain || isSyntheticError(entry)) return undefined

@@ -1,0 +1,43 @@
+/**
+ * What the pages ask for. The program knows the places and the person's settings; a page reads only what it is given. Ids come from
+ * `conversations` or from `look`, so no address of a page ever becomes a path.
+ */
+import type { CompactionPlan, KeptAgents, ProjectBank, RecallAnswer, UndoReport } from "@strata/core"
+
+export interface PageSource {
+  /** What the conversations are of: a project, or this machine. */
+  readonly name: string
+  /** Newest first. */
+  conversations(): Promise<readonly ListedConversation[]>
+  find(id: string): Promise<NamedConversation | undefined>
+  /** Memories of the project. Absent where pages are not about one project. */
+  memories?(): Promise<ProjectBank>
+}
+
+export interface ListedConversation {
+  readonly id: string
+  readonly title: string
+  /** An ISO time. */
+  readonly touched: string
+  readonly model?: string
+  /** The program that wrote it, if it is not ours. */
+  readonly program?: string
+}
+
+/** A conversation that can be shown. */
+export interface NamedConversation {
+  readonly id: string
+  readonly title: string
+  readonly file: string
+  /** What a person may do with it. Absent for other programs' conversations. */
+  readonly own?: OwnConversation
+}
+
+export interface OwnConversation {
+  readonly agents: KeptAgents
+  /** Takes back the newest decision that can be, or says what would happen. */
+  undo(request: { readonly compaction?: string; readonly dryRun: boolean }): Promise<UndoReport>
+  /** What a compaction would do now. Nothing is changed and no model is asked. */
+  planCompaction(): Promise<CompactionPlan | { readonly refused: string }>
+  recall(words: string): Promise<RecallAnswer>
+}

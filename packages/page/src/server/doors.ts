@@ -1,0 +1,69 @@
+/**
+ * Who may ask. The server listens on loopback, where every program and every website of this machine can reach it: so a request names this
+ * host, comes from this page, and has the secret. The secret is in the address once; from then on it is a cookie that only this page's
+ * path is sent. Other local servers on the same host get no cookie of ours, because they have another path.
+ */
+import { randomBytes, timingSafeEqual } from "node:crypto"
+import type { MiddlewareHandler } from "hono"
+import { getCookie, setCookie } from "hono/cookie"
+
+const SECRET_BYTES = 24
+const PATH_BYTES = 6
+const COOKIE = "strata-page"
+/** A form of another site cannot set it without being asked first, and the answer is no. */
+export const OWN_HEADER = "x-strata-page"
+
+export interface Doors {
+  /** The path that all pages are under, such as `/5f2a…`. */
+  readonly base: string
+  /** Where a person begins: it has the secret. */
+  readonly entrance: string
+  readonly check: MiddlewareHandler
+}
+
+export interface DoorOptions {
+  /** The port that the server listens on, once it does. */
+  readonly port: () => number
+  readonly random?: (bytes: number) => Buffer
+}
+
+/** What every answer carries. Nothing from outside, no script but our own files, no frame around it. */
+const HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "cache-control": "no-store",
+}
+
+export function doors({ port, random = randomBytes }: DoorOptions): Doors {
+  const secret = random(SECRET_BYTES).toString("base64url")
+  const base = `/${random(PATH_BYTES).toString("hex")}`
+  const hosts = () => [`127.0.0.1:${port()}`, `localhost:${port()}`]
+  const check: MiddlewareHandler = async (context, next) => {
+    for (const [name, value] of Object.entries(HEADERS)) context.header(name, value)
+    const host = context.req.header("host") ?? ""
+    if (!hosts().includes(host)) return context.text("This address is not the page's own.", 403)
+    const origin = context.req.header("origin")
+    if (origin !== undefined && !hosts().some((own) => origin === `http://${own}`))
+      return context.text("Another site asked for this. Nothing was shown.", 403)
+    const given = context.req.query("key")
+    if (given !== undefined && context.req.method === "GET" && isEqual(given, secret)) {
+      setCookie(context, COOKIE, secret, { path: base, httpOnly: true, sameSite: "Strict" })
+      return context.redirect(`${base}/`, 303)
+    }
+    if (!isEqual(getCookie(context, COOKIE) ?? "", secret))
+      return context.text("Open the address that the terminal shows: it has the key of this page.", 403)
+    if (context.req.method !== "GET" && (origin === undefined || context.req.header(OWN_HEADER) !== "1"))
+      return context.text("Only the page itself can change something.", 403)
+    return next()
+  }
+  return { base, entrance: `${base}/?key=${secret}`, check }
+}
+
+function isEqual(given: string, secret: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(secret)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
