@@ -1,6 +1,7 @@
 /** What the journal of an agent says it does: lines for a terminal, and its last step in a few words. */
+
 import { contentOf, type Entry, isMessage, isRequest, isText, isToolResult, isToolUse, textOf } from "@strata/core"
-import { attachmentWords } from "../display/attachments.ts"
+import { attachmentWords } from "@strata/page"
 import { firstLine } from "../display/text.ts"
 import { callWords, resultSummary } from "../display/tool-calls.ts"
 import { printable, visible } from "../display/visible.ts"

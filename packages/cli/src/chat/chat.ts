@@ -1,4 +1,5 @@
 /** The chat between screen and agent: carries out what the person types and keeps the screen up to date. Knows nothing of ink. */
+
 import { join } from "node:path"
 import {
   type CompactionOrder,
@@ -10,9 +11,9 @@ import {
   type UndoRequest,
 } from "@strata/core"
 import { reasonOf } from "@strata/core/internal/base/errors"
+import { undoSentence } from "@strata/page"
 import { counted } from "../display/numbers.ts"
 import { restoredSentence } from "../display/restored.ts"
-import { undoSentence } from "../display/undo.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 import { openProjectBank } from "../memory/place.ts"
 import { stemOf } from "../memory/words.ts"

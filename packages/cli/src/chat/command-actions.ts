@@ -1,4 +1,5 @@
 /** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
+
 import { readFile } from "node:fs/promises"
 import {
   type ClearingRequest,
@@ -13,12 +14,12 @@ import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-l
 import { createFlags } from "@strata/core/internal/settings/flags"
 import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
 import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
+import { clearingSentence, undoSentence } from "@strata/page"
 import type { CompactRequest } from "../compacting.ts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { planLines } from "../display/compaction.ts"
 import { summarise } from "../display/ledger.ts"
 import { timeAgo } from "../display/numbers.ts"
-import { clearingSentence, undoSentence } from "../display/undo.ts"
 import { printable, visible } from "../display/visible.ts"
 import { costWords, statusLines } from "../dream/page.ts"
 import { offeredIn } from "../memory/offered.ts"

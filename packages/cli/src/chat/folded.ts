@@ -1,5 +1,5 @@
 /** Opens what the chat folds to one line: thinking, tool results, summaries. Pure. */
-import { auditLines, compactedSentence } from "../display/compaction.ts"
+import { auditLines, compactedSentence } from "@strata/page"
 import { counted } from "../display/numbers.ts"
 import { outputLines } from "./shell-command.ts"
 import type { CompactionItem, Item } from "./state.ts"

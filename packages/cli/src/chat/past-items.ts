@@ -1,4 +1,5 @@
 /** The screen of a resumed conversation, rebuilt from its messages. */
+
 import {
   type Block,
   contentOf,

@@ -2,6 +2,7 @@
  * The question about a tool call: everything that would happen, shown once. A command in full with what is unusual in it marked, the
  * whole diff of an edit, the address of a page as it is resolved, the whole input of other tools.
  */
+
 import { isAbsolute, relative } from "node:path"
 import type { PermissionRequest } from "@strata/core"
 import type { UnusualKind } from "@strata/core/internal/tools/shell/command/facts"

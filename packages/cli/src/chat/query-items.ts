@@ -1,6 +1,7 @@
 /** What each event of a query adds to the screen. */
+
 import { type QueryEvent, resultText } from "@strata/core"
-import { attachmentWords } from "../display/attachments.ts"
+import { attachmentWords } from "@strata/page"
 import { firstLine } from "../display/text.ts"
 import { resultSummary } from "../display/tool-calls.ts"
 import { sentenceOf } from "../exit-codes.ts"

@@ -1,9 +1,10 @@
 /** What the demo shows, as a value that changes with each event. Pure: reads no clock and no conversation. */
+
 import type { Accounting, CompactionProgress, ContextSize, Fill, QueryEvent, Thresholds } from "@strata/core"
 import { inputTokens } from "@strata/core/internal/base/token-counts"
 import { tokenCounts } from "@strata/core/internal/tokens/price"
-import { attachmentWords } from "../display/attachments.ts"
-import { compactedSentence, stepWords } from "../display/compaction.ts"
+import { attachmentWords, compactedSentence } from "@strata/page"
+import { stepWords } from "../display/compaction.ts"
 import { type ContextPart, contextParts } from "../display/context-parts.ts"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { duration } from "../display/numbers.ts"

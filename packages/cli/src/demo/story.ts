@@ -1,5 +1,5 @@
 /** Phrases that the picture and the summary share. */
-import { attachmentName } from "../display/attachments.ts"
+import { attachmentName } from "@strata/page"
 import { counted, short } from "../display/numbers.ts"
 import type { DemoCompaction, DemoState } from "./state.ts"
 

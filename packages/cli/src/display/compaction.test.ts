@@ -1,6 +1,7 @@
 import type { CompactionPlan } from "@strata/core"
+import { compactedSentence } from "@strata/page"
 import { expect, test } from "vitest"
-import { compactedSentence, planLines, stepWords } from "./compaction.ts"
+import { planLines, stepWords } from "./compaction.ts"
 import { widthOf } from "./text.ts"
 
 const PLAN: CompactionPlan = {

@@ -1,6 +1,6 @@
 /** The section about Strata's layers: their decisions, the savings, and what the savings are compared with. */
 
-import { auditLines, auditWords } from "../display/compaction.ts"
+import { auditLines, auditWords } from "@strata/page"
 import { counted, grouped, short } from "../display/numbers.ts"
 import { savedInAll, savingLines } from "../display/savings.ts"
 import { more, titled } from "../display/section.ts"

@@ -2,6 +2,7 @@
  * `strata run`: one task, no questions. The answer goes to standard output, everything else to standard error. The exit code says how it
  * ended. A call that needs permission is denied, because no one is there to give it.
  */
+
 import {
   type Agent,
   type ClearingOrder,
@@ -11,13 +12,13 @@ import {
   type QueryEnd,
   type QueryEvent,
 } from "@strata/core"
+import { clearingSentence } from "@strata/page"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { type CompactingEnd, type CompactRequest, compactingEvents, compactRequestIn } from "../compacting.ts"
 import { connectionFrom, NO_KEY, unusedConnection } from "../connection.ts"
 import { titleFrom } from "../conversation-names.ts"
 import { RUN } from "../descriptions.ts"
 import { ledgerOf } from "../display/ledger.ts"
-import { clearingSentence } from "../display/undo.ts"
 import { visibleJson } from "../display/visible.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
 import { findConversation, openSession, openWorkspace } from "../session.ts"

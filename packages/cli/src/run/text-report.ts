@@ -2,9 +2,10 @@
  * A run for people. The answer goes to standard output, everything else to standard error: what the model says before a tool call, one
  * line per call and notice. On a screen the model's words stream; for another program they wait until it is clear that they are the answer.
  */
+
 import type { CompactionProgress, QueryEvent } from "@strata/core"
-import { attachmentWords } from "../display/attachments.ts"
-import { compactedSentence, planLines, stepWords } from "../display/compaction.ts"
+import { attachmentWords, compactedSentence } from "@strata/page"
+import { planLines, stepWords } from "../display/compaction.ts"
 import { counted, duration } from "../display/numbers.ts"
 import { type Progress, progressOn } from "../display/progress.ts"
 import { callWords, resultSummary } from "../display/tool-calls.ts"

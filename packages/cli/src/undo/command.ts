@@ -1,8 +1,8 @@
 /** `strata undo`: takes back the last compaction, or what was last cleared, folded or snipped by hand. */
+import { undoSentence } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { UNDO } from "../descriptions.ts"
-import { undoSentence } from "../display/undo.ts"
 import { visibleJson } from "../display/visible.ts"
 import { openKeptConversation } from "../kept-conversation.ts"
 

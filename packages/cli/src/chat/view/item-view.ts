@@ -1,4 +1,5 @@
 /** One item of the conversation. Tool calls, thinking and summaries are folded to a line. */
+
 import { Box } from "ink"
 import type { ReactNode } from "react"
 import { duration } from "../../display/numbers.ts"

@@ -1,6 +1,7 @@
 /** How an undo and a clearing by hand read on every screen. Pure. */
 import type { ClearingReport, UndoReport } from "@strata/core"
-import { counted, dollars, grouped } from "./numbers.ts"
+import { grouped } from "@strata/core/internal/base/grouped"
+import { counted, dollars } from "@strata/core/internal/base/numbers"
 
 const WHAT: Readonly<Record<UndoReport["kind"], string>> = {
   compaction: "compaction",
