@@ -2,9 +2,10 @@
 
 import { PURPOSE_WORDS, type RequestPurpose as Purpose } from "@strata/core"
 import type { Artifacts } from "@strata/core/internal/views/record/artifacts"
+import { LAYER_WORDS } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
-import { cacheWords, LAYER_WORDS } from "../display/savings.ts"
+import { cacheWords } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { fittedAtEnd, indented, widthOf, wrapped } from "../display/text.ts"

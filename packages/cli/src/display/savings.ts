@@ -1,7 +1,7 @@
 /** What the layers saved, and what lost caches and repeated reads cost. Chat, demo and inspect share these lines. Pure. */
 import type { BreakCause, CacheBreakTotal, EstimatedCost, LayerSaving, RepeatedReads, TokenCounts } from "@strata/core"
 import { totalSaving } from "@strata/core/internal/views/ledger/savings-report"
-import { CAUSES } from "./cache-breaks.ts"
+import { CAUSES, LAYER_WORDS } from "@strata/page"
 import { counted, dollars, dollarsOrUnknown, grouped, short } from "./numbers.ts"
 import { table } from "./table.ts"
 import { plainStyle, type Style } from "./terminal.ts"
@@ -10,15 +10,6 @@ import { indented, wrapped } from "./text.ts"
 export interface Look {
   readonly width: number
   readonly style?: Style
-}
-
-export const LAYER_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
-  "tool-results": "results put aside",
-  microcompact: "results cleared",
-  fold: "ranges folded or cut",
-  server: "cleared by the server",
-  compaction: "compaction",
-  notes: "notes",
 }
 
 /** `22.75M read from cache, 409K written to cache, 1.1K uncached` */

@@ -1,7 +1,7 @@
 /** Everything `strata inspect` reports about a conversation, as plain data. `--json` prints it. */
 import { type Inspection, inspectTranscript, type Transcript } from "@strata/core"
+import { type Decided, decisionsIn } from "@strata/page"
 import type { Replay } from "@strata/replay"
-import { type Decided, decisionsIn } from "./decisions.ts"
 
 export interface Analysis extends Inspection {
   /** What Strata's layers decided. Empty for other programs' transcripts. */

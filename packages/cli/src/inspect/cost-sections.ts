@@ -1,8 +1,8 @@
 /** The sections about size and cost over time: growth, cache, money. */
 
 import { type OutputStubs, PURPOSE_WORDS } from "@strata/core"
+import { CAUSES } from "@strata/page"
 import { columnChart } from "../display/bars.ts"
-import { CAUSES } from "../display/cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
 import { cacheWords, estimatedLines, lossOf } from "../display/savings.ts"
 import { more, titled } from "../display/section.ts"

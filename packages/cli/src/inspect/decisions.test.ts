@@ -1,9 +1,9 @@
 import { type DecisionEntry, type Entry, handleOf, type Transcript } from "@strata/core"
+import { decisionsIn } from "@strata/page"
 import { expect, it } from "vitest"
 import { plainStyle as style } from "../display/terminal.ts"
 import { widthOf } from "../display/text.ts"
 import { analyse } from "./analysis.ts"
-import { decisionsIn } from "./decisions.ts"
 import { report } from "./report.ts"
 
 let placed = 0

@@ -1,17 +1,9 @@
 /** How a conversation went as it was recorded: context by class, what was paid, boundaries and lost caches, turn by turn. For the page. */
 
-import {
-  type BreakCause,
-  type Entry,
-  type Message,
-  type RecordedView,
-  recordedCourse,
-  type Transcript,
-} from "@strata/core"
-import type { Course, LossKind, Point } from "@strata/page"
+import { type Entry, type Message, type RecordedView, recordedCourse, type Transcript } from "@strata/core"
+import { type Course, lossesOf, type Point } from "@strata/page"
 import { CLASSES, type ContextClass, type CostUnit, weigh } from "@strata/replay"
 import { classesOf, OwnTexts } from "@strata/replay/internal/context-classes"
-import { CAUSES } from "../display/cache-breaks.ts"
 
 export interface CourseOnPage extends Pick<Course, "points" | "boundaries" | "losses"> {
   readonly unit: CostUnit
@@ -19,20 +11,6 @@ export interface CourseOnPage extends Pick<Course, "points" | "boundaries" | "lo
 
 /** Classes are computed for so many turns at most; a chart cannot show more. */
 const MOST_CLASSED = 400
-
-const KINDS: Readonly<Record<BreakCause, LossKind>> = {
-  compaction: "compaction",
-  clearing: "clearing",
-  undone: "other",
-  rewound: "other",
-  "other-model": "model",
-  "prompt-changed": "other",
-  "hour-over": "pause",
-  "five-minutes-over": "pause",
-  "all-gone": "other",
-  "prompt-left": "other",
-  "history-changed": "other",
-}
 
 export async function courseOnPage(transcript: Transcript): Promise<CourseOnPage> {
   const classes = new Classes(transcript.entries)
@@ -53,12 +31,7 @@ export async function courseOnPage(transcript: Transcript): Promise<CourseOnPage
     unit,
     points: withClasses(points),
     boundaries,
-    losses: breaks.map(({ turn, paidAnew, cause }) => ({
-      turn,
-      tokens: paidAnew,
-      kind: KINDS[cause],
-      why: CAUSES[cause],
-    })),
+    losses: lossesOf(breaks),
   }
 }
 

@@ -1,5 +1,6 @@
 /** The section about Strata's layers: their decisions, the savings, and what the savings are compared with. */
 
+import type { DecidedWhat } from "@strata/page"
 import { auditLines, auditWords } from "@strata/page"
 import { counted, grouped, short } from "../display/numbers.ts"
 import { savedInAll, savingLines } from "../display/savings.ts"
@@ -7,7 +8,6 @@ import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import type { DecidedWhat } from "./decisions.ts"
 import type { Page } from "./page.ts"
 
 const MOST_DECISIONS = 12

@@ -18,6 +18,8 @@ export interface ContextChart {
   readonly points: number
   /** How many stretches say their figures when pointed at. */
   readonly slices: number
+  /** Sizes at which something happens, in tokens. */
+  readonly levels?: readonly { readonly value: number; readonly words: string }[]
 }
 
 const MOST_MARKS = 80
@@ -43,7 +45,7 @@ export const LOSS_TITLES: Readonly<Record<LossKind, string>> = {
   other: "other",
 }
 
-export function contextChart({ course, height, turns, most, points, slices }: ContextChart): Markup {
+export function contextChart({ course, height, turns, most, points, slices, levels = [] }: ContextChart): Markup {
   const shown = sampled(course.points, points)
   const peak = course.points.reduce((largest, { context }) => Math.max(largest, context), 0)
   const marks = course.losses.toSorted((a, b) => b.tokens - a.tokens).slice(0, MOST_MARKS)
@@ -55,6 +57,7 @@ export function contextChart({ course, height, turns, most, points, slices }: Co
     about: `Context over turns, ${course.name}: at most ${short(peak)} tokens, ${counted(course.boundaries.length, "compaction")}, ${counted(course.losses.length, "lost cache")}.`,
     plot: areas(shown, { height, turns, most }),
     over: [
+      ...levels.map((each) => level(each, { height, most })),
       ...course.boundaries
         .slice(0, MOST_BOUNDARIES)
         .map((turn) =>
@@ -86,6 +89,11 @@ function areas(points: readonly Point[], { height, turns, most }: Place & { read
   })
 }
 
+function level({ value, words }: { value: number; words: string }, { height, most }: { height: number; most: number }) {
+  const y = round(plotTop + height * (1 - value / most))
+  return html`<line class="level" x1="0" x2="100%" y1="${y}" y2="${y}"/><text class="tick" x="100%" y="${y + 12}" text-anchor="end">${words}, ${short(value)}</text>`
+}
+
 const boundary = (turn: number, { height, turns }: Place) => {
   const x = percentAt(turn, turns)
   return html`<line class="boundary" x1="${x}" x2="${x}" y1="${plotTop - 6}" y2="${plotTop + height}"><title>compacted before turn ${grouped(turn)}</title></line>`
@@ -103,7 +111,7 @@ function slicesOf(points: readonly Point[], { height, turns, slices }: Place & {
     .map((point, i, all) => {
       const from = 100 * alongTurns(point.turn, turns)
       const to = i + 1 < all.length ? 100 * alongTurns(all[i + 1]!.turn, turns) : 100
-      return html`<rect class="slice" x="${round(from)}%" width="${round(Math.max(0, to - from))}%" y="${plotTop}" height="${height}"><title>${wordsOf(point)}</title></rect>`
+      return html`<rect class="slice" data-turn="${point.turn}" x="${round(from)}%" width="${round(Math.max(0, to - from))}%" y="${plotTop}" height="${height}"><title>${wordsOf(point)}</title></rect>`
     })
 }
 

@@ -2,7 +2,7 @@
  * HTML that is safe by construction: everything put into a template is escaped, unless a template made it. Text from transcripts is
  * also cut, and what cannot be seen in it is made visible.
  */
-import { printable } from "@strata/core/internal/base/visible"
+import { printable, visible } from "@strata/core/internal/base/visible"
 
 /** Source that may go into a page as it is. Only `html` makes it. */
 export class Markup {
@@ -38,6 +38,10 @@ export function escaped(text: string): string {
   const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
   return printable(cut).replace(/[&<>"']/g, (sign) => ESCAPES[sign]!)
 }
+
+/** A text with its lines, whole. What cannot be seen in it is made visible. */
+export const wholeText = (text: string): Markup =>
+  Markup.of(visible(text).replace(/[&<>"']/g, (sign) => ESCAPES[sign]!))
 
 /** `undefined` adds nothing, and a list adds its pieces one after the other. */
 export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[]): Markup {

@@ -1,7 +1,8 @@
 /** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
 import { type AuditFigures, type DecisionEntry, type Entry, handleOf, isDecision } from "@strata/core"
-import { lifetimeWords } from "../display/cache-lifetime.ts"
-import { counted, grouped } from "../display/numbers.ts"
+import { grouped } from "@strata/core/internal/base/grouped"
+import { counted } from "@strata/core/internal/base/numbers"
+import { lifetimeWords } from "./cache-lifetime.ts"
 
 export interface Decided {
   /** Responses before it. */
@@ -60,6 +61,12 @@ export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {
     }
   }
   return decided
+}
+
+/** One decision in a few words. An undo is named without what it took back. */
+export function decisionWords(decision: DecisionEntry): string {
+  const found = decision.subtype === "undone" ? { what: "undone", about: "an earlier decision" } : described(decision)
+  return found ? `${found.what}: ${found.about}` : decision.subtype.replaceAll("-", " ")
 }
 
 type Description = Omit<Decided, "turn">

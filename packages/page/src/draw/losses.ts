@@ -1,0 +1,21 @@
+/** Lost caches as marks in a chart. */
+import type { BreakCause, CacheBreak } from "@strata/core"
+import { CAUSES } from "../words/cache-breaks.ts"
+import type { Loss, LossKind } from "./content.ts"
+
+const KINDS: Readonly<Record<BreakCause, LossKind>> = {
+  compaction: "compaction",
+  clearing: "clearing",
+  undone: "other",
+  rewound: "other",
+  "other-model": "model",
+  "prompt-changed": "other",
+  "hour-over": "pause",
+  "five-minutes-over": "pause",
+  "all-gone": "other",
+  "prompt-left": "other",
+  "history-changed": "other",
+}
+
+export const lossesOf = (breaks: readonly CacheBreak[]): readonly Loss[] =>
+  breaks.map(({ turn, paidAnew, cause }) => ({ turn, tokens: paidAnew, kind: KINDS[cause], why: CAUSES[cause] }))

@@ -1,0 +1,35 @@
+/** The context of turns by class, noted while what they saw is in view. Of long conversations, some turns: a chart cannot show more. */
+import type { Entry, Message, RecordedView } from "@strata/core"
+import type { ContextClass } from "@strata/replay"
+import { classesOf, OwnTexts } from "@strata/replay/internal/context-classes"
+
+export type ClassSums = Readonly<Record<ContextClass, number>>
+
+const MOST_NOTED = 200
+
+export class TurnClasses {
+  readonly #own = new OwnTexts()
+  readonly #noted = new Map<number, ClassSums>()
+  #every = 1
+
+  /** What compactions wrote is a class of its own. */
+  take(entry: Entry): void {
+    const isOwn =
+      (entry.type === "user" && entry.isCompactSummary) ||
+      (entry.type === "attachment" && entry.attachment.type === "carried_facts")
+    if (isOwn) this.#own.add([entry as Message])
+  }
+
+  note({ turn, messages }: RecordedView): void {
+    if ((turn - 1) % this.#every !== 0) return
+    this.#noted.set(turn, classesOf({ messages: messages(), prompt: 0 }, this.#own))
+    if (this.#noted.size <= MOST_NOTED) return
+    this.#every *= 2
+    for (const each of this.#noted.keys()) if ((each - 1) % this.#every !== 0) this.#noted.delete(each)
+  }
+
+  /** Estimated, without system prompt and tools. */
+  of(turn: number): ClassSums | undefined {
+    return this.#noted.get(turn)
+  }
+}

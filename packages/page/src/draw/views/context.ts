@@ -1,0 +1,74 @@
+/** What fills the window, over the turns and now, with the thresholds. */
+
+import type { Thresholds } from "@strata/core"
+import { findModel } from "@strata/core"
+import { grouped } from "@strata/core/internal/base/grouped"
+import { counted, percent, short } from "@strata/core/internal/base/numbers"
+import { DEFAULT_SETTINGS } from "@strata/core/internal/settings/settings"
+import { thresholdsFor } from "@strata/core/internal/tokens/thresholds"
+import { ledgerReport } from "@strata/core/internal/views/reports/ledger-report"
+import { CLASSES } from "@strata/replay"
+import type { FollowedConversation } from "../../live/followed-conversation.ts"
+import type { Point } from "../content.ts"
+import { CLASS_WORDS, classLegend, contextChart, lossLegend, MARK_SHAPES } from "../context-chart.ts"
+import { courseOf } from "../live-course.ts"
+import { html, type Markup } from "../markup.ts"
+import { turnsIn } from "../scale.ts"
+import { moneyWords, withoutStrata } from "./money.ts"
+import { cards, empty, tableOf } from "./shell.ts"
+
+const HEIGHT = 320 // pixels
+const POINTS = 500
+const SLICES = 160
+
+export function contextView(conversation: FollowedConversation): Markup {
+  const course = courseOf(conversation)
+  const last = course.points.at(-1)
+  if (!last) return empty("No answer yet.", "The picture begins with the first answer of the model.")
+  const thresholds = thresholdsOf(conversation)
+  const report = ledgerReport(conversation.fold.views)
+  const most = Math.max(...course.points.map(({ context }) => context), 1)
+  const levels = levelsOf(thresholds).filter(({ value }) => value <= most * 1.6)
+  const top = Math.max(most, ...levels.map(({ value }) => value))
+  const compactions = course.boundaries.length
+  return html`${MARK_SHAPES}<h1 class="quiet">Context</h1>
+${cards([
+  {
+    title: "in the window",
+    value: `${short(last.context)}`,
+    about: `${percent(last.context, thresholds.limit)} of ${short(thresholds.limit)} tokens`,
+  },
+  { title: "spent", value: moneyWords(report), about: withoutStrata(report) },
+  { title: "read from cache", value: percent(report.cacheHitRatio, 1), about: "of all input" },
+  { title: "compacted", value: grouped(compactions), about: `in ${counted(course.points.length, "turn")}` },
+])}
+<figure><figcaption>Context over turns, by class (tokens)</figcaption>
+${classLegend([course])}${lossLegend([course])}
+<div class="single" data-chart>${contextChart({ course, height: HEIGHT, turns: turnsIn(course.points), most: top, points: POINTS, slices: SLICES, levels })}</div>
+<p class="readout soft" data-readout role="status">Point at a turn, or use the arrow keys, to see its parts.</p></figure>
+${nowTable(last)}`
+}
+
+export function thresholdsOf({ about: { model = "unknown" } }: FollowedConversation): Thresholds {
+  return thresholdsFor({ name: model, values: DEFAULT_SETTINGS, betas: [] }, findModel(model))
+}
+
+/** Where something happens. */
+function levelsOf({ autoCompact, limit }: Thresholds): readonly { readonly value: number; readonly words: string }[] {
+  return [
+    ...(autoCompact === undefined ? [] : [{ value: autoCompact, words: "compacts here" }]),
+    { value: limit, words: "the window's limit" },
+  ]
+}
+
+const nowTable = ({ classes, context }: Point): Markup | undefined =>
+  classes &&
+  tableOf(
+    CLASSES.filter((name) => classes[name] >= 1).toSorted((a, b) => classes[b] - classes[a]),
+    [
+      { title: "in the window now", cell: (name) => CLASS_WORDS[name], isText: true },
+      { title: "tokens", cell: (name) => grouped(Math.round(classes[name])) },
+      { title: "share", cell: (name) => percent(classes[name], context) },
+    ],
+    { caption: "What fills the window now", total: ["all", grouped(context), "100%"] },
+  )

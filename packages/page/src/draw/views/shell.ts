@@ -1,0 +1,98 @@
+/** The frame of every live page: where you are, the other views, and the place that is drawn again when something changes. */
+import { html, type Markup } from "../markup.ts"
+
+export interface Shell {
+  readonly title: string
+  /** The path that all pages are under. */
+  readonly base: string
+  /** From the start page to this one. */
+  readonly trail: readonly { readonly words: string; readonly path: string }[]
+  readonly views?: readonly ViewLink[]
+  /** The address of its events, if the page follows something. */
+  readonly events?: string
+  readonly main: Markup
+  /** The view that fills the height of the window: the conversation itself. */
+  readonly isTall?: boolean
+}
+
+export interface ViewLink {
+  readonly words: string
+  readonly path: string
+  readonly isCurrent: boolean
+}
+
+export function shell({ title, base, trail, views = [], events, main, isTall = false }: Shell): Markup {
+  return html`<!doctype html>
+<html lang="en" data-base="${base}"${events === undefined ? undefined : html` data-events="${events}"`}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Strata</title>
+<link rel="icon" href="${base}/icon.svg">
+<link rel="stylesheet" href="${base}/style.css">
+<script type="module" src="${base}/script/page.js"></script>
+</head>
+<body${isTall ? html` class="tall"` : undefined}>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top">
+<nav class="trail" aria-label="Where you are"><a class="mark" href="${base}/">Strata</a>${trail.map(
+    ({ words, path }) => html`<span aria-hidden="true">/</span><a href="${base}${path}">${words}</a>`,
+  )}</nav>
+${events === undefined ? undefined : html`<p class="live" role="status" data-live><span class="dot" aria-hidden="true"></span><span data-live-words>connecting</span></p>`}
+${
+  views.length === 0
+    ? undefined
+    : html`<nav class="views" aria-label="Views">${views.map(
+        ({ words, path, isCurrent }) =>
+          html`<a href="${base}${path}"${isCurrent ? html` aria-current="page"` : undefined}>${words}</a>`,
+      )}</nav>`
+}
+</header>
+<main id="main" tabindex="-1" data-main>${main}</main>
+<footer><p class="soft">This page is served by Strata on this machine. Nothing leaves it.</p></footer>
+<dialog class="ask" data-ask aria-labelledby="ask-title"><form method="dialog"><h2 id="ask-title"></h2><p data-ask-words></p><menu><button value="no">Cancel</button><button value="yes" class="go">Go on</button></menu></form></dialog>
+</body>
+</html>
+`
+}
+
+/** A figure that people look for first. */
+export interface Card {
+  readonly title: string
+  readonly value: string
+  readonly about?: string
+}
+
+export const cards = (all: readonly Card[]): Markup =>
+  html`<dl class="cards">${all.map(
+    ({ title, value, about }) =>
+      html`<div><dt>${title}</dt><dd><strong>${value}</strong>${about === undefined ? undefined : html`<span>${about}</span>`}</dd></div>`,
+  )}</dl>`
+
+/** What to do where there is nothing to see. */
+export const empty = (words: string, hint?: string): Markup =>
+  html`<div class="empty"><p>${words}</p>${hint === undefined ? undefined : html`<p class="soft">${hint}</p>`}</div>`
+
+export interface TableColumn<T> {
+  readonly title: string
+  readonly cell: (row: T) => Markup | string
+  /** Texts begin at the left and may wrap. Numbers line up at the right. */
+  readonly isText?: boolean
+}
+
+export function tableOf<T>(
+  rows: readonly T[],
+  columns: readonly TableColumn<T>[],
+  { caption, total }: { readonly caption: string; readonly total?: readonly (Markup | string)[] },
+): Markup {
+  const kind = (isText = false) => (isText ? html` class="long"` : undefined)
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${columns.map(
+    ({ title, isText }) => html`<th scope="col"${kind(isText)}>${title}</th>`,
+  )}</tr></thead><tbody>${rows.map(
+    (row) => html`<tr>${columns.map(({ cell, isText }) => html`<td${kind(isText)}>${cell(row)}</td>`)}</tr>`,
+  )}${
+    total === undefined
+      ? undefined
+      : html`<tr class="total">${columns.map(({ isText }, i) => html`<td${kind(isText)}>${total[i]}</td>`)}</tr>`
+  }</tbody></table></div>`
+}

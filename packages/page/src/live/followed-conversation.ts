@@ -1,0 +1,167 @@
+/**
+ * A conversation that is followed while it goes on, also when another process writes it. New lines of a journal are taken one by one, so a
+ * change costs what is new. Where the path leaves what was taken, after a rewind or an undo, everything is read again; other programs'
+ * transcripts are always read again.
+ */
+import { open, readFile } from "node:fs/promises"
+import { type Entry, isDecision, isMessage, readTranscripts, type Transcript } from "@strata/core"
+import { CourseFold } from "@strata/core/internal/inspect/recorded-course"
+import { readJournalBytes } from "@strata/core/internal/journal/read-bytes"
+import { Links } from "@strata/core/internal/views/path"
+import { TurnClasses } from "../draw/turn-classes.ts"
+import { type FileFollower, followFile } from "./followed-file.ts"
+import { type Row, rowOf } from "./rows.ts"
+
+const LINE_END = 0x0a
+const JOURNAL = "strata"
+/** After these, the path may be another one. */
+const CHANGES_PATH: ReadonlySet<string> = new Set(["rewound", "undone", "branched"])
+
+export class FollowedConversation {
+  readonly file: string
+  readonly #listeners = new Set<() => void>()
+  #state: State
+  #follower: FileFollower | undefined
+  #work: Promise<void> = Promise.resolve()
+
+  private constructor(file: string, state: State) {
+    this.file = file
+    this.#state = state
+  }
+
+  static async open(file: string): Promise<FollowedConversation> {
+    return new FollowedConversation(file, await read(file))
+  }
+
+  get about(): Omit<Transcript, "entries" | "aside"> {
+    return this.#state.transcript
+  }
+
+  /** What is on the path, in order. */
+  get rows(): readonly Row[] {
+    return this.#state.rows
+  }
+
+  get fold(): CourseFold {
+    return this.#state.fold
+  }
+
+  get classes(): TurnClasses {
+    return this.#state.classes
+  }
+
+  /** Everything that was read so far, also what left the path. */
+  get entries(): readonly Entry[] {
+    return this.#state.entries
+  }
+
+  find(uuid: string): Entry | undefined {
+    return this.#state.byUuid.get(uuid)
+  }
+
+  /** Follows the file as long as someone listens. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    this.#follower ??= followFile(this.file, () => void this.update().catch(() => undefined))
+    return () => {
+      this.#listeners.delete(listener)
+      if (this.#listeners.size > 0) return
+      this.#follower?.close()
+      this.#follower = undefined
+    }
+  }
+
+  /** Takes what the file has by now. */
+  update(): Promise<void> {
+    this.#work = this.#work.then(
+      () => this.#takeNew(),
+      () => this.#takeNew(),
+    )
+    return this.#work
+  }
+
+  async #takeNew(): Promise<void> {
+    const before = this.#state
+    const grown = before.isJournal ? await appended(this.file, before.offset) : undefined
+    const isTaken = grown !== undefined && takeAll(before, readJournalBytes(grown).entries)
+    if (isTaken) before.offset += grown.length
+    else this.#state = await read(this.file)
+    for (const listener of this.#listeners) listener()
+  }
+
+  close(): void {
+    this.#listeners.clear()
+    this.#follower?.close()
+    this.#follower = undefined
+  }
+}
+
+interface State {
+  readonly transcript: Transcript
+  readonly isJournal: boolean
+  readonly links: Links
+  readonly fold: CourseFold
+  readonly classes: TurnClasses
+  readonly rows: Row[]
+  readonly entries: Entry[]
+  readonly byUuid: Map<string, Entry>
+  /** The byte after the last whole line. */
+  offset: number
+}
+
+async function read(file: string): Promise<State> {
+  const bytes = await readFile(file)
+  const transcript = (await readTranscripts(file))[0]!
+  const classes = new TurnClasses()
+  const state: State = {
+    transcript,
+    isJournal: transcript.format === JOURNAL,
+    links: new Links(),
+    fold: new CourseFold({ model: transcript.model ?? "unknown", onTurn: (view) => classes.note(view) }),
+    classes,
+    rows: [],
+    entries: [],
+    byUuid: new Map(),
+    offset: bytes.lastIndexOf(LINE_END) + 1,
+  }
+  for (const entry of transcript.aside) take(state, entry, "off-path")
+  for (const entry of transcript.entries) take(state, entry, "on-path")
+  return state
+}
+
+/** Whether all of them follow what was taken before. */
+function takeAll(state: State, entries: readonly Entry[]): boolean {
+  for (const entry of entries) {
+    if (state.byUuid.has(entry.uuid)) continue
+    if (isDecision(entry) ? CHANGES_PATH.has(entry.subtype) : !follows(entry, state.links)) return false
+    take(state, entry, isMessage(entry) && entry.isSidechain ? "off-path" : "on-path")
+  }
+  return true
+}
+
+function follows(entry: Entry, links: Links): boolean {
+  if (!isMessage(entry) || entry.isSidechain) return true
+  const parent = (entry.type === "system" ? entry.logicalParentUuid : undefined) ?? entry.parentUuid
+  return parent === null ? links.head === undefined : parent === links.head
+}
+
+function take(state: State, entry: Entry, place: "on-path" | "off-path"): void {
+  const { links, fold, classes, rows, entries, byUuid } = state
+  links.add(entry)
+  fold.take(entry, place)
+  if (place === "on-path") classes.take(entry)
+  entries.push(entry)
+  byUuid.set(entry.uuid, entry)
+  if (place === "off-path") return
+  const row = rowOf(entry, rows.length)
+  if (row) rows.push(row)
+}
+
+/** What was written since, up to the last whole line. `undefined`: the file is shorter now, so it is another one. */
+async function appended(file: string, offset: number): Promise<Buffer | undefined> {
+  await using handle = await open(file)
+  const { size } = await handle.stat()
+  if (size < offset) return undefined
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - offset), 0, size - offset, offset)
+  return buffer.subarray(0, buffer.subarray(0, bytesRead).lastIndexOf(LINE_END) + 1)
+}

@@ -1,0 +1,43 @@
+/** The conversation as rows to scroll through: every message and every decision on its path, in order. */
+import { type Block, contentOf, type DecisionEntry, type Entry, handleOf, isDecision, type Message } from "@strata/core"
+import { renderAttachment } from "@strata/core/internal/messages/attachments"
+import { isBoundary } from "@strata/core/internal/messages/messages"
+import { plainText } from "@strata/core/internal/recall/block-texts"
+
+export type Row =
+  | { readonly kind: "message"; readonly at: number; readonly handle: string; readonly message: Message }
+  | { readonly kind: "boundary"; readonly at: number; readonly handle: string; readonly message: Message }
+  | { readonly kind: "decision"; readonly at: number; readonly handle: string; readonly decision: DecisionEntry }
+
+/** Decisions that a reader cares about. The others are bookkeeping. */
+const SHOWN: ReadonlySet<string> = new Set([
+  "tool-result-persisted",
+  "tool-results-cleared",
+  "folded",
+  "snipped",
+  "compacted",
+  "compaction-failed",
+  "thinking-dropped",
+  "cache-lifetime",
+  "undone",
+  "rewound",
+])
+
+export function rowOf(entry: Entry, at: number): Row | undefined {
+  const handle = handleOf(entry.uuid)
+  if (isDecision(entry)) return SHOWN.has(entry.subtype) ? { kind: "decision", at, handle, decision: entry } : undefined
+  if (entry.type === "progress") return undefined
+  if (isBoundary(entry)) return { kind: "boundary", at, handle, message: entry }
+  return { kind: "message", at, handle, message: entry }
+}
+
+/** The blocks of an entry, as they can be opened one by one. */
+export function blocksIn(entry: Entry): readonly Block[] {
+  if (isDecision(entry)) return []
+  if (entry.type === "attachment") return renderAttachment(entry.attachment)
+  if (entry.type === "user" || entry.type === "assistant") return contentOf(entry)
+  return entry.type === "system" && typeof entry.content === "string" ? [{ type: "text", text: entry.content }] : []
+}
+
+/** The whole text of a block, as it is in the journal. */
+export const textIn = (block: Block): string => plainText(block)

@@ -1,0 +1,11 @@
+/** How the layers read on every screen and page. */
+import type { LayerSaving } from "@strata/core"
+
+export const LAYER_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
+  "tool-results": "results put aside",
+  microcompact: "results cleared",
+  fold: "ranges folded or cut",
+  server: "cleared by the server",
+  compaction: "compaction",
+  notes: "notes",
+}
