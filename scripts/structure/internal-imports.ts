@@ -34,7 +34,7 @@ export const INTERNAL_USES: readonly InternalUse[] = [
       ...["messages/tool-references", "settings/agent-files", "settings/flag-names", "settings/flags"],
       ...["tokens/accounting", "tokens/estimate", "tokens/model-facts", "tokens/repeated-reads"],
       ...["tools/definition/definition", "tools/files/git-ignore", "tools/shell/command/facts"],
-      ...["tools/shell/sandbox/sandbox", "tools/shell/shell-environment", "tools/tool"],
+      ...["tools/shell/sandbox/sandbox", "tools/tool"],
     ],
     why: "panels about what a conversation does inside, and what a person may type",
   },
@@ -46,6 +46,8 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     ],
     why: "shows every setting and flag, with its default and its range",
   },
+  { where: "dashboard/", files: ["journal/file/layout"], why: "pages follow the file of a journal" },
+  { where: "open-browser.ts", files: ["tools/shell/shell-environment"], why: "a browser gets no secrets" },
   {
     where: "demo/",
     files: [

@@ -182,6 +182,25 @@ const POLICY_LIST = {
   ],
 } as const
 
+export const DASHBOARD = describe({
+  name: "dashboard",
+  about: "watch a conversation in the browser, while it goes on",
+  operands: { value: "CONVERSATION", least: 0, most: 1 },
+  more: [
+    `Shows this project's conversations as pages: the context over time, every compaction and what it kept, the cache, the money,
+the messages, sub-agents and memories. What happens in a running chat is on the page within a second.`,
+    `The server listens on this machine only, and the address has a secret. Nothing leaves the machine. Press Ctrl-C to end it.`,
+  ],
+  options: {
+    port: { kind: "number", value: "N", about: "listen on this port (default: a free one)", least: 1, most: 65_535 },
+    "no-open": { kind: "flag", about: "print the address and do not open a browser" },
+  },
+  examples: [
+    ["strata dashboard", "the conversations of this project"],
+    ["strata dashboard 3f2a", "the one whose id begins with 3f2a"],
+  ],
+})
+
 export const REPLAY = describe({
   name: "replay",
   about: "run a recorded conversation through a policy: cost, cache, losses",

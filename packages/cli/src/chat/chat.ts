@@ -11,12 +11,11 @@ import {
   type UndoRequest,
 } from "@strata/core"
 import { reasonOf } from "@strata/core/internal/base/errors"
-import { undoSentence } from "@strata/page"
+import { stemOf, undoSentence } from "@strata/page"
 import { counted } from "../display/numbers.ts"
 import { restoredSentence } from "../display/restored.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 import { openProjectBank } from "../memory/place.ts"
-import { stemOf } from "../memory/words.ts"
 import type { SessionAgent, SessionInput, Workspace } from "../session.ts"
 import { editText } from "../text-editor.ts"
 import { AgentWork } from "./agent-work.ts"

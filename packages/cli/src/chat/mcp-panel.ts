@@ -3,43 +3,18 @@
  * one, and `/mcp login NAME` signs in to one.
  */
 
-import { spawn } from "node:child_process"
 import { isDeferred, nameOf } from "@strata/core/internal/messages/tool-references"
 import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { toolDefinition } from "@strata/core/internal/tools/definition/definition"
-import { withoutSecrets } from "@strata/core/internal/tools/shell/shell-environment"
 import { escaped } from "../display/escaped.ts"
 import { listing } from "../display/long-list.ts"
 import { counted, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { firstLine, fitted, indented, padEnd, widthOf, wrapped } from "../display/text.ts"
+import { openInBrowser } from "../open-browser.ts"
 import type { SessionAgent } from "../session.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { PanelLook } from "./panels.ts"
-
-/** Opens an address in the person's browser. It is given as one argument, never through a shell, and the program gets no secrets. */
-const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
-  darwin: ["open"],
-  win32: ["rundll32", "url.dll,FileProtocolHandler"],
-}
-const OTHERS = ["xdg-open"] as const
-
-/** Whether a program for it could be started. */
-function openInBrowser(address: string): Promise<boolean> {
-  const [command, ...args] = OPENERS[process.platform] ?? OTHERS
-  return new Promise((resolve) => {
-    const child = spawn(command, [...args, address], {
-      stdio: "ignore",
-      detached: true,
-      env: withoutSecrets(process.env),
-    })
-    child.once("error", () => resolve(false))
-    child.once("spawn", () => {
-      child.unref()
-      resolve(true)
-    })
-  })
-}
 
 type Server = SessionAgent["servers"][number]
 

@@ -1,5 +1,6 @@
 /** `/memory`: what this project remembers, and what was offered in this conversation. */
 import { isCurrentMemory, type Memory } from "@strata/core"
+import { shortSource, stemOf } from "@strata/page"
 import { listing } from "../display/long-list.ts"
 import { ageOf, counted } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
@@ -8,7 +9,6 @@ import { printable } from "../display/visible.ts"
 import { type Offered, offeredLines } from "../memory/offered.ts"
 import { inOrder } from "../memory/page.ts"
 import { unconfirmedIn } from "../memory/review.ts"
-import { shortSource, stemOf } from "../memory/words.ts"
 
 const MOST_ROWS = 20 // the rest is for the command
 const MOST_OFFERS = 40 // lines

@@ -1,11 +1,11 @@
 /** The second conversation of the demo: it starts empty, in the same project, and knows what the first one learned. */
 import { type Agent, type Memory, type MemoryBank, memoriesOfferedIn, type OfferedMemory } from "@strata/core"
+import { sourceWords } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { ageOf, counted } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { firstLine, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import { sourceWords } from "../memory/words.ts"
 import { happeningLine } from "./picture.ts"
 import { type DemoScreen, plainScreen } from "./screen.ts"
 

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { type Memory, type MemoryBank, type MemoryChange, StrataError } from "@strata/core"
+import { authorWords, INDEX, minuteOf } from "@strata/page"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
@@ -11,7 +12,6 @@ import { printable } from "../display/visible.ts"
 import { editorOf, runEditor } from "../text-editor.ts"
 import { namedMemory } from "./named.ts"
 import { changeWords, diffLines } from "./page.ts"
-import { authorWords, INDEX, minuteOf } from "./words.ts"
 
 const DONE = 0
 const NOT_DONE = 1

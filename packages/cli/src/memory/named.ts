@@ -1,8 +1,8 @@
 /** Finds the memory that a person names: by its file, its name, or the start of one of them. */
 import type { Memory } from "@strata/core"
+import { stemOf } from "@strata/page"
 import { UsageError } from "../command.ts"
 import { nearestTo } from "../suggestion.ts"
-import { stemOf } from "./words.ts"
 
 export function namedMemory(memories: readonly Memory[], typed: string): Memory {
   const wanted = typed.toLowerCase()

@@ -1,8 +1,8 @@
 /** Which memories a conversation was offered, and why, read from its journal. Pure but for the reading. */
 import { contentOf, type Entry, isHuman, isMessage, memoriesOfferedIn, type OfferedMemory, textOf } from "@strata/core"
+import { stemOf } from "@strata/page"
 import { firstLine, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import { stemOf } from "./words.ts"
 
 const MESSAGE_COLUMNS = 60
 

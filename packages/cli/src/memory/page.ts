@@ -7,13 +7,13 @@ import {
   type MemoryChange,
   type MemoryClaim,
 } from "@strata/core"
+import { authorWords, editedWords, minuteOf, shortSource, sourceWords, stemOf } from "@strata/page"
 import { listing } from "../display/long-list.ts"
 import { ageOf, counted } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable, visible } from "../display/visible.ts"
-import { authorWords, editedWords, minuteOf, shortSource, sourceWords, stemOf } from "./words.ts"
 
 const WIDEST = 110
 

@@ -1,11 +1,11 @@
 /** `strata memory review` and `/memory review`: what the agent noted and you have not confirmed, one at a time. One key keeps it or drops it. */
 import { isCurrentMemory, isPersonsMemory, type Memory, type MemoryBank } from "@strata/core"
+import { sourceWords, stemOf } from "@strata/page"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable, visible } from "../display/visible.ts"
 import { inOrder } from "./page.ts"
-import { sourceWords, stemOf } from "./words.ts"
 
 export type Verdict = "confirm" | "drop" | "later"
 

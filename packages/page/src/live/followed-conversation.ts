@@ -9,7 +9,7 @@ import { CourseFold } from "@strata/core/internal/inspect/recorded-course"
 import { readJournalBytes } from "@strata/core/internal/journal/read-bytes"
 import { Links } from "@strata/core/internal/views/path"
 import { TurnClasses } from "../draw/turn-classes.ts"
-import { type FileFollower, followFile } from "./followed-file.ts"
+import { type FileFollower, followFile, markOf } from "./followed-file.ts"
 import { type Row, rowOf } from "./rows.ts"
 
 const LINE_END = 0x0a
@@ -23,14 +23,17 @@ export class FollowedConversation {
   #state: State
   #follower: FileFollower | undefined
   #work: Promise<void> = Promise.resolve()
+  #mark: string
 
-  private constructor(file: string, state: State) {
+  private constructor(file: string, { state, mark }: { readonly state: State; readonly mark: string }) {
     this.file = file
     this.#state = state
+    this.#mark = mark
   }
 
   static async open(file: string): Promise<FollowedConversation> {
-    return new FollowedConversation(file, await read(file))
+    const mark = markOf(file) // before reading: what is written meanwhile is a change
+    return new FollowedConversation(file, { state: await read(file), mark })
   }
 
   get about(): Omit<Transcript, "entries" | "aside"> {
@@ -82,6 +85,9 @@ export class FollowedConversation {
 
   async #takeNew(): Promise<void> {
     const before = this.#state
+    const mark = markOf(this.file)
+    if (mark === this.#mark) return
+    this.#mark = mark
     const grown = before.isJournal ? await appended(this.file, before.offset) : undefined
     const isTaken = grown !== undefined && takeAll(before, readJournalBytes(grown).entries)
     if (isTaken) before.offset += grown.length

@@ -44,7 +44,8 @@ export function followFile(path: string, onChange: () => void): FileFollower {
   }
 }
 
-function markOf(path: string): string {
+/** Changes with every change of the file. */
+export function markOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false })
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ""
 }

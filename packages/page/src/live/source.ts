@@ -2,7 +2,7 @@
  * What the pages ask for. The program knows the places and the person's settings; a page reads only what it is given. Ids come from
  * `conversations` or from `look`, so no address of a page ever becomes a path.
  */
-import type { CompactionPlan, KeptAgents, ProjectBank, RecallAnswer, UndoReport } from "@strata/core"
+import type { CompactionPlan, CompactionRefusal, KeptAgents, ProjectBank, RecallAnswer, UndoReport } from "@strata/core"
 
 export interface PageSource {
   /** What the conversations are of: a project, or this machine. */
@@ -34,10 +34,10 @@ export interface NamedConversation {
 }
 
 export interface OwnConversation {
-  readonly agents: KeptAgents
+  agents(): Promise<KeptAgents>
   /** Takes back the newest decision that can be, or says what would happen. */
   undo(request: { readonly compaction?: string; readonly dryRun: boolean }): Promise<UndoReport>
   /** What a compaction would do now. Nothing is changed and no model is asked. */
-  planCompaction(): Promise<CompactionPlan | { readonly refused: string }>
+  planCompaction(): Promise<CompactionPlan | CompactionRefusal>
   recall(words: string): Promise<RecallAnswer>
 }

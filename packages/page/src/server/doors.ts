@@ -52,7 +52,8 @@ export function doors({ port, random = randomBytes }: DoorOptions): Doors {
     const given = context.req.query("key")
     if (given !== undefined && context.req.method === "GET" && isEqual(given, secret)) {
       setCookie(context, COOKIE, secret, { path: base, httpOnly: true, sameSite: "Strict" })
-      return context.redirect(`${base}/`, 303)
+      const to = context.req.query("to")
+      return context.redirect(to === undefined ? `${base}/` : `${base}/c/${encodeURIComponent(to)}`, 303)
     }
     if (!isEqual(getCookie(context, COOKIE) ?? "", secret))
       return context.text("Open the address that the terminal shows: it has the key of this page.", 403)

@@ -1,0 +1,62 @@
+/** The conversations and memories of a project, as the pages ask for them. */
+import { realpath } from "node:fs/promises"
+import {
+  agentsOf,
+  type KeptConversation,
+  localPerson,
+  openConversation,
+  openMemoryBank,
+  openPast,
+  strataDirectory,
+  type WhereKept,
+} from "@strata/core"
+import { journalPaths } from "@strata/core/internal/journal/file/layout"
+import type { NamedConversation, OwnConversation, PageSource } from "@strata/page/server"
+import type { Call } from "../command.ts"
+import { conversationsIn } from "../kept-conversation.ts"
+import { modelFrom } from "../session-options.ts"
+
+const UNTITLED = "no title yet"
+
+export async function projectSource({ cwd, env }: Pick<Call, "cwd" | "env">): Promise<PageSource> {
+  const place = { cwd: await realpath(cwd), env }
+  const listed = () => conversationsIn({ ...place, alsoUnowned: true })
+  return {
+    name: "Conversations of this project",
+    conversations: async () =>
+      (await listed()).map(({ id, title = UNTITLED, updated, model }) => ({
+        ...{ id, title, touched: updated },
+        ...(model === undefined ? {} : { model }),
+      })),
+    async find(id): Promise<NamedConversation | undefined> {
+      const found = (await listed()).find((each) => each.id === id)
+      if (!found) return undefined
+      const { title = UNTITLED, address } = found
+      const file = journalPaths(strataDirectory(env), address).journal
+      return { id, title, file, own: ownConversation(found, place) }
+    },
+    memories: () => openMemoryBank({ ...place, owner: localPerson }),
+  }
+}
+
+function ownConversation(conversation: KeptConversation, place: Pick<Call, "cwd" | "env">): OwnConversation {
+  const { id, model, isOwned } = conversation
+  const where: WhereKept = isOwned ? { ...place, owner: localPerson } : place
+  const open = (options: { readonly layers?: [] }) =>
+    openConversation({ model: model ?? modelFrom(undefined, place.env), id, mustExist: true, ...place, ...options })
+  return {
+    agents: () => agentsOf(conversation, where),
+    async undo(request) {
+      await using chat = await open({ layers: [] })
+      return chat.undo(request)
+    },
+    async planCompaction() {
+      await using chat = await open({})
+      return chat.planCompaction()
+    },
+    async recall(words) {
+      await using past = await openPast(conversation, where)
+      return past.recall({ search: words })
+    },
+  }
+}

@@ -1,0 +1,27 @@
+/** Opens an address in the person's browser. */
+import { spawn } from "node:child_process"
+import { withoutSecrets } from "@strata/core/internal/tools/shell/shell-environment"
+
+/** The address is given as one argument, never through a shell, and the program gets no secrets. */
+const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+}
+const OTHERS = ["xdg-open"] as const
+
+/** Whether a program for it could be started. */
+export function openInBrowser(address: string): Promise<boolean> {
+  const [command, ...args] = OPENERS[process.platform] ?? OTHERS
+  return new Promise((resolve) => {
+    const child = spawn(command, [...args, address], {
+      stdio: "ignore",
+      detached: true,
+      env: withoutSecrets(process.env),
+    })
+    child.once("error", () => resolve(false))
+    child.once("spawn", () => {
+      child.unref()
+      resolve(true)
+    })
+  })
+}

@@ -1,0 +1,37 @@
+/** Shows pages in the person's browser until Ctrl-C. */
+import { once } from "node:events"
+import type { PageSource } from "@strata/page/server"
+import { type Call, UsageError } from "./command.ts"
+import { openInBrowser } from "./open-browser.ts"
+
+export interface ShownPages extends Pick<Call, "terminal" | "env"> {
+  readonly source: PageSource
+  /** The conversation to begin with. */
+  readonly id?: string | undefined
+  readonly port?: number | undefined
+  /** Only prints the address. */
+  readonly isQuiet: boolean
+}
+
+export async function showPages({ source, terminal, env, id, port, isQuiet }: ShownPages): Promise<number> {
+  const { startPage } = await import("@strata/page/server")
+  const page = await startPage({ source, ...(port === undefined ? {} : { port }) }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error
+    throw new UsageError(`Port ${port} is in use. Leave out --port for a free one.`)
+  })
+  const address = id === undefined ? page.address : page.addressOf(id)
+  const isOpen = !isQuiet && hasScreen(env) && (await openInBrowser(address))
+  terminal.print(`${isOpen ? "The page is open in your browser. Its address:" : "Open this address in a browser:"}
+
+  ${address}
+
+It works on this machine only, and only with this key. Nothing leaves the machine. Ctrl-C ends it.
+`)
+  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM"), once(process, "SIGHUP")])
+  await page.close()
+  return 0
+}
+
+/** On Linux, a session without a display has no browser to open. */
+const hasScreen = (env: Call["env"]): boolean =>
+  process.platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY)

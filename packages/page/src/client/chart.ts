@@ -1,0 +1,28 @@
+/** Pointing at a turn of a chart says its parts below it. Arrow keys do the same. */
+
+export function listenToCharts(): void {
+  document.addEventListener("pointermove", ({ target }) => {
+    if (target instanceof SVGRectElement && target.classList.contains("slice")) say(target)
+  })
+  document.addEventListener("keydown", (event) => {
+    const chart = document.activeElement?.closest?.("[data-chart]")
+    if (!chart || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return
+    const slices = [...chart.querySelectorAll<SVGRectElement>("rect.slice")]
+    const now = slices.findIndex((slice) => slice.classList.contains("chosen"))
+    const step = event.key === "ArrowRight" ? 1 : -1
+    const next = now < 0 ? (step > 0 ? 0 : slices.length - 1) : Math.min(slices.length - 1, Math.max(0, now + step))
+    event.preventDefault()
+    const slice = slices[next]
+    if (slice) say(slice)
+  })
+}
+
+function say(slice: SVGRectElement): void {
+  if (slice.classList.contains("chosen")) return
+  const figure = slice.closest("figure")
+  const place = figure?.querySelector("[data-readout]")
+  if (!figure || !place) return
+  figure.querySelector("rect.chosen")?.classList.remove("chosen")
+  slice.classList.add("chosen")
+  place.textContent = slice.querySelector("title")?.textContent ?? ""
+}

@@ -1,0 +1,68 @@
+/** Keeps a page fresh: when the conversation changes, its main part is drawn again by the server and put in place. */
+
+interface State {
+  readonly rows: number
+}
+
+const BETWEEN_MS = 400 // two drawings
+const words = (text: string): void => {
+  const place = document.querySelector("[data-live-words]")
+  if (place && place.textContent !== text) place.textContent = text
+}
+
+export function followEvents(onState: (state: State) => void): void {
+  const address = document.documentElement.dataset.events
+  if (address === undefined) return
+  const events = new EventSource(address)
+  const live = document.querySelector("[data-live]")
+  let last: string | undefined
+  let waits = false
+  events.onopen = () => {
+    live?.classList.add("on")
+    words("live")
+  }
+  events.onerror = () => {
+    live?.classList.remove("on")
+    words("not connected; trying again")
+  }
+  events.onmessage = ({ data }: MessageEvent<string>) => {
+    onState(JSON.parse(data) as State)
+    const isFirst = last === undefined
+    last = data
+    if (isFirst || waits || document.querySelector("[data-rows]")) return
+    waits = true
+    setTimeout(() => {
+      waits = false
+      void redraw()
+    }, BETWEEN_MS)
+  }
+}
+
+/** Draws the main part again. What is open stays open, and the focus stays where it is. */
+export async function redraw(): Promise<void> {
+  const main = document.querySelector<HTMLElement>("[data-main]")
+  if (!main) return
+  const answer = await fetch(location.pathname + location.search, { headers: { "x-part": "main" } }).catch(
+    () => undefined,
+  )
+  if (!answer?.ok) return
+  const open = [...main.querySelectorAll<HTMLDetailsElement>("details[id][open]")].map(({ id }) => id)
+  const said = [...main.querySelectorAll<HTMLElement>("[aria-live][id]")].filter((place) => place.childElementCount > 0)
+  const focused = document.activeElement
+  const focusKey = focused instanceof HTMLElement && main.contains(focused) ? keyOf(focused) : undefined
+  main.replaceChildren(fragment(await answer.text()))
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "")
+  for (const place of said) document.getElementById(place.id)?.replaceChildren(...place.childNodes)
+  if (focusKey !== undefined) document.querySelector<HTMLElement>(focusKey)?.focus({ preventScroll: true })
+}
+
+function keyOf(element: HTMLElement): string | undefined {
+  if (element.id !== "") return `#${CSS.escape(element.id)}`
+  const { post } = element.dataset
+  return post === undefined ? undefined : `[data-post="${CSS.escape(post)}"]`
+}
+
+/** HTML that our server drew. The policy of the page lets no script in it run. */
+export function fragment(text: string): DocumentFragment {
+  return document.createRange().createContextualFragment(text)
+}

@@ -1,0 +1,10 @@
+/** The script of every page. Pages work without it; it keeps them fresh, opens what is folded, and asks before something is changed. */
+import { listenForActions } from "./actions.ts"
+import { listenToCharts } from "./chart.ts"
+import { followEvents } from "./live.ts"
+import { scrollRows } from "./rows.ts"
+
+listenForActions()
+listenToCharts()
+const rows = scrollRows()
+followEvents((state) => rows?.grown(state.rows))

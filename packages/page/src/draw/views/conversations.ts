@@ -1,0 +1,34 @@
+/** The conversations that can be opened, newest first. */
+import { timeAgo } from "@strata/core/internal/base/numbers"
+import type { ListedConversation } from "../../live/source.ts"
+import { html, type Markup } from "../markup.ts"
+import { empty, tableOf } from "./shell.ts"
+
+export interface ConversationsShown {
+  readonly base: string
+  readonly name: string
+  readonly conversations: readonly ListedConversation[]
+  readonly hasMemories: boolean
+  readonly now: Date
+}
+
+export function conversationsView({ base, name, conversations, hasMemories, now }: ConversationsShown): Markup {
+  return html`<h1>${name}</h1>${hasMemories ? html`<p><a href="${base}/memories">Memories of this project</a></p>` : undefined}
+${
+  conversations.length === 0
+    ? empty("No conversation yet.", "Begin one with: strata chat. It appears here as soon as you say something.")
+    : tableOf(
+        conversations,
+        [
+          {
+            title: "conversation",
+            cell: ({ id, title }) => html`<a href="${base}/c/${id}">${title}</a>`,
+            isText: true,
+          },
+          { title: "last used", cell: ({ touched }) => timeAgo(new Date(touched), now), isText: true },
+          { title: "model", cell: ({ model = "" }) => model, isText: true },
+        ],
+        { caption: "Conversations, newest first" },
+      )
+}`
+}

@@ -1,0 +1,9 @@
+/** How the server answers: with a page, or a part of one. */
+import type { Context } from "hono"
+import { html, type Markup } from "../draw/markup.ts"
+
+export const sent = (context: Context, page: Markup, status: 200 | 404 | 500 = 200): Response =>
+  context.html(page.toString(), status)
+
+/** The answer to something that a person asked for, as a sentence in the page. */
+export const said = (context: Context, words: string): Response => context.html(html`<p>${words}</p>`.toString())

@@ -1,0 +1,223 @@
+/** The pages of one conversation: its views, slices of its rows, single blocks, search, live events, and what a person may do. */
+import { ConversationLockedError, handleOf, StrataError } from "@strata/core"
+import { counted } from "@strata/core/internal/base/numbers"
+import { visible } from "@strata/core/internal/base/visible"
+import type { Context, Hono } from "hono"
+import { streamSSE } from "hono/streaming"
+import { html, type Markup } from "../draw/markup.ts"
+import { agentsView } from "../draw/views/agents.ts"
+import { cacheView } from "../draw/views/cache.ts"
+import { compactionsView, planMarkup } from "../draw/views/compactions.ts"
+import { contextView } from "../draw/views/context.ts"
+import { messagesView } from "../draw/views/messages.ts"
+import { moneyView } from "../draw/views/money.ts"
+import { foundMarkup, rowsMarkup } from "../draw/views/rows.ts"
+import { empty, shell, type ViewLink } from "../draw/views/shell.ts"
+import { findIn } from "../live/find.ts"
+import type { FollowedConversation } from "../live/followed-conversation.ts"
+import { blocksIn, textIn } from "../live/rows.ts"
+import type { NamedConversation } from "../live/source.ts"
+import { planRows } from "../words/compaction-plan.ts"
+import { undoSentence } from "../words/undo.ts"
+import { said, sent } from "./answers.ts"
+
+/** Conversations that pages show now. */
+export interface Conversations {
+  open(id: string): Promise<{ readonly named: NamedConversation; readonly followed: FollowedConversation } | undefined>
+}
+
+const VIEWS = ["context", "messages", "compactions", "cache", "money", "agents"] as const
+type View = (typeof VIEWS)[number]
+const VIEW_WORDS: Readonly<Record<View, string>> = {
+  context: "Context",
+  messages: "Conversation",
+  compactions: "Compactions",
+  cache: "Cache",
+  money: "Money",
+  agents: "Agents",
+}
+
+const MOST_ROWS = 100 // in one answer
+const PING_MS = 20_000
+
+export interface ConversationPages {
+  readonly base: string
+  readonly conversations: Conversations
+}
+
+export function addConversation(routes: Hono, { base, conversations }: ConversationPages): void {
+  const opened = async (context: Context) => conversations.open(context.req.param("id") ?? "")
+
+  routes.get("/c/:id", (context) =>
+    context.redirect(`${base}/c/${encodeURIComponent(context.req.param("id"))}/context`, 302),
+  )
+
+  routes.get("/c/:id/rows", async (context) => {
+    const found = await opened(context)
+    if (!found) return context.notFound()
+    const { named, followed } = found
+    const from = wholeNumber(context.req.query("from"))
+    const count = Math.min(MOST_ROWS, wholeNumber(context.req.query("count"), MOST_ROWS))
+    const rows = followed.rows.slice(from, from + count)
+    return sent(context, rowsMarkup(rows, { base, conversation: named.id }))
+  })
+
+  routes.get("/c/:id/place", async (context) => {
+    const found = await opened(context)
+    const handle = context.req.query("handle") ?? ""
+    const at = found?.followed.rows.findIndex((row) => row.handle === handle) ?? -1
+    return context.json({ at })
+  })
+
+  routes.get("/c/:id/block/:uuid/:at", async (context) => {
+    const found = await opened(context)
+    const entry = found?.followed.find(context.req.param("uuid"))
+    if (!entry) return context.notFound()
+    const at = context.req.param("at")
+    const blocks = blocksIn(entry)
+    const shown = at === "all" ? blocks : blocks.slice(wholeNumber(at), wholeNumber(at) + 1)
+    const text = shown.map(textIn).join("\n")
+    if (context.req.query("exact") === undefined) return context.text(visible(text))
+    return context.body(text, 200, {
+      "content-type": "application/octet-stream",
+      "content-disposition": `attachment; filename="${handleOf(entry.uuid).replace(/\W/g, "")}.txt"`,
+    })
+  })
+
+  routes.get("/c/:id/find", async (context) => {
+    const found = await opened(context)
+    const words = context.req.query("words")?.trim() ?? ""
+    if (!found || words === "") return sent(context, html``)
+    const hits = await findIn(found, words)
+    if (hits.length === 0) return said(context, "Nothing in this conversation has these words.")
+    return sent(context, html`<p>${counted(hits.length, "message")} found, best first.</p>${foundMarkup(hits)}`)
+  })
+
+  routes.get("/c/:id/events", async (context) => {
+    const found = await opened(context)
+    if (!found) return context.notFound()
+    const { followed } = found
+    return streamSSE(context, async (stream) => {
+      const tell = () => void stream.writeSSE({ data: JSON.stringify({ rows: followed.rows.length }) })
+      const stop = followed.onChange(tell)
+      stream.onAbort(stop)
+      await followed.update().catch(() => undefined)
+      tell()
+      while (!stream.aborted) {
+        await stream.sleep(PING_MS)
+        await stream.writeSSE({ event: "ping", data: "" })
+      }
+      stop()
+    })
+  })
+
+  routes.get("/c/:id/:view", async (context) => {
+    const found = await opened(context)
+    const view = VIEWS.find((name) => name === context.req.param("view"))
+    if (!found || view === undefined) return context.notFound()
+    const { named } = found
+    const main = await drawn(view, found, { base, at: wholeNumber(context.req.query("at")) })
+    if (context.req.header("x-part") === "main") return sent(context, main)
+    const path = `/c/${named.id}`
+    return sent(
+      context,
+      shell({
+        title: named.title,
+        base,
+        trail: [{ words: named.title, path }],
+        views: VIEWS.map(
+          (name): ViewLink => ({ words: VIEW_WORDS[name], path: `${path}/${name}`, isCurrent: name === view }),
+        ),
+        events: `${base}${path}/events`,
+        main,
+        isTall: view === "messages",
+      }),
+    )
+  })
+
+  routes.post("/c/:id/undo", async (context) => {
+    const own = (await opened(context))?.named.own
+    if (!own) return said(context, "Only conversations of Strata can be changed.")
+    const isDryRun = context.req.query("dry") === "1"
+    return answered(context, async () => undoSentence(await own.undo({ dryRun: isDryRun }), { isDryRun }))
+  })
+
+  routes.post("/c/:id/plan-compaction", async (context) => {
+    const own = (await opened(context))?.named.own
+    if (!own) return said(context, "Only conversations of Strata can be compacted.")
+    try {
+      const plan = await own.planCompaction()
+      if (plan.kind === "refused") return said(context, plan.message)
+      return sent(context, html`${planMarkup(planRows(plan))}<p class="soft">Nothing was changed.</p>`)
+    } catch (error) {
+      return said(context, reasonFor(error))
+    }
+  })
+
+  routes.post("/c/:id/agents/:agent/stop", async (context) => {
+    const own = (await opened(context))?.named.own
+    const agent = context.req.param("agent")
+    if (!own) return said(context, "Only agents of Strata can be stopped.")
+    return answered(context, async () => {
+      const agents = await own.agents()
+      if (!(await agents.list()).some(({ id }) => id === agent)) return "There is no such agent. Nothing was stopped."
+      const answer = await agents.stop(agent, { from: "page" })
+      return answer.accepted ? "It was asked to stop. What it did so far is kept." : answer.why
+    })
+  })
+}
+
+async function answered(context: Context, work: () => Promise<string>): Promise<Response> {
+  try {
+    return said(context, await work())
+  } catch (error) {
+    return said(context, reasonFor(error))
+  }
+}
+
+function reasonFor(error: unknown): string {
+  if (error instanceof ConversationLockedError)
+    return "A chat has this conversation open, so only that chat can change it: type the command there. Nothing was changed."
+  return error instanceof StrataError
+    ? error.message
+    : "That failed, because of a fault in Strata. Nothing was changed."
+}
+
+interface Drawn {
+  readonly base: string
+  /** The row to begin with. */
+  readonly at: number
+}
+
+async function drawn(
+  view: View,
+  { named, followed }: { readonly named: NamedConversation; readonly followed: FollowedConversation },
+  { base, at }: Drawn,
+): Promise<Markup> {
+  const place = { base, conversation: named.id }
+  switch (view) {
+    case "context":
+      return contextView(followed)
+    case "messages":
+      return messagesView(followed, { ...place, at })
+    case "compactions":
+      return compactionsView(followed, { ...place, isOwn: named.own !== undefined })
+    case "cache":
+      return cacheView(followed)
+    case "money":
+      return moneyView(followed)
+    case "agents": {
+      if (!named.own)
+        return empty(
+          "Agents are shown for conversations of Strata.",
+          "What other programs' agents cost is under Money.",
+        )
+      const kept = await named.own.agents()
+      const [agents, isOpen] = await Promise.all([kept.list(), kept.isOpen()])
+      return agentsView(agents, { ...place, isOpen })
+    }
+  }
+}
+
+const wholeNumber = (text: string | undefined, otherwise = 0): number =>
+  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : otherwise

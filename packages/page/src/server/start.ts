@@ -1,0 +1,97 @@
+/** Starts the server of the pages: on loopback, on a free port, with a secret of its own. */
+import { serve } from "@hono/node-server"
+import { FollowedConversation } from "../live/followed-conversation.ts"
+import type { NamedConversation, PageSource } from "../live/source.ts"
+import { pageApp } from "./app.ts"
+import type { Conversations } from "./conversation-routes.ts"
+import { doors } from "./doors.ts"
+
+export type { ListedConversation, NamedConversation, OwnConversation, PageSource } from "../live/source.ts"
+
+const LOOPBACK = "127.0.0.1"
+const MOST_OPEN = 6 // conversations in memory; each is as large as its journal
+
+export interface PageOptions {
+  readonly source: PageSource
+  /** Default: a free one. */
+  readonly port?: number
+  readonly now?: () => Date
+}
+
+export interface RunningPage {
+  /** Where a person begins: it has the secret, so it belongs only to them. */
+  readonly address: string
+  /** The same for one conversation. */
+  addressOf(id: string): string
+  close(): Promise<void>
+}
+
+export async function startPage({ source, port = 0, now = () => new Date() }: PageOptions): Promise<RunningPage> {
+  let listening = port
+  const opened = doors({ port: () => listening })
+  const conversations = new OpenConversations(source)
+  const app = pageApp({ source, doors: opened, conversations, now })
+  const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
+    const started = serve({ fetch: app.fetch, hostname: LOOPBACK, port }, (info) => {
+      listening = info.port
+      resolve(started)
+    })
+    started.on("error", reject)
+  })
+  const address = `http://${LOOPBACK}:${listening}${opened.entrance}`
+  return {
+    address,
+    addressOf: (id) => `${address}&to=${encodeURIComponent(id)}`,
+    close: () =>
+      new Promise((resolve) => {
+        conversations.close()
+        server.close(() => resolve())
+        if ("closeAllConnections" in server) server.closeAllConnections()
+      }),
+  }
+}
+
+/** Keeps the newest few, so that a page that asks again does not read again. */
+class OpenConversations implements Conversations {
+  readonly #source: PageSource
+  readonly #open = new Map<string, Promise<Opened | undefined>>()
+
+  constructor(source: PageSource) {
+    this.#source = source
+  }
+
+  async open(id: string): Promise<Opened | undefined> {
+    const known = this.#open.get(id)
+    this.#open.delete(id)
+    const opening = known ?? this.#read(id)
+    this.#open.set(id, opening)
+    for (const [other, old] of this.#open) {
+      if (this.#open.size <= MOST_OPEN) break
+      this.#open.delete(other)
+      void old.then((found) => found?.followed.close())
+    }
+    const found = await opening.catch((error: unknown) => {
+      this.#open.delete(id)
+      throw error
+    })
+    if (!found) this.#open.delete(id)
+    else if (known) await found.followed.update()
+    return found
+  }
+
+  async #read(id: string): Promise<Opened | undefined> {
+    const named = await this.#source.find(id)
+    return named && { named, followed: await FollowedConversation.open(named.file) }
+  }
+
+  close(): void {
+    for (const opening of this.#open.values())
+      void opening.then((found) => found?.followed.close()).catch(() => undefined)
+    this.#open.clear()
+  }
+}
+
+interface Opened {
+  readonly named: NamedConversation
+  readonly followed: FollowedConversation
+}
