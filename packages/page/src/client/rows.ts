@@ -49,7 +49,7 @@ class Rows {
     }
     if (new URLSearchParams(location.search).has("at") && place) place.scrollIntoView()
     else if (location.hash.length > 1) void this.goTo(location.hash.slice(1))
-    else this.#box.scrollTop = this.#box.scrollHeight
+    else this.#end()
     addEventListener("hashchange", () => void this.goTo(location.hash.slice(1)))
     for (const button of document.querySelectorAll<HTMLButtonElement>("[data-go]"))
       button.addEventListener("click", () => {

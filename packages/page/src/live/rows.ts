@@ -1,5 +1,17 @@
 /** The conversation as rows to scroll through: every message and every decision on its path, in order. */
-import { type Block, contentOf, type DecisionEntry, type Entry, handleOf, isDecision, type Message } from "@strata/core"
+import {
+  type Block,
+  contentOf,
+  type DecisionEntry,
+  type Entry,
+  handleOf,
+  isDecision,
+  isToolResult,
+  isToolUse,
+  type Message,
+  resultText,
+  type ToolUse,
+} from "@strata/core"
 import { renderAttachment } from "@strata/core/internal/messages/attachments"
 import { isBoundary } from "@strata/core/internal/messages/messages"
 import { plainText } from "@strata/core/internal/recall/block-texts"
@@ -39,5 +51,14 @@ export function blocksIn(entry: Entry): readonly Block[] {
   return entry.type === "system" && typeof entry.content === "string" ? [{ type: "text", text: entry.content }] : []
 }
 
-/** The whole text of a block, as it is in the journal. */
-export const textIn = (block: Block): string => plainText(block)
+/** The whole text of a block, as it is in the journal. A call is its input as JSON. */
+export function textIn(block: Block): string {
+  if (isToolUse(block)) return JSON.stringify(block.input, undefined, 2)
+  return isToolResult(block) ? resultText(block) : plainText(block)
+}
+
+/** What a call is about, in one line: its first text. */
+export function callSummary({ input }: ToolUse): string {
+  const values = typeof input === "object" && input !== null ? Object.values(input) : []
+  return values.find((value) => typeof value === "string") ?? JSON.stringify(input) ?? ""
+}

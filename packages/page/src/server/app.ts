@@ -80,6 +80,7 @@ export function pageApp(app: App): Hono {
   })
   addConversation(routes, { base, conversations: app.conversations })
   const outer = new Hono()
+  outer.get(base, check, (context) => context.redirect(`${base}/`, 302))
   outer.route("/", routes)
   outer.use(check)
   outer.notFound((context) =>

@@ -115,8 +115,8 @@ export function addConversation(routes: Hono, { base, conversations }: Conversat
     const found = await opened(context)
     const view = VIEWS.find((name) => name === context.req.param("view"))
     if (!found || view === undefined) return context.notFound()
-    const { named } = found
-    const main = await drawn(view, found, { base, at: wholeNumber(context.req.query("at")) })
+    const { named, followed } = found
+    const main = await drawn(view, found, { base, at: wholeNumber(context.req.query("at"), followed.rows.length) })
     if (context.req.header("x-part") === "main") return sent(context, main)
     const path = `/c/${named.id}`
     return sent(

@@ -9,6 +9,7 @@ import { thresholdsFor } from "@strata/core/internal/tokens/thresholds"
 import { ledgerReport } from "@strata/core/internal/views/reports/ledger-report"
 import { CLASSES } from "@strata/replay"
 import type { FollowedConversation } from "../../live/followed-conversation.ts"
+import type { Row } from "../../live/rows.ts"
 import type { Point } from "../content.ts"
 import { CLASS_WORDS, classLegend, contextChart, lossLegend, MARK_SHAPES } from "../context-chart.ts"
 import { courseOf } from "../live-course.ts"
@@ -25,10 +26,10 @@ export function contextView(conversation: FollowedConversation): Markup {
   const course = courseOf(conversation)
   const last = course.points.at(-1)
   if (!last) return empty("No answer yet.", "The picture begins with the first answer of the model.")
-  const thresholds = thresholdsOf(conversation)
+  const limits = limitsOf(conversation)
   const report = ledgerReport(conversation.fold.views)
   const most = Math.max(...course.points.map(({ context }) => context), 1)
-  const levels = levelsOf(thresholds).filter(({ value }) => value <= most * 1.6)
+  const levels = limits.levels.filter(({ value }) => value <= most * 1.6)
   const top = Math.max(most, ...levels.map(({ value }) => value))
   const compactions = course.boundaries.length
   return html`${MARK_SHAPES}<h1 class="quiet">Context</h1>
@@ -36,7 +37,7 @@ ${cards([
   {
     title: "in the window",
     value: `${short(last.context)}`,
-    about: `${percent(last.context, thresholds.limit)} of ${short(thresholds.limit)} tokens`,
+    about: `${percent(last.context, limits.most)} of ${limits.words}, ${short(limits.most)}`,
   },
   { title: "spent", value: moneyWords(report), about: withoutStrata(report) },
   { title: "read from cache", value: percent(report.cacheHitRatio, 1), about: "of all input" },
@@ -49,17 +50,28 @@ ${classLegend([course])}${lossLegend([course])}
 ${nowTable(last)}`
 }
 
-export function thresholdsOf({ about: { model = "unknown" } }: FollowedConversation): Thresholds {
-  return thresholdsFor({ name: model, values: DEFAULT_SETTINGS, betas: [] }, findModel(model))
+interface Limits {
+  /** The size that the window is compared with, and what happens there. */
+  readonly most: number
+  readonly words: string
+  readonly levels: readonly { readonly value: number; readonly words: string }[]
 }
 
-/** Where something happens. */
-function levelsOf({ autoCompact, limit }: Thresholds): readonly { readonly value: number; readonly words: string }[] {
-  return [
+/** By the newest compaction, which says what was in force; otherwise the model's own. */
+function limitsOf({ about: { model = "unknown" }, rows }: FollowedConversation): Limits {
+  const threshold = rows.map(thresholdIn).findLast((each) => each !== undefined)
+  if (threshold !== undefined)
+    return { most: threshold, words: "where it compacts", levels: [{ value: threshold, words: "compacts here" }] }
+  const { autoCompact, limit } = thresholdsFor({ name: model, values: DEFAULT_SETTINGS, betas: [] }, findModel(model))
+  const levels = [
     ...(autoCompact === undefined ? [] : [{ value: autoCompact, words: "compacts here" }]),
     { value: limit, words: "the window's limit" },
   ]
+  return { most: limit, words: "the window", levels }
 }
+
+const thresholdIn = (row: Row): number | undefined =>
+  row.kind === "decision" && row.decision.subtype === "compacted" ? row.decision.threshold : undefined
 
 const nowTable = ({ classes, context }: Point): Markup | undefined =>
   classes &&

@@ -11,11 +11,10 @@ import {
   isToolUse,
   type Message,
   resultState,
-  resultText,
 } from "@strata/core"
 import { counted, short } from "@strata/core/internal/base/numbers"
 import { isThinking } from "@strata/core/internal/messages/blocks"
-import { blocksIn, type Row, textIn } from "../../live/rows.ts"
+import { blocksIn, callSummary, type Row, textIn } from "../../live/rows.ts"
 import { attachmentName } from "../../words/attachments.ts"
 import { compactedSentence } from "../../words/compaction.ts"
 import { decisionWords } from "../../words/decisions.ts"
@@ -66,21 +65,17 @@ function speakerOf(message: Message): { readonly words: string; readonly kind: s
 
 /** `key` names the block: the entry and its place in it. */
 function blockMarkup(block: Block, key: string): Markup {
-  if (isToolUse(block)) {
-    const text = textIn(block)
-    return folded({ key, kind: "call", title: block.name, start: text, size: text.length })
-  }
-  if (isToolResult(block)) {
-    const text = resultText(block)
-    const state = resultState(block)
-    return folded({ key, kind: "result", title: state === "ok" ? "result" : state, start: text, size: text.length })
-  }
-  if (isThinking(block)) {
-    const text = textIn(block)
-    if (text === "") return html`<p class="soft">thinking, not readable</p>`
-    return folded({ key, kind: "thinking", title: "thinking", start: text, size: text.length })
-  }
   const text = textIn(block)
+  const size = text.length
+  if (isToolUse(block)) return folded({ key, kind: "call", title: block.name, start: callSummary(block), size })
+  if (isToolResult(block)) {
+    const state = resultState(block)
+    return folded({ key, kind: "result", title: state === "ok" ? "result" : state, start: text, size })
+  }
+  if (isThinking(block))
+    return text === ""
+      ? html`<p class="soft">thinking, not readable</p>`
+      : folded({ key, kind: "thinking", title: "thinking", start: text, size })
   if (!isText(block)) return html`<p class="soft">${text.slice(0, SUMMARY_CHARACTERS)}</p>`
   if (text.trim() === "") return html``
   const start = beginning(text)
