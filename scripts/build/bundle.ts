@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { type BuildOptions, build, type Plugin } from "esbuild"
 import { withInlinedPrompts } from "./inline-prompts.ts"
+import { withInlinedScripts } from "./inline-scripts.ts"
 import { licencesOf } from "./licences.ts"
 import { entriesOf, ROOT, type SourcePackage } from "./packages.ts"
 
@@ -81,7 +82,7 @@ function sourcesAfter(before: (path: string) => readonly string[]): Plugin {
     name: "own sources",
     setup({ onLoad }) {
       onLoad({ filter: OWN_SOURCE }, ({ path }) => {
-        const code = readFileSync(path, "utf8")
+        const code = withInlinedScripts(path, readFileSync(path, "utf8"))
         const inlined = withInlinedPrompts({ path, code }, (prompt) =>
           readFileSync(join(dirname(path), prompt), "utf8"),
         )

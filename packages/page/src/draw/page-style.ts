@@ -50,7 +50,7 @@ body.tall{height:100vh;min-height:0}body.tall main{flex:1 1 0;min-height:0;displ
 .rows{flex:1 1 0;min-height:0;overflow-y:auto;border-top:1px solid var(--rule);padding:8px 4px 24px}
 .slice-rows{contain:layout style}
 .row{padding:8px 12px 10px;border-left:3px solid transparent;margin:2px 0}
-.row h3{margin:0 0 2px;font-size:.8rem;font-weight:600;display:flex;gap:12px;align-items:baseline;color:var(--soft)}
+.row h2{margin:0 0 2px;font-size:.8rem;font-weight:600;display:flex;gap:12px;align-items:baseline;color:var(--soft)}
 .row time{font-weight:400;font-variant-numeric:tabular-nums}.row .address{margin-left:auto;font-weight:400;color:var(--soft);text-decoration:none;font-size:.78rem}
 .row .address:hover{text-decoration:underline}
 .row.person{border-color:var(--person);background:var(--raised);border-radius:0 8px 8px 0}.row.person .who{color:var(--person)}

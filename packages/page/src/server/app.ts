@@ -22,7 +22,7 @@ export interface App {
 export function pageApp(app: App): Hono {
   const { source, doors, now } = app
   const { base, check } = doors
-  const routes = new Hono().basePath(base)
+  const routes = new Hono({ strict: false }).basePath(base)
   routes.use(check)
   routes.get("/style.css", (context) => context.body(PAGE_STYLE, 200, { "content-type": "text/css; charset=utf-8" }))
   routes.get("/icon.svg", (context) => context.body(ICON, 200, { "content-type": "image/svg+xml" }))
@@ -79,8 +79,7 @@ export function pageApp(app: App): Hono {
     )
   })
   addConversation(routes, { base, conversations: app.conversations })
-  const outer = new Hono()
-  outer.get(base, check, (context) => context.redirect(`${base}/`, 302))
+  const outer = new Hono({ strict: false })
   outer.route("/", routes)
   outer.use(check)
   outer.notFound((context) =>

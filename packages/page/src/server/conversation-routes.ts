@@ -116,7 +116,8 @@ export function addConversation(routes: Hono, { base, conversations }: Conversat
     const view = VIEWS.find((name) => name === context.req.param("view"))
     if (!found || view === undefined) return context.notFound()
     const { named, followed } = found
-    const main = await drawn(view, found, { base, at: wholeNumber(context.req.query("at"), followed.rows.length) })
+    const shown = await drawn(view, found, { base, at: wholeNumber(context.req.query("at"), followed.rows.length) })
+    const main = html`<h1 class="quiet">${VIEW_WORDS[view]}</h1>${shown}`
     if (context.req.header("x-part") === "main") return sent(context, main)
     const path = `/c/${named.id}`
     return sent(

@@ -22,9 +22,9 @@ const STATUS_WORDS: Readonly<Record<AgentView["status"], string>> = {
 
 export function agentsView(agents: readonly AgentView[], place: AgentsPlace): Markup {
   if (agents.length === 0)
-    return html`<h1 class="quiet">Agents</h1>${empty("No sub-agents.", "The agent starts one with its Agent tool, when a task can be done on the side.")}`
+    return html`${empty("No sub-agents.", "The agent starts one with its Agent tool, when a task can be done on the side.")}`
   const running = agents.filter(({ status }) => status === "running").length
-  return html`<h1 class="quiet">Agents</h1><p>${counted(agents.length, "agent")}, ${running === 0 ? "none running" : `${grouped(running)} running`}.</p>
+  return html`<p>${counted(agents.length, "agent")}, ${running === 0 ? "none running" : `${grouped(running)} running`}.</p>
 <ul class="tree">${agents.map((agent) => agentMarkup(agent, place))}</ul>`
 }
 

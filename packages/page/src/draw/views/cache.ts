@@ -20,7 +20,7 @@ export function cacheView(conversation: FollowedConversation): Markup {
   const warm = byPurpose.find(({ purpose }) => purpose === "keep-warm")
   const paid = (one: { breaks: number; dollars: number; unpriced: number }) =>
     one.unpriced === one.breaks ? "unknown" : `${dollars(one.dollars)}${one.unpriced > 0 ? "+" : ""}`
-  return html`<h1 class="quiet">Cache</h1>
+  return html`
 ${cards([
   { title: "read from cache", value: short(tokens.cacheRead), about: `${percent(cacheHitRatio, 1)} of all input` },
   { title: "written to cache", value: short(tokens.cacheWrite), about: "tokens" },

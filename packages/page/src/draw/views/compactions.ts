@@ -57,8 +57,8 @@ export function compactionsView(conversation: FollowedConversation, place: Compa
     ? html`<p><button type="button" data-post="${place.base}/c/${place.conversation}/plan-compaction" data-into="plan">What would a compaction do now?</button></p><div id="plan" aria-live="polite"></div>`
     : undefined
   if (all.length === 0)
-    return html`<h1 class="quiet">Compactions</h1>${empty("Not compacted yet.", "A compaction happens when the window fills up, or when you ask for one with /compact.")}${plan}`
-  return html`<h1 class="quiet">Compactions</h1>${plan}${all
+    return html`${empty("Not compacted yet.", "A compaction happens when the window fills up, or when you ask for one with /compact.")}${plan}`
+  return html`${plan}${all
     .toReversed()
     .map((one, i) =>
       compaction(one, { ...place, conversation: place.conversation, isNewest: i === 0, number: all.length - i }),

@@ -1,6 +1,5 @@
 /** What fills the window, over the turns and now, with the thresholds. */
 
-import type { Thresholds } from "@strata/core"
 import { findModel } from "@strata/core"
 import { grouped } from "@strata/core/internal/base/grouped"
 import { counted, percent, short } from "@strata/core/internal/base/numbers"
@@ -32,7 +31,7 @@ export function contextView(conversation: FollowedConversation): Markup {
   const levels = limits.levels.filter(({ value }) => value <= most * 1.6)
   const top = Math.max(most, ...levels.map(({ value }) => value))
   const compactions = course.boundaries.length
-  return html`${MARK_SHAPES}<h1 class="quiet">Context</h1>
+  return html`${MARK_SHAPES}
 ${cards([
   {
     title: "in the window",
@@ -45,7 +44,7 @@ ${cards([
 ])}
 <figure><figcaption>Context over turns, by class (tokens)</figcaption>
 ${classLegend([course])}${lossLegend([course])}
-<div class="single" data-chart>${contextChart({ course, height: HEIGHT, turns: turnsIn(course.points), most: top, points: POINTS, slices: SLICES, levels })}</div>
+<div class="single" data-chart tabindex="0" role="group" aria-label="Context over turns; arrow keys choose a turn">${contextChart({ course, height: HEIGHT, turns: turnsIn(course.points), most: top, points: POINTS, slices: SLICES, levels })}</div>
 <p class="readout soft" data-readout role="status">Point at a turn, or use the arrow keys, to see its parts.</p></figure>
 ${nowTable(last)}`
 }

@@ -20,7 +20,7 @@ export function messagesView({ rows }: FollowedConversation, place: MessagesPlac
     return empty("Nothing was said yet.", "Messages appear here as soon as they are in the journal.")
   const from = Math.floor(Math.min(at, rows.length - 1) / SLICE_ROWS) * SLICE_ROWS
   const path = `${base}/c/${conversation}`
-  return html`<div class="tools"><h1 class="quiet">Conversation</h1>
+  return html`<div class="tools">
 <form role="search" data-find="${path}/find"><label>Search in it <input type="search" name="words" autocomplete="off"></label> <button>Search</button></form>
 <p class="soft"><span data-count>${grouped(rows.length)}</span> rows <button type="button" data-go="first">First</button> <button type="button" data-go="last">Last</button></p>
 <div data-found aria-live="polite"></div></div>

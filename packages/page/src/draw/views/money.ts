@@ -28,7 +28,7 @@ export function moneyView({ fold }: FollowedConversation): Markup {
   const report = ledgerReport(fold.views)
   if (report.requests === 0) return empty("Nothing was billed yet.", "Figures come with the first answer.")
   const share = (paid: number | undefined) => (paid === undefined ? "-" : percent(paid, report.dollars))
-  return html`<h1 class="quiet">Money</h1>
+  return html`
 ${cards([
   { title: "spent", value: moneyWords(report), about: withoutStrata(report) },
   { title: "requests", value: grouped(report.requests) },

@@ -45,7 +45,7 @@ function rowMarkup(row: Row, place: RowPlace): Markup {
   }
   const { words, kind } = speakerOf(row.message)
   const blocks = blocksIn(row.message)
-  return html`<article class="row ${kind}" id="${handle}"><h3><span class="who">${words}</span><time>${time}</time>${link}</h3>
+  return html`<article class="row ${kind}" id="${handle}"><h2><span class="who">${words}</span><time>${time}</time>${link}</h2>
 ${blocks.map((block, i) => blockMarkup(block, `${entry.uuid}/${i}`))}</article>`
 }
 

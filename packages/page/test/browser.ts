@@ -1,0 +1,39 @@
+/** A real browser for tests: the one that the system has. Screenshots are kept as artefacts of the run. */
+import { existsSync, mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { type Browser, chromium, type Page } from "playwright-core"
+
+const USUAL = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/usr/bin/google-chrome-stable",
+]
+
+/** `CHROMIUM` names one that is somewhere else. */
+export const BROWSER: string | undefined = [process.env.CHROMIUM ?? "", ...USUAL].find(
+  (path) => path !== "" && existsSync(path),
+)
+
+if (BROWSER === undefined) {
+  const why =
+    "No Chromium was found, so tests of pages in a browser are left out. Install one (Debian: apt-get install chromium), or name it with CHROMIUM."
+  if (process.env.STRATA_TEST_BROWSER === "required") throw new Error(why)
+  process.stderr.write(`${why}\n`)
+}
+
+export const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: BROWSER!,
+    args: [
+      ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
+      ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    ],
+  })
+
+const PICTURES = join(import.meta.dirname, "..", "..", "..", "build", "screenshots")
+
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(PICTURES, { recursive: true })
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+}

@@ -1,0 +1,78 @@
+/** A conversation of our own with results, a compaction and hostile texts, made by the library without a model. */
+import { openConversation } from "@strata/core"
+
+export interface MadeConversation {
+  readonly id: string
+  readonly file: string
+}
+
+export interface Making {
+  readonly dir: string
+  readonly cwd: string
+  readonly rounds: number
+  /** Said in messages and results. */
+  readonly texts?: readonly string[]
+  /** Characters of each result. */
+  readonly resultCharacters?: number
+  readonly isCompacted?: boolean
+}
+
+const MODEL = "claude-opus-5-5"
+
+export async function makeConversation({
+  dir,
+  cwd,
+  rounds,
+  texts = [],
+  resultCharacters = 400,
+  isCompacted = false,
+}: Making): Promise<MadeConversation> {
+  await using chat = await openConversation({ model: MODEL, dir, cwd, env: {} })
+  let context = 4_000
+  for (let round = 1; round <= rounds; round++) {
+    const said = texts[(round - 1) % Math.max(1, texts.length)] ?? `Task ${round}: look at src/part-${round}.ts`
+    await chat.add(said)
+    await chat.prepare()
+    await chat.record(
+      response(`m${round}a`, context, [
+        {
+          type: "tool_use",
+          id: `call-${round}`,
+          name: "Read",
+          input: { file_path: `src/part-${round}.ts`, note: said },
+        },
+      ]),
+    )
+    const line = `${round} ${said} `
+    const result = line.repeat(Math.ceil(resultCharacters / line.length)).slice(0, resultCharacters)
+    await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: `call-${round}`, content: result }] })
+    await chat.prepare()
+    context += 300
+    await chat.record(response(`m${round}b`, context, [{ type: "text", text: `Answer ${round}. ${said}` }]))
+    context += 300
+    if (isCompacted && round === Math.ceil(rounds * 0.6)) {
+      const plan = await chat.planCompaction()
+      if (plan.kind === "refused") throw new Error(plan.message)
+      const { last } = plan.summarised
+      await chat.compact({ written: { text: "The work so far, in short: parts were read.", route: "direct", last } })
+      context = 6_000
+    }
+  }
+  return { id: chat.id, file: chat.location }
+}
+
+const response = (id: string, context: number, content: readonly unknown[]) =>
+  ({
+    id,
+    type: "message",
+    role: "assistant",
+    model: MODEL,
+    content,
+    stop_reason: "end_turn",
+    usage: {
+      input_tokens: 10,
+      output_tokens: 40,
+      cache_read_input_tokens: context - 300,
+      cache_creation_input_tokens: 290,
+    },
+  }) as never

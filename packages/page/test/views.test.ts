@@ -1,0 +1,142 @@
+/** Every view of a conversation in a real browser. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { openConversation } from "@strata/core"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { BROWSER, launch, picture } from "./browser.ts"
+import { type MadeConversation, makeConversation } from "./made-conversation.ts"
+import { PAYLOADS } from "./payloads.ts"
+import { openTab, sourceOf, startTrial, type TrialPages } from "./trial-pages.ts"
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const VIEWS = ["context", "messages", "compactions", "cache", "money", "agents"]
+
+/** What axe-core finds wrong. It is put in by the test, past the page's own policy. */
+async function findings(tab: Page): Promise<readonly string[]> {
+  const session = await tab.context().newCDPSession(tab)
+  await session.send("Runtime.evaluate", { expression: AXE })
+  const { result } = await session.send("Runtime.evaluate", {
+    expression:
+      "axe.run().then(({ violations }) => JSON.stringify(violations.map((one) => one.id + ': ' + one.nodes[0].html.slice(0, 160))))",
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  return JSON.parse(String(result.value)) as readonly string[]
+}
+
+describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () => {
+  let browser: Browser
+  let dir: string
+  let trial: TrialPages
+  let work: MadeConversation
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), "strata-pages-"))
+    work = await makeConversation({ dir, cwd: dir, rounds: 30, isCompacted: true })
+    const hostile = await makeConversation({ dir, cwd: dir, rounds: PAYLOADS.length, texts: PAYLOADS })
+    trial = await startTrial(
+      sourceOf({
+        work: { title: "Thirty tasks", file: work.file },
+        hostile: { title: PAYLOADS[0]!, file: hostile.file },
+      }),
+    )
+    browser = await launch()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await trial?.page.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  it("shows every view in light and dark, on a phone and a wide screen, without errors, and to screen readers", async () => {
+    for (const colorScheme of ["light", "dark"] as const)
+      for (const width of [375, 1_440]) {
+        const { tab, complaints } = await openTab(browser, trial, { colorScheme, viewport: { width, height: 900 } })
+        for (const path of ["/", ...VIEWS.map((view) => `/c/work/${view}`)]) {
+          await tab.goto(`${trial.base}${path}`)
+          if (path !== "/") await tab.waitForSelector(".live.on")
+          const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+          expect({ path, width, colorScheme, overflow, complaints, findings: await findings(tab) }).toEqual({
+            ...{ path, width, colorScheme, overflow: 0, complaints: [], findings: [] },
+          })
+          await picture(tab, `${path.slice(1).replaceAll("/", "-") || "start"}-${colorScheme}-${width}`)
+        }
+        await tab.context().close()
+      }
+  })
+
+  it("runs nothing of a hostile conversation, and shows hidden characters as signs", async () => {
+    const { tab, complaints } = await openTab(browser, trial, { viewport: { width: 1_200, height: 900 } })
+    for (const view of VIEWS) await tab.goto(`${trial.base}/c/hostile/${view}`)
+    await tab.goto(`${trial.base}/c/hostile/messages?at=0`)
+    const rows = tab.locator("[data-rows]")
+    for (let seen = 0; seen < 40; seen++) await rows.evaluate((box) => (box.scrollTop += box.clientHeight))
+    await tab.goto(`${trial.base}/c/hostile/messages`)
+    await tab.waitForSelector("article")
+    for (const folded of await tab.locator("details[data-block]").all())
+      await folded.evaluate((one) => one.setAttribute("open", ""))
+    await tab.waitForFunction(() =>
+      [...document.querySelectorAll("details[open] > pre")].every((one) => one.textContent !== ""),
+    )
+    expect(complaints).toEqual([])
+    expect(await tab.evaluate("window.ran")).toBeUndefined()
+    expect(await tab.locator("main").innerHTML()).not.toContain("\u202e")
+    expect(await tab.locator("main iframe, main object, main script, main form:not([role=search])").count()).toBe(0)
+  })
+
+  it("can be used with the keyboard alone", async () => {
+    const { tab, complaints } = await openTab(browser, trial)
+    await tab.goto(`${trial.base}/c/work/context`)
+    await tab.keyboard.press("Tab")
+    expect(await tab.evaluate("document.activeElement.className")).toBe("skip")
+    await tab.locator("[data-chart]").focus()
+    await tab.keyboard.press("ArrowRight")
+    expect(await tab.locator("[data-readout]").innerText()).toMatch(/^turn 1: /)
+    await tab.goto(`${trial.base}/c/work/messages`)
+    const folded = tab.locator("details[data-block] summary").last()
+    await folded.focus()
+    await tab.keyboard.press("Enter")
+    await tab.waitForSelector("details[open] > pre:not(:empty)")
+    expect(complaints).toEqual([])
+  })
+
+  it("finds words and goes to the message, also one that is far away", async () => {
+    const { tab } = await openTab(browser, trial)
+    await tab.goto(`${trial.base}/c/work/messages`)
+    await tab.getByLabel("Search in it").fill("part-3.ts")
+    await tab.keyboard.press("Enter")
+    await tab.locator("[data-found] a").first().click()
+    await tab.waitForFunction(() => document.activeElement?.textContent?.includes("part-3.ts"))
+  })
+
+  it("shows what another process writes, and someone at the end stays at the end", async () => {
+    const { tab, complaints } = await openTab(browser, trial)
+    await tab.goto(`${trial.base}/c/work/messages`)
+    await tab.waitForSelector(".live.on")
+    await using chat = await openConversation({ model: "claude-opus-5-5", dir, cwd: dir, env: {}, id: work.id })
+    await chat.add("A message from elsewhere")
+    await tab.waitForFunction(
+      () =>
+        document.querySelector("[data-rows] article:last-of-type .said")?.checkVisibility() &&
+        document.body.innerText.includes("A message from elsewhere"),
+    )
+    const isAtEnd = await tab
+      .locator("[data-rows]")
+      .evaluate((box) => box.scrollTop + box.clientHeight >= box.scrollHeight - 80)
+    expect({ isAtEnd, complaints }).toEqual({ isAtEnd: true, complaints: [] })
+  })
+
+  it("keeps only what is near the window in the page", async () => {
+    const { tab } = await openTab(browser, trial, { viewport: { width: 1_200, height: 700 } })
+    await tab.goto(`${trial.base}/c/hostile/messages`)
+    await tab.waitForSelector("article")
+    const rows = tab.locator("[data-rows]")
+    for (let step = 0; step < 60; step++) await rows.evaluate((box) => (box.scrollTop -= box.clientHeight))
+    const total = Number(await rows.getAttribute("data-total"))
+    const there = await tab.locator("article").count()
+    expect(there).toBeLessThan(total)
+    expect(there).toBeLessThanOrEqual(20 * 40)
+  })
+})
