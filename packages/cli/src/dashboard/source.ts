@@ -48,15 +48,15 @@ function ownConversation(conversation: KeptConversation, place: Pick<Call, "cwd"
     agents: () => agentsOf(conversation, where),
     async undo(request) {
       await using chat = await open({ layers: [] })
-      return chat.undo(request)
+      return await chat.undo(request)
     },
     async planCompaction() {
       await using chat = await open({})
-      return chat.planCompaction()
+      return await chat.planCompaction()
     },
     async recall(words) {
       await using past = await openPast(conversation, where)
-      return past.recall({ search: words })
+      return await past.recall({ search: words })
     },
   }
 }

@@ -1,0 +1,78 @@
+/** `strata dashboard`: a process with pages of this project, and what a person does on them. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { localPerson, openMemoryBank } from "@strata/core"
+import { expect, test } from "vitest"
+import { MAIN } from "./strata-process.ts"
+import { calls, workbench } from "./workbench.ts"
+
+const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
+const READS = [calls({ Bash: { command: "cat log.txt" } }), "I have read the log."]
+const SUMMARY = `<summary>\n${"Ports 8080 and 9090 were looked at. ".repeat(60)}\n</summary>`
+const env = { STRATA_NOTES: "0" }
+
+type Bench = Awaited<ReturnType<typeof workbench>>
+
+/** The pages as a browser gets them. */
+async function dashboard(bench: Bench) {
+  const child = spawn(process.execPath, [MAIN, "dashboard", "--no-open"], {
+    cwd: bench.project,
+    env: { ...bench.env, ...env },
+  })
+  let printed = ""
+  for await (const piece of child.stdout) {
+    printed += piece
+    if (/key=[\w-]+\n/.test(printed)) break
+  }
+  const address = /http:\S+/.exec(printed)![0]
+  const entered = await fetch(address, { redirect: "manual" })
+  const cookie = entered.headers.get("set-cookie")!.split(";")[0]!
+  const base = address.replace(/\/\?.*$/, "")
+  const { origin } = new URL(base)
+  const page = async (path: string) => (await fetch(base + path, { headers: { cookie } })).text()
+  const post = async (path: string) =>
+    (await fetch(base + path, { method: "POST", headers: { cookie, origin, "x-strata-page": "1" } })).text()
+  const end = async () => {
+    child.kill("SIGINT")
+    const [code] = (await once(child, "exit")) as [number | null]
+    return code
+  }
+  return { page, post, end, printed }
+}
+
+test("BEY-10 the dashboard of a project: what was compacted can be planned, undone after a question, and the journal says so", async () => {
+  await using bench = await workbench({ turns: [...READS, SUMMARY], files: LONG })
+  await bench.here(["run", "Read the log.", "--mode", "bypass"], { env })
+  await bench.here(["compact"], { env })
+  const { page, post, end, printed } = await dashboard(bench)
+  expect(printed).toContain("Nothing leaves the machine")
+  const [, id] = /\/c\/([\w-]+)"/.exec(await page("/"))!
+  expect(await page(`/c/${id}/compactions`)).toContain("Undo it")
+  expect(await page(`/c/${id}/compactions`)).toContain("the summary")
+  expect(await post(`/c/${id}/plan-compaction`)).toMatch(/tokens|too little|small|nothing/i)
+  expect(await post(`/c/${id}/undo?dry=1`)).toContain("would be undone")
+  expect(await page(`/c/${id}/compactions`)).toContain("Compaction 1")
+  expect(await post(`/c/${id}/undo`)).toContain("was undone")
+  expect(await page(`/c/${id}/compactions`)).toContain("Not compacted yet")
+  expect(await page(`/c/${id}/agents`)).toContain("No sub-agents")
+  expect(await post(`/c/${id}/agents/a1/stop`)).toContain("There is no such agent")
+  expect(await page(`/c/${id}/find?words=9090`)).toContain("found, best first")
+  expect(await end()).toBe(0)
+})
+
+test("BEY-10 memories: text, source, history with differences; forgetting and taking back", async () => {
+  await using bench = await workbench({ turns: [] })
+  const bank = await openMemoryBank({ cwd: bench.project, env: bench.env, owner: localPerson })
+  await bank.change({ by: "person", why: "Said so", puts: [{ name: "Ports", body: "The port is 8080." }] })
+  const { page, post, end } = await dashboard(bench)
+  const memories = await page("/memories")
+  expect(memories).toContain("The port is 8080.")
+  const [, forget] = /data-post="[^"]*(\/memories\/forget\?[^"]+)"/.exec(memories)!
+  expect(await post(forget!)).toContain("is forgotten")
+  expect(await page("/memories")).toContain("Nothing is remembered yet")
+  expect(await page("/memories/changes/2")).toContain("-The port is 8080.")
+  expect(await post("/memories/revert?change=2")).toContain("is taken back")
+  expect((await bank.all()).map(({ name }) => name)).toEqual(["Ports"])
+  expect((await bank.history()).at(-1)).toMatchObject({ by: "person", why: "Taken back on the page" })
+  await end()
+})
