@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   import: "packages/core/bench/import.ts",
   start: "packages/cli/bench/start.ts",
   proxy: "packages/proxy/bench/added-time.ts",
+  pages: "packages/page/bench/pages.ts",
   sim: "packages/sim/bench/requests.ts",
   policies: "packages/lab/bench/policies.ts",
   recall: "packages/lab/bench/recall.ts",
