@@ -185,7 +185,7 @@ function totalOf(
 }
 
 /** A response that was billed. */
-interface Bill {
+export interface Bill {
   readonly id: string
   readonly model: string
   readonly purpose: Purpose
@@ -199,7 +199,8 @@ interface Bill {
   readonly entry?: AssistantMessage
 }
 
-function billOf(entry: Entry, source: RequestSource): Bill | undefined {
+/** What was billed with this entry. The entries of one response repeat its id, and the last has the whole usage. */
+export function billOf(entry: Entry, source: RequestSource): Bill | undefined {
   if (isDecision(entry)) {
     if (entry.subtype !== "spent") return undefined
     const { responseId, model, purpose, agent, requests, estimated: isEstimated = false } = entry
@@ -258,7 +259,7 @@ function add(line: ContextLine, more: Pick<LedgerLine, "requests" | "counts" | "
 }
 
 /** A total of several responses has the price of their mean size. */
-function dollarsFor({ usage, model, requests = 1 }: Bill, overrides: Overrides): number | undefined {
+export function dollarsFor({ usage, model, requests = 1 }: Bill, overrides: Overrides = {}): number | undefined {
   const { facts } = findModel(model, overrides)
   if (requests > 1) {
     const mean = costOf(facts, divideCounts(tokenCounts(usage), requests))
