@@ -46,7 +46,8 @@ function attemptsIn(entries: readonly Entry[]): readonly (readonly TokenCounts[]
   const attempts: TokenCounts[][] = []
   let paid: TokenCounts[] = []
   for (const entry of entries.filter(isDecision)) {
-    if (entry.subtype === "spent" && entry.purpose === "compaction") paid.push(tokenCounts(entry.usage))
+    if (entry.subtype === "spent" && entry.purpose === "compaction" && !entry.unrecorded)
+      paid.push(tokenCounts(entry.usage))
     if (entry.subtype !== "compacted") continue
     attempts.push(paid)
     paid = []

@@ -47,6 +47,9 @@ export interface ImportedSpending {
   readonly requests?: number
   /** The message before it. */
   readonly after: Uuid | null
+  /** The transcript does not have the request. Its usage is estimated from what it does have. */
+  readonly estimated?: true
+  readonly unrecorded?: true
 }
 
 /** A sub-agent that the transcript has. */

@@ -24,8 +24,10 @@ export interface RecordedResponse {
   readonly counts: TokenCounts
   /** Absent if the price is unknown. */
   readonly dollars?: number
-  /** The transcript does not have the usage; it is estimated. */
+  /** Its answer did not arrive whole, or is not recorded: the usage is partly a guess. */
   readonly estimated?: true
+  /** The transcript does not have the request at all. */
+  readonly unrecorded?: true
 }
 
 const NO_TIME = "1970-01-01" // importers of formats without times start here
@@ -47,7 +49,7 @@ export function responsesIn({ entries, aside }: Pick<Transcript, "entries" | "as
 }
 
 function responseOf(bill: Bill, { timestamp }: Entry): RecordedResponse {
-  const { id, model, purpose, usage, agent, requests = 1, isEstimated } = bill
+  const { id, model, purpose, usage, agent, requests = 1, isEstimated, isUnrecorded } = bill
   const dollars = dollarsFor(bill)
   return {
     id,
@@ -57,6 +59,7 @@ function responseOf(bill: Bill, { timestamp }: Entry): RecordedResponse {
     ...{ requests, counts: tokenCounts(usage) },
     ...(dollars === undefined ? {} : { dollars }),
     ...(isEstimated ? { estimated: true } : {}),
+    ...(isUnrecorded ? { unrecorded: true } : {}),
   }
 }
 

@@ -110,6 +110,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
       requests: maybe(count),
       lifetime: maybe(lifetime),
       estimated: maybe(flag),
+      unrecorded: maybe(flag),
     }),
   ],
   [

@@ -166,8 +166,10 @@ export type Decision =
       readonly requests?: number
       /** Of a request that kept the cache warm: how long the server keeps it from then. Older journals: five minutes. */
       readonly lifetime?: "5m" | "1h"
-      /** The answer did not arrive whole, so its usage is partly a guess. */
+      /** The answer did not arrive whole, or the transcript does not have it: its usage is partly a guess. */
       readonly estimated?: true
+      /** Another program's transcript does not have this request at all. It is estimated too. */
+      readonly unrecorded?: true
     }
   /** A refusal has shown how much a model at an address takes. It is the window from now on. */
   | ({ readonly subtype: "limit-learnt" } & LearntLimit)

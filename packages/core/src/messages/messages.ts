@@ -98,6 +98,8 @@ export interface AssistantMessage extends Placed {
   }
   readonly isApiErrorMessage?: boolean
   readonly requestId?: string
+  /** Why the API says that it did not read the cache, such as `system_changed`. Only an importer sets it. */
+  readonly cacheMissReason?: string
   /** The places of blocks that this version does not know. They are sent back as they came. */
   readonly asReceived?: readonly number[]
   /** Ids of calls that we answer ourselves. A caller that keeps its own list of messages does not see them. */

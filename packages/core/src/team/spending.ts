@@ -11,8 +11,8 @@ export function spendingOf(entry: Entry, agent: string): Spending | undefined {
   const spent = { type: "strata", subtype: "spent", purpose: "agent", agent } as const
   if (entry.type === "strata") {
     if (entry.subtype !== "spent") return undefined
-    const { model, responseId, usage, estimated } = entry
-    return { ...spent, model, responseId, usage, ...(estimated ? { estimated } : {}) }
+    const { model, responseId, usage, estimated, unrecorded } = entry
+    return { ...spent, model, responseId, usage, ...(estimated && { estimated }), ...(unrecorded && { unrecorded }) }
   }
   if (entry.type !== "assistant" || !entry.message.usage || isSyntheticError(entry)) return undefined
   const { id = entry.uuid, model = "unknown", usage } = entry.message

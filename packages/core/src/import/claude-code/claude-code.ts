@@ -23,6 +23,7 @@ import { remarkOnBranches } from "../main-path.ts"
 import { Tally } from "../tally.ts"
 import { AgentTrail } from "./agents.ts"
 import { attachmentFrom, promptFrom } from "./attachments.ts"
+import { unrecordedCompactions } from "./compactions.ts"
 import { BOOKKEEPING, SYSTEM_SUBTYPES } from "./kinds.ts"
 import { InputQueue } from "./queue.ts"
 import { questionsIn, saidInResults } from "./said.ts"
@@ -86,6 +87,9 @@ class Transcript {
   readonly #since = new Map<string, Uuid>()
   readonly #copies = new Map<Uuid, Uuid>()
   readonly #queue = new InputQueue()
+  /** The version that wrote each boundary, and the summaries that a model wrote. */
+  readonly #versions = new Map<Uuid, string>()
+  readonly #summaries = new Set<Uuid>()
   #response: string | undefined
   #time = new Date(0).toISOString()
   #title: string | undefined
@@ -110,6 +114,8 @@ class Transcript {
     if (this.#sessions.size > 1)
       this.#tally.remark(`the lines name ${this.#sessions.size} sessions; they are imported as one`)
     remarkOnBranches(messages, this.#tally)
+    const compacted = { messages, agents, versions: this.#versions, summaries: this.#summaries }
+    const spent = unrecordedCompactions(compacted)
     return present({
       format: FORMAT,
       id: session !== undefined && isSafeId(session) ? session : uuidFrom(text),
@@ -120,6 +126,7 @@ class Transcript {
       tools: this.#prompt.tools,
       messages,
       agents: agents.length === 0 ? undefined : agents,
+      spent: spent.length === 0 ? undefined : spent,
       report: this.#tally.report(),
     })
   }
@@ -251,6 +258,7 @@ class Transcript {
     // a plugin's text after a boundary is stored as if the person had typed it
     const isPlugins = last !== undefined && isBoundary(last) && isContinuation(textOf(content))
     const isSummary = (isTrue(line, "isCompactSummary") || isPlugins) && { isCompactSummary: true }
+    if (isTrue(line, "isCompactSummary")) this.#summaries.add(textAt(line, "uuid")!)
     const said = saidInResults(line, { blocks: content, asked: this.#asked })
     return {
       ...this.#place(line),
@@ -281,7 +289,7 @@ class Transcript {
         usage: usageFrom(fieldsAt(message, "usage")),
       }),
       ...(isTrue(line, "isApiErrorMessage") && { isApiErrorMessage: true }),
-      ...present({ requestId: textAt(line, "requestId") }),
+      ...present({ requestId: textAt(line, "requestId"), cacheMissReason: cacheMissReasonIn(message) }),
     }
   }
 
@@ -298,6 +306,8 @@ class Transcript {
       ...present({ subtype, content: textAt(line, "content"), compactMetadata }),
       ...("logicalParentUuid" in line && { logicalParentUuid: textAt(line, "logicalParentUuid") ?? null }),
     }
+    const version = textAt(line, "version")
+    if (isBoundary(system) && version !== undefined) this.#versions.set(system.uuid, version)
     const kept = compactMetadata?.preservedMessages?.uuids
     if (Array.isArray(kept) && kept.some((uuid) => !this.#seen.has(uuid))) {
       this.#tally.remark("a boundary keeps messages that are not in this file")
@@ -348,6 +358,12 @@ function asSent(block: Block, sent: Fields | undefined): Block {
 function isFromMachine(line: Fields): boolean {
   const speaker = textAt(fieldsAt(line, "origin"), "kind")
   return speaker !== undefined && speaker !== "human"
+}
+
+/** Versions from 2.1.205 on have it. Other kinds of text are no reason of the API. */
+function cacheMissReasonIn(message: Fields | undefined): string | undefined {
+  const reason = textAt(fieldsAt(fieldsAt(message, "diagnostics"), "cache_miss_reason"), "type")
+  return reason !== undefined && /^[a-z][a-z_]{0,39}$/.test(reason) ? reason : undefined
 }
 
 function usageFrom(usage: Fields | undefined): Usage | undefined {

@@ -58,8 +58,17 @@ describe("CACHE-4 breaks in a journal", () => {
         dollars: expect.closeTo((50_000 * (5 - 0.2) + 5 * (4 - 0.2)) / 1_000_000, 9),
         gapMinutes: 12,
         cause: "five-minutes-over",
+        responseId: expect.any(String),
       },
     ])
+  })
+
+  test("BEY-10 have the API's own reason beside ours, where the recording has it", () => {
+    const said = { ...response(12, 0), cacheMissReason: "system_changed" }
+    expect(follow(response(0, 50_000), said).breaks).toMatchObject([
+      { cause: "five-minutes-over", apiReason: "system_changed" },
+    ])
+    expect(follow(response(0, 50_000), response(12, 0)).breaks[0]).not.toHaveProperty("apiReason")
   })
 
   test("new content in a request was not paid again", () => {

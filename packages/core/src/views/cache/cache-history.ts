@@ -52,6 +52,7 @@ export interface CachedResponse {
   readonly deleted: number
   /** What was recorded between the previous response and this one. */
   readonly changes: readonly CacheChange[]
+  readonly apiReason?: string
 }
 
 /** A request that read much less from the cache than the one before. */
@@ -67,6 +68,10 @@ export interface CacheBreak {
   /** Since the previous response. Absent where the format has no times. */
   readonly gapMinutes?: number
   readonly cause: BreakCause
+  /** The response that read less. */
+  readonly responseId: string
+  /** The API's own reason, such as `system_changed`, where the recording has it. */
+  readonly apiReason?: string
 }
 
 /** Several breaks together. */
@@ -154,15 +159,16 @@ function noteAnswer(state: CacheHistory, entry: AssistantMessage, overrides: Ove
   const counts = cacheCounts(usage)
   const deleted = usage.cache_deleted_input_tokens ?? 0
   const newest = state.responses.at(-1)
+  const reason = entry.cacheMissReason === undefined ? {} : { apiReason: entry.cacheMissReason }
   notePauseBefore(state, { ...entry, id, model, counts })
   if (newest?.id === id) {
     // a response in several entries: the first has the time, the last the whole usage
-    replaceNewest(state, { ...newest, counts, deleted }, overrides)
+    replaceNewest(state, { ...newest, counts, deleted, ...reason }, overrides)
     return
   }
   const timed = isTimed(entry) ? { at: entry.timestamp } : {}
   if (newest && wroteTo(newest.counts)) state.wroteForAnHour = livesAnHour(newest.counts)
-  state.responses.push({ id, turn: state.turns, ...timed, model, counts, deleted, changes: state.changes })
+  state.responses.push({ id, turn: state.turns, ...timed, model, counts, deleted, changes: state.changes, ...reason })
   if (state.responses.length > MOST_RESPONSES) state.responses.shift()
   state.changes = []
   state.newestBreak = undefined
@@ -232,6 +238,8 @@ function judgeNewest(state: CacheHistory, overrides: Overrides): void {
       read,
       leastRead: state.leastRead ?? 0,
     }),
+    responseId: response.id,
+    ...(response.apiReason === undefined ? {} : { apiReason: response.apiReason }),
   })
 }
 

@@ -62,15 +62,17 @@ export interface LedgerLine {
   counts: TokenCounts
   /** `undefined` where the model's price is unknown. */
   dollars: number | undefined
-  /** The part of it whose answers did not arrive whole. Absent: none. */
+  /** The part of it that is estimated. Absent: none. */
   estimated?: Estimated
 }
 
-/** Requests whose answers did not arrive whole: what they cost is partly a guess. */
+/** Requests whose answers did not arrive whole, or are not recorded: what they cost is partly a guess. */
 export interface Estimated {
   readonly requests: number
   /** Without models of unknown price. */
   readonly dollars: number
+  /** The part of it that another program's transcript does not record at all: its compactions. Absent: none. */
+  readonly unrecorded?: { readonly requests: number; readonly dollars: number }
 }
 
 const PURPOSES: readonly Purpose[] = [...REQUEST_SOURCES, "sidechain"]
@@ -115,7 +117,7 @@ export interface LedgerSummary {
   readonly dollars: number
   /** Models without a known price. Their part is missing from `dollars`. */
   readonly unpriced: readonly string[]
-  /** The part whose answers did not arrive whole. Absent: none. */
+  /** The part that is estimated. Absent: none. */
   readonly estimated?: Estimated
   /** What each purpose cost, all models together. Only purposes with requests. */
   readonly byPurpose: readonly PurposeTotal[]
@@ -161,7 +163,12 @@ export function partOf(lines: readonly Pick<LedgerLine, "estimated">[]): { reado
   return parts.length === 0 ? {} : { estimated: parts.reduce(addEstimated) }
 }
 
-const addEstimated = (a: Estimated, b: Estimated): Estimated => ({
+const addEstimated = (a: Estimated, b: Estimated): Estimated => {
+  const parts = [a.unrecorded, b.unrecorded].flatMap((part) => part ?? [])
+  return { ...addParts(a, b), ...(parts.length === 0 ? {} : { unrecorded: parts.reduce(addParts) }) }
+}
+
+const addParts = (a: Omit<Estimated, "unrecorded">, b: Omit<Estimated, "unrecorded">) => ({
   requests: a.requests + b.requests,
   dollars: a.dollars + b.dollars,
 })
@@ -195,6 +202,7 @@ export interface Bill {
   /** How many responses the usage is the sum of. */
   readonly requests?: number
   readonly isEstimated?: boolean
+  readonly isUnrecorded?: boolean
   /** Absent where the response itself is not in the journal. */
   readonly entry?: AssistantMessage
 }
@@ -204,9 +212,10 @@ export function billOf(entry: Entry, source: RequestSource): Bill | undefined {
   if (isDecision(entry)) {
     if (entry.subtype !== "spent") return undefined
     const { responseId, model, purpose, agent, requests, estimated: isEstimated = false } = entry
+    const { unrecorded: isUnrecorded = false } = entry
     const usage = usableUsage(entry.usage)
     const more = { ...(agent === undefined ? {} : { agent }), ...(requests === undefined ? {} : { requests }) }
-    return usage && { id: responseId, model, purpose, usage, isEstimated, ...more }
+    return usage && { id: responseId, model, purpose, usage, isEstimated, isUnrecorded, ...more }
   }
   if (!isMessage(entry) || entry.type !== "assistant") return undefined
   const { id = entry.uuid, model = "unknown" } = entry.message
@@ -225,7 +234,7 @@ function enter({ lines, recent, agents, context, contexts }: Ledger, bill: Bill,
     requests: before ? 0 : requests,
     counts: before ? subtractCounts(counts, before.counts) : counts,
     dollars: dollars === undefined ? undefined : dollars - (before?.dollars ?? 0),
-    ...(isEstimated && !before ? { estimated: { requests, dollars: dollars ?? 0 } } : {}),
+    ...(isEstimated && !before ? { estimated: estimatedOf(bill, dollars ?? 0) } : {}),
   }
   const empty = { model, purpose, requests: 0, counts: NO_TOKENS, dollars: 0 }
   const line: LedgerLine = lines.get(key) ?? { ...empty }
@@ -249,6 +258,10 @@ function enter({ lines, recent, agents, context, contexts }: Ledger, bill: Bill,
     ...(sentIn === undefined ? {} : { context: sentIn }),
   })
   if (recent.size > RECENT_RESPONSES) recent.delete(recent.keys().next().value!)
+}
+
+function estimatedOf({ requests = 1, isUnrecorded }: Bill, dollars: number): Estimated {
+  return { requests, dollars, ...(isUnrecorded ? { unrecorded: { requests, dollars } } : {}) }
 }
 
 function add(line: ContextLine, more: Pick<LedgerLine, "requests" | "counts" | "dollars" | "estimated">): void {

@@ -33,6 +33,8 @@ export interface CacheBreakReport {
   readonly dollars?: number
   /** Minutes since the response before. Absent where the journal has no times. */
   readonly gapMinutes?: number
+  /** The API's own reason, such as `system_changed`, where the journal has it. */
+  readonly apiReason?: string
 }
 
 /** What broken caches cost. */
@@ -73,7 +75,7 @@ export function cacheReport({ cacheHistory }: { readonly cacheHistory: CacheHist
   }
 }
 
-function breakReport({ turn, read, paidAnew, ...rest }: CacheBreak): CacheBreakReport {
+function breakReport({ turn, read, paidAnew, responseId: _, ...rest }: CacheBreak): CacheBreakReport {
   return { ...rest, response: turn, readAfter: read, paidAgain: paidAnew }
 }
 

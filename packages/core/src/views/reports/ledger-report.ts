@@ -22,7 +22,7 @@ export interface CostReport {
   readonly tokens: TokenReport
   /** Absent where the price of a model is unknown. */
   readonly dollars?: number
-  /** The part whose answers did not arrive whole: stopped, cut or killed. It is counted as estimated. Absent: none. */
+  /** The part that is estimated: answers that were stopped, cut or killed, and requests that a transcript does not record. Absent: none. */
   readonly estimated?: Estimated
 }
 
@@ -30,7 +30,7 @@ export interface CostReport {
 export interface LedgerReport {
   /** The known cost of all requests. Models in `unpriced` are not included. */
   readonly dollars: number
-  /** The part whose answers did not arrive whole: stopped, cut or killed. It is counted as estimated. Absent: none. */
+  /** The part that is estimated: answers that were stopped, cut or killed, and requests that a transcript does not record. Absent: none. */
   readonly estimated?: Estimated
   /** Models without a known price. */
   readonly unpriced: readonly string[]
