@@ -14,6 +14,7 @@ import { type Estimated, type Purpose, summarise } from "../views/ledger/ledger.
 import type { LayerSaving } from "../views/ledger/savings-report.ts"
 import { type AgentCost, type CostReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import { Views } from "../views/views.ts"
+import { NamesAfterBoundaries, type NeededNames } from "./needed-names.ts"
 import { type OutputStubs, outputStubs } from "./output-stubs.ts"
 import type { Transcript } from "./read-transcripts.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
@@ -65,6 +66,8 @@ export interface RecordedBoundary {
   readonly after?: number
   /** Where none has come yet: the context as it is, estimated. */
   readonly estimated?: number
+  /** What was used later of what had occurred before. Absent if no answer followed. */
+  readonly needed?: NeededNames
 }
 
 /** Of all requests: the conversation's, its sub-agents' and those of compactions. */
@@ -112,10 +115,13 @@ export function inspectTranscript(transcript: Transcript): Inspection {
   const { facts } = findModel(about.model ?? "unknown")
   const views = new Views({ family: facts.family })
   const course = new Course()
+  const names = new NamesAfterBoundaries(entries)
+  const shown = () => views.context.messages().messages.flatMap(({ content }) => content)
   for (const entry of aside) views.apply(entry, "off-path")
   for (const entry of entries) {
     if (isMessage(entry) && isBoundary(entry))
       course.boundary(entry.compactMetadata?.preTokens || views.context.size().tokens)
+    names.take(entry, shown)
     views.apply(entry)
     const size = views.context.size()
     course.grown(size.tokens)
@@ -134,7 +140,7 @@ export function inspectTranscript(transcript: Transcript): Inspection {
     byTool: totalsByTool(calls),
     byFile: totalsByFile(calls),
     largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MOST_RESULTS),
-    growth: { ...course.growth(), last: accountSent(views) },
+    growth: { ...course.growth(names.found()), last: accountSent(views) },
     cache: cacheOf(views),
     money: { ...moneyOf(views), ...present(outputStubs([...aside, ...entries], views.estimator)) },
     agents: agentsOf(views),
@@ -167,10 +173,12 @@ class Course {
     if (size.counted > 0) this.#isCounted = true
   }
 
-  growth(): Omit<ContextGrowth, "last"> {
-    const boundaries = this.#boundaries.map(({ turn, before, now }) => {
+  /** `needed`: by boundary. */
+  growth(needed: readonly (NeededNames | undefined)[]): Omit<ContextGrowth, "last"> {
+    const boundaries = this.#boundaries.map(({ turn, before, now }, at) => {
       const after = this.#sizes[turn]?.tokens
-      return { turn, before, ...(after === undefined ? { estimated: now } : { after }) }
+      const names = needed[at] ? { needed: needed[at] } : {}
+      return { turn, before, ...(after === undefined ? { estimated: now } : { after }), ...names }
     })
     return {
       source: this.#isCounted ? "counted" : "estimated",

@@ -1,11 +1,11 @@
 /** What a conversation contains before a compaction, taken from the recording: everything the marks look for. */
 import { type Content, contentOf, isHuman, isText, isToolResult, isToolUse, type Message, textOf } from "@strata/core"
+import { needlesIn } from "@strata/core/internal/inspect/needles"
 import { resultBlocks, toBlocks } from "@strata/core/internal/messages/blocks"
 import { spokenText } from "@strata/core/internal/messages/messages"
 import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
 import { artifacts } from "@strata/core/internal/views/record/artifacts"
 import { standingRules } from "@strata/core/internal/views/record/standing-rules"
-import { needlesIn } from "@strata/replay/internal/names"
 import { plain } from "./find-in-text.ts"
 
 export interface FileName {

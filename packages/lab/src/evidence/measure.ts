@@ -1,8 +1,8 @@
 /** Compacts a range and looks for a sample of its names: in the view, and in the answer to one search. */
 import { type Block, isText, isToolResult, isToolUse, openConversation, recallTool, textOf } from "@strata/core"
+import { nameFinder, needlesIn } from "@strata/core/internal/inspect/needles"
 import { resultBlocks } from "@strata/core/internal/messages/blocks"
 import { createEstimator } from "@strata/core/internal/tokens/estimate"
-import { nameFinder, needlesIn } from "@strata/replay/internal/names"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
 import { textSentIn } from "../compaction-marks/said.ts"
 import type { JoinedRange } from "./ranges.ts"

@@ -1,7 +1,6 @@
 /** What a block says: its words, and the names among them. */
-import type { Block } from "@strata/core"
-import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "@strata/core/internal/messages/blocks"
-import { needlesIn } from "./names.ts"
+import { type Block, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../messages/blocks.ts"
+import { needlesIn } from "./needles.ts"
 
 const names = new WeakMap<Block, ReadonlySet<string>>()
 

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { size } from "../../core/test/size.ts"
-import { nameFinder, needlesIn } from "./names.ts"
+import { size } from "../../test/size.ts"
+import { nameFinder, needlesIn } from "./needles.ts"
 
 test("addresses, versions, hashes, numbers and identifiers are names; words are not", () => {
   const text =

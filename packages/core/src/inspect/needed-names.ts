@@ -1,0 +1,107 @@
+/**
+ * What a compaction lost that was needed later: exact names that answers after a boundary use, that had occurred before it, and that the
+ * first request after it no longer showed. Every text is read once, and only in conversations with a boundary.
+ *
+ * The names are found as replays find them, not as the product does when it carries names over a boundary: its own rule would find
+ * whatever that rule keeps.
+ */
+import { dropSecrets } from "../base/secrets/find-secrets.ts"
+import { type Entry, isMessage } from "../journal/entries.ts"
+import { type Block, isToolUse } from "../messages/blocks.ts"
+import { isBoundary, isSyntheticError, type Message } from "../messages/messages.ts"
+import { sentBlocks } from "../messages/sent-blocks.ts"
+import { wordsOf } from "./block-words.ts"
+import { needlesIn } from "./needles.ts"
+
+/** Of the names that a compaction could have lost and that were used after it. */
+export interface NeededNames {
+  /** Names used between this boundary and the next that had occurred before it. */
+  readonly names: number
+  /** Those of them that the first request after the boundary showed. */
+  readonly inView: number
+  /** The others, at most twelve: files first, in the order of their use. */
+  readonly lost: readonly string[]
+}
+
+const MOST_LOST = 12
+const LONGEST = 100 // characters; longer ones are data
+const PATH = /(?<![\w/.:@-])(?:[\w@.-]+)?(?:\/[\w@.-]+)+\.[A-Za-z]\w{0,7}\b/g
+const IS_NUMBER = /^[\d,.]+$/
+
+interface Stretch {
+  /** How many entries came before the boundary. */
+  readonly from: number
+  /** What the first request after it showed. Absent until that. */
+  inView?: ReadonlySet<string>
+  readonly used: Set<string>
+}
+
+/** Follows a conversation, entry by entry. */
+export class NamesAfterBoundaries {
+  /** Where each name occurred first. */
+  readonly #first = new Map<string, number>()
+  readonly #stretches: Stretch[] = []
+  readonly #lastBoundary: number
+  #at = 0
+
+  constructor(entries: readonly Entry[]) {
+    this.#lastBoundary = entries.findLastIndex((entry) => isMessage(entry) && isBoundary(entry))
+  }
+
+  /** Before the views take the entry. `shown`: the blocks of the request that is answered now. */
+  take(entry: Entry, shown: () => readonly Block[]): void {
+    const at = this.#at++
+    if (this.#lastBoundary < 0 || !isMessage(entry) || entry.isSidechain) return
+    if (isBoundary(entry)) this.#stretches.push({ from: at, used: new Set() })
+    else if (isAnswer(entry)) this.#answer(entry, shown)
+    if (at >= this.#lastBoundary || isBoundary(entry)) return
+    for (const block of sentBlocks(entry)) for (const name of exactNames(wordsOf(block))) this.#note(name, at)
+  }
+
+  /** By boundary. `undefined` where no answer followed. */
+  found(): readonly (NeededNames | undefined)[] {
+    return this.#stretches.map(({ inView, used }) => {
+      if (!inView) return undefined
+      const lost = [...used].filter((name) => !inView.has(name))
+      const shown = lost.filter((name) => name.length <= LONGEST).toSorted((a, b) => kindOf(a) - kindOf(b))
+      return { names: used.size, inView: used.size - lost.length, lost: shown.slice(0, MOST_LOST) }
+    })
+  }
+
+  #answer(entry: Message, shown: () => readonly Block[]): void {
+    const stretch = this.#stretches.at(-1)
+    if (!stretch) return
+    stretch.inView ??= new Set(shown().flatMap((block) => [...exactNames(wordsOf(block))]))
+    for (const block of sentBlocks(entry))
+      for (const name of exactNames(dropSecrets(wordsOf(withoutSettings(block)))))
+        if ((this.#first.get(name) ?? stretch.from) < stretch.from) stretch.used.add(name)
+  }
+
+  #note(name: string, at: number): void {
+    if (!this.#first.has(name)) this.#first.set(name, at)
+  }
+}
+
+/** The state of a todo, the mode of a search and a time limit are words of a tool's schema, not of the conversation. */
+function withoutSettings(block: Block): Block {
+  if (!isToolUse(block) || typeof block.input !== "object" || block.input === null) return block
+  const { output_mode: _mode, timeout: _limit, todos, ...input } = block.input as Record<string, unknown>
+  const contents = Array.isArray(todos)
+    ? todos.map((todo: unknown) => (todo as { content?: unknown } | null)?.content)
+    : todos
+  return { ...block, input: { ...input, todos: contents ?? "" } }
+}
+
+const isAnswer = (message: Message): boolean => message.type === "assistant" && !isSyntheticError(message)
+
+const kindOf = (name: string): number => (name.includes("/") ? 0 : IS_NUMBER.test(name) ? 2 : 1)
+
+/** Files are known by the last two parts of their paths: that is how people and models name them. */
+function exactNames(text: string): ReadonlySet<string> {
+  const files = new Set<string>()
+  const rest = text.replace(PATH, (path) => {
+    files.add(path.split("/").filter(Boolean).slice(-2).join("/"))
+    return " "
+  })
+  return new Set([...files, ...needlesIn(rest)])
+}
