@@ -10,6 +10,8 @@ import type { ImportOptions, ImportOutcome } from "./import/import-conversations
 import type { Inspection } from "./inspect/inspection.ts"
 import type { Transcript } from "./inspect/read-transcripts.ts"
 import type { RecordedCourse, RecordedView } from "./inspect/recorded-course.ts"
+import type { RecordedResponse } from "./inspect/responses.ts"
+import type { InspectedResponses, InspectionTotal } from "./inspect/totals.ts"
 import type { Entry } from "./journal/entries.ts"
 import { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
 import type { MemoryFiles } from "./journal/memory-files.ts"
@@ -158,6 +160,18 @@ export async function readTranscripts(file: string): Promise<readonly Transcript
 export async function inspectTranscript(transcript: Transcript): Promise<Inspection> {
   const { inspectTranscript: inspect } = await import("./inspect/inspection.ts")
   return inspect(transcript)
+}
+
+/** The billed responses of a recorded conversation, each once. */
+export async function responsesIn(transcript: Transcript): Promise<readonly RecordedResponse[]> {
+  const { responsesIn: found } = await import("./inspect/responses.ts")
+  return found(transcript)
+}
+
+/** Several recorded conversations together. A response that more than one file has, as a fork's does, counts once. */
+export async function totalOf(all: readonly InspectedResponses[]): Promise<InspectionTotal> {
+  const { totalOf: total } = await import("./inspect/totals.ts")
+  return total(all)
 }
 
 /** How a recorded conversation went, turn by turn. `onTurn` is called at each response, while what it saw is still in view. */

@@ -69,6 +69,8 @@ export {
   readSettings,
   readTranscripts,
   recordedCourse,
+  responsesIn,
+  totalOf,
 } from "./front-door.ts"
 export type { ImportedAgentOutcome, ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 export type { ImportedAgent, ImportReport } from "./import/importer.ts"
@@ -84,7 +86,9 @@ export type { NeededNames } from "./inspect/needed-names.ts"
 export type { OutputStubs } from "./inspect/output-stubs.ts"
 export type { Transcript } from "./inspect/read-transcripts.ts"
 export type { PaidSoFar, RecordedCourse, RecordedTurn, RecordedView } from "./inspect/recorded-course.ts"
+export type { RecordedResponse } from "./inspect/responses.ts"
 export type { FileTotal, ToolCall, ToolTotal } from "./inspect/tool-use.ts"
+export type { InspectedResponses, InspectionTotal, SharedResponses } from "./inspect/totals.ts"
 export type { DamagedLine, DamageFound } from "./journal/damage.ts"
 export { openingProblems } from "./journal/damage-sentences.ts"
 export {

@@ -1,5 +1,6 @@
 /** `@strata/page`: what people look at. Reports as files that open offline, and pages that a local server shows. */
 export {
+  type Compaction,
   type Course,
   LOSS_KINDS,
   type Loss,
@@ -12,15 +13,18 @@ export { costIn, costWithUnit, shareOf, timeWords, wholePercent } from "./draw/c
 export { BEGINNING } from "./draw/document.ts"
 export { lossesOf } from "./draw/losses.ts"
 export { html, Markup } from "./draw/markup.ts"
+export { type CourseOnPage, courseOnPage } from "./draw/recorded-course.ts"
 export { page } from "./draw/report.ts"
 export { SCORE_COLUMNS, type ScoreColumn } from "./draw/score-columns.ts"
 export { withShortNames } from "./draw/short-names.ts"
 export { attachmentName, attachmentWords } from "./words/attachments.ts"
-export { CAUSES } from "./words/cache-breaks.ts"
+export { apiReasonWords, CAUSES, causeWords, lossWords, paidWords } from "./words/cache-breaks.ts"
 export { lifetimeWords } from "./words/cache-lifetime.ts"
 export { auditLines, auditWords, type CompactionFigures, compactedSentence, routeWords } from "./words/compaction.ts"
 export { planRows, ROUTES_WITH_MODEL } from "./words/compaction-plan.ts"
 export { type Decided, type DecidedWhat, decisionsIn, decisionWords } from "./words/decisions.ts"
 export { LAYER_WORDS } from "./words/layers.ts"
 export { authorWords, editedWords, INDEX, minuteOf, shortSource, sourceWords, stemOf } from "./words/memories.ts"
+export { keptNames, lostNames } from "./words/needed-names.ts"
+export { recordedCostWords, type Spent, spentWords } from "./words/spent.ts"
 export { clearingSentence, undoSentence } from "./words/undo.ts"

@@ -8,17 +8,11 @@ import {
   type RepeatedReads,
 } from "@strata/core"
 import { inputTokens } from "@strata/core/internal/base/token-counts"
+import { estimatedSentences } from "@strata/core/internal/views/ledger/estimated-sentences"
 import type { LedgerLine, LedgerSummary } from "../display/ledger.ts"
 import { listing } from "../display/long-list.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
-import {
-  cacheWords,
-  estimatedLines,
-  lostCacheLines,
-  repeatedReadLines,
-  savedInAll,
-  savingLines,
-} from "../display/savings.ts"
+import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
@@ -49,7 +43,7 @@ export function costLines(
     ...(unpriced.length === 0
       ? []
       : wrapped(`The total leaves out ${unpriced.join(", ")}, because no price is known.`, columns)),
-    ...estimatedLines(summary.estimated).flatMap((line) => wrapped(line, columns)),
+    ...estimatedSentences(summary.estimated).flatMap((line) => wrapped(line, columns)),
     ...(lines.length > 1 ? section("By model and purpose", lineTable(lines, columns)) : []),
     ...(agents.length > 0 ? section("Agents", agentTable(agents, columns)) : []),
     ...section(`Layers: ${savedInAll(savings)}`, savingLines(savings, look)),

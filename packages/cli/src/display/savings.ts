@@ -1,7 +1,7 @@
 /** What the layers saved, and what lost caches and repeated reads cost. Chat, demo and inspect share these lines. Pure. */
-import type { BreakCause, CacheBreakTotal, EstimatedCost, LayerSaving, RepeatedReads, TokenCounts } from "@strata/core"
+import type { BreakCause, CacheBreakTotal, LayerSaving, RepeatedReads, TokenCounts } from "@strata/core"
 import { totalSaving } from "@strata/core/internal/views/ledger/savings-report"
-import { CAUSES, LAYER_WORDS } from "@strata/page"
+import { CAUSES, LAYER_WORDS, lossWords } from "@strata/page"
 import { counted, dollars, dollarsOrUnknown, grouped, short } from "./numbers.ts"
 import { table } from "./table.ts"
 import { plainStyle, type Style } from "./terminal.ts"
@@ -89,14 +89,13 @@ export function lostCacheLines(
       { title: "paid again", align: "right" },
       { title: "cost", align: "right" },
     ],
-    rows: causes.map(([cause, total]) => [CAUSES[cause], grouped(total.breaks), short(total.paidAnew), lossOf(total)]),
+    rows: causes.map(([cause, total]) => [
+      CAUSES[cause],
+      grouped(total.breaks),
+      short(total.paidAnew),
+      lossWords(total),
+    ]),
   })
-}
-
-/** `+` marks a sum with some unknown prices. */
-export function lossOf({ breaks, dollars: paid, unpriced }: CacheBreakTotal): string {
-  if (breaks > 0 && unpriced === breaks) return "unknown"
-  return `${dollars(paid)}${unpriced > 0 ? "+" : ""}`
 }
 
 export function repeatedReadLines(
@@ -127,11 +126,3 @@ const KEPT_OUT_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
   compaction: "compacted",
   notes: "in notes",
 }
-
-/** What part of the cost is estimated. */
-export const estimatedLines = (estimated: EstimatedCost | undefined): readonly string[] =>
-  estimated
-    ? [
-        `${dollars(estimated.dollars)} of it is estimated: ${counted(estimated.requests, "answer")} did not arrive whole (stopped, cut or killed).`,
-      ]
-    : []

@@ -1,10 +1,10 @@
 /** The sections about size and cost over time: growth, cache, money. */
 
-import { type OutputStubs, PURPOSE_WORDS } from "@strata/core"
-import { CAUSES } from "@strata/page"
+import { type NeededNames, PURPOSE_WORDS } from "@strata/core"
+import { apiReasonWords, CAUSES, keptNames, lossWords, lostNames, paidWords, spentWords } from "@strata/page"
 import { columnChart } from "../display/bars.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
-import { cacheWords, estimatedLines, lossOf } from "../display/savings.ts"
+import { cacheWords } from "../display/savings.ts"
 import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
@@ -35,11 +35,25 @@ export function growth(page: Page): string[] {
       }),
       1,
     ),
-    ...boundaries.map(
-      ({ turn, before, after, estimated = 0 }) =>
-        `${" ".repeat(9)}${style.yellow("▲")} compacted after turn ${turn}: ${short(before)} to ${after === undefined ? `about ${short(estimated)} (estimated)` : short(after)}`,
-    ),
+    ...boundaries.flatMap(({ turn, before, after, estimated = 0, needed }) => [
+      `${" ".repeat(9)}${style.yellow("▲")} compacted after turn ${turn}: ${short(before)} to ${after === undefined ? `about ${short(estimated)} (estimated)` : short(after)}`,
+      ...indented(keptLines(needed, width - 11), 11),
+    ]),
   ]
+}
+
+const LINES_OF_NAMES = 2
+
+/** What the compaction kept of what was used again. */
+function keptLines(needed: NeededNames | undefined, width: number): readonly string[] {
+  if (!needed || needed.names === 0) return []
+  const lines = (most: number) => {
+    const lost = printable(lostNames(needed, most))
+    return wrapped(`kept ${keptNames(needed)} used again${lost === "" ? "" : `; lost: ${lost}`}`, width)
+  }
+  let most = needed.lost.length
+  while (most > 1 && lines(most).length > LINES_OF_NAMES) most--
+  return lines(most)
 }
 
 export function cache(page: Page): string[] {
@@ -50,30 +64,33 @@ export function cache(page: Page): string[] {
     return titled(page, { title: "Cache", about: `none of the ${counted(requests, "request")} read from a cache` })
   const facts = `${percent(hitRatio, 1)} of the input came from it: ${cacheWords(counts)}`
   if (broken.breaks === 0) return [...titled(page, { title: "Cache", about: facts }), "  the cache was never lost"]
+  const hasReasons = breaks.some(({ apiReason }) => apiReason !== undefined)
   const shown = breaks.toSorted((a, b) => b.paidAnew - a.paidAnew).slice(0, MOST_BREAKS)
   return [
     ...titled(page, { title: "Cache", about: facts }),
-    `  lost ${counted(broken.breaks, "time")}; ${short(broken.paidAnew)} tokens paid again, for ${lossOf(broken)}:`,
+    `  lost ${counted(broken.breaks, "time")}; ${short(broken.paidAnew)} tokens paid again, ${paidWords(lossWords(broken))}:`,
     ...table({
       width,
       titles: style.dim,
       columns: [
         { title: "turn", align: "right" },
         { title: "pause", align: "right" },
-        { title: "cache read", align: "right" },
+        { title: "cache read", align: "right", isMinor: hasReasons },
         { title: "paid again", align: "right" },
         { title: "cost", align: "right" },
         { title: "probable cause", gives: "end" },
+        ...(hasReasons ? [{ title: "the API says", gives: "end" } as const] : []),
       ],
       rows: shown
         .toSorted((a, b) => a.turn - b.turn)
-        .map(({ turn, gapMinutes, readBefore, read, paidAnew, dollars: cost, cause }) => [
+        .map(({ turn, gapMinutes, readBefore, read, paidAnew, dollars: cost, cause, apiReason }) => [
           grouped(turn),
           gapMinutes === undefined ? "?" : pause(gapMinutes),
           `${short(readBefore)} to ${short(read)}`,
           short(paidAnew),
           dollarsOrUnknown(cost),
           CAUSES[cause],
+          ...(hasReasons ? [apiReason === undefined ? "" : apiReasonWords(apiReason)] : []),
         ]),
     }),
     ...more(broken.breaks - shown.length, "loss", "losses"),
@@ -82,15 +99,13 @@ export function cache(page: Page): string[] {
 
 export function money(page: Page): string[] {
   const { analysis, style, width } = page
-  const { lines, dollars: all, unpriced, stubs, estimated } = analysis.money
+  const { lines, dollars: all, unpriced, stubs, remarks } = analysis.money
   if (lines.length === 0) return []
   const unknown = `no price is known for ${unpriced.map(printable).join(", ")}`
-  const isUnknown = lines.every((line) => line.dollars === undefined)
-  const spent = `${stubs ? "more than " : ""}${dollars(all)}`
-  const sum = unpriced.length === 0 ? spent : isUnknown ? unknown : `${spent}; ${unknown}`
+  const spent = spentWords({ dollars: all, unpriced, isLowerBound: stubs !== undefined })
+  const sum = unpriced.length === 0 ? spent : spent === "unknown" ? unknown : `${spent}; ${unknown}`
   return [
     ...titled(page, { title: "Money", about: sum }),
-    ...estimatedLines(estimated).map((line) => `  ${line}`),
     ...table({
       width,
       titles: style.dim,
@@ -113,9 +128,6 @@ export function money(page: Page): string[] {
         cost === undefined ? "unknown" : dollars(cost),
       ]),
     }),
-    ...(stubs ? indented(wrapped(stubSentences(stubs), width - 2), 2) : []),
+    ...remarks.flatMap((remark) => indented(wrapped(remark, width - 2), 2)),
   ]
 }
-
-const stubSentences = ({ responses, recorded, written }: OutputStubs): string =>
-  `The output tokens of ${counted(responses, "response")} were not recorded in full: ${short(recorded)} recorded, about ${short(written)} written. The cost of the output is higher than shown.`

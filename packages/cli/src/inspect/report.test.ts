@@ -105,6 +105,7 @@ it("reads as a page a person can follow, in 80 columns and without colours", asy
           0 └─────────────────────────────────────────────────────────────────
                                                 ▲
              ▲ compacted after turn 7: 30.0K to 7.1K
+               kept 0% of 1 name used again; lost: src/main.ts
 
     Cache
       80% of the input came from it: 160K read from cache, 39.0K written to cache,

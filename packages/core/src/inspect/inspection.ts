@@ -3,19 +3,20 @@
 import type { TokenCounts } from "../base/token-counts.ts"
 import type { ImportReport } from "../import/importer.ts"
 import { isMessage } from "../journal/entries.ts"
-import { isBoundary, isSyntheticError, type Message } from "../messages/messages.ts"
+import { isBoundary, isSynthetic, type Message } from "../messages/messages.ts"
 import { type Accounting, account, type Shares, sharesOf } from "../tokens/accounting.ts"
 import { findModel } from "../tokens/models.ts"
 import { type RepeatedReads, repeatedReads } from "../tokens/repeated-reads.ts"
 import type { BreakCause } from "../views/cache/cache-causes.ts"
 import { type BreakTotal, type CacheBreak, totalBreaks } from "../views/cache/cache-history.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
+import { estimatedSentences } from "../views/ledger/estimated-sentences.ts"
 import { type Estimated, type Purpose, summarise } from "../views/ledger/ledger.ts"
 import type { LayerSaving } from "../views/ledger/savings-report.ts"
 import { type AgentCost, type CostReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import { Views } from "../views/views.ts"
 import { NamesAfterBoundaries, type NeededNames } from "./needed-names.ts"
-import { type OutputStubs, outputStubs } from "./output-stubs.ts"
+import { type OutputStubs, outputStubs, stubSentences } from "./output-stubs.ts"
 import type { Transcript } from "./read-transcripts.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
 
@@ -95,8 +96,10 @@ export interface RecordedCost {
   /** Responses with too few output tokens recorded: the sum is then a lower bound. */
   readonly stubs?: OutputStubs
   readonly unpriced: readonly string[]
-  /** Requests whose answers did not arrive whole: what they cost is partly a guess. */
+  /** Requests whose answers did not arrive whole or are not recorded: what they cost is partly a guess. */
   readonly estimated?: Estimated
+  /** Sentences for a person: what is estimated and what is missing. */
+  readonly remarks: readonly string[]
   readonly lines: readonly {
     readonly model: string
     readonly purpose: Purpose
@@ -142,7 +145,7 @@ export function inspectTranscript(transcript: Transcript): Inspection {
     largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MOST_RESULTS),
     growth: { ...course.growth(names.found()), last: accountSent(views) },
     cache: cacheOf(views),
-    money: { ...moneyOf(views), ...present(outputStubs([...aside, ...entries], views.estimator)) },
+    money: moneyOf(views, outputStubs([...aside, ...entries], views.estimator)),
     agents: agentsOf(views),
     savings: summarise(views.ledger).savings,
   }
@@ -165,7 +168,7 @@ class Course {
   }
 
   message(message: Message, size: { readonly tokens: number; readonly counted: number }): void {
-    if (message.type !== "assistant" || message.isSidechain || isSyntheticError(message)) return
+    if (message.type !== "assistant" || message.isSidechain || isSynthetic(message)) return
     const { id = message.uuid } = message.message
     const last = this.#sizes.at(-1)
     if (last?.id === id) last.tokens = size.tokens
@@ -212,13 +215,18 @@ function agentsOf(views: Views): RecordedAgents {
   return { started: agents, own, all: { requests, tokens, ...(unpriced.length === 0 ? { dollars } : {}) } }
 }
 
-const present = (stubs: OutputStubs | undefined): Pick<RecordedCost, "stubs"> => (stubs ? { stubs } : {})
-
-function moneyOf(views: Views): RecordedCost {
+function moneyOf(views: Views, stubs: OutputStubs | undefined): RecordedCost {
   const { dollars, unpriced, estimated } = summarise(views.ledger)
   const lines = [...views.ledger.lines.values()].map(({ dollars: spent, ...line }) => ({
     ...line,
     ...(spent === undefined ? {} : { dollars: spent }),
   }))
-  return { dollars, unpriced, ...(estimated ? { estimated } : {}), lines }
+  return {
+    dollars,
+    ...(stubs ? { stubs } : {}),
+    unpriced,
+    ...(estimated ? { estimated } : {}),
+    remarks: [...estimatedSentences(estimated), ...(stubs ? [stubSentences(stubs)] : [])],
+    lines,
+  }
 }

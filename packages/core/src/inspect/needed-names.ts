@@ -8,7 +8,7 @@
 import { dropSecrets } from "../base/secrets/find-secrets.ts"
 import { type Entry, isMessage } from "../journal/entries.ts"
 import { type Block, isToolUse } from "../messages/blocks.ts"
-import { isBoundary, isSyntheticError, type Message } from "../messages/messages.ts"
+import { isBoundary, isSynthetic, type Message } from "../messages/messages.ts"
 import { sentBlocks } from "../messages/sent-blocks.ts"
 import { wordsOf } from "./block-words.ts"
 import { needlesIn } from "./needles.ts"
@@ -92,7 +92,7 @@ function withoutSettings(block: Block): Block {
   return { ...block, input: { ...input, todos: contents ?? "" } }
 }
 
-const isAnswer = (message: Message): boolean => message.type === "assistant" && !isSyntheticError(message)
+const isAnswer = (message: Message): boolean => message.type === "assistant" && !isSynthetic(message)
 
 const kindOf = (name: string): number => (name.includes("/") ? 0 : IS_NUMBER.test(name) ? 2 : 1)
 

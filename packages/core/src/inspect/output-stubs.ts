@@ -2,6 +2,7 @@
  * Finds responses whose recorded output tokens are stubs: some versions of Claude Code recorded the count from the start of a response,
  * not from its end. The content shows that more was written, so a price from such counts is too low.
  */
+import { counted, short } from "../base/numbers.ts"
 import { type Entry, isMessage } from "../journal/entries.ts"
 import type { Block } from "../messages/blocks.ts"
 import { type AssistantMessage, contentOf } from "../messages/messages.ts"
@@ -36,6 +37,9 @@ export function outputStubs(entries: readonly Entry[], estimator: Estimator): Ou
   }
   return found.written - found.recorded > all * WORTH_SAYING ? found : undefined
 }
+
+export const stubSentences = ({ responses, recorded, written }: OutputStubs): string =>
+  `The output tokens of ${counted(responses, "response")} were not recorded in full: ${short(recorded)} recorded, about ${short(written)} written. The cost of the output is higher than shown.`
 
 const isAnswer = (entry: Entry): entry is AssistantMessage =>
   isMessage(entry) && entry.type === "assistant" && entry.message.usage !== undefined

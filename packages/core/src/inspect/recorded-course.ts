@@ -2,7 +2,7 @@
 import { addCounts, inputTokens, NO_TOKENS, type TokenCounts } from "../base/token-counts.ts"
 import { type Entry, isMessage } from "../journal/entries.ts"
 import type { Block } from "../messages/blocks.ts"
-import { isBoundary, isSyntheticError } from "../messages/messages.ts"
+import { isBoundary, isSynthetic } from "../messages/messages.ts"
 import { findModel } from "../tokens/models.ts"
 import { tokenCounts } from "../tokens/price.ts"
 import type { CacheBreak } from "../views/cache/cache-history.ts"
@@ -108,6 +108,7 @@ export class CourseFold {
   }
 
   course(): RecordedCourse {
+    this.#pay() // what was spent since the last answer
     const lines = [...this.views.ledger.lines.values()]
     return {
       turns: this.#turns,
@@ -148,7 +149,7 @@ const countedInput = (entry: Entry): number =>
   entry.type === "assistant" && entry.message.usage ? inputTokens(tokenCounts(entry.message.usage)) : 0
 
 function answerId(entry: Entry): string | undefined {
-  if (!isMessage(entry) || entry.type !== "assistant" || entry.isSidechain || isSyntheticError(entry)) return undefined
+  if (!isMessage(entry) || entry.type !== "assistant" || entry.isSidechain || isSynthetic(entry)) return undefined
   return entry.message.id ?? entry.uuid
 }
 

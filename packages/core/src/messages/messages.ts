@@ -184,6 +184,10 @@ export function isSyntheticError(message: Message): boolean {
   return message.type === "assistant" && message.isApiErrorMessage === true && message.message.model === SYNTHETIC_MODEL
 }
 
+/** A message that a program wrote in the model's name. It was never requested, so it is no turn and says nothing about the cache. */
+export const isSynthetic = (message: Message): boolean =>
+  message.type === "assistant" && message.message.model === SYNTHETIC_MODEL
+
 /** Whether the person wrote the message, as far as the record shows. */
 export const isHuman = (message: Message): message is UserMessage => isRequest(message) && !message.isFromAgent
 

@@ -6,6 +6,8 @@ export interface PageContent {
   readonly about: readonly string[]
   readonly scorecard?: Scorecard
   readonly conversations: readonly PageConversation[]
+  /** The last row of the table of conversations: a value for each fact, by its title. */
+  readonly total?: Readonly<Record<string, string>>
 }
 
 export interface PageConversation {
@@ -25,6 +27,8 @@ export interface Course {
   /** The turn of the first request after each compaction. */
   readonly boundaries: readonly number[]
   readonly losses: readonly Loss[]
+  /** What is known about each compaction. */
+  readonly compactions?: readonly Compaction[]
   /** What the page says about it in words: a title and its value. */
   readonly facts: readonly (readonly [title: string, value: string])[]
 }
@@ -35,6 +39,8 @@ export interface Point {
   readonly context: number
   /** Absent where only the size is known. */
   readonly classes?: Readonly<Record<ContextClass, number>>
+  /** Tokens beside the classes that nothing recorded explains. */
+  readonly rest?: number
   /** All that was paid up to this turn. Absent where it is unknown. */
   readonly cost?: number
 }
@@ -42,9 +48,21 @@ export interface Point {
 export const LOSS_KINDS = ["pause", "compaction", "clearing", "model", "other"] as const
 export type LossKind = (typeof LOSS_KINDS)[number]
 
+/** A compaction, and what it lost that was needed later. */
+export interface Compaction {
+  /** The turn before it. */
+  readonly turn: number
+  readonly size: string
+  /** Of the names used again, how many were still in view. */
+  readonly kept: string
+  readonly lost: string
+}
+
 export interface Loss {
   readonly turn: number
   readonly tokens: number
+  /** What was paid for it beyond reading. Absent where it is not computed. */
+  readonly cost?: string
   readonly kind: LossKind
   /** The reason in words. */
   readonly why: string

@@ -3,6 +3,7 @@
 import { grouped } from "@strata/core/internal/base/grouped"
 import { counted, short } from "@strata/core/internal/base/numbers"
 import { CLASSES, type ContextClass } from "@strata/replay"
+import { paidWords } from "../words/cache-breaks.ts"
 import { type Course, LOSS_KINDS, type Loss, type LossKind, type Point } from "./content.ts"
 import { framed, plotTop, stripMiddle } from "./frame.ts"
 import { html, type Markup, places } from "./markup.ts"
@@ -75,11 +76,8 @@ type Place = Pick<ContextChart, "height" | "turns">
 function areas(points: readonly Point[], { height, turns, most }: Place & { readonly most: number }): Markup[] {
   const xs = points.map(({ turn }) => round(PLOT_WIDTH * alongTurns(turn, turns)))
   let floor = points.map(() => 0)
-  const layers = points.some(({ classes }) => classes) ? CLASSES : (["whole"] as const)
-  return layers.flatMap((name) => {
-    const top = points.map(
-      ({ classes, context }, i) => floor[i]! + (name === "whole" ? context : (classes?.[name] ?? 0)),
-    )
+  return [...CLASSES, "whole" as const].flatMap((name) => {
+    const top = points.map((point, i) => floor[i]! + (name === "whole" ? restOf(point) : (point.classes?.[name] ?? 0)))
     if (top.every((value, i) => value - floor[i]! < most / 2_000)) return []
     const y = (value: number) => round(height * (1 - Math.min(1, value / most)))
     const upper = top.map((value, i) => [xs[i]!, y(value)] as const)
@@ -99,8 +97,8 @@ const boundary = (turn: number, { height, turns }: Place) => {
   return html`<line class="boundary" x1="${x}" x2="${x}" y1="${plotTop - 6}" y2="${plotTop + height}"><title>compacted before turn ${grouped(turn)}</title></line>`
 }
 
-const mark = ({ turn, tokens, kind, why }: Loss, { height, turns }: Place) =>
-  html`<use href="#loss-${kind}" class="loss" x="${percentAt(turn, turns)}" y="${stripMiddle(height)}"><title>turn ${grouped(turn)}: ${short(tokens)} tokens written again, ${why}</title></use>`
+const mark = ({ turn, tokens, cost, kind, why }: Loss, { height, turns }: Place) =>
+  html`<use href="#loss-${kind}" class="loss" x="${percentAt(turn, turns)}" y="${stripMiddle(height)}"><title>turn ${grouped(turn)}: ${short(tokens)} tokens written again${cost === undefined ? "" : ` ${paidWords(cost)}`}, ${why}</title></use>`
 
 /** Invisible stretches that say their figures when pointed at. */
 function slicesOf(points: readonly Point[], { height, turns, slices }: Place & { readonly slices: number }): Markup[] {
@@ -115,11 +113,21 @@ function slicesOf(points: readonly Point[], { height, turns, slices }: Place & {
     })
 }
 
-function wordsOf({ turn, context, classes }: Point): string {
-  const parts = classes
-    ? CLASSES.filter((name) => classes[name] > 0).map((name) => `${CLASS_WORDS[name]} ${short(classes[name])}`)
-    : []
-  return [`turn ${grouped(turn)}: ${short(context)} tokens`, ...parts].join(", ")
+const NOT_BROKEN_DOWN = "not broken down"
+
+/** What no class has. */
+const restOf = ({ classes, rest = 0, context }: Point): number => (classes ? rest : context)
+
+/** The parts of a context that are not empty, in words. */
+export function partsIn(point: Point): readonly { readonly words: string; readonly tokens: number }[] {
+  const { classes } = point
+  const parts = classes ? CLASSES.map((name) => ({ words: CLASS_WORDS[name], tokens: classes[name] })) : []
+  return [...parts, { words: NOT_BROKEN_DOWN, tokens: restOf(point) }].filter(({ tokens }) => tokens >= 1)
+}
+
+function wordsOf(point: Point): string {
+  const parts = point.classes ? partsIn(point).map(({ words, tokens }) => `${words} ${short(tokens)}`) : []
+  return [`turn ${grouped(point.turn)}: ${short(point.context)} tokens`, ...parts].join(", ")
 }
 
 /** The classes that occur, from the top of the stack to the bottom. */
@@ -127,10 +135,10 @@ export function classLegend(courses: readonly Course[]): Markup | undefined {
   const used = CLASSES.filter((name) =>
     courses.some(({ points }) => points.some(({ classes }) => (classes?.[name] ?? 0) > 0)),
   )
-  const isWhole = courses.some(({ points }) => points.length > 0 && points.every(({ classes }) => !classes))
+  const isWhole = courses.some(({ points }) => points.some((point) => restOf(point) >= 1))
   const shown = [
+    ...(isWhole ? [["whole", NOT_BROKEN_DOWN] as const] : []),
     ...used.toReversed().map((name) => [name, CLASS_WORDS[name]] as const),
-    ...(isWhole ? [["whole", "not broken down"] as const] : []),
   ]
   if (shown.length === 0) return undefined
   return html`<ul class="legend">${shown.map(

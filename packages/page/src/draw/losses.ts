@@ -1,6 +1,7 @@
 /** Lost caches as marks in a chart. */
 import type { BreakCause, CacheBreak } from "@strata/core"
-import { CAUSES } from "../words/cache-breaks.ts"
+import { dollarsOrUnknown } from "@strata/core/internal/base/numbers"
+import { causeWords } from "../words/cache-breaks.ts"
 import type { Loss, LossKind } from "./content.ts"
 
 const KINDS: Readonly<Record<BreakCause, LossKind>> = {
@@ -18,4 +19,10 @@ const KINDS: Readonly<Record<BreakCause, LossKind>> = {
 }
 
 export const lossesOf = (breaks: readonly CacheBreak[]): readonly Loss[] =>
-  breaks.map(({ turn, paidAnew, cause }) => ({ turn, tokens: paidAnew, kind: KINDS[cause], why: CAUSES[cause] }))
+  breaks.map((lost) => ({
+    turn: lost.turn,
+    tokens: lost.paidAnew,
+    cost: dollarsOrUnknown(lost.dollars),
+    kind: KINDS[lost.cause],
+    why: causeWords(lost),
+  }))

@@ -22,7 +22,7 @@ const LOW = 130
 const OURS = "strata"
 const BOUND = "optimum"
 
-export function page({ title, about, scorecard, conversations }: PageContent): Markup {
+export function page({ title, about, scorecard, conversations, total }: PageContent): Markup {
   const detailed = new Set(conversations.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, MOST_DETAILED))
   const charts = [...detailed].reduce((sum, { courses }) => sum + courses.length, 0)
   const points = Math.min(MOST_POINTS, Math.max(FEWEST_POINTS, Math.floor(POINTS_IN_ALL / Math.max(1, charts))))
@@ -32,7 +32,7 @@ export function page({ title, about, scorecard, conversations }: PageContent): M
 <header><h1>${title}</h1>${about.map((sentence) => html`<p class="soft">${sentence}</p>`)}</header>
 <main>
 ${scorecard && scorecard.scores.length > 0 ? scoreSection(scorecard) : undefined}
-${isMany ? conversationTable(conversations, detailed) : undefined}
+${isMany ? conversationTable(conversations, { detailed, total }) : undefined}
 ${conversations.map((conversation, i) =>
   detailed.has(conversation) ? details(conversation, { id: `c${i + 1}`, points, slices, isOpen: !isMany }) : undefined,
 )}
@@ -60,9 +60,15 @@ function scoreSection({ scores, unit, conversations }: NonNullable<PageContent["
 <dl class="columns">${scores.map(({ policy, about }) => html`<dt>${policy}</dt><dd>${about}</dd>`)}</dl></details></section>`
 }
 
-function conversationTable(all: readonly PageConversation[], detailed: ReadonlySet<PageConversation>): Markup {
+interface TableOptions {
+  readonly detailed: ReadonlySet<PageConversation>
+  readonly total: PageContent["total"]
+}
+
+function conversationTable(all: readonly PageConversation[], { detailed, total }: TableOptions): Markup {
   const left = all.length - detailed.size
-  const columns = all.every(({ courses }) => courses.length === 1) ? factColumns(all) : costColumns(all)
+  const isRecorded = all.every(({ courses }) => courses.length === 1)
+  const columns = isRecorded ? factColumns(all) : costColumns(all)
   return html`<section><h2>Conversations</h2>
 ${left > 0 ? html`<p>The ${grouped(detailed.size)} with the highest cost have charts below; ${grouped(left)} are in this table only.</p>` : undefined}
 <div class="scroll" tabindex="0"><table><thead><tr><th class="long">conversation</th><th>turns</th>${columns.map(({ title }) => html`<th>${title}</th>`)}</tr></thead>
@@ -70,9 +76,18 @@ ${left > 0 ? html`<p>The ${grouped(detailed.size)} with the highest cost have ch
     const { name } = conversation
     const link = detailed.has(conversation) ? html`<a href="#c${i + 1}">${name}</a>` : name
     return html`<tr><td class="long">${link}</td><td>${grouped(turnCount(conversation))}</td>${columns.map(({ cell }) => html`<td>${cell(conversation)}</td>`)}</tr>`
-  })}</tbody></table></div>
-${all.some(({ unit }) => unit === "tokens") ? html`<p class="soft">Without a dollar sign: tokens of plain input, because a price is unknown.</p>` : undefined}</section>`
+  })}${total ? totalRow(all, { columns, total }) : undefined}</tbody></table></div>
+${!isRecorded && all.some(({ unit }) => unit === "tokens") ? html`<p class="soft">Without a dollar sign: tokens of plain input, because a price is unknown.</p>` : undefined}</section>`
 }
+
+const totalRow = (
+  all: readonly PageConversation[],
+  {
+    columns,
+    total,
+  }: { readonly columns: readonly ConversationColumn[]; readonly total: NonNullable<TableOptions["total"]> },
+): Markup =>
+  html`<tr class="total"><th class="long">all</th><td>${grouped(all.reduce((sum, each) => sum + turnCount(each), 0))}</td>${columns.map(({ title }) => html`<td>${total[title] ?? ""}</td>`)}</tr>`
 
 interface ConversationColumn {
   readonly title: string
@@ -127,6 +142,7 @@ ${classLegend(courses)}${lossLegend(courses)}
     : undefined
 }
 ${isSingle ? lossTable(courses[0]!) : undefined}
+${isSingle ? compactionTable(courses[0]!) : undefined}
 </details>`
 }
 
@@ -170,13 +186,30 @@ const MOST_LOSSES = 12
 /** The reasons in words, also for paper and for those who cannot point at a mark. */
 function lossTable({ losses }: Course): Markup | undefined {
   if (losses.length === 0) return undefined
+  const hasCosts = losses.some(({ cost }) => cost !== undefined)
   const largest = new Set(losses.toSorted((a, b) => b.tokens - a.tokens).slice(0, MOST_LOSSES))
-  return html`<h3>Where the cache was lost</h3><div class="scroll" tabindex="0"><table><thead><tr><th>turn</th><th>tokens written again</th><th class="long">why</th></tr></thead>
+  return html`<h3>Where the cache was lost</h3><div class="scroll" tabindex="0"><table><thead><tr><th>turn</th><th>tokens written again</th>${hasCosts ? html`<th>cost</th>` : undefined}<th class="long">why</th></tr></thead>
 <tbody>${losses
     .filter((loss) => largest.has(loss))
     .map(
-      ({ turn, tokens, why }) =>
-        html`<tr><td>${grouped(turn)}</td><td>${short(tokens)}</td><td class="long">${why}</td></tr>`,
+      ({ turn, tokens, cost = "-", why }) =>
+        html`<tr><td>${grouped(turn)}</td><td>${short(tokens)}</td>${hasCosts ? html`<td>${cost}</td>` : undefined}<td class="long">${why}</td></tr>`,
     )}</tbody></table></div>
 ${losses.length > largest.size ? html`<p class="soft">and ${grouped(losses.length - largest.size)} smaller ones</p>` : undefined}`
+}
+
+const MOST_COMPACTIONS = 30
+
+/** What each compaction lost that was used again after it. */
+function compactionTable({ compactions = [] }: Course): Markup | undefined {
+  if (compactions.length === 0) return undefined
+  const left = compactions.length - MOST_COMPACTIONS
+  return html`<h3>What compactions kept of what was used again</h3><div class="scroll" tabindex="0"><table><thead><tr><th>after turn</th><th>tokens</th><th>still in view</th><th class="long">lost</th></tr></thead>
+<tbody>${compactions
+    .slice(0, MOST_COMPACTIONS)
+    .map(
+      ({ turn, size, kept, lost }) =>
+        html`<tr><td>${grouped(turn)}</td><td>${size}</td><td>${kept}</td><td class="long">${lost}</td></tr>`,
+    )}</tbody></table></div>
+${left > 0 ? html`<p class="soft">and ${grouped(left)} more</p>` : undefined}`
 }

@@ -52,6 +52,7 @@ figcaption{font-size:.9rem;font-weight:600;margin-bottom:4px}
 #loss-other{stroke:var(--mark)}
 .shapes{position:absolute}
 ${["prompt", "person", "answers", "thinking", "calls", "results", "summary"].map((name) => `.c-${name}{fill:var(--${name})}`).join("")}
+.total th,.total td{font-weight:600;border-top:1px solid var(--ink)}
 .c-whole{fill:var(--other)}
 .line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round;vector-effect:non-scaling-stroke;stroke:var(--other)}
 .l-other{stroke-width:1.5}

@@ -1,5 +1,6 @@
 /** The causes of a lost cache, as they read on the screen. */
-import type { BreakCause } from "@strata/core"
+import type { BreakCause, CacheBreak, CacheBreakTotal } from "@strata/core"
+import { dollars } from "@strata/core/internal/base/numbers"
 
 export const CAUSES: Readonly<Record<BreakCause, string>> = {
   compaction: "compacted",
@@ -14,3 +15,28 @@ export const CAUSES: Readonly<Record<BreakCause, string>> = {
   "prompt-left": "an early message changed, or evicted",
   "history-changed": "an earlier message changed",
 }
+
+/** What the API itself says about a lost cache. */
+const API_REASONS: Readonly<Record<string, string>> = {
+  model_changed: "another model",
+  system_changed: "system prompt changed",
+  tools_changed: "tools changed",
+  messages_changed: "messages changed",
+  previous_message_not_found: "the request before is not known there",
+  unavailable: "no reason is available",
+}
+
+export const apiReasonWords = (reason: string): string => API_REASONS[reason] ?? reason.replaceAll("_", " ")
+
+/** Why the cache was lost: our cause, and beside it what the API says where the recording has it. */
+export const causeWords = ({ cause, apiReason }: Pick<CacheBreak, "cause" | "apiReason">): string =>
+  apiReason === undefined ? CAUSES[cause] : `${CAUSES[cause]}; the API says: ${apiReasonWords(apiReason)}`
+
+/** What lost caches cost. An unknown price is never $0, and makes a sum a lower bound. */
+export function lossWords({ breaks, dollars: paid, unpriced }: CacheBreakTotal): string {
+  if (breaks > 0 && unpriced === breaks) return "unknown"
+  return `${unpriced > 0 ? "more than " : ""}${dollars(paid)}`
+}
+
+/** How a cost reads after "paid again". */
+export const paidWords = (cost: string): string => (cost === "unknown" ? "at an unknown price" : `for ${cost}`)

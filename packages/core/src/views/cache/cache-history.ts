@@ -7,7 +7,7 @@
 import { NO_TOKENS, type TokenCounts } from "../../base/token-counts.ts"
 import type { CacheLifetime, RequestSource } from "../../base/vocabulary.ts"
 import { type ChosenLifetimes, type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
-import { type AssistantMessage, isSyntheticError } from "../../messages/messages.ts"
+import { type AssistantMessage, isSynthetic } from "../../messages/messages.ts"
 import { usableUsage } from "../../messages/usage.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
 import type { Projection } from "../projection.ts"
@@ -144,7 +144,7 @@ export const lifetimeIn = ({ forPrompt, forMessages }: Partial<ChosenLifetimes> 
 const isTimed = ({ timestamp }: { readonly timestamp: string }) => !timestamp.startsWith(NO_TIME)
 
 function isAnswer(entry: Entry): entry is AssistantMessage {
-  return entry.type === "assistant" && !entry.isSidechain && !isSyntheticError(entry)
+  return entry.type === "assistant" && !entry.isSidechain && !isSynthetic(entry)
 }
 
 type Overrides = Readonly<Record<string, ModelOverride>>

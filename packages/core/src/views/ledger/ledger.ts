@@ -12,7 +12,7 @@ import {
 } from "../../base/token-counts.ts"
 import { REQUEST_SOURCES, type RequestSource } from "../../base/vocabulary.ts"
 import { type Entry, isBoundaryEntry, isDecision, isMessage } from "../../journal/entries.ts"
-import type { AssistantMessage, Usage, Uuid } from "../../messages/messages.ts"
+import { type AssistantMessage, isSynthetic, type Usage, type Uuid } from "../../messages/messages.ts"
 import { usableUsage } from "../../messages/usage.ts"
 import type { Price } from "../../tokens/model-facts.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
@@ -151,7 +151,7 @@ export function summarise({ lines, savings }: Ledger): LedgerSummary {
     unpriced: [...new Set(all.filter((line) => line.dollars === undefined).map((line) => line.model))],
     byPurpose,
     savings: savingsOf(savings, {
-      compaction: totalOf(all, "compaction", "by-hand"),
+      compaction: ownCompactions(all),
       notes: totalOf(all, "notes"),
     }),
   }
@@ -191,6 +191,15 @@ function totalOf(
   }
 }
 
+/** Without those that another program asked for. */
+function ownCompactions(lines: readonly LedgerLine[]): Omit<PurposeTotal, "purpose"> | undefined {
+  const total = totalOf(lines, "compaction", "by-hand")
+  const others = total?.estimated?.unrecorded
+  if (!total || !others) return total
+  const requests = total.requests - others.requests
+  return requests === 0 ? undefined : { ...total, requests, dollars: addKnown(total.dollars, -others.dollars) }
+}
+
 /** A response that was billed. */
 export interface Bill {
   readonly id: string
@@ -220,7 +229,7 @@ export function billOf(entry: Entry, source: RequestSource): Bill | undefined {
   if (!isMessage(entry) || entry.type !== "assistant") return undefined
   const { id = entry.uuid, model = "unknown" } = entry.message
   const usage = usableUsage(entry.message.usage)
-  if (!usage || model === "<synthetic>") return undefined
+  if (!usage || isSynthetic(entry)) return undefined
   return { id, model, purpose: entry.isSidechain ? "sidechain" : source, usage, entry }
 }
 

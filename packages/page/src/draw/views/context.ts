@@ -6,11 +6,10 @@ import { counted, percent, short } from "@strata/core/internal/base/numbers"
 import { DEFAULT_SETTINGS } from "@strata/core/internal/settings/settings"
 import { thresholdsFor } from "@strata/core/internal/tokens/thresholds"
 import { ledgerReport } from "@strata/core/internal/views/reports/ledger-report"
-import { CLASSES } from "@strata/replay"
 import type { FollowedConversation } from "../../live/followed-conversation.ts"
 import type { Row } from "../../live/rows.ts"
 import type { Point } from "../content.ts"
-import { CLASS_WORDS, classLegend, contextChart, lossLegend, MARK_SHAPES } from "../context-chart.ts"
+import { classLegend, contextChart, lossLegend, MARK_SHAPES, partsIn } from "../context-chart.ts"
 import { courseOf } from "../live-course.ts"
 import { html, type Markup } from "../markup.ts"
 import { turnsIn } from "../scale.ts"
@@ -72,14 +71,14 @@ function limitsOf({ about: { model = "unknown" }, rows }: FollowedConversation):
 const thresholdIn = (row: Row): number | undefined =>
   row.kind === "decision" && row.decision.subtype === "compacted" ? row.decision.threshold : undefined
 
-const nowTable = ({ classes, context }: Point): Markup | undefined =>
-  classes &&
+const nowTable = (point: Point): Markup | undefined =>
+  point.classes &&
   tableOf(
-    CLASSES.filter((name) => classes[name] >= 1).toSorted((a, b) => classes[b] - classes[a]),
+    partsIn(point).toSorted((a, b) => b.tokens - a.tokens),
     [
-      { title: "in the window now", cell: (name) => CLASS_WORDS[name], isText: true },
-      { title: "tokens", cell: (name) => grouped(Math.round(classes[name])) },
-      { title: "share", cell: (name) => percent(classes[name], context) },
+      { title: "in the window now", cell: ({ words }) => words, isText: true },
+      { title: "tokens", cell: ({ tokens }) => grouped(Math.round(tokens)) },
+      { title: "share", cell: ({ tokens }) => percent(tokens, point.context) },
     ],
-    { caption: "What fills the window now", total: ["all", grouped(context), "100%"] },
+    { caption: "What fills the window now", total: ["all", grouped(point.context), "100%"] },
   )

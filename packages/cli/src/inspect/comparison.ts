@@ -1,0 +1,103 @@
+/** Several conversations as a table, one row each, and the row of all of them. What a fork repeats of its parent counts once. */
+import { basename } from "node:path"
+import { findModel, type InspectionTotal } from "@strata/core"
+import { estimatedSentences } from "@strata/core/internal/views/ledger/estimated-sentences"
+import { lossWords, recordedCostWords, spentWords } from "@strata/page"
+import { counted, grouped, percent, short } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import { wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
+import type { Analysis } from "./analysis.ts"
+import type { Look } from "./report.ts"
+
+const WIDEST = 120
+const LEGEND =
+  "cached: share of the input read from cache. lost: how often the cache was lost. loss: what that cost beyond reading it. reread: tokens of files read again."
+const MOST_SHARED = 8
+
+export interface Compared {
+  readonly analyses: readonly Analysis[]
+  readonly total: InspectionTotal
+}
+
+/** A table of several conversations, one line each. */
+export function comparison({ analyses, total }: Compared, { style, columns }: Look): readonly string[] {
+  const rows = analyses.map((one) => [
+    nameOf(one),
+    modelName(one.model),
+    grouped(one.growth.sizes.length),
+    short(Math.max(0, ...one.growth.sizes)),
+    grouped(one.growth.boundaries.length),
+    one.cache.counts.cacheRead === 0 ? "-" : percent(one.cache.hitRatio, 1),
+    grouped(one.cache.broken.breaks),
+    one.cache.broken.breaks === 0 ? "-" : briefly(lossWords(one.cache.broken)),
+    short(rereadIn(one)),
+    briefly(recordedCostWords(one.money)),
+  ])
+  const totals = [
+    "all",
+    "",
+    grouped(total.turns),
+    "",
+    grouped(total.boundaries),
+    percent(total.hitRatio, 1),
+    grouped(total.broken.breaks),
+    total.broken.breaks === 0 ? "-" : briefly(lossWords(total.broken)),
+    short(sumOf(analyses.map(rereadIn))),
+    briefly(spentWords(total.money)),
+  ]
+  return [
+    style.bold(`${analyses.length} conversations`),
+    ...table({
+      width: Math.min(columns, WIDEST),
+      indent: 0,
+      titles: style.dim,
+      columns: [
+        { title: "file", gives: "end" },
+        { title: "model", gives: "beginning" },
+        { title: "turns", align: "right" },
+        { title: "peak", align: "right" },
+        { title: "compacted", align: "right" },
+        { title: "cached", align: "right" },
+        { title: "lost", align: "right" },
+        { title: "loss", align: "right" },
+        { title: "reread", align: "right", isMinor: true },
+        { title: "cost", align: "right" },
+      ],
+      rows: [...rows, totals],
+    }),
+    ...totalSentences(total).flatMap((sentence) => wrapped(sentence, columns)),
+    ...wrapped(`${LEGEND} >: more than. ?: unknown.`, columns).map(style.dim),
+  ]
+}
+
+/** What is estimated in the sum, and what is counted in another file. */
+export function totalSentences({ money, shared }: InspectionTotal): readonly string[] {
+  return [
+    ...(money.unpriced.length > 0 ? [`No price is known for ${money.unpriced.map(printable).join(", ")}.`] : []),
+    ...(money.isLowerBound ? ["Some output was not recorded in full, so the cost is higher than shown."] : []),
+    ...estimatedSentences(money.estimated),
+    ...shared
+      .slice(0, MOST_SHARED)
+      .map(
+        ({ file, responses, countedIn }) =>
+          `${printable(basename(file))}: ${counted(responses, "response is", "responses are")} also in ${printable(basename(countedIn))} and counted there.`,
+      ),
+    ...(shared.length > MOST_SHARED
+      ? [`and ${grouped(shared.length - MOST_SHARED)} more files with shared responses`]
+      : []),
+  ]
+}
+
+const nameOf = ({ format, title, file }: Analysis): string =>
+  printable(format === "openhands" && title ? title : basename(file))
+
+/** Without the prefix "claude-" and without a date. */
+const modelName = (name: string | undefined) =>
+  name === undefined ? "?" : printable(findModel(name).facts.id).replace(/^claude-/, "")
+
+/** For a narrow column. */
+const briefly = (words: string): string => (words === "unknown" ? "?" : words.replace("more than ", ">"))
+
+const rereadIn = ({ content }: Analysis): number => sumOf(content.duplicateReads.map(({ wasted }) => wasted))
+const sumOf = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

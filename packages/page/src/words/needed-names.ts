@@ -1,0 +1,24 @@
+/** What a compaction kept of the names that were used again after it, in words. */
+import type { NeededNames } from "@strata/core"
+import { grouped } from "@strata/core/internal/base/grouped"
+import { counted, percent } from "@strata/core/internal/base/numbers"
+
+/** `61% of 132 names`, or that there were none. */
+export function keptNames(needed: NeededNames | undefined): string {
+  if (!needed) return "no answer followed"
+  return needed.names === 0 ? "no name was used again" : `${shareKept(needed)} of ${counted(needed.names, "name")}`
+}
+
+/** `src/a.ts, readToken and 30 more`: at most so many by name. */
+export function lostNames(needed: NeededNames | undefined, most = Number.POSITIVE_INFINITY): string {
+  if (!needed) return ""
+  const named = needed.lost.slice(0, most)
+  const more = needed.names - needed.inView - named.length
+  return `${named.join(", ")}${more > 0 ? ` and ${grouped(more)} more` : ""}`
+}
+
+/** Rounded, but only all is 100%. */
+function shareKept({ names, inView }: NeededNames): string {
+  const rounded = percent(inView, names)
+  return rounded === "100%" && inView < names ? "99%" : rounded
+}

@@ -1,0 +1,21 @@
+/** What was spent, in words that screens and pages share. */
+import type { RecordedCost } from "@strata/core"
+import { dollars } from "@strata/core/internal/base/numbers"
+
+export interface Spent {
+  readonly dollars: number
+  /** Models without a known price. */
+  readonly unpriced: readonly string[]
+  /** Some output was not recorded in full. */
+  readonly isLowerBound: boolean
+}
+
+/** `$12.53`, `more than $12.53`, or `unknown`: never `$0` where no price is known. */
+export function spentWords({ dollars: paid, unpriced, isLowerBound }: Spent): string {
+  if (unpriced.length > 0 && paid === 0) return "unknown"
+  return `${unpriced.length > 0 || isLowerBound ? "more than " : ""}${dollars(paid)}`
+}
+
+/** Of one recorded conversation. `-`: the transcript does not record what was billed. */
+export const recordedCostWords = ({ lines, stubs, ...money }: RecordedCost): string =>
+  lines.length === 0 ? "-" : spentWords({ ...money, isLowerBound: stubs !== undefined })
