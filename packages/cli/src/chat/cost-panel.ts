@@ -4,11 +4,11 @@ import {
   type AgentCost,
   type BreakCause,
   type CacheBreakTotal as BreakTotal,
+  estimatedSentences,
   PURPOSE_WORDS,
   type RepeatedReads,
 } from "@strata/core"
 import { inputTokens } from "@strata/core/internal/base/token-counts"
-import { estimatedSentences } from "@strata/core/internal/views/ledger/estimated-sentences"
 import type { LedgerLine, LedgerSummary } from "../display/ledger.ts"
 import { listing } from "../display/long-list.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"

@@ -1,7 +1,6 @@
 /** Several conversations as a table, one row each, and the row of all of them. What a fork repeats of its parent counts once. */
 import { basename } from "node:path"
-import { findModel, type InspectionTotal } from "@strata/core"
-import { estimatedSentences } from "@strata/core/internal/views/ledger/estimated-sentences"
+import { estimatedSentences, findModel, type InspectionTotal } from "@strata/core"
 import { lossWords, recordedCostWords, spentWords } from "@strata/page"
 import { counted, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"

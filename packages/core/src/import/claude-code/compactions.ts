@@ -32,7 +32,7 @@ export interface CompactedTranscript {
   readonly messages: readonly Message[]
   /** The version of the program that wrote each boundary, where the line has it. */
   readonly versions: ReadonlyMap<Uuid, string>
-  /** Summaries that a model wrote. A plugin's own text is none. */
+  /** Summaries that a model wrote. A plugin's own text is not one of them. */
   readonly summaries: ReadonlySet<Uuid>
   readonly agents: readonly ImportedAgent[]
 }

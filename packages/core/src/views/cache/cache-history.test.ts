@@ -63,6 +63,14 @@ describe("CACHE-4 breaks in a journal", () => {
     ])
   })
 
+  test("BEY-10 a message that a program wrote in the model's name does not hide a loss, and is none itself", () => {
+    const anew = { input_tokens: 5, cache_creation_input_tokens: 50_000 }
+    const written = response(80, 0, { model: "<synthetic>" })
+    const { breaks, turns } = follow(response(0, 50_000), written, response(81, 0, anew))
+    expect(breaks).toMatchObject([{ turn: 2, cause: "hour-over", paidAnew: 50_005, gapMinutes: 81 }])
+    expect(turns).toBe(2)
+  })
+
   test("BEY-10 have the API's own reason beside ours, where the recording has it", () => {
     const said = { ...response(12, 0), cacheMissReason: "system_changed" }
     expect(follow(response(0, 50_000), said).breaks).toMatchObject([
