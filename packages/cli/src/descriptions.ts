@@ -525,6 +525,7 @@ export const DESCRIPTIONS: readonly CommandDescription[] = [
   COMPACT,
   UNDO,
   INSPECT,
+  DASHBOARD,
   REPLAY,
   COMPARE,
   RECALL,

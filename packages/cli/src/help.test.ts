@@ -19,6 +19,7 @@ it("lists every command with an example", () => {
       compact    make room in a conversation: summarise it, or clear a part
       undo       take back a compaction, or what was cleared by hand
       inspect    see where a conversation's context and money went
+      dashboard  watch a conversation in the browser, while it goes on
       replay     run a recorded conversation through a policy: cost, cache, losses
       compare    put policies side by side on recorded conversations
       recall     look up anything a conversation ever held, by handle or words
@@ -52,6 +53,7 @@ it("lists every command with an example", () => {
                                                    large the context would be
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
+      strata dashboard                             the conversations of this project
       strata replay session.jsonl                  what Strata would have done, and
                                                    what it would have cost
       strata compare --policies strata,clear-3 session.jsonl

@@ -17,5 +17,16 @@ export async function scriptNamed(file: string): Promise<string | undefined> {
 
 async function fromSource(name: string): Promise<string> {
   const source = await readFile(new URL(`../client/${name}.ts`, import.meta.url), "utf8")
-  return stripTypeScriptTypes(source).replace(/(from "\.\/\w+)\.ts"/g, '$1.js"')
+  return withoutTypes(source).replace(/(from "\.\/\w+)\.ts"/g, '$1.js"')
+}
+
+/** Node warns that this is new. The person who opens a page can do nothing about it. */
+function withoutTypes(source: string): string {
+  const { emitWarning } = process
+  process.emitWarning = () => undefined
+  try {
+    return stripTypeScriptTypes(source)
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }
