@@ -7,6 +7,7 @@ import type { MemoryBankOptions, ProjectBank } from "./conversation/open-memory-
 import type { Past } from "./conversation/open-past.ts"
 import type { ConversationOptions } from "./conversation/options.ts"
 import type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
+import type { FindTranscripts, FoundTranscript } from "./import/places.ts"
 import type { Inspection } from "./inspect/inspection.ts"
 import type { Transcript } from "./inspect/read-transcripts.ts"
 import type { RecordedCourse, RecordedView } from "./inspect/recorded-course.ts"
@@ -143,6 +144,12 @@ export async function agentsOf(
 ): Promise<KeptAgents> {
   const { agentsOf: open } = await import("./team/kept-agents.ts")
   return open(conversation, where)
+}
+
+/** The transcripts on this machine, newest first: of other agents, of the local person's own conversations, and in directories you name. */
+export async function findTranscripts(options: FindTranscripts = {}): Promise<readonly FoundTranscript[]> {
+  const { findTranscripts: find } = await import("./import/places.ts")
+  return find(options)
 }
 
 /** The conversations in a transcript of any program, or in a journal of ours: one, for most formats. Nothing is written. */

@@ -57,6 +57,7 @@ export type { UndoReport, UndoRequest } from "./conversation/undo.ts"
 export {
   agentsOf,
   carry,
+  findTranscripts,
   importConversations,
   inspectTranscript,
   listConversations,
@@ -74,6 +75,7 @@ export {
 } from "./front-door.ts"
 export type { ImportedAgentOutcome, ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 export type { ImportedAgent, ImportReport } from "./import/importer.ts"
+export type { Environment, FindTranscripts, FoundTranscript, Program as TranscriptProgram } from "./import/places.ts"
 export type {
   ContextGrowth,
   Inspection,

@@ -13,10 +13,10 @@ import {
 } from "@strata/core/internal/import/foreign-json"
 import { importTranscript } from "@strata/core/internal/import/import-file"
 import type { ImportedConversation } from "@strata/core/internal/import/importer"
+import { type OpenCodeSession, openCodeSessions } from "@strata/core/internal/import/opencode-sessions"
+import { type Program, type TranscriptFile, transcriptFiles } from "@strata/core/internal/import/places"
 import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import type { Environment } from "./clients.ts"
-import { type OpenCodeSession, openCodeSessions } from "./opencode-sessions.ts"
-import { type Program, type TranscriptFile, transcriptFiles } from "./transcript-keepers.ts"
 import { readTranscript } from "./transcripts.ts"
 
 const HEAD_BYTES = 128 * 1024 // of a transcript: its first lines say where it was made

@@ -6,6 +6,7 @@ import { companionFiles } from "../import/companion-files.ts"
 import { importTranscript } from "../import/import-file.ts"
 import { placedEntries } from "../import/imported-entries.ts"
 import type { ImportedConversation, ImportReport } from "../import/importer.ts"
+import { openCodeExport } from "../import/opencode-sessions.ts"
 import { damageSentences } from "../journal/damage-sentences.ts"
 import { type DecisionEntry, type Entry, isDecision, isMessage } from "../journal/entries.ts"
 import { isJournal, readJournalBytes } from "../journal/read-bytes.ts"
@@ -74,6 +75,9 @@ const PATTERN = /[*?[]/ // a shell passes a pattern on as it is where nothing ma
 
 /** The conversations in a file: one, for most formats. */
 export async function readTranscripts(file: string): Promise<readonly Transcript[]> {
+  const session = openCodeExport(file)
+  if (session !== undefined)
+    return importTranscript({ name: basename(file), text: session }).map((found) => fromImport(file, found))
   const bytes = await readBytes(file)
   if (bytes.subarray(0, GZIP.length).equals(GZIP))
     throw unreadable("compressed", `${file} is compressed. Unpack it with gunzip, then name the unpacked file.`)

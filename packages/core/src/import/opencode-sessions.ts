@@ -2,17 +2,19 @@
  * The sessions of opencode: in its database since 1.2, before that in JSON files. They are read as the document that `opencode export` would
  * write. Nothing is written, not even the files that SQLite would leave beside a database that no one has open.
  */
+
 import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs"
-import { basename, join } from "node:path"
+import { homedir } from "node:os"
+import { basename, dirname, join } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
-import { isSafeId } from "@strata/core/internal/base/ids"
-import { asFields, type Fields, fieldsAt, numberAt, textAt } from "@strata/core/internal/import/foreign-json"
-import type { Environment } from "./clients.ts"
-import { homeIn } from "./transcript-keepers.ts"
+import { isSafeId } from "../base/ids.ts"
+import { asFields, type Fields, fieldsAt, numberAt, textAt } from "./foreign-json.ts"
 
 export interface OpenCodeSession {
   readonly id: string
+  /** The database, `#` and the id; or the session's file. */
+  readonly path: string
   readonly title?: string
   readonly directory: string
   /** Milliseconds since 1970. */
@@ -25,13 +27,26 @@ export interface OpenCodeSession {
 
 const BUSY_MILLISECONDS = 500
 
-export function openCodeSessions(env: Environment): readonly OpenCodeSession[] {
-  const directory = join(env.XDG_DATA_HOME || join(homeIn(env), ".local", "share"), "opencode")
-  const database = join(directory, "opencode.db")
+const DATABASE = "opencode.db"
+
+export function openCodeSessions(env: Readonly<Record<string, string | undefined>>): readonly OpenCodeSession[] {
+  const directory = join(env.XDG_DATA_HOME || join(env.HOME || homedir(), ".local", "share"), "opencode")
+  const database = join(directory, DATABASE)
   const inDatabase = isFile(database) ? sessionsIn(database) : []
   const known = new Set(inDatabase.map(({ id }) => id))
   // versions that moved to the database left the files
   return [...inDatabase, ...sessionFiles(join(directory, "storage")).filter(({ id }) => !known.has(id))]
+}
+
+/** The session that a path of `openCodeSessions` names, as `opencode export` writes it. `undefined`: it names none. */
+export function openCodeExport(path: string): string | undefined {
+  const [, database, id] = /^(.*opencode\.db)#([^#/]+)$/.exec(path) ?? []
+  if (database !== undefined && id !== undefined) return isFile(database) ? exported(database, id) : undefined
+  const [session, storage] = [dirname(dirname(path)), dirname(dirname(dirname(path)))]
+  if (basename(session) !== "session" || basename(storage) !== "storage" || !isFile(path)) return undefined
+  const info = parsed(textIn(path))
+  const named = textAt(info, "id")
+  return named !== undefined && isSafeId(named) ? exportedFiles(storage, { id: named, info }) : undefined
 }
 
 function sessionsIn(database: string): readonly OpenCodeSession[] {
@@ -39,7 +54,12 @@ function sessionsIn(database: string): readonly OpenCodeSession[] {
     db.prepare("SELECT id, parent_id, directory, title, time_updated FROM session").all(),
   )
   return (rows ?? []).flatMap((row) =>
-    session(row, { touched: row.time_updated, parent: row.parent_id, read: (id) => exported(database, id) }),
+    session(row, {
+      touched: row.time_updated,
+      parent: row.parent_id,
+      at: (id) => `${database}#${id}`,
+      read: (id) => exported(database, id),
+    }),
   )
 }
 
@@ -78,8 +98,9 @@ function asked<T>(database: string, question: (db: DatabaseSync) => T): T | unde
 
 function sessionFiles(storage: string): readonly OpenCodeSession[] {
   return foldersIn(join(storage, "session")).flatMap((project) =>
-    jsonIn(project).flatMap(({ fields }) =>
+    jsonIn(project).flatMap(({ name, fields }) =>
       session(fields, {
+        at: () => join(project, `${name}.json`),
         touched: fieldsAt(fields, "time")?.updated,
         parent: fields.parentID,
         read: (id) => exportedFiles(storage, { id, info: fields }),
@@ -99,15 +120,16 @@ function exportedFiles(storage: string, { id, info }: { readonly id: string; rea
 interface Found {
   readonly touched: unknown
   readonly parent: unknown
+  readonly at: (id: string) => string
   readonly read: (id: string) => string | undefined
 }
 
-function session(fields: Fields, { touched, parent, read }: Found): readonly OpenCodeSession[] {
+function session(fields: Fields, { touched, parent, at, read }: Found): readonly OpenCodeSession[] {
   const [id, directory, title] = ["id", "directory", "title"].map((name) => textAt(fields, name))
   if (id === undefined || !isSafeId(id) || directory === undefined) return []
   return [
     {
-      ...{ id, directory, touched: numberAt({ touched }, "touched") ?? 0, read: () => read(id) },
+      ...{ id, path: at(id), directory, touched: numberAt({ touched }, "touched") ?? 0, read: () => read(id) },
       ...(title === undefined ? {} : { title }),
       ...(typeof parent === "string" ? { parent } : {}),
     },
