@@ -17,6 +17,32 @@ export { type CourseOnPage, courseOnPage } from "./draw/recorded-course.ts"
 export { page } from "./draw/report.ts"
 export { SCORE_COLUMNS, type ScoreColumn } from "./draw/score-columns.ts"
 export { withShortNames } from "./draw/short-names.ts"
+export type { Followed } from "./look/follow-files.ts"
+export type { GoneSessions } from "./look/gone-sessions.ts"
+export { type Look, type LookOptions, openLook, type ReplayOrder } from "./look/open-look.ts"
+export {
+  type ContextClass,
+  LIST_ORDERS,
+  type ListOrder,
+  type ListRequest,
+  type LookAgents,
+  type LookCompactions,
+  type LookFilter,
+  type LookList,
+  type LookReport,
+  type LookRow,
+  type LookSavings,
+  type LostCaches,
+  type LostForReason,
+  type LostToCause,
+  type NamesNeeded,
+  type Spent,
+  type SpentOn,
+  type SpentOnDay,
+  type Unread,
+} from "./look/report-data.ts"
+export { PICTURE_BEGINNING, sharePicture, shareText } from "./look/share.ts"
+export { serveLook } from "./look/worker.ts"
 export { attachmentName, attachmentWords } from "./words/attachments.ts"
 export { apiReasonWords, CAUSES, causeWords, lossWords, paidWords } from "./words/cache-breaks.ts"
 export { lifetimeWords } from "./words/cache-lifetime.ts"

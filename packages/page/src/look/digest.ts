@@ -1,0 +1,139 @@
+/** What a report needs of one conversation: sums by day, model, purpose and cause. Responses that another file counts are left out. */
+
+import type { BreakCause, RequestPurpose, TokenCounts } from "@strata/core"
+import { addCounts, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import type { Recorded, RecordedLine } from "./recorded.ts"
+
+export interface Digest {
+  readonly spent: readonly SpentLine[]
+  readonly lost: readonly LostSum[]
+  readonly compactions: readonly CompactionSum[]
+  readonly agents: readonly AgentSum[]
+  readonly context: Readonly<Record<string, number>>
+  /** Responses that are counted in another file. */
+  readonly repeated: { readonly responses: number; readonly dollars: number }
+  readonly isLowerBound: boolean
+}
+
+export interface SpentLine {
+  readonly day: string
+  readonly model: string
+  readonly purpose: RequestPurpose
+  requests: number
+  counts: TokenCounts
+  dollars: number
+  unpriced: number
+  estimated: number
+}
+
+export interface LostSum {
+  readonly day: string
+  readonly cause: BreakCause
+  readonly reason?: string
+  count: number
+  tokens: number
+  dollars: number
+  unpriced: number
+}
+
+export interface CompactionSum {
+  readonly day: string
+  readonly needed: number
+  readonly inView: number
+  readonly lost: readonly string[]
+}
+
+export interface AgentSum {
+  readonly name: string
+  count: number
+  dollars: number
+}
+
+export const NO_DAY = "unknown"
+
+/** `elsewhere`: the keys of responses that another file counts. */
+export function digestOf(recorded: Recorded, elsewhere: ReadonlySet<string> = new Set()): Digest {
+  const own = recorded.responses.filter(({ key }) => !elsewhere.has(key))
+  const repeated = recorded.responses.filter(({ key }) => elsewhere.has(key))
+  const isElsewhere = (place: number | undefined) =>
+    place !== undefined && elsewhere.has(recorded.responses[place]?.key ?? "")
+  return {
+    spent: spentOn(own),
+    lost: [...lostTo(own), ...recorded.moreLost.map((more) => ({ day: dayOf(recorded.to), ...more }))],
+    compactions: recorded.boundaries
+      .filter(({ response }) => !isElsewhere(response))
+      .map(({ at, needed, inView, lost }) => ({ day: dayOf(at), needed, inView, lost })),
+    agents: agentsIn(recorded, { own, repeated }),
+    context: recorded.context,
+    repeated: { responses: repeated.length, dollars: sum(repeated.map(({ dollars = 0 }) => dollars)) },
+    isLowerBound: recorded.isLowerBound,
+  }
+}
+
+/** In UTC, as transcripts have it. */
+export const dayOf = (at: string | undefined): string => at?.slice(0, 10) ?? NO_DAY
+
+function spentOn(responses: readonly RecordedLine[]): readonly SpentLine[] {
+  const lines = new Map<string, SpentLine>()
+  for (const { at, model, purpose, requests, counts, dollars, estimated } of responses) {
+    const day = dayOf(at)
+    const key = JSON.stringify([day, model, purpose])
+    const line = lines.get(key) ?? { day, model, purpose, ...NOTHING_SPENT }
+    lines.set(key, line)
+    line.requests += requests
+    line.counts = addCounts(line.counts, counts)
+    if (dollars === undefined) line.unpriced += requests
+    else line.dollars += dollars
+    if (estimated) line.estimated += dollars ?? 0
+  }
+  return [...lines.values()]
+}
+
+const NOTHING_SPENT = { requests: 0, counts: NO_TOKENS, dollars: 0, unpriced: 0, estimated: 0 }
+
+function lostTo(responses: readonly RecordedLine[]): readonly LostSum[] {
+  const sums = new Map<string, LostSum>()
+  for (const { at, lost } of responses) {
+    if (!lost) continue
+    const { cause, reason, tokens, dollars } = lost
+    const day = dayOf(at)
+    const key = JSON.stringify([day, cause, reason])
+    const about = { day, cause, ...(reason === undefined ? {} : { reason }) }
+    const one = sums.get(key) ?? { ...about, count: 0, tokens: 0, dollars: 0, unpriced: 0 }
+    sums.set(key, one)
+    one.count++
+    one.tokens += tokens
+    if (dollars === undefined) one.unpriced++
+    else one.dollars += dollars
+  }
+  return [...sums.values()]
+}
+
+interface Parted {
+  readonly own: readonly RecordedLine[]
+  readonly repeated: readonly RecordedLine[]
+}
+
+/** By kind. A sub-agent whose responses are all counted in another file is counted there too. */
+function agentsIn({ agents }: Recorded, { own, repeated }: Parted): readonly AgentSum[] {
+  const dollars = agents.map(() => 0)
+  const isOwn = agents.map(() => false)
+  const isElsewhere = agents.map(() => false)
+  for (const { agent } of repeated) if (agent !== undefined) isElsewhere[agent] = true
+  for (const { agent, dollars: cost = 0 } of own)
+    if (agent !== undefined) {
+      dollars[agent]! += cost
+      isOwn[agent] = true
+    }
+  const sums = new Map<string, AgentSum>()
+  for (const [at, name] of agents.entries()) {
+    if (isElsewhere[at] && !isOwn[at]) continue
+    const one = sums.get(name) ?? { name, count: 0, dollars: 0 }
+    sums.set(name, one)
+    one.count++
+    one.dollars += dollars[at]!
+  }
+  return [...sums.values()]
+}
+
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

@@ -1,0 +1,42 @@
+/** What Claude Code has deleted: it removes transcripts after some days, and its history still names the sessions. */
+import { join } from "node:path"
+import type { Environment } from "@strata/core"
+import { readPlainFile } from "@strata/core/internal/base/plain-file"
+import { fieldsAt, jsonLines, numberAt, parseFields, textAt } from "@strata/core/internal/import/foreign-json"
+
+const USUAL_DAYS = 30 // `cleanupPeriodDays` where the person has not set it
+const MOST_BYTES = 64 * 1024 * 1024
+
+export interface GoneSessions {
+  /** After how many days Claude Code deletes a transcript. */
+  readonly days: number
+  /** Sessions that its history names. */
+  readonly named: number
+  /** Of those, without a transcript. */
+  readonly gone: number
+}
+
+/** `undefined`: there is no Claude Code here. `files`: the transcripts that were found. */
+export async function goneSessions(
+  { env, home }: { readonly env: Environment; readonly home: string },
+  files: Iterable<string>,
+): Promise<GoneSessions | undefined> {
+  const directory = env.CLAUDE_CONFIG_DIR || join(home, ".claude")
+  const [settings, history] = await Promise.all([
+    textAtPath(join(directory, "settings.json")),
+    textAtPath(join(directory, "history.jsonl")),
+  ])
+  const there = new Set([...files].map((path) => /([^/\\]+)\.jsonl$/.exec(path)?.[1]))
+  if (settings === undefined && history === undefined && there.size === 0) return undefined
+  const set = numberAt(parseFields(settings ?? ""), "cleanupPeriodDays")
+  const named = new Set<string>()
+  for (const { fields } of jsonLines(history ?? "")) {
+    const id = textAt(fields, "sessionId") ?? textAt(fieldsAt(fields, "session"), "id")
+    if (id !== undefined) named.add(id)
+  }
+  const gone = [...named].filter((id) => !there.has(id)).length
+  return { days: set ?? USUAL_DAYS, named: named.size, gone }
+}
+
+const textAtPath = async (path: string): Promise<string | undefined> =>
+  (await readPlainFile(path, MOST_BYTES).catch(() => undefined))?.toString("utf8")

@@ -1,0 +1,119 @@
+/** The list of conversations: searched by what was said in them, filtered, sorted, a slice at a time. */
+import { printable } from "@strata/core/internal/base/visible"
+import { inScope, type Looked, type Scope } from "./look-index.ts"
+import type { ListOrder, ListRequest, LookFilter, LookList, LookRow } from "./report-data.ts"
+
+const USUAL_LIMIT = 50
+const MOST_LIMIT = 1_000
+
+const ORDERS: Readonly<Record<ListOrder, string>> = {
+  newest: "c.last DESC",
+  cost: "c.dollars DESC",
+  lost: "c.lost_dollars DESC, c.lost DESC",
+  names: "c.needed - c.in_view DESC",
+  saved: "c.replay_recorded - c.replay_strata DESC",
+  turns: "c.turns DESC",
+}
+
+const COLUMNS = `c.id, c.name, c.program, c.project, c.title, c.model, c.first, c.last, c.turns, c.peak, c.compactions, c.agents, c.dollars,
+  c.cost, c.estimated, c.lost, c.lost_dollars, c.needed, c.in_view, c.replay_recorded, c.replay_strata, file.path`
+
+export function lookList({ index, scope }: Looked, request: ListRequest = {}): LookList {
+  const { query = "", sort, offset = 0, limit = USUAL_LIMIT } = request
+  const { where, values } = rowQuery({ scope, filter: request })
+  const days = daysQuery(request)
+  const from = "conversation c JOIN file ON file.id = c.file"
+  const slice = [Math.max(0, Math.min(limit, MOST_LIMIT)), Math.max(0, offset)]
+  const words = ftsQuery(query)
+  if (words === undefined) {
+    const conditions = `${where} AND ${days.where}`
+    const all = [...values, ...days.values]
+    const total = index.db.statement(`SELECT count(*) AS n FROM ${from} WHERE ${conditions}`).get(...all)
+    const rows = index.db
+      .statement(
+        `SELECT ${COLUMNS} FROM ${from} WHERE ${conditions} ORDER BY ${ORDERS[sort ?? "newest"]}, c.id LIMIT ? OFFSET ?`,
+      )
+      .all(...all, ...slice)
+    return { rows: rows.map((row) => rowFrom(row)), total: Number(total!.n) }
+  }
+  // the best passage of each conversation; its text is cut only for the rows that are shown
+  const hits = `SELECT conversation, rowid AS passage, min(rank) AS best FROM said WHERE said MATCH ? GROUP BY conversation`
+  const found = `(${hits}) hit JOIN conversation c ON c.id = hit.conversation JOIN file ON file.id = c.file WHERE ${where} AND ${days.where}`
+  const all = [words, ...values, ...days.values]
+  const total = index.db.statement(`SELECT count(*) AS n FROM ${found}`).get(...all)
+  const rows = index.db
+    .statement(
+      `SELECT ${COLUMNS}, hit.passage FROM ${found} ORDER BY ${sort === undefined ? "hit.best" : ORDERS[sort]}, c.id LIMIT ? OFFSET ?`,
+    )
+    .all(...all, ...slice)
+  const passage = index.db.statement(
+    "SELECT at, snippet(said, 0, '', '', '…', 24) AS snippet FROM said WHERE said MATCH ? AND rowid = ?",
+  )
+  return {
+    rows: rows.map((row) => {
+      const hit = passage.get(words, Number(row.passage))
+      return rowFrom(row, hit && { at: String(hit.at), snippet: String(hit.snippet) })
+    }),
+    total: Number(total!.n),
+  }
+}
+
+/** Every word in quotes, so that nothing in it is an operator. The last one may be the start of a word. */
+function ftsQuery(query: string): string | undefined {
+  const words = query.normalize("NFC").match(/[\p{L}\p{N}_]+/gu) ?? []
+  return words.length === 0 ? undefined : `${words.map((word) => `"${word}"`).join(" ")}*`
+}
+
+interface RowsAsked {
+  readonly scope: Scope
+  readonly filter: LookFilter
+}
+
+/** Conditions on `conversation c` and `file`. Days are the caller's: money counts by the day, a row in a list by its last day. */
+export function rowQuery({ scope, filter: { project, program } }: RowsAsked) {
+  const { where, values } = inScope(scope)
+  const conditions = [where, ...(project === undefined ? [] : ["(c.project = ? OR c.project LIKE ? ESCAPE '\\')"])]
+  if (program !== undefined) conditions.push("c.program = ?")
+  return {
+    where: conditions.join(" AND "),
+    values: [
+      ...values,
+      ...(project === undefined ? [] : [project, `${project.replace(/[\\%_]/g, "\\$&")}/%`]),
+      ...(program === undefined ? [] : [program]),
+    ],
+  }
+}
+
+function daysQuery({ from, to }: LookFilter) {
+  return {
+    where: `${from === undefined ? "1" : "c.last >= ?"} AND ${to === undefined ? "1" : "c.first < ?"}`,
+    values: [...(from === undefined ? [] : [from]), ...(to === undefined ? [] : [`${to}U`])], // after every time of that day
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+export function rowFrom(row: Row, hit?: { readonly at: string; readonly snippet: string }): LookRow {
+  const text = (name: string) => (typeof row[name] === "string" ? { text: row[name] } : undefined)
+  const optional = (name: string, key: string) => (text(name) ? { [key]: printable(text(name)!.text) } : {})
+  const number = (name: string) => Number(row[name] ?? 0)
+  return {
+    key: number("id"),
+    id: printable(String(row.name)),
+    program: String(row.program),
+    file: String(row.path),
+    ...optional("project", "project"),
+    ...optional("title", "title"),
+    ...optional("model", "model"),
+    ...optional("first", "from"),
+    ...optional("last", "to"),
+    ...{ turns: number("turns"), peak: number("peak"), compactions: number("compactions"), agents: number("agents") },
+    ...{ dollars: number("dollars"), cost: row.cost as LookRow["cost"], estimated: number("estimated") },
+    lost: { count: number("lost"), dollars: number("lost_dollars") },
+    names: { needed: number("needed"), inView: number("in_view"), lost: number("needed") - number("in_view") },
+    ...(row.replay_recorded === null
+      ? {}
+      : { replayed: { recorded: number("replay_recorded"), strata: number("replay_strata") } }),
+    ...(hit ? { hit: { ...(hit.at === "" ? {} : { at: hit.at }), snippet: printable(hit.snippet) } } : {}),
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * The index over all conversations of this machine: which files were read and in which state, what each conversation cost, and what was
+ * said. One SQLite file, readable by its owner only. A damaged file, or one of another version, is made again. Several processes may use it.
+ */
+import { closeSync, mkdirSync, openSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { deflateRawSync, inflateRawSync } from "node:zlib"
+import type { FoundTranscript } from "@strata/core"
+import { DIRECTORY_MODE, FILE_MODE } from "@strata/core/internal/journal/file/layout"
+import {
+  IndexFile,
+  isBusy,
+  isDamage,
+  isFromSqlite,
+  removeDatabase,
+} from "@strata/core/internal/recall/index/index-file"
+import { type Digest, digestOf } from "./digest.ts"
+import type { Recorded } from "./recorded.ts"
+import type { LookRow } from "./report-data.ts"
+import type { Said } from "./said.ts"
+import { SHAPE } from "./tables.ts"
+
+export type Place = "home" | "dir"
+
+/** A file as the index knows it. */
+export interface KnownFile {
+  readonly id: number
+  readonly place: Place
+  readonly size: number
+  readonly modified: number
+  readonly inode: number
+}
+
+/** What reading a file gave. */
+export type ReadFile =
+  | { readonly kind: "read"; readonly conversations: readonly ReadConversation[] }
+  | { readonly kind: "problem"; readonly reason: string }
+
+export interface ReadConversation {
+  readonly recorded: Recorded
+  readonly said: readonly Said[]
+}
+
+export interface PlacedFile extends FoundTranscript {
+  readonly place: Place
+}
+
+/** Which files a question is about. */
+export interface Scope {
+  /** Where programs keep their transcripts. */
+  readonly home: boolean
+  /** Everything below these directories. */
+  readonly dirs: readonly string[]
+}
+
+/** What a question is asked of. */
+export interface Looked {
+  readonly index: LookIndex
+  readonly scope: Scope
+}
+
+export const indexPath = (root: string): string => join(root, "look", "index.sqlite")
+
+export class LookIndex {
+  readonly #path: string
+  #db: IndexFile
+
+  constructor(path: string) {
+    this.#path = path
+    this.#db = opened(path)
+  }
+
+  get db(): IndexFile {
+    return this.#db
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  /** Makes the file again where it turns out to be damaged. Answers whether it was. */
+  mend(error: unknown): boolean {
+    if (!isFromSqlite(error) || !isDamage(error)) return false
+    this.#db.close()
+    removeDatabase(this.#path)
+    this.#db = opened(this.#path)
+    return true
+  }
+
+  /** By path. */
+  files({ home, dirs }: Scope): ReadonlyMap<string, KnownFile> {
+    const { where, values } = inScope({ home, dirs })
+    const rows = this.#db
+      .statement(`SELECT id, path, place, size, modified, inode FROM file WHERE ${where}`)
+      .all(...values)
+    return new Map(rows.map(({ path, ...row }) => [String(path), row as unknown as KnownFile]))
+  }
+
+  /** Replaces what is known about files. */
+  store(files: readonly { readonly file: PlacedFile; readonly read: ReadFile }[]): void {
+    this.#db.inTransaction(() => {
+      for (const { file, read } of files) this.#store(file, read)
+    })
+  }
+
+  #store(file: PlacedFile, read: ReadFile): void {
+    const known = this.#db.statement("SELECT id, place FROM file WHERE path = ?").get(file.path)
+    if (known) this.#forget(Number(known.id))
+    const place = known?.place === "home" ? "home" : file.place
+    const { lastInsertRowid } = this.#db
+      .statement("INSERT INTO file (path, place, program, size, modified, inode, problem) VALUES (?, ?, ?, ?, ?, ?, ?)")
+      .run(
+        ...[file.path, place, file.program, file.size, file.modifiedMs, file.inode],
+        read.kind === "problem" ? read.reason : null,
+      )
+    if (read.kind === "read") for (const one of read.conversations) this.#add(Number(lastInsertRowid), one)
+  }
+
+  remove(files: readonly number[]): void {
+    this.#db.inTransaction(() => {
+      for (const file of files) this.#forget(file)
+    })
+  }
+
+  /** A file that a program keeps too is no longer only the directory's. */
+  moveHome(files: readonly number[]): void {
+    this.#db.inTransaction(() => {
+      for (const file of files) this.#db.statement("UPDATE file SET place = 'home' WHERE id = ?").run(file)
+    })
+  }
+
+  recorded(conversation: number): Recorded | undefined {
+    const row = this.#db.statement("SELECT recorded FROM conversation WHERE id = ?").get(conversation)
+    return row && (JSON.parse(inflateRawSync(row.recorded as Uint8Array).toString()) as Recorded)
+  }
+
+  /** What a person was already shown once. */
+  noted(name: string): string | undefined {
+    const row = this.#db.statement("SELECT value FROM noted WHERE name = ?").get(name)
+    return row && String(row.value)
+  }
+
+  note(name: string, value: string): void {
+    this.#db.statement("INSERT OR REPLACE INTO noted (name, value) VALUES (?, ?)").run(name, value)
+  }
+
+  #add(file: number, { recorded, said }: ReadConversation): void {
+    const figures = figuresOf(digestOf(recorded), recorded)
+    const { format, id, project, title, model, from, to, turns, peak, responses } = recorded
+    const { lastInsertRowid } = this.#db
+      .statement(INSERT)
+      .run(
+        ...[file, id, format, project ?? null, title ?? null, model ?? null, from ?? null, to ?? null, turns, peak],
+        deflateRawSync(JSON.stringify(recorded), { level: 3 }),
+        ...FIGURES.map((name) => figures[name]),
+      )
+    const conversation = Number(lastInsertRowid)
+    const rows = said.map(({ at = "", who, text }) =>
+      Number(
+        this.#db
+          .statement("INSERT INTO said (text, conversation, at, who) VALUES (?, ?, ?, ?)")
+          .run(text, conversation, at, who).lastInsertRowid,
+      ),
+    )
+    this.#db
+      .statement("UPDATE conversation SET said_from = ?, said_to = ? WHERE id = ?")
+      .run(rows[0] ?? 0, rows.at(-1) ?? -1, conversation)
+    const see = this.#db.statement("INSERT OR IGNORE INTO seen (key, conversation) VALUES (?, ?)")
+    const others = this.#db.statement("SELECT conversation FROM seen WHERE key = ? AND conversation <> ?")
+    const sharing = new Set<number>()
+    for (const { key } of responses) {
+      const at = Number.parseInt(key, 16)
+      see.run(at, conversation)
+      for (const other of others.all(at, conversation)) sharing.add(Number(other.conversation))
+    }
+    if (sharing.size > 0)
+      for (const id of [conversation, ...sharing])
+        this.#db.statement("UPDATE conversation SET unsettled = 1 WHERE id = ?").run(id)
+  }
+
+  #forget(file: number): void {
+    const rows = this.#db.statement("SELECT id, said_from, said_to FROM conversation WHERE file = ?").all(file)
+    for (const { id, said_from, said_to } of rows) {
+      for (const { key } of this.recorded(Number(id))?.responses ?? []) {
+        const at = Number.parseInt(key, 16)
+        this.#db.statement("DELETE FROM seen WHERE key = ? AND conversation = ?").run(at, Number(id))
+        this.#db
+          .statement("UPDATE conversation SET unsettled = 1 WHERE id IN (SELECT conversation FROM seen WHERE key = ?)")
+          .run(at)
+      }
+      this.#db.statement("DELETE FROM said WHERE rowid BETWEEN ? AND ?").run(Number(said_from), Number(said_to))
+      this.#db.statement("DELETE FROM conversation WHERE id = ?").run(Number(id))
+    }
+    this.#db.statement("DELETE FROM file WHERE id = ?").run(file)
+  }
+}
+
+function opened(path: string): IndexFile {
+  mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+  closeSync(openSync(path, "a", FILE_MODE)) // SQLite gives its own files the same mode
+  try {
+    return new IndexFile(path, SHAPE)
+  } catch (error) {
+    if (!isFromSqlite(error) || !isDamage(error)) throw error
+    removeDatabase(path)
+    closeSync(openSync(path, "a", FILE_MODE))
+    return new IndexFile(path, SHAPE)
+  }
+}
+
+/** The figures of a row, which change when another file turns out to have the same responses. */
+export const FIGURES = [
+  ...(["compactions", "agents", "dollars", "cost", "estimated", "lost", "lost_dollars"] as const),
+  ...(["needed", "in_view", "repeated", "digest"] as const),
+] as const
+
+const INSERT = `INSERT INTO conversation
+  (file, name, program, project, title, model, first, last, turns, peak, recorded, said_from, said_to, unsettled, ${FIGURES.join(", ")})
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, -1, 0, ${FIGURES.map(() => "?").join(", ")})`
+
+type Figures = Readonly<Record<(typeof FIGURES)[number], string | number>>
+
+export function figuresOf(digest: Digest, recorded: Pick<Recorded, "isLowerBound">): Figures {
+  const { spent, lost, compactions, agents, repeated } = digest
+  return {
+    compactions: compactions.length,
+    agents: sum(agents.map(({ count }) => count)),
+    dollars: sum(spent.map((line) => line.dollars)),
+    cost: costOf(digest, recorded),
+    estimated: sum(spent.map((line) => line.estimated)),
+    lost: sum(lost.map(({ count }) => count)),
+    lost_dollars: sum(lost.map((one) => one.dollars)),
+    needed: sum(compactions.map((one) => one.needed)),
+    in_view: sum(compactions.map(({ inView }) => inView)),
+    repeated: repeated.responses,
+    digest: JSON.stringify(digest),
+  }
+}
+
+function costOf({ spent }: Digest, { isLowerBound }: Pick<Recorded, "isLowerBound">): LookRow["cost"] {
+  const requests = sum(spent.map((line) => line.requests))
+  const unpriced = sum(spent.map((line) => line.unpriced))
+  if (requests === 0) return "none"
+  if (unpriced === requests) return "unknown"
+  return unpriced > 0 ? "partly-unknown" : isLowerBound ? "lower-bound" : "known"
+}
+
+/** A condition on the table `file`. */
+export function inScope({ home, dirs }: Scope): { readonly where: string; readonly values: readonly string[] } {
+  const below = dirs.map(() => "(path >= ? AND path < ?)")
+  const parts = [...(home ? ["place = 'home'"] : []), ...below]
+  // after the separator "/" comes "0"
+  return {
+    where: parts.length === 0 ? "0" : `(${parts.join(" OR ")})`,
+    values: dirs.flatMap((dir) => [`${dir}/`, `${dir}0`]),
+  }
+}
+
+const MOST_TRIES = 50
+const PAUSE_MS = 100
+
+/** Another process may be writing. It writes one file at a time, so its turn is short. */
+export async function whenFree<T>(work: () => T): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return work()
+    } catch (error) {
+      if (!isBusy(error) || tries === MOST_TRIES) throw error
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+}
+
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

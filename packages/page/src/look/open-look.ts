@@ -1,0 +1,117 @@
+/** Everything that `strata look` does, for the command and for the page: follow the files, replay in the background, answer questions. */
+import { availableParallelism } from "node:os"
+import { join } from "node:path"
+import type { Worker } from "node:worker_threads"
+import { type Environment, strataDirectory } from "@strata/core"
+import { homeIn } from "@strata/core/internal/import/places"
+import { type Followed, followFiles, scopeOf } from "./follow-files.ts"
+import { type GoneSessions, goneSessions } from "./gone-sessions.ts"
+import { lookList } from "./list.ts"
+import { indexPath, type Looked, LookIndex, whenFree } from "./look-index.ts"
+import { lookReport } from "./report.ts"
+import type { ListRequest, LookFilter, LookList, LookReport, LookSavings } from "./report-data.ts"
+import { nextReplays, savingsIn, storeReplay } from "./savings.ts"
+import { type WorkPool, workPool } from "./work-pool.ts"
+
+export interface LookOptions {
+  readonly env: Environment
+  /** The person's home directory. Default: `HOME`, else that of the system. */
+  readonly home?: string
+  /** More places to search. */
+  readonly dirs?: readonly string[]
+  /** Only those. */
+  readonly onlyDirs?: boolean
+  /** Starts a worker thread that calls `serveLook`. Default: everything runs in this thread. */
+  readonly startWorker?: () => Worker
+  /** Where the index is kept. Default: the person's Strata directory. */
+  readonly root?: string
+}
+
+export interface Look {
+  /** Reads what is new or changed, and forgets what is gone. */
+  follow(onProgress?: (at: { readonly done: number; readonly of: number }) => void): Promise<Followed>
+  /** Replays until everything is replayed or `signal` says stop. Answers how many were. */
+  replay(options: ReplayOrder): Promise<number>
+  report(filter?: LookFilter): LookReport
+  /** The part of the report about Strata, without adding up the rest. */
+  savings(filter?: LookFilter): LookSavings
+  list(request?: ListRequest): LookList
+  gone(): Promise<GoneSessions | undefined>
+  /** Whether this is the first time that something is shown. It is remembered. */
+  isFirst(name: string): boolean
+  close(): Promise<void>
+}
+
+export interface ReplayOrder {
+  readonly signal: AbortSignal
+  /** One at a time and at low priority, because no one waits for it. */
+  readonly isInBackground: boolean
+  readonly onReplayed?: () => void
+}
+
+const MOST_WORKERS = 4
+
+export function openLook(options: LookOptions): Look {
+  const { env, home = homeIn(env), dirs = [], onlyDirs = false, startWorker } = options
+  const index = new LookIndex(
+    indexPath(options.root ?? (env.STRATA_HOME ? strataDirectory(env) : join(home, ".strata"))),
+  )
+  const scope = scopeOf({ dirs, onlyDirs })
+  const looked = { index, scope }
+  const size = Math.min(MOST_WORKERS, availableParallelism())
+  const pool = workPool(startWorker, size)
+  const background = workPool(startWorker, 1) // apart: a thread's priority cannot be raised again
+  return {
+    follow: (onProgress) => followFiles(index, { env, home, scope, pool, ...(onProgress ? { onProgress } : {}) }),
+    replay: (order) =>
+      order.isInBackground
+        ? replayAll({ looked, pool: background, lanes: 1, order })
+        : replayAll({ looked, pool, lanes: startWorker ? size : 1, order }),
+    report: (filter = {}) => lookReport(looked, filter),
+    savings: (filter = {}) => savingsIn(looked, filter),
+    list: (request = {}) => lookList(looked, request),
+    gone: () => goneSessions({ env, home }, index.files({ home: true, dirs: [] }).keys()),
+    isFirst(name) {
+      if (index.noted(name) !== undefined) return false
+      index.note(name, "shown")
+      return true
+    },
+    async close() {
+      await Promise.all([pool.close(), background.close()])
+      index.close()
+    },
+  }
+}
+
+interface Replaying {
+  readonly looked: Looked
+  readonly pool: WorkPool
+  /** How many at a time. */
+  readonly lanes: number
+  readonly order: ReplayOrder
+}
+
+async function replayAll({ looked, pool, lanes, order }: Replaying): Promise<number> {
+  const { signal, isInBackground, onReplayed } = order
+  const stopped = new Promise<undefined>((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener("abort", () => resolve(undefined), { once: true })
+  })
+  const begun = new Set<number>()
+  let count = 0
+  const lane = async () => {
+    for (;;) {
+      const next = signal.aborted ? undefined : nextReplays(looked, lanes).find(({ key }) => !begun.has(key))
+      if (!next) return
+      const { key, path, name } = next
+      begun.add(key)
+      const result = await Promise.race([pool.run({ kind: "replay", path, name, isInBackground }), stopped])
+      if (result === undefined) return
+      await whenFree(() => storeReplay(looked.index, key, result))
+      count++
+      onReplayed?.()
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  return count
+}

@@ -1,0 +1,241 @@
+/**
+ * What the index keeps of a recorded conversation: every billed response with its day, its cost and the cache it lost, every compaction, and
+ * what filled the context. It is enough to count a response once that two files have, without reading the files again.
+ */
+import { hash } from "node:crypto"
+import {
+  type BreakCause,
+  type CacheBreak,
+  type Inspection,
+  inspectTranscript,
+  isMessage,
+  type RecordedBoundary,
+  type RequestPurpose,
+  type TokenCounts,
+  type Transcript,
+} from "@strata/core"
+import { type RecordedResponse, responsesIn } from "@strata/core/internal/inspect/responses"
+import { isBoundary, isSyntheticError } from "@strata/core/internal/messages/messages"
+
+export interface Recorded {
+  readonly format: string
+  readonly id: string
+  readonly title?: string
+  readonly project?: string
+  readonly model?: string
+  readonly from?: string
+  readonly to?: string
+  readonly turns: number
+  readonly peak: number
+  /** Too few output tokens are recorded. */
+  readonly isLowerBound: boolean
+  /** Tokens by class. */
+  readonly context: Readonly<Record<string, number>>
+  readonly responses: readonly RecordedLine[]
+  /** Lost caches that belong to no one response. */
+  readonly moreLost: readonly MoreLost[]
+  readonly boundaries: readonly BoundaryLine[]
+  /** The kinds of its sub-agents, in order. */
+  readonly agents: readonly string[]
+}
+
+/** A billed response. */
+export interface RecordedLine {
+  /** The same in every file that has this response. */
+  readonly key: string
+  readonly at?: string
+  readonly model: string
+  readonly purpose: RequestPurpose
+  /** Its place in `agents`. */
+  readonly agent?: number
+  readonly requests: number
+  readonly counts: TokenCounts
+  readonly dollars?: number
+  readonly estimated?: true
+  readonly lost?: LostLine
+}
+
+/** The cache that was lost before a response. */
+export interface LostLine {
+  readonly cause: BreakCause
+  /** The API's own word. */
+  readonly reason?: string
+  readonly tokens: number
+  readonly dollars?: number
+}
+
+/** Several lost caches of one cause. */
+export interface MoreLost {
+  readonly cause: BreakCause
+  readonly count: number
+  readonly tokens: number
+  readonly dollars: number
+  readonly unpriced: number
+}
+
+export interface BoundaryLine {
+  readonly at?: string
+  /** The place of the next response in `responses`, or of the one before it. */
+  readonly response?: number
+  readonly needed: number
+  readonly inView: number
+  /** Examples of what was lost. */
+  readonly lost: readonly string[]
+}
+
+const LONGEST_TEXT = 300 // characters of a title, a path or a name: they are other people's
+const MOST_EXAMPLES = 6
+const MOST_TOOLS = 8
+const NO_TIME = "1970-01-01" // importers of formats without times start here
+
+export async function recordedFrom(transcript: Transcript): Promise<Recorded> {
+  const inspection = await inspectTranscript(transcript)
+  const { format, id, title, cwd, model, time, growth, money, agents } = inspection
+  const found = responsesIn(transcript)
+  const places = new Map(found.map((response, place) => [response.id, place]))
+  const turns = turnsOf(transcript)
+  const lost = lostBefore(inspection, { places, ids: turns.ids })
+  const kinds = new Map(agents.started.map((agent, at) => [agent.id, at]))
+  return {
+    ...{ format, id: short(id) },
+    ...(title === undefined ? {} : { title: short(title) }),
+    ...(cwd === undefined ? {} : { project: short(cwd) }),
+    ...(model === undefined ? {} : { model: short(model) }),
+    ...(time ? { from: time.from, to: time.to } : {}),
+    ...{ turns: growth.sizes.length, peak: growth.sizes.reduce((a, b) => Math.max(a, b), 0) },
+    isLowerBound: money.stubs !== undefined,
+    context: contextOf(inspection),
+    responses: found.map((response, place) =>
+      lineOf(response, { key: keyOf(response, found[place - 1]), lost: lost.get(response.id), kinds }),
+    ),
+    moreLost: moreLost(inspection, [...lost.values()]),
+    boundaries: growth.boundaries.map((boundary, at) => {
+      const next = turns.ids[boundary.turn] ?? turns.ids[boundary.turn - 1]
+      return boundaryLine(boundary, { at: turns.boundaries[at], response: places.get(next ?? "") })
+    }),
+    agents: agents.started.map(({ definition, name }) => short(definition ?? name)),
+  }
+}
+
+/** The ids of the answers on the main path, as the cache's history numbers them, and when compactions were made. */
+function turnsOf({ entries }: Transcript): { readonly ids: readonly string[]; readonly boundaries: readonly string[] } {
+  const ids: string[] = []
+  const boundaries: string[] = []
+  for (const entry of entries) {
+    if (!isMessage(entry)) continue
+    if (isBoundary(entry)) boundaries.push(entry.timestamp)
+    if (entry.type !== "assistant" || entry.isSidechain || isSyntheticError(entry)) continue
+    const { id = entry.uuid } = entry.message
+    if (ids.at(-1) !== id) ids.push(id)
+  }
+  return { ids, boundaries }
+}
+
+interface LineFacts {
+  readonly key: string
+  readonly lost: CacheBreak | undefined
+  readonly kinds: ReadonlyMap<string, number>
+}
+
+function lineOf(response: RecordedResponse, { key, lost, kinds }: LineFacts): RecordedLine {
+  const { at, model, purpose, agent, requests, counts, dollars, estimated } = response
+  const kind = agent === undefined ? undefined : kinds.get(agent)
+  return {
+    key,
+    ...(at === undefined ? {} : { at }),
+    ...{ model: short(model), purpose, requests, counts },
+    ...(kind === undefined ? {} : { agent: kind }),
+    ...(dollars === undefined ? {} : { dollars }),
+    ...(estimated ? { estimated } : {}),
+    ...(lost ? { lost: lostLine(lost) } : {}),
+  }
+}
+
+/** Ids that an API gives: no two responses in the world share one. */
+const FROM_API = /^(?:msg|resp|req|chatcmpl|gen)[_-]/
+const KEY_DIGITS = 13 // 52 bits, a whole number for SQLite and for us: among a million responses, two are alike once in 10,000 machines
+
+/**
+ * Other ids are made from the conversation's, and two conversations may have the same one. So the figures count too. What is estimated has no
+ * id that a fork would repeat: it is known by the response before it.
+ */
+function keyOf({ id, model, counts, estimated }: RecordedResponse, before: RecordedResponse | undefined): string {
+  const known = estimated && before && FROM_API.test(before.id) ? ["after", before.id, counts] : [id, model, counts]
+  const whole = FROM_API.test(id) ? id : JSON.stringify(known)
+  return hash("sha256", whole, "hex").slice(0, KEY_DIGITS)
+}
+
+function lostLine({ cause, paidAnew, dollars, apiReason }: CacheBreak): LostLine {
+  return {
+    cause,
+    ...(apiReason === undefined ? {} : { reason: short(apiReason) }),
+    tokens: paidAnew,
+    ...(dollars === undefined ? {} : { dollars }),
+  }
+}
+
+interface Placing {
+  readonly places: ReadonlyMap<string, number>
+  readonly ids: readonly string[]
+}
+
+/** By the id of the response. One whose entries are apart can have two: the second is not placed. */
+function lostBefore({ cache }: Inspection, { places, ids }: Placing): ReadonlyMap<string, CacheBreak> {
+  const lost = new Map<string, CacheBreak>()
+  for (const one of cache.breaks) {
+    const id = ids[one.turn - 1]
+    if (id !== undefined && places.has(id) && !lost.has(id)) lost.set(id, one)
+  }
+  return lost
+}
+
+/** The inspection lists the most expensive ones only, and a few have no response of their own. */
+function moreLost({ cache }: Inspection, placed: readonly CacheBreak[]): readonly MoreLost[] {
+  return Object.entries(cache.byCause)
+    .map(([name, total]) => {
+      const own = placed.filter(({ cause }) => cause === name)
+      return {
+        cause: name as BreakCause,
+        count: total.breaks - own.length,
+        tokens: total.paidAnew - sum(own.map(({ paidAnew }) => paidAnew)),
+        dollars: Math.max(0, total.dollars - sum(own.map(({ dollars = 0 }) => dollars))),
+        unpriced: total.unpriced - own.filter(({ dollars }) => dollars === undefined).length,
+      }
+    })
+    .filter(({ count }) => count > 0)
+}
+
+function boundaryLine(
+  { needed }: RecordedBoundary,
+  { at, response }: { readonly at: string | undefined; readonly response: number | undefined },
+): BoundaryLine {
+  return {
+    ...(at === undefined || at.startsWith(NO_TIME) ? {} : { at }),
+    ...(response === undefined ? {} : { response }),
+    needed: needed?.names ?? 0,
+    inView: needed?.inView ?? 0,
+    lost: (needed?.lost ?? []).slice(0, MOST_EXAMPLES).map(short),
+  }
+}
+
+/** The largest tools by name, so that a report can say which results filled the context. */
+function contextOf({ content }: Inspection): Readonly<Record<string, number>> {
+  const results = Object.entries(content.toolResults).sort(([, a], [, b]) => b - a)
+  const attached = Object.values(content.attachments).map(({ tokens }) => tokens)
+  const classes: readonly (readonly [string, number])[] = [
+    ["your messages", content.human],
+    ["answers", content.assistant],
+    ["thinking", content.thinking],
+    ["tool calls", sum(Object.values(content.toolRequests))],
+    ...results.slice(0, MOST_TOOLS).map(([tool, tokens]) => [`results of ${short(tool)}`, tokens] as const),
+    ["results of other tools", sum(results.slice(MOST_TOOLS).map(([, tokens]) => tokens))],
+    ["attachments", sum(attached)],
+    ["other", content.other + content.commandOutput],
+  ]
+  return Object.fromEntries(
+    classes.filter(([, tokens]) => tokens > 0).map(([name, tokens]) => [name, Math.round(tokens)]),
+  )
+}
+
+const short = (text: string): string => text.slice(0, LONGEST_TEXT)
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

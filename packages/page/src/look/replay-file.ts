@@ -1,0 +1,57 @@
+/**
+ * What Strata would have made of a recorded conversation. Both costs are modelled, by the same replay: the requests as they were recorded,
+ * with their own compactions, and the same work with Strata's layers.
+ */
+import { readTranscripts, type Transcript } from "@strata/core"
+import { responsesIn } from "@strata/core/internal/inspect/responses"
+import { replay } from "@strata/replay"
+import { NOTHING } from "@strata/replay/internal/policies/clearing-only"
+import { strata } from "@strata/replay/internal/policies/strata"
+
+export type ReplayedFile =
+  | ({ readonly kind: "replayed" } & ReplayFigures)
+  /** A price is unknown, or it is gone. */
+  | { readonly kind: "cannot" }
+
+export interface ReplayFigures {
+  /** Modelled dollars as recorded, with what its compactions cost. */
+  readonly recorded: number
+  readonly strata: number
+  /** With Strata: names that answers used again, those in view, and those that one search finds besides. */
+  readonly needed: number
+  readonly inView: number
+  readonly found: number
+}
+
+export interface ConversationToReplay {
+  readonly path: string
+  /** Its id in the file. */
+  readonly name: string
+}
+
+export async function replayForIndex({ path, name }: ConversationToReplay): Promise<ReplayedFile> {
+  try {
+    const transcript = (await readTranscripts(path)).find(({ id }) => id.startsWith(name))
+    if (!transcript) return { kind: "cannot" }
+    const { entries, model } = transcript
+    const recording = model === undefined ? { entries } : { entries, model }
+    const { reports } = await replay(recording, { policies: [NOTHING, strata] })
+    const [recorded, ours] = reports
+    if (recorded?.totals.dollars === undefined || ours?.totals.dollars === undefined) return { kind: "cannot" }
+    const { names, inView, found = 0 } = ours.usedAgain
+    return {
+      kind: "replayed",
+      recorded: recorded.totals.dollars + compactionsOf(transcript),
+      strata: ours.totals.dollars,
+      ...{ needed: names, inView, found },
+    }
+  } catch {
+    return { kind: "cannot" }
+  }
+}
+
+/** The replay charges Strata for its summaries, and leaves out the recorded ones. */
+const compactionsOf = (transcript: Transcript): number =>
+  responsesIn(transcript)
+    .filter(({ purpose, agent }) => purpose === "compaction" && agent === undefined)
+    .reduce((all, { dollars = 0 }) => all + dollars, 0)

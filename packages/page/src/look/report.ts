@@ -1,0 +1,256 @@
+/** The report over all conversations: reads the index once, row by row, and adds up. Nothing is read from transcripts here. */
+import type { BreakCause, RequestPurpose } from "@strata/core"
+import { PURPOSE_WORDS } from "@strata/core"
+import { inputTokens } from "@strata/core/internal/base/token-counts"
+import { CAUSES } from "../words/cache-breaks.ts"
+import { type CompactionSum, type Digest, NO_DAY, type SpentLine } from "./digest.ts"
+import { rowFrom, rowQuery } from "./list.ts"
+import { inScope, type Looked, type LookIndex, type Scope } from "./look-index.ts"
+import { EMPTY, NO_TRANSCRIPT } from "./read-files.ts"
+import type {
+  ContextClass,
+  LookAgents,
+  LookFilter,
+  LookReport,
+  LookRow,
+  LostCaches,
+  Spent,
+  SpentOnDay,
+  Unread,
+} from "./report-data.ts"
+import { savingsIn } from "./savings.ts"
+import { firstSentence, twoSentences } from "./sentences.ts"
+import { Named, NO_LOSS, NOTHING, plus, together } from "./sums.ts"
+
+const MOST_WORST = 10
+const MOST_CLASSES = 14
+const MOST_AGENT_KINDS = 12
+const NO_PROJECT = "(no directory recorded)"
+
+export function lookReport({ index, scope }: Looked, filter: LookFilter = {}): LookReport {
+  const sums = new Sums(filter)
+  const { where, values } = rowQuery({ scope, filter })
+  const rows = index.db
+    .statement(
+      `SELECT c.id, c.name, c.program, c.project, c.first, c.last, c.needed, c.in_view, c.digest FROM conversation c JOIN file ON file.id = c.file WHERE ${where}`,
+    )
+    .iterate(...values)
+  for (const row of rows) sums.add(row as unknown as ReportRow)
+  const saved = savingsIn({ index, scope }, filter)
+  const figures = sums.report()
+  const worst = sums.worst().flatMap(({ key, examples }) => {
+    const row = rowOf(index, key)
+    return row ? [{ ...row, examples }] : []
+  })
+  const report = {
+    filter,
+    ...figures,
+    files: filesIn(index, scope),
+    compactions: { ...figures.compactions, worst },
+    saved,
+  }
+  return { ...report, sentence: firstSentence(report), sentences: twoSentences(report) }
+}
+
+interface ReportRow {
+  readonly id: number
+  readonly name: string
+  readonly program: string
+  readonly project: string | null
+  readonly first: string | null
+  readonly last: string | null
+  readonly needed: number
+  readonly in_view: number
+  readonly digest: string
+}
+
+class Sums {
+  readonly #filter: LookFilter
+  #conversations = 0
+  #from: string | undefined
+  #to: string | undefined
+  #total = NOTHING
+  #isLowerBound = false
+  readonly #unpricedModels = new Set<string>()
+  #repeated = { responses: 0, dollars: 0 }
+  readonly #days = new Map<string, { spent: Spent; readonly byModel: Record<string, number> }>()
+  readonly #models = new Named()
+  readonly #purposes = new Named()
+  readonly #programs = new Named()
+  readonly #projects = new Named()
+  readonly #context = new Map<string, number>()
+  readonly #causes = new Map<BreakCause, LostCaches>()
+  readonly #reasons = new Map<string, LostCaches>()
+  readonly #agents = new Map<string, { count: number; dollars: number }>()
+  #compactions = { count: 0, dollars: 0, estimated: 0, names: { needed: 0, inView: 0, lost: 0 } }
+  readonly #lossesOfNames: { readonly key: number; readonly lost: number; readonly examples: readonly string[] }[] = []
+
+  constructor(filter: LookFilter) {
+    this.#filter = filter
+  }
+
+  add(row: ReportRow): void {
+    const digest = JSON.parse(row.digest) as Digest
+    const spent = digest.spent.filter(({ day }) => this.#isIn(day))
+    const isDated = this.#filter.from !== undefined || this.#filter.to !== undefined
+    if (isDated && spent.length === 0 && !this.#isIn((row.last ?? "").slice(0, 10))) return
+    this.#conversations++
+    this.#note(row)
+    for (const line of spent) this.#spend(line, row)
+    for (const name of new Set(spent.map(({ model }) => model))) this.#models.counted(name)
+    for (const name of new Set(spent.map(({ purpose }) => purpose))) this.#purposes.counted(name)
+    this.#programs.counted(row.program)
+    this.#projects.counted(row.project ?? NO_PROJECT)
+    for (const [name, tokens] of Object.entries(digest.context))
+      this.#context.set(name, (this.#context.get(name) ?? 0) + tokens)
+    for (const { day, cause, reason, ...lost } of digest.lost) {
+      if (!this.#isIn(day)) continue
+      this.#causes.set(cause, together(this.#causes.get(cause), lost))
+      if (reason !== undefined) this.#reasons.set(reason, together(this.#reasons.get(reason), lost))
+    }
+    for (const { name, count, dollars } of digest.agents) {
+      const so = this.#agents.get(name) ?? { count: 0, dollars: 0 }
+      this.#agents.set(name, { count: so.count + count, dollars: so.dollars + dollars })
+    }
+    this.#compacted(
+      row,
+      digest.compactions.filter(({ day }) => this.#isIn(day)),
+    )
+    this.#isLowerBound ||= digest.isLowerBound
+    this.#repeated = {
+      responses: this.#repeated.responses + digest.repeated.responses,
+      dollars: this.#repeated.dollars + digest.repeated.dollars,
+    }
+  }
+
+  worst() {
+    return this.#lossesOfNames.sort((a, b) => b.lost - a.lost).slice(0, MOST_WORST)
+  }
+
+  report() {
+    const total = this.#total
+    const share = (dollars: number) => (total.dollars === 0 ? 0 : dollars / total.dollars)
+    const lost = [...this.#causes.values()].reduce(together, NO_LOSS)
+    const agents = [...this.#agents].map(([name, sums]) => ({ name, ...sums }))
+    const spentOnAgents = sum(agents.map(({ dollars }) => dollars))
+    const withShare = (one: LostCaches): LostCaches => ({ ...one, share: share(one.dollars) })
+    const costly = <T extends LostCaches>(all: readonly T[]) =>
+      all.toSorted((a, b) => b.dollars - a.dollars || b.count - a.count)
+    return {
+      conversations: this.#conversations,
+      ...(this.#from === undefined || this.#to === undefined ? {} : { time: { from: this.#from, to: this.#to } }),
+      total: {
+        ...total,
+        isLowerBound: this.#isLowerBound,
+        unpricedModels: [...this.#unpricedModels].sort(),
+        repeated: this.#repeated,
+      },
+      byDay: this.#byDay(),
+      byModel: this.#models.rows(total),
+      byPurpose: this.#purposes.rows(total).map((row) => ({
+        ...row,
+        purpose: row.name as RequestPurpose,
+        name: PURPOSE_WORDS[row.name as RequestPurpose],
+      })),
+      byProgram: this.#programs.rows(total),
+      byProject: this.#projects.rows(total),
+      context: this.#contextClasses(),
+      cache: {
+        hitRatio: inputTokens(total.tokens) === 0 ? 0 : total.tokens.cacheRead / inputTokens(total.tokens),
+        lost: withShare(lost),
+        byCause: costly([...this.#causes].map(([cause, one]) => ({ cause, words: CAUSES[cause], ...withShare(one) }))),
+        byReason: costly([...this.#reasons].map(([reason, one]) => ({ reason, ...withShare(one) }))),
+      },
+      compactions: this.#compactions,
+      agents: {
+        count: sum(agents.map(({ count }) => count)),
+        dollars: spentOnAgents,
+        share: share(spentOnAgents),
+        byName: agents.sort((a, b) => b.dollars - a.dollars || b.count - a.count).slice(0, MOST_AGENT_KINDS),
+      } satisfies LookAgents,
+    }
+  }
+
+  #isIn(day: string): boolean {
+    const { from, to } = this.#filter
+    if (from === undefined && to === undefined) return true
+    return day !== NO_DAY && (from === undefined || day >= from) && (to === undefined || day <= to)
+  }
+
+  #note({ first, last }: ReportRow): void {
+    if (first !== null && (this.#from === undefined || first < this.#from)) this.#from = first
+    if (last !== null && (this.#to === undefined || last > this.#to)) this.#to = last
+  }
+
+  #spend(line: SpentLine, { program, project }: ReportRow): void {
+    const { day, model, purpose } = line
+    this.#total = plus(this.#total, line)
+    if (line.unpriced > 0) this.#unpricedModels.add(model)
+    const onDay = this.#days.get(day) ?? { spent: NOTHING, byModel: {} }
+    this.#days.set(day, onDay)
+    onDay.spent = plus(onDay.spent, line)
+    onDay.byModel[model] = (onDay.byModel[model] ?? 0) + line.dollars
+    this.#models.add(model, line)
+    this.#purposes.add(purpose, line)
+    this.#programs.add(program, line)
+    this.#projects.add(project ?? NO_PROJECT, line)
+    if (purpose === "compaction" || purpose === "by-hand") {
+      this.#compactions.dollars += line.dollars
+      this.#compactions.estimated += line.estimated
+    }
+  }
+
+  #compacted({ id }: ReportRow, all: readonly CompactionSum[]): void {
+    const needed = sum(all.map((one) => one.needed))
+    const inView = sum(all.map((one) => one.inView))
+    const { names } = this.#compactions
+    this.#compactions.count += all.length
+    this.#compactions.names = {
+      needed: names.needed + needed,
+      inView: names.inView + inView,
+      lost: names.lost + needed - inView,
+    }
+    if (needed > inView)
+      this.#lossesOfNames.push({
+        key: id,
+        lost: needed - inView,
+        examples: all.flatMap(({ lost }) => lost).slice(0, 6),
+      })
+  }
+
+  #byDay(): readonly SpentOnDay[] {
+    return [...this.#days]
+      .map(([day, { spent, byModel }]) => ({ day, ...spent, byModel }))
+      .sort((a, b) => (a.day < b.day ? -1 : 1))
+  }
+
+  #contextClasses(): readonly ContextClass[] {
+    const all = [...this.#context].sort(([, a], [, b]) => b - a)
+    const whole = sum(all.map(([, tokens]) => tokens))
+    const rest = sum(all.slice(MOST_CLASSES).map(([, tokens]) => tokens))
+    const shown = [...all.slice(0, MOST_CLASSES), ...(rest > 0 ? [["everything else", rest] as const] : [])]
+    return shown.map(([name, tokens]) => ({ name, tokens, share: tokens / whole }))
+  }
+}
+
+function filesIn(index: LookIndex, scope: Scope): LookReport["files"] {
+  const { where, values } = inScope(scope)
+  const rows = index.db
+    .statement(`SELECT problem, count(*) AS files FROM file WHERE ${where} GROUP BY problem`)
+    .all(...values)
+    .map(({ problem, files }) => ({ reason: problem === null ? undefined : String(problem), files: Number(files) }))
+  const count = (reason: string | undefined) => rows.find((row) => row.reason === reason)?.files ?? 0
+  const unread = rows.filter(
+    (row): row is Unread => row.reason !== undefined && row.reason !== EMPTY && row.reason !== NO_TRANSCRIPT,
+  )
+  return { read: count(undefined), empty: count(EMPTY), unread }
+}
+
+function rowOf(index: LookIndex, key: number): LookRow | undefined {
+  const row = index.db
+    .statement("SELECT c.*, file.path FROM conversation c JOIN file ON file.id = c.file WHERE c.id = ?")
+    .get(key)
+  return row && rowFrom(row)
+}
+
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

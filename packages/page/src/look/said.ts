@@ -1,0 +1,30 @@
+/** What people and models said in a conversation, for searching: the title, the person's messages, the answers. Tool results are left out. */
+import { isMessage, type Transcript } from "@strata/core"
+import { textOf } from "@strata/core/internal/messages/blocks"
+import { contentOf, isHuman, isSyntheticError } from "@strata/core/internal/messages/messages"
+
+export interface Said {
+  readonly at?: string
+  readonly who: "title" | "person" | "model"
+  readonly text: string
+}
+
+const LONGEST = 8_000 // characters of one message
+const MOST = 400_000 // characters of one conversation
+const NO_TIME = "1970-01-01" // importers of formats without times start here
+
+export function saidIn({ title, entries }: Transcript): readonly Said[] {
+  const said: Said[] = title === undefined ? [] : [{ who: "title", text: title.slice(0, LONGEST) }]
+  let room = MOST
+  for (const entry of entries) {
+    if (!isMessage(entry) || room <= 0) continue
+    const isAnswer = entry.type === "assistant" && !entry.isSidechain && !isSyntheticError(entry)
+    if (!isAnswer && !isHuman(entry)) continue
+    const text = textOf(contentOf(entry)).trim().slice(0, Math.min(LONGEST, room))
+    if (text === "") continue
+    room -= text.length
+    const at = entry.timestamp.startsWith(NO_TIME) ? {} : { at: entry.timestamp }
+    said.push({ ...at, who: isAnswer ? "model" : "person", text })
+  }
+  return said
+}
