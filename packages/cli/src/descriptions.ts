@@ -120,11 +120,55 @@ export const UNDO = describe({
 const FORMATS_READ =
   "Reads transcripts of Claude Code, Codex, pi, opencode, OpenHands, SWE-agent, Copilot CLI and Gemini CLI, and Strata's own journals."
 
+export const LOOK = describe({
+  name: "look",
+  about: "see what all conversations on this machine cost, lost and said",
+  more: [
+    "Finds the conversations of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata. It reads them and never writes to them. What it read is kept in an index, so the next time only new and changed files are read.",
+    "Nothing leaves this machine.",
+  ],
+  options: {
+    text: { kind: "flag", about: "print tables in the terminal" },
+    summary: { kind: "flag", about: "print one sentence" },
+    json: { kind: "flag", about: "print everything as JSON" },
+    search: { kind: "text", value: "WORDS", about: "list the conversations in which someone said these words" },
+    dir: {
+      kind: "list",
+      value: "DIR",
+      about: "also look in this directory, for transcripts of any format; repeat it for more",
+    },
+    project: { kind: "text", value: "DIR", about: "only conversations of this working directory" },
+    since: { kind: "text", value: "DATE", about: "only what was spent since this day, such as 2026-01-31" },
+    replay: {
+      kind: "number",
+      value: "SECONDS",
+      about: "how long to compute what Strata would have saved (default 10; 0: use what is known)",
+      least: 0,
+      most: 86_400,
+    },
+    share: { kind: "flag", about: "print figures without names, paths or contents, and write a picture of them" },
+    picture: {
+      kind: "text",
+      value: "FILE",
+      about: "where the picture goes, an SVG file (with --share: strata-look.svg)",
+    },
+  },
+  examples: [
+    ["strata look", "everything that is here"],
+    ["strata look --search 'flaky login test'", "find a conversation of any agent"],
+    ["strata look --summary --since 2026-01-01", "one sentence about this year"],
+    ["strata look --dir ./runs --json | jq .cache.byCause", "more places, for another program"],
+  ],
+})
+
 export const INSPECT = describe({
   name: "inspect",
   about: "see where a conversation's context and money went",
-  more: [`${FORMATS_READ} It never writes to them.`],
-  operands: { value: "FILE…", least: 1, most: Number.POSITIVE_INFINITY },
+  more: [
+    `${FORMATS_READ} It never writes to them.`,
+    'Without a file it does what "strata look --text" does, with a directory the same for what is in it.',
+  ],
+  operands: { value: "FILE…", least: 0, most: Number.POSITIVE_INFINITY },
   options: {
     layers: { kind: "flag", about: "also show what layers 1 and 2 would have saved" },
     html: { kind: "text", value: "FILE", about: "also write one page with charts, for any browser, also offline" },
@@ -524,6 +568,7 @@ export const DESCRIPTIONS: readonly CommandDescription[] = [
   RUN,
   COMPACT,
   UNDO,
+  LOOK,
   INSPECT,
   DASHBOARD,
   REPLAY,

@@ -18,6 +18,7 @@ it("lists every command with an example", () => {
       run        give the agent one task and print its answer; for scripts
       compact    make room in a conversation: summarise it, or clear a part
       undo       take back a compaction, or what was cleared by hand
+      look       see what all conversations on this machine cost, lost and said
       inspect    see where a conversation's context and money went
       dashboard  watch a conversation in the browser, while it goes on
       replay     run a recorded conversation through a policy: cost, cache, losses
@@ -51,6 +52,7 @@ it("lists every command with an example", () => {
                                                    and what it costs
       strata undo --dry-run                        what would come back, and how
                                                    large the context would be
+      strata look                                  everything that is here
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
       strata dashboard                             the conversations of this project

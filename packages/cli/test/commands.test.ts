@@ -41,10 +41,10 @@ describe("strata", () => {
     [["--halp"], "strata has no option --halp. Did you mean --help?\n"],
     [
       ["dance"],
-      "strata has no command dance. The commands are demo, chat, run, compact, undo, inspect, replay, compare, recall, agents, memory, dream, config, trust, unlock, install, uninstall, wrap, proxy, doctor, carry, mcp, sim.\n",
+      "strata has no command dance. The commands are demo, chat, run, compact, undo, look, inspect, replay, compare, recall, agents, memory, dream, config, trust, unlock, install, uninstall, wrap, proxy, doctor, carry, mcp, sim.\n",
     ],
     [["inspect", "nothing.jsonl"], "The file nothing.jsonl does not exist.\n"],
-    [["inspect", "."], ". is a directory. Name the files in it, such as ./*.jsonl.\n"],
+    [["compare", "."], ". is a directory. Name the files in it, such as ./*.jsonl.\n"],
   ])("answers %j with a sentence and exit code 2", async (args, sentence) => {
     expect(await (args[0] === "dance" ? start : run)(...args)).toEqual({ code: 2, stdout: "", stderr: sentence })
   })

@@ -1,8 +1,9 @@
 /** `strata inspect`: reads recorded conversations and reports where their context and money went. */
-import { basename } from "node:path"
+import { stat } from "node:fs/promises"
+import { basename, resolve } from "node:path"
 import { type InspectedResponses, responsesIn, type Transcript, totalOf } from "@strata/core"
 import { readArguments } from "../arguments.ts"
-import type { Run } from "../command.ts"
+import { type Run, UsageError } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
 import type { Steps } from "../display/progress.ts"
 import { visibleJson } from "../display/visible.ts"
@@ -13,8 +14,17 @@ import type { Inspected } from "./html-page.ts"
 import { overFiles, readEach } from "./over-files.ts"
 import { report } from "./report.ts"
 
-export const run: Run = async ({ args, cwd, terminal }) => {
+export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(INSPECT, args)
+  const directories = await directoriesIn(operands, cwd)
+  if (operands.length === 0 || directories.length > 0) {
+    if (directories.length < operands.length || values.html !== undefined || values.layers)
+      throw new UsageError(
+        '"strata inspect" takes files, or directories, or nothing for everything on this machine. --html and --layers need files.',
+      )
+    const { lookAt } = await import("../look/command.ts")
+    return lookAt({ env, terminal }, { dirs: directories, json: values.json })
+  }
   const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
   const inspected: Inspected[] = []
   const analyses: Analysis[] = []
@@ -38,6 +48,15 @@ export const run: Run = async ({ args, cwd, terminal }) => {
     await writePage(place, await inspectionPage(inspected, total), terminal)
   }
   return code
+}
+
+/** The operands that are directories, as absolute paths. */
+async function directoriesIn(operands: readonly string[], cwd: string): Promise<readonly string[]> {
+  const found = operands.map(async (operand) => {
+    const path = resolve(cwd, operand)
+    return (await stat(path).catch(() => undefined))?.isDirectory() ? [path] : []
+  })
+  return (await Promise.all(found)).flat()
 }
 
 /** The replay is slow and loads the layers, so it runs only on request. */

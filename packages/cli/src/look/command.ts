@@ -1,0 +1,146 @@
+/** `strata look`: all conversations of this machine, what they cost, what was lost, and a search in them. */
+import { resolve } from "node:path"
+import { type Look, type LookFilter, type LookReport, openLook, sharePicture, shareText } from "@strata/page"
+import { readArguments } from "../arguments.ts"
+import { type Call, type Run, UsageError } from "../command.ts"
+import { LOOK } from "../descriptions.ts"
+import { progressOn } from "../display/progress.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { wrapped } from "../display/text.ts"
+import { visibleJson } from "../display/visible.ts"
+import { hitsText } from "./hits-text.ts"
+import { checkPicturePlace, writePicture } from "./picture-file.ts"
+import { reportText } from "./report-text.ts"
+import { startWorker } from "./workers.ts"
+
+const REPLAY_SECONDS = 10
+const WIDEST = 110
+const PICTURE = "strata-look.svg"
+
+export const run: Run = async (call) => {
+  const { args, cwd, env, terminal } = call
+  const { values } = readArguments(LOOK, args)
+  const { json, summary, search, share } = values
+  const file = values.picture ?? (share ? PICTURE : undefined)
+  const picture = file === undefined ? undefined : await checkPicturePlace(file, cwd)
+  const filter = filterFrom(values, cwd)
+  const dirs = values.dir.map((dir) => resolve(cwd, dir))
+  return withLook({ env, dirs, onlyDirs: false, terminal }, async (look) => {
+    if (search !== undefined) return printHits(look, { query: search, filter, json, terminal })
+    await replayFor(look, { seconds: values.replay ?? REPLAY_SECONDS, terminal })
+    const report = look.report(filter)
+    if (picture !== undefined) await writePicture(picture, sharePicture(report), terminal)
+    if (json) terminal.print(`${visibleJson(report, 2)}\n`)
+    else if (summary) terminal.print(`${wrapped(report.sentence, width(terminal)).join("\n")}\n`)
+    else if (share) terminal.print(`${shareText(report)}\n`)
+    else await showLook(look, { report, filter, terminal, home: env.HOME, onlyDirs: false })
+    return 0
+  })
+}
+
+/** What `strata inspect` does without a file, and with a directory. */
+export async function lookAt(
+  { env, terminal }: Pick<Call, "env" | "terminal">,
+  { dirs, json }: { readonly dirs: readonly string[]; readonly json: boolean },
+): Promise<number> {
+  return withLook({ env, dirs, onlyDirs: dirs.length > 0, terminal }, async (look) => {
+    await replayFor(look, { seconds: REPLAY_SECONDS, terminal })
+    const report = look.report()
+    if (json) terminal.print(`${visibleJson(report, 2)}\n`)
+    else await showLook(look, { report, filter: {}, terminal, home: env.HOME, onlyDirs: dirs.length > 0 })
+    return 0
+  })
+}
+
+interface Shown {
+  readonly report: LookReport
+  readonly filter: LookFilter
+  readonly terminal: Terminal
+  readonly home: string | undefined
+  readonly onlyDirs: boolean
+}
+
+/** The report for a person: tables in the terminal. */
+export async function showLook(look: Look, { report, filter, terminal, home, onlyDirs }: Shown): Promise<void> {
+  const { rows } = look.list({ ...filter, sort: "cost", limit: 8 })
+  const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.gone() : undefined
+  const { style } = terminal
+  terminal.print(
+    `${reportText({ report, rows, style, width: width(terminal), home, onlyDirs, ...(gone ? { gone } : {}) }).join("\n")}\n`,
+  )
+}
+
+interface Opened {
+  readonly env: Call["env"]
+  readonly dirs: readonly string[]
+  readonly onlyDirs: boolean
+  readonly terminal: Terminal
+}
+
+async function withLook(
+  { env, dirs, onlyDirs, terminal }: Opened,
+  work: (look: Look) => Promise<number>,
+): Promise<number> {
+  const look = openLook({ env, dirs, onlyDirs, startWorker })
+  const progress = progressOn(terminal)
+  try {
+    await look.follow((at) => progress.show("Reading conversations", at))
+    progress.end()
+    return await work(look)
+  } finally {
+    progress.end()
+    await look.close()
+  }
+}
+
+/** As much as fits into the time. Pressing Ctrl-C ends the program; what was replayed is kept. */
+async function replayFor(
+  look: Look,
+  { seconds, terminal }: { readonly seconds: number; readonly terminal: Terminal },
+): Promise<void> {
+  if (seconds === 0) return
+  const { of, replayed } = look.savings()
+  if (replayed === of) return
+  const progress = progressOn(terminal)
+  let done = replayed
+  progress.show(`Computing what Strata would have saved, for at most ${seconds} s`, { done, of })
+  try {
+    await look.replay({
+      signal: AbortSignal.timeout(seconds * 1_000),
+      isInBackground: false,
+      onReplayed: () => progress.show("Computing what Strata would have saved", { done: ++done, of }),
+    })
+  } finally {
+    progress.end()
+  }
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+function filterFrom(
+  { project, since }: { readonly project: string | undefined; readonly since: string | undefined },
+  cwd: string,
+): LookFilter {
+  if (since !== undefined && (!DAY.test(since) || Number.isNaN(Date.parse(since))))
+    throw new UsageError(`--since needs a day such as 2026-01-31, but got "${since}".`)
+  return {
+    ...(project === undefined ? {} : { project: resolve(cwd, project) }),
+    ...(since === undefined ? {} : { from: since }),
+  }
+}
+
+interface Searched {
+  readonly query: string
+  readonly filter: LookFilter
+  readonly json: boolean
+  readonly terminal: Terminal
+}
+
+function printHits(look: Look, { query, filter, json, terminal }: Searched): number {
+  const found = look.list({ ...filter, query, limit: 20 })
+  if (json) terminal.print(`${visibleJson(found, 2)}\n`)
+  else terminal.print(`${hitsText(found, { query, style: terminal.style, width: width(terminal) }).join("\n")}\n`)
+  return found.total === 0 ? 1 : 0
+}
+
+const width = ({ columns }: Terminal): number => Math.min(columns, WIDEST)

@@ -1,0 +1,118 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { session } from "../../page/test/recorded-home.ts"
+import { strataHere } from "./strata-here.ts"
+import { emptyPlace, type Place, strata } from "./strata-process.ts"
+
+let place: Place
+
+beforeEach(() => {
+  place = emptyPlace()
+})
+
+afterEach(() => place.remove())
+
+function write(name: string, text: string): string {
+  const path = join(place.cwd, name)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+  return path
+}
+
+const claude = (options: Parameters<typeof session>[0]) =>
+  write(`.claude/projects/-work-app/${options.id}.jsonl`, session(options))
+
+const look = (...args: readonly string[]) => strataHere(["look", "--replay", "0", ...args], place)
+
+test("BEY-15 strata look prints one sentence and then tables that fit the screen", async () => {
+  for (let at = 0; at < 12; at++)
+    claude({ id: `s${at}`, title: `Task ${at}`, lostAt: 3, compactedAt: 4, turns: 5 + at })
+  const { code, stdout, stderr } = await look()
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  const lines = stdout.split("\n")
+  expect(lines[0]).toMatch(/^You spent \$/)
+  expect(lines.length).toBeLessThanOrEqual(62)
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+  expect(stdout).toContain("Nothing leaves this machine.")
+})
+
+test("BEY-15 what Claude Code deletes is said once", async () => {
+  claude({ id: "here" })
+  write(".claude/history.jsonl", `${JSON.stringify({ sessionId: "gone" })}\n`)
+  const inOneLine = (text: string) => text.replace(/\s+/g, " ")
+  const said =
+    'Claude Code deletes transcripts after 30 days, without asking. Of 1 session in its history, 1 is gone. "strata keep" copies them before that.'
+  expect(inOneLine((await look()).stdout)).toContain(said)
+  expect((await look()).stdout).not.toContain("deletes transcripts")
+})
+
+test("BEY-15 --summary prints the sentence alone, --json the whole report", async () => {
+  claude({ id: "one" })
+  const { stdout } = await look("--summary")
+  const report = JSON.parse((await look("--json")).stdout)
+  expect(stdout.replace(/\s+/g, " ").trim()).toBe(report.sentence)
+  expect(report).toMatchObject({ conversations: 1, byProgram: [{ name: "claude-code" }] })
+})
+
+test("BEY-15 --search finds a conversation by what was said, and ends with 1 where there is none", async () => {
+  const file = claude({ id: "one", asks: "Why is the login flaky?" })
+  const found = await look("--search", "flaky login")
+  expect(found.code).toBe(0)
+  expect(found.stdout).toContain("Why is the login flaky?")
+  expect(found.stdout).toContain(file.slice(-30))
+  expect(await look("--search", "kumquat")).toMatchObject({
+    code: 1,
+    stdout: 'No conversation has the words "kumquat".\n',
+  })
+})
+
+test("BEY-15 --share writes figures and a picture, and replaces only a picture of its own", async () => {
+  claude({ id: "one", title: "Secret plan", cwd: "/work/secret" })
+  const { stdout, code } = await look("--share")
+  expect(code).toBe(0)
+  const picture = readFileSync(join(place.cwd, "strata-look.svg"), "utf8")
+  for (const text of [stdout, picture]) expect(text).not.toMatch(/secret/i)
+  expect((await look("--share")).code).toBe(0)
+  write("strata-look.svg", "<svg>mine</svg>")
+  const refused = await look("--share")
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain("exists and is no picture of strata look")
+  expect(readFileSync(join(place.cwd, "strata-look.svg"), "utf8")).toBe("<svg>mine</svg>")
+})
+
+test("BEY-15 a wrong day is an error", async () => {
+  expect(await look("--since", "yesterday")).toMatchObject({ code: 2 })
+  expect(existsSync(join(place.cwd, "strata-home", "look"))).toBe(false)
+})
+
+test("BEY-15 strata inspect takes a directory, or nothing", async () => {
+  claude({ id: "one" })
+  write("runs/two.jsonl", session({ id: "two", turns: 6 }))
+  const all = JSON.parse((await strataHere(["inspect", "--json"], place)).stdout)
+  expect(all.conversations).toBe(1)
+  const inside = await strataHere(["inspect", "runs"], place)
+  expect(inside.stdout).toMatch(/^You spent \$[\d.]+ on 1 conversation;/)
+  expect((await strataHere(["inspect", "runs", "--layers"], place)).code).toBe(2)
+})
+
+test("BEY-15 two processes at once read the same files into one index", async () => {
+  for (let at = 0; at < 60; at++) claude({ id: `s${at}`, turns: 3 })
+  const args = ["look", "--json", "--replay", "0"]
+  const both = await Promise.all([strata(args, place), strata(args, place)])
+  const reports = both.map(({ code, stdout, stderr }) => ({ code, stderr, report: JSON.parse(stdout) }))
+  for (const { code, stderr, report } of reports) {
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(report.files.unread).toEqual([])
+  }
+  const after = JSON.parse((await strata(args, place)).stdout)
+  expect(after.conversations).toBe(60)
+  expect(after.total.repeated.responses).toBe(0)
+})
+
+test("BEY-15 the replay runs in a worker of the program and is kept", async () => {
+  claude({ id: "one", turns: 6, lostAt: 4 })
+  const { stdout } = await strata(["look", "--json", "--replay", "120"], place)
+  expect(JSON.parse(stdout).saved).toMatchObject({ replayed: 1, of: 1 })
+  expect(JSON.parse((await look("--json")).stdout).saved).toMatchObject({ replayed: 1, of: 1 })
+})
