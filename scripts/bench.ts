@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   estimator: "packages/core/bench/estimator.ts",
   import: "packages/core/bench/import.ts",
   start: "packages/cli/bench/start.ts",
+  look: "packages/page/bench/look.ts",
   proxy: "packages/proxy/bench/added-time.ts",
   pages: "packages/page/bench/pages.ts",
   sim: "packages/sim/bench/requests.ts",
