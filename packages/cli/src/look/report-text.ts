@@ -1,5 +1,5 @@
 /** A report over all conversations, for the terminal: the first sentence, the tables, and remarks. About a screen and a half. */
-import type { GoneSessions, LookReport, LookRow, Spent, SpentOn } from "@strata/page"
+import type { GoneSessions, LookReport, LookRow, LookSpent, SpentOn } from "@strata/page"
 import { sparkline } from "../display/bars.ts"
 import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
 import { titled, withGap } from "../display/section.ts"
@@ -107,7 +107,7 @@ function costRows(rows: readonly SpentOn[], { name }: { readonly name: string })
 }
 
 /** Unknown is never $0. */
-function spentWords({ requests, unpriced, dollars: spent }: Spent): string {
+function spentWords({ requests, unpriced, dollars: spent }: LookSpent): string {
   if (requests === 0) return "-"
   return unpriced === requests ? "?" : `${dollars(spent)}${unpriced > 0 ? "?" : ""}`
 }

@@ -13,7 +13,7 @@ export interface LookFilter {
 }
 
 /** What requests cost. */
-export interface Spent {
+export interface LookSpent {
   readonly requests: number
   readonly tokens: TokenCounts
   /** The known part. 0 where no price is known: see `unpriced`. */
@@ -25,14 +25,14 @@ export interface Spent {
 }
 
 /** A line of a table of costs. */
-export interface SpentOn extends Spent {
+export interface SpentOn extends LookSpent {
   readonly name: string
   readonly conversations: number
   /** Of the dollars of the whole report, from 0 to 1. */
   readonly share: number
 }
 
-export interface SpentOnDay extends Spent {
+export interface SpentOnDay extends LookSpent {
   /** As `2026-01-31`. `unknown`: the format has no times. */
   readonly day: string
   readonly byModel: Readonly<Record<string, number>>
@@ -136,7 +136,7 @@ export interface LookReport {
   readonly conversations: number
   readonly files: { readonly read: number; readonly empty: number; readonly unread: readonly Unread[] }
   readonly time?: { readonly from: string; readonly to: string }
-  readonly total: Spent & {
+  readonly total: LookSpent & {
     /** Transcripts that record too few output tokens: the sum is a lower bound. */
     readonly isLowerBound: boolean
     readonly unpricedModels: readonly string[]

@@ -13,8 +13,8 @@ import type {
   LookFilter,
   LookReport,
   LookRow,
+  LookSpent,
   LostCaches,
-  Spent,
   SpentOnDay,
   Unread,
 } from "./report-data.ts"
@@ -73,7 +73,7 @@ class Sums {
   #isLowerBound = false
   readonly #unpricedModels = new Set<string>()
   #repeated = { responses: 0, dollars: 0 }
-  readonly #days = new Map<string, { spent: Spent; readonly byModel: Record<string, number> }>()
+  readonly #days = new Map<string, { spent: LookSpent; readonly byModel: Record<string, number> }>()
   readonly #models = new Named()
   readonly #purposes = new Named()
   readonly #programs = new Named()

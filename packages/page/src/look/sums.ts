@@ -1,13 +1,13 @@
 /** Sums of costs and losses. */
 import { addCounts, NO_TOKENS } from "@strata/core/internal/base/token-counts"
 import type { SpentLine } from "./digest.ts"
-import type { LostCaches, Spent, SpentOn } from "./report-data.ts"
+import type { LookSpent, LostCaches, SpentOn } from "./report-data.ts"
 
-export const NOTHING: Spent = { requests: 0, tokens: NO_TOKENS, dollars: 0, unpriced: 0, estimated: 0 }
+export const NOTHING: LookSpent = { requests: 0, tokens: NO_TOKENS, dollars: 0, unpriced: 0, estimated: 0 }
 
 /** Costs by name. */
 export class Named {
-  readonly #all = new Map<string, { spent: Spent; conversations: number }>()
+  readonly #all = new Map<string, { spent: LookSpent; conversations: number }>()
 
   add(name: string, line: SpentLine): void {
     const one = this.#of(name)
@@ -18,7 +18,7 @@ export class Named {
     this.#of(name).conversations++
   }
 
-  rows(total: Spent): readonly SpentOn[] {
+  rows(total: LookSpent): readonly SpentOn[] {
     return [...this.#all]
       .map(([name, { spent, conversations }]) => ({
         ...{ name, ...spent, conversations },
@@ -34,7 +34,7 @@ export class Named {
   }
 }
 
-export const plus = (a: Spent, b: SpentLine): Spent => ({
+export const plus = (a: LookSpent, b: SpentLine): LookSpent => ({
   requests: a.requests + b.requests,
   tokens: addCounts(a.tokens, b.counts),
   dollars: a.dollars + b.dollars,
