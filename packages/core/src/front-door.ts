@@ -8,6 +8,7 @@ import type { Past } from "./conversation/open-past.ts"
 import type { ConversationOptions } from "./conversation/options.ts"
 import type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 import type { FindTranscripts, FoundTranscript } from "./import/places.ts"
+import type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
 import type { Inspection } from "./inspect/inspection.ts"
 import type { Transcript } from "./inspect/read-transcripts.ts"
 import type { RecordedCourse, RecordedView } from "./inspect/recorded-course.ts"
@@ -179,6 +180,19 @@ export async function responsesIn(transcript: Transcript): Promise<readonly Reco
 export async function totalOf(all: readonly InspectedResponses[]): Promise<InspectionTotal> {
   const { totalOf: total } = await import("./inspect/totals.ts")
   return total(all)
+}
+
+/**
+ * A conversation written for another program, or as a page to read. Secrets are masked and home directories shortened unless you say
+ * otherwise. What the format cannot hold is counted in `leftOut`.
+ *
+ * @example
+ * const [transcript] = await readTranscripts(file)
+ * const { text, secrets } = await exportTranscript(transcript!, { to: "markdown" })
+ */
+export async function exportTranscript(transcript: Exportable, options: ExportOptions): Promise<ExportedTranscript> {
+  const { exportTranscript: write } = await import("./import/write/export.ts")
+  return write(transcript, options)
 }
 
 /** How a recorded conversation went, turn by turn. `onTurn` is called at each response, while what it saw is still in view. */

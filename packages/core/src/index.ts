@@ -57,6 +57,7 @@ export type { UndoReport, UndoRequest } from "./conversation/undo.ts"
 export {
   agentsOf,
   carry,
+  exportTranscript,
   findTranscripts,
   importConversations,
   inspectTranscript,
@@ -76,6 +77,8 @@ export {
 export type { ImportedAgentOutcome, ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 export type { ImportedAgent, ImportReport } from "./import/importer.ts"
 export type { Environment, FindTranscripts, FoundTranscript, Program as TranscriptProgram } from "./import/places.ts"
+export type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
+export { EXPORT_FORMATS, type ExportFormat } from "./import/write/formats.ts"
 export type {
   ContextGrowth,
   Inspection,
