@@ -7,6 +7,8 @@ import type { MemoryBankOptions, ProjectBank } from "./conversation/open-memory-
 import type { Past } from "./conversation/open-past.ts"
 import type { ConversationOptions } from "./conversation/options.ts"
 import type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
+import type { KeptSession, KeptStore } from "./import/kept/kept-store.ts"
+import type { KeptOptions } from "./import/kept/open-kept.ts"
 import type { FindTranscripts, FoundTranscript } from "./import/places.ts"
 import type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
 import type { Inspection } from "./inspect/inspection.ts"
@@ -150,7 +152,28 @@ export async function agentsOf(
 /** The transcripts on this machine, newest first: of other agents, of the local person's own conversations, and in directories you name. */
 export async function findTranscripts(options: FindTranscripts = {}): Promise<readonly FoundTranscript[]> {
   const { findTranscripts: find } = await import("./import/places.ts")
-  return find(options)
+  const found = await find(options)
+  if (options.onlyDirs) return found
+  const { goneTranscripts } = await import("./import/kept/open-kept.ts")
+  return [...found, ...(await goneTranscripts(options))].sort((a, b) => b.modifiedMs - a.modifiedMs)
+}
+
+/** The sessions of other programs that `strata keep` copied, newest first. Their `path` is what `readTranscripts` takes. */
+export async function keptTranscripts(options: KeptOptions = {}): Promise<readonly KeptSession[]> {
+  const { keptTranscripts: list } = await import("./import/kept/open-kept.ts")
+  return list(options)
+}
+
+/**
+ * Copies of other programs' sessions: keeps what is new, lists, restores and erases. Nothing leaves the machine.
+ *
+ * @example
+ * const kept = await openKept()
+ * await kept.keep()
+ */
+export async function openKept(options: KeptOptions = {}): Promise<KeptStore> {
+  const { openKept: open } = await import("./import/kept/open-kept.ts")
+  return open(options)
 }
 
 /** The conversations in a transcript of any program, or in a journal of ours: one, for most formats. Nothing is written. */

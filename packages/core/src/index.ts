@@ -61,10 +61,12 @@ export {
   findTranscripts,
   importConversations,
   inspectTranscript,
+  keptTranscripts,
   listConversations,
   memoryStore,
   openAgent,
   openConversation,
+  openKept,
   openMemoryBank,
   openPast,
   readEntries,
@@ -76,6 +78,17 @@ export {
 } from "./front-door.ts"
 export type { ImportedAgentOutcome, ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 export type { ImportedAgent, ImportReport } from "./import/importer.ts"
+export type {
+  KeepOptions,
+  KeepProgress,
+  KeepReport,
+  KeptCheck,
+  KeptList,
+  KeptSession,
+  KeptStore,
+} from "./import/kept/kept-store.ts"
+export type { KeptOptions } from "./import/kept/open-kept.ts"
+export type { RestoredSession } from "./import/kept/restore.ts"
 export type { Environment, FindTranscripts, FoundTranscript, Program as TranscriptProgram } from "./import/places.ts"
 export type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
 export { EXPORT_FORMATS, type ExportFormat } from "./import/write/formats.ts"

@@ -12,8 +12,9 @@ import { listOpenable } from "../journal/openable.ts"
 import type { Store } from "../journal/store.ts"
 import { companionFiles } from "./companion-files.ts"
 import { importTranscript } from "./import-file.ts"
-import type { ImportedAgent, ImportReport } from "./importer.ts"
+import type { ForeignFile, ImportedAgent, ImportReport } from "./importer.ts"
 import { writeImported } from "./into-journal.ts"
+import { keptTranscript } from "./kept/kept-transcript.ts"
 
 /** The transcript to import, and who owns its conversations. */
 export interface ImportOptions {
@@ -70,8 +71,7 @@ export async function importConversations(options: ImportOptions): Promise<reado
   const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
   const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env), clock })
   const project = placeFor(projectName(cwd), options.owner)
-  const text = await readText(file)
-  const imported = importTranscript({ name: basename(file), text, companions: await companionFiles(file, text) })
+  const imported = importTranscript(await readFileOf(file))
   const kept = options.owner === undefined ? await listOpenable(store, projectName(cwd)) : await store.list(project)
   const there = new Set(kept.map(({ id }) => id))
   const outcomes: ImportOutcome[] = []
@@ -107,9 +107,17 @@ const outcomeOf = ({
   messages: messages.length,
 })
 
-async function readText(file: string): Promise<string> {
+async function readFileOf(file: string): Promise<ForeignFile> {
+  const bytes = await readBytes(file)
+  const kept = await keptTranscript(file, bytes)
+  if (kept) return kept
+  const text = bytes.toString("utf8")
+  return { name: basename(file), text, companions: await companionFiles(file, text) }
+}
+
+async function readBytes(file: string): Promise<Buffer> {
   try {
-    return await readFile(file, "utf8")
+    return await readFile(file)
   } catch (error) {
     throw new ImportError(
       `${file} cannot be read (${reasonOf(error)}). Nothing was imported. Check the path and the permissions.`,

@@ -6,6 +6,7 @@ import { companionFiles } from "../import/companion-files.ts"
 import { importTranscript } from "../import/import-file.ts"
 import { placedEntries } from "../import/imported-entries.ts"
 import type { ImportedConversation, ImportReport } from "../import/importer.ts"
+import { keptTranscript } from "../import/kept/kept-transcript.ts"
 import { openCodeExport } from "../import/opencode-sessions.ts"
 import { damageSentences } from "../journal/damage-sentences.ts"
 import { type DecisionEntry, type Entry, isDecision, isMessage } from "../journal/entries.ts"
@@ -81,6 +82,8 @@ export async function readTranscripts(file: string): Promise<readonly Transcript
   const bytes = await readBytes(file)
   if (bytes.subarray(0, GZIP.length).equals(GZIP))
     throw unreadable("compressed", `${file} is compressed. Unpack it with gunzip, then name the unpacked file.`)
+  const kept = await keptTranscript(file, bytes)
+  if (kept) return importTranscript(kept).map((found) => fromImport(file, found))
   if (isJournal(bytes)) return [await fromJournal(file, bytes)]
   const text = bytes.toString("utf8")
   const companions = await companionFiles(file, text)
