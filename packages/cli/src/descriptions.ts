@@ -475,6 +475,76 @@ export const UNLOCK = describe({
   ],
 })
 
+export const KEEP = describe({
+  name: "keep",
+  about: "copy sessions of other agents before they are deleted; restore them",
+  more: [
+    `Claude Code deletes its transcripts after 30 days, without a word. Without an action, the command copies the sessions of
+Claude Code, Codex, pi, Gemini and Copilot on this machine: what is new since the last time, compressed, shared between forks.`,
+    `The copies are byte for byte, secrets included. They stay on this machine, and only you can read them. A session that is gone
+from its place can still be inspected, searched, taken up and exported.`,
+    "SESSION is the start of an id in the list.",
+  ],
+  operands: { value: "[ACTION]", least: 0, most: Number.POSITIVE_INFINITY },
+  options: {
+    "dry-run": { kind: "flag", about: "say what would be kept or erased, and change nothing" },
+    again: { kind: "flag", about: "also keep sessions that you erased here before" },
+    project: { kind: "text", value: "DIRECTORY", about: "erase: sessions that worked there" },
+    "older-than": { kind: "text", value: "AGE", about: "erase: sessions not written for that long, such as 90d" },
+    yes: { kind: "flag", about: "erase or change settings without a question; for scripts" },
+    install: {
+      kind: "choice",
+      value: "AGENT",
+      about: "claude-code: keep its sessions by themselves, with a hook",
+      choices: ["claude-code"],
+    },
+    uninstall: { kind: "choice", value: "AGENT", about: "take that hook out again", choices: ["claude-code"] },
+    hook: { kind: "flag", about: "as that hook: keep in the background, and print nothing" },
+    json: { kind: "flag", about: "print as JSON: the list, and what was kept" },
+  },
+  sections: [
+    {
+      title: "Actions",
+      rows: [
+        ["list", "every kept session: project, title, age, size, and whether its file is still there"],
+        ["restore SESSION [DIRECTORY]", "put its files back where they were, or there; never over another file"],
+        ["erase [SESSION…]", "show what would go, ask, then remove it for good"],
+        ["check", "read every piece; mend what is damaged from files that are still there"],
+      ],
+    },
+  ],
+  examples: [
+    ["strata keep --install claude-code", "from now on, no session is lost"],
+    ["strata keep list", "what is kept, and what its program has deleted"],
+    ["strata keep erase --project ~/client --older-than 90d", "shows what goes, and asks"],
+  ],
+})
+
+export const EXPORT = describe({
+  name: "export",
+  about: "give a session away: for Claude Code, Codex or pi, or as a page",
+  more: [
+    `SESSION is a transcript of any program that strata inspect reads, or the start of an id: of a conversation of this project, of
+another agent's session on this machine, or of a kept one. Without FILE, it is printed.`,
+    "Secrets are masked and home directories shortened. What the format cannot hold is said.",
+  ],
+  operands: { value: "SESSION [FILE]", least: 1, most: 2 },
+  options: {
+    to: {
+      kind: "choice",
+      value: "FORMAT",
+      about: "claude-code, codex, pi or markdown",
+      choices: ["claude-code", "codex", "pi", "markdown"],
+    },
+    "with-secrets": { kind: "flag", about: "leave secrets and paths as they are: for a copy that stays yours" },
+    force: { kind: "flag", about: "replace FILE if it is there" },
+  },
+  examples: [
+    ["strata export 4f0c --to markdown talk.md", "a page to read or send"],
+    ["strata export rollout.jsonl --to claude-code --with-secrets 4f0c.jsonl", "go on in another program"],
+  ],
+})
+
 export const INSTALL = describe({
   name: "install",
   about: "put Strata into another agent: claude-code, pi or opencode",
@@ -580,6 +650,8 @@ export const DESCRIPTIONS: readonly CommandDescription[] = [
   CONFIG,
   TRUST,
   UNLOCK,
+  KEEP,
+  EXPORT,
   INSTALL,
   UNINSTALL,
   WRAP,

@@ -30,6 +30,8 @@ it("lists every command with an example", () => {
       config     list every setting, its value and where the value comes from
       trust      see what a project's settings would run, and trust them or not
       unlock     see who holds locks here; break those of machines that are gone
+      keep       copy sessions of other agents before they are deleted; restore them
+      export     give a session away: for Claude Code, Codex or pi, or as a page
       install    put Strata into another agent: claude-code, pi or opencode
       uninstall  take Strata out of an agent again; its files are as they were
       wrap       run claude, pi, opencode or any command through the proxy
@@ -72,6 +74,8 @@ it("lists every command with an example", () => {
                                                    settings, then decide
       strata unlock                                look at all locks of this
                                                    project, then decide
+      strata keep --install claude-code            from now on, no session is lost
+      strata export 4f0c --to markdown talk.md     a page to read or send
       strata install claude-code                   look first: Claude Code compacts,
                                                    Strata says what it lost
       strata uninstall claude-code                 the settings have the bytes that

@@ -86,10 +86,17 @@ export type {
   KeptList,
   KeptSession,
   KeptStore,
+  KeptStoreOptions,
 } from "./import/kept/kept-store.ts"
 export type { KeptOptions } from "./import/kept/open-kept.ts"
 export type { RestoredSession } from "./import/kept/restore.ts"
-export type { Environment, FindTranscripts, FoundTranscript, Program as TranscriptProgram } from "./import/places.ts"
+export type {
+  Environment,
+  FindTranscripts,
+  FoundTranscript,
+  Program as TranscriptProgram,
+  TranscriptFile,
+} from "./import/places.ts"
 export type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
 export { EXPORT_FORMATS, type ExportFormat } from "./import/write/formats.ts"
 export type {

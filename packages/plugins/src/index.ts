@@ -2,4 +2,12 @@
 export { answer, answerHook } from "./answer.ts"
 export { answerCarry, type CarryAnswer, type CarryRequest } from "./carry-request.ts"
 export { CLIENTS, type Client, MODES, type Mode } from "./clients.ts"
-export { type Order, type Plan, planInstall, planUninstall } from "./install/install.ts"
+export {
+  isInstalled,
+  type Order,
+  type Plan,
+  planInstall,
+  planKeepHook,
+  planKeepHookRemoval,
+  planUninstall,
+} from "./install/install.ts"

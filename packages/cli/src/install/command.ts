@@ -1,6 +1,14 @@
 /** `strata install` and `strata uninstall`: shows what changes in the files of another agent, then changes it. */
 import { strataDirectory } from "@strata/core"
-import { CLIENTS, type Client, type Plan, planInstall, planUninstall } from "@strata/plugins"
+import {
+  CLIENTS,
+  type Client,
+  isInstalled,
+  type Plan,
+  planInstall,
+  planKeepHookRemoval,
+  planUninstall,
+} from "@strata/plugins"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
 import { type Run, UsageError } from "../command.ts"
@@ -27,8 +35,15 @@ export const run: Run = async ({ args, env, terminal }) => {
 export const uninstall: Run = async ({ args, env, terminal }) => {
   const { values, operands } = readArguments(UNINSTALL, args)
   const client = clientNamed(operands[0])
-  const plan = await planUninstall({ client, home: strataDirectory(env) })
-  if (!(await isAccepted(plan, terminal, values.yes))) return NOT_DONE
+  const home = strataDirectory(env)
+  const keepHook = () => (client === "claude-code" ? planKeepHookRemoval({ home }) : undefined)
+  const hasKeepHook = (await keepHook()) !== undefined
+  if ((await isInstalled({ client, home })) || !hasKeepHook) {
+    if (!(await isAccepted(await planUninstall({ client, home }), terminal, values.yes))) return NOT_DONE
+  }
+  // planned only now: both change the same file
+  const plan = await keepHook()
+  if (plan && !(await isAccepted(plan, terminal, values.yes))) return NOT_DONE
   terminal.print(`Done. Strata is no longer in ${client}.\n`)
   return DONE
 }
@@ -39,7 +54,8 @@ function clientNamed(name: string | undefined): Client {
   return client
 }
 
-async function isAccepted(plan: Plan, terminal: Terminal, isSure: boolean): Promise<boolean> {
+/** Shows what would change, and changes it if the person agrees. */
+export async function isAccepted(plan: Plan, terminal: Terminal, isSure: boolean): Promise<boolean> {
   for (const { path, before = "", after = "" } of plan.changes) {
     terminal.print(`${printable(path)}\n`)
     const [old, new_] = [before.split("\n"), after.split("\n")]

@@ -81,7 +81,7 @@ async function write(given: string, text: string): Promise<void> {
   const mode = (await stat(path).catch(() => undefined))?.mode ?? 0o600
   await mkdir(dirname(path), { recursive: true })
   const beside = `${path}.strata-new`
-  await writeFile(beside, text, { mode })
+  await writeFile(beside, text, { mode, flush: true })
   await rename(beside, path)
 }
 

@@ -46,22 +46,57 @@ const withOptions = (settings: Json, { mode, program }: Pick<Installation, "mode
   [NAME]: { options: { mode, command: program[0], script: program[1] } },
 })
 
+/**
+ * Keeping sessions, at the end of each and at the start of the next, which also finds those that crashed. The command starts the work and
+ * ends at once: Claude Code waits for it, and would add what it prints to the context.
+ */
+const KEEP = "keep --hook"
+const KEEP_EVENTS = ["SessionStart", "SessionEnd"]
+
+export async function installKeepHook({
+  env,
+  program,
+}: Pick<Installation, "env" | "program">): Promise<readonly FileChange[]> {
+  const path = settingsFile(env)
+  const before = await textIn(path)
+  const settings = withoutKeep(parsed(path, before ?? "{}"))
+  const hooks = part(settings, "hooks")
+  const own = { hooks: [{ type: "command", command: hookCommand(program, KEEP) }] }
+  const added = KEEP_EVENTS.map((event) => [event, [...list(hooks[event]), own]])
+  const after = { ...settings, hooks: { ...hooks, ...Object.fromEntries(added) } }
+  return [{ path, before, after: written(after, before) }]
+}
+
+export const withoutKeepHook = (path: string, text: string): string => written(withoutKeep(parsed(path, text)), text)
+
+function withoutKeep(settings: Json): Json {
+  const hooks: Record<string, unknown> = { ...part(settings, "hooks") }
+  for (const event of KEEP_EVENTS) {
+    const others = list(hooks[event]).filter((each) => !isOurs(each, KEEP))
+    if (others.length > 0) hooks[event] = others
+    else delete hooks[event]
+  }
+  return withParts(settings, { hooks })
+}
+
 /** Versions without mods: the record follows the client's own summary. */
 function withHook(settings: Json, program: readonly string[]): Json {
   const hooks = part(settings, "hooks")
-  const own = { matcher: "compact", hooks: [{ type: "command", command: hookCommand(program) }] }
+  const own = { matcher: "compact", hooks: [{ type: "command", command: hookCommand(program, HOOK) }] }
   return { ...hooks, [HOOK_EVENT]: [...list(hooks[HOOK_EVENT]), own] }
 }
 
 const HOOK = "carry --hook"
-const hookCommand = (program: readonly string[]) => `${program.map((word) => JSON.stringify(word)).join(" ")} ${HOOK}`
+const hookCommand = (program: readonly string[], words: string) =>
+  `${program.map((word) => JSON.stringify(word)).join(" ")} ${words}`
+const isOurs = (hook: unknown, words: string): boolean => JSON.stringify(hook).includes(words)
 
 function withoutOurs(settings: Json): Json {
   const { [NAME]: _, ...configs } = part(settings, "pluginConfigs")
   const directories = directoriesIn(settings).filter((each) => each !== PLUGIN)
   const { [DIRECTORIES]: __, ...env } = part(settings, "env")
   const { [HOOK_EVENT]: started, ...hooks } = part(settings, "hooks")
-  const others = list(started).filter((each) => !JSON.stringify(each).includes(HOOK))
+  const others = list(started).filter((each) => !isOurs(each, HOOK))
   return withParts(settings, {
     pluginConfigs: configs,
     env: directories.length > 0 ? { ...env, [DIRECTORIES]: directories.join(delimiter) } : env,

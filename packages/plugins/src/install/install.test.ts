@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { planInstall, planUninstall } from "./install.ts"
+import { planInstall, planKeepHook, planKeepHookRemoval, planUninstall } from "./install.ts"
 
 let home: string
 let settings: string
@@ -134,5 +134,48 @@ describe.each([
     mkdirSync(dirname(join(home, file)), { recursive: true })
     writeFileSync(join(home, file), "export default () => {}")
     await expect(planInstall(orderFor())).rejects.toThrow("Strata did not write")
+  })
+})
+
+describe("BEY-17: the hook that keeps sessions", () => {
+  const keep = async () => (await planKeepHook(order())).apply()
+  const unkeep = async () => (await planKeepHookRemoval(order()))!.apply()
+
+  it("runs at the start and the end of a session, beside the person's own hooks, and leaves the exact bytes", async () => {
+    const before = '{ "hooks": {"SessionEnd":[{"hooks":[{"type":"command","command":"mine"}]}]} }'
+    writeFileSync(settings, before)
+    await keep()
+    const command = '"/usr/bin/node" "/opt/strata/main.js" keep --hook'
+    expect(read().hooks).toEqual({
+      SessionEnd: [{ hooks: [{ type: "command", command: "mine" }] }, { hooks: [{ type: "command", command }] }],
+      SessionStart: [{ hooks: [{ type: "command", command }] }],
+    })
+    await expect(keep()).rejects.toThrow(/already/)
+    await unkeep()
+    expect(readFileSync(settings, "utf8")).toBe(before)
+    expect(await planKeepHookRemoval(order())).toBeUndefined()
+  })
+
+  it.each(["2.1.325", "2.0.76"])("comes and goes without the rest of Strata, in any order (%s)", async (version) => {
+    claudeSays(version)
+    const before = JSON.stringify({ theme: "dark", hooks: { SessionStart: [{ hooks: [] }] } })
+    for (const steps of [
+      [install, keep, uninstall, unkeep],
+      [install, keep, unkeep, uninstall],
+      [keep, install, unkeep, uninstall],
+      [keep, install, uninstall, unkeep],
+    ]) {
+      writeFileSync(settings, before)
+      for (const step of steps.slice(0, 3)) await step()
+      expect(JSON.stringify(read()).includes("keep --hook")).toBe(steps[3] === unkeep)
+      await steps[3]!()
+      expect(read()).toEqual(JSON.parse(before))
+    }
+  })
+
+  it("does not touch settings that it cannot read", async () => {
+    writeFileSync(settings, "{ // mine\n}")
+    await expect(keep()).rejects.toThrow(/Nothing was changed/)
+    expect(readFileSync(settings, "utf8")).toBe("{ // mine\n}")
   })
 })

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { StrataError } from "@strata/core"
 import type { Client, Environment, Installation } from "../clients.ts"
 import { applyChanges, changesBack, type FileChange, readInstalled, takeBack } from "./changes.ts"
-import { installClaudeCode, withoutClaudeCode } from "./claude-code.ts"
+import { installClaudeCode, installKeepHook, withoutClaudeCode, withoutKeepHook } from "./claude-code.ts"
 import { installOpencode, installPi, withoutOwnFile } from "./own-file.ts"
 
 /** What is to be done: shown to the person first. */
@@ -37,15 +37,47 @@ export async function planInstall({ client, home, ...installation }: Order): Pro
 }
 
 export async function planUninstall({ client, home }: Pick<Order, "client" | "home">): Promise<Plan> {
-  const installed = await readInstalled(client, home)
-  if (!installed) throw new StrataError(`Strata is not installed in ${client}. Nothing was changed.`)
-  const changes = await changesBack(installed, CHANGES[client].without)
+  const plan = await planRemoval({ record: client, home, without: CHANGES[client].without })
+  if (!plan) throw new StrataError(`Strata is not installed in ${client}. Nothing was changed.`)
+  return plan
+}
+
+const KEEP_RECORD = "claude-code-keep"
+
+/** A hook of Claude Code that keeps its sessions. It comes and goes without the rest of Strata. */
+export async function planKeepHook({ home, ...installation }: Pick<Order, "env" | "program" | "home">): Promise<Plan> {
+  if (await readInstalled(KEEP_RECORD, home))
+    throw new StrataError(
+      'Claude Code keeps its sessions already. Nothing was changed. "strata keep --uninstall claude-code" ends that.',
+    )
+  const changes = await installKeepHook(installation)
+  return { changes, notes: [], apply: () => applyChanges(KEEP_RECORD, changes, home) }
+}
+
+/** Nothing if the hook is not installed. */
+export const planKeepHookRemoval = ({ home }: Pick<Order, "home">): Promise<Plan | undefined> =>
+  planRemoval({ record: KEEP_RECORD, home, without: withoutKeepHook })
+
+interface Removal extends Pick<Order, "home"> {
+  /** The name of what is kept about the installation. */
+  readonly record: string
+  readonly without: Changes["without"]
+}
+
+async function planRemoval({ record, home, without }: Removal): Promise<Plan | undefined> {
+  const installed = await readInstalled(record, home)
+  if (!installed) return undefined
+  const changes = await changesBack(installed, without)
   const isExact = changes.every(
     ({ path, after }) => (installed.files.find((f) => f.path === path)?.before ?? undefined) === after,
   )
   const notes = isExact ? [] : ["The settings have changed since. Only what Strata added is removed."]
-  return { changes, notes, apply: () => takeBack(client, changes, home) }
+  return { changes, notes, apply: () => takeBack(record, changes, home) }
 }
+
+/** Whether the agent has Strata, apart from the hook that keeps sessions. */
+export const isInstalled = async ({ client, home }: Pick<Order, "client" | "home">): Promise<boolean> =>
+  (await readInstalled(client, home)) !== undefined
 
 interface Changes {
   readonly install: (installation: Installation) => Promise<readonly FileChange[]>

@@ -266,7 +266,7 @@ describe("BEY-17: what is torn is found and mended", () => {
   test("a damaged record does not cost its pieces, and is written again", async () => {
     put(transcript(), lines(20))
     await store().keep()
-    const [{ path }] = (await store().list()).sessions as [{ path: string }]
+    const { path } = (await store().list()).sessions[0]!
     writeFileSync(path, readFileSync(path).subarray(0, -20))
     expect(await store().list()).toMatchObject({ sessions: [], damaged: [path] })
     await store().erase([])

@@ -97,6 +97,8 @@ export interface KeptStoreOptions {
   readonly clock?: Clock
 }
 
+const SIDE_BY_SIDE = 8 // sessions: most of the time goes by while the disk flushes
+
 export class KeptStore {
   readonly #directory: string
   readonly #records: Records
@@ -140,23 +142,26 @@ export class KeptStore {
     const counts = { added: 0, grown: 0, unchanged: 0, erased: 0, bytes: 0 }
     const failed: { path: string; why: string }[] = []
     const now = this.#clock.now().toISOString()
-    for (const [done, source] of sources.entries()) {
-      onProgress?.({ done, of: sources.length })
+    const keepOne = async (source: TranscriptFile) => {
       if (erased.has(keyOf(source.path))) {
         counts.erased++
-        continue
+        return
       }
-      try {
-        const outcome = await keepSession({ source, now, dryRun }, this.#place)
-        if (outcome.state === "unchanged") counts.unchanged++
-        if (outcome.state === "kept" || outcome.state === "due") {
-          counts[outcome.isNew ? "added" : "grown"]++
-          counts.bytes += outcome.bytes
-        }
-      } catch (error) {
-        failed.push({ path: source.path, why: reasonOf(error) })
+      const outcome = await keepSession({ source, now, dryRun }, this.#place)
+      if (outcome.state === "unchanged") counts.unchanged++
+      if (outcome.state === "kept" || outcome.state === "due") {
+        counts[outcome.isNew ? "added" : "grown"]++
+        counts.bytes += outcome.bytes
       }
     }
+    const waiting = sources.entries()
+    const worker = async () => {
+      for (const [done, source] of waiting) {
+        onProgress?.({ done, of: sources.length })
+        await keepOne(source).catch((error) => failed.push({ path: source.path, why: reasonOf(error) }))
+      }
+    }
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker))
     return { ...counts, failed }
   }
 

@@ -30,6 +30,9 @@ export class Pieces {
   readonly #directory: string
   /** Folders with new names, which are not safe on disk before they are flushed too. */
   readonly #changed = new Set<string>()
+  #settled: Promise<unknown> = Promise.resolve()
+  /** Two sessions may add the same piece side by side. */
+  #written = 0
 
   constructor(directory: string) {
     this.#directory = directory
@@ -42,7 +45,7 @@ export class Pieces {
     if (there) return { hash: name, bytes: (await stat(path)).size }
     const packed = await compress(bytes)
     await makeDirectory(dirname(path))
-    await writeDurably(path, packed)
+    await writeDurably(path, packed, `.${this.#written++}`)
     this.#changed.add(dirname(path))
     return { hash: name, bytes: packed.length }
   }
@@ -60,8 +63,11 @@ export class Pieces {
 
   /** After this, a crash of the machine loses none of what was added. */
   async settle(): Promise<void> {
-    for (const folder of [...this.#changed, this.#directory]) await flushFolder(folder)
+    const changed = [...this.#changed, this.#directory]
     this.#changed.clear()
+    // also what another session's turn is flushing now
+    this.#settled = Promise.all([this.#settled, ...changed.map(flushFolder)])
+    await this.#settled
   }
 
   /** Removes every piece that is not named, and what a killed process left. Returns the bytes that this frees. */
@@ -88,8 +94,8 @@ const damaged = (why: string, cause?: unknown) =>
   new StrataError(`A piece of a kept session is damaged or missing (${why}).`, { code: "damaged", cause })
 
 /** Written, flushed, then renamed: a reader sees the old file or the new one. Only one process writes at a time. */
-export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
-  const draft = `${path}${DRAFT}`
+export async function writeDurably(path: string, bytes: Buffer, mark = ""): Promise<void> {
+  const draft = `${path}${mark}${DRAFT}`
   await rm(draft, { force: true }) // of a killed process
   await writeFile(draft, bytes, { mode: FILE_MODE, flag: "wx", flush: true })
   await rename(draft, path)

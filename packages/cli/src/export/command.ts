@@ -1,0 +1,48 @@
+/** `strata export`: a session given away: for another program, or as a page to read. */
+import { writeFile } from "node:fs/promises"
+import { homedir } from "node:os"
+import { resolve } from "node:path"
+import { EXPORT_FORMATS, exportTranscript, readTranscripts } from "@strata/core"
+import { readArguments } from "../arguments.ts"
+import { type Run, UsageError } from "../command.ts"
+import { EXPORT } from "../descriptions.ts"
+import { counted, grouped } from "../display/numbers.ts"
+import { printable, visible } from "../display/visible.ts"
+import { sessionFile } from "./session-file.ts"
+
+const DONE = 0
+
+export const run: Run = async ({ args, cwd, env, terminal }) => {
+  const { values, operands } = readArguments(EXPORT, args)
+  if (values.to === undefined) throw new UsageError(`Say for whom: --to ${EXPORT_FORMATS.join("|")}.`)
+  const transcripts = await readTranscripts(await sessionFile(operands[0]!, { cwd, env }))
+  const [transcript] = transcripts
+  if (!transcript) throw new UsageError(`There is no conversation in ${operands[0]}.`)
+  const { text, secrets, leftOut } = await exportTranscript(transcript, {
+    ...{ to: values.to, maskSecrets: !values["with-secrets"], home: env.HOME || homedir() },
+  })
+  const file = operands[1] === undefined ? undefined : resolve(cwd, operands[1])
+  if (file === undefined) terminal.print(terminal.isScreen ? visible(text) : text)
+  else await writeExport(file, { text, force: values.force })
+  const notes = [
+    ...(file === undefined ? [] : [`Written: ${printable(file)}`]),
+    values["with-secrets"]
+      ? "Secrets and paths are as they were. Do not give this file away."
+      : `Secrets masked in ${counted(secrets, "place")}, home directories shortened. Read it before you give it away: no search finds every secret.`,
+    ...(transcripts.length > 1 ? [`The file has ${transcripts.length} conversations; this is the first.`] : []),
+    ...Object.entries(leftOut).map(([what, count]) => `Left out: ${what} (${grouped(count)}).`),
+  ]
+  terminal.complain(`${notes.join("\n")}\n`)
+  return DONE
+}
+
+const FILE_MODE = 0o600
+
+async function writeExport(file: string, { text, force }: { readonly text: string; readonly force: boolean }) {
+  try {
+    await writeFile(file, text, { flag: force ? "w" : "wx", mode: FILE_MODE })
+  } catch (error) {
+    if (Object(error).code !== "EEXIST") throw error
+    throw new UsageError(`${file} is there already. Nothing was written. --force replaces it.`)
+  }
+}

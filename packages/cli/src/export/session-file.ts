@@ -1,0 +1,33 @@
+/** The file of a session that a person names: a path, or the start of an id of ours, of another program's, or of a kept one. */
+import { stat } from "node:fs/promises"
+import { basename, dirname, resolve } from "node:path"
+import { findTranscripts, keptTranscripts } from "@strata/core"
+import { type Call, UsageError } from "../command.ts"
+
+interface Named {
+  readonly id: string
+  readonly path: string
+}
+
+export async function sessionFile(name: string, { cwd, env }: Pick<Call, "cwd" | "env">): Promise<string> {
+  const path = resolve(cwd, name)
+  if ((await stat(path).catch(() => undefined))?.isFile()) return path
+  const here = (await findTranscripts({ env })).map((found) => ({ id: idIn(found.path), path: found.path }))
+  const kept = (await keptTranscripts({ env })).filter(({ isAtPlace, isEarlier }) => !isAtPlace && !isEarlier)
+  return chosen(name, [...here, ...kept]).path
+}
+
+/** Names end with the id; a session in a database follows a `#`, and Copilot names the folder. */
+function idIn(path: string): string {
+  const name = path.includes("#") ? path.slice(path.lastIndexOf("#") + 1) : basename(path).replace(/\.jsonl?$/, "")
+  const named = name === "events" ? basename(dirname(path)) : name
+  return /[_-]([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i.exec(named)?.[1] ?? named
+}
+
+function chosen(name: string, all: readonly Named[]): Named {
+  const fitting = all.filter(({ id }) => id.startsWith(name))
+  const found = fitting.find(({ id }) => id === name) ?? (fitting.length === 1 ? fitting[0] : undefined)
+  if (found) return found
+  if (fitting.length > 1) throw new UsageError(`${fitting.length} sessions start with ${name}. Type more of the id.`)
+  throw new UsageError(`There is no file and no session ${name}. Name a transcript, or the start of a session's id.`)
+}

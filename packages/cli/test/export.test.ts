@@ -1,0 +1,62 @@
+/** `strata export`: a session written for another program, or as a page. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { workbench } from "./workbench.ts"
+
+/** The id of the only conversation. */
+const conversationIn = (home: string) =>
+  readdirSync(join(home, "projects"), { recursive: true, encoding: "utf8" })
+    .flatMap((path) => /([^/]+)\.jsonl$/.exec(path)?.[1] ?? [])
+    .at(0)!
+
+const KEY = `ghp_${"a1B2".repeat(9)}`
+
+test("BEY-17 a conversation of ours goes to every format and is read again", async () => {
+  await using bench = await workbench({ turns: ["The answer is 42."] })
+  await bench.here(["run", `Use ${KEY} to ask.`])
+  const name = conversationIn(bench.home)
+  for (const to of ["claude-code", "codex", "pi"]) {
+    const file = join(bench.project, `${to}.jsonl`)
+    const exported = await bench.here(["export", name.slice(0, 8), "--to", to, file])
+    expect(exported).toMatchObject({ code: 0, stdout: "" })
+    expect(exported.stderr).toContain("Secrets masked in 2 places")
+    expect(readFileSync(file, "utf8")).not.toContain(KEY)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const inspected = await bench.here(["inspect", file, "--json"])
+    expect(inspected.stdout).toContain(`"format": "${to}"`)
+  }
+  const page = await bench.here(["export", name, "--to", "markdown"])
+  expect(page.stdout).toContain("## You\n\nUse [secret removed:")
+  expect(page.stdout).toContain("## Model\n\nThe answer is 42.")
+  expect((await bench.here(["export", name, "--to", "pi", "--with-secrets"])).stdout).toContain(KEY)
+})
+
+test("BEY-17 a file is not overwritten without --force", async () => {
+  await using bench = await workbench({ turns: ["Hello."] })
+  await bench.here(["run", "Hi."])
+  const name = conversationIn(bench.home)
+  writeFileSync(join(bench.project, "mine.md"), "mine")
+  const refused = await bench.here(["export", name, "--to", "markdown", "mine.md"])
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("Nothing was written. --force replaces it."),
+  })
+  expect(readFileSync(join(bench.project, "mine.md"), "utf8")).toBe("mine")
+  expect(await bench.here(["export", name, "--to", "markdown", "mine.md", "--force"])).toMatchObject({ code: 0 })
+  expect(readFileSync(join(bench.project, "mine.md"), "utf8")).toContain("Hello.")
+})
+
+test("BEY-17 what cannot be exported is said", async () => {
+  await using bench = await workbench({ turns: ["Hello."] })
+  expect(await bench.here(["export", "nothing", "--to", "pi"])).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining("There is no file and no session nothing") },
+  })
+  expect(await bench.here(["export", "x"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--to claude-code|"),
+  })
+  mkdirSync(join(bench.project, "folder"))
+  expect((await bench.here(["export", "folder", "--to", "pi"])).code).toBe(2)
+  expect(existsSync(join(bench.project, "pi"))).toBe(false)
+})
