@@ -61,7 +61,7 @@ export function sessionTable(sessions: readonly KeptSession[], { terminal, now }
   })
 }
 
-/** Enough of the id to name it. Two states of one session are told apart by their keys. */
+/** Enough of the id to name it. Two states of one session have different keys. */
 function shortId({ id, key, isEarlier }: KeptSession, sessions: readonly KeptSession[]): string {
   if (isEarlier) return key
   const others = sessions.filter((other) => other.key !== key && !other.isEarlier).map((other) => other.id)
