@@ -16,6 +16,7 @@ import { dirname, join, relative } from "node:path"
 import { createInterface } from "node:readline"
 import fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { findTranscripts } from "../../front-door.ts"
 import { readTranscripts } from "../../inspect/read-transcripts.ts"
 import { importConversations } from "../import-conversations.ts"
 import { goneTranscripts, keptTranscripts, openKept } from "./open-kept.ts"
@@ -203,7 +204,10 @@ describe("BEY-17: a kept session that is gone from its place is read like any ot
 
   test("it is listed among the transcripts of this machine once it is gone", async () => {
     expect(await goneTranscripts({ home, env: {} })).toEqual([])
+    expect((await findTranscripts({ home, env: {} })).map(({ path }) => path)).toEqual([transcript()])
     rmSync(transcript())
+    const [{ path }] = (await findTranscripts({ home, env: {} })) as unknown as [{ path: string }]
+    expect((await readTranscripts(path))[0]).toMatchObject({ id: SESSION })
     expect(await goneTranscripts({ home, env: {} })).toMatchObject([
       { program: "claude-code", size: expect.any(Number) },
     ])
@@ -276,15 +280,15 @@ describe("BEY-17: what is torn is found and mended", () => {
   })
 
   test("a killed process leaves a store that the next one completes", async () => {
-    for (let n = 0; n < 6; n++) put(transcript(SESSION.replace("1111", `${n}${n}${n}${n}`)), lines(4 + n))
-    for (const moment of ["0", "2", "4"]) await killedAt(moment)
-    writeFileSync(at(".strata/kept/sessions/0123456789abcdef01234567.json.draft"), "a name and a path")
+    const count = 20 // more than are kept side by side
+    for (let n = 0; n < count; n++) put(transcript(SESSION.replace("1111", `${1000 + n}`)), lines(2 + (n % 5)))
+    for (const moment of ["0", "9", "14"]) await killedAt(moment)
+    put(at(".strata/kept/sessions/0123456789abcdef01234567.json.draft"), "a name and a path")
     expect(await store().keep()).toMatchObject({ failed: [] })
-    expect((await store().list()).sessions).toHaveLength(6)
-    await expect(store().check()).resolves.toEqual({ sessions: 6, mended: [], lost: [] })
-    expect(
-      [...pieces(), ...readdirSync(at(".strata/kept/sessions"))].filter((name) => name.endsWith(".draft")),
-    ).toEqual([])
+    expect((await store().list()).sessions).toHaveLength(count)
+    await expect(store().check()).resolves.toEqual({ sessions: count, mended: [], lost: [] })
+    const names = [...pieces(), ...readdirSync(at(".strata/kept/sessions"))]
+    expect(names.filter((name) => name.endsWith(".draft"))).toEqual([])
   })
 
   test("of two processes at once one works, or one after the other; nothing is damaged", async () => {

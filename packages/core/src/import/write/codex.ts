@@ -109,7 +109,10 @@ class Rollout {
         break
       case "thinking":
         if (!block.thinking) leftOut.add("thinking that only its provider can read")
-        else this.#item({ type: "reasoning", summary: [{ type: "summary_text", text: block.thinking }] })
+        else {
+          if (block.signature) leftOut.add("signatures of thinking; its text is there")
+          this.#item({ type: "reasoning", summary: [{ type: "summary_text", text: block.thinking }] })
+        }
         break
       case "tool_use": {
         const written = exactInputOf(block) ?? JSON.stringify(block.input ?? {})
