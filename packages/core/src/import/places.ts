@@ -36,7 +36,7 @@ export interface FoundTranscript {
   /** In bytes. 0 for a session in a database. */
   readonly size: number
   readonly modifiedMs: number
-  /** The number of the file on its disk. 0 for a session in a database. */
+  /** The number of the file on its disk. 0 for a session in a database, and for a kept copy. */
   readonly inode: number
   /** The session that started it as a sub-agent, where a program keeps both alike. */
   readonly parent?: string

@@ -29,5 +29,5 @@ export async function keptTranscripts(options: KeptOptions = {}): Promise<readon
 export async function goneTranscripts(options: KeptOptions): Promise<readonly FoundTranscript[]> {
   return (await keptTranscripts(options))
     .filter(({ isAtPlace, isEarlier }) => !isAtPlace && !isEarlier)
-    .map(({ program, path, size, modifiedMs }) => ({ program, path, size, modifiedMs }))
+    .map(({ program, path, size, modifiedMs }) => ({ program, path, size, modifiedMs, inode: 0 }))
 }
