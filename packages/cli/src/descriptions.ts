@@ -364,6 +364,12 @@ export const CONFIG = describe({
   options: {
     json: { kind: "flag", about: "print as JSON, with the environment variable of each" },
     "forget-limits": { kind: "flag", about: "forget the limits that servers have shown by refusing a request" },
+    claude: {
+      kind: "choice",
+      value: "use|ignore",
+      choices: ["use", "ignore"],
+      about: "whether your hooks, allow rules, variables and servers for Claude Code count",
+    },
   },
   examples: [
     ["strata config", "the settings for this directory"],

@@ -18,6 +18,7 @@ import {
   type Team,
   type TeamPlace,
 } from "@strata/core"
+import { undecidedSentence } from "./claude/person-environment.ts"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
 import { findById } from "./conversation-names.ts"
@@ -127,7 +128,8 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       ...(options.system === undefined ? {} : { system: options.system }),
     }
     const agent = await openWith(asked, { settings, noAgents: options.noAgents, team: wanted.team })
-    const problems = [...untrusted, ...openingProblems(agent.conversation.opened), ...agent.problems]
+    const undecided = wanted.autonomous ? undecidedSentence(reading.claude) : []
+    const problems = [...untrusted, ...undecided, ...openingProblems(agent.conversation.opened), ...agent.problems]
     return { agent, problems, close: () => agent.close() }
   } catch (error) {
     throw explained(error, root)

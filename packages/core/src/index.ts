@@ -308,6 +308,8 @@ export type {
   WarmResponse,
 } from "./model/model.ts"
 export type { StreamLimits } from "./model/stream-limits.ts"
+export type { ClaudeOffer } from "./settings/claude-consent.ts"
+export type { ClaudeDecision } from "./settings/claude-home.ts"
 export type { FlagClient, FlagContext, FlagDetails } from "./settings/flag-client.ts"
 export type { ProjectPart } from "./settings/project-parts.ts"
 export type { ProjectSettings } from "./settings/read-with-trust.ts"

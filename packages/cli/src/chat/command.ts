@@ -1,5 +1,6 @@
 /** `strata chat`: a conversation in the terminal. */
 import { render } from "ink"
+import { askedEnvironment, personEnvironment } from "../claude/person-environment.ts"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { connectionFrom, NO_KEY } from "../connection.ts"
 import { CHAT } from "../descriptions.ts"
@@ -28,10 +29,16 @@ export const description = {
   ],
 } as const satisfies CommandDescription
 
-export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
-  const { options, operands } = readCommandLine({ description, args, env, cwd })
+export async function run({ args, cwd, env: given, terminal }: Call): Promise<number> {
+  const asked = readCommandLine({ description, args, env: given, cwd })
+  const { operands } = asked
   if (operands.length > 0)
     throw new UsageError(`strata chat takes no task. Type it in the chat, or use: strata run "${operands.join(" ")}"`)
+  const isDrawable = given.TERM !== "dumb" && process.stdin.isTTY && process.stdout.isTTY
+  const place = { cwd: asked.options.cwd, env: given }
+  const env = isDrawable ? await askedEnvironment(place, terminal) : await personEnvironment(place)
+  if (env === "quit") return EXIT.answer
+  const { options } = readCommandLine({ description, args, env, cwd })
   const connection = connectionFrom(env)
   if (!connection) {
     terminal.complain(NO_KEY)

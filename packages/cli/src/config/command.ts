@@ -1,19 +1,22 @@
 /** `strata config`: shows the settings for this directory, or what is wrong with them. */
 
-import { strataDirectory } from "@strata/core"
+import { readSettings, strataDirectory } from "@strata/core"
 import { SettingsError } from "@strata/core/internal/base/errors"
 import { forgetLimits } from "@strata/core/internal/journal/file/limits-file"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { CONFIG } from "../descriptions.ts"
+import { escaped } from "../display/escaped.ts"
 import { counted, grouped } from "../display/numbers.ts"
 import { type Column, table } from "../display/table.ts"
-import type { Style } from "../display/terminal.ts"
+import type { Style, Terminal } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable, visibleJson } from "../display/visible.ts"
 import {
   type Configuration,
   effectiveConfiguration,
+  type LeftOut,
+  type Place,
   type Setting,
   type SettingsFile,
   settingsFiles,
@@ -26,6 +29,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values } = readArguments(CONFIG, args)
   const place = { home: strataDirectory(env), cwd, env }
   if (values["forget-limits"]) return forget(place.home, { json: values.json, print: terminal.print })
+  if (values.claude) return decideClaude(values.claude, { place, terminal })
   const show = (lines: readonly string[]) => terminal.print(`${lines.join("\n")}\n`)
   try {
     const configuration = await effectiveConfiguration(place)
@@ -41,6 +45,24 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     )
     return UNUSABLE
   }
+}
+
+interface Deciding {
+  readonly place: Place
+  readonly terminal: Pick<Terminal, "print">
+}
+
+async function decideClaude(decision: "use" | "ignore", { place, terminal }: Deciding): Promise<number> {
+  const reading = await readSettings({ dir: place.home, cwd: place.cwd, env: place.env })
+  await reading.decideClaude(decision)
+  const folder = reading.claude ? escaped(reading.claude.directory) : undefined
+  const counts = decision === "use" ? "All of it that has a counterpart counts" : "Only rules that deny or ask count"
+  terminal.print(
+    folder === undefined
+      ? "You have no settings for Claude Code. Nothing was changed.\n"
+      : `Your settings for Claude Code in ${folder}: ${counts}.\n`,
+  )
+  return DONE
 }
 
 interface Forgetting {
@@ -75,6 +97,7 @@ function configurationPage(configuration: Configuration, look: Look): readonly s
     )
   return [
     ...filesPart(files, look),
+    ...claudePart(configuration.claude, { style, columns: width }),
     ...leftOutPart(leftOut, { look: { style, columns: width }, from }),
     "",
     style.bold("Sandbox"),
@@ -137,6 +160,28 @@ function leftOutPart(leftOut: Configuration["leftOut"], { look, from }: LeftOutL
       const [first = "", ...more] = wrapped(`${what} (${from(source)})`, columns - 4)
       return [style.yellow(`  ${first}`), ...indented(more, 4).map(style.yellow)]
     }),
+  ]
+}
+
+const DECISIONS = {
+  use: "all of it counts; strata config --claude ignore changes that",
+  ignore: "rules that deny or ask count; strata config --claude use takes the rest",
+  undecided: "rules that deny or ask count; for the rest: strata config --claude use or ignore",
+} as const
+
+function claudePart(claude: Configuration["claude"], { style, columns }: Look): readonly string[] {
+  if (!claude) return []
+  const row = ({ what, source }: LeftOut, colour: (text: string) => string) => {
+    const [first = "", ...more] = wrapped(`${what} (${printable(source)})`, columns - 4)
+    return [`  ${first}`, ...indented(more, 4)].map(colour)
+  }
+  const counts = claude.decision === "use" ? style.green : style.dim
+  return [
+    "",
+    `${style.bold("Your settings for Claude Code")}  ${style.dim(DECISIONS[claude.decision])}`,
+    ...claude.restricting.flatMap((rule) => row(rule, style.green)),
+    ...claude.parts.flatMap((part) => row(part, counts)),
+    ...(claude.unused === undefined ? [] : indented(wrapped(claude.unused, columns - 2), 2)),
   ]
 }
 

@@ -1,11 +1,11 @@
 /** All settings as plain data, each with its value and origin. `strata config --json` prints it. */
 import { access } from "node:fs/promises"
 import { join } from "node:path"
-import type { ProjectPart } from "@strata/core"
+import { type ClaudeOffer, type ProjectPart, readSettings } from "@strata/core"
 import { type LimitInHome, readLimits } from "@strata/core/internal/journal/file/limits-file"
 import { FIGURES, SWITCHES } from "@strata/core/internal/settings/flag-names"
 import { createFlags } from "@strata/core/internal/settings/flags"
-import { partText } from "@strata/core/internal/settings/project-parts"
+import { partText, partTitle } from "@strata/core/internal/settings/project-parts"
 import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings } from "@strata/core/internal/settings/settings"
 import { settingsSchema } from "@strata/core/internal/settings/settings-schema"
 import { sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
@@ -19,6 +19,8 @@ export interface Configuration {
   readonly limits: readonly LimitInHome[]
   /** Whether the system has a sandbox for commands: a sentence. */
   readonly sandbox: string
+  /** What you have for Claude Code. Absent if there is nothing. */
+  readonly claude?: ClaudeSettings
   /** What the project's files say and you have not trusted. It does not count. */
   readonly leftOut: readonly LeftOut[]
   /** Values that were rejected, and why. */
@@ -48,6 +50,17 @@ export interface LeftOut {
   readonly source: string
 }
 
+export interface ClaudeSettings {
+  readonly directory: string
+  /** `undecided`: only rules that deny or ask count, as with `ignore`. */
+  readonly decision: "use" | "ignore" | "undecided"
+  /** Count in any case. */
+  readonly restricting: readonly LeftOut[]
+  /** Count with `use`. */
+  readonly parts: readonly LeftOut[]
+  readonly unused?: string
+}
+
 export interface Flag<T> {
   readonly name: string
   readonly value: T
@@ -68,6 +81,7 @@ const NOT_LISTED = new Set(["$schema", "switches", "figures"]) // flags have tab
 
 export async function effectiveConfiguration(place: Place): Promise<Configuration> {
   const { values, origins, leftOut = [] } = await loadSettings(place)
+  const { claude } = await readSettings({ dir: place.home, cwd: place.cwd, env: place.env })
   const remarks: string[] = []
   const flags = createFlags({ settings: values, onRefused: (remark) => remarks.push(remark) }).current
   const originOf = (key: string) => origins[key] ?? BY_DEFAULT
@@ -86,10 +100,25 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
     }),
     limits: (await readLimits(place.home)).limits,
     sandbox: sandboxSentence(values.sandbox, await systemSandbox()),
-    leftOut: leftOut.map((part) => ({ kind: part.kind, what: partText(part), source: part.source })),
+    ...(claude ? { claude: claudeSettings(claude) } : {}),
+    leftOut: leftOut.map(listed),
     remarks,
   }
 }
+
+const listed = (part: ProjectPart): LeftOut => ({
+  kind: part.kind,
+  what: part.kind === "output style" ? partTitle(part) : partText(part),
+  source: part.source,
+})
+
+const claudeSettings = (offer: ClaudeOffer): ClaudeSettings => ({
+  directory: offer.directory,
+  decision: offer.decision ?? "undecided",
+  restricting: offer.restricting.map(listed),
+  parts: offer.parts.map(listed),
+  ...(offer.unused === undefined ? {} : { unused: offer.unused }),
+})
 
 export async function settingsFiles({ home, cwd }: Pick<Place, "home" | "cwd">): Promise<readonly SettingsFile[]> {
   const files = [

@@ -13,6 +13,7 @@ import {
   type QueryEvent,
 } from "@strata/core"
 import { clearingSentence } from "@strata/page"
+import { personEnvironment } from "../claude/person-environment.ts"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { type CompactingEnd, type CompactRequest, compactingEvents, compactRequestIn } from "../compacting.ts"
 import { connectionFrom, NO_KEY, unusedConnection } from "../connection.ts"
@@ -45,7 +46,9 @@ export const description = {
   sections: [{ title: "Exit codes", rows: EXIT_MEANINGS.map(({ code, meaning }) => [String(code), meaning]) }],
 } as const satisfies CommandDescription
 
-export async function run({ args, cwd, env, terminal, stdin }: Call): Promise<number> {
+export async function run({ args, cwd, env: given, terminal, stdin }: Call): Promise<number> {
+  const { options: asked } = readCommandLine({ description, args, env: given, cwd })
+  const env = await personEnvironment({ cwd: asked.cwd, env: given })
   const { options, operands, values } = readCommandLine({ description, args, env, cwd })
   const team = teamFrom(values)
   const connected = connectionFrom(env)

@@ -47,7 +47,8 @@ export interface Ground {
 }
 
 export async function groundOf(options: AgentOptions, loaded: EffectiveSettings, sub?: SubAgentPlace): Promise<Ground> {
-  const { clock = systemClock, env = process.env, client, summariser } = options
+  const { clock = systemClock, client, summariser } = options
+  const env = { ...loaded.environment, ...(options.env ?? process.env) }
   const cwd = await projectAt(options.cwd ?? process.cwd())
   // tools are judged by real paths, and nothing of the store may be reached by another name
   const root = await followed(resolve(options.dir ?? defaultRoot(env)))

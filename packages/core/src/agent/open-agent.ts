@@ -129,7 +129,10 @@ async function converse(equipment: Equipment): Promise<Conversation> {
       meter,
       ...(memory ? { memory } : {}),
       place: { project: place, ...(sub ? { under: sub.under } : {}) },
-      firstPrompt: { system: systemPrompt(cwd, sub?.prompt), context: instructions.texts },
+      firstPrompt: {
+        system: systemPrompt(cwd, sub?.prompt ?? withStyle(codingPrompt(), ground.loaded)),
+        context: instructions.texts,
+      },
       ...(deferred ? { deferred: { ...deferred, isOn: () => maySearchTools(state.policy) } } : {}),
     },
   )
@@ -220,8 +223,12 @@ async function attachWhatIsDue(equipment: Equipment, conversation: Conversation)
 }
 
 /** Nothing in it changes by itself: date and mode are said in messages. */
-const systemPrompt = (cwd: string, prompt = codingPrompt()): string =>
+const systemPrompt = (cwd: string, prompt: string): string =>
   `${prompt}\n\nWorking directory: ${cwd}\nPlatform: ${process.platform}`
+
+/** How the person wants answers to read. What an agent reports to another one keeps its own form. */
+const withStyle = (prompt: string, { outputStyle: style }: EffectiveSettings): string =>
+  style ? `${prompt}\n\n# Output style: ${style.name}\n\n${style.text}` : prompt
 
 const codingPrompt = (): string => promptText(new URL("./instructions/system-prompt.md", import.meta.url)).trim()
 

@@ -5,7 +5,8 @@
 import { join } from "node:path"
 import { escaped } from "../base/escaped-text.ts"
 import { factsOf } from "../base/path-facts.ts"
-import { HOOK_EVENTS, type HookEvent, isPermissionRule, type PermissionMode } from "../base/vocabulary.ts"
+import { HOOK_EVENTS, type HookEvent, type PermissionMode } from "../base/vocabulary.ts"
+import { RULE_LISTS, translatedRules } from "./claude-rules.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import type { Settings } from "./settings-schema.ts"
 
@@ -49,18 +50,26 @@ function listed(names: readonly string[]): string {
   return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ")
 }
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
 interface Place {
-  /** The directory that has the `.claude` folder. */
+  /** The project's directory: the one that has the `.claude` folder, or where the person's own settings are used. */
   readonly directory: string
   readonly hasHooks: boolean
 }
 
 /** Read here, or without an effect here on purpose. */
-const KNOWN = new Set(["$schema", "permissions", "hooks", "disableAllHooks", "autoCompactEnabled", "autoMemoryEnabled"])
+const KNOWN: ReadonlySet<string> = new Set([
+  "$schema",
+  "permissions",
+  "hooks",
+  "disableAllHooks",
+  "autoCompactEnabled",
+  "autoMemoryEnabled",
+])
 
-function translated(given: Fields, { directory, hasHooks }: Place): Omit<ClaudeSettings, "source"> {
+/** What one file says, in our words. */
+export function translated(given: Fields, { directory, hasHooks }: Place): Omit<ClaudeSettings, "source"> {
   const permissions = permissionsIn(asRecord(given.permissions), directory)
   const hooks = hasHooks ? hooksIn(asRecord(given.hooks), directory) : { values: {}, unused: [] }
   const { autoCompactEnabled: compacts } = given
@@ -99,28 +108,12 @@ function permissionsIn(given: Fields, directory: string): Translated<Settings["p
   if (given.defaultMode !== undefined && mode === undefined) unused.push("defaultMode")
   const values: { -readonly [K in keyof Settings["permissions"]]: Settings["permissions"][K] } = {}
   if (mode !== undefined) values.mode = mode
-  for (const list of ["allow", "ask", "deny"] as const) {
-    const rules = listIn(given[list])
-    const good = rules.filter((rule) => typeof rule === "string" && isPermissionRule(rule)) as readonly string[]
-    if (good.length < rules.length) unused.push(`${list} rules that are not "Tool" or "Tool(pattern)"`)
-    const strict = list !== "allow"
-    if (good.length > 0) values[list] = good.flatMap((rule) => ruleFrom(rule, { directory, strict }))
+  for (const list of RULE_LISTS) {
+    const { rules, notUnderstood } = translatedRules(given[list], { directory, list })
+    if (notUnderstood.length > 0) unused.push(`${list} rules that are not "Tool" or "Tool(pattern)"`)
+    if (rules.length > 0) values[list] = [...rules]
   }
   return { values, unused: unused.map((key) => `permissions.${key}`) }
-}
-
-/**
- * There, a path with one slash begins at the project and one with two at the root of the disk. A rule that denies or asks counts for both
- * readings, because people write both.
- */
-function ruleFrom(
-  rule: string,
-  { directory, strict }: { readonly directory: string; readonly strict: boolean },
-): string[] {
-  const [, tool, path] = /^(Read|Edit|Write|MultiEdit|NotebookEdit|Grep|Glob)\((\/(?!\/).*)\)$/s.exec(rule.trim()) ?? []
-  if (tool === undefined || path === undefined) return [rule]
-  const inProject = `${tool}(${directory.replace(/[*?[\]{}\\]/g, "\\$&")}${path})`
-  return strict ? [rule, inProject] : [inProject]
 }
 
 type HookCommand = NonNullable<Settings["hooks"][HookEvent]>[number]
@@ -163,8 +156,8 @@ function commandFrom(
 /** There, names and lists of names are exact, and a regular expression may match any part of a name. */
 const matcherFrom = (matcher: string): string => (/^(?:\*|[\w|-]*)$/.test(matcher) ? matcher : `.*(?:${matcher}).*`)
 
-const isRecord = (value: unknown): value is Fields =>
+export const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-const asRecord = (value: unknown): Fields => (isRecord(value) ? value : {})
+export const asRecord = (value: unknown): Fields => (isRecord(value) ? value : {})
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0

@@ -36,24 +36,30 @@ interface McpFile {
 }
 
 async function readFile(source: string): Promise<McpFile> {
-  const servers: Settings["mcpServers"] = {}
-  const problems: string[] = []
   try {
     const listed = (await readSettingsFile(source)) as { readonly mcpServers?: unknown } | null
-    const entries = Object.entries(listed?.mcpServers ?? {})
-    if (entries.length === 0) return { source, servers, problems }
-    const { mcpServerSchema } = await import("./settings-schema.ts") // loads zod
-    for (const [name, given] of entries) {
-      if (isDisabled(given)) continue
-      const parsed = mcpServerSchema.safeParse(known(given))
-      if (parsed.success) servers[name] = parsed.data
-      else problems.push(`The MCP server ${escaped(name)} in ${escaped(source)} is left out: it ${whyNot(given)}.`)
-    }
+    return { source, ...(await serversIn(listed?.mcpServers, source)) }
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
-    problems.push(...error.problems.map(({ reason }) => `${escaped(source)} is not used: it ${reason}.`))
+    const problems = error.problems.map(({ reason }) => `${escaped(source)} is not used: it ${reason}.`)
+    return { source, servers: {}, problems }
   }
-  return { source, servers, problems }
+}
+
+/** The servers of a list that another program reads too. */
+export async function serversIn(listed: unknown, source: string): Promise<Omit<McpFile, "source">> {
+  const servers: Settings["mcpServers"] = {}
+  const problems: string[] = []
+  const entries = Object.entries(listed ?? {})
+  if (entries.length === 0) return { servers, problems }
+  const { mcpServerSchema } = await import("./settings-schema.ts") // loads zod
+  for (const [name, given] of entries) {
+    if (isDisabled(given)) continue
+    const parsed = mcpServerSchema.safeParse(known(given))
+    if (parsed.success) servers[name] = parsed.data
+    else problems.push(`The MCP server ${escaped(name)} in ${escaped(source)} is left out: it ${whyNot(given)}.`)
+  }
+  return { servers, problems }
 }
 
 const isDisabled = (server: unknown): boolean => (server as { readonly disabled?: unknown } | null)?.disabled === true

@@ -17,6 +17,8 @@ export interface ProjectPart {
     | "agent memory"
     | "command"
     | "skill"
+    | "variable"
+    | "output style"
   /** The event of a hook, the name of a server or setting, the file of an agent. */
   readonly name?: string
   /** The tools or sources a hook runs for, as a regular expression. */

@@ -102,6 +102,7 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
     SANDBOX_MODES.indexOf(mode) >= SANDBOX_MODES.indexOf(person.sandbox) ? "restricts" : "needs trust",
   hooks: "needs trust",
   mcpServers: "needs trust",
+  claudeHome: "needs trust", // shown, and without effect: only the person's own file decides
 }
 
 export interface SplitSettings {

@@ -1,4 +1,6 @@
 /** The settings of a project, and whether a person trusted what its files would run or widen. */
+import { changeSettings } from "./change-settings.ts"
+import type { ClaudeDecision } from "./claude-home.ts"
 import { readSettings, type SettingsInput, type SettingsReading } from "./settings.ts"
 import { grantTrust, leftOutSentences, type Trust, trustOf } from "./trust.ts"
 
@@ -8,6 +10,8 @@ export interface ProjectSettings extends SettingsReading {
   trust(): Promise<Trust>
   /** Trusts exactly these contents from now on. Call it only after a person said yes. */
   grantTrust(): Promise<void>
+  /** Keeps what the person decided about their settings for Claude Code: `use` or `ignore`. Call it only after they said so. */
+  decideClaude(decision: ClaudeDecision): Promise<void>
   /** A sentence for each part that does not count without trust. */
   readonly leftOut: readonly string[]
 }
@@ -26,5 +30,9 @@ export async function readWithTrust({ root, cwd, env, settings }: SettingsPlace)
     leftOut: leftOutSentences(reading.parts),
     trust: () => trustOf(root, reading),
     grantTrust: () => grantTrust(root, reading),
+    decideClaude: async (value) => {
+      const { directory } = reading.claude ?? {}
+      if (directory) await changeSettings(root, { key: "claudeHome", name: directory, value })
+    },
   }
 }

@@ -145,6 +145,8 @@ export const settingsSchema = z.strictObject({
   sandbox: z.enum(SANDBOX_MODES),
   hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookCommand)),
   mcpServers: z.record(z.string(), mcpServerSchema),
+  /** By folder: whether the hooks, allow rules, variables and servers that you have for Claude Code count. Only your own file decides. */
+  claudeHome: z.record(z.string(), z.enum(["use", "ignore"])),
 })
 
 /** For one source of settings. Made once: the first check with a schema compiles it, which takes milliseconds. */

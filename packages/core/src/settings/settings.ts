@@ -8,9 +8,12 @@ import { SettingsError, type SettingsProblem } from "../base/errors.ts"
 import { linkFactsOf } from "../base/path-facts.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import { type AgentFile, type AgentFiles, projectAgentFiles } from "./agent-files.ts"
+import { type ClaudeOffer, claudeConsent } from "./claude-consent.ts"
+import { claudeFolder } from "./claude-home.ts"
 import { readClaudeSettings, unusedSentence } from "./claude-settings.ts"
-import { FIGURES, SWITCHES, withoutRetired } from "./flag-names.ts"
+import { withoutRetired } from "./flag-names.ts"
 import { mcpFileLayers } from "./mcp-file.ts"
+import type { OutputStyle } from "./output-style.ts"
 import {
   agentPart,
   commandPart,
@@ -21,12 +24,14 @@ import {
   skillPart,
 } from "./project-parts.ts"
 import { personSettings, splitByTrust } from "./project-settings.ts"
+import { environmentLayers } from "./settings-environment.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import { problemsOf } from "./settings-problems.ts"
 import type { Settings } from "./settings-schema.ts"
 import { projectSkillFiles } from "./skill-files.ts"
 import { followed, type ProjectClaim, trustOf } from "./trust.ts"
 
+export { ENVIRONMENT } from "./settings-environment.ts"
 export type { Settings } from "./settings-schema.ts"
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -50,6 +55,7 @@ export const DEFAULT_SETTINGS: Settings = {
   sandbox: "unasked",
   hooks: {},
   mcpServers: {},
+  claudeHome: {},
 }
 
 /** The settings in force, and where each value comes from. */
@@ -65,6 +71,10 @@ export interface EffectiveSettings {
   readonly commands?: AgentFiles
   /** @internal The project's skills, exactly as they were trusted. Absent if nothing counts. */
   readonly skills?: readonly AgentFile[]
+  /** @internal Variables of the person's settings for Claude Code, for the agent's programs. They may be secrets. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** @internal How the person wants answers to read. */
+  readonly outputStyle?: OutputStyle
   /** For the person: what cannot be used in files of other programs. Absent if there is nothing. */
   readonly problems?: readonly string[]
 }
@@ -78,6 +88,8 @@ export interface SettingsSources {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly code?: SettingsInput
+  /** What an administrator set for Claude Code on this machine. Default: where the platform has it. */
+  readonly managed?: string
 }
 
 /** The settings that count now: those of the project as far as the root directory says that a person trusted them. */
@@ -91,9 +103,12 @@ export async function loadSettings(sources: SettingsSources): Promise<EffectiveS
 export interface SettingsReading extends ProjectClaim {
   /** The effective settings, with everything the project says or without what needs trust. */
   settings(given: { readonly trusted: boolean }): EffectiveSettings
+  /** What the person has for Claude Code, and whether it counts. Absent if there is nothing to decide or to name. */
+  readonly claude?: ClaudeOffer
 }
 
-export async function readSettings({ home, cwd, env, code = {} }: SettingsSources): Promise<SettingsReading> {
+export async function readSettings(sources: SettingsSources): Promise<SettingsReading> {
+  const { home, cwd, env, code = {} } = sources
   const project = join(cwd, ".strata")
   const isOwn = followed(project) === followed(home) // in the home directory, both are the person's
   const [own, shared, local] = await Promise.all([
@@ -103,23 +118,25 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
   ])
   const repository = repositoryRoot(cwd, { home: env.HOME })
   const servers = await mcpFileLayers([repository, cwd])
-  const claude = await claudeLayers([repository, cwd], env.HOME)
-  const problems = [...servers.problems, ...claude.problems]
+  const claude = await claudeLayers([repository, cwd], claudeFolder({ env, repository }).folder)
+  const person = await claudeConsent({ ...sources, repository }, own.values)
+  const problems = [...servers.problems, ...claude.problems, ...person.problems]
   const given = [
+    ...person.layers,
     own,
     ...servers.layers,
     ...claude.layers,
     ...(shared ? [shared] : []),
     local,
-    ...environmentLayers(env),
+    ...environmentLayers({ ...person.environment, ...env }),
   ]
   const foreign = [...servers.layers, ...claude.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
   const checked = await checkedLayers([...given, { source: "options in code", values: code }])
   const layers = checked.map((layer) => (foreign.includes(layer.source) ? withoutHints(layer) : layer))
   const fromProject = layers.filter(({ source }) => foreign.includes(source))
   const isClaude = new Set(claude.layers.map(({ source }) => source))
-  const person = personSettings(layers[0]!.values)
-  const split = new Map(fromProject.map((layer) => [layer, splitByTrust(layer.values, person)]))
+  const theirs = personSettings(merged(layers.slice(0, person.layers.length + 1)).values)
+  const split = new Map(fromProject.map((layer) => [layer, splitByTrust(layer.values, theirs)]))
   const needing = [...split]
     .map(([{ source }, { needsTrust }]) => ({ source, needsTrust }))
     .filter(({ source, needsTrust }) => !isClaude.has(source) || Object.keys(needsTrust).length > 0)
@@ -139,13 +156,16 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
     ...(has(commands) ? { commands } : {}),
     ...(skills.length > 0 ? { skills } : {}),
   }
+  const { environment, outputStyle } = person
+  const personal = { ...(environment ? { environment } : {}), ...(outputStyle ? { outputStyle } : {}) }
   return {
     directory: followed(cwd),
+    ...(person.offer ? { claude: person.offer } : {}),
     parts,
     fingerprint: fingerprintOf({ settings: needing, agents: agents.files, commands: commands.files, skills }),
     settings: ({ trusted }) => {
       const counting = layers.map((layer) => ({ ...layer, values: split.get(layer)?.counts ?? layer.values }))
-      const effective = merged(trusted ? layers : counting)
+      const effective = { ...merged(trusted ? layers : counting), ...personal }
       const settings = problems.length === 0 ? effective : { ...effective, problems }
       if (trusted) return { ...settings, ...brought }
       return parts.length === 0 ? settings : { ...settings, leftOut: parts }
@@ -161,9 +181,9 @@ function withoutHints(layer: CheckedLayer): CheckedLayer {
   return { ...layer, values: { ...layer.values, mcpServers: Object.fromEntries(servers) as typeof mcpServers } }
 }
 
-/** What the project has for Claude Code. In the home directory these files are the person's, for that program. */
-async function claudeLayers(directories: readonly string[], home: string | undefined) {
-  const own = home === undefined ? undefined : followed(join(home, ".claude"))
+/** What the project has for Claude Code. In the home directory these files are the person's. */
+async function claudeLayers(directories: readonly string[], folder: string | undefined) {
+  const own = folder === undefined ? undefined : followed(folder)
   const places = [...new Set(directories)].filter((directory) => followed(join(directory, ".claude")) !== own)
   const layers = (await Promise.all(places.map(readClaudeSettings))).flat()
   const unused = unusedSentence(layers)
@@ -254,68 +274,6 @@ function mergeRecords(earlier: Readonly<Record<string, unknown>>, later: object)
     merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
   }
   return merged
-}
-
-type Reader = (text: string) => unknown
-
-const ON = new Set(["1", "true", "yes", "on"])
-const OFF = new Set(["0", "false", "no", "off"])
-/** Anything else stays a text, which the schema refuses. */
-const asSwitch: Reader = (text) => {
-  const word = text.trim().toLowerCase()
-  return ON.has(word) || (word === "" ? undefined : OFF.has(word) ? false : text)
-}
-const asNumber: Reader = (text) => (text.trim() === "" ? undefined : Number(text))
-const asNumberOrText: Reader = (text) => (Number.isNaN(Number(text)) ? text : asNumber(text))
-const asText: Reader = (text) => text
-
-interface EnvironmentName {
-  readonly key: keyof Settings
-  /** Our own name comes first. Names of other programs work too, so that people can keep their setup. */
-  readonly names: readonly string[]
-  readonly read: Reader
-}
-
-/** The first name that is set counts. */
-export const ENVIRONMENT: readonly EnvironmentName[] = [
-  { key: "off", names: ["STRATA_OFF"], read: asSwitch },
-  { key: "disableCompact", names: ["STRATA_DISABLE_COMPACT", "DISABLE_COMPACT"], read: asSwitch },
-  { key: "disableAutoCompact", names: ["STRATA_DISABLE_AUTO_COMPACT", "DISABLE_AUTO_COMPACT"], read: asSwitch },
-  { key: "disableMicrocompact", names: ["STRATA_DISABLE_MICROCOMPACT", "DISABLE_MICROCOMPACT"], read: asSwitch },
-  { key: "compactInstructions", names: ["STRATA_COMPACT_INSTRUCTIONS"], read: asText },
-  { key: "summariserModel", names: ["STRATA_SUMMARISER_MODEL"], read: asText },
-  {
-    key: "autoCompactPercent",
-    names: ["STRATA_AUTOCOMPACT_PCT", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"],
-    read: asNumberOrText,
-  },
-  { key: "autoCompactTokens", names: ["STRATA_AUTOCOMPACT_TOKENS"], read: asNumber },
-  { key: "contextWindow", names: ["STRATA_CONTEXT_WINDOW", "CLAUDE_CODE_MAX_CONTEXT_TOKENS"], read: asNumber },
-  { key: "maxOutputTokens", names: ["STRATA_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"], read: asNumber },
-  { key: "planner", names: ["STRATA_PLANNER"], read: asText },
-  { key: "cacheLifetime", names: ["STRATA_CACHE_LIFETIME"], read: asText },
-  { key: "flush", names: ["STRATA_FLUSH"], read: asText },
-  { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: asSwitch },
-  { key: "memory", names: ["STRATA_MEMORY"], read: asText },
-  { key: "sandbox", names: ["STRATA_SANDBOX"], read: asText },
-]
-
-/** One layer for each variable, so that an error names the variable. */
-function environmentLayers(env: SettingsSources["env"]): SettingsLayer[] {
-  const settings = ENVIRONMENT.flatMap(({ key, names, read }) => {
-    const name = names.find((candidate) => env[candidate] !== undefined && env[candidate] !== "")
-    return name === undefined ? [] : [{ source: `environment ${name}`, values: { [key]: read(env[name]!) } }]
-  })
-  const flags = [
-    ...SWITCHES.map(({ name, env: variable }) => ({ group: "switches", name, variable, read: asSwitch })),
-    ...FIGURES.map(({ name, env: variable }) => ({ group: "figures", name, variable, read: asNumber })),
-  ].flatMap(({ group, name, variable, read }) => {
-    const text = env[variable]
-    return text === undefined || text === ""
-      ? []
-      : [{ source: `environment ${variable}`, values: { [group]: { [name]: read(text) } } }]
-  })
-  return [...settings, ...flags]
 }
 
 /** Whether the person may compact, and whether the conversation compacts on its own. */

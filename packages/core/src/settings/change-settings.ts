@@ -1,0 +1,39 @@
+/** Writes one value into the person's settings file. Everything else in it stays, and a file that is not JSON is not touched. */
+import { randomUUID } from "node:crypto"
+import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { SettingsError } from "../base/errors.ts"
+import { realPath } from "../base/path-facts.ts"
+import { asRecord, isRecord } from "./claude-settings.ts"
+import { readSettingsFile } from "./settings-files.ts"
+import type { Settings } from "./settings-schema.ts"
+
+const OWNER_ONLY = { directory: 0o700, file: 0o600 }
+
+export interface RecordChange {
+  /** A setting that is a record. */
+  readonly key: "claudeHome"
+  readonly name: string
+  readonly value: Settings["claudeHome"][string]
+}
+
+/** `root`: the directory that the file is in. A link in its place stays a link. */
+export async function changeSettings(root: string, { key, name, value }: RecordChange): Promise<void> {
+  const named = join(root, "settings.json")
+  const file = realPath(named) ?? named
+  const content = await readSettingsFile(file)
+  if (!isRecord(content)) throw new SettingsError([{ source: file, key: "", reason: "must be an object" }])
+  const changed = { ...content, [key]: { ...asRecord(content[key]), [name]: value } }
+  const mode = await stat(file).then(
+    (facts) => facts.mode & 0o777,
+    () => OWNER_ONLY.file,
+  )
+  const draft = `${file}.${randomUUID()}.draft`
+  await mkdir(dirname(file), { recursive: true, mode: OWNER_ONLY.directory })
+  try {
+    await writeFile(draft, `${JSON.stringify(changed, undefined, 2)}\n`, { flag: "wx", mode, flush: true })
+    await rename(draft, file)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}

@@ -1,0 +1,84 @@
+/** Whether the person's settings for Claude Code count: what they decided about that folder, asked once and kept in their own settings. */
+import { type ClaudeDecision, type ClaudeLayer, claudeDirectory, readClaudeHome } from "./claude-home.ts"
+import { asRecord } from "./claude-settings.ts"
+import type { OutputStyle } from "./output-style.ts"
+import { type ProjectPart, partsOf } from "./project-parts.ts"
+
+/** What the person has for Claude Code, for a question and for a list. */
+export interface ClaudeOffer {
+  /** The folder, links followed. */
+  readonly directory: string
+  /** Absent: the person was not asked yet. */
+  readonly decision?: ClaudeDecision
+  /** What counts after a yes, without the values of variables. */
+  readonly parts: readonly ProjectPart[]
+  /** Rules that deny or ask. They always count. */
+  readonly restricting: readonly ProjectPart[]
+  /** A sentence about what has no counterpart. */
+  readonly unused?: string
+}
+
+export interface ClaudeConsent {
+  readonly layers: readonly ClaudeLayer[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly outputStyle?: OutputStyle
+  readonly problems: readonly string[]
+  readonly offer?: ClaudeOffer
+}
+
+export interface ConsentPlace {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly repository: string
+  readonly managed?: string
+}
+
+/** `own`: the content of the person's settings file. */
+export async function claudeConsent(place: ConsentPlace, own: unknown): Promise<ClaudeConsent> {
+  const decision = decisionIn(asRecord(asRecord(own).claudeHome)[claudeDirectory(place)])
+  const found = await readClaudeHome(place, decision)
+  const { directory, restricting, offered, environment, outputStyle, unused, problems } = found
+  const parts = [
+    ...offered.flatMap(({ source, values }) => partsOf(source, values)),
+    ...Object.keys(environment).map((name) => variablePart(name, directory)),
+    ...(outputStyle ? [stylePart(outputStyle)] : []),
+  ]
+  const rules = restricting.flatMap(({ source, values: { permissions = {} } }) =>
+    (["ask", "deny"] as const).flatMap((list) =>
+      (permissions[list] ?? []).map((rule) => ({ kind: "setting" as const, name: `${list} rule`, what: rule, source })),
+    ),
+  )
+  const offer = {
+    directory,
+    parts,
+    restricting: rules,
+    ...(decision === undefined ? {} : { decision }),
+    ...(unused === undefined ? {} : { unused }),
+  }
+  const isThere = parts.length + rules.length > 0 || unused !== undefined
+  const always = { problems, ...(isThere ? { offer } : {}) }
+  if (decision !== "use") return { layers: restricting, ...always }
+  return {
+    layers: [...restricting, ...offered],
+    environment,
+    ...(outputStyle ? { outputStyle } : {}),
+    ...always,
+  }
+}
+
+const decisionIn = (given: unknown): ClaudeDecision | undefined =>
+  given === "use" || given === "ignore" ? given : undefined
+
+const variablePart = (name: string, directory: string): ProjectPart => ({
+  kind: "variable",
+  name,
+  what: "(hidden)",
+  source: `${directory}/settings.json`,
+})
+
+const stylePart = ({ name, text, source }: OutputStyle): ProjectPart => ({
+  kind: "output style",
+  name,
+  what: text,
+  source,
+})

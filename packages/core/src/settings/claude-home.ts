@@ -1,0 +1,216 @@
+/**
+ * The person's own settings for Claude Code: `~/.claude/settings.json` (or in `CLAUDE_CONFIG_DIR`), their MCP servers in `.claude.json`, and
+ * what an administrator set for the machine. Rules that deny or ask always count. What runs or widens counts after the person said yes once.
+ * A project cannot pass for the person: of a file inside it, only what restricts counts. Values of variables are in no sentence.
+ */
+import { isAbsolute, join, sep } from "node:path"
+import { escaped } from "../base/escaped-text.ts"
+import { isMissing, realPath } from "../base/path-facts.ts"
+import { restrictingRulesIn, translatedRules } from "./claude-rules.ts"
+import { asRecord, type ClaudeSettings, type Fields, isRecord, translated, unusedSentence } from "./claude-settings.ts"
+import { readForeignJson } from "./foreign-settings.ts"
+import { serversIn } from "./mcp-file.ts"
+import { type OutputStyle, outputStyleIn } from "./output-style.ts"
+import type { Settings } from "./settings-schema.ts"
+
+/** Where an administrator puts them, by platform. */
+const MANAGED: Readonly<Record<string, string>> = {
+  linux: "/etc/claude-code/managed-settings.json",
+  darwin: "/Library/Application Support/ClaudeCode/managed-settings.json",
+}
+/** Variables that say where files and settings are. Settings cannot move themselves. */
+const FIXED_VARIABLE = /^(?:HOME|USERPROFILE|CLAUDE_CONFIG_DIR|STRATA_.*)$/i
+
+export interface ClaudeHomePlace {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  /** The root of the repository. What is inside is the project's, not the person's. */
+  readonly repository: string
+  /** Default: where this platform has it. */
+  readonly managed?: string | undefined
+}
+
+/** What the person decided about the folder. Absent: not asked yet. */
+export type ClaudeDecision = "use" | "ignore"
+
+export interface ClaudeLayer {
+  readonly source: string
+  readonly values: Partial<Settings>
+}
+
+/** What the person has for Claude Code. */
+export interface ClaudeHome {
+  /** The folder, links followed. The person's decision is about this one. */
+  readonly directory: string
+  /** Rules that deny or ask. They count without a question. */
+  readonly restricting: readonly ClaudeLayer[]
+  /** What counts after a yes. */
+  readonly offered: readonly ClaudeLayer[]
+  /** Variables for the agent's programs, after a yes. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Counts after a yes. */
+  readonly outputStyle?: OutputStyle
+  /** What has no counterpart here: a sentence. */
+  readonly unused?: string
+  /** For the person, at every start. */
+  readonly problems: readonly string[]
+}
+
+/** The folder that the environment names, if it is the person's: one that a project brings is not. */
+export function claudeFolder({ env, repository }: Pick<ClaudeHomePlace, "env" | "repository">): ClaudeFolder {
+  const usual = env.HOME ? join(env.HOME, ".claude") : undefined
+  const { CLAUDE_CONFIG_DIR: named } = env
+  if (!named || named === usual) return { folder: usual }
+  if (!isAbsolute(named)) return { folder: usual, problem: `CLAUDE_CONFIG_DIR is not an absolute path. ${NOT_USED}` }
+  if (isWithin(named, repository))
+    return { folder: usual, problem: `CLAUDE_CONFIG_DIR leads into this project. ${NOT_USED}` }
+  return { folder: named, isNamed: true }
+}
+
+const NOT_USED = "Strata does not use it."
+
+/** The folder with links followed: what a decision is about. Empty without a home directory. */
+export function claudeDirectory(place: Pick<ClaudeHomePlace, "env" | "repository">): string {
+  const { folder = "" } = claudeFolder(place)
+  return realPath(folder) ?? folder
+}
+
+interface ClaudeFolder {
+  readonly folder: string | undefined
+  /** By `CLAUDE_CONFIG_DIR`. Then `.claude.json` is inside. */
+  readonly isNamed?: true
+  readonly problem?: string
+}
+
+/** With the decision "ignore", only what restricts is read. */
+export async function readClaudeHome(place: ClaudeHomePlace, decision?: ClaudeDecision): Promise<ClaudeHome> {
+  const { folder, isNamed, problem } = claudeFolder(place)
+  const managed = await readFile(place.managed ?? MANAGED[process.platform] ?? "", place)
+  const own = await readFile(folder === undefined ? "" : join(folder, "settings.json"), place)
+  const base = {
+    directory: claudeDirectory(place),
+    restricting: [managed, own].flatMap(({ restricting }) => restricting),
+    problems: [...(problem === undefined ? [] : [problem]), ...managed.problems, ...own.problems],
+  }
+  const nothing = { ...base, offered: [], environment: {} }
+  if (folder === undefined || decision === "ignore") return nothing
+  const { given = {}, source } = own
+  const settings = translatedHome(given, { source, directory: place.cwd })
+  const environment = variablesIn(given.env)
+  const hasMore = Object.keys(settings.values).length + Object.keys(environment).length > 0
+  if (isWithin(folder, place.repository) || isWithin(source, place.repository))
+    return hasMore ? { ...nothing, problems: [...base.problems, insideSentence(source)] } : nothing
+  const file = isNamed ? join(folder, ".claude.json") : `${folder}.json`
+  const servers = isWithin(file, place.repository) ? NO_SERVERS : await readServers(file, place)
+  const found = await outputStyleIn(folder, given.outputStyle)
+  const style = found && !isWithin(found.source, place.repository) ? found : undefined
+  const unused = unusedSentence([withoutStyle(settings, style !== undefined)])
+  return {
+    ...base,
+    environment,
+    offered: [...(Object.keys(settings.values).length > 0 ? [settings] : []), ...servers.layers],
+    ...(style ? { outputStyle: style } : {}),
+    ...(unused === undefined ? {} : { unused }),
+    problems: [...base.problems, ...(decision === "use" ? servers.problems : [])],
+  }
+}
+
+const insideSentence = (source: string): string =>
+  `${escaped(source)} is inside this project. Of it, only rules that deny or ask count here.`
+
+const isWithin = (path: string, directory: string): boolean => {
+  const [inner, outer] = [followed(path), followed(directory)]
+  return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep)
+}
+
+const followed = (path: string): string => realPath(path) ?? path
+
+interface RestrictingFile {
+  readonly source: string
+  /** `undefined` if there is no such file, or it cannot be read as an object. */
+  readonly given: Fields | undefined
+  readonly restricting: readonly ClaudeLayer[]
+  readonly problems: readonly string[]
+}
+
+async function readFile(source: string, { cwd }: ClaudeHomePlace): Promise<RestrictingFile> {
+  if (source === "" || isMissing(source)) return { source, given: undefined, restricting: [], problems: [] }
+  const read = await readForeignJson(source)
+  const given = read.state === "read" && isRecord(read.content) ? read.content : undefined
+  const rules = given ? asRecord(given.permissions) : read.state === "broken" ? restrictingRulesIn(read.text) : {}
+  const values: { ask?: string[]; deny?: string[] } = {}
+  const problems: string[] = []
+  for (const list of ["ask", "deny"] as const) {
+    const { rules: good, notUnderstood } = translatedRules(asRecord(rules)[list], { directory: cwd, list })
+    if (good.length > 0) values[list] = [...good]
+    problems.push(...notUnderstood.map((rule) => notUnderstoodSentence(rule, { source, list })))
+  }
+  const count = (values.ask?.length ?? 0) + (values.deny?.length ?? 0)
+  if (!given) {
+    const kept = count === 0 ? "No rule in it could be read" : `Only its ${count} rules that deny or ask count`
+    problems.unshift(
+      `${escaped(source)} ${read.state === "read" ? "is not an object" : read.why}. ${kept}. Mend it: until then, nothing else in it protects you.`,
+    )
+  }
+  return { source, given, restricting: count > 0 ? [{ source, values: { permissions: values } }] : [], problems }
+}
+
+const LONGEST_SHOWN = 80 // characters
+
+const notUnderstoodSentence = (
+  rule: string,
+  { source, list }: { readonly source: string; readonly list: "ask" | "deny" },
+): string =>
+  `The rule ${JSON.stringify(escaped(rule.slice(0, LONGEST_SHOWN)))} in ${escaped(source)} ${list === "deny" ? "denies" : "asks"} nothing, because it is not "Tool" or "Tool(pattern)". Write it again.`
+
+/** All but what restricts, which counts already. */
+function translatedHome(
+  given: Fields,
+  { source, directory }: { readonly source: string; readonly directory: string },
+): ClaudeSettings {
+  const { values, unused } = translated(given, { directory, hasHooks: given.disableAllHooks !== true })
+  const { permissions: { ask: _, deny: __, ...permissions } = {}, ...rest } = values
+  const isEmpty = Object.keys(permissions).length === 0
+  const restricting = /^permissions\.(?:ask|deny) rules/ // they have sentences of their own
+  return {
+    source,
+    values: { ...rest, ...(isEmpty ? {} : { permissions }) },
+    unused: unused.filter((key) => key !== "env" && !restricting.test(key)),
+  }
+}
+
+const withoutStyle = (settings: ClaudeSettings, isFound: boolean): ClaudeSettings =>
+  isFound ? { ...settings, unused: settings.unused.filter((key) => key !== "outputStyle") } : settings
+
+function variablesIn(given: unknown): Readonly<Record<string, string>> {
+  const isPlain = (value: unknown) => ["string", "number", "boolean"].includes(typeof value)
+  const entries = Object.entries(asRecord(given)).filter(
+    ([name, value]) => !FIXED_VARIABLE.test(name) && isPlain(value),
+  )
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]))
+}
+
+interface Servers {
+  readonly layers: readonly ClaudeLayer[]
+  readonly problems: readonly string[]
+}
+
+const NO_SERVERS: Servers = { layers: [], problems: [] }
+
+/** Those for every project, and those that the person added for this one. */
+async function readServers(source: string, { cwd, repository }: ClaudeHomePlace): Promise<Servers> {
+  if (isMissing(source)) return NO_SERVERS
+  const read = await readForeignJson(source)
+  if (read.state === "broken")
+    return { layers: [], problems: [`${escaped(source)} ${read.why}. Its MCP servers are not used.`] }
+  const content = asRecord(read.content)
+  const projects = [...new Set([repository, cwd])].map((path) => asRecord(asRecord(content.projects)[path]))
+  const switchedOff = new Set(projects.flatMap(({ disabledMcpServers: names }) => (Array.isArray(names) ? names : [])))
+  const lists = [content, ...projects].map(({ mcpServers }) => serversIn(asRecord(mcpServers), source))
+  const found = await Promise.all(lists)
+  const all = found.flatMap(({ servers }) => Object.entries(servers)).filter(([name]) => !switchedOff.has(name))
+  return {
+    layers: all.length === 0 ? [] : [{ source, values: { mcpServers: Object.fromEntries(all) } }],
+    problems: found.flatMap(({ problems }) => problems),
+  }
+}

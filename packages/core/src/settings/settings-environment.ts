@@ -1,0 +1,70 @@
+/** Settings in environment variables. Our own names come first; names of other programs work too, so that people can keep their setup. */
+import { FIGURES, SWITCHES } from "./flag-names.ts"
+import type { Settings } from "./settings-schema.ts"
+
+type Reader = (text: string) => unknown
+
+const ON = new Set(["1", "true", "yes", "on"])
+const OFF = new Set(["0", "false", "no", "off"])
+/** Anything else stays a text, which the schema refuses. */
+const asSwitch: Reader = (text) => {
+  const word = text.trim().toLowerCase()
+  return ON.has(word) || (word === "" ? undefined : OFF.has(word) ? false : text)
+}
+const asNumber: Reader = (text) => (text.trim() === "" ? undefined : Number(text))
+const asNumberOrText: Reader = (text) => (Number.isNaN(Number(text)) ? text : asNumber(text))
+const asText: Reader = (text) => text
+
+interface EnvironmentLayer {
+  readonly source: string
+  readonly values: unknown
+}
+
+interface EnvironmentName {
+  readonly key: keyof Settings
+  /** Our own name comes first. Names of other programs work too, so that people can keep their setup. */
+  readonly names: readonly string[]
+  readonly read: Reader
+}
+
+/** The first name that is set counts. */
+export const ENVIRONMENT: readonly EnvironmentName[] = [
+  { key: "off", names: ["STRATA_OFF"], read: asSwitch },
+  { key: "disableCompact", names: ["STRATA_DISABLE_COMPACT", "DISABLE_COMPACT"], read: asSwitch },
+  { key: "disableAutoCompact", names: ["STRATA_DISABLE_AUTO_COMPACT", "DISABLE_AUTO_COMPACT"], read: asSwitch },
+  { key: "disableMicrocompact", names: ["STRATA_DISABLE_MICROCOMPACT", "DISABLE_MICROCOMPACT"], read: asSwitch },
+  { key: "compactInstructions", names: ["STRATA_COMPACT_INSTRUCTIONS"], read: asText },
+  { key: "summariserModel", names: ["STRATA_SUMMARISER_MODEL"], read: asText },
+  {
+    key: "autoCompactPercent",
+    names: ["STRATA_AUTOCOMPACT_PCT", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"],
+    read: asNumberOrText,
+  },
+  { key: "autoCompactTokens", names: ["STRATA_AUTOCOMPACT_TOKENS"], read: asNumber },
+  { key: "contextWindow", names: ["STRATA_CONTEXT_WINDOW", "CLAUDE_CODE_MAX_CONTEXT_TOKENS"], read: asNumber },
+  { key: "maxOutputTokens", names: ["STRATA_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"], read: asNumber },
+  { key: "planner", names: ["STRATA_PLANNER"], read: asText },
+  { key: "cacheLifetime", names: ["STRATA_CACHE_LIFETIME"], read: asText },
+  { key: "flush", names: ["STRATA_FLUSH"], read: asText },
+  { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: asSwitch },
+  { key: "memory", names: ["STRATA_MEMORY"], read: asText },
+  { key: "sandbox", names: ["STRATA_SANDBOX"], read: asText },
+]
+
+/** One layer for each variable, so that an error names the variable. */
+export function environmentLayers(env: Readonly<Record<string, string | undefined>>): EnvironmentLayer[] {
+  const settings = ENVIRONMENT.flatMap(({ key, names, read }) => {
+    const name = names.find((candidate) => env[candidate] !== undefined && env[candidate] !== "")
+    return name === undefined ? [] : [{ source: `environment ${name}`, values: { [key]: read(env[name]!) } }]
+  })
+  const flags = [
+    ...SWITCHES.map(({ name, env: variable }) => ({ group: "switches", name, variable, read: asSwitch })),
+    ...FIGURES.map(({ name, env: variable }) => ({ group: "figures", name, variable, read: asNumber })),
+  ].flatMap(({ group, name, variable, read }) => {
+    const text = env[variable]
+    return text === undefined || text === ""
+      ? []
+      : [{ source: `environment ${variable}`, values: { [group]: { [name]: read(text) } } }]
+  })
+  return [...settings, ...flags]
+}
