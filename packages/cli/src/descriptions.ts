@@ -358,6 +358,24 @@ export const AGENTS = describe({
   ],
 })
 
+export const IMPORT = describe({
+  name: "import",
+  about: "keep sessions of other programs here, to continue or search them",
+  more: [
+    "FILE is a transcript of Claude Code, Codex, pi, opencode, the Gemini CLI, the Copilot CLI, OpenHands or SWE-agent, or a directory with such files. It is only read.",
+    "A file that was imported before is brought up to date. If both went on, what the file has now is kept beside yours. To open one at once: strata chat --resume FILE.",
+  ],
+  operands: { value: "FILE…", least: 1, most: Number.POSITIVE_INFINITY },
+  options: {
+    cwd: { kind: "text", value: "DIRECTORY", about: "the project (default: the current directory)" },
+    json: { kind: "flag", about: "print one JSON object per file, with what was understood" },
+  },
+  examples: [
+    ["strata import session.jsonl", "one session"],
+    ["strata import ~/.claude/projects/-home-me-app", "all sessions of a project"],
+  ],
+})
+
 export const CONFIG = describe({
   name: "config",
   about: "list every setting, its value and where the value comes from",

@@ -13,6 +13,8 @@ export type Beginning =
   | { readonly from: "newest" }
   /** The first characters of an id are enough. */
   | { readonly from: "id"; readonly id: string }
+  /** The transcript of another program. */
+  | { readonly from: "file"; readonly file: string }
   /** The person chooses. */
   | { readonly from: "list" }
 
@@ -41,7 +43,11 @@ export const SESSION_OPTIONS = {
     about: `the model (default: STRATA_MODEL, ANTHROPIC_MODEL or ${DEFAULT_MODEL})`,
   },
   continue: { kind: "flag", about: "go on with the newest conversation of this project" },
-  resume: { kind: "text", value: "[ID]", about: "go on with this conversation; the start of its id is enough" },
+  resume: {
+    kind: "text",
+    value: "[ID|FILE]",
+    about: "go on with this conversation; the start of its id, or a transcript of another program",
+  },
   cwd: { kind: "text", value: "DIRECTORY", about: "the project (default: the current directory)" },
   mode: {
     kind: "choice",
@@ -109,9 +115,13 @@ export function readCommandLine<O extends typeof SESSION_OPTIONS>({
   }
 }
 
-/** `--resume` works with and without an id: the next argument counts as one if it could be an id. */
+/** What transcripts are called: not a sentence that ends with a file. A session in opencode's database is named after a `#`. */
+export const isTranscriptName = (word: string): boolean => /^\S+(?:\.jsonl?|\.traj|\.db#[\w-]+)$/.test(word)
+
+/** `--resume` works with and without an id: the next argument counts as one if it could be an id, or the name of a transcript. */
 function withOptionalId(args: readonly string[]): string[] {
-  const couldBeId = (word: string | undefined) => word !== undefined && !word.startsWith("-") && isSafeId(word)
+  const couldBeId = (word: string | undefined) =>
+    word !== undefined && !word.startsWith("-") && (isSafeId(word) || isTranscriptName(word))
   return args.flatMap((word, i) => {
     if (word === "--resume") return [`--resume=${couldBeId(args[i + 1]) ? args[i + 1] : ""}`]
     return args[i - 1] === "--resume" && couldBeId(word) ? [] : [word]
@@ -122,5 +132,6 @@ function beginningOf({ continues, resume }: { continues: boolean; resume: string
   if (continues && resume !== undefined) throw new UsageError("Use either --continue or --resume, not both.")
   if (continues) return { from: "newest" }
   if (resume === undefined) return { from: "new" }
-  return resume === "" ? { from: "list" } : { from: "id", id: resume }
+  if (resume === "") return { from: "list" }
+  return isSafeId(resume) && !isTranscriptName(resume) ? { from: "id", id: resume } : { from: "file", file: resume }
 }

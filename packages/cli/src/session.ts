@@ -1,5 +1,6 @@
 /** A session: an agent with its tools, opened as the command line says. The one place where `chat` and `run` meet the library. */
 import { realpath, stat } from "node:fs/promises"
+import { resolve } from "node:path"
 import {
   type Agent,
   type AgentOptions,
@@ -191,15 +192,29 @@ function explained(error: unknown, root: string): unknown {
   )
 }
 
-/** The conversation that the command line names; `undefined` for a new one. */
+/** What the command line names. Without a conversation, a new one begins. */
+export interface FoundConversation {
+  readonly conversation?: KeptConversation
+  /** About a transcript that was taken up: a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** `calledFrom`: what the name of a file is relative to. */
 export async function findConversation(
   { cwd, env }: Workspace,
-  beginning: Beginning,
-): Promise<KeptConversation | undefined> {
-  if (beginning.from === "new") return undefined
+  { beginning, calledFrom }: { readonly beginning: Beginning; readonly calledFrom: string },
+): Promise<FoundConversation> {
+  if (beginning.from === "new") return { notes: [] }
+  if (beginning.from === "file") {
+    const { resumeFile } = await import("./import/taken-up.ts")
+    return resumeFile({ file: resolve(calledFrom, beginning.file), cwd, env })
+  }
   // one that a program of yours keeps without an owner is opened only by its name
   const conversations = await conversationsIn({ cwd, env, alsoUnowned: beginning.from === "id" })
   if (conversations.length === 0)
     throw new UsageError('This project has no conversation yet. Start one with "strata chat" or "strata run".')
-  return beginning.from === "id" ? findById(beginning.id, conversations) : conversations[0]
+  return {
+    conversation: beginning.from === "id" ? findById(beginning.id, conversations) : conversations[0]!,
+    notes: [],
+  }
 }

@@ -11,6 +11,8 @@ import type { KeptSession, KeptStore } from "./import/kept/kept-store.ts"
 import type { KeptOptions } from "./import/kept/open-kept.ts"
 import type { FindTranscripts, FoundTranscript } from "./import/places.ts"
 import type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
+import type { ForeignSession, SessionsPlace } from "./import/sessions.ts"
+import type { TakenUp } from "./import/take-up.ts"
 import type { Inspection } from "./inspect/inspection.ts"
 import type { Transcript } from "./inspect/read-transcripts.ts"
 import type { RecordedCourse, RecordedView } from "./inspect/recorded-course.ts"
@@ -77,6 +79,25 @@ export async function carry<M extends CarryMessage>(
 export async function importConversations(options: ImportOptions): Promise<readonly ImportOutcome[]> {
   const { importConversations: read } = await import("./import/import-conversations.ts")
   return read(options)
+}
+
+/**
+ * Takes up every conversation in another program's transcript: imports it, or finds what was imported before and brings it up to date. The
+ * file is only read.
+ *
+ * @example
+ * const [taken] = await takeUpConversations({ file, owner: localPerson })
+ * const agent = await openAgent({ model, id: taken.id, memory: { owner: localPerson } })
+ */
+export async function takeUpConversations(options: ImportOptions): Promise<readonly TakenUp[]> {
+  const { takeUpConversations: take } = await import("./import/take-up.ts")
+  return take(options)
+}
+
+/** Sessions of other programs to continue: those of the project's directory first, each part newest first. */
+export async function foreignSessions(place: SessionsPlace): Promise<readonly ForeignSession[]> {
+  const { foreignSessions: list } = await import("./import/sessions.ts")
+  return list(place)
 }
 
 /** The conversations kept for a project, newest first. Pass an `id` to `openConversation` or `openAgent` to continue one. */

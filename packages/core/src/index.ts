@@ -59,6 +59,7 @@ export {
   carry,
   exportTranscript,
   findTranscripts,
+  foreignSessions,
   importConversations,
   inspectTranscript,
   keptTranscripts,
@@ -74,6 +75,7 @@ export {
   readTranscripts,
   recordedCourse,
   responsesIn,
+  takeUpConversations,
   totalOf,
 } from "./front-door.ts"
 export type { ImportedAgentOutcome, ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
@@ -99,6 +101,8 @@ export type {
 } from "./import/places.ts"
 export type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
 export { EXPORT_FORMATS, type ExportFormat } from "./import/write/formats.ts"
+export type { ForeignSession, SessionsPlace } from "./import/sessions.ts"
+export type { TakenUp } from "./import/take-up.ts"
 export type {
   ContextGrowth,
   Inspection,

@@ -4,6 +4,8 @@ import { join } from "node:path"
 import {
   type CompactionOrder,
   type EditorState,
+  type ForeignSession,
+  foreignSessions,
   type KeptConversation,
   type PermissionMode,
   type ProjectBank,
@@ -14,6 +16,7 @@ import { reasonOf } from "@strata/core/internal/base/errors"
 import { stemOf, undoSentence } from "@strata/page"
 import { counted } from "../display/numbers.ts"
 import { restoredSentence } from "../display/restored.ts"
+import { resumeFile } from "../import/taken-up.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 import { openProjectBank } from "../memory/place.ts"
 import type { SessionAgent, SessionInput, Workspace } from "../session.ts"
@@ -191,6 +194,18 @@ export class Chat implements CommandTarget {
 
   async resume(resumed: KeptConversation): Promise<void> {
     await this.#replace({ resumed })
+  }
+
+  foreignSessions(): Promise<readonly ForeignSession[]> {
+    const { cwd, env } = this.#workspace
+    return foreignSessions({ cwd, env })
+  }
+
+  async takeUp(file: string): Promise<void> {
+    const { cwd, env } = this.#workspace
+    const { conversation, notes } = await resumeFile({ file, cwd, env })
+    await this.resume(conversation)
+    for (const note of notes) this.notice(note)
   }
 
   async clear(): Promise<void> {

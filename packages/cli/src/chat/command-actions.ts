@@ -4,7 +4,6 @@ import { readFile } from "node:fs/promises"
 import {
   type ClearingRequest,
   type Dreaming,
-  type KeptConversation,
   PERMISSION_MODES,
   type PermissionMode,
   type UndoRequest,
@@ -16,10 +15,8 @@ import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
 import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
 import { clearingSentence, sourceWords, undoSentence } from "@strata/page"
 import type { CompactRequest } from "../compacting.ts"
-import { findById, titleFrom } from "../conversation-names.ts"
 import { planLines } from "../display/compaction.ts"
 import { summarise } from "../display/ledger.ts"
-import { timeAgo } from "../display/numbers.ts"
 import { printable, visible } from "../display/visible.ts"
 import { costWords, statusLines } from "../dream/page.ts"
 import { offeredIn } from "../memory/offered.ts"
@@ -190,24 +187,6 @@ export async function showHelp(
 ): Promise<void> {
   const own = await chat.ownCommands()
   chat.print("Commands and keys", (columns) => helpLines({ builtIn, own }, { columns, isWhole: argument === ALL }))
-}
-
-export async function resume(chat: CommandTarget, id: string): Promise<void> {
-  const others = (await chat.conversations()).filter((conversation) => conversation.id !== chat.agent.conversation.id)
-  if (id !== "") return chat.resume(findById(id, others))
-  if (others.length === 0) return chat.notice("This project has no other conversation.")
-  const options = others.map((conversation) => ({
-    label: labelOf(conversation),
-    hint: hintOf(conversation, chat.now()),
-  }))
-  const answer = await chat.ask({ title: "Switch to which conversation?", options })
-  if (answer.type === "chosen") await chat.resume(others[answer.index]!)
-}
-
-const labelOf = ({ title, id }: KeptConversation): string => (title ? titleFrom(title) : `(no title) ${id.slice(0, 8)}`)
-
-function hintOf({ updated, model }: KeptConversation, now: Date): string {
-  return [timeAgo(new Date(updated), now), model].filter(Boolean).join(", ")
 }
 
 export async function nameConversation(target: CommandTarget, title: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** What a slash command can do with the chat. */
 import type {
   CompactionOrder,
+  ForeignSession,
   KeptConversation,
   PermissionMode,
   ProjectBank,
@@ -36,6 +37,10 @@ export interface CommandTarget {
   ownCommands(): Promise<readonly OwnCommand[]>
   conversations(): Promise<readonly KeptConversation[]>
   resume(conversation: KeptConversation): Promise<void>
+  /** Sessions of other programs, those of this directory first. */
+  foreignSessions(): Promise<readonly ForeignSession[]>
+  /** Imports the transcript of another program and switches to it. */
+  takeUp(file: string): Promise<void>
   clear(): Promise<void>
   /** Compacts now and shows the progress. */
   compact(order: Partial<CompactionOrder>): Promise<void>

@@ -57,7 +57,7 @@ export async function run({ args, cwd, env: given, terminal }: Call): Promise<nu
   let chat: Chat | undefined
   try {
     await screen.drawn
-    chat = await openOn(screen, opening, workspace)
+    chat = await openOn({ screen, opening, workspace, calledFrom: cwd })
     await chat.left
     await chat.close()
   } finally {
@@ -68,13 +68,23 @@ export async function run({ args, cwd, env: given, terminal }: Call): Promise<nu
   return EXIT.answer
 }
 
+interface Opening {
+  readonly screen: ChatScreen
+  readonly opening: OpeningChat
+  readonly workspace: Workspace
+  /** What the name of a file is relative to. */
+  readonly calledFrom: string
+}
+
 /** Opens the conversation while the person types, and carries out what they sent meanwhile. */
-async function openOn(screen: ChatScreen, opening: OpeningChat, workspace: Workspace): Promise<Chat> {
+async function openOn({ screen, opening, workspace, calledFrom }: Opening): Promise<Chat> {
   const { beginning } = workspace.options
   const choosesFromList = beginning.from === "list"
   const { openChat } = await import("./chat.ts") // an agent takes longer to load than a frame to draw
-  const resumed = choosesFromList ? undefined : await findConversation(workspace, beginning)
+  const found = choosesFromList ? undefined : await findConversation(workspace, { beginning, calledFrom })
+  const resumed = found?.conversation
   const chat = await openChat({ workspace, resumed, store: opening.store, inputs: opening.inputs })
+  for (const note of found?.notes ?? []) chat.notice(note)
   chat.lendScreen(screen.lend)
   screen.leaveBy(chat)
   void opening.handOver(chat, choosesFromList ? ["/resume"] : []).then(() => screen.keysTo(chat))

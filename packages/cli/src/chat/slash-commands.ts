@@ -10,7 +10,6 @@ import {
   compact,
   dream,
   nameConversation,
-  resume,
   showContext,
   showCost,
   showEditorSocket,
@@ -23,6 +22,7 @@ import {
 import type { CommandTarget } from "./command-target.ts"
 import { fold, snip, unfold } from "./fold-commands.ts"
 import { mcp } from "./mcp-panel.ts"
+import { resume } from "./resume-command.ts"
 import { rewind } from "./rewind.ts"
 import { showStatus } from "./status-panel.ts"
 
@@ -104,7 +104,13 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     run: showMemory,
   },
   { name: "dream", usage: "/dream [now]", about: "show the dreams; or now, kill, review", run: dream },
-  { name: "resume", usage: "/resume [id]", about: "switch to another conversation", needsRest: true, run: resume },
+  {
+    name: "resume",
+    usage: "/resume [id]",
+    about: "switch to another conversation, here or of another agent",
+    needsRest: true,
+    run: resume,
+  },
   {
     name: "rewind",
     usage: "/rewind",

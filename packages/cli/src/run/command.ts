@@ -59,7 +59,10 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
   const connection = connected ?? unusedConnection
   const { text: task, order, written } = await readTask(operands, { stdin, complain: terminal.complain })
   const workspace = await openWorkspace({ options, connection, env })
-  const resumed = await findConversation(workspace, options.beginning)
+  const { conversation: resumed, notes } = await findConversation(workspace, {
+    beginning: options.beginning,
+    calledFrom: cwd,
+  })
   const compacting = connected ? compactRequestIn(task) : withoutModel(compactRequestIn(task))
   if (compacting && !resumed) throw new UsageError(NOTHING_TO_COMPACT)
   const title = titleFrom(task)
@@ -72,7 +75,7 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
   let end: QueryEnd
   try {
     report.begin({ conversation: chat.id, model: model.name, cwd: workspace.cwd, resumed: resumed !== undefined })
-    for (const message of session.problems) report.event({ type: "notice", message })
+    for (const message of [...notes, ...session.problems]) report.event({ type: "notice", message })
     const { signal } = interruption
     const notice = (message: string) => report.event({ type: "notice", message })
     const work = compacting

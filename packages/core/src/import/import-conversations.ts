@@ -9,12 +9,14 @@ import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import { listOpenable } from "../journal/openable.ts"
+import { isJournal } from "../journal/read-bytes.ts"
 import type { Store } from "../journal/store.ts"
 import { companionFiles } from "./companion-files.ts"
 import { importTranscript } from "./import-file.ts"
-import type { ForeignFile, ImportedAgent, ImportReport } from "./importer.ts"
+import type { ForeignFile, ImportedAgent, ImportedConversation, ImportReport } from "./importer.ts"
 import { writeImported } from "./into-journal.ts"
 import { keptTranscript } from "./kept/kept-transcript.ts"
+import { openCodeExport } from "./opencode-sessions.ts"
 
 /** The transcript to import, and who owns its conversations. */
 export interface ImportOptions {
@@ -33,7 +35,7 @@ export interface ImportOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-const RULES: OptionRules<ImportOptions> = {
+export const IMPORT_RULES: OptionRules<ImportOptions> = {
   file: required({ ...anOption.filledText, is: "the path of a transcript" }),
   dir: anOption.filledText,
   cwd: anOption.filledText,
@@ -42,6 +44,8 @@ const RULES: OptionRules<ImportOptions> = {
   clock: aPort.clock,
   env: anOption.object,
 }
+
+const FIRST_LINES = 100_000 // characters: enough to know the format
 
 /** One imported conversation. */
 export interface ImportOutcome {
@@ -67,32 +71,37 @@ export type ImportedAgentOutcome = Pick<
 
 /** Imports every conversation in a file. Rejects a file whose conversations were imported before. */
 export async function importConversations(options: ImportOptions): Promise<readonly ImportOutcome[]> {
-  checkOptions("importConversations", options, RULES)
+  checkOptions("importConversations", options, IMPORT_RULES)
   const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
   const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env), clock })
   const project = placeFor(projectName(cwd), options.owner)
-  const imported = importTranscript(await readFileOf(file))
+  const imported = await readForeign(file)
   const kept = options.owner === undefined ? await listOpenable(store, projectName(cwd)) : await store.list(project)
   const there = new Set(kept.map(({ id }) => id))
   const outcomes: ImportOutcome[] = []
   for (const conversation of imported) {
-    const id = isSafeId(conversation.id) ? conversation.id : uuidFrom(conversation.id)
+    const id = idFor(conversation)
     if (there.has(id))
       throw new ImportError(
         `Conversation ${id} of ${basename(file)} is already in ${store.description}. It was not changed. Open it with this id.`,
       )
     await writeImported(conversation, { store, project, clock, source: basename(file), id })
-    const { format, model, title, report } = conversation
-    outcomes.push({
-      id,
-      format,
-      report,
-      ...(model === undefined ? {} : { model }),
-      ...(title === undefined ? {} : { title }),
-      ...(conversation.agents ? { agents: conversation.agents.map(outcomeOf) } : {}),
-    })
+    outcomes.push(outcomeFor(conversation, id))
   }
   return outcomes
+}
+
+export const idFor = ({ id }: ImportedConversation): string => (isSafeId(id) ? id : uuidFrom(id))
+
+export function outcomeFor({ format, model, title, report, agents }: ImportedConversation, id: string): ImportOutcome {
+  return {
+    id,
+    format,
+    report,
+    ...(model === undefined ? {} : { model }),
+    ...(title === undefined ? {} : { title }),
+    ...(agents ? { agents: agents.map(outcomeOf) } : {}),
+  }
 }
 
 const outcomeOf = ({
@@ -107,10 +116,20 @@ const outcomeOf = ({
   messages: messages.length,
 })
 
+/** The conversations in a file of another program, in a session of opencode's database, or in a kept copy. */
+export async function readForeign(file: string): Promise<readonly ImportedConversation[]> {
+  const session = openCodeExport(file)
+  return importTranscript(session === undefined ? await readFileOf(file) : { name: basename(file), text: session })
+}
+
 async function readFileOf(file: string): Promise<ForeignFile> {
   const bytes = await readBytes(file)
   const kept = await keptTranscript(file, bytes)
   if (kept) return kept
+  if (isJournal(bytes.subarray(0, FIRST_LINES)))
+    throw new ImportError(
+      `${file} is a journal of Strata's own. Nothing was imported. Continue it in its directory, with its id: ${basename(file, ".jsonl")}`,
+    )
   const text = bytes.toString("utf8")
   return { name: basename(file), text, companions: await companionFiles(file, text) }
 }

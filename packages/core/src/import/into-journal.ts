@@ -24,7 +24,46 @@ export interface ImportTarget {
 const BATCH = 1_000 // entries written at once
 
 export async function writeImported(imported: ImportedConversation, target: ImportTarget): Promise<void> {
-  const { store, project, id } = target
+  const { store } = target
+  for (const { address, entries } of writingsOf(imported, target)) await write(store, { address, entries })
+}
+
+/** Adds what a file has now and the journals do not have yet. */
+export async function addImported(imported: ImportedConversation, target: ImportTarget): Promise<void> {
+  const { store } = target
+  const newest = imported.messages.at(-1)?.uuid ?? ""
+  for (const { address, entries } of writingsOf(imported, target)) {
+    const known = await uuidsIn(store, address)
+    const isNew = ({ uuid }: Entry) => !known.has(uuid)
+    // what is known about a conversation is in it already; where it came from is written again, with the new count
+    const renamed = entries.map(
+      (entry): Entry =>
+        entry.type === "strata" && entry.subtype === "imported"
+          ? { ...entry, uuid: uuidFrom(`${entry.uuid}:${newest}`) }
+          : entry,
+    )
+    await write(store, { address, entries: renamed.filter(isNew) })
+  }
+}
+
+async function uuidsIn(store: Store, address: JournalAddress): Promise<ReadonlySet<string>> {
+  const { project, id, under } = address
+  const listed = await store.list(project, under === undefined ? {} : { under })
+  if (!listed.some((one) => one.id === id)) return new Set()
+  const journal = await store.open(address, { access: "read" })
+  const uuids = new Set<string>()
+  try {
+    for await (const { uuid } of journal.entries()) uuids.add(uuid)
+  } finally {
+    await journal.close()
+  }
+  return uuids
+}
+
+/** What is written, journal by journal: sub-agents first. */
+function writingsOf(imported: ImportedConversation, target: ImportTarget): readonly Writing[] {
+  const { project, id } = target
+  const writings: Writing[] = []
   const { agents = [], format, cwd } = imported
   for (const { id: agent, messages, model, description, report = imported.report } of agents) {
     const own = {
@@ -38,9 +77,9 @@ export async function writeImported(imported: ImportedConversation, target: Impo
     }
     // its own ids come from its own address: ids of agents are unique only in one conversation
     const entries = entriesOf(own, { ...target, id: `${id}:${agent}` })
-    await write(store, { address: { project, id: agent, under: id }, entries })
+    writings.push({ address: { project, id: agent, under: id }, entries })
   }
-  await write(store, { address: { project, id }, entries: entriesOf(imported, target) })
+  return [...writings, { address: { project, id }, entries: entriesOf(imported, target) }]
 }
 
 interface Writing {

@@ -1,0 +1,69 @@
+/** `/resume`: switches to another conversation of this project, or takes up a session of another program. */
+import { basename } from "node:path"
+import type { ForeignSession, KeptConversation } from "@strata/core"
+import { findById, titleFrom } from "../conversation-names.ts"
+import { timeAgo } from "../display/numbers.ts"
+import { printable } from "../display/visible.ts"
+import { programName } from "../import/taken-up.ts"
+import { isTranscriptName } from "../session-options.ts"
+import type { CommandTarget } from "./command-target.ts"
+
+export async function resume(chat: CommandTarget, named: string): Promise<void> {
+  if (isTranscriptName(named)) return chat.takeUp(named)
+  const own = await chat.conversations()
+  const others = own.filter((conversation) => conversation.id !== chat.agent.conversation.id)
+  if (named !== "") return chat.resume(findById(named, others))
+  const rows = resumable({ own: others, all: own, foreign: await chat.foreignSessions(), now: chat.now() })
+  if (rows.length === 0) return chat.notice("This project has no other conversation.")
+  const answer = await chat.ask({ title: "Switch to which conversation?", options: rows })
+  if (answer.type !== "chosen") return
+  const row = rows[answer.index]!
+  await (row.kind === "own" ? chat.resume(row.conversation) : chat.takeUp(row.path))
+}
+
+export type ResumableRow = { readonly label: string; readonly hint: string } & (
+  | { readonly kind: "own"; readonly conversation: KeptConversation }
+  | { readonly kind: "foreign"; readonly path: string }
+)
+
+export interface Resumable {
+  readonly own: readonly KeptConversation[]
+  /** Also the one that is open: what was imported is not listed a second time. */
+  readonly all: readonly Pick<KeptConversation, "id" | "updated">[]
+  readonly foreign: readonly ForeignSession[]
+  readonly now: Date
+}
+
+/** Those of this directory first, newest first, whichever program they are from. Then those of other directories. */
+export function resumable({ own, all, foreign, now }: Resumable): readonly ResumableRow[] {
+  const known = new Map(all.map(({ id, updated }) => [id, Date.parse(updated)]))
+  const fresh = foreign.filter(({ id, modifiedMs }) => (known.get(id ?? "") ?? 0) < modifiedMs)
+  const here = [
+    ...own.map((conversation) => ({ at: Date.parse(conversation.updated), row: ownRow(conversation, now) })),
+    ...fresh
+      .filter(({ isHere }) => isHere)
+      .map((session) => ({ at: session.modifiedMs, row: foreignRow(session, now) })),
+  ].toSorted((a, b) => b.at - a.at)
+  const elsewhere = fresh.filter(({ isHere }) => !isHere).map((session) => foreignRow(session, now))
+  return [...here.map(({ row }) => row), ...elsewhere]
+}
+
+function ownRow(conversation: KeptConversation, now: Date): ResumableRow {
+  const { title, id, updated, model } = conversation
+  return {
+    kind: "own",
+    conversation,
+    label: title ? titleFrom(title) : `(no title) ${id.slice(0, 8)}`,
+    hint: [timeAgo(new Date(updated), now), model].filter(Boolean).join(", "),
+  }
+}
+
+function foreignRow({ path, title, program, modifiedMs, isHere }: ForeignSession, now: Date): ResumableRow {
+  const age = timeAgo(new Date(modifiedMs), now)
+  return {
+    kind: "foreign",
+    path,
+    label: printable(titleFrom(title ?? basename(path))),
+    hint: [age, programName(program), ...(isHere ? [] : ["another directory"])].join(", "),
+  }
+}

@@ -1,0 +1,62 @@
+/** `strata import`: keeps sessions of other programs, without opening them. The originals are only read. */
+import { realpath } from "node:fs/promises"
+import { resolve } from "node:path"
+import { findTranscripts, localPerson, type TakenUp, takeUpConversations } from "@strata/core"
+import { readArguments } from "../arguments.ts"
+import { type Run, UsageError } from "../command.ts"
+import { IMPORT } from "../descriptions.ts"
+import { escaped } from "../display/escaped.ts"
+import { counted } from "../display/numbers.ts"
+import { visibleJson } from "../display/visible.ts"
+import { isDirectory, sentencesFor } from "./taken-up.ts"
+
+const DONE = 0
+const FAILED = 1
+
+export const run: Run = async ({ args, cwd: here, env, terminal }) => {
+  const { values, operands } = readArguments(IMPORT, args)
+  const cwd = await realpath(resolve(here, values.cwd ?? ".")).catch(() => {
+    throw new UsageError(`The directory ${values.cwd} does not exist.`)
+  })
+  const files = await filesIn(operands.map((operand) => resolve(here, operand)))
+  if (files.length === 0) throw new UsageError("There is no transcript in these directories.")
+  let failed = 0
+  for (const file of files) {
+    try {
+      const taken = await takeUpConversations({ file, cwd, env, owner: localPerson })
+      if (values.json) terminal.print(`${visibleJson({ file, conversations: taken })}\n`)
+      else for (const one of taken) terminal.print(`${(await linesFor(one, { file, cwd })).join("\n")}\n`)
+    } catch (error) {
+      failed++
+      const why = error instanceof Error ? error.message : String(error)
+      if (values.json) terminal.print(`${visibleJson({ file, problem: why })}\n`)
+      else terminal.complain(`${escaped(why)}\n`)
+    }
+  }
+  if (failed > 0 && !values.json)
+    terminal.complain(`${counted(failed, "file")} of ${files.length} were not imported.\n`)
+  return failed === files.length ? FAILED : DONE
+}
+
+/** Files as they are named; a directory with all transcripts in it. */
+async function filesIn(paths: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const path of paths) {
+    if (!(await isDirectory(path))) found.push(path)
+    else found.push(...(await findTranscripts({ dirs: [path], onlyDirs: true })).map((one) => one.path))
+  }
+  return [...new Set(found)]
+}
+
+async function linesFor(taken: TakenUp, { file, cwd }: { readonly file: string; readonly cwd: string }) {
+  const { report, agents = [] } = taken
+  const understood = Object.entries(report.understood).map(([kind, count]) => `${escaped(kind)} ${count}`)
+  const with_ = agents.length === 0 ? "" : `, with ${counted(agents.length, "sub-agent")}`
+  return [
+    `${escaped(file)}${with_}`,
+    ...(await sentencesFor(taken, { cwd })).map((sentence) => `  ${sentence}`),
+    ...(taken.state === "known" ? [] : [`  Understood: ${understood.join(", ")}.`]),
+    ...(taken.state === "known" ? [] : report.notes.map((note) => `  Note: ${escaped(note)}`)),
+    `  To continue: strata chat --resume ${taken.id}`,
+  ]
+}

@@ -1,0 +1,85 @@
+/** Takes up a session of another program in this project, and says what became of it. */
+import { realpath, stat } from "node:fs/promises"
+import { resolve } from "node:path"
+import { type KeptConversation, localPerson, type TakenUp, takeUpConversations } from "@strata/core"
+import { UsageError } from "../command.ts"
+import { escaped } from "../display/escaped.ts"
+import { counted } from "../display/numbers.ts"
+import { conversationsIn } from "../kept-conversation.ts"
+import type { Environment } from "../session-options.ts"
+
+export interface TakingUp {
+  readonly file: string
+  /** The project's directory. */
+  readonly cwd: string
+  readonly env: Environment
+}
+
+export interface Resumed {
+  readonly conversation: KeptConversation
+  /** A sentence each, for the person. */
+  readonly notes: readonly string[]
+}
+
+/** Of several conversations in the file, the last one is opened; the others are kept. */
+export async function resumeFile({ file, cwd, env }: TakingUp): Promise<Resumed> {
+  const taken = await takeUpConversations({ file: resolve(cwd, file), cwd, env, owner: localPerson })
+  const last = taken.at(-1)!
+  const conversation = (await conversationsIn({ cwd, env })).find(({ id }) => id === last.id)
+  if (!conversation) throw new UsageError(`Nothing was said in ${escaped(file)}, so there is nothing to continue.`)
+  const others = taken.length - 1
+  const more = others === 0 ? [] : [`The file has ${counted(others, "more conversation")}: /resume lists all of them.`]
+  return { conversation, notes: [...(await sentencesFor(last, { cwd })), ...more] }
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  "claude-code": "Claude Code",
+  codex: "Codex",
+  pi: "pi",
+  opencode: "opencode",
+  gemini: "Gemini CLI",
+  copilot: "Copilot CLI",
+  openhands: "OpenHands",
+  "swe-agent": "SWE-agent",
+}
+
+/** How people call a program. */
+export const programName = (program: string): string => NAMES[program] ?? program
+
+export async function sentencesFor(taken: TakenUp, { cwd }: Pick<TakingUp, "cwd">): Promise<readonly string[]> {
+  const elsewhere = taken.cwd !== undefined && !(await isSame(taken.cwd, cwd))
+  const place = elsewhere ? [`It was in ${escaped(taken.cwd!)}. Strata works in this directory.`] : []
+  return [whatBecameOf(taken), ...(taken.state === "known" ? [] : [...place, ...lossesOf(taken)])]
+}
+
+function whatBecameOf(taken: TakenUp): string {
+  const from = programName(taken.format)
+  switch (taken.state) {
+    case "imported":
+      return `Imported from ${from}: ${counted(taken.messages, "message")}. The original stays as it is.`
+    case "known":
+      return `Imported from ${from} before, and the file has nothing new.`
+    case "updated":
+      return `The file has grown since it was imported from ${from}: ${counted(taken.added, "message")} added.`
+    case "beside":
+      return `The file and your conversation ${taken.earlier} both went on. What ${from} has now is imported beside it.`
+  }
+}
+
+function lossesOf({ report }: TakenUp): readonly string[] {
+  const missed = Object.entries(report.notUnderstood)
+  const lines = missed.reduce((sum, [, count]) => sum + count, 0)
+  const kinds = missed.map(([kind]) => escaped(kind.slice(0, 40))).slice(0, 5)
+  return lines === 0 ? [] : [`${counted(lines, "line")} of ${report.lines} were not understood (${kinds.join(", ")}).`]
+}
+
+async function isSame(one: string, other: string): Promise<boolean> {
+  const real = (path: string) => realpath(path).catch(() => path)
+  return (await real(one)) === (await real(other))
+}
+
+export const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (facts) => facts.isDirectory(),
+    () => false,
+  )

@@ -1,0 +1,76 @@
+/** Sessions of other programs to continue, on a machine with thousands of files. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { foreignSessions } from "./sessions.ts"
+
+let home: string
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "strata-sessions-")))
+})
+afterEach(() => rmSync(home, { recursive: true }))
+
+const CWD = "/work/my.app"
+const FOLDER = "-work-my-app"
+
+function put(path: string, text: string, second: number): void {
+  const file = join(home, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+  utimesSync(file, second, second)
+}
+const claude = (id: string, text: string) =>
+  `${JSON.stringify({ type: "user", uuid: "u", parentUuid: null, timestamp: "2026-01-01T00:00:00.000Z", sessionId: id, message: { role: "user", content: text } })}\n`
+const codex = (id: string, cwd: string, text: string) =>
+  [
+    {
+      timestamp: "2026-01-01T00:00:00.000Z",
+      type: "session_meta",
+      payload: { id, cwd, timestamp: "2026-01-01T00:00:00.000Z" },
+    },
+    {
+      timestamp: "2026-01-01T00:00:01.000Z",
+      type: "response_item",
+      payload: { type: "message", role: "user", content: [{ type: "input_text", text }] },
+    },
+  ]
+    .map((one) => `${JSON.stringify(one)}\n`)
+    .join("")
+const list = () => foreignSessions({ cwd: CWD, home, env: { HOME: home } })
+
+describe("JRN-6 sessions of other programs", () => {
+  test("of this directory come first, newest first, with their titles", async () => {
+    put(`.claude/projects/${FOLDER}/one.jsonl`, claude("one", "The first question\nand more"), 100)
+    put(`.claude/projects/${FOLDER}/two.jsonl`, claude("two", "The second question"), 300)
+    put(".claude/projects/-work-other/three.jsonl", claude("three", "Elsewhere"), 900)
+    put(".codex/sessions/2026/01/01/rollout-x.jsonl", codex("four", CWD, "Asked of Codex"), 200)
+    put(".codex/sessions/2026/01/01/rollout-y.jsonl", codex("five", "/work", "Codex elsewhere"), 800)
+    const rows = (await list()).map(({ program, title, isHere }) => [program, title, isHere])
+    expect(rows).toEqual([
+      ["claude-code", "The second question", true],
+      ["codex", "Asked of Codex", true],
+      ["claude-code", "The first question", true],
+      ["claude-code", "Elsewhere", false],
+      ["codex", "Codex elsewhere", false],
+    ])
+  })
+
+  test("that cannot be read are listed without a title; links are not followed", async () => {
+    put(`.claude/projects/${FOLDER}/torn.jsonl`, '{"type":"user","mess', 100)
+    put(`.claude/projects/${FOLDER}/empty.jsonl`, "", 90)
+    put("secret.jsonl", claude("x", "secret"), 200)
+    symlinkSync(join(home, "secret.jsonl"), join(home, `.claude/projects/${FOLDER}/link.jsonl`))
+    expect((await list()).map(({ title }) => title)).toEqual([undefined, undefined])
+  })
+
+  test("of a long file only the beginning is read, and no more than 50 are listed", async () => {
+    const long = claude("long", "The question") + claude("long", "x".repeat(2_000_000))
+    put(`.claude/projects/${FOLDER}/long.jsonl`, long, 5_000)
+    for (let nth = 0; nth < 200; nth++)
+      put(`.claude/projects/${FOLDER}/${nth}.jsonl`, claude(`${nth}`, `Nr ${nth}`), nth)
+    const rows = await list()
+    expect(rows).toHaveLength(50)
+    expect(rows.slice(0, 2).map(({ title }) => title)).toEqual(["The question", "Nr 199"])
+  })
+})

@@ -1,0 +1,104 @@
+/**
+ * The sessions of other programs that a person may want to continue: those of this directory first, then the newest of all. Only the
+ * beginnings of files that are listed are read, so thousands of files cost no more than their names.
+ */
+import { hash } from "node:crypto"
+import { basename, dirname } from "node:path"
+import { readPlainStart } from "../base/plain-file.ts"
+import { textOf } from "../messages/blocks.ts"
+import { contentOf, isHuman } from "../messages/messages.ts"
+import { importTranscript } from "./import-file.ts"
+import type { ImportedConversation } from "./importer.ts"
+import { openCodeExport } from "./opencode-sessions.ts"
+import { type FindTranscripts, type FoundTranscript, findTranscripts, type Program } from "./places.ts"
+
+const MOST_LISTED = 50
+const MOST_ELSEWHERE = 20 // of other directories
+const MOST_LOOKED_AT = 300 // files whose first bytes say in which directory they were written
+const FIRST_BYTES = 8 * 1024
+const HEAD_BYTES = 128 * 1024 // a title or a first message is in it
+const TITLE_CHARACTERS = 120
+
+/** A session of another program. */
+export interface ForeignSession {
+  readonly program: Program
+  /** Pass it to `takeUpConversations`. */
+  readonly path: string
+  /** As the program calls it, where its beginning says so. */
+  readonly id?: string
+  /** Its title, else the first line of the first message. */
+  readonly title?: string
+  /** When it was last written, in milliseconds since 1970. */
+  readonly modifiedMs: number
+  /** It was in this directory. */
+  readonly isHere: boolean
+}
+
+export interface SessionsPlace extends Pick<FindTranscripts, "home" | "env"> {
+  /** The project's directory. */
+  readonly cwd: string
+}
+
+/** Those of this directory first; each part newest first. */
+export async function foreignSessions({ cwd, ...where }: SessionsPlace): Promise<readonly ForeignSession[]> {
+  const all = (await findTranscripts(where)).filter(isForeign)
+  const looked = all.filter(({ program }) => program !== "claude-code").slice(0, MOST_LOOKED_AT)
+  const named = await Promise.all(looked.map(async (file) => ((await names(file, cwd)) ? [file.path] : [])))
+  const here = new Set([...named.flat(), ...all.filter((file) => isFolderOf(file, cwd)).map(({ path }) => path)])
+  const near = all.filter(({ path }) => here.has(path)).slice(0, MOST_LISTED)
+  const far = all.filter(({ path }) => !here.has(path)).slice(0, Math.min(MOST_ELSEWHERE, MOST_LISTED - near.length))
+  return Promise.all(
+    [...near, ...far].map(async ({ program, path, modifiedMs }) => {
+      const { id, title } = await headOf(path)
+      const isHere = here.has(path)
+      return {
+        ...{ program, path, modifiedMs, isHere },
+        ...(id === undefined ? {} : { id }),
+        ...(title === undefined ? {} : { title }),
+      }
+    }),
+  )
+}
+
+type ForeignTranscript = FoundTranscript & { readonly program: Program }
+
+const isForeign = (file: FoundTranscript): file is ForeignTranscript =>
+  file.program !== "strata" && file.program !== "other" && file.parent === undefined
+
+/** Claude Code names a folder after the directory, Gemini after its hash. */
+function isFolderOf({ program, path }: ForeignTranscript, cwd: string): boolean {
+  if (program === "claude-code") return basename(dirname(path)) === cwd.replace(/[^A-Za-z0-9]/g, "-")
+  return program === "gemini" && basename(dirname(dirname(path))) === hash("sha256", cwd, "hex")
+}
+
+/** Other programs write the directory at the beginning. */
+async function names({ path }: ForeignTranscript, cwd: string): Promise<boolean> {
+  const start = await readPlainStart(path, FIRST_BYTES).catch(() => undefined)
+  return start?.bytes.includes(JSON.stringify(cwd)) ?? false
+}
+
+/** What the beginning of a file says. A title later in the file is not looked for. */
+async function headOf(path: string): Promise<{ readonly id?: string; readonly title?: string }> {
+  try {
+    const text = openCodeExport(path) ?? (await headText(path))
+    const [conversation] = importTranscript({ name: basename(path), text })
+    if (!conversation) return {}
+    const title = titleOf(conversation)
+    return { id: conversation.id, ...(title === undefined ? {} : { title }) }
+  } catch {
+    return {} // the list shows its file name; taking it up says what is wrong with it
+  }
+}
+
+async function headText(path: string): Promise<string> {
+  const { bytes, isCut } = await readPlainStart(path, HEAD_BYTES)
+  const text = bytes.toString("utf8")
+  return isCut ? text.slice(0, text.lastIndexOf("\n") + 1) : text
+}
+
+function titleOf({ title, messages }: ImportedConversation): string | undefined {
+  const first = messages.find(isHuman)
+  const given = title ?? (first ? textOf(contentOf(first)) : "")
+  const line = given.trim().split("\n", 1)[0]!.trimEnd().slice(0, TITLE_CHARACTERS)
+  return line === "" ? undefined : line
+}

@@ -1,0 +1,119 @@
+/**
+ * Takes up a conversation of another program: imports it the first time, and finds it again afterwards. If its file has grown since, ours is
+ * brought up to date; if both went on, the file's is imported beside ours. The file is only read.
+ */
+import { basename } from "node:path"
+import { systemClock } from "../base/clock.ts"
+import { ImportError } from "../base/errors.ts"
+import { projectName, uuidFrom } from "../base/ids.ts"
+import { checkOptions } from "../base/options.ts"
+import { placeFor } from "../base/owner.ts"
+import { isDecision, isMessage } from "../journal/entries.ts"
+import { fileStore } from "../journal/file/file-store.ts"
+import { defaultRoot } from "../journal/file/layout.ts"
+import type { Store } from "../journal/store.ts"
+import {
+  IMPORT_RULES,
+  type ImportOptions,
+  type ImportOutcome,
+  idFor,
+  outcomeFor,
+  readForeign,
+} from "./import-conversations.ts"
+import type { ImportedConversation } from "./importer.ts"
+import { addImported, type ImportTarget, writeImported } from "./into-journal.ts"
+import { mainPath } from "./main-path.ts"
+
+/** What became of one conversation of the file. */
+export type TakenUp = ImportOutcome & {
+  /** The directory that it was in. */
+  readonly cwd?: string
+  /** How many messages the file has. */
+  readonly messages: number
+} & (
+    | { readonly state: "imported" }
+    /** The file has nothing that ours does not have. */
+    | { readonly state: "known" }
+    /** The file had grown and ours had not: `added` messages are in it now. */
+    | { readonly state: "updated"; readonly added: number }
+    /** Both went on. `earlier` is ours; this one is what the file says now. */
+    | { readonly state: "beside"; readonly earlier: string }
+  )
+
+export async function takeUpConversations(options: ImportOptions): Promise<readonly TakenUp[]> {
+  checkOptions("takeUpConversations", options, IMPORT_RULES)
+  const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
+  const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env), clock })
+  const project = placeFor(projectName(cwd), options.owner)
+  const conversations = await readForeign(file)
+  if (conversations.length === 0) throw new ImportError(`${basename(file)} holds no conversation. Nothing was written.`)
+  const there = new Set((await store.list(project)).map(({ id }) => id))
+  const taken: TakenUp[] = []
+  for (const conversation of conversations) {
+    const target = { store, project, clock, source: basename(file), id: idFor(conversation) }
+    taken.push(await takeUp(conversation, { target, there }))
+  }
+  return taken
+}
+
+interface Taking {
+  readonly target: ImportTarget
+  /** The ids of what is kept. */
+  readonly there: ReadonlySet<string>
+}
+
+async function takeUp(conversation: ImportedConversation, { target, there }: Taking): Promise<TakenUp> {
+  const { messages, cwd } = conversation
+  const about = (id: string) => ({
+    ...outcomeFor(conversation, id),
+    messages: messages.length,
+    ...(cwd === undefined ? {} : { cwd }),
+  })
+  if (!there.has(target.id)) {
+    await writeImported(conversation, target)
+    return { ...about(target.id), state: "imported" }
+  }
+  const ours = await keptOf(target)
+  const path = mainPath(messages)
+  const added = messages.filter(({ uuid }) => !ours.uuids.has(uuid)).length
+  if (added === 0) return { ...about(target.id), state: "known" }
+  const firstNew = path.findIndex(({ uuid }) => !ours.uuids.has(uuid))
+  const goesOn = firstNew > 0 && path.slice(firstNew).every(({ uuid }) => !ours.uuids.has(uuid))
+  if (!ours.wentOn && goesOn && path[firstNew - 1]!.uuid === ours.tip) {
+    await addImported(conversation, target)
+    return { ...about(target.id), state: "updated", added }
+  }
+  const id = uuidFrom(`${target.id}@${path.at(-1)!.uuid}`)
+  if (there.has(id)) return { ...about(id), state: "known" }
+  await writeImported(conversation, { ...target, id })
+  return { ...about(id), state: "beside", earlier: target.id }
+}
+
+interface Kept {
+  readonly uuids: ReadonlySet<string>
+  /** The newest message that was imported. */
+  readonly tip: string | undefined
+  /** Someone said something after the import, or it was never one. */
+  readonly wentOn: boolean
+}
+
+async function keptOf({ store, project, id }: Pick<ImportTarget, "project" | "id"> & { store: Store }): Promise<Kept> {
+  const journal = await store.open({ project, id }, { access: "read" })
+  const uuids = new Set<string>()
+  let newest: string | undefined
+  let tip: string | undefined
+  let wentOn = true
+  try {
+    for await (const entry of journal.entries()) {
+      uuids.add(entry.uuid)
+      if (isMessage(entry)) newest = entry.uuid
+      if (isDecision(entry) && entry.subtype === "imported") {
+        wentOn = false
+        tip = newest
+      } else if (entry.type === "user" || entry.type === "assistant") wentOn = true
+    }
+  } finally {
+    await journal.close()
+  }
+  return { uuids, tip, wentOn }
+}
