@@ -663,6 +663,7 @@ export const DESCRIPTIONS: readonly CommandDescription[] = [
   COMPACT,
   UNDO,
   LOOK,
+  IMPORT,
   INSPECT,
   DASHBOARD,
   REPLAY,

@@ -19,6 +19,7 @@ it("lists every command with an example", () => {
       compact    make room in a conversation: summarise it, or clear a part
       undo       take back a compaction, or what was cleared by hand
       look       see what all conversations on this machine cost, lost and said
+      import     keep sessions of other programs here, to continue or search them
       inspect    see where a conversation's context and money went
       dashboard  watch a conversation in the browser, while it goes on
       replay     run a recorded conversation through a policy: cost, cache, losses
@@ -55,6 +56,7 @@ it("lists every command with an example", () => {
       strata undo --dry-run                        what would come back, and how
                                                    large the context would be
       strata look                                  everything that is here
+      strata import session.jsonl                  one session
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
       strata dashboard                             the conversations of this project

@@ -107,7 +107,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
   const { trusted, problems: untrusted } = await trustFor(workspace, reading)
   const settings = reading.settings({ trusted })
   const { summariserModel } = settings.values
-  const own = options.isModelGiven ? undefined : resumed?.model
+  const own = options.isModelGiven || !canAnswer(resumed?.model) ? undefined : resumed?.model
   const model = connection.model(wanted.model ?? own ?? options.model, settings.values.models)
   try {
     const asked: AgentOptions = {
@@ -136,6 +136,11 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
     throw explained(error, root)
   }
 }
+
+/** Models of imported sessions that this program cannot ask. Names of a server of yours are not among them. */
+const OTHER_MODELS = /^(?:unknown$|<|gpt-|o\d|codex|chatgpt|gemini|models\/|openai|google|amazon|azure)/i
+
+const canAnswer = (model: string | undefined): boolean => model !== undefined && !OTHER_MODELS.test(model)
 
 interface OpeningParts {
   readonly settings: EffectiveSettings

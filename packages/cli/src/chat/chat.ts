@@ -183,7 +183,8 @@ export class Chat implements CommandTarget {
   ownCommands(): Promise<readonly OwnCommand[]> {
     const { root, env } = this.#workspace
     return loadOwnCommands({
-      ...{ root, home: env.HOME, settings: this.agent.conversation.settings, servers: this.agent.servers },
+      ...{ root, home: env.HOME, settings: this.agent.conversation.settings },
+      ...{ servers: this.agent.servers, skills: this.agent.skills },
       onProblem: (problem) => this.#warnOnce(problem),
     })
   }

@@ -76,7 +76,7 @@ test("PERM-3 a command in the text runs as the rules say, and its output is cont
     allow: () => undefined,
     runForPerson: async (call) => {
       ran.push(call)
-      return { state: "ran", text: "abc Always deploy", isError: false }
+      return { state: "ran", text: "abc Always deploy", isError: false, attachments: [] }
     },
   }
   expect(await ownMessage("/log 3 !`rm x`", at({ commands, agent }))).toEqual({

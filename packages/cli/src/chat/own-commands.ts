@@ -1,6 +1,6 @@
 /**
  * Slash commands that do not come with Strata: markdown files that people wrote for Claude Code or for Strata (the person's own, and those
- * of a trusted project), and prompts of MCP servers. What follows the name is filled in for `$ARGUMENTS`, `$1`, `$2` and so on.
+ * of a trusted project), skills, and prompts of MCP servers. What follows the name is filled in for `$ARGUMENTS`, `$1`, `$2` and so on.
  */
 
 import type { EffectiveSettings } from "@strata/core"
@@ -20,6 +20,8 @@ export interface OwnCommand {
   readonly text: string
   /** Permission rules that the file asks for. They grant nothing by themselves. */
   readonly allowedTools?: readonly string[]
+  /** The name of the skill that it uses. */
+  readonly skill?: string
   /** Of an MCP server. */
   readonly prompt?: ServerPrompt & { readonly server: string }
 }
@@ -28,6 +30,8 @@ export interface CommandPlaces {
   readonly root: string
   readonly home: string | undefined
   readonly settings: Pick<EffectiveSettings, "commands">
+  /** Each is a command of its name, unless a file has that name. */
+  readonly skills?: readonly { readonly name: string; readonly description?: string }[]
   /** Their prompts are commands, too. */
   readonly servers?: readonly Pick<ToolServer, "name" | "prompts">[]
   /** Gets a sentence about each file that cannot be used. */
@@ -39,11 +43,13 @@ const ABOUT_CHARACTERS = 48
 
 /** The person's own come first. Of two with the same name, the first counts under its short name. */
 export async function loadOwnCommands(places: CommandPlaces): Promise<readonly OwnCommand[]> {
-  const { root, home, settings, servers = [], onProblem = () => undefined } = places
+  const { root, home, settings, skills = [], servers = [], onProblem = () => undefined } = places
   const own = await homeAgentFiles({ root, home }, "command")
   for (const problem of [...own.problems, ...(settings.commands?.problems ?? [])]) onProblem(problem)
   const files = await Promise.all([...own.files, ...(settings.commands?.files ?? [])].map(commandFrom))
-  return [...files, ...servers.flatMap(({ name, prompts = [] }) => prompts.map((prompt) => fromPrompt(name, prompt)))]
+  const prompts = servers.flatMap(({ name, prompts: own = [] }) => own.map((prompt) => fromPrompt(name, prompt)))
+  const taken = new Set(files.map(({ name }) => name))
+  return [...files, ...skills.map(fromSkill).filter(({ name }) => !taken.has(name)), ...prompts]
 }
 
 async function commandFrom({ name: file, text }: AgentFile): Promise<OwnCommand> {
@@ -67,6 +73,21 @@ async function commandFrom({ name: file, text }: AgentFile): Promise<OwnCommand>
 function toolsIn(given: unknown): readonly string[] {
   const items = Array.isArray(given) ? given.map(String) : (String(given ?? "").match(/[^,(\s]+(?:\([^)]*\))?/g) ?? [])
   return items.map((item) => item.trim()).filter((item) => item !== "")
+}
+
+function fromSkill({
+  name: skill,
+  description = "",
+}: {
+  readonly name: string
+  readonly description?: string
+}): OwnCommand {
+  const name = skill.toLowerCase()
+  return {
+    ...{ name, fullName: name, text: "", skill },
+    usage: firstLine(`/${escaped(name)}`, USAGE_CHARACTERS),
+    about: firstLine(escaped(firstLine(description)), ABOUT_CHARACTERS),
+  }
 }
 
 function fromPrompt(server: string, prompt: ServerPrompt): OwnCommand {

@@ -34,9 +34,10 @@ export async function ownMessage(line: string, parts: OwnMessageParts): Promise<
   if (!found) return undefined
   const { command, given } = found
   const pieces = commandParts(command.text, given)
-  if (parts.isBusy && (command.prompt || pieces.some((piece) => "run" in piece)))
+  if (parts.isBusy && (command.prompt || command.skill !== undefined || pieces.some((piece) => "run" in piece)))
     return { state: "not sent", why: `/${command.name} has to wait: interrupt the agent with Esc first.` }
   if (command.prompt) return fromPrompt(command.prompt, { line, given, signal: parts.signal })
+  if (command.skill !== undefined) return fromSkill(command.skill, { line, given, ...parts })
   await agreeOnTools(command, parts)
   return fromFile(pieces, parts)
 }
@@ -66,6 +67,24 @@ async function fromPrompt(
   const content = await prompt.text(Object.fromEntries(named), signal)
   const { server, name } = prompt
   return { state: "ready", text: line, attached: [{ type: "mcp_prompt", server, prompt: name, content }] }
+}
+
+/** The instructions are attached, as when the model uses the skill by itself. The person's own words are the line they typed. */
+async function fromSkill(
+  name: string,
+  { line, given, agent, signal }: Sent & Pick<OwnMessageParts, "agent">,
+): Promise<OwnMessage> {
+  const input = { name, ...(given === "" ? {} : { args: given }) }
+  const end = await agent.runForPerson({ tool: "Skill", input }, signal)
+  if (signal.aborted) return { state: "not sent", why: "Interrupted. Nothing was sent." }
+  if (end.state === "refused" || end.isError) {
+    const why = end.state === "refused" ? end.why : end.text
+    return {
+      state: "not sent",
+      why: `Nothing was sent, because the skill ${escaped(name)} was not used: ${escaped(why)}`,
+    }
+  }
+  return { state: "ready", text: line, attached: end.attachments }
 }
 
 /** Asked once in a chat for each list of rules. Without a yes, each call is asked about as usual. */

@@ -107,7 +107,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "resume",
     usage: "/resume [id]",
-    about: "switch to another conversation, here or of another agent",
+    about: "another conversation, or of another program",
     needsRest: true,
     run: resume,
   },

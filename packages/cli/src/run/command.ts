@@ -27,6 +27,7 @@ import { type Environment, readCommandLine, SESSION_OPTIONS } from "../session-o
 import { editText } from "../text-editor.ts"
 import { interruptible } from "./interruption.ts"
 import type { Report } from "./report.ts"
+import { readyTask } from "./slash-task.ts"
 import { readTask } from "./task.ts"
 import { messageCame, TEAM_OPTIONS, teamFrom } from "./team.ts"
 import { textReport } from "./text-report.ts"
@@ -40,6 +41,7 @@ export const description = {
     "What this project's settings would run or widen is left out and named, until you trust it: strata trust, or --trust for one run.",
     "Ctrl-C interrupts and keeps the conversation. A second Ctrl-C ends the process at once.",
     "Background agents are waited for. With --team and --as, several strata run work on one directory and send each other messages.",
+    "A task that begins with / uses your slash command or skill of that name, as in the chat: strata run '/review src'.",
     'The task "/compact [--dry-run] [what to keep]" compacts a conversation, or shows what that would do. strata compact does the same.',
   ],
   options: { ...SESSION_OPTIONS, ...TEAM_OPTIONS, json: { kind: "flag", about: "print one JSON event per line" } },
@@ -57,15 +59,15 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
     return EXIT.noKey
   }
   const connection = connected ?? unusedConnection
-  const { text: task, order, written } = await readTask(operands, { stdin, complain: terminal.complain })
+  const task = await readTask(operands, { stdin, complain: terminal.complain })
   const workspace = await openWorkspace({ options, connection, env })
   const { conversation: resumed, notes } = await findConversation(workspace, {
     beginning: options.beginning,
     calledFrom: cwd,
   })
-  const compacting = connected ? compactRequestIn(task) : withoutModel(compactRequestIn(task))
+  const compacting = connected ? compactRequestIn(task.text) : withoutModel(compactRequestIn(task.text))
   if (compacting && !resumed) throw new UsageError(NOTHING_TO_COMPACT)
-  const title = titleFrom(task)
+  const title = titleFrom(task.text)
   const membership = team ? { team: team.place } : {}
   const session = await openSession({ workspace, person: {}, resumed, title, autonomous: true, ...membership })
   const { agent } = session
@@ -78,10 +80,15 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
     for (const message of [...notes, ...session.problems]) report.event({ type: "notice", message })
     const { signal } = interruption
     const notice = (message: string) => report.event({ type: "notice", message })
-    const work = compacting
-      ? compact({ agent, ...compacting, signal, env, showPlan: report.plan, notice })
-      : agent.query(task, { ...workspace.limits, signal, mentions: order, written })
-    end = await follow(work, report)
+    if (compacting) {
+      end = await follow(compact({ agent, ...compacting, signal, env, showPlan: report.plan, notice }), report)
+    } else {
+      const ready = await readyTask({ task, agent, workspace, signal, notice })
+      if (ready.state === "not sent") throw new UsageError(ready.why)
+      for (const attachment of ready.attached) await chat.attach(attachment)
+      const { text, order, written } = ready.task
+      end = await follow(agent.query(text, { ...workspace.limits, signal, mentions: order, written }), report)
+    }
     while (team && end.reason === "answer" && (await messageCame({ ...team, agent, signal })))
       end = await follow(agent.query(undefined, { ...workspace.limits, signal }), report)
     if (end.reason === "answer") await unlessInterrupted(chat.settled(), signal)

@@ -109,6 +109,11 @@ export class Agent implements AsyncDisposable {
     return this.#parts.toolset.servers()
   }
 
+  /** @internal The skills that the model can use, by name. */
+  get skills(): readonly { readonly name: string; readonly description?: string }[] {
+    return this.#parts.toolset.introductions.flatMap((one) => (one.type === "skill_listing" ? one.skills : []))
+  }
+
   get mode(): PermissionMode {
     return this.#parts.state.policy.mode
   }

@@ -60,7 +60,13 @@ export interface PersonCall {
 }
 
 export type PersonCallEnd =
-  | { readonly state: "ran"; readonly text: string; readonly isError: boolean }
+  | {
+      readonly state: "ran"
+      readonly text: string
+      readonly isError: boolean
+      /** What the tool adds to the conversation, a skill for example. */
+      readonly attachments: readonly Attachment[]
+    }
   | { readonly state: "refused"; readonly why: string }
 
 export async function runForPerson({ tool, input }: PersonCall, run: ToolRun): Promise<PersonCallEnd> {
@@ -72,7 +78,8 @@ export async function runForPerson({ tool, input }: PersonCall, run: ToolRun): P
     if (done) {
       const [result] = value.results
       if (refused !== undefined) return { state: "refused", why: refused }
-      return { state: "ran", text: result ? textOf(resultBlocks(result)) : "", isError: result?.is_error === true }
+      const text = result ? textOf(resultBlocks(result)) : ""
+      return { state: "ran", text, isError: result?.is_error === true, attachments: value.attachments }
     }
     if (value.type === "tool-denied") refused = value.why
   }

@@ -1,0 +1,122 @@
+/** Sessions of other programs, continued with the real program: named by file, chosen from the list, kept by `strata import`. */
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import type { ScriptedTurn } from "@strata/sim"
+import { describe, expect, test } from "vitest"
+import { TAKES_KEYS } from "./chatting.ts"
+import { TERMINALS } from "./terminal.ts"
+import { type Workbench, workbench } from "./workbench.ts"
+
+const line = (uuid: string, parent: string | null, text: string) => {
+  const role = uuid.startsWith("a") ? "assistant" : "user"
+  const about = {
+    type: role,
+    uuid,
+    parentUuid: parent,
+    timestamp: "2026-01-01T00:00:00.000Z",
+    sessionId: "old-session",
+  }
+  return `${JSON.stringify({ ...about, cwd: "/work/app", message: { role, content: text } })}\n`
+}
+const FIRST = line("u1", null, "Which port \u001b[2J does it use?") + line("a1", "u1", "It uses 8080.")
+const MORE = line("u2", "a1", "And the host?") + line("a2", "u2", "localhost.")
+
+/** Where Claude Code would have it. */
+function put({ env, project }: Workbench, text = FIRST): string {
+  const file = join(env.HOME!, ".claude/projects", project.replace(/[^A-Za-z0-9]/g, "-"), "old-session.jsonl")
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+  return file
+}
+
+function watched(): { readonly turn: ScriptedTurn; readonly sent: string[] } {
+  const sent: string[] = []
+  const turn: ScriptedTurn = ({ request }) => {
+    sent.push(JSON.stringify(request.messages))
+    return "Done."
+  }
+  return { turn, sent }
+}
+
+describe.concurrent("JRN-6 strata run --resume FILE", () => {
+  test("continues the session, says what was imported, and leaves the file as it is", async () => {
+    const { turn, sent } = watched()
+    await using bench = await workbench({ turns: [turn, turn, turn] })
+    const file = put(bench)
+    const first = await bench.here(["run", "--resume", file, "Go on."])
+    expect(first).toMatchObject({ code: 0, stdout: "Done.\n" })
+    expect(first.stderr).toContain("Imported from Claude Code: 2 messages.")
+    expect(first.stderr).toContain("It was in /work/app.")
+    expect(sent[0]).toContain("It uses 8080.")
+    const second = await bench.here(["run", "--resume", file, "Go on again."])
+    expect(second.stderr).toContain("Imported from Claude Code before")
+    expect(sent[1]).toContain("Go on.")
+    expect(readFileSync(file, "utf8")).toBe(FIRST)
+    appendFileSync(file, MORE)
+    const third = await bench.here(["run", "--resume", file, "Go on a third time."])
+    expect(third.stderr).toContain("both went on")
+    expect(sent[2]).toContain("localhost.")
+    expect(sent[2]).not.toContain("Go on again.")
+  })
+
+  test("a file that is missing or no transcript is a sentence, and a task that names a file is a task", async () => {
+    const { turn, sent } = watched()
+    await using bench = await workbench({ turns: [turn, turn], files: { "x.json": '{"a":1}' } })
+    const missing = await bench.here(["run", "--resume", "nowhere.jsonl", "Go on."])
+    expect(missing.code).not.toBe(0)
+    expect(missing.stderr).toContain("nowhere.jsonl cannot be read (ENOENT)")
+    const other = await bench.here(["run", "--resume", "x.json", "Go on."])
+    expect(other.stderr).toContain("its format is not known")
+    await bench.here(["run", "Begin."])
+    await bench.here(["run", "--resume", "Fix the package.json"])
+    expect(sent[1]).toContain("Fix the package.json")
+  })
+})
+
+describe.concurrent("JRN-6 strata import", () => {
+  test("keeps files and directories without opening them, and says what was understood", async () => {
+    await using bench = await workbench({ turns: [] })
+    const file = put(bench)
+    writeFileSync(join(dirname(file), "other.jsonl"), "nothing\n")
+    const { code, stdout, stderr } = await bench.here(["import", dirname(file)])
+    expect(code).toBe(0)
+    expect(stdout).toContain("Imported from Claude Code: 2 messages.")
+    expect(stdout).toContain("Understood: ")
+    expect(stdout).toContain("To continue: strata chat --resume old-session")
+    expect(stderr).toContain("other.jsonl was not imported")
+    expect(stderr).toContain("1 file of 2 were not imported.")
+    expect((await bench.here(["recall", "--search", "port"])).stdout).toContain("8080")
+    appendFileSync(file, MORE)
+    const again = await bench.here(["import", "--json", file])
+    expect(JSON.parse(again.stdout).conversations).toMatchObject([{ state: "updated", added: 2, id: "old-session" }])
+  })
+
+  test("fails where nothing could be kept, and refuses a journal of Strata's own", async () => {
+    await using bench = await workbench({ turns: ["Hello."] })
+    await bench.here(["run", "Hi."])
+    const { code, stderr } = await bench.here(["import", join(bench.home, "projects")])
+    expect(code).toBe(1)
+    expect(stderr).toContain("is a journal of Strata's own")
+  })
+})
+
+describe.concurrent.each(TERMINALS)("JRN-6 strata chat --resume, in $name", ({ open }) => {
+  test("lists sessions of other programs with their titles, and continues the one that is chosen", async () => {
+    const { turn, sent } = watched()
+    await using bench = await workbench({ turns: ["First.", turn] })
+    await bench.here(["run", "A conversation of our own."])
+    put(bench)
+    await using chat = open({ command: [...bench.command, "chat", "--resume"], cwd: bench.project, env: bench.env })
+    await chat.sees("Switch to which conversation?")
+    await chat.sees(TAKES_KEYS)
+    expect(chat.screen()).toContain("A conversation of our own.")
+    expect(chat.screen()).toMatch(/Which port .*does it use\?.*Claude Code/)
+    chat.press("enter")
+    await chat.sees("Imported from Claude Code: 2 messages.")
+    await chat.sees("It uses 8080.")
+    chat.type("Go on.")
+    chat.press("enter")
+    await chat.sees("Done.")
+    expect(sent[0]).toContain("It uses 8080.")
+  })
+})
