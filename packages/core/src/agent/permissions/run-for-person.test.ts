@@ -17,7 +17,12 @@ test("PERM-2 a call of the person's passes rules and questions, and stays out of
       return { allowed: false }
     },
   })
-  expect(await agent.runForPerson(bash("echo hello"), signal)).toEqual({ state: "ran", text: "hello", isError: false, attachments: [] })
+  expect(await agent.runForPerson(bash("echo hello"), signal)).toEqual({
+    state: "ran",
+    text: "hello",
+    isError: false,
+    attachments: [],
+  })
   expect(await agent.runForPerson(bash("rm x"), signal)).toMatchObject({ state: "refused" })
   expect(asked).toEqual([])
   expect(await agent.runForPerson(bash("touch x"), signal)).toEqual({ state: "refused", why: "the user said no" })
