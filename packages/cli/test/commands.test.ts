@@ -42,6 +42,7 @@ describe("strata", () => {
     [
       ["dance"],
       "strata has no command dance. The commands are demo, chat, run, compact, undo, look, inspect, replay, compare, recall, agents, memory, dream, config, trust, unlock, install, uninstall, wrap, proxy, doctor, carry, mcp, sim.\n",
+      "strata has no command dance. The commands are demo, chat, run, compact, undo, import, inspect, replay, compare, recall, agents, memory, dream, config, trust, unlock, install, uninstall, wrap, proxy, doctor, carry, mcp, sim.\n",
     ],
     [["inspect", "nothing.jsonl"], "The file nothing.jsonl does not exist.\n"],
     [["compare", "."], ". is a directory. Name the files in it, such as ./*.jsonl.\n"],
