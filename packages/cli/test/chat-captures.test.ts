@@ -169,11 +169,11 @@ test.each([
 })
 
 test("a panel on a large enough screen follows the width, and is printed once", async () => {
-  using chat = await drawChat({ columns: 120, rows: 50 })
+  using chat = await drawChat({ columns: 120, rows: 54 })
   await chat.show(costPanel)
   const captures = []
   for (const columns of [70, 160, 60]) {
-    const size = { columns, rows: 50 }
+    const size = { columns, rows: 54 }
     await chat.resize(size)
     const all = chat.screen.everything()
     expect(chat.screen.tooWide).toEqual([])
@@ -190,7 +190,7 @@ test("a panel on a large enough screen follows the width, and is printed once", 
   await expectKept("chat-panel-resized", captures)
 })
 
-test("resized while it works: nothing is left over, and nothing is lost", async () => {
+test("LOOP-7 resized while it works: nothing is left over, nothing is lost, and the rule is as wide as the window", async () => {
   const [small, usual, large] = SIZES as [(typeof SIZES)[0], (typeof SIZES)[0], (typeof SIZES)[0]]
   using chat = await drawChat(large)
   await chat.show(AT_WORK)
@@ -204,6 +204,7 @@ test("resized while it works: nothing is left over, and nothing is lost", async 
         all.filter((row) => row.includes(once)),
         `${once} at ${sizeName(size)}`,
       ).toHaveLength(1)
+    expect(all.filter((row) => /^─+$/.test(row))).toEqual(["─".repeat(size.columns)])
     captures.push([`then ${sizeName(size)}`, all, size] as const)
   }
   await chat.show({ items: [...BEFORE, { kind: "answer", text: "It was the disk." }] })

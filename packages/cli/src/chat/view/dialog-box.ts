@@ -60,7 +60,7 @@ export function DialogBox({ dialog, rows, isReady }: DialogBoxProps): ReactNode 
   )
 }
 
-/** A bar on the left instead of a frame, for the same reason as the input line's rule. */
+/** A bar on the left instead of a frame: when the window gets narrower, terminals break long lines and leave fragments. */
 const BAR = { borderStyle: "single", borderTop: false, borderRight: false, borderBottom: false } as const
 const colourOf = ({ accent }: Theme) => (accent.color === undefined ? {} : { borderColor: accent.color })
 

@@ -14,8 +14,8 @@ const FEWEST_LINES = 1
 const ROWS_WITHOUT_INPUT = 11 // conversation, work line, rules and status line on a low screen
 const NARROWEST = 4 // columns
 export const PROMPT_COLUMNS = 2
-/** Shorter than the screen: when the window gets narrower, terminals break long lines and leave fragments. */
-const RULE = "─".repeat(40)
+/** The rule above the input. As a border it has the width of the window in every frame, also in the first one after a resize. */
+const RULE = { borderStyle: "single", borderLeft: false, borderRight: false, borderBottom: false } as const
 
 export interface InputBoxProps {
   readonly editor: Editor
@@ -31,8 +31,7 @@ export function InputBox({ editor, placeholder, menu, rows }: InputBoxProps): Re
   const mostLines = Math.max(FEWEST_LINES, Math.min(MOST_LINES, rows - ROWS_WITHOUT_INPUT - menu.length))
   return h(
     Box,
-    { flexDirection: "column", marginTop: 1, flexShrink: 0 },
-    h(Text, { ...theme.quiet, wrap: "truncate-end" }, RULE),
+    { ...RULE, flexDirection: "column", marginTop: 1, flexShrink: 0, borderDimColor: theme.quiet.dimColor === true },
     h(
       Box,
       null,

@@ -67,7 +67,7 @@ It is here.
   └ 12 passed
  queued: and then this
 
-────────────────────────────────────────
+${"─".repeat(80)}
 > first
   second
  claude-opus-5-5 · ask · ██████░░ 75% left · $0.0123 · 3 turns · 1 queued`)
