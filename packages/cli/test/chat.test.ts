@@ -28,7 +28,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     terminal.paste("x".repeat(1_100_000))
     await terminal.sees(/takes at most\s+1,000,000/)
     terminal.paste(text)
-    await terminal.sees(/\[pasted text [0-9a-f]{12}: 39,001 lines\]/)
+    await terminal.sees(/\[Pasted text #2 \+39,001 lines\]/)
     terminal.press("enter")
     await terminal.sees("I have read it.")
     const journals = readdirSync(bench.home, { recursive: true, encoding: "utf8" }).filter((name) =>

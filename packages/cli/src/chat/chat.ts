@@ -291,8 +291,8 @@ export class Chat implements CommandTarget {
         this.#show()
       }
       if (outcome) this.notice(outcome)
-      const text = textOf(entry.message.content)
-      this.store.dispatch({ type: "edited", editor: editorWith(this.store.abbreviate(text) ?? "") })
+      const text = this.store.abbreviate(textOf(entry.message.content), { isWritten: true })
+      this.store.dispatch({ type: "edited", editor: editorWith(text ?? "") })
       return this.notice("Edit your message or send it again. The journal keeps everything after it.")
     }
   }

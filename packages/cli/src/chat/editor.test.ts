@@ -63,3 +63,17 @@ test("a line up or down, the cursor is never inside a letter", () => {
   expect(edit(up, "delete").text).toBe("a\nab")
   expect(moveLine({ text: "ab\na😀", cursor: 2 }, "down")).toEqual({ text: "ab\na😀", cursor: 4 })
 })
+
+test("LOOP-7 the label of a pasted text is one letter: keys delete it whole and never get inside it", () => {
+  const label = "[Pasted text #3 +1,200 lines]"
+  const text = `see ${label} now`
+  const end = "see ".length + label.length
+  const changed = (change: Edit, cursor: number) => edit({ text, cursor }, change)
+  for (const change of ["backspace", "delete-word"] as const)
+    expect(changed(change, end)).toEqual({ text: "see  now", cursor: 4 })
+  expect(changed("delete", 4)).toEqual({ text: "see  now", cursor: 4 })
+  expect([changed("left", end).cursor, changed("word-left", end).cursor]).toEqual([4, 4])
+  expect([changed("right", 4).cursor, changed("word-right", 4).cursor]).toEqual([end, end])
+  expect(moveLine({ text: `0123456789\n${text}`, cursor: 8 }, "down")!.cursor).toBe("0123456789\nsee ".length)
+  expect(edit(editorWith("[Pasted text #3 +12"), "backspace").text).toBe("[Pasted text #3 +1")
+})

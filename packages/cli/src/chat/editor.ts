@@ -1,4 +1,5 @@
-/** The input line as a value: text, a cursor, and what keys do to them. A letter is a grapheme. */
+/** The input line as a value: text, a cursor, and what keys do to them. A letter is a grapheme, or the label of a pasted text. */
+import { labelAround } from "./paste-label.ts"
 
 export interface Editor {
   readonly text: string
@@ -77,7 +78,8 @@ export function moveLine(editor: Editor, direction: "up" | "down"): Editor | und
 
 /** Moves the cursor out of a letter, to its start. */
 function placed({ text, cursor }: Editor): Editor {
-  return { text, cursor: letters.segment(text).containing(cursor)?.index ?? cursor }
+  const label = labelAround(text, cursor)
+  return { text, cursor: label?.start ?? letters.segment(text).containing(cursor)?.index ?? cursor }
 }
 
 function cut({ text }: Editor, { from, to }: { from: number; to: number }): Editor {
@@ -86,20 +88,26 @@ function cut({ text }: Editor, { from, to }: { from: number; to: number }): Edit
 
 function letterBefore({ text, cursor }: Editor): number {
   if (cursor === 0) return 0
+  const label = labelAround(text, cursor, "end")
+  if (label) return label.start
   return letters.segment(text).containing(cursor - 1)!.index
 }
 
 function letterAfter({ text, cursor }: Editor): number {
+  const label = labelAround(text, cursor, "start")
+  if (label) return label.end
   const letter = letters.segment(text).containing(cursor)
   return letter ? letter.index + letter.segment.length : text.length
 }
 
 function wordBefore({ text, cursor }: Editor): number {
-  return /\S*\s*$/.exec(text.slice(0, cursor))!.index
+  const start = /\S*\s*$/.exec(text.slice(0, cursor))!.index
+  return labelAround(text, start)?.start ?? start
 }
 
 function wordAfter({ text, cursor }: Editor): number {
-  return cursor + /^\s*\S*/.exec(text.slice(cursor))![0].length
+  const end = cursor + /^\s*\S*/.exec(text.slice(cursor))![0].length
+  return labelAround(text, end)?.end ?? end
 }
 
 const lineStart = ({ text, cursor }: Editor): number => text.lastIndexOf("\n", cursor - 1) + 1

@@ -2,17 +2,18 @@
  * Pasted text that is too long for the input line. A label in the line represents it and a file keeps it, so that typing stays fast and
  * earlier inputs can be sent again. The label becomes the text when the line is sent.
  */
-import { createHash } from "node:crypto"
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DIRECTORY_MODE, FILE_MODE } from "@strata/core/internal/journal/file/layout"
 import { counted } from "../display/numbers.ts"
 import { MOST_TASK_CHARACTERS } from "../run/task.ts"
+import { PASTE_LABEL } from "./paste-label.ts"
 
-const LONGEST_IN_LINE = 1_000 // characters: about a screen
-const MOST_LINES_IN_LINE = 12
+/** What stays in the line as it is. A message that comes back to be edited may be longer than a paste: the person wrote it. */
+const PASTED = { characters: 800, lines: 5 }
+const WRITTEN = { characters: 1_000, lines: 12 } // about a screen
 const MOST_KEPT = 50 // files
-const LABEL = /\[pasted text ([0-9a-f]{12}): [^\]\n]*\]/g
+const FILE = /^([1-9]\d{0,14})\.txt$/
 
 export type Abbreviated =
   /** What belongs into the input line: the text itself or its label. */
@@ -20,65 +21,99 @@ export type Abbreviated =
   /** It is too long for a message. The file has it. */
   | { readonly state: "refused"; readonly why: string }
 
+interface Kept {
+  readonly number: number
+  /** Why there is no file with it. The text is still in this process. */
+  readonly unkept?: string
+}
+
 export class Pastes {
   readonly #directory: string
-  readonly #texts = new Map<string, string>()
+  readonly #texts = new Map<number, string>()
+  readonly #numbers = new Map<string, Kept>()
 
   /** The directory must be one that the agent may read: a text that is refused can be named in a message. */
   constructor(directory: string) {
     this.#directory = directory
   }
 
-  abbreviate(text: string): Abbreviated {
+  /** Also a text that contains a label: sent as it is, another text would take its place. */
+  abbreviate(text: string, { isWritten = false } = {}): Abbreviated {
     const lines = lineCount(text)
-    if (text.length <= LONGEST_IN_LINE && lines <= MOST_LINES_IN_LINE) return { state: "abbreviated", text }
-    const id = createHash("sha256").update(text).digest("hex").slice(0, 12)
-    const unkept = this.#keep(id, text)
+    const most = isWritten ? WRITTEN : PASTED
+    const isShort = text.length <= most.characters && lines <= most.lines
+    if (isShort && text.search(PASTE_LABEL) < 0) return { state: "abbreviated", text }
+    const { number, unkept } = this.#keep(text)
     if (text.length > MOST_TASK_CHARACTERS) {
-      const where = unkept ?? `It is kept in ${this.#path(id)}: name that file in your message.`
+      const where = unkept ?? `It is kept in ${this.#path(number)}: name that file in your message.`
       const size = `The pasted text has ${text.length.toLocaleString("en")} characters, and a message takes at most`
       return {
         state: "refused",
         why: `${size} ${MOST_TASK_CHARACTERS.toLocaleString("en")}. Nothing was sent. ${where}`,
       }
     }
-    this.#texts.set(id, text)
     const size = lines > 1 ? counted(lines, "line") : counted(text.length, "character")
-    return { state: "abbreviated", text: `[pasted text ${id}: ${size}]` }
+    return { state: "abbreviated", text: `[Pasted text #${number} +${size}]` }
   }
 
   /** With the texts in place of their labels. A label without a file stays as it is: someone may have typed it. */
   inFull(line: string): string {
-    return line.replace(LABEL, (label, id: string) => this.#texts.get(id) ?? this.#read(id) ?? label)
+    return line.replace(PASTE_LABEL, (label, digits: string) => {
+      const number = Number(digits)
+      return this.#texts.get(number) ?? this.#read(number) ?? label
+    })
   }
 
-  #path(id: string): string {
-    return join(this.#directory, `${id}.txt`)
+  #path(number: number): string {
+    return join(this.#directory, `${number}.txt`)
   }
 
-  /** Returns a sentence if it could not be written. The text is still in this process. */
-  #keep(id: string, text: string): string | undefined {
+  /** The same text has the same number. */
+  #keep(text: string): Kept {
+    const kept = this.#numbers.get(text) ?? this.#write(text)
+    this.#numbers.set(text, kept)
+    this.#texts.set(kept.number, text)
+    return kept
+  }
+
+  /** Numbers go on where the last process ended: labels in earlier inputs keep their texts. */
+  #write(text: string): Kept {
     try {
       mkdirSync(this.#directory, { recursive: true, mode: DIRECTORY_MODE })
-      writeFileSync(this.#path(id), text, { mode: FILE_MODE })
-      for (const old of this.#newestFirst().slice(MOST_KEPT)) rmSync(join(this.#directory, old), { force: true })
-      return undefined
+      for (let number = this.#next(); ; number++) {
+        if (!this.#claim(number, text)) continue
+        for (const old of this.#newestFirst().slice(MOST_KEPT)) rmSync(this.#path(old), { force: true })
+        return { number }
+      }
     } catch {
-      return "It could not be kept either: write it to a file and name the file in your message."
+      const unkept = "It could not be kept either: write it to a file and name the file in your message."
+      return { number: Math.max(0, ...this.#texts.keys()) + 1, unkept }
     }
   }
 
-  #newestFirst(): readonly string[] {
-    const files = readdirSync(this.#directory).map((name) => ({
-      name,
-      at: statSync(join(this.#directory, name)).mtimeMs,
-    }))
-    return files.sort((a, b) => b.at - a.at).map(({ name }) => name)
+  /** Another process of this project may have taken the number. */
+  #claim(number: number, text: string): boolean {
+    try {
+      writeFileSync(this.#path(number), text, { mode: FILE_MODE, flag: "wx" })
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") return false
+      throw error
+    }
   }
 
-  #read(id: string): string | undefined {
+  #next(): number {
+    return Math.max(0, this.#newestFirst()[0] ?? 0, ...this.#texts.keys()) + 1
+  }
+
+  #newestFirst(): readonly number[] {
+    const numbers = readdirSync(this.#directory).flatMap((name) => FILE.exec(name)?.[1] ?? [])
+    return numbers.map(Number).sort((a, b) => b - a)
+  }
+
+  #read(number: number): string | undefined {
     try {
-      return readFileSync(this.#path(id), "utf8")
+      return readFileSync(this.#path(number), "utf8")
     } catch {
       return undefined // an older one, no longer kept
     }

@@ -91,12 +91,12 @@ export class ChatStore {
 
   /** Puts a message that was not sent back into the input. */
   putBack(text: string): void {
-    this.dispatch({ type: "returned", text: this.abbreviate(text) ?? "" })
+    this.dispatch({ type: "returned", text: this.abbreviate(text, { isWritten: true }) ?? "" })
   }
 
   /** What belongs into the input line for a text. `undefined` for one that is too long for a message: then the person sees why. */
-  abbreviate(text: string): string | undefined {
-    const abbreviated = this.#pastes?.abbreviate(text) ?? { state: "abbreviated", text }
+  abbreviate(text: string, given: { readonly isWritten?: boolean } = {}): string | undefined {
+    const abbreviated = this.#pastes?.abbreviate(text, given) ?? { state: "abbreviated", text }
     if (abbreviated.state === "abbreviated") return abbreviated.text
     this.say(abbreviated.why, "warning")
     return undefined
