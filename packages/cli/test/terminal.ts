@@ -44,6 +44,7 @@ const KEYS = {
   "ctrl-o": { tmux: "C-o", bytes: "\u000f" },
   "shift-tab": { tmux: "BTab", bytes: "\u001b[Z" },
   "alt-enter": { tmux: "M-Enter", bytes: "\u001b\r" },
+  backspace: { tmux: "BSpace", bytes: "\u007f" },
   up: { tmux: "Up", bytes: "\u001b[A" },
   "page-down": { tmux: "PageDown", bytes: "\u001b[6~" },
 } as const

@@ -309,14 +309,20 @@ export class Chat implements CommandTarget {
       )
   }
 
-  /** Stops the command that the person runs, or else the agent. */
-  interrupt(): void {
+  /** Stops the command that the person runs, or else the agent, or else the summary that is prepared. */
+  interrupt(): boolean {
+    const isPreparing = this.#preparing !== undefined
     this.#preparing?.abort()
-    if (this.#shell.stop()) return
+    if (this.#shell.stop()) return true
     const { isBusy } = this.#work
     this.#work.interrupt()
-    if (!isBusy && this.agent.conversation.dropPrepared())
-      this.notice("The prepared summary was dropped. Another is written when a compaction is due.")
+    if (isBusy || !this.agent.conversation.dropPrepared()) return isBusy || isPreparing
+    this.notice("The prepared summary was dropped. Another is written when a compaction is due.")
+    return true
+  }
+
+  goBack(): void {
+    void this.perform("/rewind")
   }
 
   /** Takes an input: remembers it for the up key and carries it out. */

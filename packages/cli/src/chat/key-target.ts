@@ -6,8 +6,10 @@ export interface KeyTarget {
   readonly store: ChatStore
   readonly completer: Completer
   submit(text: string): void
-  /** Stops what runs. */
-  interrupt(): void
+  /** Stops what runs. Returns whether anything did. */
+  interrupt(): boolean
+  /** Opens the list of messages to go back to. */
+  goBack(): void
   nextMode(): void
   /** Shows the nth folded item, counted from the newest. */
   expand(nth: number): void

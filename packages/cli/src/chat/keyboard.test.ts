@@ -25,7 +25,20 @@ function chatting() {
     },
   })
   const submitted: string[] = []
-  const chat = { store, submit: (text: string) => submitted.push(text), interrupt: () => store.dismissAgent() }
+  const happened: string[] = []
+  let isWorking = false
+  const chat = {
+    store,
+    submit: (text: string) => submitted.push(text),
+    interrupt: () => {
+      store.dismissAgent()
+      if (isWorking) happened.push("stopped")
+      const wasWorking = isWorking
+      isWorking = false
+      return wasWorking
+    },
+    goBack: () => happened.push("went back"),
+  }
   const completer = new Completer({
     store,
     builtIn: COMMANDS,
@@ -35,6 +48,10 @@ function chatting() {
   return {
     store,
     submitted,
+    happened,
+    work: () => {
+      isWorking = true
+    },
     press: (...intents: readonly Intent[]) => {
       for (const intent of intents) press({ ...chat, completer } as unknown as Chat, intent, WINDOW)
     },
@@ -142,4 +159,31 @@ test("the up key goes on through earlier inputs, also past a command", () => {
   expect(store.snapshot().editor.text).toBe("first")
   keys({ type: "down" }, { type: "complete" })
   expect(store.snapshot().editor.text).toBe("/cost ")
+})
+
+const ESC: Intent = { type: "escape" }
+
+test("BEY-18 Esc twice clears the line, which can be taken back, and in an empty line opens the list to go back to", () => {
+  const { store, press: keys, happened } = chatting()
+  keys(type("a draft"), ESC)
+  expect(store.snapshot()).toMatchObject({ editor: { text: "a draft" }, pressed: "esc" })
+  keys(ESC)
+  expect(store.snapshot()).toMatchObject({ editor: { text: "" }, pressed: undefined })
+  keys({ type: "undo" })
+  expect(store.snapshot().editor.text).toBe("a draft")
+  keys(ESC, type("!"), ESC)
+  expect(store.snapshot().editor.text).toBe("a draft!")
+  keys(ESC)
+  expect(happened).toEqual([])
+  keys(ESC, ESC)
+  expect(happened).toEqual(["went back"])
+})
+
+test("BEY-18 an Esc that stops the agent is no first one: an impatient second one neither clears nor goes back", () => {
+  const { store, press: keys, happened, work } = chatting()
+  keys(type("next"))
+  work()
+  keys(ESC, ESC)
+  expect(happened).toEqual(["stopped"])
+  expect(store.snapshot()).toMatchObject({ editor: { text: "next" }, pressed: "esc" })
 })

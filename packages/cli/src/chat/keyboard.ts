@@ -10,15 +10,19 @@ import type { KeyTarget } from "./key-target.ts"
 import { pressInMenu, pressInSearch } from "./keyboard-menu.ts"
 import type { Intent } from "./keys.ts"
 import { completeCommand } from "./slash-commands.ts"
+import type { RepeatedKey } from "./state.ts"
 
 const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass needs its name typed
 
+const REPEATED = { "ctrl-c": "interrupt", esc: "escape" } as const satisfies Record<RepeatedKey, Intent["type"]>
+
 export function press(chat: KeyTarget, given: Intent, window: Window): void {
   const intent = withoutLongText(chat, given)
-  const { dialogs, ready, isLeaving } = chat.store.snapshot()
-  if (isLeaving && intent.type !== "interrupt") chat.store.dispatch({ type: "leaving", isLeaving: false })
+  const { dialogs, ready, pressed } = chat.store.snapshot()
+  if (pressed && intent.type !== REPEATED[pressed]) chat.store.dispatch({ type: "pressed", key: undefined })
   const [dialog] = dialogs
   if (dialog && dialog.id === ready) {
+    if (pressed === "esc") chat.store.dispatch({ type: "pressed", key: undefined })
     answer(chat, { dialog, intent, window })
     return
   }
@@ -69,7 +73,7 @@ function pressAtInput(chat: KeyTarget, intent: Intent): void {
 function act(chat: KeyTarget, intent: Intent): void {
   const { store } = chat
   const { editor } = store.snapshot()
-  if (intent.type === "escape") chat.interrupt()
+  if (intent.type === "escape") stopOrGoBack(chat)
   else if (intent.type === "interrupt") interruptOrLeave(chat)
   else if (intent.type === "leave" && editor.text === "") chat.leave()
   else if (intent.type === "next-mode") chat.nextMode()
@@ -81,13 +85,26 @@ function act(chat: KeyTarget, intent: Intent): void {
 }
 
 function interruptOrLeave(chat: KeyTarget): void {
-  if (chat.store.snapshot().isLeaving) {
+  if (chat.store.snapshot().pressed === "ctrl-c") {
     chat.leave()
     return
   }
   chat.interrupt()
   chat.store.dispatch({ type: "edited", editor: EMPTY_EDITOR })
-  chat.store.dispatch({ type: "leaving", isLeaving: true })
+  chat.store.dispatch({ type: "pressed", key: "ctrl-c" })
+}
+
+/** Where the first Esc stopped something, the next one is a first one again. A cleared line can be taken back. */
+function stopOrGoBack(chat: KeyTarget): void {
+  const { store } = chat
+  const { pressed, editor } = store.snapshot()
+  if (pressed !== "esc") {
+    if (!chat.interrupt()) store.dispatch({ type: "pressed", key: "esc" })
+    return
+  }
+  store.dispatch({ type: "pressed", key: undefined })
+  if (editor.text !== "") store.dispatch({ type: "edited", editor: EMPTY_EDITOR })
+  else chat.goBack()
 }
 
 /** A backslash at the end starts another line. */

@@ -44,3 +44,9 @@ test("keys that come in one piece with words stay keys: nothing of them gets int
   expect(pressed("a", { ctrl: true })).toEqual([{ type: "edit", edit: "home" }])
   expect(pressed("one\ttwo\nthree")).toEqual([{ type: "insert", text: "one\ttwo\nthree" }])
 })
+
+test("BEY-18 two Esc that arrive in one piece are two", () => {
+  const both = { escape: true, meta: true } as Key
+  expect(intentsOf("", both)).toEqual([{ type: "escape" }, { type: "escape" }])
+  expect(intentsOf("", { ...both, eventType: "release" })).toEqual([])
+})

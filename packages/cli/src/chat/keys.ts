@@ -24,6 +24,7 @@ export const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["Ctrl-R", "search earlier inputs"],
   ["Ctrl-_, Alt-Z", "undo, redo in the input line"],
   ["Esc", "close a menu; stop a command or the agent"],
+  ["Esc twice", "clear the line; in an empty one: go back to a message"],
   ["Shift-Tab", "switch the permission mode"],
   ["Ctrl-O", "show the last folded item in full"],
   ["PgUp, PgDn, Space", "page through what a question shows"],
@@ -63,6 +64,7 @@ const CONTROL_KEYS = /([\u0001-\u0008\u000b\u000c\u000e-\u001a\u001f])/
 
 /** Fast key presses arrive in one piece: this splits Ctrl-A from the letter after it. */
 export function intentsOf(input: string, key: Key): readonly Intent[] {
+  if (key.escape && key.meta && key.eventType !== "release") return [{ type: "escape" }, { type: "escape" }] // two in one piece
   const pieces = input.length > 1 && !key.ctrl && !key.meta ? input.split(CONTROL_KEYS).filter(Boolean) : [input]
   return pieces.flatMap((piece) => (pieces.length > 1 ? controlIntent(piece) : undefined) ?? intentOf(piece, key) ?? [])
 }

@@ -62,8 +62,12 @@ export class OpeningChat implements KeyTarget {
     else this.#wait({ kind: "mode" })
   }
 
-  interrupt(): void {
-    this.#chat?.interrupt()
+  interrupt(): boolean {
+    return this.#chat?.interrupt() ?? false
+  }
+
+  goBack(): void {
+    if (this.#isHandedOver) this.#chat?.goBack()
   }
 
   expand(nth: number): void {

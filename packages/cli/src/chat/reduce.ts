@@ -7,7 +7,7 @@ import { type Editor, EMPTY_EDITOR, editorWith } from "./editor.ts"
 import type { HistorySearch } from "./history-search.ts"
 import { type InputHistory, remember } from "./input-history.ts"
 import { itemsAfter } from "./query-items.ts"
-import type { ChatState, Item, QueuedInput, ShellItem, Status, Work } from "./state.ts"
+import type { ChatState, Item, QueuedInput, RepeatedKey, ShellItem, Status, Work } from "./state.ts"
 import { NO_CHANGES, noted, stepped } from "./undo.ts"
 
 export type Action =
@@ -43,7 +43,8 @@ export type Action =
   | { readonly type: "answered"; readonly id: string }
   /** The dialog takes keys from now on. */
   | { readonly type: "ready"; readonly id: string }
-  | { readonly type: "leaving"; readonly isLeaving: boolean }
+  /** A key that does more when it is pressed again, or another one. */
+  | { readonly type: "pressed"; readonly key: RepeatedKey | undefined }
 
 export function reduce(state: ChatState, action: Action): ChatState {
   switch (action.type) {
@@ -107,8 +108,8 @@ export function reduce(state: ChatState, action: Action): ChatState {
       return { ...state, dialogs: state.dialogs.filter(({ id }) => id !== action.id) }
     case "ready":
       return { ...state, ready: action.id }
-    case "leaving":
-      return { ...state, isLeaving: action.isLeaving }
+    case "pressed":
+      return { ...state, pressed: action.key }
   }
 }
 

@@ -116,6 +116,8 @@ export interface QueuedInput {
   readonly text: string
 }
 
+export type RepeatedKey = "ctrl-c" | "esc"
+
 export interface ChatState {
   readonly items: readonly Item[]
   /** Changes with each conversation shown. */
@@ -134,8 +136,8 @@ export interface ChatState {
   readonly ready: string | undefined
   readonly queued: readonly QueuedInput[]
   readonly status: Status
-  /** Ctrl-C was pressed once; the next one exits. */
-  readonly isLeaving: boolean
+  /** It was pressed once and stopped nothing. Pressed again, it does more: Ctrl-C exits, Esc clears the line or goes back. */
+  readonly pressed: RepeatedKey | undefined
 }
 
 export function initialState(status: Status, history: InputHistory): ChatState {
@@ -152,7 +154,7 @@ export function initialState(status: Status, history: InputHistory): ChatState {
     ready: undefined,
     queued: [],
     status,
-    isLeaving: false,
+    pressed: undefined,
   }
 }
 

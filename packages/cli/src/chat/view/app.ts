@@ -27,19 +27,23 @@ const BAR_COLUMNS = 8
 interface StatusLineProps {
   readonly status: Status
   readonly queued: number
-  readonly isLeaving: boolean
+  /** What a key does that was pressed once. */
+  readonly hint: string | undefined
 }
 
-function StatusLine({ status, queued, isLeaving }: StatusLineProps): ReactNode {
+function StatusLine({ status, queued, hint }: StatusLineProps): ReactNode {
   const theme = useTheme()
   const columns = useColumns()
-  const colour = isLeaving || status.isContextLow ? theme.warning : theme.quiet
-  const text = isLeaving
-    ? "Press Ctrl-C again to exit. The conversation is kept."
-    : status.model === ""
-      ? "" // no conversation is open yet
-      : statusWords(status, { queued, columns: columns - 1 })
+  const colour = hint !== undefined || status.isContextLow ? theme.warning : theme.quiet
+  const words = status.model === "" ? "" : statusWords(status, { queued, columns: columns - 1 }) // "": none is open yet
+  const text = hint ?? words
   return h(Text, { ...colour, wrap: "truncate-end" }, ` ${text}`)
+}
+
+function pressedHint({ pressed, editor }: ChatState): string | undefined {
+  if (pressed === "ctrl-c") return "Press Ctrl-C again to exit. The conversation is kept."
+  if (pressed === undefined) return undefined
+  return `Press Esc again to ${editor.text === "" ? "go back to an earlier message" : "clear the line"}.`
 }
 
 interface Room {
@@ -140,7 +144,7 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
     dialog
       ? h(DialogBox, { dialog, rows, isReady: state.ready === dialog.id })
       : h(InputBox, { editor: shownEditor(state), placeholder: placeholderFor(state), menu, rows }),
-    h(StatusLine, { status: state.status, queued: state.queued.length, isLeaving: state.isLeaving }),
+    h(StatusLine, { status: state.status, queued: state.queued.length, hint: pressedHint(state) }),
   )
   return h(ColumnsContext.Provider, { value: columns }, screen)
 }

@@ -244,7 +244,9 @@ test("L4-14 a compaction at work, and the one line that is left of it", () => {
 })
 
 test("Ctrl-C says what the next one does", () => {
-  expect(screen({ isLeaving: true })).toContain("Press Ctrl-C again to exit. The conversation is kept.")
+  expect(screen({ pressed: "ctrl-c" })).toContain("Press Ctrl-C again to exit. The conversation is kept.")
+  expect(screen({ pressed: "esc" })).toContain("Press Esc again to go back to an earlier message.")
+  expect(screen({ pressed: "esc", editor: editorWith("a") })).toContain("Press Esc again to clear the line.")
 })
 
 test("a line much longer than the window is wide takes no more rows than many short ones", () => {
