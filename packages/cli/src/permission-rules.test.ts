@@ -6,6 +6,8 @@ test.each([
   ["Bash(rm -rf build)", "exactly this command"],
   ["WebFetch(domain:example.com)", "every page of example.com"],
   ["Write(src/**)", "Write for every file below src"],
+  ["Write(./**)", "Write for every file of the project"],
+  ["Bash(cd a && npm test)", "exactly this command"],
   ["Edit(/etc/hosts)", "Edit for /etc/hosts only"],
   ["mcp__db", "every call of mcp__db, with any input"],
 ])("PERM-5 what a rule allows is said exactly: %s", (rule, meaning) => {

@@ -7,6 +7,7 @@ export function ruleMeaning(rule: string): string {
   if (pattern.startsWith("domain:")) return `every page of ${pattern.slice("domain:".length)}`
   if (pattern.endsWith(":*")) return `every command that starts with "${pattern.slice(0, -":*".length)}"`
   if (tool === "Bash") return "exactly this command"
+  if (pattern === "./**") return `${tool} for every file of the project`
   return pattern.endsWith("/**")
     ? `${tool} for every file below ${pattern.slice(0, -"/**".length)}`
     : `${tool} for ${pattern} only`

@@ -129,8 +129,9 @@ const QUESTION = permissionDialog({
       subject: COMMAND,
       preview: `Builds it once more\n\n${COMMAND}`,
     },
+    rules: ["Bash(npm run build:*)"],
+    exactRules: [`Bash(${COMMAND})`], // longer than what is offered for one command
   },
-  rules: ["Bash(npm run build:*)", "Bash(tail:*)"],
   project: "/home/ada/projects/nightly-builds",
 })
 const ASKING: Partial<ChatState> = {
@@ -151,7 +152,11 @@ test.each([
   ["chat-context", contextPanel, ["80.0K of 167K tokens, 52% left", "Kept out of the window: 45.0K put aside"]],
   ["chat-cost", costPanel, ["$0.1234 for 3 requests", "Layers: $0.5365 saved", "expired: idle for over 5 minutes"]],
   ["chat-help", helpPanel, SLASH_COMMANDS.map(({ about }) => about.split(" ")[0]!)],
-  ["chat-permission", ASKING, [COMMAND, "Yes, and don't ask again in this conversation", "Enter or a key chooses"]],
+  [
+    "chat-permission",
+    ASKING,
+    ["npm run build -- --verbose", "Yes, and don't ask again in this conversation", "Enter or a key chooses"],
+  ],
 ] as const)("%s: nothing is wider than the window, cut without a mark, or drawn twice", async (name, state, texts) => {
   const captures = []
   for (const size of SIZES) {

@@ -64,13 +64,13 @@ export function layoutOf(dialog: Dialog, window: Window): DialogLayout {
   )
   const size = isLow(window) ? "low" : "usual"
   const texts = title.length + why.length + notes.length
-  const most = mostOptions(dialog, window.rows - texts - OTHER_ROWS[size])
-  const { options, optionsAbove, optionsBelow } = optionsOf(dialog, { columns, most })
+  const replyRows = dialog.reply ? MOST_REPLY_ROWS : 0
+  const bodyRow = dialog.body ? LEAST_BODY_ROWS[size] + replyRows : 0
+  const room = window.rows - texts - OTHER_ROWS[size] - bodyRow
+  const { options, optionsAbove, optionsBelow } = optionsOf(dialog, { columns, room })
   const above = { title, why, notes, options, optionsAbove, optionsBelow }
   if (!dialog.body) return above
-  const marks = Math.sign(optionsAbove) + Math.sign(optionsBelow)
-  const optionRows = marks + options.reduce((sum, { about }) => sum + 1 + about.length, 0)
-  const replyRows = dialog.reply ? MOST_REPLY_ROWS : 0
+  const optionRows = Math.sign(optionsAbove) + Math.sign(optionsBelow) + rowsOf(options)
   const used = texts + optionRows + replyRows + OTHER_ROWS[size]
   const height = Math.max(LEAST_BODY_ROWS[size], window.rows - used)
   return { ...above, body: pageOf(shownRows(dialog.body, columns), { top: dialog.top ?? 0, height }) }
@@ -114,25 +114,31 @@ function shownRows(body: DialogBody, columns: number): readonly ShownRow[] {
   return rows
 }
 
-/** How many options a window has room for. Beside a body they keep their places, because a body gives way. */
-function mostOptions({ body }: Dialog, rows: number): number {
-  return body ? MOST_OPTIONS : Math.max(LEAST_OPTIONS, Math.min(MOST_OPTIONS, rows))
-}
-
 type OptionPage = Pick<DialogLayout, "options" | "optionsAbove" | "optionsBelow">
 
+const rowsOf = (options: readonly OptionRows[]): number => options.reduce((sum, { about }) => sum + 1 + about.length, 0)
+
+/** A row that counts those above, and one for those below. */
+const marksOf = (shown: readonly OptionRows[], all: number): number =>
+  Math.sign(shown[0]!.index) + Math.sign(all - 1 - shown.at(-1)!.index)
+
+/** Those around the selected one that the window has room for, with their sentences whole. The body gives way first. */
 function optionsOf(
-  { options, selected, reply }: Dialog,
-  { columns, most }: { readonly columns: number; readonly most: number },
+  { options, selected, reply, body }: Dialog,
+  { columns, room }: { readonly columns: number; readonly room: number },
 ): OptionPage {
   if (options.length === 1 && reply) return { options: [], optionsAbove: 0, optionsBelow: 0 }
+  const most = body ? MOST_OPTIONS : Math.max(LEAST_OPTIONS, Math.min(MOST_OPTIONS, room))
   const first = Math.max(0, Math.min(selected - most + 2, options.length - most))
-  const shown = options.slice(first, first + most).map((option, i) => ({
+  let shown: readonly OptionRows[] = options.slice(first, first + most).map((option, i) => ({
     option,
     index: first + i,
     about: option.about === undefined ? [] : wrappedTo(option.about, columns - OPTION_COLUMNS),
   }))
-  return { options: shown, optionsAbove: first, optionsBelow: options.length - first - shown.length }
+  while (body && shown.length > 1 && rowsOf(shown) + marksOf(shown, options.length) > room)
+    shown = shown.at(-1)!.index > selected ? shown.slice(0, -1) : shown.slice(1)
+  const above = shown[0]!.index
+  return { options: shown, optionsAbove: above, optionsBelow: options.length - above - shown.length }
 }
 
 function wrappedTo(text: string, columns: number): readonly string[] {

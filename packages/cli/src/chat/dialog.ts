@@ -87,11 +87,15 @@ function pressInOptions(dialog: Dialog, intent: Intent): DialogStep {
   if (intent.type === "down")
     return { type: "open", dialog: { ...dialog, selected: selected === last ? 0 : selected + 1 } }
   if (intent.type === "submit") return choose(dialog, indexOf(intent.text ?? "", options) ?? selected)
-  const named = intent.type === "insert" ? indexOf(intent.text, options) : undefined
+  const named = optionNamed(dialog, intent)
   return named === undefined ? { type: "open", dialog } : choose(dialog, named)
 }
 
-/** By its letter or its number. */
+/** The option that a key names, by its letter or its number. */
+export function optionNamed({ options, reply }: Dialog, intent: Intent): number | undefined {
+  return reply || intent.type !== "insert" ? undefined : indexOf(intent.text, options)
+}
+
 function indexOf(typed: string, options: readonly DialogOption[]): number | undefined {
   const key = typed.trim().toLowerCase()
   const byLetter = key === "" ? -1 : options.findIndex(({ letter }) => letter === key)

@@ -7,7 +7,7 @@ import { press } from "./keyboard.ts"
 import type { Intent } from "./keys.ts"
 import { ChatStore, QUIET_MS } from "./store.ts"
 
-const WINDOW = { columns: 80, rows: 30 }
+const WINDOW = { columns: 80, rows: 24 }
 const type = (text: string): Intent => ({ type: "insert", text })
 const ENTER: Intent = { type: "submit" }
 const COMMANDS = ["context", "cost", "compact"].map((name) => ({ name, usage: `/${name}`, about: "" }))
@@ -186,4 +186,24 @@ test("BEY-18 an Esc that stops the agent is no first one: an impatient second on
   keys(ESC, ESC)
   expect(happened).toEqual(["stopped"])
   expect(store.snapshot()).toMatchObject({ editor: { text: "next" }, pressed: "esc" })
+})
+
+test("PERM-5 the key of an option whose rule is not on the screen shows it, and the next one chooses it", async () => {
+  const { store, press: keys, pass } = chatting()
+  const long = `Bash(${"make all ".repeat(40)})`
+  const answer = store.ask({
+    ...question,
+    body: { form: "text", text: "make" },
+    options: [
+      { label: "Yes", letter: "y" },
+      { label: "Again", letter: "a", about: long },
+      { label: "Exactly", letter: "e", about: long },
+    ],
+  })
+  store.painted("question-1")
+  pass(QUIET_MS)
+  keys(type("e"))
+  expect(store.snapshot().dialogs[0]).toMatchObject({ selected: 2 })
+  keys(type("e"))
+  expect(await answer).toEqual({ type: "chosen", index: 2 })
 })

@@ -1,8 +1,8 @@
 /** What keys do: answer an open question, edit the input line, or call the chat. */
 import type { PermissionMode } from "@strata/core"
 import { menuFor } from "./completion.ts"
-import type { Dialog } from "./dialog.ts"
-import { turned, type Window } from "./dialog-layout.ts"
+import { type Dialog, optionNamed } from "./dialog.ts"
+import { layoutOf, turned, type Window } from "./dialog-layout.ts"
 import { type Editor, EMPTY_EDITOR, edit, editorWith, insert, moveLine } from "./editor.ts"
 import { searchFrom } from "./history-search.ts"
 import { type InputHistory, step } from "./input-history.ts"
@@ -47,6 +47,11 @@ function answer(chat: KeyTarget, { dialog, intent, window }: KeyInDialog): void 
     chat.print(dialog.title, dialog.body.text.split("\n"))
     return
   }
+  const named = optionNamed(dialog, intent)
+  if (named !== undefined && isUnread(dialog, named, window)) {
+    chat.store.dispatch({ type: "dialog", dialog: { ...dialog, selected: named } })
+    return
+  }
   const direction = dialog.reply ? undefined : pageDirection(intent)
   if (direction) {
     chat.store.dispatch({ type: "dialog", dialog: turned(dialog, { direction, window }) })
@@ -55,6 +60,12 @@ function answer(chat: KeyTarget, { dialog, intent, window }: KeyInDialog): void 
   const given = chat.store.pressInDialog(dialog, intent)
   // dismissing the agent's question stops it; a sub-agent is only denied
   if (given?.type === "dismissed" && dialog.from === "agent" && dialog.agent === undefined) chat.interrupt()
+}
+
+/** An option whose sentence is not on the screen. Its key shows it, and the next one chooses it. */
+function isUnread(dialog: Dialog, index: number, window: Window): boolean {
+  if (dialog.options[index]?.about === undefined) return false
+  return !layoutOf(dialog, window).options.some((shown) => shown.index === index)
 }
 
 function pageDirection(intent: Intent): "up" | "down" | undefined {

@@ -1,12 +1,12 @@
 import type { PermissionQuestion } from "@strata/core"
 import { expect, test } from "vitest"
 import { permissionDialog } from "./permission-dialog.ts"
+import { personAt } from "./person.ts"
 
 const PROJECT = "/work/project"
 const dialog = (tool: string, question: Omit<PermissionQuestion, "summary">, rules: readonly string[] = []) =>
   permissionDialog({
-    request: { id: "call", tool, why: "it needs permission", question: { summary: "cut…", ...question } },
-    rules,
+    request: { id: "call", tool, why: "it needs permission", question: { summary: "cut…", ...question }, rules },
     project: PROJECT,
   })
 const notes = (shown: ReturnType<typeof dialog>) => shown.notes?.map(({ text }) => text)
@@ -62,4 +62,32 @@ test("PERM-5 other tools show their whole input", () => {
     body: { text: preview },
     options: [{}, { about: "mcp__db__query allows every call of mcp__db__query, with any input." }, {}],
   })
+})
+
+test("PERM-5 don't ask again offers calls like this one, or exactly this one, and adds the rules that it shows", async () => {
+  const request = {
+    ...{ id: "call", tool: "Edit", why: "Edit needs permission" },
+    question: { kind: "write", summary: "edit a.ts", paths: [`${PROJECT}/src/a.ts`] },
+    rules: ["Edit(src/**)"],
+    exactRules: ["Edit(./src/a.ts)"],
+  } as const
+  const shown = permissionDialog({ request, project: PROJECT }).options
+  expect(shown.map(({ letter, about }) => [letter, about])).toEqual([
+    ["y", undefined],
+    ["a", "Edit(src/**) allows Edit for every file below src."],
+    ["e", "Edit(./src/a.ts) allows Edit for ./src/a.ts only."],
+    ["n", undefined],
+  ])
+  const added = async (index: number) => {
+    const allowed: string[] = []
+    const person = personAt({
+      ...{ project: PROJECT, allow: (rule: string) => void allowed.push(rule) },
+      ask: async () => ({ type: "chosen", index }),
+    })
+    return [(await person.askPermission(request)).allowed, ...allowed]
+  }
+  expect(await added(0)).toEqual([true])
+  expect(await added(1)).toEqual([true, "Edit(src/**)"])
+  expect(await added(2)).toEqual([true, "Edit(./src/a.ts)"])
+  expect(await added(3)).toEqual([false])
 })

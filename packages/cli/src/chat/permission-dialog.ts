@@ -10,13 +10,11 @@ import { callWords } from "../display/tool-calls.ts"
 import { ruleMeaning } from "../permission-rules.ts"
 import type { DialogBody, DialogDraft, DialogNote, DialogOption } from "./dialog.ts"
 
-export const YES: DialogOption = { label: "Yes", letter: "y" }
-export const NO: DialogOption = { label: "No (say why)", letter: "n", asksReply: "optional" }
+const YES: DialogOption = { label: "Yes", letter: "y" }
+const NO: DialogOption = { label: "No (say why)", letter: "n", asksReply: "optional" }
 
 export interface PermissionSubject {
   readonly request: PermissionRequest
-  /** The rules that "don't ask again" would add. */
-  readonly rules: readonly string[]
   readonly project: string
 }
 
@@ -27,10 +25,10 @@ export function permissionDialog(subject: PermissionSubject): DialogDraft {
   return agent === undefined ? dialog : { ...dialog, agent, title: `The agent ${agent} asks: ${dialog.title}` }
 }
 
-function dialogAbout({ request, rules, project }: PermissionSubject): DialogDraft {
+function dialogAbout({ request, project }: PermissionSubject): DialogDraft {
   const { id, tool, question, why } = request
   const { kind, subject, paths = [], preview, summary } = question
-  const about = { options: permissionOptions(rules), why, call: id }
+  const about = { options: permissionChoices(request).map(({ option }) => option), why, call: id }
   if (subject !== undefined && kind !== "network") return { ...about, ...commandParts(request, subject) }
   if (subject !== undefined) return { ...about, ...addressParts(request, subject) }
   const form = kind === "write" ? ("diff" as const) : ("text" as const)
@@ -56,11 +54,29 @@ export function memoryDialog({ question: { summary, paths = [], preview }, why }
   }
 }
 
-export function permissionOptions(rules: readonly string[]): readonly DialogOption[] {
-  if (rules.length === 0) return [YES, NO]
-  const meaning = rules.map((rule) => `${rule} allows ${ruleMeaning(rule)}.`).join(" ")
-  return [YES, { label: "Yes, and don't ask again in this conversation", letter: "a", about: meaning }, NO]
+/** What the person can answer, and the rules that the answer adds for the rest of the conversation. */
+export interface PermissionChoice {
+  readonly option: DialogOption
+  readonly allowed: boolean
+  readonly rules: readonly string[]
 }
+
+/** The rules are shown word for word: what is added is what the person has read. */
+export function permissionChoices({ rules = [], exactRules }: PermissionRequest): readonly PermissionChoice[] {
+  const again = (option: DialogOption, added: readonly string[]): PermissionChoice => {
+    const about = added.map((rule) => `${rule} allows ${ruleMeaning(rule)}.`).join(" ")
+    return { option: { ...option, about }, allowed: true, rules: added }
+  }
+  return [
+    { option: YES, allowed: true, rules: [] },
+    ...(rules.length === 0 ? [] : [again(DONT_ASK_AGAIN, rules)]),
+    ...(exactRules === undefined ? [] : [again(NOT_FOR_THIS, exactRules)]),
+    { option: NO, allowed: false, rules: [] },
+  ]
+}
+
+const DONT_ASK_AGAIN: DialogOption = { label: "Yes, and don't ask again in this conversation", letter: "a" }
+const NOT_FOR_THIS: DialogOption = { label: "Yes, and don't ask again for exactly this", letter: "e" }
 
 /** What each kind of unusual part does, for the legend. */
 const UNUSUAL: Readonly<Record<UnusualKind, string>> = {

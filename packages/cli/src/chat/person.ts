@@ -2,7 +2,7 @@
 
 import type { Person } from "../session.ts"
 import type { DialogAnswer, DialogDraft, DialogOption } from "./dialog.ts"
-import { memoryDialog, NO, permissionDialog, permissionOptions, YES } from "./permission-dialog.ts"
+import { memoryDialog, permissionChoices, permissionDialog } from "./permission-dialog.ts"
 
 export type Ask = (dialog: DialogDraft) => Promise<DialogAnswer>
 
@@ -21,14 +21,12 @@ export function personAt({ project, allow, ...parts }: PersonParts): Required<Pe
         const answer = await ask({ ...memoryDialog(request), from: "background" })
         return { allowed: answer.type === "chosen" && answer.index === 0 }
       }
-      const { rules = [] } = request
-      const answer = await ask(permissionDialog({ request, rules, project }))
+      const answer = await ask(permissionDialog({ request, project }))
       if (answer.type === "dismissed") return { allowed: false }
-      const chosen = permissionOptions(rules)[answer.index]
-      if (chosen === NO) return { allowed: false, ...(answer.reply === undefined ? {} : { remark: answer.reply }) }
-      if (chosen === YES) return { allowed: true }
+      const { allowed, rules } = permissionChoices(request)[answer.index]!
+      if (!allowed) return { allowed, ...(answer.reply === undefined ? {} : { remark: answer.reply }) }
       for (const rule of rules) allow(rule)
-      return { allowed: true }
+      return { allowed }
     },
 
     async askPerson({ text, options = [] }) {

@@ -28,6 +28,8 @@ export interface PermissionRequest {
   readonly background?: true
   /** Rules for `agent.allow` that would answer such questions from now on. Absent where there are no narrow ones. */
   readonly rules?: readonly string[]
+  /** The same for exactly this call. Absent where `rules` allow no more than it. */
+  readonly exactRules?: readonly string[]
 }
 
 export type PermissionAnswer = { readonly allowed: true } | { readonly allowed: false; readonly remark?: string }
@@ -117,10 +119,10 @@ async function person(
 ): Promise<Candidate> {
   const { askPermission, signal } = gate
   const { call, tool, question: asked } = candidate.request
-  const rules = offeredRules({ tool: tool.name, question: asked, ...doubt }, gate.policy().project)
+  const { rules, ...exact } = offeredRules({ tool: tool.name, question: asked, ...doubt }, gate.policy().project)
   if (!askPermission) return { ...candidate, refused: `${why}, and ${NO_ONE_TO_ASK}`, rules }
   notifyOf(tool.name, gate)
-  const offered = rules.length === 0 ? {} : { rules }
+  const offered = rules.length === 0 ? {} : { rules, ...exact }
   const answer = await orInterrupted(signal, async () =>
     askPermission({ id: call.id, tool: tool.name, question: asked, why, ...doubt, ...offered }),
   )

@@ -50,7 +50,9 @@ export function judgeCommand(request: CommandRequest, policy: PermissionPolicy):
   if (setup !== undefined) return { ...ask(`${setup} decides which programs run`), onlyPerson: true }
   const rules = policy.allow.map(parseRule)
   const whole = rules.find((rule) => toolFits(rule.tool, tool) && rule.pattern === undefined)
-  if (whole) return allow(`the rule "${whole.text}" allows it`)
+  const sameLine = rules.find(({ tool: named, pattern }) => toolFits(named, tool) && pattern === facts.line.trim())
+  const allowing = whole ?? sameLine
+  if (allowing) return allow(`the rule "${allowing.text}" allows it`)
   const refusal = refusalOf(request, { policy, rules })
   if (refusal === undefined && isReadOnly)
     return rulesAllow(request, rules) ? allow("rules allow it") : allowUnasked("the command changes nothing")
@@ -192,8 +194,12 @@ const isAllowedBy = (rules: readonly Rule[], tool: string, command: SimpleComman
     (rule) =>
       toolFits(rule.tool, tool) &&
       rule.pattern !== undefined &&
+      !isWholeLine(rule.pattern) &&
       commandFits(rule.pattern, command, { strict: false }) === "certain",
   )
+
+/** Several commands, or what only the shell knows: it allows the same line, and no single command with such words. */
+const isWholeLine = (pattern: string): boolean => !pattern.includes("*") && /[;&|<>`$\n]/.test(pattern)
 
 interface Allowance {
   readonly policy: PermissionPolicy

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { commandFacts } from "../../tools/shell/command/command-facts.ts"
 import { urlFits } from "../../tools/web/hosts.ts"
 import { pathFits } from "./path-rules.ts"
 import { judge, type PermissionPolicy } from "./permissions.ts"
 import { ruleProblems } from "./rules.ts"
-import { suggestedRules } from "./suggested-rules.ts"
 
 const project = "/work/project"
 const place = { project, home: "/home/me" }
@@ -119,52 +117,5 @@ describe("PERM-4 rules that go up with .., and domains with a path", () => {
     expect(urlFits("https://example.com/docs", { pattern, withSubdomains: false })).toBe(false)
     expect(ruleProblems({ ...none, allow: [`WebFetch(${pattern})`] }, [])).toHaveLength(1)
     expect(ruleProblems({ ...none, deny: [`WebFetch(${pattern})`] }, [])).toEqual([])
-  })
-})
-
-describe("PERM-5 rules to not be asked again", () => {
-  const suggested = (line: string) =>
-    suggestedRules(
-      {
-        tool: "Bash",
-        question: {
-          kind: "execute",
-          summary: line,
-          subject: line,
-          command: commandFacts(line, { directory: project, env: {} }),
-        },
-      },
-      project,
-    )
-
-  test.each([
-    ["npm test -- --run x 2>&1 | tail", ["Bash(npm test:*)"]],
-    ["npm run build && git commit -m x", ["Bash(npm run build:*)", "Bash(git commit:*)"]],
-    ["cd packages && npx vitest run", ["Bash(npx vitest:*)"]],
-    ["tsc --noEmit", ["Bash(tsc:*)"]],
-    ["npm test > out.log", ["Bash(npm test:*)", "Edit(./out.log)"]],
-    ["rm -rf build", ["Bash(rm -rf build)"]],
-    ["python -c 'import os'", []],
-    ['bash -c "$X"', []],
-    ["$X y", []],
-    ["PATH=. npm test", []],
-    ["timeout 60 npm test", ["Bash(npm test:*)"]],
-    ["echo $(curl http://x)", ["Bash(curl:*)"]],
-  ])("%s", (line, expected) => {
-    expect(suggested(line)).toEqual(expected)
-  })
-
-  test("what is suggested allows the call it was suggested for", () => {
-    for (const line of [
-      "npm test -- --run x 2>&1 | tail",
-      "npm run build && git commit -m x",
-      "npm test > out.log",
-      "timeout 60 make build",
-    ]) {
-      const command = commandFacts(line, { directory: project, env: {} })
-      const question = { kind: "execute", summary: line, subject: line, command } as const
-      const policy: PermissionPolicy = { mode: "ask", allow: suggested(line), ask: [], deny: [], kept: [], ...place }
-      expect([line, judge({ tool: "Bash", isReadOnly: false, question }, policy).verdict]).toEqual([line, "allow"])
-    }
   })
 })

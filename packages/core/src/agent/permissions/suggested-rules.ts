@@ -33,44 +33,105 @@ export interface SuggestionRequest {
   readonly question: PermissionQuestion
 }
 
-/** Empty where no narrow rule exists. */
+/** For calls like this one. Empty where no narrow rule exists. */
 export function suggestedRules({ tool, question }: SuggestionRequest, project: string): readonly string[] {
   const { kind, subject, paths = [], command } = question
   if (command) return commandRules(tool, command, project)
   if (kind === "execute") return []
   if (kind === "network")
     return subject !== undefined && URL.canParse(subject) ? [`${tool}(domain:${new URL(subject).hostname})`] : []
-  if (paths.length > 0) return [...new Set(paths.map((path) => `${tool}(${placeOf(path, project)})`))]
+  if (paths.length > 0)
+    return ruled(tool, paths, (path) => directoryPattern(path, { project, isRead: kind === "read" }))
   return kind === "other" ? [tool] : []
 }
 
-/** In the project: the directory at its top. Outside: only this file. */
-function placeOf(path: string, project: string): string {
-  if (path === project || !isInside(path, project)) return path
-  const directory = dirname(relative(project, path)).split("/")[0]!
-  return directory === "." ? `./${relative(project, path)}` : `${directory}/**`
+/** For exactly this call: the file, or the command as it is written. The first of these that allows the call is the one to offer. */
+export function exactRules({ tool, question }: SuggestionRequest, project: string): readonly (readonly string[])[] {
+  const { kind, paths = [], command } = question
+  if (!command)
+    return kind === "read" || kind === "write" ? [ruled(tool, paths, (path) => filePattern(path, project))] : []
+  const [only, ...others] = judgedCommands(command)
+  const plain = only && others.length === 0 ? plainWords(only) : undefined
+  const line = linePattern(command)
+  return [plain, line].flatMap((pattern) => (pattern === undefined ? [] : [[`${tool}(${pattern})`]]))
 }
 
-function commandRules(tool: string, { commands, redirections }: CommandFacts, project: string): readonly string[] {
-  const asked = commands.filter(({ isReadOnly, isGuess }) => !isReadOnly && !isGuess)
-  const patterns = asked.map(patternFor)
-  const written = redirections.writes.map(({ path }) => (path === undefined ? undefined : filePattern(path, project)))
-  if ([...patterns, ...written].some((pattern) => pattern === undefined)) return []
-  return [
-    ...new Set([...patterns.map((pattern) => `${tool}(${pattern})`), ...written.map((pattern) => `Edit(${pattern})`)]),
-  ]
+/** One rule for each path, without repetitions. None at all if one path has no pattern. */
+function ruled(
+  tool: string,
+  paths: readonly string[],
+  patternOf: (path: string) => string | undefined,
+): readonly string[] {
+  const patterns = paths.map(patternOf)
+  if (patterns.includes(undefined)) return []
+  return [...new Set(patterns.map((pattern) => `${tool}(${pattern})`))]
+}
+
+interface Place {
+  readonly project: string
+  readonly isRead: boolean
+}
+
+const FEWEST_FOLDERS = 3 // of a directory outside the project: `/home/ada/notes`, never `/home/ada`
+
+/** The directory of the file, and what is below it. Outside the project only to read, and only a directory that a person made. */
+function directoryPattern(path: string, { project, isRead }: Place): string | undefined {
+  const directory = dirname(path)
+  if (!isLiteral(path)) return undefined
+  if (path !== project && isInside(path, project)) {
+    const inside = relative(project, directory)
+    return inside === "" ? "./**" : `${inside.startsWith("~") ? "./" : ""}${inside}/**`
+  }
+  const folders = directory.split("/").filter((name) => name !== "")
+  const isHidden = folders.some((name) => name.startsWith("."))
+  return isRead && folders.length >= FEWEST_FOLDERS && !isHidden && !isInside(project, directory)
+    ? `${directory}/**`
+    : undefined
+}
+
+/** A path that a pattern can hold as it is: nothing in it stands for something else, and all of it can be seen. */
+const isLiteral = (path: string): boolean => /^[^*?[\]{}()\\\p{C}]+$/u.test(path) && path === path.trim()
+
+/** More than one command, or words that are only known when it runs: only the line as it is. */
+function commandRules(tool: string, facts: CommandFacts, project: string): readonly string[] {
+  const [only, ...others] = judgedCommands(facts)
+  if (!only || others.length > 0 || only.words.includes(undefined) || hidesCharacters(facts)) return []
+  const pattern = patternFor(only)
+  const written = facts.redirections.writes.map(({ path }) =>
+    path === undefined ? undefined : filePattern(path, project),
+  )
+  if (pattern === undefined || written.includes(undefined)) return []
+  return [...new Set([`${tool}(${pattern})`, ...written.map((file) => `Edit(${file})`)])]
+}
+
+const judgedCommands = ({ commands }: CommandFacts): readonly SimpleCommand[] =>
+  commands.filter(({ isGuess }) => !isGuess)
+
+const HIDDEN: ReadonlySet<string> = new Set(["control character", "invisible character", "look-alike character"])
+
+/** What cannot be seen cannot be agreed to. */
+const hidesCharacters = ({ unusual }: CommandFacts): boolean => unusual.some(({ kind }) => HIDDEN.has(kind))
+
+/** A star in a rule is any text. */
+function linePattern(facts: CommandFacts): string | undefined {
+  const line = facts.line.trim()
+  return /[*\n]/.test(line) || hidesCharacters(facts) ? undefined : line
 }
 
 /** A redirection is allowed for its file alone. */
-const filePattern = (path: string, project: string): string =>
-  isInside(path, project) ? `./${relative(project, path)}` : path
+function filePattern(path: string, project: string): string | undefined {
+  if (!isLiteral(path)) return undefined
+  return path !== project && isInside(path, project) ? `./${relative(project, path)}` : path
+}
 
-function patternFor({ words, changesEnvironment }: SimpleCommand): string | undefined {
-  const known = words.indexOf(undefined)
-  const first = (known < 0 ? words : words.slice(0, known)) as readonly string[]
-  const [program, subcommand = "", third = ""] = first
-  if (program === undefined || changesEnvironment || !isPlain(program)) return undefined
-  const exact = known < 0 && words.every((word) => isPlain(word!)) ? words.join(" ") : undefined
+/** The words as they are, where a rule can hold them. */
+const plainWords = ({ words, changesEnvironment }: SimpleCommand): string | undefined =>
+  !changesEnvironment && words.every((word) => word !== undefined && isPlain(word)) ? words.join(" ") : undefined
+
+function patternFor(command: SimpleCommand): string | undefined {
+  const [program, subcommand = "", third = ""] = command.words
+  if (program === undefined || command.changesEnvironment || !isPlain(program)) return undefined
+  const exact = plainWords(command)
   const name = program.slice(program.lastIndexOf("/") + 1)
   const two = `${name} ${subcommand}`
   if (RUNS_ANYTHING.has(name) || RUNS_ANYTHING.has(two) || DESTROYS.has(name)) return exact
