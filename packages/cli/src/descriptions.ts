@@ -331,12 +331,13 @@ export const AGENTS = describe({
   about: "see the agents of a conversation; follow, stop and message them",
   more: [
     "Agents work for the agent of strata chat or strata run. Each has its own journal under that conversation's.",
-    "ID is an agent's id or name. Without an action, the command lists the agents of the newest conversation of this project.",
+    "ID is an agent's id or name. Without an action, the command lists the agents of the newest conversation of this project, then those of earlier ones.",
     "tail, stop and send prefer the newest conversation that runs. A message from here is content for the agent: it gives no permission.",
   ],
   operands: { value: "[ACTION]", least: 0, most: Number.POSITIVE_INFINITY },
   options: {
     conversation: { kind: "text", value: "ID", about: "another conversation; the start of its id is enough" },
+    all: { kind: "flag", about: "list all agents of earlier conversations, not only the newest 10" },
     json: { kind: "flag", about: "print as JSON: list and show" },
   },
   sections: [

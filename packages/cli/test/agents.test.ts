@@ -152,3 +152,29 @@ test("L7-4: an agent that was running when its program was killed is shown as st
   expect(page).toContain("The program ended while it was working.")
   expect(page).toContain("[slow] Count.")
 })
+
+test("BEY-18 strata agents also lists those of earlier conversations, the newest first, and says how to read one", async () => {
+  const runs = 12
+  const turns = Array.from({ length: runs }, () => [agentCall("[quick] Count."), "Done."]).flat()
+  await using bench = await workbench({
+    turns: [...turns, "No one worked for me."],
+    cast: { quick: Array.from({ length: runs }, (_, at) => `There are ${at}.\u001b[2J`) },
+  })
+  for (let at = 0; at < runs; at++) expect(await bench.here(["run", `Count ${at}.`])).toMatchObject({ code: 0 })
+  expect(await bench.here(["run", "Work alone."])).toMatchObject({ code: 0 })
+  const page = await agents(bench)
+  expect(page).toMatch(/^This conversation has started no agents\.\n\nEarlier conversations\n/)
+  expect(page.match(/^ {2}[0-9a-f]{8} +agent-1 .* completed .*\$0\.\d+ /gm)).toHaveLength(10)
+  expect(page).toContain("… and more: strata agents --all")
+  expect(page).not.toContain("\u001b")
+  const [, id] = /strata agents show agent-1 --conversation\s+([0-9a-f]{8})/.exec(page)!
+  const shown = await agents(bench, "show", "agent-1", "--conversation", id!)
+  expect(shown).toMatch(/journal: .*subagents\/agent-1\.jsonl\n/)
+  expect(shown).toContain(`There are ${runs - 1}.`)
+  const { earlier } = JSON.parse(await agents(bench, "--all", "--json")) as { earlier: readonly { id: string }[] }
+  expect(earlier).toHaveLength(runs)
+  const times = (earlier as unknown as readonly { started: string }[]).map(({ started }) => started)
+  expect(times).toEqual(times.toSorted().reverse())
+  expect(await agents(bench, "--conversation", id!)).not.toContain("Earlier")
+  expect(await bench.here(["agents", "tail", "agent-1", "--all"])).toMatchObject({ code: 2 })
+})

@@ -11,7 +11,8 @@ import { printable, visibleJson } from "../display/visible.ts"
 import { interruptible } from "../run/interruption.ts"
 import { nearestTo } from "../suggestion.ts"
 import { entryLines } from "./activity.ts"
-import { agentPage, listPage, STATUS_WORDS } from "./page.ts"
+import { earlierAgents } from "./earlier.ts"
+import { agentPage, earlierPage, listPage, STATUS_WORDS } from "./page.ts"
 import { agentsNow, namedAgent, openAgentsPlace } from "./place.ts"
 
 const DONE = 0
@@ -30,11 +31,15 @@ const ACTIONS = {
 
 type Action = keyof typeof ACTIONS
 
+/** The person asked about one conversation. */
+const NONE = { agents: [], isCut: false }
+
 const WITH_JSON: ReadonlySet<Action> = new Set(["list", "show"])
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(AGENTS, args)
   const { action, given } = chosen(operands)
+  if (values.all && action !== "list") throw new UsageError(`strata agents ${action} has no --all.`)
   if (values.json && !WITH_JSON.has(action)) throw new UsageError(`strata agents ${action} has no --json.`)
   const place = await openAgentsPlace({ cwd, env, id: values.conversation, open: action !== "list" })
   const look = { style: terminal.style, columns: terminal.columns, isShort: terminal.isScreen }
@@ -45,7 +50,14 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   switch (action) {
     case "list": {
       const agents = await agentsNow(place)
-      return print({ conversation: place.conversation.id, agents }, () => listPage(agents, look))
+      const { id } = place.conversation
+      const isOne = values.conversation !== undefined
+      const earlier = isOne ? NONE : await earlierAgents({ cwd, env, without: id, all: values.all })
+      const listed = earlier.agents.map(({ conversation, agent }) => ({ conversation, ...agent }))
+      return print({ conversation: id, agents, ...(isOne ? {} : { earlier: listed }) }, () => [
+        ...listPage(agents, look),
+        ...earlierPage(earlier, { ...look, now: new Date() }),
+      ])
     }
     case "show": {
       const agent = namedAgent(await agentsNow(place), given[0]!)

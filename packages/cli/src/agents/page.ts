@@ -1,11 +1,12 @@
 /** The pages of `strata agents` and the rows of `/agents`. Nothing in them can control a terminal. */
 import type { AgentView } from "@strata/core"
 import { listing } from "../display/long-list.ts"
-import { counted, dollarsOrUnknown, grouped } from "../display/numbers.ts"
+import { counted, dollarsOrUnknown, grouped, timeAgo } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable, visible } from "../display/visible.ts"
+import type { EarlierAgent, EarlierAgents } from "./earlier.ts"
 
 const WIDEST = 120
 
@@ -65,6 +66,49 @@ export function listPage(agents: readonly AgentView[], { style, columns, isShort
     ...rest.map(style.dim),
   ]
 }
+
+export interface EarlierLook extends Look {
+  readonly now: Date
+}
+
+/** How to read one follows the list. */
+export function earlierPage({ agents, isCut }: EarlierAgents, { style, columns, now }: EarlierLook): readonly string[] {
+  if (agents.length === 0) return []
+  const [{ agent, conversation }] = agents as [EarlierAgent]
+  return [
+    "",
+    style.bold("Earlier conversations"),
+    "",
+    ...table({
+      width: Math.min(columns, WIDEST),
+      titles: style.dim,
+      columns: [
+        { title: "conversation" },
+        { title: "id" },
+        { title: "name", gives: "end" },
+        { title: "status" },
+        { title: "cost", align: "right" },
+        { title: "when" },
+        { title: "how it ended", gives: "end" },
+      ],
+      rows: agents.map(({ conversation: id, agent: one }) => [
+        id.slice(0, SHORT_ID),
+        one.id,
+        nameOf(one),
+        STATUS_WORDS[one.status],
+        dollarsOrUnknown(one.dollars),
+        timeAgo(new Date(one.ended ?? one.started), now),
+        nowOf(one),
+      ]),
+    }),
+    ...(isCut ? [style.dim("  … and more: strata agents --all")] : []),
+    "",
+    "To read one, with the path of its journal:",
+    `  strata agents show ${agent.id} --conversation ${conversation.slice(0, SHORT_ID)}`,
+  ]
+}
+
+const SHORT_ID = 8 // characters; enough to find it
 
 export interface ShownAgent {
   readonly agent: AgentView

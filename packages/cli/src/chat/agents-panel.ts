@@ -6,6 +6,7 @@ import { nameOf, nowOf, STATUS_WORDS } from "../agents/page.ts"
 import { counted, dollarsOrUnknown } from "../display/numbers.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogBody, DialogOption } from "./dialog.ts"
+import { isSure, showList } from "./list-panel.ts"
 
 const MOST_LINES = 400 // the journal has the rest
 const NEWEST = Number.MAX_SAFE_INTEGER // the last page
@@ -19,20 +20,13 @@ export async function showAgents(target: CommandTarget, argument: string): Promi
   const sent = /^send\s+(\S+)\s+(.+)$/s.exec(argument)
   if (sent) return send(target, { team, to: sent[1]!, text: sent[2]! })
   if (argument !== "") return target.notice("Use /agents, or: /agents send NAME text")
-  let selected = 0
-  for (;;) {
-    const agents = team.list()
-    if (agents.length === 0) return target.notice("This conversation has started no agents.")
-    const options = agents.map((agent) => ({ label: `└ ${nameOf(agent)}`, hint: hintOf(agent) }))
-    const answer = await target.ask({
-      title: `${counted(agents.length, "agent")} of this conversation`,
-      options,
-      selected,
-    })
-    if (answer.type === "dismissed") return
-    selected = answer.index
-    await enter(target, team, agents[selected]!)
-  }
+  await showList(target, {
+    rows: () => team.list(),
+    title: (agents) => `${counted(agents.length, "agent")} of this conversation`,
+    option: (agent) => ({ label: `└ ${nameOf(agent)}`, hint: hintOf(agent) }),
+    enter: (agent) => enterAgent(target, team, agent),
+    empty: "This conversation has started no agents.",
+  })
 }
 
 const hintOf = (agent: AgentView): string =>
@@ -42,7 +36,7 @@ const BACK: DialogOption = { label: "Back to the list", letter: "b" }
 const STOP: DialogOption = { label: "Stop it", letter: "x" }
 
 /** Shows the agent's messages and keeps them up to date until the person leaves. */
-async function enter(target: CommandTarget, team: Team, { id }: AgentView): Promise<void> {
+export async function enterAgent(target: CommandTarget, team: Team, { id }: AgentView): Promise<void> {
   const agent = team.view(id)!
   const isActive = agent.status === "running" || agent.status === "idle"
   const title = `${id}: ${nameOf(agent)}, ${STATUS_WORDS[agent.status]}`
@@ -54,14 +48,8 @@ async function enter(target: CommandTarget, team: Team, { id }: AgentView): Prom
     .ask({ title, body, top: NEWEST, why: `Journal: ${agent.journal}`, options: isActive ? [BACK, STOP] : [BACK] })
     .finally(unwatch)
   if (answer.type === "dismissed" || answer.index === 0) return
-  const sure = await target.ask({
-    title: `Stop ${id}? What it did so far is kept, and its parent gets it.`,
-    options: [
-      { label: "Yes, stop it", letter: "y" },
-      { label: "No", letter: "n" },
-    ],
-  })
-  if (sure.type === "chosen" && sure.index === 0) await team.stop(id, "The user stopped it.")
+  const question = `Stop ${id}? What it did so far is kept, and its parent gets it.`
+  if (await isSure(target, question, "Yes, stop it")) await team.stop(id, "The user stopped it.")
 }
 
 async function bodyOf({ agent: { conversation } }: CommandTarget, id: string): Promise<DialogBody> {

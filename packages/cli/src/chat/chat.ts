@@ -84,6 +84,7 @@ export class Chat implements CommandTarget {
   #session: PersonSession
   #stopWatching: () => void = () => {}
   #lend: Lend = (work) => work()
+  #write: (sequence: string) => void = () => {}
   #editorSocket: Promise<EditorSocket> | undefined
   #editor: EditorState | undefined
 
@@ -115,6 +116,23 @@ export class Chat implements CommandTarget {
   /** Resolves when the person wants to leave. */
   get left(): Promise<void> {
     return this.#left.promise
+  }
+
+  get place(): CommandTarget["place"] {
+    return this.#workspace
+  }
+
+  lastAnswer(): string | undefined {
+    const { items } = this.store.snapshot()
+    return items.flatMap((item) => (item.kind === "answer" && !item.isArriving ? [item.text] : [])).at(-1)
+  }
+
+  send(text: string, written: string): Promise<void> {
+    return this.#work.send(text, written)
+  }
+
+  toTerminal(sequence: string): void {
+    this.#write(sequence)
   }
 
   now(): Date {
@@ -234,10 +252,10 @@ export class Chat implements CommandTarget {
 
   async #reopenWith(model: string): Promise<void> {
     const { conversation: chat, mode, model: before } = this.agent
-    const { allowed } = this.#session
+    const { addedRules: rules } = this.agent.shared.state
     const resumed = (await this.conversations()).find(({ id }) => id === chat.id)
     const reopen = (name: string) =>
-      openPersonSession({ ask: this.ask, workspace: this.#workspace, resumed, model: name, mode, allowed })
+      openPersonSession({ ask: this.ask, workspace: this.#workspace, resumed, model: name, mode, rules })
     this.#endings.sayStopped(this.#session)
     await this.#session.close() // only one writer may have a conversation open
     try {
@@ -268,6 +286,11 @@ export class Chat implements CommandTarget {
   /** How the screen is given to another program for a while. */
   lendScreen(lend: Lend): void {
     this.#lend = lend
+  }
+
+  /** How sequences reach the terminal beside what is drawn. */
+  writeThrough(write: (sequence: string) => void): void {
+    this.#write = write
   }
 
   async undo(request: UndoRequest): Promise<void> {

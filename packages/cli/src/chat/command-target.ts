@@ -8,7 +8,7 @@ import type {
   RestorePlan,
   UndoRequest,
 } from "@strata/core"
-import type { SessionAgent } from "../session.ts"
+import type { SessionAgent, Workspace } from "../session.ts"
 import type { DialogBody } from "./dialog.ts"
 import type { OwnCommand } from "./own-commands.ts"
 import type { PanelLines } from "./panels.ts"
@@ -23,10 +23,17 @@ export interface RestoreChoice {
 export interface CommandTarget {
   readonly agent: SessionAgent
   readonly ask: Ask
+  readonly place: Pick<Workspace, "root" | "cwd" | "env">
   now(): Date
   /** A panel. Lines that fit the window are a function of its columns. */
   print(title: string, lines: readonly string[] | PanelLines): void
   notice(text: string): void
+  /** The newest answer that is complete. */
+  lastAnswer(): string | undefined
+  /** Sends a message. `written`: what the person typed for it. */
+  send(text: string, written: string): Promise<void>
+  /** A sequence for the terminal that draws nothing. */
+  toTerminal(sequence: string): void
   /** Changes what the open question with this title shows. */
   redraw(title: string, body: DialogBody): void
   /** Closes the open question with this title: it needs no answer any more. */

@@ -86,6 +86,7 @@ async function openOn({ screen, opening, workspace, calledFrom }: Opening): Prom
   const chat = await openChat({ workspace, resumed, store: opening.store, inputs: opening.inputs })
   for (const note of found?.notes ?? []) chat.notice(note)
   chat.lendScreen(screen.lend)
+  chat.writeThrough(screen.write)
   screen.leaveBy(chat)
   void opening.handOver(chat, choosesFromList ? ["/resume"] : []).then(() => screen.keysTo(chat))
   return chat
@@ -95,6 +96,8 @@ interface ChatScreen {
   /** The first frame is on the screen. */
   readonly drawn: Promise<void>
   readonly lend: Parameters<Chat["lendScreen"]>[0]
+  /** Sends a sequence that draws nothing. */
+  write(sequence: string): void
   keysTo(chat: KeyTarget): void
   /** Signals leave this chat, and no longer end the process at once. */
   leaveBy(chat: Chat): void
@@ -139,6 +142,7 @@ function show(opening: OpeningChat, hasColours: boolean): ChatScreen {
         app.rerender(screen())
       }
     },
+    write: (sequence) => void stdout.write(sequence),
     keysTo(chat) {
       target = chat
       if (!isClosed) app.rerender(screen())

@@ -1,30 +1,22 @@
-/** A session whose agent asks the person at the terminal and remembers the rules they added. */
+/** A session whose agent asks the person at the terminal and keeps the rules they added. */
+import type { AddedRule } from "@strata/core/internal/agent/loop/agent-state"
 import { openSession, type Session, type SessionInput } from "../session.ts"
 import { type Ask, personAt } from "./person.ts"
 
-export interface PersonSession extends Session {
-  /** Rules from "don't ask again". They outlive a change of model. */
-  readonly allowed: readonly string[]
-}
+export type PersonSession = Session
 
 export interface PersonSessionInput extends Omit<SessionInput, "person"> {
   readonly ask: Ask
-  /** Rules that apply from the start. */
-  readonly allowed?: readonly string[]
+  /** Rules that apply from the start: those added before a change of model. */
+  readonly rules?: readonly AddedRule[]
 }
 
-export async function openPersonSession({
-  ask,
-  allowed: before = [],
-  ...input
-}: PersonSessionInput): Promise<PersonSession> {
-  const allowed = [...before]
+export async function openPersonSession({ ask, rules = [], ...input }: PersonSessionInput): Promise<PersonSession> {
+  const early: string[] = []
   let session: Session | undefined
-  const allow = (rule: string) => {
-    allowed.push(rule)
-    session?.agent.allow(rule)
-  }
+  const allow = (rule: string) => (session ? session.agent.allow(rule) : void early.push(rule))
   session = await openSession({ ...input, person: personAt({ ask, project: input.workspace.cwd, allow }) })
-  for (const rule of before) session.agent.allow(rule)
-  return { ...session, allowed }
+  for (const rule of early) session.agent.allow(rule)
+  for (const { list, rule } of rules) session.agent.shared.state.addRule(list, rule)
+  return session
 }

@@ -1,5 +1,5 @@
 /** The slash commands of the chat, as a table: `/help` prints it, Tab completes from it, typos get a suggestion from it. */
-import { PERMISSION_MODES } from "@strata/core"
+import { EXPORT_FORMATS, PERMISSION_MODES } from "@strata/core"
 import { readClearRequest, readCompactRequest, readUndoRequest } from "../compacting.ts"
 import { nearestTo } from "../suggestion.ts"
 import { showAgents } from "./agents-panel.ts"
@@ -20,11 +20,14 @@ import {
   undo,
 } from "./command-actions.ts"
 import type { CommandTarget } from "./command-target.ts"
+import { copyAnswer } from "./copy-command.ts"
 import { fold, snip, unfold } from "./fold-commands.ts"
+import { init } from "./init-command.ts"
 import { mcp } from "./mcp-panel.ts"
 import { resume } from "./resume-command.ts"
 import { rewind } from "./rewind.ts"
 import { showStatus } from "./status-panel.ts"
+import { showTasks } from "./tasks-panel.ts"
 
 export interface SlashCommand {
   readonly name: string
@@ -35,6 +38,7 @@ export interface SlashCommand {
   run(chat: CommandTarget, argument: string): void | Promise<void>
 }
 
+/** What few people use, and what takes long to load, is loaded when it is called: the chat is drawn before anything else. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "help",
@@ -44,7 +48,20 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   },
   { name: "context", usage: "/context", about: "show what fills the window and what was kept out", run: showContext },
   { name: "cost", usage: "/cost", about: "show what the conversation cost and saved", run: showCost },
-  { name: "status", usage: "/status", about: "show model, mode, directory and sandbox", run: showStatus },
+  { name: "status", usage: "/status", about: "show what this conversation runs with", run: showStatus },
+  {
+    name: "config",
+    usage: "/config [all]",
+    about: "show the settings and where they come from",
+    run: async (...given) => (await import("./config-panel.ts")).showConfig(...given),
+  },
+  {
+    name: "permissions",
+    usage: "/permissions",
+    about: "see, add and remove permission rules",
+    run: async (chat) => (await import("./permissions-panel.ts")).showPermissions(chat),
+  },
+  { name: "tasks", usage: "/tasks", about: "see and stop what works in the background", run: showTasks },
   { name: "agents", usage: "/agents", about: "watch and stop agents; or: send NAME text", run: showAgents },
   { name: "mcp", usage: "/mcp", about: "MCP servers and their cost; or: tools, login NAME", run: mcp },
   { name: "todos", usage: "/todos", about: "show the agent's to-do list", run: showTodos },
@@ -118,6 +135,14 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     needsRest: true,
     run: rewind,
   },
+  { name: "copy", usage: "/copy", about: "copy the last answer to the clipboard", run: copyAnswer },
+  {
+    name: "export",
+    usage: "/export [format] [file]",
+    about: `write it as ${EXPORT_FORMATS.toReversed().join(", ")}`,
+    run: async (...given) => (await import("./export-command.ts")).exportConversation(...given),
+  },
+  { name: "init", usage: "/init", about: "let the agent write or improve AGENTS.md", run: init },
   { name: "clear", usage: "/clear", about: "start a new conversation", needsRest: true, run: (chat) => chat.clear() },
   { name: "title", usage: "/title [text]", about: "name the conversation", run: nameConversation },
   { name: "model", usage: "/model [name]", about: "switch to another model", needsRest: true, run: chooseModel },

@@ -1,36 +1,84 @@
 /** `/status`: what this conversation runs with. */
+import { credentialsFrom } from "@strata/core/internal/model/anthropic/credentials"
 import { type Sandbox, sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
+import { ledgerOf } from "../display/ledger.ts"
+import { counted, dollars, short } from "../display/numbers.ts"
+import { printable } from "../display/visible.ts"
+import type { Environment } from "../session-options.ts"
+import { version } from "../version.ts"
 import type { CommandTarget } from "./command-target.ts"
 import { hanging } from "./panels.ts"
 
 export async function showStatus(target: CommandTarget): Promise<void> {
-  const { agent } = target
+  const { agent, place } = target
   const { conversation } = agent
-  const status = {
-    ...{ id: conversation.id, model: agent.model.name, mode: agent.mode, sandbox: await systemSandbox() },
-    settings: conversation.settings.values,
+  const { used, percentLeft } = conversation.fill()
+  const { dollars: spent, unpriced, requests } = ledgerOf(conversation)
+  const title = conversation.views.context.session?.title
+  const status: Status = {
+    ...{ version: version(), id: conversation.id, model: agent.model.name, mode: agent.mode },
+    ...(title === undefined ? {} : { title }),
+    journal: conversation.location,
     directory: agent.shared.state.directory,
+    tokens: { used, limit: conversation.thresholds.limit, percentLeft },
+    cost: { dollars: spent, requests, isIncomplete: unpriced.length > 0 },
+    servers: agent.servers,
+    env: place.env,
+    sandbox: await systemSandbox(),
+    settings: conversation.settings.values,
   }
   target.print("Status", (columns) => statusLines(status, columns))
 }
 
 export interface Status {
+  readonly version: string
   readonly id: string
+  readonly title?: string
   readonly model: string
   readonly mode: string
+  /** Its path. */
+  readonly journal: string
   readonly directory: string
+  readonly tokens: { readonly used: number; readonly limit: number; readonly percentLeft: number }
+  readonly cost: { readonly dollars: number; readonly requests: number; readonly isIncomplete: boolean }
+  readonly servers: readonly { readonly name: string; readonly state: string }[]
+  readonly env: Environment
   readonly sandbox: Sandbox
   readonly settings: { readonly sandbox: Parameters<typeof sandboxSentence>[0] }
 }
 
-export const statusLines = (status: Status, columns: number): readonly string[] =>
-  hanging(
+export function statusLines(status: Status, columns: number): readonly string[] {
+  const { title, tokens, cost } = status
+  return hanging(
     [
-      ["conversation", status.id],
+      ["version", status.version],
+      ["conversation", `${status.id}${title === undefined ? "" : ` (${title})`}`],
+      ["journal", status.journal],
+      ["directory", status.directory],
       ["model", status.model],
       ["mode", status.mode],
-      ["directory", status.directory],
+      ["tokens", `${short(tokens.used)} of ${short(tokens.limit)}, ${tokens.percentLeft}% left`],
+      [
+        "cost",
+        `${cost.isIncomplete ? "more than " : ""}${dollars(cost.dollars)} for ${counted(cost.requests, "request")}`,
+      ],
+      ["signed in", signInWords(status.env)],
+      ["MCP servers", serverWords(status.servers)],
       ["sandbox", sandboxSentence(status.settings.sandbox, status.sandbox)],
     ],
     { columns },
   )
+}
+
+/** Which variable the key comes from, never the key. */
+function signInWords(env: Environment): string {
+  const { apiKey, authToken } = credentialsFrom(env) ?? {}
+  const by = authToken ? "with ANTHROPIC_AUTH_TOKEN" : apiKey ? "with ANTHROPIC_API_KEY" : "without a key"
+  const address = env.ANTHROPIC_BASE_URL
+  return address && URL.canParse(address) ? `${by}, at ${new URL(address).host}` : by
+}
+
+function serverWords(servers: Status["servers"]): string {
+  if (servers.length === 0) return "none set up"
+  return servers.map(({ name, state }) => `${printable(name)} (${state})`).join(", ")
+}

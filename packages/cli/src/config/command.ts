@@ -86,13 +86,13 @@ interface Look {
 
 const WIDEST = 130
 
-function configurationPage(configuration: Configuration, look: Look): readonly string[] {
+export function configurationPage(configuration: Configuration, look: Look): readonly string[] {
   const { style } = look
   const width = Math.min(look.columns, WIDEST)
   const { settings, switches, figures, files, remarks, leftOut, limits, sandbox } = configuration
   const from = (origin: string) => originName(origin, files)
   const grid = (columns: readonly Column[], rows: readonly (readonly string[])[]) =>
-    table({ columns, rows, width, titles: style.dim }).map((line, i) =>
+    (rows.length === 0 ? [] : table({ columns, rows, width, titles: style.dim })).map((line, i) =>
       i > 0 && isChanged(rows[i - 1]!) ? style.green(line) : line,
     )
   return [
@@ -103,14 +103,12 @@ function configurationPage(configuration: Configuration, look: Look): readonly s
     style.bold("Sandbox"),
     ...indented(wrapped(printable(sandbox), width - 2), 2),
     ...limitsPart(limits, { style, columns: width }),
-    "",
-    style.bold("Settings"),
+    ...titled(style.bold("Settings"), settings),
     ...grid(
       [{ title: "setting" }, { title: "value", gives: "end" }, { title: "from" }],
       settings.map((setting) => [setting.key, valueText(setting), from(setting.origin)]),
     ),
-    "",
-    `${style.bold("Switches")}  ${style.dim("turn each mechanism on or off")}`,
+    ...titled(`${style.bold("Switches")}  ${style.dim("turn each mechanism on or off")}`, switches),
     ...grid(
       [{ title: "switch" }, { title: "value" }, { title: "about", gives: "wrap" }, { title: "from" }],
       switches.map(({ name, value, origin, about }) => [
@@ -119,8 +117,7 @@ function configurationPage(configuration: Configuration, look: Look): readonly s
         ...withOrigin(about, from(origin)),
       ]),
     ),
-    "",
-    style.bold("Figures"),
+    ...titled(style.bold("Figures"), figures),
     ...grid(
       [
         { title: "figure" },
@@ -144,6 +141,8 @@ function configurationPage(configuration: Configuration, look: Look): readonly s
     ).map(style.dim),
   ]
 }
+
+const titled = (title: string, rows: readonly unknown[]): readonly string[] => (rows.length === 0 ? [] : ["", title])
 
 interface LeftOutLook {
   readonly look: Look

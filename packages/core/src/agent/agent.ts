@@ -13,7 +13,7 @@ import type { Model } from "../model/model.ts"
 import type { Slot } from "../model/one-slot.ts"
 import type { Purse } from "../model/spending/purse.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
-import type { OpenToolset, ToolServer } from "../tools/tool.ts"
+import type { BackgroundShell, OpenToolset, ToolServer } from "../tools/tool.ts"
 import type { AgentMemory, Remembered } from "./agent-memory.ts"
 import { type RunHooks, reportsOf } from "./hooks/hooks.ts"
 import type { InstructionWatch } from "./instructions/instruction-watch.ts"
@@ -112,6 +112,11 @@ export class Agent implements AsyncDisposable {
   /** @internal The skills that the model can use, by name. */
   get skills(): readonly { readonly name: string; readonly description?: string }[] {
     return this.#parts.toolset.introductions.flatMap((one) => (one.type === "skill_listing" ? one.skills : []))
+  }
+
+  /** @internal Commands that run in the background. */
+  get shells(): readonly BackgroundShell[] {
+    return this.#parts.toolset.shells()
   }
 
   get mode(): PermissionMode {

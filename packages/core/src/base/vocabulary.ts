@@ -26,6 +26,11 @@ export const PERMISSION_MODES = ["ask", "accept-edits", "plan", "bypass"] as con
 /** What the agent may do without asking. */
 export type PermissionMode = (typeof PERMISSION_MODES)[number]
 
+/** What a permission rule does. */
+export const RULE_LISTS = ["allow", "ask", "deny"] as const
+
+export type RuleList = (typeof RULE_LISTS)[number]
+
 /** Which commands run in the system's sandbox, the fewest first: none, those that no one allowed, or all but the person's own. */
 export const SANDBOX_MODES = ["off", "unasked", "all"] as const
 

@@ -9,7 +9,7 @@ import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
 import type { CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
-import type { Layer, LayerContext, Outcome, PreparedState } from "../layers/layer.ts"
+import type { Layer, LayerContext, LayerName, Outcome, PreparedState } from "../layers/layer.ts"
 import { type PlannerReport, plannerReport } from "../layers/planner/report.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { Block, Content } from "../messages/blocks.ts"
@@ -280,6 +280,16 @@ export class Conversation implements AsyncDisposable {
   /** @internal Runs work of a layer that someone asked for, and journals what it decides. */
   act(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): Promise<void> {
     return this.#engine.layers.act(layer, work)
+  }
+
+  /** @internal The layers that work in the background now. */
+  layersAtWork(): readonly LayerName[] {
+    return this.#engine.layers.working()
+  }
+
+  /** @internal Stops what a layer does in the background. It works again when it is due. */
+  stopLayer(layer: LayerName): Promise<void> {
+    return this.#engine.layers.stop(layer)
   }
 
   /** Resolves when the layers have no background work left. */

@@ -284,3 +284,26 @@ test("a layer that compacts is found by what it can do, whatever its name", asyn
   const chat = await openTestConversation({ layers: [plain, compactor] })
   expect(await chat.planCompaction()).toEqual(refusal)
 })
+
+test("BEY-18 work in the background is listed by its layer and can be stopped; that is no failure, and it can begin again", async () => {
+  const stopped: boolean[] = []
+  const slow: Layer = {
+    name: "session-memory",
+    afterResponse: ({ signal }) =>
+      new Promise((_, reject) =>
+        signal.addEventListener("abort", () => {
+          stopped.push(true)
+          reject(signal.reason)
+        }),
+      ),
+  }
+  const { chat, failures } = await withResult([slow])
+  expect(chat.layersAtWork()).toEqual(["session-memory"])
+  await chat.stopLayer("dreaming")
+  expect(chat.layersAtWork()).toEqual(["session-memory"])
+  await chat.stopLayer("session-memory")
+  expect([chat.layersAtWork(), failures, stopped]).toEqual([[], [], [true]])
+  await call(chat, "toolu_2")
+  expect(chat.layersAtWork()).toEqual(["session-memory"])
+  await chat.close()
+})

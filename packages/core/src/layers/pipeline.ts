@@ -53,12 +53,18 @@ export interface LayerFailed {
   readonly reason: string
 }
 
+interface BackgroundWork {
+  readonly layer: LayerName
+  /** It never rejects. */
+  readonly done: Promise<unknown>
+  readonly stopping: AbortController
+}
+
 export class LayerPipeline {
   readonly #parts: PipelineParts
   readonly #compactor: Compactor | undefined
   readonly #byHook = new Map<Hook, readonly Layer[]>()
-  /** Work that runs in the background. */
-  readonly #background = new Set<Promise<void>>()
+  readonly #background = new Set<BackgroundWork>()
 
   constructor(parts: PipelineParts) {
     this.#parts = { ...parts, layers: parts.layers.filter(({ name }) => mayAct(name, parts.source)) }
@@ -109,22 +115,41 @@ export class LayerPipeline {
 
   /** Starts work of a layer in the background. A failure is reported. */
   begin(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): void {
-    const running = this.#guarded(layer, async (finish) => {
-      const context = this.#parts.context()
-      await this.#carryOut({ layer, outcome: await work(context), seen: context.views, finish })
-    }).finally(() => this.#background.delete(running))
-    this.#background.add(running)
+    const stopping = new AbortController()
+    const done = this.#guarded(layer, async (finish) => {
+      const context = this.#parts.context(stopping.signal)
+      const outcome = await work(context).catch(unlessAborted(stopping.signal))
+      await this.#carryOut({ layer, outcome, seen: context.views, finish })
+    })
+    this.#follow({ layer: layer.name, done, stopping })
+  }
+
+  #follow(work: BackgroundWork): void {
+    this.#background.add(work)
+    void work.done.finally(() => this.#background.delete(work))
   }
 
   /** Runs work of a layer that someone asked for. What it decides is journaled when it is done. A failure reaches the caller. */
   async act(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): Promise<void> {
-    const context = this.#parts.context()
+    const stopping = new AbortController()
+    const context = this.#parts.context(stopping.signal)
     const done = this.#traced(layer, async (finish) =>
       this.#carryOut({ layer, outcome: await work(context), seen: context.views, finish, trigger: "manual" }),
     )
-    const awaited = done.catch(() => undefined).finally(() => this.#background.delete(awaited))
-    this.#background.add(awaited)
+    this.#follow({ layer: layer.name, done: done.catch(() => undefined), stopping })
     await done
+  }
+
+  /** The layers that work in the background now. */
+  working(): readonly LayerName[] {
+    return [...new Set([...this.#background].map(({ layer }) => layer))]
+  }
+
+  /** Stops what a layer does in the background. What it has cost stays counted, and it works again when it is due. */
+  async stop(name: LayerName): Promise<void> {
+    const works = [...this.#background].filter(({ layer }) => layer === name)
+    for (const { stopping } of works) stopping.abort()
+    await Promise.all(works.map(({ done }) => done))
   }
 
   /** Whether anything runs in the background. */
@@ -134,7 +159,7 @@ export class LayerPipeline {
 
   /** Resolves when nothing runs in the background any more. */
   async settled(): Promise<void> {
-    while (this.#background.size > 0) await Promise.all(this.#background)
+    while (this.#background.size > 0) await Promise.all([...this.#background].map(({ done }) => done))
   }
 
   /** Compacts because someone asked for it. A failure reaches the caller. Without a layer that compacts: `undefined`. */

@@ -1,9 +1,10 @@
-/** Writes one value into the person's settings file. Everything else in it stays, and a file that is not JSON is not touched. */
+/** Changes the person's settings file: one value, or one permission rule. Everything else in it stays, and a file that is not JSON is not touched. */
 import { randomUUID } from "node:crypto"
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { SettingsError } from "../base/errors.ts"
 import { realPath } from "../base/path-facts.ts"
+import type { RuleList } from "../base/vocabulary.ts"
 import { asRecord, isRecord } from "./claude-settings.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import type { Settings } from "./settings-schema.ts"
@@ -17,13 +18,38 @@ export interface RecordChange {
   readonly value: Settings["claudeHome"][string]
 }
 
-/** `root`: the directory that the file is in. A link in its place stays a link. */
-export async function changeSettings(root: string, { key, name, value }: RecordChange): Promise<void> {
+/** `root`: the directory that the file is in. */
+export function changeSettings(root: string, { key, name, value }: RecordChange): Promise<void> {
+  return rewrite(root, (content) => ({ ...content, [key]: { ...asRecord(content[key]), [name]: value } }))
+}
+
+export interface RuleChange {
+  readonly list: RuleList
+  readonly rule: string
+  readonly change: "add" | "remove"
+}
+
+/** The other rules keep their order. A rule that is there already is not added again. */
+export function changeRules(root: string, { list, rule, change }: RuleChange): Promise<void> {
+  return rewrite(root, (content) => {
+    const permissions = asRecord(content.permissions)
+    const given: unknown = permissions[list] ?? []
+    const others = Array.isArray(given) ? given.filter((one) => one !== rule) : []
+    const isThere = Array.isArray(given) && given.includes(rule)
+    const rules = change === "remove" ? others : isThere ? given : [...others, rule]
+    return { ...content, permissions: { ...permissions, [list]: rules } }
+  })
+}
+
+type Content = Readonly<Record<string, unknown>>
+
+/** A link in its place stays a link. */
+async function rewrite(root: string, change: (content: Content) => Content): Promise<void> {
   const named = join(root, "settings.json")
   const file = realPath(named) ?? named
   const content = await readSettingsFile(file)
   if (!isRecord(content)) throw new SettingsError([{ source: file, key: "", reason: "must be an object" }])
-  const changed = { ...content, [key]: { ...asRecord(content[key]), [name]: value } }
+  const changed = change(content)
   const mode = await stat(file).then(
     (facts) => facts.mode & 0o777,
     () => OWNER_ONLY.file,

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { SettingsError, type SettingsProblem } from "../base/errors.ts"
 import { linkFactsOf } from "../base/path-facts.ts"
 import { repositoryRoot } from "../base/repository.ts"
+import { RULE_LISTS, type RuleList } from "../base/vocabulary.ts"
 import { type AgentFile, type AgentFiles, projectAgentFiles } from "./agent-files.ts"
 import { type ClaudeOffer, claudeConsent } from "./claude-consent.ts"
 import { claudeFolder } from "./claude-home.ts"
@@ -63,6 +64,8 @@ export interface EffectiveSettings {
   readonly values: Settings
   /** The source of every value that is not a default. Keys of records are dotted: `models.claude-x`. */
   readonly origins: Readonly<Record<string, string>>
+  /** @internal Where each permission rule comes from. Absent without rules. */
+  readonly rules?: readonly RuleOrigin[]
   /** What the project's files say and no person trusted, so it does not count. Absent if there is nothing. */
   readonly leftOut?: readonly ProjectPart[]
   /** @internal The project's agent definitions, exactly as they were trusted. Absent if nothing counts. */
@@ -77,6 +80,12 @@ export interface EffectiveSettings {
   readonly outputStyle?: OutputStyle
   /** For the person: what cannot be used in files of other programs. Absent if there is nothing. */
   readonly problems?: readonly string[]
+}
+
+export interface RuleOrigin {
+  readonly list: RuleList
+  readonly rule: string
+  readonly source: string
 }
 
 export type SettingsInput = Partial<Settings>
@@ -256,7 +265,10 @@ function merged(layers: readonly CheckedLayer[]): EffectiveSettings {
       }
     }
   }
-  return { values: values as Settings, origins }
+  const rules = layers.flatMap(({ source, values: { permissions } }) =>
+    RULE_LISTS.flatMap((list) => (permissions?.[list] ?? []).map((rule) => ({ list, rule, source }))),
+  )
+  return { values: values as Settings, origins, ...(rules.length === 0 ? {} : { rules }) }
 }
 
 /** `{ window: undefined }` in code means that the window is not set. */

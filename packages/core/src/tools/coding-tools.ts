@@ -32,6 +32,7 @@ export function openShellTools(options: ShellOptions = {}): OpenToolset {
   const session = new ShellSession(options)
   return {
     tools: [bashTool(session), bashOutputTool(session), killShellTool(session)],
+    shells: () => session.runningInBackground(),
     close: () => session.close(),
   }
 }
@@ -74,6 +75,7 @@ export async function openCodingTools(
       introductions: skills.length === 0 ? [] : [skillListing(skills)],
       problems: [...missing, ...problems.map(({ path, why }) => escaped(`The skill ${path} cannot be used: ${why}`))],
       readable: skills.flatMap(({ directory, isOwn }) => (isOwn ? [directory] : [])),
+      shells: () => shell.shells?.() ?? [],
       fork: async () => open(),
       close: () => shell.close(),
     }

@@ -120,6 +120,8 @@ export interface OpenToolset {
   readonly later?: LaterTools
   /** @internal For the person: the servers that tools come from. */
   servers?(): readonly ToolServer[]
+  /** @internal For the person: commands that run in the background. */
+  shells?(): readonly BackgroundShell[]
   /** The same tools for another agent of the project: with a shell of its own, on the same servers. Tools without it are shared. */
   fork?(): Promise<OpenToolset>
   close(): Promise<void>
@@ -136,6 +138,12 @@ export interface LaterTools {
   revision(): number
   /** Tries servers again that were away, in the background. Called with every query. */
   wake(): void
+}
+
+export interface BackgroundShell {
+  readonly id: string
+  readonly command: string
+  stop(): Promise<void>
 }
 
 export interface ToolServer {

@@ -102,6 +102,7 @@ function together(opened: readonly OpenToolset[], hasResources: boolean): Requir
     readable: opened.flatMap((one) => one.readable ?? []),
     later: { ...later, tools: () => [...later.tools(), ...late()] },
     servers: () => serversOf(opened),
+    shells: () => opened.flatMap((one) => one.shells?.() ?? []),
     fork: async () => together(await Promise.all(opened.map(forked)), hasResources),
     close: () => closeAll(opened),
   }

@@ -1,5 +1,5 @@
 /** What changes while an agent works and is not a message: mode and rules, directory, todos. Tools see it as their context. */
-import type { PermissionMode } from "../../base/vocabulary.ts"
+import type { PermissionMode, RuleList } from "../../base/vocabulary.ts"
 import type { EditorState } from "../../conversation/editor.ts"
 import type { WhenOpen } from "../../conversation/when-open.ts"
 import type { Todo } from "../../messages/attachments.ts"
@@ -20,6 +20,11 @@ export interface AgentStateParts extends Pick<AgentOptions, "askPerson" | "appro
   readonly whenOpen: WhenOpen
 }
 
+export interface AddedRule {
+  readonly list: RuleList
+  readonly rule: string
+}
+
 export class AgentState {
   directory: string
   todos: readonly Todo[] = []
@@ -29,6 +34,7 @@ export class AgentState {
   editor: EditorState | undefined
   readonly #parts: AgentStateParts
   #policy: PermissionPolicy
+  readonly #added: AddedRule[] = []
 
   constructor(parts: AgentStateParts) {
     const { ground, policy, reads, whenOpen, approvePlan, askPerson } = parts
@@ -104,6 +110,27 @@ export class AgentState {
   }
 
   allow(rule: string): void {
-    this.#policy = { ...this.#policy, allow: [...this.#policy.allow, rule] }
+    this.addRule("allow", rule)
+  }
+
+  /** For the rest of the conversation. */
+  addRule(list: RuleList, rule: string): void {
+    this.#policy = { ...this.#policy, [list]: [...this.#policy[list], rule] }
+    this.#added.push({ list, rule })
+  }
+
+  /** Takes one such rule back for the rest of the conversation. Where two sources have it, the other one's stays. */
+  removeRule(list: RuleList, rule: string): void {
+    const rules = this.#policy[list]
+    const at = rules.lastIndexOf(rule)
+    if (at < 0) return
+    this.#policy = { ...this.#policy, [list]: rules.toSpliced(at, 1) }
+    const added = this.#added.findIndex((one) => one.list === list && one.rule === rule)
+    if (added >= 0) this.#added.splice(added, 1)
+  }
+
+  /** Rules added in this conversation, in order. */
+  get addedRules(): readonly AddedRule[] {
+    return this.#added
   }
 }

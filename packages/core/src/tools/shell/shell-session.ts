@@ -4,7 +4,7 @@
 import { stat } from "node:fs/promises"
 import { dirname, sep } from "node:path"
 import { MOST_RESULT_HELD } from "../result-size.ts"
-import type { ToolContext, WorkingDirectory } from "../tool.ts"
+import type { BackgroundShell, ToolContext, WorkingDirectory } from "../tool.ts"
 import { BoundedOutput } from "./bounded-output.ts"
 import { prepareRun } from "./guarded-run.ts"
 import type { EnvironmentOptions } from "./shell-environment.ts"
@@ -105,6 +105,15 @@ export class ShellSession {
 
   find(id: string): RunningShell | undefined {
     return this.#background.get(id)
+  }
+
+  /** Those in the background that still run. */
+  runningInBackground(): readonly BackgroundShell[] {
+    const running = [...this.#background.values()].filter(({ process }) => this.#running.has(process))
+    return running.map(({ id, command, process }) => ({
+      ...{ id, command },
+      stop: async () => void (await process.stop("killed")),
+    }))
   }
 
   ids(): readonly string[] {

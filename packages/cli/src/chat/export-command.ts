@@ -1,0 +1,67 @@
+/** `/export`: this conversation as a file for people or for another program. Nothing is overwritten. */
+import { writeFile } from "node:fs/promises"
+import { extname, relative, resolve, sep } from "node:path"
+import { EXPORT_FORMATS, type ExportFormat, exportTranscript, readTranscripts } from "@strata/core"
+import { counted } from "../display/numbers.ts"
+import { printable } from "../display/visible.ts"
+import type { CommandTarget } from "./command-target.ts"
+
+const OWNER_ONLY = 0o600
+const MOST_TRIES = 100 // names with a number after them
+
+export interface ExportRequest {
+  readonly to: ExportFormat
+  readonly file?: string
+}
+
+/** `codex`, `notes.md`, or both. */
+export function readExportRequest(argument: string): ExportRequest {
+  const [, first = "", rest = ""] = /^(\S*)\s*(.*)$/s.exec(argument.trim())!
+  const to = EXPORT_FORMATS.find((format) => format === first)
+  const file = (to === undefined ? argument : rest).trim()
+  return { to: to ?? "markdown", ...(file === "" ? {} : { file }) }
+}
+
+export async function exportConversation(target: CommandTarget, argument: string): Promise<void> {
+  const { conversation } = target.agent
+  if (conversation.views.context.isEmpty) return target.notice("There is nothing to export yet.")
+  const { cwd, env } = target.place
+  const { to, file } = readExportRequest(argument)
+  const [transcript] = await readTranscripts(conversation.location)
+  const exported = await exportTranscript(transcript!, { to, ...(env.HOME ? { home: env.HOME } : {}) })
+  const shown = (path: string) => printable(path.startsWith(cwd + sep) ? relative(cwd, path) : path)
+  const wanted = resolve(cwd, file ?? exported.name)
+  const path = await writeNew(wanted, { text: exported.text, mayRename: file === undefined })
+  if (path === undefined)
+    return target.notice(`${shown(wanted)} exists already. Nothing was written. Give another name: /export ${to} FILE`)
+  const left = Object.entries(exported.leftOut).map(([what, count]) => `${count} ${what}`)
+  target.notice(
+    [
+      `Exported as ${to} to ${shown(path)}.`,
+      ...(exported.secrets === 0 ? [] : [`${counted(exported.secrets, "secret was", "secrets were")} masked.`]),
+      ...(left.length === 0 ? [] : [`Left out: ${left.join(", ")}.`]),
+    ].join(" "),
+  )
+}
+
+interface NewFile {
+  readonly text: string
+  /** The name is ours: another one will do. */
+  readonly mayRename: boolean
+}
+
+/** `undefined` if there is such a file. A link in its place counts as one. */
+async function writeNew(wanted: string, { text, mayRename }: NewFile): Promise<string | undefined> {
+  const extension = extname(wanted)
+  const stem = wanted.slice(0, wanted.length - extension.length)
+  for (let nth = 1; nth <= (mayRename ? MOST_TRIES : 1); nth++) {
+    const path = nth === 1 ? wanted : `${stem}-${nth}${extension}`
+    try {
+      await writeFile(path, text, { flag: "wx", mode: OWNER_ONLY })
+      return path
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,41 @@
+/** A list to choose from that stays open: what is chosen is entered, and then the list is there again. */
+import type { CommandTarget } from "./command-target.ts"
+import type { DialogOption } from "./dialog.ts"
+
+export interface ListPanel<Row> {
+  /** Asked each time that the list is shown. */
+  rows(): readonly Row[] | Promise<readonly Row[]>
+  title(rows: readonly Row[]): string
+  option(row: Row): DialogOption
+  enter(row: Row): Promise<void>
+  /** Said where there are no rows. */
+  readonly empty: string
+}
+
+export async function showList<Row>(target: CommandTarget, panel: ListPanel<Row>): Promise<void> {
+  let selected = 0
+  for (;;) {
+    const rows = await panel.rows()
+    if (rows.length === 0) return target.notice(panel.empty)
+    const answer = await target.ask({
+      title: panel.title(rows),
+      options: rows.map((row) => panel.option(row)),
+      selected: Math.min(selected, rows.length - 1),
+    })
+    if (answer.type === "dismissed") return
+    selected = answer.index
+    await panel.enter(rows[selected]!)
+  }
+}
+
+/** A question before something ends. */
+export async function isSure(target: CommandTarget, title: string, yes: string): Promise<boolean> {
+  const answer = await target.ask({
+    title,
+    options: [
+      { label: yes, letter: "y" },
+      { label: "No", letter: "n" },
+    ],
+  })
+  return answer.type === "chosen" && answer.index === 0
+}

@@ -1,0 +1,115 @@
+/** `/permissions`: the rules that count, where each comes from, and a way to add and remove those of the person. */
+import { join } from "node:path"
+import { ruleProblems } from "@strata/core"
+import { isPermissionRule, PERMISSION_RULE, RULE_LISTS, type RuleList } from "@strata/core/internal/base/vocabulary"
+import { changeRules } from "@strata/core/internal/settings/change-settings"
+import { readSettingsFile } from "@strata/core/internal/settings/settings-files"
+import { counted } from "../display/numbers.ts"
+import { printable } from "../display/visible.ts"
+import { ruleMeaning } from "../permission-rules.ts"
+import type { CommandTarget } from "./command-target.ts"
+import type { DialogOption } from "./dialog.ts"
+import { isSure, showList } from "./list-panel.ts"
+
+export interface ListedRule {
+  readonly list: RuleList
+  readonly rule: string
+  /** `yours`: your settings file. Otherwise the file or the option. */
+  readonly from: "conversation" | "yours" | { readonly source: string }
+}
+
+type Row = ListedRule | "add"
+
+export function showPermissions(target: CommandTarget): Promise<void> {
+  return showList<Row>(target, {
+    rows: async () => ["add", ...(await rulesOf(target))],
+    title: (rows) =>
+      `Permissions: mode ${target.agent.mode}, ${counted(rows.length - 1, "rule")}. Deny wins, then ask.`,
+    option: (row) => (row === "add" ? { label: "Add a rule", letter: "+" } : optionOf(row)),
+    enter: (row) => (row === "add" ? addRule(target) : removeRule(target, row)),
+    empty: "",
+  })
+}
+
+const optionOf = ({ list, rule, from }: ListedRule): DialogOption => ({
+  label: `${list.padEnd("allow".length)} ${printable(rule)}`,
+  hint: originWords(from),
+})
+
+function originWords(from: ListedRule["from"]): string {
+  if (from === "conversation") return "this conversation"
+  return from === "yours" ? "your settings" : printable(from.source)
+}
+
+const personFile = ({ place: { root } }: CommandTarget): string => join(root, "settings.json")
+
+/** What denies comes first, because it wins. */
+export async function rulesOf(target: CommandTarget): Promise<readonly ListedRule[]> {
+  const { conversation, shared } = target.agent
+  const file = personFile(target)
+  const yours = rulesIn(await readSettingsFile(file))
+  const isYours = ({ list, rule }: Pick<ListedRule, "list" | "rule">) =>
+    yours.some((one) => one.list === list && one.rule === rule)
+  const others = (conversation.settings.rules ?? []).filter(({ source }) => source !== file)
+  const all: readonly ListedRule[] = [
+    ...yours,
+    ...others.map(({ list, rule, source }) => ({ list, rule, from: { source } })),
+    ...shared.state.addedRules.filter((one) => !isYours(one)).map((one) => ({ ...one, from: "conversation" as const })),
+  ]
+  return [...RULE_LISTS].reverse().flatMap((list) => all.filter((rule) => rule.list === list))
+}
+
+function rulesIn(content: unknown): readonly ListedRule[] {
+  const { permissions = {} } = content as { readonly permissions?: Partial<Record<RuleList, unknown>> }
+  return RULE_LISTS.flatMap((list) => {
+    const rules = permissions[list]
+    return Array.isArray(rules) ? rules.map((rule) => ({ list, rule: String(rule), from: "yours" as const })) : []
+  })
+}
+
+const EFFECTS: readonly (readonly [RuleList, DialogOption])[] = [
+  ["allow", { label: "Allow it without a question", letter: "a", asksReply: "required" }],
+  ["ask", { label: "Ask each time", letter: "s", asksReply: "required" }],
+  ["deny", { label: "Deny it", letter: "d", asksReply: "required" }],
+]
+
+async function addRule(target: CommandTarget): Promise<void> {
+  const answer = await target.ask({
+    title: "What should the rule do? Choose, then type the rule.",
+    why: `A rule is ${PERMISSION_RULE}: Bash(npm test:*), Edit(src/**), Read(~/.ssh/**), WebFetch(domain:example.com)`,
+    options: EFFECTS.map(([, option]) => option),
+  })
+  if (answer.type === "dismissed" || answer.reply === undefined) return
+  const list = EFFECTS[answer.index]![0]
+  const rule = answer.reply.trim()
+  const problem = problemWith({ list, rule }, target)
+  if (problem !== undefined) return target.notice(`${problem} Nothing was added.`)
+  const where = await target.ask({
+    title: `${list} ${printable(rule)}: ${ruleMeaning(printable(rule))}`,
+    options: [
+      { label: "In this conversation", letter: "c" },
+      { label: "In all your conversations", letter: "a", hint: personFile(target) },
+      { label: "Cancel", letter: "n" },
+    ],
+  })
+  if (where.type === "dismissed" || where.index === 2) return
+  if (where.index === 1) await changeRules(target.place.root, { list, rule, change: "add" })
+  target.agent.shared.state.addRule(list, rule)
+}
+
+/** A rule that can match nothing protects no one. */
+function problemWith({ list, rule }: Pick<ListedRule, "list" | "rule">, { agent }: CommandTarget): string | undefined {
+  if (!isPermissionRule(rule)) return `"${printable(rule)}" is no rule: it must be ${PERMISSION_RULE}.`
+  const [problem] = ruleProblems({ allow: [], ask: [], deny: [], [list]: [rule] }, agent.shared.toolset.tools)
+  return problem
+}
+
+async function removeRule(target: CommandTarget, { list, rule, from }: ListedRule): Promise<void> {
+  const shown = `${list} ${printable(rule)}`
+  if (from !== "conversation" && from !== "yours")
+    return target.notice(`"${shown}" comes from ${printable(from.source)}. Change it there.`)
+  const where = from === "yours" ? "your settings and this conversation" : "this conversation"
+  if (!(await isSure(target, `Remove "${shown}" from ${where}?`, "Yes, remove it"))) return
+  if (from === "yours") await changeRules(target.place.root, { list, rule, change: "remove" })
+  target.agent.shared.state.removeRule(list, rule)
+}

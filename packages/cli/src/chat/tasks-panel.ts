@@ -1,0 +1,89 @@
+/** `/tasks`: everything that works in the background of this chat, in one list, each with a stop. */
+import type { Team } from "@strata/core"
+import { nameOf, nowOf } from "../agents/page.ts"
+import { counted } from "../display/numbers.ts"
+import { firstLine } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
+import type { SessionAgent } from "../session.ts"
+import { enterAgent } from "./agents-panel.ts"
+import type { CommandTarget } from "./command-target.ts"
+import { isSure, showList } from "./list-panel.ts"
+
+export interface BackgroundTask {
+  /** What works, in a word or two. */
+  readonly what: string
+  readonly about: string
+  /** What happens when it is stopped, as a sentence. */
+  readonly stopped: string
+  stop(): Promise<unknown>
+  /** More than a stop: the view of an agent. */
+  enter?(target: CommandTarget): Promise<void>
+}
+
+export function showTasks(target: CommandTarget): Promise<void> {
+  return showList(target, {
+    rows: () => tasksOf(target.agent),
+    title: (tasks) => `${counted(tasks.length, "task")} in the background`,
+    option: ({ what, about }) => ({ label: what, hint: about }),
+    enter: (task) => task.enter?.(target) ?? askToStop(target, task),
+    empty: "Nothing works in the background.",
+  })
+}
+
+async function askToStop(target: CommandTarget, { what, about, stopped, stop }: BackgroundTask): Promise<void> {
+  if (!(await isSure(target, `Stop this? ${what}: ${about}`, "Yes, stop it"))) return
+  await stop()
+  target.notice(stopped)
+}
+
+/** Commands, then agents, then what Strata does for the conversation. */
+export function tasksOf({ shells, team, conversation, dreaming }: SessionAgent): readonly BackgroundTask[] {
+  const commands = shells.map(({ id, command, stop }): BackgroundTask => {
+    const line = printable(firstLine(command, ABOUT_CHARACTERS))
+    return { what: `command ${id}`, about: line, stopped: `Stopped ${id}. Its output is kept.`, stop }
+  })
+  const layers = conversation.layersAtWork().flatMap((layer): readonly BackgroundTask[] => {
+    const words = LAYER_WORDS[layer]
+    if (!words) return []
+    const phase = layer === "dreaming" && dreaming?.state?.status === "running" ? `: ${dreaming.state.phase}` : ""
+    return [{ ...words, about: `${words.about}${phase}`, stop: () => conversation.stopLayer(layer) }]
+  })
+  return [...commands, ...(team ? agentTasks(team) : []), ...layers]
+}
+
+const ABOUT_CHARACTERS = 80
+
+function agentTasks(team: Team): readonly BackgroundTask[] {
+  const active = team.list().filter(({ status }) => status === "running" || status === "idle")
+  return active.map((agent) => ({
+    what: `agent ${nameOf(agent)}`,
+    about: nowOf(agent),
+    stopped: `Stopped ${agent.id}.`,
+    stop: () => team.stop(agent.id, "The user stopped it."),
+    enter: (target) => enterAgent(target, team, agent),
+  }))
+}
+
+/** What a layer does, for a person. Others do nothing that lasts. */
+const LAYER_WORDS: Readonly<Record<string, Omit<BackgroundTask, "stop">>> = {
+  "session-memory": {
+    what: "notes",
+    about: "writes its notes on this conversation",
+    stopped: "Stopped. The notes are as they were, and are written again when they are due.",
+  },
+  compaction: {
+    what: "summary",
+    about: "prepares the summary of the next compaction",
+    stopped: "Stopped. Another summary is written when a compaction is due.",
+  },
+  "auto-memory": {
+    what: "memories",
+    about: "looks for what is worth remembering",
+    stopped: "Stopped. What it saved so far stays.",
+  },
+  dreaming: {
+    what: "dream",
+    about: "puts the memories in order",
+    stopped: "Stopped. The memory is as it was.",
+  },
+}
