@@ -3,6 +3,7 @@
 export type { Agent, Answer } from "./agent/agent.ts"
 export type { Remembered } from "./agent/agent-memory.ts"
 export type { Hook, HookAnswer, HookFunction, HookInput } from "./agent/hooks/hooks.ts"
+export { type InitOptions, initPrompt } from "./agent/instructions/init-prompt.ts"
 export type { Arrivals } from "./agent/loop/companions.ts"
 export { NoAnswerError } from "./agent/loop/no-answer.ts"
 export type { QueryEnd, QueryEvent } from "./agent/loop/query-events.ts"
@@ -23,6 +24,7 @@ export { InvalidOptionError } from "./base/options.ts"
 export { localPerson, type MemoryOption, type Owner } from "./base/owner.ts"
 export type { FailureReason as CompactionFailureReason } from "./base/telemetry.ts"
 export type { TokenCounts } from "./base/token-counts.ts"
+export type { RuleList } from "./base/vocabulary.ts"
 export {
   type CacheLifetime,
   type CacheLifetimeSetting,
@@ -315,6 +317,7 @@ export type { StreamLimits } from "./model/stream-limits.ts"
 export type { ClaudeOffer } from "./settings/claude-consent.ts"
 export type { ClaudeDecision } from "./settings/claude-home.ts"
 export type { FlagClient, FlagContext, FlagDetails } from "./settings/flag-client.ts"
+export { type PersonRule, type PersonRules, personRules } from "./settings/person-rules.ts"
 export type { ProjectPart } from "./settings/project-parts.ts"
 export type { ProjectSettings } from "./settings/read-with-trust.ts"
 export type { EffectiveSettings, SettingsInput, SettingsReading } from "./settings/settings.ts"

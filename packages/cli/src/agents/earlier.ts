@@ -1,7 +1,5 @@
 /** Agents of earlier conversations of this project, from their journals. The newest come first. */
-import { existsSync } from "node:fs"
-import { type AgentView, agentsOf, type KeptConversation, strataDirectory } from "@strata/core"
-import { journalDirectory } from "@strata/core/internal/journal/file/layout"
+import { type AgentView, agentsOf } from "@strata/core"
 import type { Call } from "../command.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 
@@ -28,17 +26,13 @@ export interface EarlierAgents {
 /** Without `all`, it stops reading when it has enough: a journal can be large. */
 export async function earlierAgents({ cwd, env, without, all }: EarlierOptions): Promise<EarlierAgents> {
   const kept = await conversationsIn({ cwd, env, alsoUnowned: true })
-  const others = kept.filter((conversation) => conversation.id !== without && hasAgents(conversation, env))
   const agents: EarlierAgent[] = []
-  for (const conversation of others) {
+  for (const conversation of kept.filter(({ id }) => id !== without)) {
+    const place = await agentsOf(conversation, { env })
+    if (!(await place.hasAny())) continue
     if (!all && agents.length >= MOST_EARLIER) return { agents: agents.slice(0, MOST_EARLIER), isCut: true }
-    const found = await (await agentsOf(conversation, { env })).list()
+    const found = await place.list()
     agents.push(...found.toReversed().map((agent) => ({ conversation: conversation.id, agent })))
   }
   return all ? { agents, isCut: false } : { agents: agents.slice(0, MOST_EARLIER), isCut: agents.length > MOST_EARLIER }
-}
-
-/** Each agent has a journal of its own in a folder of the conversation's. */
-function hasAgents({ address: { project, id } }: KeptConversation, env: Call["env"]): boolean {
-  return existsSync(journalDirectory(strataDirectory(env), { project, under: id }))
 }

@@ -1,29 +1,7 @@
 /** `/init`: the agent writes the project's instruction file, or improves the one that is there. */
-import { existsSync } from "node:fs"
-import { join } from "node:path"
-import { fillPrompt, promptText } from "@strata/core/internal/base/prompt-file"
+import { initPrompt } from "@strata/core"
 import type { CommandTarget } from "./command-target.ts"
-
-/** The first that exists is improved. */
-const FILES = ["AGENTS.md", "CLAUDE.md"] as const
 
 export async function init(target: CommandTarget, wish: string): Promise<void> {
   await target.send(initPrompt({ directory: target.place.cwd, wish }), `/init ${wish}`.trim())
-}
-
-export interface InitOptions {
-  readonly directory: string
-  /** What the person wants of it, in their words. */
-  readonly wish: string
-}
-
-export function initPrompt({ directory, wish }: InitOptions): string {
-  const existing = FILES.find((file) => existsSync(join(directory, file)))
-  const file = existing ?? FILES[0]
-  const prompt = existing
-    ? promptText(new URL("./improve-instructions.md", import.meta.url))
-    : promptText(new URL("./write-instructions.md", import.meta.url))
-  const content = promptText(new URL("./instruction-content.md", import.meta.url))
-  const text = fillPrompt(`${prompt.trim()}\n\n${content.trim()}`, { file })
-  return wish === "" ? text : `${text}\n\nThe user also wants: ${wish}`
 }

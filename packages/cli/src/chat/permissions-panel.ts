@@ -1,9 +1,6 @@
 /** `/permissions`: the rules that count, where each comes from, and a way to add and remove those of the person. */
-import { join } from "node:path"
-import { ruleProblems } from "@strata/core"
+import { personRules, ruleProblems } from "@strata/core"
 import { isPermissionRule, PERMISSION_RULE, RULE_LISTS, type RuleList } from "@strata/core/internal/base/vocabulary"
-import { changeRules } from "@strata/core/internal/settings/change-settings"
-import { readSettingsFile } from "@strata/core/internal/settings/settings-files"
 import { counted } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"
 import { ruleMeaning } from "../permission-rules.ts"
@@ -41,13 +38,13 @@ function originWords(from: ListedRule["from"]): string {
   return from === "yours" ? "your settings" : printable(from.source)
 }
 
-const personFile = ({ place: { root } }: CommandTarget): string => join(root, "settings.json")
+const yoursOf = ({ place: { root } }: CommandTarget) => personRules(root)
 
 /** What denies comes first, because it wins. */
 export async function rulesOf(target: CommandTarget): Promise<readonly ListedRule[]> {
   const { conversation, shared } = target.agent
-  const file = personFile(target)
-  const yours = rulesIn(await readSettingsFile(file))
+  const { file, list: listYours } = yoursOf(target)
+  const yours = (await listYours()).map((one) => ({ ...one, from: "yours" as const }))
   const isYours = ({ list, rule }: Pick<ListedRule, "list" | "rule">) =>
     yours.some((one) => one.list === list && one.rule === rule)
   const others = (conversation.settings.rules ?? []).filter(({ source }) => source !== file)
@@ -57,14 +54,6 @@ export async function rulesOf(target: CommandTarget): Promise<readonly ListedRul
     ...shared.state.addedRules.filter((one) => !isYours(one)).map((one) => ({ ...one, from: "conversation" as const })),
   ]
   return [...RULE_LISTS].reverse().flatMap((list) => all.filter((rule) => rule.list === list))
-}
-
-function rulesIn(content: unknown): readonly ListedRule[] {
-  const { permissions = {} } = content as { readonly permissions?: Partial<Record<RuleList, unknown>> }
-  return RULE_LISTS.flatMap((list) => {
-    const rules = permissions[list]
-    return Array.isArray(rules) ? rules.map((rule) => ({ list, rule: String(rule), from: "yours" as const })) : []
-  })
 }
 
 const EFFECTS: readonly (readonly [RuleList, DialogOption])[] = [
@@ -88,12 +77,12 @@ async function addRule(target: CommandTarget): Promise<void> {
     title: `${list} ${printable(rule)}: ${ruleMeaning(printable(rule))}`,
     options: [
       { label: "In this conversation", letter: "c" },
-      { label: "In all your conversations", letter: "a", hint: personFile(target) },
+      { label: "In all your conversations", letter: "a", hint: yoursOf(target).file },
       { label: "Cancel", letter: "n" },
     ],
   })
   if (where.type === "dismissed" || where.index === 2) return
-  if (where.index === 1) await changeRules(target.place.root, { list, rule, change: "add" })
+  if (where.index === 1) await yoursOf(target).add({ list, rule })
   target.agent.shared.state.addRule(list, rule)
 }
 
@@ -110,6 +99,6 @@ async function removeRule(target: CommandTarget, { list, rule, from }: ListedRul
     return target.notice(`"${shown}" comes from ${printable(from.source)}. Change it there.`)
   const where = from === "yours" ? "your settings and this conversation" : "this conversation"
   if (!(await isSure(target, `Remove "${shown}" from ${where}?`, "Yes, remove it"))) return
-  if (from === "yours") await changeRules(target.place.root, { list, rule, change: "remove" })
+  if (from === "yours") await yoursOf(target).remove({ list, rule })
   target.agent.shared.state.removeRule(list, rule)
 }

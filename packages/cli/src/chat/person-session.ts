@@ -1,6 +1,5 @@
 /** A session whose agent asks the person at the terminal and keeps the rules they added. */
-import type { AddedRule } from "@strata/core/internal/agent/loop/agent-state"
-import { openSession, type Session, type SessionInput } from "../session.ts"
+import { openSession, type Session, type SessionAgent, type SessionInput } from "../session.ts"
 import { type Ask, personAt } from "./person.ts"
 
 export type PersonSession = Session
@@ -8,7 +7,7 @@ export type PersonSession = Session
 export interface PersonSessionInput extends Omit<SessionInput, "person"> {
   readonly ask: Ask
   /** Rules that apply from the start: those added before a change of model. */
-  readonly rules?: readonly AddedRule[]
+  readonly rules?: SessionAgent["shared"]["state"]["addedRules"]
 }
 
 export async function openPersonSession({ ask, rules = [], ...input }: PersonSessionInput): Promise<PersonSession> {

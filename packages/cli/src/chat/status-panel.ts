@@ -1,5 +1,4 @@
 /** `/status`: what this conversation runs with. */
-import { credentialsFrom } from "@strata/core/internal/model/anthropic/credentials"
 import { type Sandbox, sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
 import { ledgerOf } from "../display/ledger.ts"
 import { counted, dollars, short } from "../display/numbers.ts"
@@ -72,8 +71,11 @@ export function statusLines(status: Status, columns: number): readonly string[] 
 
 /** Which variable the key comes from, never the key. */
 function signInWords(env: Environment): string {
-  const { apiKey, authToken } = credentialsFrom(env) ?? {}
-  const by = authToken ? "with ANTHROPIC_AUTH_TOKEN" : apiKey ? "with ANTHROPIC_API_KEY" : "without a key"
+  const by = env.ANTHROPIC_AUTH_TOKEN
+    ? "with ANTHROPIC_AUTH_TOKEN"
+    : env.ANTHROPIC_API_KEY
+      ? "with ANTHROPIC_API_KEY"
+      : "without a key"
   const address = env.ANTHROPIC_BASE_URL
   return address && URL.canParse(address) ? `${by}, at ${new URL(address).host}` : by
 }

@@ -1,9 +1,10 @@
 /** The agents of a kept conversation, as its journals have them. Reads only, so another process may have the conversation open. */
+import { existsSync } from "node:fs"
 import { systemClock } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
 import { type KeptConversation, keptIn, type WhereKept } from "../conversation/list.ts"
 import type { Entry } from "../journal/entries.ts"
-import { journalPaths } from "../journal/file/layout.ts"
+import { journalDirectory, journalPaths } from "../journal/file/layout.ts"
 import { holderOf } from "../journal/file/lock.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
@@ -27,6 +28,8 @@ export interface KeptAgents {
   readonly conversation: KeptConversation
   /** Whether a process has the conversation open. */
   isOpen(): Promise<boolean>
+  /** Whether an agent has written a journal here. Reads none of them. */
+  hasAny(): Promise<boolean>
   /** In the order they were started. One that ran when its process ended is stopped, even if the journal does not say so yet. */
   list(): Promise<readonly AgentView[]>
   texts(agent: string): Promise<AgentTexts>
@@ -76,6 +79,7 @@ export function agentsOf(conversation: KeptConversation, where: Omit<WhereKept, 
   return {
     conversation,
     isOpen,
+    hasAny: async () => existsSync(journalDirectory(root, { project: address.project, under: address.id })),
     async list() {
       const isRunning = await isOpen()
       const journal = await store.open(address, { access: "read" })

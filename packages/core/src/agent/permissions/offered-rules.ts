@@ -17,7 +17,7 @@ interface Asked {
 
 /** Each list allows the call. Where no rule is narrow and short, or it would ask again all the same, there is only yes or no. */
 export interface OfferedRules {
-  /** For calls like this one: a command with its subcommand, a directory. Where there is none such, for exactly this one. */
+  /** For calls like this one: a command with its subcommand, a directory. Without such rules, for exactly this one. */
   readonly rules: readonly string[]
   /** For exactly this call, where `rules` allow more. */
   readonly exactRules?: readonly string[]

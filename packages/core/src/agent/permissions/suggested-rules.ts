@@ -89,7 +89,7 @@ function directoryPattern(path: string, { project, isRead }: Place): string | un
     : undefined
 }
 
-/** A path that a pattern can hold as it is: nothing in it stands for something else, and all of it can be seen. */
+/** A path that a pattern can hold as it is: nothing in it means something else, and all of it can be seen. */
 const isLiteral = (path: string): boolean => /^[^*?[\]{}()\\\p{C}]+$/u.test(path) && path === path.trim()
 
 /** More than one command, or words that are only known when it runs: only the line as it is. */

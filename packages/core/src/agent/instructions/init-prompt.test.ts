@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { initPrompt } from "./init-command.ts"
+import { initPrompt } from "./init-prompt.ts"
 
 test("BEY-18 /init writes AGENTS.md, or improves the instruction file that is there", () => {
   const directory = mkdtempSync(join(tmpdir(), "strata-init-"))
