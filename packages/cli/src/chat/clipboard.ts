@@ -1,6 +1,5 @@
 /** Puts a text on the person's clipboard: through the terminal (OSC 52), and with a program of the system where there is one. */
 import { spawn } from "node:child_process"
-import { withoutSecrets } from "@strata/core/internal/tools/shell/shell-environment"
 import type { Environment } from "../session-options.ts"
 
 const MOST_BYTES = 74_994 // what xterm takes in one sequence; many terminals drop a longer one
@@ -40,11 +39,26 @@ function programsFor(env: Environment, platform: NodeJS.Platform): readonly Prog
   ]
 }
 
+/** What finds the program and the display. It gets nothing else, so no key either. */
+const NEEDED = [
+  "PATH",
+  "HOME",
+  "LANG",
+  "LC_ALL",
+  "DISPLAY",
+  "XAUTHORITY",
+  "WAYLAND_DISPLAY",
+  "XDG_RUNTIME_DIR",
+  "SystemRoot",
+]
+const neededBy = (env: Environment) =>
+  Object.fromEntries(NEEDED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
+
 /** The text goes through its input, never through its arguments. */
 function isTakenBy([name, ...args]: Program, text: string, env: Environment): Promise<boolean> {
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(PATIENCE_MS)
-    const child = spawn(name, args, { stdio: ["pipe", "ignore", "ignore"], env: withoutSecrets(env), signal })
+    const child = spawn(name, args, { stdio: ["pipe", "ignore", "ignore"], env: neededBy(env), signal })
     child.once("error", () => resolve(false))
     child.once("exit", (code) => resolve(code === 0))
     child.stdin.on("error", () => undefined) // it ended without reading
