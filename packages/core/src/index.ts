@@ -101,10 +101,10 @@ export type {
   Program as TranscriptProgram,
   TranscriptFile,
 } from "./import/places.ts"
-export type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
-export { EXPORT_FORMATS, type ExportFormat } from "./import/write/formats.ts"
 export type { ForeignSession, SessionsPlace } from "./import/sessions.ts"
 export type { TakenUp } from "./import/take-up.ts"
+export type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
+export { EXPORT_FORMATS, type ExportFormat } from "./import/write/formats.ts"
 export type {
   ContextGrowth,
   Inspection,
