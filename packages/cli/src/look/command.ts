@@ -15,6 +15,7 @@ import { startWorker } from "./workers.ts"
 
 const REPLAY_SECONDS = 10
 const WIDEST = 110
+const MOST_ROWS = 6
 const PICTURE = "strata-look.svg"
 
 export const run: Run = async (call) => {
@@ -62,7 +63,7 @@ interface Shown {
 
 /** The report for a person: tables in the terminal. */
 export async function showLook(look: Look, { report, filter, terminal, home, onlyDirs }: Shown): Promise<void> {
-  const { rows } = look.list({ ...filter, sort: "cost", limit: 8 })
+  const { rows } = look.list({ ...filter, sort: "cost", limit: MOST_ROWS })
   const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.gone() : undefined
   const { style } = terminal
   terminal.print(

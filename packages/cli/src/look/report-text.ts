@@ -21,7 +21,7 @@ export interface ReportLook {
   readonly gone?: GoneSessions
 }
 
-const MOST_LINES = 5 // of one table
+const MOST_LINES = 4 // of one table
 const MOST_WORST = 3
 
 export function reportText(page: ReportLook): readonly string[] {
@@ -207,13 +207,16 @@ function compactions({ report, style, width, home }: ReportLook): readonly strin
   ]
   return [
     ...titled({ style, width }, { title: "Compactions", about: about.join("; ") }),
-    ...worst.slice(0, MOST_WORST).flatMap((row) => {
-      const where = printable(row.title ?? shortPath(row.file, home))
-      const lost = `lost ${grouped(row.names.lost)} of ${grouped(row.names.needed)}`
-      return wrapped(
-        `${lost}: ${where}${row.examples.length > 0 ? ` (${row.examples.slice(0, 3).map(printable).join(", ")})` : ""}`,
-        width - 2,
-      ).map((line) => `  ${line}`)
+    ...table({
+      width,
+      columns: [right(""), { title: "", gives: "beginning" }, { title: "", gives: "end" }],
+      rows: worst
+        .slice(0, MOST_WORST)
+        .map((row) => [
+          `lost ${grouped(row.names.lost)} of ${grouped(row.names.needed)}`,
+          printable(row.title ?? shortPath(row.file, home)),
+          printable(row.examples.slice(0, 3).join(", ")),
+        ]),
     }),
   ]
 }
@@ -260,9 +263,7 @@ function remarks(page: ReportLook): readonly string[] {
         ]
       : []),
     ...files.unread.map(({ reason, files: count }) => `Not read: ${counted(count, "file")} (${printable(reason)}).`),
-    ...(saved.replayed < saved.of
-      ? [`"strata look --replay 600" computes what Strata would have saved for more of them.`]
-      : []),
+    ...(saved.replayed < saved.of ? ['"strata look --replay 600" replays more of them.'] : []),
     ...(gone ? [goneWords(gone)] : []),
     ...(report.conversations === 0 && !page.onlyDirs
       ? [

@@ -22,7 +22,7 @@ export function shareText(report: LookReport): string {
     ...(agents.count === 0
       ? []
       : [["sub-agents", `${agents.count.toLocaleString("en")}, ${dollars(agents.dollars)}`] as const]),
-    ["with Strata", savedWords(report)],
+    ["with Strata", `${savedWords(report)}${modelledWords(report)}`],
   ]
   const width = Math.max(...lines.map(([name]) => name.length))
   const estimated = total.estimated > 0 ? [`${dollars(total.estimated)} of what was spent is estimated.`] : []
@@ -58,9 +58,13 @@ function compactionWords({ compactions: { count, names } }: LookReport): string 
 function savedWords({ saved }: LookReport): string {
   if (saved.replayed === 0) return "not replayed yet"
   const how = saved.dollars >= 0 ? "less" : "more"
-  const where =
-    saved.replayed === saved.of ? counted(saved.of, "conversation") : `${saved.replayed} of ${saved.of} conversations`
-  return `${dollars(saved.strata)} instead of ${dollars(saved.recorded)} (${percent(Math.abs(saved.share), 1)} ${how}), modelled on ${where}`
+  return `${dollars(saved.strata)} instead of ${dollars(saved.recorded)} (${percent(Math.abs(saved.share), 1)} ${how})`
+}
+
+function modelledWords({ saved }: LookReport): string {
+  if (saved.replayed === 0) return ""
+  const { replayed, of } = saved
+  return `, modelled on ${replayed === of ? counted(of, "conversation") : `${replayed} of ${of} conversations`}`
 }
 
 const WIDTH = 1_200
@@ -89,7 +93,7 @@ export function sharePicture(report: LookReport): string {
 <text x="${LEFT}" y="96" class="title">${counted(report.conversations, "conversation")}${daysWords(report)}</text>
 ${rows}
 ${bars(report.byDay)}
-<text x="${LEFT}" y="${HEIGHT - 36}" class="small">Money by day. Made with strata look; nothing left this machine.</text>
+<text x="${LEFT}" y="${HEIGHT - 36}" class="small">Money by day. With Strata${modelledWords(report) || ": not replayed yet"}. Made with strata look.</text>
 </svg>`
   return `${PICTURE_BEGINNING}\n${svg.toString()}\n`
 }
