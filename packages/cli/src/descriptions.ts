@@ -125,7 +125,7 @@ export const LOOK = describe({
   about: "see what all conversations on this machine cost, lost and said",
   more: [
     "Finds the conversations of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata. It reads them and never writes to them. What it read is kept in an index, so the next time only new and changed files are read.",
-    "Nothing leaves this machine.",
+    "It opens a page in your browser, and goes on reading while you look. A terminal without a browser gets the same as tables, as with --text. Nothing leaves this machine.",
   ],
   options: {
     text: { kind: "flag", about: "print tables in the terminal" },
@@ -146,6 +146,14 @@ export const LOOK = describe({
       least: 0,
       most: 86_400,
     },
+    port: {
+      kind: "number",
+      value: "N",
+      about: "show the page on this port (default: a free one)",
+      least: 1,
+      most: 65_535,
+    },
+    "no-open": { kind: "flag", about: "show the page, print its address and open no browser" },
     share: { kind: "flag", about: "print figures without names, paths or contents, and write a picture of them" },
     picture: {
       kind: "text",

@@ -25,3 +25,7 @@ export function openInBrowser(address: string): Promise<boolean> {
     })
   })
 }
+
+/** On Linux, a session without a display has no browser to open. */
+export const hasBrowser = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  process.platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY)

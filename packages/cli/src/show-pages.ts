@@ -2,7 +2,7 @@
 import { once } from "node:events"
 import type { PageSource } from "@strata/page/server"
 import { type Call, UsageError } from "./command.ts"
-import { openInBrowser } from "./open-browser.ts"
+import { hasBrowser, openInBrowser } from "./open-browser.ts"
 
 export interface ShownPages extends Pick<Call, "terminal" | "env"> {
   readonly source: PageSource
@@ -20,7 +20,7 @@ export async function showPages({ source, terminal, env, id, port, isQuiet }: Sh
     throw new UsageError(`Port ${port} is in use. Leave out --port for a free one.`)
   })
   const address = id === undefined ? page.address : page.addressOf(id)
-  const isOpen = !isQuiet && hasScreen(env) && (await openInBrowser(address))
+  const isOpen = !isQuiet && hasBrowser(env) && (await openInBrowser(address))
   terminal.print(`${isOpen ? "The page is open in your browser. Its address:" : "Open this address in a browser:"}
 
   ${address}
@@ -31,7 +31,3 @@ It works on this machine only, and only with this key. Nothing leaves the machin
   await page.close()
   return 0
 }
-
-/** On Linux, a session without a display has no browser to open. */
-const hasScreen = (env: Call["env"]): boolean =>
-  process.platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY)

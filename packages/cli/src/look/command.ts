@@ -8,6 +8,7 @@ import { progressOn } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { visibleJson } from "../display/visible.ts"
+import { hasBrowser } from "../open-browser.ts"
 import { hitsText } from "./hits-text.ts"
 import { checkPicturePlace, writePicture } from "./picture-file.ts"
 import { reportText } from "./report-text.ts"
@@ -26,6 +27,10 @@ export const run: Run = async (call) => {
   const picture = file === undefined ? undefined : await checkPicturePlace(file, cwd)
   const filter = filterFrom(values, cwd)
   const dirs = values.dir.map((dir) => resolve(cwd, dir))
+  if (isForPages(call, values)) {
+    const { showLookPages } = await import("./pages.ts")
+    return showLookPages({ env, dirs, terminal, port: values.port, isQuiet: values["no-open"] })
+  }
   return withLook({ env, dirs, onlyDirs: false, terminal }, async (look) => {
     if (search !== undefined) return printHits(look, { query: search, filter, json, terminal })
     await replayFor(look, { seconds: values.replay ?? REPLAY_SECONDS, terminal })
@@ -37,6 +42,15 @@ export const run: Run = async (call) => {
     else await showLook(look, { report, filter, terminal, home: env.HOME, onlyDirs: false })
     return 0
   })
+}
+
+/** People at a screen get pages. Everything that asks for something else gets that, and a terminal without a browser gets tables. */
+function isForPages({ env, terminal }: Call, values: Record<string, unknown>): boolean {
+  if (values["no-open"] === true || values.port !== undefined) return true
+  const asksForText = ["text", "json", "summary", "share", "search", "picture", "project", "since", "replay"].some(
+    (name) => values[name] !== undefined && values[name] !== false,
+  )
+  return !asksForText && terminal.isScreen && hasBrowser(env)
 }
 
 /** What `strata inspect` does without a file, and with a directory. */

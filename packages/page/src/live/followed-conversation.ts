@@ -24,16 +24,18 @@ export class FollowedConversation {
   #follower: FileFollower | undefined
   #work: Promise<void> = Promise.resolve()
   #mark: string
+  readonly #within: string | undefined
 
-  private constructor(file: string, { state, mark }: { readonly state: State; readonly mark: string }) {
+  private constructor(file: string, { state, mark, within }: Start) {
     this.file = file
     this.#state = state
     this.#mark = mark
+    this.#within = within
   }
 
-  static async open(file: string): Promise<FollowedConversation> {
+  static async open(file: string, within?: string): Promise<FollowedConversation> {
     const mark = markOf(file) // before reading: what is written meanwhile is a change
-    return new FollowedConversation(file, { state: await read(file), mark })
+    return new FollowedConversation(file, { state: await read(file, within), mark, within })
   }
 
   get about(): Omit<Transcript, "entries" | "aside"> {
@@ -91,7 +93,7 @@ export class FollowedConversation {
     const grown = before.isJournal ? await appended(this.file, before.offset) : undefined
     const isTaken = grown !== undefined && takeAll(before, readJournalBytes(grown).entries)
     if (isTaken) before.offset += grown.length
-    else this.#state = await read(this.file)
+    else this.#state = await read(this.file, this.#within)
     for (const listener of this.#listeners) listener()
   }
 
@@ -100,6 +102,12 @@ export class FollowedConversation {
     this.#follower?.close()
     this.#follower = undefined
   }
+}
+
+interface Start {
+  readonly state: State
+  readonly mark: string
+  readonly within: string | undefined
 }
 
 interface State {
@@ -115,9 +123,10 @@ interface State {
   offset: number
 }
 
-async function read(file: string): Promise<State> {
-  const bytes = await readFile(file)
-  const transcript = (await readTranscripts(file))[0]!
+async function read(file: string, within: string | undefined): Promise<State> {
+  const before = await readFile(file).catch(() => Buffer.alloc(0)) // a session in a database is no file
+  const all = await readTranscripts(file)
+  const transcript = all.find(({ id }) => id === within) ?? all[0]!
   const classes = new TurnClasses()
   const state: State = {
     transcript,
@@ -128,7 +137,7 @@ async function read(file: string): Promise<State> {
     rows: [],
     entries: [],
     byUuid: new Map(),
-    offset: bytes.lastIndexOf(LINE_END) + 1,
+    offset: before.lastIndexOf(LINE_END) + 1,
   }
   for (const entry of transcript.aside) take(state, entry, "off-path")
   for (const entry of transcript.entries) take(state, entry, "on-path")

@@ -11,7 +11,7 @@ export interface FileFollower {
 
 /** Calls back after each change, not more often than every `SETTLE_MS`. */
 export function followFile(path: string, onChange: () => void): FileFollower {
-  const name = basename(path)
+  const name = basename(path.replace(SESSION, ""))
   let last = markOf(path)
   let soon: NodeJS.Timeout | undefined
   const look = () => {
@@ -44,8 +44,11 @@ export function followFile(path: string, onChange: () => void): FileFollower {
   }
 }
 
+/** How a session in a database is named: the database, then `#` and the session. */
+const SESSION = /(?<=\.db)#.*$/
+
 /** Changes with every change of the file. */
 export function markOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false })
+  const found = statSync(path.replace(SESSION, ""), { throwIfNoEntry: false })
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ""
 }

@@ -3,6 +3,7 @@
  * `conversations` or from `look`, so no address of a page ever becomes a path.
  */
 import type { CompactionPlan, CompactionRefusal, KeptAgents, ProjectBank, RecallAnswer, UndoReport } from "@strata/core"
+import type { Look } from "../look/open-look.ts"
 
 export interface PageSource {
   /** What the conversations are of: a project, or this machine. */
@@ -10,8 +11,17 @@ export interface PageSource {
   /** Newest first. */
   conversations(): Promise<readonly ListedConversation[]>
   find(id: string): Promise<NamedConversation | undefined>
+  /** All conversations of this machine. It takes the place of the list. */
+  readonly look?: LookPages
   /** Memories of the project. Absent where pages are not about one project. */
   memories?(): Promise<ProjectBank>
+}
+
+/** What the page about all conversations asks for. */
+export interface LookPages extends Pick<Look, "report" | "list" | "gone"> {
+  /** What is still being done, as a sentence. */
+  working(): string | undefined
+  onChange(listener: () => void): () => void
 }
 
 export interface ListedConversation {
@@ -29,6 +39,8 @@ export interface NamedConversation {
   readonly id: string
   readonly title: string
   readonly file: string
+  /** Its own id, where the file has several. */
+  readonly within?: string
   /** What a person may do with it. Absent for other programs' conversations. */
   readonly own?: OwnConversation
 }

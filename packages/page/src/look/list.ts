@@ -58,6 +58,15 @@ export function lookList({ index, scope }: Looked, request: ListRequest = {}): L
   }
 }
 
+/** One conversation of the list. */
+export function lookRow({ index, scope }: Looked, key: number): LookRow | undefined {
+  const { where, values } = rowQuery({ scope, filter: {} })
+  const row = index.db
+    .statement(`SELECT ${COLUMNS} FROM conversation c JOIN file ON file.id = c.file WHERE ${where} AND c.id = ?`)
+    .get(...values, key)
+  return row && rowFrom(row)
+}
+
 /** Every word in quotes, so that nothing in it is an operator. The last one may be the start of a word. */
 function ftsQuery(query: string): string | undefined {
   const words = query.normalize("NFC").match(/[\p{L}\p{N}_]+/gu) ?? []

@@ -6,10 +6,10 @@ import { type Environment, strataDirectory } from "@strata/core"
 import { homeIn } from "@strata/core/internal/import/places"
 import { type Followed, followFiles, scopeOf } from "./follow-files.ts"
 import { type GoneSessions, goneSessions } from "./gone-sessions.ts"
-import { lookList } from "./list.ts"
+import { lookList, lookRow } from "./list.ts"
 import { indexPath, type Looked, LookIndex, whenFree } from "./look-index.ts"
 import { lookReport } from "./report.ts"
-import type { ListRequest, LookFilter, LookList, LookReport, LookSavings } from "./report-data.ts"
+import type { ListRequest, LookFilter, LookList, LookReport, LookRow, LookSavings } from "./report-data.ts"
 import { nextReplays, savingsIn, storeReplay } from "./savings.ts"
 import { type WorkPool, workPool } from "./work-pool.ts"
 
@@ -36,6 +36,8 @@ export interface Look {
   /** The part of the report about Strata, without adding up the rest. */
   savings(filter?: LookFilter): LookSavings
   list(request?: ListRequest): LookList
+  /** The row with this key, if there still is one. */
+  row(key: number): LookRow | undefined
   gone(): Promise<GoneSessions | undefined>
   /** Whether this is the first time that something is shown. It is remembered. */
   isFirst(name: string): boolean
@@ -70,6 +72,7 @@ export function openLook(options: LookOptions): Look {
     report: (filter = {}) => lookReport(looked, filter),
     savings: (filter = {}) => savingsIn(looked, filter),
     list: (request = {}) => lookList(looked, request),
+    row: (key) => lookRow(looked, key),
     gone: () => goneSessions({ env, home }, index.files({ home: true, dirs: [] }).keys()),
     isFirst(name) {
       if (index.noted(name) !== undefined) return false

@@ -10,6 +10,7 @@ import { said, sent } from "./answers.ts"
 import { addConversation, type Conversations } from "./conversation-routes.ts"
 import type { Doors } from "./doors.ts"
 import { ICON } from "./icon.ts"
+import { addLook } from "./look-routes.ts"
 import { scriptNamed } from "./scripts.ts"
 
 export interface App {
@@ -31,16 +32,18 @@ export function pageApp(app: App): Hono {
     if (script === undefined) return context.notFound()
     return context.body(script, 200, { "content-type": "text/javascript; charset=utf-8" })
   })
-  routes.get("/", async (context) => {
-    const main = conversationsView({
-      base,
-      name: source.name,
-      conversations: await source.conversations(),
-      hasMemories: source.memories !== undefined,
-      now: now(),
+  if (source.look) addLook(routes, { base, look: source.look, now })
+  else
+    routes.get("/", async (context) => {
+      const main = conversationsView({
+        base,
+        name: source.name,
+        conversations: await source.conversations(),
+        hasMemories: source.memories !== undefined,
+        now: now(),
+      })
+      return sent(context, shell({ title: source.name, base, trail: [], main }))
     })
-    return sent(context, shell({ title: source.name, base, trail: [], main }))
-  })
   routes.get("/memories", async (context) => {
     const bank = await source.memories?.()
     if (!bank) return context.notFound()

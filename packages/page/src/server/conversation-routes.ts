@@ -3,7 +3,6 @@ import { ConversationLockedError, handleOf, StrataError } from "@strata/core"
 import { counted } from "@strata/core/internal/base/numbers"
 import { visible } from "@strata/core/internal/base/visible"
 import type { Context, Hono } from "hono"
-import { streamSSE } from "hono/streaming"
 import { html, type Markup } from "../draw/markup.ts"
 import { agentsView } from "../draw/views/agents.ts"
 import { cacheView } from "../draw/views/cache.ts"
@@ -20,6 +19,7 @@ import type { NamedConversation } from "../live/source.ts"
 import { planRows } from "../words/compaction-plan.ts"
 import { undoSentence } from "../words/undo.ts"
 import { said, sent } from "./answers.ts"
+import { eventsOf } from "./events.ts"
 
 /** Conversations that pages show now. */
 export interface Conversations {
@@ -38,7 +38,6 @@ const VIEW_WORDS: Readonly<Record<View, string>> = {
 }
 
 const MOST_ROWS = 100 // in one answer
-const PING_MS = 20_000
 
 export interface ConversationPages {
   readonly base: string
@@ -97,17 +96,10 @@ export function addConversation(routes: Hono, { base, conversations }: Conversat
     const found = await opened(context)
     if (!found) return context.notFound()
     const { followed } = found
-    return streamSSE(context, async (stream) => {
-      const tell = () => void stream.writeSSE({ data: JSON.stringify({ rows: followed.rows.length }) })
-      const stop = followed.onChange(tell)
-      stream.onAbort(stop)
-      await followed.update().catch(() => undefined)
-      tell()
-      while (!stream.aborted) {
-        await stream.sleep(PING_MS)
-        await stream.writeSSE({ event: "ping", data: "" })
-      }
-      stop()
+    return eventsOf(context, {
+      state: () => ({ rows: followed.rows.length }),
+      onChange: (listener) => followed.onChange(listener),
+      begin: () => followed.update(),
     })
   })
 

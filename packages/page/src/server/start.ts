@@ -6,7 +6,7 @@ import { pageApp } from "./app.ts"
 import type { Conversations } from "./conversation-routes.ts"
 import { doors } from "./doors.ts"
 
-export type { ListedConversation, NamedConversation, OwnConversation, PageSource } from "../live/source.ts"
+export type { ListedConversation, LookPages, NamedConversation, OwnConversation, PageSource } from "../live/source.ts"
 
 const LOOPBACK = "127.0.0.1"
 const MOST_OPEN = 6 // conversations in memory; each is as large as its journal
@@ -81,7 +81,7 @@ class OpenConversations implements Conversations {
 
   async #read(id: string): Promise<Opened | undefined> {
     const named = await this.#source.find(id)
-    return named && { named, followed: await FollowedConversation.open(named.file) }
+    return named && { named, followed: await FollowedConversation.open(named.file, named.within) }
   }
 
   close(): void {

@@ -1,0 +1,122 @@
+/** All conversations of this machine as pages. What the index has is shown at once; reading and replaying go on while people look. */
+import { basename } from "node:path"
+import { type Look, type LookRow, openLook } from "@strata/page"
+import type { LookPages, NamedConversation, PageSource } from "@strata/page/server"
+import type { Call } from "../command.ts"
+import { projectSource } from "../dashboard/source.ts"
+import { counted, grouped } from "../display/numbers.ts"
+import { showPages } from "../show-pages.ts"
+import { startWorker } from "./workers.ts"
+
+export interface LookPagesOptions extends Pick<Call, "env" | "terminal"> {
+  readonly dirs: readonly string[]
+  readonly port?: number | undefined
+  readonly isQuiet: boolean
+}
+
+const TELL_MS = 1_000 // between two news of progress
+const AGAIN_MS = 30_000 // until the places are looked at again
+
+export async function showLookPages({ env, dirs, terminal, port, isQuiet }: LookPagesOptions): Promise<number> {
+  const look = openLook({ env, dirs, startWorker })
+  const work = new BackgroundWork(look)
+  const ended = work.run()
+  try {
+    return await showPages({ source: sourceOf(look, { work, env }), terminal, env, port, isQuiet })
+  } finally {
+    work.stop()
+    await ended
+    await look.close()
+  }
+}
+
+/** Reads what is new, then replays, then looks again. */
+class BackgroundWork implements Pick<LookPages, "working" | "onChange"> {
+  readonly #look: Look
+  readonly #listeners = new Set<() => void>()
+  readonly #end = new AbortController()
+  #words: string | undefined = "Reading conversations."
+  #soon: NodeJS.Timeout | undefined
+
+  constructor(look: Look) {
+    this.#look = look
+  }
+
+  working = (): string | undefined => this.#words
+
+  onChange = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#end
+    while (!signal.aborted) {
+      await this.#look.follow(({ done, of }) =>
+        this.#say(done < of ? `Reading conversations: ${grouped(done)} of ${grouped(of)}.` : undefined),
+      )
+      const { of, replayed } = this.#look.savings()
+      let left = of - replayed
+      const words = () =>
+        left > 0 ? `Computing what Strata would have saved: ${counted(left, "conversation")} to go.` : undefined
+      this.#say(words())
+      await this.#look.replay({
+        signal,
+        isInBackground: true,
+        onReplayed: () => {
+          left--
+          this.#say(words())
+        },
+      })
+      this.#say(undefined)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, AGAIN_MS)
+        signal.addEventListener("abort", () => {
+          clearTimeout(timer)
+          resolve()
+        })
+      })
+    }
+  }
+
+  stop(): void {
+    this.#end.abort()
+    clearTimeout(this.#soon)
+  }
+
+  #say(words: string | undefined): void {
+    this.#words = words
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined
+      for (const listener of this.#listeners) listener()
+    }, TELL_MS)
+  }
+}
+
+function sourceOf(look: Look, { work, env }: { readonly work: BackgroundWork; readonly env: Call["env"] }): PageSource {
+  const find = async (id: string): Promise<NamedConversation | undefined> => {
+    const row = /^\d{1,15}$/.test(id) ? look.row(Number(id)) : undefined
+    if (!row) return undefined
+    const own = row.program === "strata" ? await ownOf(row, env) : undefined
+    return { id, title: row.title ?? row.id, file: row.file, within: row.id, ...(own ? { own } : {}) }
+  }
+  return {
+    name: "All conversations",
+    conversations: async () => [],
+    find,
+    look: {
+      report: (filter) => look.report(filter),
+      list: (request) => look.list(request),
+      gone: () => look.gone(),
+      working: work.working,
+      onChange: work.onChange,
+    },
+  }
+}
+
+/** What a person may do with a conversation of ours, if its project is still there. */
+async function ownOf({ project, file }: LookRow, env: Call["env"]) {
+  if (project === undefined) return undefined
+  const source = await projectSource({ cwd: project, env }).catch(() => undefined)
+  return (await source?.find(basename(file, ".jsonl")))?.own
+}

@@ -1,0 +1,84 @@
+/** Money by day: a bar for each day, stacked by model. */
+import { dollars } from "@strata/core/internal/base/numbers"
+import { html, type Markup } from "./markup.ts"
+import { round, tickLabel, ticksUpTo } from "./scale.ts"
+
+export interface Day {
+  readonly day: string
+  readonly dollars: number
+  /** Dollars by name. */
+  readonly parts: Readonly<Record<string, number>>
+}
+
+const HEIGHT = 190 // pixels
+const ABOVE = 14
+const LABELS = 18
+const MOST_BARS = 120
+/** Colours of the charts, in the order of cost. */
+const COLOURS = ["person", "results", "calls", "thinking", "answers", "summary", "whole"] as const
+
+/** The most expensive names have a colour each; the rest share one. */
+export function namesIn(days: readonly Day[]): readonly string[] {
+  const sums = new Map<string, number>()
+  for (const { parts } of days)
+    for (const [name, paid] of Object.entries(parts)) sums.set(name, (sums.get(name) ?? 0) + paid)
+  return [...sums].toSorted(([, a], [, b]) => b - a).map(([name]) => name)
+}
+
+const colourOf = (name: string, names: readonly string[]): string =>
+  COLOURS[Math.min(Math.max(0, names.indexOf(name)), COLOURS.length - 1)]!
+
+export function dayLegend(names: readonly string[]): Markup {
+  const shown = names.slice(0, COLOURS.length)
+  return html`<ul class="legend">${shown.map(
+    (name, i) =>
+      html`<li><svg width="12" height="12" aria-hidden="true"><rect class="c-${COLOURS[i]}" width="12" height="12"/></svg> ${i === COLOURS.length - 1 && names.length > COLOURS.length ? "others" : name}</li>`,
+  )}</ul>`
+}
+
+export function dayChart(all: readonly Day[]): Markup {
+  const days = inOrder(all).slice(-MOST_BARS)
+  const names = namesIn(days)
+  const most = Math.max(...days.map((day) => day.dollars), 0.01)
+  const width = 100 / days.length
+  const y = (value: number) => round(ABOVE + HEIGHT * (1 - value / most))
+  const [first, last] = [days[0]?.day ?? "", days.at(-1)?.day ?? ""]
+  return html`<svg class="chart" role="img" aria-label="Money by day, from ${first} to ${last}: at most ${dollars(most)} on one day." width="100%" height="${ABOVE + HEIGHT + LABELS}">
+${ticksUpTo(most).map((tick) => html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}"/>`)}
+${days.map((day, i) => {
+  let floor = 0
+  const bars = names.flatMap((name) => {
+    const paid = day.parts[name] ?? 0
+    if (paid <= 0) return []
+    const bar = html`<rect class="c-${colourOf(name, names)}" x="${round(i * width + width * 0.1)}%" width="${round(width * 0.8)}%" y="${y(floor + paid)}" height="${round((HEIGHT * paid) / most)}"/>`
+    floor += paid
+    return [bar]
+  })
+  return html`<g>${bars}<rect class="slice" x="${round(i * width)}%" width="${round(width)}%" y="${ABOVE}" height="${HEIGHT}"><title>${wordsOf(day)}</title></rect></g>`
+})}
+${ticksUpTo(most)
+  .filter((tick) => tick > 0)
+  .map((tick) => html`<text class="tick" x="2" y="${y(tick) - 3}">${tickLabel(tick, "dollars")}</text>`)}
+<text class="tick" x="0" y="${ABOVE + HEIGHT + 13}">${first}</text><text class="tick" x="100%" y="${ABOVE + HEIGHT + 13}" text-anchor="end">${last}</text>
+</svg>`
+}
+
+function wordsOf({ day, dollars: paid, parts }: Day): string {
+  const most = Object.entries(parts)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, each]) => `${name} ${dollars(each)}`)
+  return [`${day}: ${dollars(paid)}`, ...most].join(", ")
+}
+
+/** Days without money between others are days too. */
+function inOrder(days: readonly Day[]): readonly Day[] {
+  const known = new Map(days.filter(({ day }) => /^\d{4}-\d\d-\d\d$/.test(day)).map((day) => [day.day, day]))
+  const times = [...known.keys()].map((day) => Date.parse(day)).toSorted((a, b) => a - b)
+  const [first, last] = [times[0], times.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const from = Math.max(first, last - (MOST_BARS - 1) * 86_400_000)
+  return Array.from({ length: Math.round((last - from) / 86_400_000) + 1 }, (_, i) => {
+    const day = new Date(from + i * 86_400_000).toISOString().slice(0, 10)
+    return known.get(day) ?? { day, dollars: 0, parts: {} }
+  })
+}

@@ -1,0 +1,257 @@
+/** All conversations of this machine: what was spent, what was lost and why, what Strata would have saved, and a list to search. */
+import { PURPOSE_WORDS } from "@strata/core"
+import { grouped } from "@strata/core/internal/base/grouped"
+import { counted, dollars, percent, short, timeAgo } from "@strata/core/internal/base/numbers"
+import type { GoneSessions } from "../../look/gone-sessions.ts"
+import {
+  LIST_ORDERS,
+  type ListOrder,
+  type LookList,
+  type LookReport,
+  type LookRow,
+  type LookSpent,
+} from "../../look/report-data.ts"
+import { dayChart, dayLegend, namesIn } from "../day-chart.ts"
+import { html, type Markup } from "../markup.ts"
+import { cards, empty, tableOf } from "./shell.ts"
+
+export interface LookShown {
+  readonly base: string
+  readonly report: LookReport
+  readonly list: LookList
+  readonly asked: ListAsked
+  readonly gone?: GoneSessions
+  /** What is still being done, as a sentence. */
+  readonly working?: string
+  readonly now: Date
+}
+
+export interface ListAsked {
+  readonly query: string
+  readonly sort: ListOrder | ""
+  readonly page: number
+  readonly project: string
+}
+
+export const ROWS_ON_PAGE = 50
+const MOST_IN_TABLE = 8
+const ORDER_WORDS: Readonly<Record<ListOrder, string>> = {
+  newest: "newest first",
+  cost: "most expensive first",
+  lost: "most lost to caches first",
+  names: "most lost at compactions first",
+  saved: "most to save first",
+  turns: "longest first",
+}
+
+export function lookView(shown: LookShown): Markup {
+  const { report, gone, working } = shown
+  if (report.conversations === 0)
+    return html`<h1>Conversations of this machine</h1>${empty(
+      working ?? "No conversation was found.",
+      "Looked in the usual places of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI, OpenHands and Strata. Add a place with: strata look --dir DIRECTORY",
+    )}`
+  return html`<h1 class="quiet">Conversations of this machine</h1>
+<p class="lead">${report.sentence}</p>
+${report.sentences.map((sentence) => html`<p>${sentence}</p>`)}
+${gone === undefined ? undefined : goneWords(gone)}
+<p class="soft" role="status">${working ?? `${counted(report.conversations, "conversation")} read.`}</p>
+${figures(report)}
+<figure><figcaption>Money by day, by model</figcaption>${daysOf(report)}</figure>
+<div class="columns-two">
+<section><h2>Where the cache was lost</h2>${lossTable(report)}</section>
+<section><h2>What compactions lost</h2>${compactionTable(shown)}</section>
+<section><h2>By purpose</h2>${spentTable(
+    report.byPurpose.map((line) => ({ ...line, name: PURPOSE_WORDS[line.purpose] })),
+    "purpose",
+  )}</section>
+<section><h2>By model</h2>${spentTable(report.byModel, "model")}</section>
+<section><h2>By program</h2>${spentTable(report.byProgram, "program")}</section>
+<section><h2>By project</h2>${spentTable(report.byProject, "project")}</section>
+<section><h2>What filled the context</h2>${contextTable(report)}</section>
+${report.agents.count === 0 ? undefined : html`<section><h2>Sub-agents</h2>${agentTable(report)}</section>`}
+</div>
+${listSection(shown)}`
+}
+
+function figures({ total, cache, compactions, saved, conversations }: LookReport): Markup {
+  const { names } = compactions
+  return cards([
+    { title: "spent", value: paidWords(total), about: `in ${counted(conversations, "conversation")}` },
+    {
+      title: "lost to broken caches",
+      value: cache.lost.count === 0 ? "nothing" : dollars(cache.lost.dollars),
+      about: `${counted(cache.lost.count, "time")}, ${percent(cache.lost.share, 1)} of the bill`,
+    },
+    {
+      title: "lost at compactions",
+      value: names.needed === 0 ? "nothing seen" : percent(names.lost, names.needed),
+      about: `of ${grouped(names.needed)} names used again after ${counted(compactions.count, "compaction")}`,
+    },
+    {
+      title: "Strata would have saved",
+      value: saved.replayed === 0 ? "not known yet" : percent(saved.dollars, saved.recorded),
+      about:
+        saved.replayed === 0 ? "" : `on ${grouped(saved.replayed)} of ${counted(saved.of, "conversation")}, modelled`,
+    },
+  ])
+}
+
+const paidWords = ({ dollars: paid, unpriced, requests }: LookSpent): string => {
+  if (requests > 0 && unpriced === requests) return "unknown"
+  return unpriced > 0 ? `more than ${dollars(paid)}` : dollars(paid)
+}
+
+function daysOf({ byDay }: LookReport): Markup {
+  const days = byDay.map(({ day, dollars: paid, byModel }) => ({ day, dollars: paid, parts: byModel }))
+  const dated = days.filter(({ day }) => day !== "unknown")
+  if (dated.length === 0) return empty("No transcript here has times.")
+  return html`${dayLegend(namesIn(dated))}<div data-chart tabindex="0">${dayChart(dated)}</div><p class="readout soft" data-readout role="status">Point at a day, or use the arrow keys, to see its parts.</p>`
+}
+
+function lossTable({ cache }: LookReport): Markup {
+  if (cache.lost.count === 0) return empty("The cache was never lost.")
+  return html`${tableOf(
+    cache.byCause,
+    [
+      { title: "because", cell: ({ words }) => words, isText: true },
+      { title: "times", cell: ({ count }) => grouped(count) },
+      { title: "tokens", cell: ({ tokens }) => short(tokens) },
+      { title: "cost", cell: (one) => (one.unpriced === one.count ? "unknown" : dollars(one.dollars)) },
+    ],
+    {
+      caption: "Lost caches by cause",
+      total: ["all", grouped(cache.lost.count), short(cache.lost.tokens), dollars(cache.lost.dollars)],
+    },
+  )}${
+    cache.byReason.length === 0
+      ? undefined
+      : tableOf(
+          cache.byReason,
+          [
+            { title: "the API's own reason", cell: ({ reason }) => reason.replaceAll("_", " "), isText: true },
+            { title: "times", cell: ({ count }) => grouped(count) },
+            { title: "cost", cell: ({ dollars: paid }) => dollars(paid) },
+          ],
+          { caption: "Lost caches, as the API explains them" },
+        )
+  }`
+}
+
+function compactionTable({ report: { compactions }, base }: LookShown): Markup {
+  if (compactions.worst.length === 0) return empty("No compaction lost a name that was used again.")
+  return tableOf(
+    compactions.worst.slice(0, MOST_IN_TABLE),
+    [
+      { title: "conversation", cell: (row) => linkTo(row, base), isText: true },
+      { title: "kept", cell: ({ names }) => `${grouped(names.inView)} of ${grouped(names.needed)}` },
+      { title: "lost, for example", cell: ({ examples }) => examples.slice(0, 3).join(", "), isText: true },
+    ],
+    { caption: "Names used again after a compaction, worst first" },
+  )
+}
+
+type SpentLine = LookReport["byModel"][number]
+
+const spentTable = (lines: readonly SpentLine[], title: string): Markup =>
+  lines.length === 0
+    ? empty("Nothing was billed.")
+    : tableOf(
+        lines.slice(0, MOST_IN_TABLE),
+        [
+          { title, cell: ({ name }) => name, isText: true },
+          { title: "conversations", cell: ({ conversations }) => grouped(conversations) },
+          { title: "cost", cell: paidWords },
+          { title: "share", cell: ({ share }) => percent(share, 1) },
+        ],
+        { caption: `Cost by ${title}` },
+      )
+
+const contextTable = ({ context }: LookReport): Markup =>
+  tableOf(
+    context,
+    [
+      { title: "what", cell: ({ name }) => name, isText: true },
+      { title: "tokens", cell: ({ tokens }) => short(tokens) },
+      { title: "share", cell: ({ share }) => percent(share, 1) },
+    ],
+    { caption: "Everything that entered a context, estimated" },
+  )
+
+const agentTable = ({ agents }: LookReport): Markup =>
+  tableOf(
+    agents.byName.slice(0, MOST_IN_TABLE),
+    [
+      { title: "agent", cell: ({ name }) => name, isText: true },
+      { title: "times", cell: ({ count }) => grouped(count) },
+      { title: "cost", cell: ({ dollars: paid }) => dollars(paid) },
+    ],
+    { caption: "Cost by sub-agent", total: ["all", grouped(agents.count), dollars(agents.dollars)] },
+  )
+
+const linkTo = ({ key, title, id }: LookRow, base: string): Markup =>
+  html`<a href="${base}/c/${key}">${(title ?? id).slice(0, 90) || id}</a>`
+
+/** A form that works without a script. */
+function listSection({ base, list, asked, now, report }: LookShown): Markup {
+  const { query, sort, page, project } = asked
+  const pages = Math.max(1, Math.ceil(list.total / ROWS_ON_PAGE))
+  const to = (at: number) => `${base}/?${new URLSearchParams({ q: query, sort, project, page: String(at) })}#list`
+  return html`<section id="list"><h2>All conversations</h2>
+<form class="tools" role="search" action="${base}/#list" method="get">
+<label>Search in all of them <input type="search" name="q" value="${query}" autocomplete="off"></label>
+<label>Project <select name="project"><option value="">all</option>${report.byProject.map(({ name }) => html`<option value="${name}"${name === project ? html` selected` : undefined}>${name}</option>`)}</select></label>
+<label>Order <select name="sort">${(["", ...LIST_ORDERS] as const).map((each) => html`<option value="${each}"${each === sort ? html` selected` : undefined}>${each === "" ? (query === "" ? "newest first" : "best match first") : ORDER_WORDS[each]}</option>`)}</select></label>
+<button>Show</button></form>
+${
+  list.rows.length === 0
+    ? empty(
+        "No conversation has all of these words.",
+        "Try fewer words. The search looks at what people and models said, not at tool results.",
+      )
+    : tableOf(
+        list.rows,
+        [
+          {
+            title: "conversation",
+            cell: (row) =>
+              html`${linkTo(row, base)}${row.hit ? html`<br><span class="soft">${row.hit.snippet}</span>` : undefined}`,
+            isText: true,
+          },
+          { title: "program", cell: ({ program }) => program, isText: true },
+          {
+            title: "last",
+            cell: ({ to: last }) => (last === undefined ? "-" : timeAgo(new Date(last), now)),
+            isText: true,
+          },
+          { title: "turns", cell: ({ turns }) => grouped(turns) },
+          { title: "peak", cell: ({ peak }) => short(peak) },
+          { title: "compacted", cell: ({ compactions }) => grouped(compactions) },
+          { title: "lost to caches", cell: ({ lost }) => (lost.count === 0 ? "-" : dollars(lost.dollars)) },
+          {
+            title: "names kept",
+            cell: ({ names }) => (names.needed === 0 ? "-" : percent(names.inView, names.needed)),
+          },
+          { title: "cost", cell: costOf },
+          {
+            title: "with Strata",
+            cell: ({ replayed }) =>
+              replayed === undefined || replayed.recorded === 0 ? "-" : percent(replayed.strata, replayed.recorded),
+          },
+        ],
+        { caption: `${counted(list.total, "conversation")}, page ${grouped(page + 1)} of ${grouped(pages)}` },
+      )
+}
+<nav class="actions" aria-label="Pages">${page > 0 ? html`<a href="${to(page - 1)}">Previous</a>` : undefined}${page + 1 < pages ? html`<a href="${to(page + 1)}">Next</a>` : undefined}</nav>
+<p class="soft">“With Strata” is modelled beside the recorded course, modelled in the same way. Neither is the bill.</p></section>`
+}
+
+function costOf({ dollars: paid, cost }: LookRow): string {
+  if (cost === "none") return "-"
+  if (cost === "unknown") return "unknown"
+  return cost === "known" ? dollars(paid) : `more than ${dollars(paid)}`
+}
+
+function goneWords({ days, gone }: GoneSessions): Markup {
+  return html`<p class="problem">Claude Code deletes transcripts after ${counted(days, "day")}${gone > 0 ? `: ${counted(gone, "session")} that its history names ${gone === 1 ? "is" : "are"} gone` : ""}. <strong>strata keep</strong> copies them before they go.</p>`
+}

@@ -1,0 +1,27 @@
+/** Says in a stream when something changed, as long as someone listens. */
+import type { Context } from "hono"
+import { streamSSE } from "hono/streaming"
+
+const PING_MS = 20_000 // keeps what is between from closing the connection
+
+export interface Told {
+  /** What is sent after each change. */
+  readonly state: () => unknown
+  readonly onChange: (listener: () => void) => () => void
+  /** Before the first state is sent. */
+  readonly begin?: () => Promise<void>
+}
+
+export const eventsOf = (context: Context, { state, onChange, begin }: Told): Response =>
+  streamSSE(context, async (stream) => {
+    const send = () => void stream.writeSSE({ data: JSON.stringify(state()) })
+    const stop = onChange(send)
+    stream.onAbort(stop)
+    await begin?.().catch(() => undefined)
+    send()
+    while (!stream.aborted) {
+      await stream.sleep(PING_MS)
+      await stream.writeSSE({ event: "ping", data: "" })
+    }
+    stop()
+  })
