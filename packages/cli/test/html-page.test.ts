@@ -1,17 +1,13 @@
 /** The pages in a real browser: they render, load nothing, report no error, and fit a phone and a wide screen. */
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type PageContent, type PageConversation, page } from "@strata/page"
-import { type Browser, chromium } from "playwright-core"
+import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { BROWSER, launch } from "../../page/test/browser.ts"
 import { comparedHere } from "./compared-here.ts"
-
-const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-)
-if (BROWSER === undefined) console.warn("There is no Chromium in /usr/bin: the pages are not looked at in a browser.")
 
 const WIDTHS = [360, 1280]
 const BAD = `<img src="http://127.0.0.1:9/x.png" onerror="document.title='run'">"'\u202e`
@@ -69,13 +65,7 @@ describe.skipIf(BROWSER === undefined)("BEY-7 a page in a browser", () => {
   let directory: string
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "strata-page-"))
-    browser = await chromium.launch({
-      executablePath: BROWSER!,
-      args: [
-        ...["--headless", "--no-sandbox", "--disable-gpu"],
-        ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
-      ],
-    })
+    browser = await launch()
   })
   afterAll(async () => {
     await browser?.close()

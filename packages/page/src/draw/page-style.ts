@@ -8,7 +8,7 @@ main:focus{outline:none}
 footer{max-width:1240px;width:100%;margin:0 auto;padding:0 24px 20px;font-size:.8rem}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:3px}
 .skip{position:absolute;left:-999px;top:8px;background:var(--back);padding:6px 12px;z-index:10}.skip:focus{left:8px}
-.top{display:flex;flex-wrap:wrap;align-items:center;gap:4px 20px;padding:12px 24px 0;border-bottom:1px solid var(--rule);background:var(--raised)}
+.top{display:flex;flex-wrap:wrap;align-items:center;gap:4px 20px;padding:12px 24px 0;min-height:46px;border-bottom:1px solid var(--rule);background:var(--raised)}
 .trail{display:flex;gap:8px;align-items:baseline;min-width:0;flex:1 1 auto;font-size:.95rem}
 .trail a{color:inherit;text-decoration:none;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;max-width:60ch}.trail a:hover{text-decoration:underline}
 .trail .mark{font-weight:700;letter-spacing:.02em}.trail span{color:var(--soft)}
@@ -35,6 +35,8 @@ tr.total>*{font-weight:650;border-top:2px solid var(--rule)}
 button{font:inherit;font-size:.88rem;padding:5px 13px;border:1px solid var(--rule);border-radius:7px;background:var(--raised);color:var(--ink);cursor:pointer}
 button:hover:not(:disabled){border-color:var(--accent)}button:disabled{opacity:.5}
 button.danger{color:var(--mark);border-color:currentColor}
+select{font:inherit;font-size:.9rem;padding:4px 8px;border:1px solid var(--rule);border-radius:7px;background:var(--back);color:var(--ink);max-width:min(34ch,60vw)}
+.tools label{max-width:100%}
 input[type=search]{font:inherit;font-size:.92rem;padding:5px 10px;border:1px solid var(--rule);border-radius:7px;background:var(--back);color:var(--ink);width:min(30ch,60vw)}
 .actions{display:flex;gap:10px;flex-wrap:wrap}
 .compaction{border:1px solid var(--rule);border-radius:10px;padding:4px 18px 14px;margin:16px 0}
@@ -70,7 +72,7 @@ dialog.ask{border:1px solid var(--rule);border-radius:12px;background:var(--back
 dialog.ask::backdrop{background:rgb(0 0 0/.45)}dialog.ask h2{margin:0 0 6px;font-size:1.1rem}dialog.ask menu{display:flex;justify-content:flex-end;gap:10px;padding:0;margin:16px 0 0}
 .go{border-color:var(--accent)}
 .lead{font-size:1.35rem;line-height:1.4;max-width:62ch;margin:0 0 10px}.lead+p{max-width:80ch}
-.columns-two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:8px 36px}
+.columns-two>section{min-width:0}.columns-two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:8px 36px}
 .bar{height:10px}.bar rect{fill:var(--person)}
 @media (max-width:640px){main{padding:14px 12px 28px}.top{padding:10px 12px 0}.views{flex-wrap:nowrap;overflow-x:auto}.views a{padding:8px 9px;white-space:nowrap}.cards{grid-template-columns:repeat(2,1fr)}.cards strong{font-size:1.2rem}footer{padding:0 12px 14px}.folded .start{display:none}.lead{font-size:1.1rem}}
 @media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important;scroll-behavior:auto!important}}

@@ -1,6 +1,6 @@
 /** What fills the window, over the turns and now, with the thresholds. */
 
-import { findModel } from "@strata/core"
+import { findModel, type LedgerReport } from "@strata/core"
 import { grouped } from "@strata/core/internal/base/grouped"
 import { counted, percent, short } from "@strata/core/internal/base/numbers"
 import { DEFAULT_SETTINGS } from "@strata/core/internal/settings/settings"
@@ -37,7 +37,7 @@ ${cards([
     value: `${short(last.context)}`,
     about: `${percent(last.context, limits.most)} of ${limits.words}, ${short(limits.most)}`,
   },
-  { title: "spent", value: moneyWords(report), about: withoutStrata(report) },
+  { title: "spent", value: moneyWords(report), about: besideNothing(report) },
   { title: "read from cache", value: percent(report.cacheHitRatio, 1), about: "of all input" },
   { title: "compacted", value: grouped(compactions), about: `in ${counted(course.points.length, "turn")}` },
 ])}
@@ -47,6 +47,10 @@ ${classLegend([course])}${lossLegend([course])}
 <p class="readout soft" data-readout role="status">Point at a turn, or use the arrow keys, to see its parts.</p></figure>
 ${nowTable(last)}`
 }
+
+/** Where the layers have cost more so far, the view about money says why. */
+const besideNothing = (report: LedgerReport): string =>
+  (report.saved.dollars ?? 0) > 0 ? withoutStrata(report) : `for ${counted(report.requests, "request")}`
 
 interface Limits {
   /** The size that the window is compared with, and what happens there. */

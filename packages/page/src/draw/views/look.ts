@@ -77,7 +77,11 @@ ${listSection(shown)}`
 function figures({ total, cache, compactions, saved, conversations }: LookReport): Markup {
   const { names } = compactions
   return cards([
-    { title: "spent", value: paidWords(total), about: `in ${counted(conversations, "conversation")}` },
+    {
+      title: "spent",
+      value: paidWords(total, total.isLowerBound),
+      about: `in ${counted(conversations, "conversation")}`,
+    },
     {
       title: "lost to broken caches",
       value: cache.lost.count === 0 ? "nothing" : dollars(cache.lost.dollars),
@@ -97,9 +101,9 @@ function figures({ total, cache, compactions, saved, conversations }: LookReport
   ])
 }
 
-const paidWords = ({ dollars: paid, unpriced, requests }: LookSpent): string => {
+function paidWords({ dollars: paid, unpriced, requests }: LookSpent, isLowerBound = false): string {
   if (requests > 0 && unpriced === requests) return "unknown"
-  return unpriced > 0 ? `more than ${dollars(paid)}` : dollars(paid)
+  return unpriced > 0 || isLowerBound ? `more than ${dollars(paid)}` : dollars(paid)
 }
 
 function daysOf({ byDay }: LookReport): Markup {
@@ -161,7 +165,7 @@ const spentTable = (lines: readonly SpentLine[], title: string): Markup =>
         [
           { title, cell: ({ name }) => name, isText: true },
           { title: "conversations", cell: ({ conversations }) => grouped(conversations) },
-          { title: "cost", cell: paidWords },
+          { title: "cost", cell: (line) => paidWords(line) },
           { title: "share", cell: ({ share }) => percent(share, 1) },
         ],
         { caption: `Cost by ${title}` },
