@@ -1,4 +1,6 @@
 /** Pages over files, for tests: a server as the program starts it, and a tab that complains about everything it should not see. */
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { type PageSource, type RunningPage, startPage } from "../src/server/start.ts"
 
@@ -45,4 +47,19 @@ export async function openTab(
   tab.on("request", (request) => request.url().startsWith(base) || complaints.push(request.url()))
   await tab.goto(page.address)
   return { tab, complaints }
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** What axe-core finds wrong. It is put in by the test, past the page's own policy. */
+export async function findings(tab: Page): Promise<readonly string[]> {
+  const session = await tab.context().newCDPSession(tab)
+  await session.send("Runtime.evaluate", { expression: AXE })
+  const { result } = await session.send("Runtime.evaluate", {
+    expression:
+      "axe.run().then(({ violations }) => JSON.stringify(violations.map((one) => one.id + ': ' + one.nodes[0].html.slice(0, 160))))",
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  return JSON.parse(String(result.value)) as readonly string[]
 }

@@ -1,31 +1,16 @@
 /** Every view of a conversation in a real browser. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { createRequire } from "node:module"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { openConversation } from "@strata/core"
-import type { Browser, Page } from "playwright-core"
+import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { BROWSER, launch, picture } from "./browser.ts"
 import { type MadeConversation, makeConversation } from "./made-conversation.ts"
 import { PAYLOADS } from "./payloads.ts"
-import { openTab, sourceOf, startTrial, type TrialPages } from "./trial-pages.ts"
+import { findings, openTab, sourceOf, startTrial, type TrialPages } from "./trial-pages.ts"
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 const VIEWS = ["context", "messages", "compactions", "cache", "money", "agents"]
-
-/** What axe-core finds wrong. It is put in by the test, past the page's own policy. */
-async function findings(tab: Page): Promise<readonly string[]> {
-  const session = await tab.context().newCDPSession(tab)
-  await session.send("Runtime.evaluate", { expression: AXE })
-  const { result } = await session.send("Runtime.evaluate", {
-    expression:
-      "axe.run().then(({ violations }) => JSON.stringify(violations.map((one) => one.id + ': ' + one.nodes[0].html.slice(0, 160))))",
-    awaitPromise: true,
-    returnByValue: true,
-  })
-  return JSON.parse(String(result.value)) as readonly string[]
-}
 
 describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () => {
   let browser: Browser

@@ -1,0 +1,107 @@
+/** The page about all conversations, in a real browser. */
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Look, openLook } from "../src/index.ts"
+import { BROWSER, launch, picture } from "./browser.ts"
+import { PAYLOADS } from "./payloads.ts"
+import { RecordedHome } from "./recorded-home.ts"
+import { findings, openTab, startTrial, type TrialPages } from "./trial-pages.ts"
+
+describe.skipIf(BROWSER === undefined)("BEY-15 all conversations in a browser", () => {
+  let home: RecordedHome
+  let look: Look
+  let trial: TrialPages
+  let browser: Browser
+  let changed = () => {}
+  beforeAll(async () => {
+    home = new RecordedHome()
+    for (let at = 1; at <= 60; at++)
+      home.session({
+        id: `s${at}`,
+        turns: 3 + (at % 5),
+        day: `2026-01-${String(1 + (at % 28)).padStart(2, "0")}`,
+        ...(at % 7 === 0 ? { lostAt: 3 } : {}),
+      })
+    home.session({
+      id: "hostile",
+      cwd: `/work/${PAYLOADS[0]}`,
+      asks: PAYLOADS.join(" "),
+      title: PAYLOADS[0]!,
+      answers: PAYLOADS.join("\n"),
+    })
+    look = openLook({ env: {}, home: home.path })
+    await look.follow()
+    trial = await startTrial({
+      name: "All",
+      conversations: async () => [],
+      find: async (id) => {
+        const row = look.row(Number(id))
+        return row && { id, title: row.title ?? row.id, file: row.file, within: row.id }
+      },
+      look: {
+        report: (filter) => look.report(filter),
+        list: (request) => look.list(request),
+        gone: () => look.gone(),
+        working: () => undefined,
+        onChange: (listener) => {
+          const before = changed
+          changed = () => {
+            before()
+            listener()
+          }
+          return () => undefined
+        },
+      },
+    })
+    browser = await launch()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await trial?.page.close()
+    await look?.close()
+    home?.remove()
+  })
+
+  it("shows the sentence, the charts and the list, in light and dark, on a phone and a wide screen", async () => {
+    for (const colorScheme of ["light", "dark"] as const)
+      for (const width of [375, 1_440]) {
+        const { tab, complaints } = await openTab(browser, trial, { colorScheme, viewport: { width, height: 900 } })
+        await tab.waitForSelector(".live.on")
+        expect(await tab.locator(".lead").innerText()).toBe(look.report().sentence)
+        const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+        expect({ width, overflow, complaints, findings: await findings(tab) }).toEqual({
+          width,
+          overflow: 0,
+          complaints: [],
+          findings: [],
+        })
+        await picture(tab, `look-${colorScheme}-${width}`)
+        await tab.context().close()
+      }
+  })
+
+  it("searches, sorts and turns pages without a script, and opens a conversation", async () => {
+    const { tab } = await openTab(browser, trial, { javaScriptEnabled: false })
+    expect(await tab.locator("#list tbody tr").count()).toBe(50)
+    await tab.getByRole("link", { name: "Next" }).click()
+    expect(await tab.locator("#list tbody tr").count()).toBe(11)
+    await tab.goto(`${trial.base}/?sort=lost`)
+    expect(await tab.locator("#list tbody tr").first().innerText()).toContain("$")
+    await tab.goto(`${trial.base}/?q=${encodeURIComponent("nothing says this")}`)
+    expect(await tab.locator("#list").innerText()).toContain("No conversation has all of these words")
+    await tab.goto(`${trial.base}/`)
+    await tab.locator("#list tbody a").first().click()
+    expect(await tab.locator("h1").innerText()).toBe("Context")
+  })
+
+  it("draws itself again when more was read, and runs nothing of what it shows", async () => {
+    const { tab, complaints } = await openTab(browser, trial)
+    await tab.waitForSelector(".live.on")
+    home.session({ id: "new", turns: 4 })
+    await look.follow()
+    changed()
+    await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("62 conversations"))
+    expect(complaints).toEqual([])
+    expect(await tab.evaluate("window.ran")).toBeUndefined()
+  })
+})
