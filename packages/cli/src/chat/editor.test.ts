@@ -52,8 +52,8 @@ describe("earlier inputs", () => {
   })
 
   test("Tab completes a command where only one begins like it", () => {
-    expect(editorAfter({ editor: editorWith("/con"), history }, { type: "complete" }).editor.text).toBe("/context ")
-    expect(editorAfter({ editor: editorWith("/c"), history }, { type: "complete" }).editor.text).toBe("/c")
+    expect(editorAfter({ editor: editorWith("/cont"), history }, { type: "complete" }).editor.text).toBe("/context ")
+    expect(editorAfter({ editor: editorWith("/con"), history }, { type: "complete" }).editor.text).toBe("/con")
   })
 })
 
