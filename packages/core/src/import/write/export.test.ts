@@ -50,6 +50,36 @@ describe("BEY-17: what is exported has no secrets and no home directory", () => 
     expect(Object.keys(leftOut).join()).toContain("thinking")
   })
 
+  test.each(["claude-code", "codex", "pi"] as const)("whatever a field is called, and in its name: %s", (to) => {
+    const input = { data: KEY, id: KEY, type: KEY, signature: KEY, [KEY]: 1, list: [{ data: KEY }], "/home/ann/x": 2 }
+    const entries = [
+      model("b", [{ type: "tool_use", id: "toolu_1", name: "Post", input }]),
+      user("c", [result("toolu_1", "ok")]),
+    ]
+    const { text } = exportTranscript({ ...about, entries }, { to })
+    expect(text).toContain("toolu_1")
+    expect(text).not.toContain(KEY)
+    expect(text).not.toMatch(/\/home\/ann\b/)
+  })
+
+  test("attachments and notes of another program", () => {
+    const place = { parentUuid: null, timestamp: AT }
+    const data = { type: "file", filename: "/home/ann/shop/.env", content: { data: `TOKEN=${KEY}` } }
+    const entries = [
+      { type: "attachment", uuid: "a", ...place, attachment: { type: "foreign", kind: "file", data } },
+      { type: "system", uuid: "b", ...place, subtype: "compact_boundary", content: "", compactMetadata: { note: KEY } },
+    ] as unknown as readonly Entry[]
+    const { text } = exportTranscript({ ...about, entries }, { to: "claude-code" })
+    expect(text).toContain("~/shop/.env")
+    expect(text).not.toContain(KEY)
+  })
+
+  test("a home directory in the name of a folder or in an address", () => {
+    const said = "/home/ann/.claude/projects/-home-ann-shop/memory, file=%2Fhome%2Fann%2Fx, ls -home-ann"
+    const { text } = exportTranscript({ ...about, entries: [user("a", said)] }, { to: "markdown" })
+    expect(text).toContain("~/.claude/projects/~-shop/memory, file=~%2Fx, ls -home-ann")
+  })
+
   test("pictures stay byte for byte", () => {
     for (const to of ["claude-code", "codex", "pi"] as const)
       expect(exportTranscript({ ...about, entries: WITH_SECRETS }, { to }).text).toContain(IMAGE)
@@ -166,7 +196,7 @@ describe("BEY-17: a page in markdown", () => {
     const text = shown([user("a", hostile), model("b", [call("toolu_1", "echo `<img src=x>` ``y``")])])
     for (const hidden of ["\u202e", "\u001b"]) expect(text).not.toContain(hidden)
     expect(text).toContain("&lt;script>")
-    expect(text).toContain("\\![x]")
+    expect(text).toContain("&#33;[x]")
     expect(text).toContain("`<b>`")
     expect(text).toContain("```html\n<i>\n```")
     expect(text).toContain("\n### Big")
@@ -179,8 +209,19 @@ describe("BEY-17: a page in markdown", () => {
     ["no fence: backticks in its first line", "``` a`b\n<script>\n```"],
     ["a fence that ends with its list", "- a\n  ```\nb <script>"],
     ["a fence that is not closed by an indented one", "```\n    ```\n```\n<script>"],
+    ["an indented fence at the beginning", "    ```\n\n```\n<script>\n```"],
+    ["a bar that ends the cell of a table", "| a | b |\n|---|---|\n| `x | <script>` |"],
   ])("markup is spelled out where code only seems to be: %s", (_, hostile) => {
     expect(shown([user("a", hostile)])).not.toContain("<script>")
+  })
+
+  test("a picture is not loaded, also after a backslash", () => {
+    expect(shown([user("a", "\\![x](https://evil.example/p.png)")])).not.toContain("![")
+  })
+
+  test("the name of a tool ends no code after it", () => {
+    const hostile = { type: "tool_use", id: "t", name: "`", input: { command: "<script>" } }
+    expect(shown([model("b", [hostile])])).toContain("- **&#96;** `<script>`")
   })
 
   test("a code block that is not closed ends with its message", () => {

@@ -14,9 +14,20 @@ export interface Disguise {
 }
 
 /** Ids and what only the API can read: a changed byte makes them useless, and they are no one's secret. */
-const NEVER_CHANGED: ReadonlySet<string> = new Set([
-  ...["type", "id", "tool_use_id", "signature", "data", "encrypted_content", "media_type"],
-])
+const NEVER_CHANGED: ReadonlySet<string> = new Set(["type", "id", "tool_use_id", "encrypted_content", "media_type"])
+/** The same, in these kinds of blocks alone. */
+const SEALED: Readonly<Record<string, readonly string[]>> = {
+  signature: ["thinking"],
+  data: ["base64", "redacted_thinking"],
+}
+/** What a model or another program filled in as it liked: there, no name of a field means anything. */
+const FREE: ReadonlySet<string> = new Set(["input", "data"])
+
+function isFixed(name: string, fields: object): boolean {
+  const { type, [name]: value } = fields as Readonly<Record<string, unknown>>
+  if (typeof value !== "string") return false
+  return NEVER_CHANGED.has(name) || (Object.hasOwn(SEALED, name) && SEALED[name]!.includes(String(type)))
+}
 
 export class Disguiser {
   readonly #disguise: Disguise
@@ -27,8 +38,14 @@ export class Disguiser {
     this.#disguise = disguise
     const homes = disguise.homes.filter((home) => home.length > 1)
     // in a text inside JSON, a backslash is doubled
-    const spelled = homes.flatMap((home) => [home, home.replaceAll("\\", "\\\\")]).map(asPattern)
-    this.#home = spelled.length === 0 ? undefined : new RegExp(`(?<![\\w.-])(?:${spelled.join("|")})(?![\\w-])`, "g")
+    const spellings = (home: string) => [home, home.replaceAll("\\", "\\\\"), encodeURIComponent(home)]
+    const spelled = homes.flatMap(spellings).map(asPattern).join("|")
+    // Claude Code names the folder of a project after its path
+    const folders = homes.map((home) => asPattern(home.replace(/[^A-Za-z0-9]/g, "-"))).join("|")
+    this.#home =
+      spelled === ""
+        ? undefined
+        : new RegExp(`(?<![\\w.-])(?:${spelled})(?![\\w-])|(?<=[/\\\\])(?:${folders})(?!\\w)`, "g")
   }
 
   /** How many secrets were masked. */
@@ -53,7 +70,7 @@ export class Disguiser {
       case "attachment":
         return { ...message, attachment: this.#value(message.attachment) }
       case "system":
-        return message.content === undefined ? message : { ...message, content: this.text(message.content) }
+        return this.#value(message)
       case "progress":
         return message
     }
@@ -69,16 +86,20 @@ export class Disguiser {
   }
 
   /** The same object where nothing changes, so that an input keeps the bytes that the model wrote. */
-  #value<T>(value: T): T {
+  #value<T>(value: T, isFree = false): T {
     if (typeof value === "string") return this.text(value) as T
     if (Array.isArray(value)) {
-      const items = value.map((item: unknown) => this.#value(item))
+      const items = value.map((item: unknown) => this.#value(item, isFree))
       return items.every((item, at) => item === value[at]) ? value : (items as T)
     }
     if (typeof value !== "object" || value === null) return value
     const fields = Object.entries(value)
-    const changed = fields.map(([name, item]) => [name, NEVER_CHANGED.has(name) ? item : this.#value(item)] as const)
-    return changed.every(([, item], at) => item === fields[at]![1]) ? value : (Object.fromEntries(changed) as T)
+    const changed = fields.map(([name, item]) => {
+      if (isFree) return [this.text(name), this.#value(item, true)] as const
+      return [name, isFixed(name, value) ? item : this.#value(item, FREE.has(name))] as const
+    })
+    const isSame = changed.every(([name, item], at) => name === fields[at]![0] && item === fields[at]![1])
+    return isSame ? value : (Object.fromEntries(changed) as T)
   }
 }
 

@@ -15,7 +15,7 @@ export function inertMarkdown(text: string): string {
     lines.push(...inertParagraph(paragraph))
     paragraph = []
   }
-  for (const line of visible(text).split("\n")) {
+  for (const line of visible(text).trim().split("\n")) {
     if (fence !== undefined) {
       lines.push(line)
       if (CLOSING.exec(line)?.[1]?.startsWith(fence)) fence = undefined
@@ -28,21 +28,24 @@ export function inertMarkdown(text: string): string {
     } else paragraph.push(line)
   }
   endParagraph()
-  return [...lines, ...(fence === undefined ? [] : [fence])].join("\n").trim()
+  return [...lines, ...(fence === undefined ? [] : [fence])].join("\n")
 }
 
-/** The text without HTML and pictures, also in code. */
-export const inert = (text: string): string => text.replaceAll("<", "&lt;").replace(/!(?=\[)/g, "\\!")
+/** The text without HTML and pictures, also in code. A backslash would not do: one before it takes its effect away. */
+export const inert = (text: string): string => text.replaceAll("<", "&lt;").replace(/!(?=\[)/g, "&#33;")
 
 /** One line with an open code span could turn the code of the next ones into text: then nothing in the paragraph counts as code. */
 function inertParagraph(lines: readonly string[]): readonly string[] {
   const pieces = lines.map(codeIn)
   const isClear = pieces.every((piece) => piece !== undefined)
   return lines.map((line, at) => {
-    const whole = isClear ? pieces[at]!.map(({ text, isCode }) => (isCode ? text : inert(text))).join("") : inert(line)
+    const whole = isClear ? pieces[at]!.map(inertPiece).join("") : inert(line)
     return demoted(whole)
   })
 }
+
+/** In a table, a bar ends the cell and the code in it. */
+const inertPiece = ({ text, isCode }: Piece): string => (isCode && !text.includes("|") ? text : inert(text))
 
 /** Headings of the text stay below those of the page. */
 const demoted = (line: string): string => line.replace(/^( {0,3})#{1,2}(?=[ \t])/, (_, space: string) => `${space}###`)

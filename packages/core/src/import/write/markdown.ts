@@ -27,7 +27,7 @@ export function markdownLines(writing: Writing): readonly string[] {
     ["From", from && `${from} to ${to}`],
     ["Conversation", id],
   ].flatMap(([name, value]) => (value ? [`- ${name}: ${code(value)}`] : []))
-  const head = [`# ${inert(printable(title ?? "A conversation"))}`, "", ...facts]
+  const head = [`# ${word(title ?? "A conversation")}`, "", ...facts]
   let speaker = ""
   const body = steps.flatMap((step) => {
     const lines = linesOf(step, results)
@@ -70,13 +70,14 @@ function linesOf(step: Step, results: ReadonlyMap<string, ToolResult>): readonly
   }
 }
 
-const others = (blocks: readonly Block[]) => blocks.filter((block) => !isText(block)).map(({ type }) => `[${type}]`)
+const others = (blocks: readonly Block[]) =>
+  blocks.filter((block) => !isText(block)).map(({ type }) => `[${word(type)}]`)
 
 function callLine(call: ToolUse, result: ToolResult | undefined): string {
   const input = asFields(call.input)
   const subject = SUBJECTS.map((name) => textAt(input, name)).find((text) => text !== undefined)
   const what = shortened(subject ?? JSON.stringify(call.input ?? {}), MOST_CALL)
-  return `- **${inert(printable(call.name))}** ${code(what)}${resultPart(result)}`
+  return `- **${word(call.name)}** ${code(what)}${resultPart(result)}`
 }
 
 function resultPart(result: ToolResult | undefined): string {
@@ -93,6 +94,9 @@ function shortened(text: string, most: number): string {
   const characters = [...printable(text)]
   return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`
 }
+
+/** A name on a line that goes on with code: a backtick in it would turn that code into markup. */
+const word = (text: string): string => inert(printable(text)).replaceAll("`", "&#96;")
 
 /** As code, in more backticks than the text has in a row. */
 function code(text: string): string {
