@@ -1,13 +1,16 @@
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import {
   appendFileSync,
+  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -105,6 +108,40 @@ describe("BEY-17: a kept session", () => {
     rmSync(transcript())
     await expect(store().restore(session!)).rejects.toThrow(/agent-a1\.jsonl is there already\. Nothing was restored/)
     expect(() => statSync(transcript())).toThrow()
+  })
+
+  test("is not restored through a link in the directory, and the link's target stays as it is", async () => {
+    put(transcript(), lines(1))
+    put(at(`${PROJECT}/${SESSION}/subagents/agent-a1.jsonl`), line(0))
+    await store().keep()
+    mkdirSync(at("elsewhere"))
+    mkdirSync(at("to"))
+    symlinkSync(at("elsewhere"), at(`to/${SESSION}`))
+    const [session] = (await store().list()).sessions
+    await expect(store().restore(session!, at("to"))).rejects.toThrow(
+      /is a link to another place\. Nothing was restored/,
+    )
+    expect([readdirSync(at("elsewhere")), readdirSync(at("to"))]).toEqual([[], [SESSION]])
+  })
+
+  test("leaves nothing where the disk has no room for it, and can be restored later", async () => {
+    put(transcript(), lines(40))
+    await store().keep()
+    const script = `import("${new URL("./open-kept.ts", import.meta.url)}").then(async ({ openKept }) => {
+      const store = openKept({ home: ${JSON.stringify(home)}, env: {} })
+      await store.restore((await store.list()).sessions[0], ${JSON.stringify(at("to"))})
+    })`
+    const limited = `trap "" XFSZ; ulimit -f 1000; exec "$0" --input-type=module -e "$1"` // blocks: half of it
+    expect(spawnSync("sh", ["-c", limited, process.execPath, script], { encoding: "utf8" }).stderr).toContain("EFBIG")
+    expect(readdirSync(at("to"))).toEqual([])
+    const [session] = (await store().list()).sessions
+    await expect(store().restore(session!, at("to"))).resolves.toMatchObject({ files: 1 })
+  })
+
+  test.skipIf(process.getuid?.() === 0)("that cannot be read is named, not passed over", async () => {
+    put(transcript(), lines(1))
+    chmodSync(transcript(), 0)
+    expect(await store().keep()).toMatchObject({ added: 0, failed: [{ path: transcript() }] })
   })
 
   test("takes only what is new when it has grown", async () => {
@@ -239,6 +276,39 @@ describe("BEY-17: erased sessions", () => {
     expect(await store().keep()).toMatchObject({ added: 0, erased: 1 })
     expect((await store().list()).sessions).toEqual([])
     expect(await store().keep({ again: true })).toMatchObject({ added: 1, erased: 0 })
+  })
+
+  test("an earlier state goes alone: the session at its place is kept on", async () => {
+    put(transcript(), lines(1))
+    await store().keep()
+    put(transcript(), line(0, { text: "another beginning" }))
+    await store().keep()
+    await store().erase((await store().list()).sessions.filter(({ isEarlier }) => isEarlier))
+    appendFileSync(transcript(), line(1))
+    expect(await store().keep()).toMatchObject({ grown: 1, erased: 0 })
+  })
+})
+
+describe("BEY-17: pieces are never removed because records cannot be read", () => {
+  beforeEach(async () => {
+    put(transcript(), lines(10))
+    await store().keep()
+  })
+  const sessions = () => at(".strata/kept/sessions")
+
+  test("none of them", async () => {
+    const before = pieces()
+    renameSync(sessions(), at("aside"))
+    writeFileSync(sessions(), "") // any error but that it is not there
+    await expect(store().erase([])).rejects.toThrow(/ENOTDIR/)
+    expect(pieces()).toEqual(before)
+  })
+
+  test("one of them", async () => {
+    const before = pieces()
+    truncateSync((await store().list()).sessions[0]!.path, 65 * 1024 * 1024)
+    await expect(store().erase([])).rejects.toThrow(/too large/)
+    expect(pieces()).toEqual(before)
   })
 })
 

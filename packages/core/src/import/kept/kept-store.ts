@@ -185,7 +185,8 @@ export class KeptStore {
       await makeDirectory(this.#erasedFolder)
       for (const { key } of sessions) {
         const { record } = await this.#records.find(key)
-        if (record && (await isThere(record.path)))
+        const isNewest = record !== undefined && key === keyOf(record.path) // an earlier state goes alone
+        if (isNewest && (await isThere(record.path)))
           await writeFile(join(this.#erasedFolder, keyOf(record.path)), "", { mode: FILE_MODE })
         await this.#records.remove(key)
       }

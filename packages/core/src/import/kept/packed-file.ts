@@ -10,6 +10,8 @@ import { PIECE_BYTES, type Pieces, type StoredPiece } from "./pieces.ts"
 import type { KeptFile } from "./record.ts"
 
 const READ_BYTES = 1024 * 1024
+/** The file was removed, or a link or a socket took its place. */
+const GONE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EMLINK", "ENXIO"])
 const ZERO = Buffer.from([0])
 
 export interface SourceFile {
@@ -31,7 +33,10 @@ export async function packFile(
   { pieces, before }: { readonly pieces: Pieces; readonly before?: KeptFile | undefined },
 ): Promise<PackedFile | undefined> {
   const handle = await open(source.path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(
-    () => undefined,
+    (error: unknown) => {
+      if (GONE.has(String(Object(error).code))) return undefined
+      throw error // it is there and was not kept: the person has to know
+    },
   )
   if (!handle) return undefined
   try {

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto"
 import { lstat, readdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
+import { StrataError } from "../../base/errors.ts"
 import { makeDirectory } from "../../journal/file/make-directory.ts"
 import { isWhole, withoutSum, withSum } from "../../journal/line.ts"
 import type { TranscriptFile } from "../places.ts"
@@ -64,7 +65,7 @@ export class Records {
   }
 
   async all(): Promise<readonly FoundRecord[]> {
-    const names = (await readdir(this.directory).catch(() => [])).filter((name) => name.endsWith(EXTENSION))
+    const names = (await namesIn(this.directory)).filter((name) => name.endsWith(EXTENSION))
     const found: FoundRecord[] = []
     for (const name of names.toSorted()) found.push(await this.find(name.slice(0, -EXTENSION.length)))
     return found
@@ -88,7 +89,7 @@ export class Records {
 
   /** What a killed process left. */
   async removeDrafts(): Promise<void> {
-    const names = await readdir(this.directory).catch(() => [])
+    const names = await namesIn(this.directory)
     for (const name of names.filter((each) => each.endsWith(DRAFT)))
       await rm(join(this.directory, name), { force: true })
   }
@@ -101,9 +102,22 @@ export class Records {
 
 const MOST_BYTES = 64 * 1024 * 1024 // of a record: a session of 100 GB
 
+/** A record that cannot be read now is no record that is gone: its pieces would be removed. */
+const ifMissing =
+  <T>(instead: T) =>
+  (error: unknown): T => {
+    if (Object(error).code === "ENOENT") return instead
+    throw error
+  }
+
+const namesIn = (directory: string): Promise<string[]> => readdir(directory).catch(ifMissing<string[]>([]))
+
 async function readRecordFile(file: string): Promise<Buffer> {
-  const facts = await lstat(file).catch(() => undefined)
-  return facts?.isFile() && facts.size <= MOST_BYTES ? readFile(file) : Buffer.alloc(0)
+  const facts = await lstat(file).catch(ifMissing(undefined))
+  if (!facts?.isFile()) return Buffer.alloc(0)
+  if (facts.size > MOST_BYTES)
+    throw new StrataError(`The record ${file} is too large to be one of Strata's. Nothing was changed. Move it away.`)
+  return readFile(file)
 }
 
 /** The record in a file's bytes, if they are one. */

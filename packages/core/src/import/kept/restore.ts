@@ -51,6 +51,9 @@ async function checkTarget({ name }: KeptFile, folder: string): Promise<void> {
   if (!isSafeName(name))
     throw new StrataError(`The record names a file outside its folder: ${JSON.stringify(name)}. Nothing was restored.`)
   const path = join(folder, name)
+  for (let parent = dirname(path); parent !== folder; parent = dirname(parent))
+    if ((await lstat(parent).catch(() => undefined))?.isSymbolicLink())
+      throw new StrataError(`${parent} is a link to another place. Nothing was restored. Name another directory.`)
   if (await lstat(path).catch(() => undefined))
     throw new StrataError(`${path} is there already. Nothing was restored. Name another directory.`, { code: "exists" })
 }
@@ -58,15 +61,15 @@ async function checkTarget({ name }: KeptFile, folder: string): Promise<void> {
 /** The name appears only once all bytes are on disk, and never in place of another file. */
 async function writeNew(path: string, content: AsyncIterable<Buffer>): Promise<void> {
   await makeDirectory(dirname(path))
-  const draft = `${path}.strata-new`
+  const draft = `${path}.${process.pid}.strata-new` // what a killed process left is in no one's way
   const file = await open(draft, "wx", FILE_MODE)
   try {
-    for await (const bytes of content) await file.write(bytes)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  try {
+    try {
+      for await (const bytes of content) await file.writeFile(bytes)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
     await link(draft, path)
   } finally {
     await rm(draft, { force: true })
