@@ -1,4 +1,5 @@
 /** All conversations of this machine as pages. What the index has is shown at once; reading and replaying go on while people look. */
+import { realpath } from "node:fs/promises"
 import { basename } from "node:path"
 import { type Look, type LookRow, openLook } from "@strata/page"
 import type { LookPages, NamedConversation, PageSource } from "@strata/page/server"
@@ -118,5 +119,12 @@ function sourceOf(look: Look, { work, env }: { readonly work: BackgroundWork; re
 async function ownOf({ project, file }: LookRow, env: Call["env"]) {
   if (project === undefined) return undefined
   const source = await projectSource({ cwd: project, env }).catch(() => undefined)
-  return (await source?.find(basename(file, ".jsonl")))?.own
+  const found = await source?.find(basename(file, ".jsonl"))
+  // a file elsewhere may claim the project and the id of another conversation
+  return found && (await isSameFile(found.file, file)) ? found.own : undefined
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map((path) => realpath(path).catch(() => undefined)))
+  return a !== undefined && a === b
 }

@@ -21,8 +21,9 @@ export function isJournal(bytes: Buffer): boolean {
   return false
 }
 
-export function readJournalBytes(bytes: Buffer): JournalBytes {
-  const bridge = new Bridge({ isFromStart: true })
+/** `isFromStart: false`: what follows lines that were read before, so a parent may be among those. */
+export function readJournalBytes(bytes: Buffer, { isFromStart = true } = {}): JournalBytes {
+  const bridge = new Bridge({ isFromStart })
   const entries: Entry[] = []
   const damaged: DamagedLine[] = []
   const seen = new Set<string>()

@@ -3,6 +3,7 @@
  * change costs what is new. Where the path leaves what was taken, after a rewind or an undo, everything is read again; other programs'
  * transcripts are always read again.
  */
+import { statSync } from "node:fs"
 import { open, readFile } from "node:fs/promises"
 import { type Entry, isDecision, isMessage, readTranscripts, type Transcript } from "@strata/core"
 import { CourseFold } from "@strata/core/internal/inspect/recorded-course"
@@ -90,8 +91,8 @@ export class FollowedConversation {
     const mark = markOf(this.file)
     if (mark === this.#mark) return
     this.#mark = mark
-    const grown = before.isJournal ? await appended(this.file, before.offset) : undefined
-    const isTaken = grown !== undefined && takeAll(before, readJournalBytes(grown).entries)
+    const grown = before.isJournal ? await appended(this.file, before) : undefined
+    const isTaken = grown !== undefined && takeAll(before, readJournalBytes(grown, { isFromStart: false }).entries)
     if (isTaken) before.offset += grown.length
     else this.#state = await read(this.file, this.#within)
     for (const listener of this.#listeners) listener()
@@ -119,11 +120,14 @@ interface State {
   readonly rows: Row[]
   readonly entries: Entry[]
   readonly byUuid: Map<string, Entry>
+  /** Of the file that was read. */
+  readonly inode: number | undefined
   /** The byte after the last whole line. */
   offset: number
 }
 
 async function read(file: string, within: string | undefined): Promise<State> {
+  const inode = statSync(file, { throwIfNoEntry: false })?.ino
   const before = await readFile(file).catch(() => Buffer.alloc(0)) // a session in a database is no file
   const all = await readTranscripts(file)
   const transcript = all.find(({ id }) => id === within) ?? all[0]!
@@ -137,6 +141,7 @@ async function read(file: string, within: string | undefined): Promise<State> {
     rows: [],
     entries: [],
     byUuid: new Map(),
+    inode,
     offset: before.lastIndexOf(LINE_END) + 1,
   }
   for (const entry of transcript.aside) take(state, entry, "off-path")
@@ -172,11 +177,13 @@ function take(state: State, entry: Entry, place: "on-path" | "off-path"): void {
   if (row) rows.push(row)
 }
 
-/** What was written since, up to the last whole line. `undefined`: the file is shorter now, so it is another one. */
-async function appended(file: string, offset: number): Promise<Buffer | undefined> {
+/** What was written since, up to the last whole line. `undefined`: it is another file now, or does not go on where it ended. */
+async function appended(file: string, { inode, offset }: Pick<State, "inode" | "offset">): Promise<Buffer | undefined> {
   await using handle = await open(file)
-  const { size } = await handle.stat()
-  if (size < offset) return undefined
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - offset), 0, size - offset, offset)
-  return buffer.subarray(0, buffer.subarray(0, bytesRead).lastIndexOf(LINE_END) + 1)
+  const { size, ino } = await handle.stat()
+  if (size < offset || ino !== inode || offset === 0) return undefined
+  const from = offset - 1 // with the line end before it
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - from), 0, size - from, from)
+  if (buffer[0] !== LINE_END) return undefined
+  return buffer.subarray(1, buffer.subarray(0, bytesRead).lastIndexOf(LINE_END) + 1)
 }

@@ -65,11 +65,8 @@ class OpenConversations implements Conversations {
     this.#open.delete(id)
     const opening = known ?? this.#read(id)
     this.#open.set(id, opening)
-    for (const [other, old] of this.#open) {
-      if (this.#open.size <= MOST_OPEN) break
-      this.#open.delete(other)
-      void old.then((found) => found?.followed.close())
-    }
+    // a page that still listens to one goes on hearing from it
+    for (const other of this.#open.keys()) if (this.#open.size > MOST_OPEN) this.#open.delete(other)
     const found = await opening.catch((error: unknown) => {
       this.#open.delete(id)
       throw error
