@@ -1,5 +1,14 @@
 /** `strata export`: a session written for another program, or as a page. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { workbench } from "./workbench.ts"
@@ -45,6 +54,23 @@ test("BEY-17 a file is not overwritten without --force", async () => {
   expect(readFileSync(join(bench.project, "mine.md"), "utf8")).toBe("mine")
   expect(await bench.here(["export", name, "--to", "markdown", "mine.md", "--force"])).toMatchObject({ code: 0 })
   expect(readFileSync(join(bench.project, "mine.md"), "utf8")).toContain("Hello.")
+})
+
+test("BEY-17 --force replaces a link and not its target, with a file for its owner alone, and no directory", async () => {
+  await using bench = await workbench({ turns: ["Hello."] })
+  await bench.here(["run", "Hi."])
+  const name = conversationIn(bench.home)
+  const at = (path: string) => join(bench.project, path)
+  writeFileSync(at("target"), "mine", { mode: 0o644 })
+  symlinkSync(at("target"), at("link.md"))
+  expect(await bench.here(["export", name, "--to", "markdown", "link.md", "--force"])).toMatchObject({ code: 0 })
+  expect([readFileSync(at("target"), "utf8"), lstatSync(at("link.md")).mode & 0o777]).toEqual(["mine", 0o600])
+  mkdirSync(at("folder"))
+  for (const file of ["folder", "missing/x.md"])
+    expect(await bench.here(["export", name, "--to", "markdown", file, "--force"])).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining("cannot be written") },
+    })
+  expect(readdirSync(bench.project).filter((each) => each.endsWith(".draft"))).toEqual([])
 })
 
 test("BEY-17 what cannot be exported is said", async () => {

@@ -1,7 +1,7 @@
 /** `strata export`: a session given away: for another program, or as a page to read. */
-import { writeFile } from "node:fs/promises"
+import { rename, rm, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
-import { resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { EXPORT_FORMATS, exportTranscript, readTranscripts } from "@strata/core"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
@@ -38,11 +38,18 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
 
 const FILE_MODE = 0o600
 
+/** Replaces a file or a link, never what the link leads to: the new file is its owner's alone, and whole. */
 async function writeExport(file: string, { text, force }: { readonly text: string; readonly force: boolean }) {
+  const draft = join(dirname(file), `.${basename(file)}.${process.pid}.draft`)
   try {
-    await writeFile(file, text, { flag: force ? "w" : "wx", mode: FILE_MODE })
+    await writeFile(force ? draft : file, text, { flag: "wx", mode: FILE_MODE })
+    if (force) await rename(draft, file)
   } catch (error) {
-    if (Object(error).code !== "EEXIST") throw error
-    throw new UsageError(`${file} is there already. Nothing was written. --force replaces it.`)
+    if (force) await rm(draft, { force: true })
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === "EEXIST" && !force)
+      throw new UsageError(`${file} is there already. Nothing was written. --force replaces it.`)
+    const why = code === "EISDIR" ? "it is a directory" : (code ?? message)
+    throw new UsageError(`${file} cannot be written (${why}). Nothing was changed. Name another file.`)
   }
 }

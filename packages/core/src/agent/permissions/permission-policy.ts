@@ -134,7 +134,7 @@ const DIRECTORIES = listed(
 )
 /** A file named `HEAD` can make any directory a repository. */
 const FILES = listed(
-  `head .gitconfig .gitmodules .mcp.json .envrc .ripgreprc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .bazelrc .mise.toml
+  `head .gitconfig .gitmodules .mcp.json .claude.json .envrc .ripgreprc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .bazelrc .mise.toml
   .tool-versions rust-toolchain rust-toolchain.toml
   lefthook.yml .lefthook.yml .pre-commit-config.yaml .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile
   .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .tmux.conf .vimrc .gvimrc .exrc .nvimrc

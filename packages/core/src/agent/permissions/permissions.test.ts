@@ -65,6 +65,7 @@ describe("PERM-1 modes", () => {
     [".vscode/tasks.json"],
     ["sub/HEAD"],
     [".envrc"],
+    [".claude.json"],
   ])("an accepted edit of %s is asked about: it decides which programs run", (path) => {
     const edit = { tool: "Write", question: write(`/work/project/${path}`) }
     expect(verdict(edit, { mode: "accept-edits" })).toBe("ask")
