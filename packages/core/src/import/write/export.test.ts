@@ -220,7 +220,7 @@ describe("BEY-17: a page in markdown", () => {
   })
 
   test("the name of a tool ends no code after it", () => {
-    const hostile = { type: "tool_use", id: "t", name: "`", input: { command: "<script>" } }
+    const hostile: Block = { type: "tool_use", id: "t", name: "`", input: { command: "<script>" } }
     expect(shown([model("b", [hostile])])).toContain("- **&#96;** `<script>`")
   })
 
