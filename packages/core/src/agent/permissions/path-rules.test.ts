@@ -64,6 +64,7 @@ test("PERM-4 a rule that can match nothing is reported", () => {
   const none = { allow: [], ask: [], deny: [] }
   const bad = [
     ...["Raed(.env)", "Bash()", "Bash(:*)", "Read(~bob/x)", "TodoWrite(x)", "Read .env", "Edit( )"],
+    ...["Read($HOME/.ssh/**)", "Edit($XDG_CONFIG_HOME)"],
     ...["WebFetch(domain:)", "WebFetch(domain:*.)", "WebFetch(https://*)", "WebFetch(domain:a*.b)", "WebFetch(a b)"],
   ]
   for (const list of ["allow", "ask", "deny"])
@@ -77,6 +78,7 @@ test("PERM-4 a rule that can match nothing is reported", () => {
     "Bash(git *)",
     "Read(.env)",
     "Edit(~/x/**)",
+    "Read($lib/**)",
     "mcp__db",
     "weather",
     ...["WebFetch(domain:a.b)", "WebFetch(*.a.b)", "WebFetch(domain:*)", "WebFetch(https://a.b/docs/*)"],

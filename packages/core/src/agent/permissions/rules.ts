@@ -140,6 +140,7 @@ function problemWith(text: string, { tools, strict }: RuleUse): string | undefin
     return "it is no domain and no URL. Write domain:example.com, or https://example.com/docs/*."
   if (!READING_TOOLS.has(tool) && !WRITING_TOOLS.has(tool)) return undefined
   if (/^~[^/]/.test(pattern)) return "other users' home directories are not looked up. Write the whole path."
+  if (/^\$(?:\{|[A-Z_]+(?:\/|$))/.test(pattern)) return "variables are not filled in. Write ~ or the whole path."
   if (!strict && /^[^/~]/.test(pattern) && hasParentPart(pattern))
     return "it goes up with .. and only rules that deny or ask may. Write the path without it."
   if (pattern.includes("\\") && !pattern.includes("/")) return "paths are written with /."
