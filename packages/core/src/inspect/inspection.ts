@@ -14,7 +14,7 @@ import { estimatedSentences } from "../views/ledger/estimated-sentences.ts"
 import { type Estimated, type Purpose, summarise } from "../views/ledger/ledger.ts"
 import type { LayerSaving } from "../views/ledger/savings-report.ts"
 import { type AgentCost, type CostReport, ledgerReport } from "../views/reports/ledger-report.ts"
-import { Views } from "../views/views.ts"
+import { type CostViews, costViews } from "../views/views.ts"
 import { NamesAfterBoundaries, type NeededNames } from "./needed-names.ts"
 import { type OutputStubs, outputStubs, stubSentences } from "./output-stubs.ts"
 import type { Transcript } from "./read-transcripts.ts"
@@ -116,7 +116,7 @@ const NO_TIME = "1970-01-01" // importers of formats without times start here
 export function inspectTranscript(transcript: Transcript): Inspection {
   const { entries, aside, ...about } = transcript
   const { facts } = findModel(about.model ?? "unknown")
-  const views = new Views({ family: facts.family })
+  const views = costViews({ family: facts.family })
   const course = new Course()
   const names = new NamesAfterBoundaries(entries)
   const shown = () => views.context.messages().messages.flatMap(({ content }) => content)
@@ -198,7 +198,7 @@ function timeOf(messages: readonly Message[]): Inspection["time"] {
   return from === undefined || to === undefined ? undefined : { from, to }
 }
 
-function cacheOf({ ledger, cacheHistory }: Views): RecordedCache {
+function cacheOf({ ledger, cacheHistory }: CostViews): RecordedCache {
   const { requests, counts, hitRatio } = summarise(ledger)
   return {
     requests,
@@ -210,12 +210,12 @@ function cacheOf({ ledger, cacheHistory }: Views): RecordedCache {
   }
 }
 
-function agentsOf(views: Views): RecordedAgents {
+function agentsOf(views: CostViews): RecordedAgents {
   const { agents, own, requests, tokens, dollars, unpriced } = ledgerReport(views)
   return { started: agents, own, all: { requests, tokens, ...(unpriced.length === 0 ? { dollars } : {}) } }
 }
 
-function moneyOf(views: Views, stubs: OutputStubs | undefined): RecordedCost {
+function moneyOf(views: CostViews, stubs: OutputStubs | undefined): RecordedCost {
   const { dollars, unpriced, estimated } = summarise(views.ledger)
   const lines = [...views.ledger.lines.values()].map(({ dollars: spent, ...line }) => ({
     ...line,

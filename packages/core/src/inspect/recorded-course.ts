@@ -7,7 +7,7 @@ import { findModel } from "../tokens/models.ts"
 import { tokenCounts } from "../tokens/price.ts"
 import type { CacheBreak } from "../views/cache/cache-history.ts"
 import type { Place } from "../views/path.ts"
-import { Views } from "../views/views.ts"
+import { type CostViews, costViews } from "../views/views.ts"
 import type { Transcript } from "./read-transcripts.ts"
 
 /** What was paid up to a turn. */
@@ -76,7 +76,7 @@ export interface CourseFoldOptions {
 
 /** Takes a conversation entry by entry, so that following one costs what is new in it. */
 export class CourseFold {
-  readonly views: Views
+  readonly views: CostViews
   readonly #options: CourseFoldOptions
   readonly #inView: RecordedView["messages"]
   readonly #turns: { readonly turn: number; context: number; paid: PaidSoFar }[] = []
@@ -86,7 +86,7 @@ export class CourseFold {
 
   constructor(options: CourseFoldOptions) {
     this.#options = options
-    this.views = new Views({ family: findModel(options.model).facts.family })
+    this.views = costViews({ family: findModel(options.model).facts.family })
     this.#inView = messagesIn(this.views)
   }
 
@@ -153,7 +153,7 @@ function answerId(entry: Entry): string | undefined {
   return entry.message.id ?? entry.uuid
 }
 
-function paidSoFar({ ledger }: Views): PaidSoFar {
+function paidSoFar({ ledger }: CostViews): PaidSoFar {
   const lines = [...ledger.lines.values()]
   return {
     dollars: lines.reduce((sum, { dollars = 0 }) => sum + dollars, 0),
@@ -162,7 +162,7 @@ function paidSoFar({ ledger }: Views): PaidSoFar {
 }
 
 /** Blocks stay the same objects from turn to turn, so each is measured once. */
-function messagesIn(views: Views): RecordedView["messages"] {
+function messagesIn(views: CostViews): RecordedView["messages"] {
   const sizes = new WeakMap<object, number>()
   const sizeOf = (block: Block): number => {
     const known = sizes.get(block) ?? views.estimator.block(block)

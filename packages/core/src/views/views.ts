@@ -55,6 +55,8 @@ export interface ViewOptions {
   readonly serverClears?: boolean
   /** The model whose signed summaries requests can carry. Default: none. */
   readonly signedFor?: string | undefined
+  /** Follow only these states and the context. The others stay empty, and there are no checkpoints. Default: all. */
+  readonly only?: readonly (keyof ViewStates)[]
 }
 
 /** `sendsBetas`: requests reach the API with the beta headers that they name. */
@@ -101,7 +103,7 @@ export class Views {
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
-    this.#names = Object.keys(this.#projections) as (keyof ViewStates)[]
+    this.#names = options.only ?? (Object.keys(this.#projections) as (keyof ViewStates)[])
     this.#states = from?.states ?? {
       words: words.start(),
       artifacts: artifacts.start(),
@@ -234,6 +236,13 @@ export class Views {
     return toJson(checkpoint)
   }
 }
+
+/** What a conversation cost and what filled it. */
+export type CostViews = Pick<Views, "apply" | "context" | "estimator" | "ledger" | "cacheHistory" | "agents">
+
+/** For recorded conversations. The other views read every text, for work that goes on: that would take twice as long. */
+export const costViews = (options: Omit<ViewOptions, "only">): CostViews =>
+  new Views({ ...options, only: ["ledger", "cacheHistory", "agents"] })
 
 /** A checkpoint of another version is ignored, because it may follow other rules. */
 export function isCheckpointAt(value: unknown, boundary: string): boolean {
