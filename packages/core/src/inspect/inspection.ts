@@ -5,6 +5,7 @@ import type { ImportReport } from "../import/importer.ts"
 import { isMessage } from "../journal/entries.ts"
 import { isBoundary, isSynthetic, type Message } from "../messages/messages.ts"
 import { type Accounting, account, type Shares, sharesOf } from "../tokens/accounting.ts"
+import { measuredOnce } from "../tokens/measured-once.ts"
 import { findModel } from "../tokens/models.ts"
 import { type RepeatedReads, repeatedReads } from "../tokens/repeated-reads.ts"
 import type { BreakCause } from "../views/cache/cache-causes.ts"
@@ -131,8 +132,9 @@ export function inspectTranscript(transcript: Transcript): Inspection {
     if (isMessage(entry)) course.message(entry, size)
   }
   const messages = entries.filter(isMessage)
-  const calls = toolCalls(messages, views.estimator)
-  const content = account(messages, views.estimator)
+  const tokens = measuredOnce(views.estimator)
+  const calls = toolCalls(messages, tokens)
+  const content = account(messages, tokens)
   const time = timeOf(messages)
   return {
     ...about,
@@ -143,9 +145,9 @@ export function inspectTranscript(transcript: Transcript): Inspection {
     byTool: totalsByTool(calls),
     byFile: totalsByFile(calls),
     largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MOST_RESULTS),
-    growth: { ...course.growth(names.found()), last: accountSent(views) },
+    growth: { ...course.growth(names.found()), last: accountSent({ context: views.context, estimator: tokens }) },
     cache: cacheOf(views),
-    money: moneyOf(views, outputStubs([...aside, ...entries], views.estimator)),
+    money: moneyOf(views, outputStubs([...aside, ...entries], tokens)),
     agents: agentsOf(views),
     savings: summarise(views.ledger).savings,
   }

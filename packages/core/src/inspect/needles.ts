@@ -17,8 +17,10 @@ export function needlesIn(text: string): ReadonlySet<string> {
   const found = new Set<string>()
   let rest = text
   for (const pattern of PATTERNS) {
-    for (const [match] of rest.matchAll(pattern)) found.add(match.replace(TRAILING_PUNCTUATION, ""))
-    rest = rest.replace(pattern, " ") // a part of an address is not a name of its own
+    rest = rest.replace(pattern, (match) => {
+      found.add(match.replace(TRAILING_PUNCTUATION, ""))
+      return " " // a part of an address is not a name of its own
+    })
   }
   return found
 }

@@ -6,7 +6,7 @@ import { counted, short } from "../base/numbers.ts"
 import { type Entry, isMessage } from "../journal/entries.ts"
 import type { Block } from "../messages/blocks.ts"
 import { type AssistantMessage, contentOf } from "../messages/messages.ts"
-import type { Estimator } from "../tokens/estimate.ts"
+import type { BlockTokens } from "../tokens/measured-once.ts"
 
 /** Responses with too few output tokens recorded. */
 export interface OutputStubs {
@@ -22,13 +22,13 @@ const SMALL = 40 // tokens; the estimate of less is too rough
 const STUB_SHARE = 0.5 // of the estimate: estimates of code are off by less
 const WORTH_SAYING = 0.05 // of all recorded output
 
-export function outputStubs(entries: readonly Entry[], estimator: Estimator): OutputStubs | undefined {
+export function outputStubs(entries: readonly Entry[], tokens: BlockTokens): OutputStubs | undefined {
   const responses = Map.groupBy(entries.filter(isAnswer), (message) => message.message.id ?? message.uuid)
   const found = { responses: 0, recorded: 0, written: 0 }
   let all = 0
   for (const pieces of responses.values()) {
     const recorded = Math.max(...pieces.map(({ message }) => message.usage?.output_tokens ?? 0))
-    const written = estimator.blocks(pieces.flatMap((piece) => contentOf(piece).filter(isCounted)))
+    const written = tokens.blocks(pieces.flatMap((piece) => contentOf(piece).filter(isCounted)))
     all += recorded
     if (written < SMALL || recorded >= written * STUB_SHARE) continue
     found.responses++

@@ -2,7 +2,7 @@
 import { type Block, isToolResult, isToolUse } from "../messages/blocks.ts"
 import { contentOf, isSentToModel, type Message } from "../messages/messages.ts"
 import { resultState } from "../messages/result-state.ts"
-import type { Estimator } from "../tokens/estimate.ts"
+import type { BlockTokens } from "../tokens/measured-once.ts"
 import { commandOf } from "../views/record/artifacts.ts"
 
 /** One call of a tool, with its result. */
@@ -39,7 +39,7 @@ export interface FileTotal {
 }
 
 /** Every call with its result, in the order of the results. Calls without a result are left out. */
-export function toolCalls(messages: readonly Message[], estimator: Estimator): readonly ToolCall[] {
+export function toolCalls(messages: readonly Message[], tokens: BlockTokens): readonly ToolCall[] {
   const open = new Map<string, Omit<ToolCall, "resultTokens" | "failed" | "denied" | "turn">>()
   const responses = new Set<string>()
   const calls: ToolCall[] = []
@@ -48,13 +48,13 @@ export function toolCalls(messages: readonly Message[], estimator: Estimator): r
     if (message.type === "assistant") responses.add(message.message.id ?? message.uuid)
     for (const block of contentOf(message)) {
       if (isToolUse(block))
-        open.set(block.id, { ...describe(block.name, block.input), requestTokens: tokensOf(block, estimator) })
+        open.set(block.id, { ...describe(block.name, block.input), requestTokens: tokensOf(block, tokens) })
       const call = isToolResult(block) ? open.get(block.tool_use_id) : undefined
       if (!call || !isToolResult(block)) continue
       const state = resultState(block)
       calls.push({
         ...call,
-        resultTokens: tokensOf(block, estimator),
+        resultTokens: tokensOf(block, tokens),
         failed: state === "failed" || state === "interrupted",
         denied: state === "denied",
         turn: responses.size,
@@ -64,7 +64,7 @@ export function toolCalls(messages: readonly Message[], estimator: Estimator): r
   return calls
 }
 
-const tokensOf = (block: Block, estimator: Estimator) => Math.round(estimator.block(block))
+const tokensOf = (block: Block, tokens: BlockTokens) => Math.round(tokens.block(block))
 
 function describe(tool: string, input: unknown): { tool: string; about: string; path?: string } {
   const fields = typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {}

@@ -4,7 +4,7 @@ import { renderAttachment } from "../messages/attachments.ts"
 import { type Block, isText, isThinking, isToolResult, isToolUse } from "../messages/blocks.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
 import { contentOf, isHuman, isSentToModel, type Message } from "../messages/messages.ts"
-import type { Estimator } from "./estimate.ts"
+import type { BlockTokens } from "./measured-once.ts"
 
 /** What fills the context, in tokens. */
 export interface Accounting {
@@ -50,14 +50,14 @@ export interface AccountingOptions {
 /** `messages` must be those sent: since the last boundary, with decisions applied. */
 export const account = (
   messages: readonly Message[],
-  estimator: Estimator,
+  estimator: BlockTokens,
   options: AccountingOptions = {},
 ): Accounting => atOnce(accountSteps(messages, estimator, options))
 
 /** The same in steps, one for each message. */
 export function* accountSteps(
   messages: readonly Message[],
-  estimator: Estimator,
+  estimator: BlockTokens,
   { sent }: AccountingOptions = {},
 ): Steps<Accounting> {
   const sentBlocks = sent && new Set(sent.flatMap(({ content }) => content))

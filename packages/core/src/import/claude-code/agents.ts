@@ -168,7 +168,8 @@ function* chainedProgress(messages: readonly Fields[]): Generator<Fields> {
 
 interface Ending {
   readonly status: AgentEnding
-  readonly summary: string
+  /** Whole: only those of agents are read. */
+  readonly text: string
   readonly message: Uuid
 }
 
@@ -181,15 +182,15 @@ function endingsIn(messages: readonly Message[]): ReadonlyMap<string, Ending> {
     for (const block of blocks.filter(isToolResult)) {
       const text = resultText(block)
       const status = block.is_error ? "failed" : "completed"
-      endings.set(block.tool_use_id, { status, summary: oneLine(text), message: message.uuid })
+      endings.set(block.tool_use_id, { status, text, message: message.uuid })
     }
     for (const [notice] of textOf(blocks).matchAll(NOTIFICATION)) {
       const id = /<task-id>([^<]*)<\/task-id>/.exec(notice)?.[1]
-      const summary = oneLine(/<summary>([\s\S]*?)<\/summary>/.exec(notice)?.[1] ?? "")
+      const text = /<summary>([\s\S]*?)<\/summary>/.exec(notice)?.[1] ?? ""
       if (id === undefined) continue
       endings.set(id, {
         status: endingOf(/<status>([^<]*)<\/status>/.exec(notice)?.[1]),
-        summary,
+        text,
         message: message.uuid,
       })
     }
@@ -234,7 +235,7 @@ function importedAgent({ agent, own, call, endings }: Known): ImportedAgent {
     ...(call ? { startedIn: call.message } : {}),
     ...(ending ? { endedIn: ending.message } : {}),
     status: ending?.status ?? "killed",
-    summary: ending?.summary ?? "The transcript does not say how it ended.",
+    summary: ending ? oneLine(ending.text) : "The transcript does not say how it ended.",
     ...(id.startsWith(COMPACTING) ? { purpose: "compaction" as const } : {}),
     messages: own.messages.map(asTask),
     ...(own.report ? { report: own.report } : {}),

@@ -4,11 +4,15 @@ import { flatten } from "../../messages/flatten.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import { declaredTools, nameOf } from "../../messages/tool-references.ts"
 import { type Accounting, accountSteps, type DeferredAccount } from "../../tokens/accounting.ts"
+import type { BlockTokens } from "../../tokens/measured-once.ts"
 import type { Views } from "../views.ts"
 import type { ContextView } from "./context.ts"
 import { loadedTools } from "./loaded-tools.ts"
 
-type Sent = Pick<Views, "context" | "estimator">
+interface Sent {
+  readonly context: Views["context"]
+  readonly estimator: BlockTokens
+}
 
 export const accountSent = (views: Sent): Accounting => atOnce(accountSentSteps(views))
 
