@@ -2,9 +2,11 @@
  * Where each program keeps the transcripts of its conversations on this machine. Links are not followed, and nothing is written. The files
  * of sub-agents are not listed: they are read with their conversation.
  */
-import { lstat, readdir } from "node:fs/promises"
+import { lstatSync } from "node:fs"
+import { readdir } from "node:fs/promises"
 import { homedir } from "node:os"
 import { basename, dirname, join, resolve } from "node:path"
+import { inSlices, type Steps } from "../base/in-slices.ts"
 import { isLocal } from "../base/owner.ts"
 import { defaultRoot, PROJECTS } from "../journal/file/layout.ts"
 import { openCodeSessions } from "./opencode-sessions.ts"
@@ -200,13 +202,28 @@ interface Facts {
   readonly ino: number
 }
 
+type UseFacts<T> = (path: string, facts: Facts) => readonly T[]
+
+/** In this thread, in slices: asking for 10,000 files through other threads takes ten times as long. */
+const factsOfAll = <T>(paths: readonly string[], use: UseFacts<T>) => inSlices(factsInSteps(paths, use))
+
 /** Files only: one may be deleted or replaced since its folder was read. */
-async function factsOfAll<T>(paths: readonly string[], use: (path: string, facts: Facts) => readonly T[]) {
-  const all = paths.map(async (path) => {
-    const facts = await lstat(path).catch(() => undefined)
-    return facts?.isFile() ? use(path, facts) : []
-  })
-  return (await Promise.all(all)).flat()
+function* factsInSteps<T>(paths: readonly string[], use: UseFacts<T>): Steps<readonly T[]> {
+  const all: T[] = []
+  for (const path of paths) {
+    yield
+    const facts = factsOf(path)
+    if (facts?.isFile()) all.push(...use(path, facts))
+  }
+  return all
+}
+
+function factsOf(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined // its folder may not be searched
+  }
 }
 
 /** Names end with the session's id, or with its first digits; Copilot names the folder by it. */

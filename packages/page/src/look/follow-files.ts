@@ -5,6 +5,7 @@ import { type KnownFile, type LookIndex, type PlacedFile, type ReadFile, type Sc
 import { settleShared } from "./shared-responses.ts"
 import type { WorkPool } from "./work-pool.ts"
 
+const MANY = 200 // files
 const STORED_TOGETHER = 24 // files: one transaction for each would take longer, more would keep another process waiting
 
 export interface Following {
@@ -65,7 +66,8 @@ async function bringUpToDate(
     return place === "home" && one?.place === "dir" ? [one.id] : []
   })
   if (placed.length > 0) await whenFree(() => index.moveHome(placed))
-  await readAll(index, changed, { pool, ...(onProgress ? { onProgress } : {}) })
+  const read = () => readAll(index, changed, { pool, ...(onProgress ? { onProgress } : {}) })
+  await (changed.length > MANY ? index.inBulk(read) : read())
   await whenFree(() => settleShared(index))
   return { found: files.length, read: changed.length, removed: gone.length }
 }

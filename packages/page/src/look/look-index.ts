@@ -96,6 +96,31 @@ export class LookIndex {
     return new Map(rows.map(({ path, ...row }) => [String(path), row as unknown as KnownFile]))
   }
 
+  /** Of the files where programs keep them. */
+  homePaths(): readonly string[] {
+    return this.#db
+      .statement("SELECT path FROM file WHERE place = 'home'")
+      .all()
+      .map(({ path }) => String(path))
+  }
+
+  /**
+   * For many files to store: with the usual 2 MB of memory, almost every response is looked up and written on the disk, and the log is
+   * copied into the file after each of them.
+   */
+  async inBulk<T>(work: () => Promise<T>): Promise<T> {
+    this.#pragmas("cache_size = -65536", "wal_autocheckpoint = 8000")
+    try {
+      return await work()
+    } finally {
+      this.#pragmas("cache_size = -2000", "wal_autocheckpoint = 1000", "shrink_memory")
+    }
+  }
+
+  #pragmas(...settings: readonly string[]): void {
+    for (const setting of settings) this.#db.statement(`PRAGMA ${setting}`).all()
+  }
+
   /** Replaces what is known about files. */
   store(files: readonly { readonly file: PlacedFile; readonly read: ReadFile }[]): void {
     this.#db.inTransaction(() => {

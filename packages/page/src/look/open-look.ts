@@ -73,7 +73,7 @@ export function openLook(options: LookOptions): Look {
     savings: (filter = {}) => savingsIn(looked, filter),
     list: (request = {}) => lookList(looked, request),
     row: (key) => lookRow(looked, key),
-    gone: () => goneSessions({ env, home }, index.files({ home: true, dirs: [] }).keys()),
+    gone: () => goneSessions({ env, home }, index.homePaths()),
     isFirst(name) {
       if (index.noted(name) !== undefined) return false
       index.note(name, "shown")

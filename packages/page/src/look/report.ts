@@ -13,14 +13,13 @@ import type {
   LookFilter,
   LookReport,
   LookRow,
-  LookSpent,
   LostCaches,
   SpentOnDay,
   Unread,
 } from "./report-data.ts"
 import { savingsIn } from "./savings.ts"
 import { firstSentence, twoSentences } from "./sentences.ts"
-import { Named, NO_LOSS, NOTHING, plus, together } from "./sums.ts"
+import { Named, NO_LOSS, nothingSpent, type RunningSpent, spend, together } from "./sums.ts"
 
 const MOST_WORST = 10
 const MOST_CLASSES = 14
@@ -32,7 +31,7 @@ export function lookReport({ index, scope }: Looked, filter: LookFilter = {}): L
   const { where, values } = rowQuery({ scope, filter })
   const rows = index.db
     .statement(
-      `SELECT c.id, c.name, c.program, c.project, c.first, c.last, c.needed, c.in_view, c.digest FROM conversation c JOIN file ON file.id = c.file WHERE ${where}`,
+      `SELECT c.id, c.program, c.project, c.first, c.last, c.digest FROM conversation c JOIN file ON file.id = c.file WHERE ${where}`,
     )
     .iterate(...values)
   for (const row of rows) sums.add(row as unknown as ReportRow)
@@ -54,13 +53,10 @@ export function lookReport({ index, scope }: Looked, filter: LookFilter = {}): L
 
 interface ReportRow {
   readonly id: number
-  readonly name: string
   readonly program: string
   readonly project: string | null
   readonly first: string | null
   readonly last: string | null
-  readonly needed: number
-  readonly in_view: number
   readonly digest: string
 }
 
@@ -69,11 +65,11 @@ class Sums {
   #conversations = 0
   #from: string | undefined
   #to: string | undefined
-  #total = NOTHING
+  readonly #total = nothingSpent()
   #isLowerBound = false
   readonly #unpricedModels = new Set<string>()
   #repeated = { responses: 0, dollars: 0 }
-  readonly #days = new Map<string, { spent: LookSpent; readonly byModel: Record<string, number> }>()
+  readonly #days = new Map<string, { readonly spent: RunningSpent; readonly byModel: Record<string, number> }>()
   readonly #models = new Named()
   readonly #purposes = new Named()
   readonly #programs = new Named()
@@ -184,11 +180,11 @@ class Sums {
 
   #spend(line: SpentLine, { program, project }: ReportRow): void {
     const { day, model, purpose } = line
-    this.#total = plus(this.#total, line)
+    spend(this.#total, line)
     if (line.unpriced > 0) this.#unpricedModels.add(model)
-    const onDay = this.#days.get(day) ?? { spent: NOTHING, byModel: {} }
+    const onDay = this.#days.get(day) ?? { spent: nothingSpent(), byModel: {} }
     this.#days.set(day, onDay)
-    onDay.spent = plus(onDay.spent, line)
+    spend(onDay.spent, line)
     onDay.byModel[model] = (onDay.byModel[model] ?? 0) + line.dollars
     this.#models.add(model, line)
     this.#purposes.add(purpose, line)

@@ -1,17 +1,40 @@
 /** Sums of costs and losses. */
-import { addCounts, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import type { TokenCounts } from "@strata/core"
+import { NO_TOKENS } from "@strata/core/internal/base/token-counts"
 import type { SpentLine } from "./digest.ts"
 import type { LookSpent, LostCaches, SpentOn } from "./report-data.ts"
 
-export const NOTHING: LookSpent = { requests: 0, tokens: NO_TOKENS, dollars: 0, unpriced: 0, estimated: 0 }
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A sum that grows in place: a report adds tens of thousands of lines to several of them. */
+export type RunningSpent = Mutable<Omit<LookSpent, "tokens">> & { readonly tokens: Mutable<TokenCounts> }
+
+export const nothingSpent = (): RunningSpent => ({
+  requests: 0,
+  tokens: { ...NO_TOKENS },
+  dollars: 0,
+  unpriced: 0,
+  estimated: 0,
+})
+
+export function spend(sum: RunningSpent, { requests, counts, dollars, unpriced, estimated }: SpentLine): void {
+  sum.requests += requests
+  sum.tokens.input += counts.input
+  sum.tokens.output += counts.output
+  sum.tokens.cacheWrite5m += counts.cacheWrite5m
+  sum.tokens.cacheWrite1h += counts.cacheWrite1h
+  sum.tokens.cacheRead += counts.cacheRead
+  sum.dollars += dollars
+  sum.unpriced += unpriced
+  sum.estimated += estimated
+}
 
 /** Costs by name. */
 export class Named {
-  readonly #all = new Map<string, { spent: LookSpent; conversations: number }>()
+  readonly #all = new Map<string, { readonly spent: RunningSpent; conversations: number }>()
 
   add(name: string, line: SpentLine): void {
-    const one = this.#of(name)
-    one.spent = plus(one.spent, line)
+    spend(this.#of(name).spent, line)
   }
 
   counted(name: string): void {
@@ -28,19 +51,13 @@ export class Named {
   }
 
   #of(name: string) {
-    const one = this.#all.get(name) ?? { spent: NOTHING, conversations: 0 }
+    const known = this.#all.get(name)
+    if (known) return known
+    const one = { spent: nothingSpent(), conversations: 0 }
     this.#all.set(name, one)
     return one
   }
 }
-
-export const plus = (a: LookSpent, b: SpentLine): LookSpent => ({
-  requests: a.requests + b.requests,
-  tokens: addCounts(a.tokens, b.counts),
-  dollars: a.dollars + b.dollars,
-  unpriced: a.unpriced + b.unpriced,
-  estimated: a.estimated + b.estimated,
-})
 
 export const NO_LOSS: LostCaches = { count: 0, tokens: 0, dollars: 0, unpriced: 0, share: 0 }
 
