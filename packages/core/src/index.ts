@@ -144,6 +144,7 @@ export {
   type SessionFacts,
   type Share as AuditShare,
   type ShortenedResult,
+  type UndoneBy,
 } from "./journal/entries.ts"
 export { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
 export type { InFlightLog, KeptRequests, SentRequest } from "./journal/in-flight.ts"

@@ -294,7 +294,7 @@ export class Chat implements CommandTarget {
   }
 
   async undo(request: UndoRequest): Promise<void> {
-    const report = await this.agent.conversation.undo(request)
+    const report = await this.agent.conversation.undo({ ...request, by: "chat" })
     this.#show()
     this.notice(undoSentence(report))
   }

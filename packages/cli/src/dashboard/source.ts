@@ -48,7 +48,7 @@ function ownConversation(conversation: KeptConversation, place: Pick<Call, "cwd"
     agents: () => agentsOf(conversation, where),
     async undo(request) {
       await using chat = await open({ layers: [] })
-      return await chat.undo(request)
+      return await chat.undo({ ...request, by: "page" })
     },
     async planCompaction() {
       await using chat = await open({})

@@ -151,18 +151,18 @@ it("a recording of another program has no such section", async () => {
   expect(report(await analyse({ ...transcript, entries }), { style, columns: 80 }).join("\n")).not.toContain("Layers")
 })
 
-it("BEY-3 an undo says in plain words what it took back", () => {
+it("BEY-3 an undo says in plain words what it took back, and where a person asked for it", () => {
   const cleared = decision({ subtype: "tool-results-cleared", toolUseIds: ["a"], why: "asked" })
   const folded = decision({ subtype: "folded", from: "m1", to: "m2", line: "[Folded]" })
   const images = decision({ subtype: "media-withheld", blocks: ["m1.0"], why: "asked" })
   const undo = (uuid: string, more = {}) => decision({ subtype: "undone", decision: uuid, ...more })
-  const entries = [cleared, folded, images, undo(cleared.uuid), undo(folded.uuid), undo(images.uuid)]
-  const boundaryElsewhere = undo("b1", { tokens: 90_000 })
+  const entries = [cleared, folded, images, undo(cleared.uuid), undo(folded.uuid, { by: "chat" }), undo(images.uuid)]
+  const boundaryElsewhere = undo("b1", { tokens: 90_000, by: "page" })
   const about = decisionsIn([...entries, boundaryElsewhere]).filter(({ what }) => what === "undone")
   expect(about.map((one) => one.about)).toEqual([
     "a clearing of results",
-    "a fold",
+    "a fold, asked for in the chat",
     "a clearing of images",
-    "a compaction, to 90,000 tokens again",
+    "a compaction, to 90,000 tokens again, asked for on the page",
   ])
 })

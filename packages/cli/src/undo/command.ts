@@ -11,7 +11,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const isDryRun = values["dry-run"]
   const chat = await openKeptConversation({ cwd, env, id: values.conversation })
   try {
-    const report = await chat.undo({ keepLater: !values["drop-later"], dryRun: isDryRun })
+    const report = await chat.undo({ keepLater: !values["drop-later"], dryRun: isDryRun, by: "command" })
     const text = values.json ? visibleJson({ conversation: chat.id, ...report }, 2) : undoSentence(report, { isDryRun })
     terminal.print(`${text}\n`)
     return 0

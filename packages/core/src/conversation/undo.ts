@@ -5,7 +5,7 @@
  * What was cleared before a compaction stays cleared after its undo: it was not in the request then either.
  */
 import { NothingToUndoError } from "../base/errors.ts"
-import type { Draft, Entry } from "../journal/entries.ts"
+import type { Draft, Entry, UndoneBy } from "../journal/entries.ts"
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
 import { loadUndone, type UndoneViews } from "../views/load.ts"
@@ -23,6 +23,8 @@ export interface UndoRequest {
   readonly decision?: Uuid
   /** Only says what would happen. */
   readonly dryRun?: boolean
+  /** Where the person asked for it. The journal keeps it. */
+  readonly by?: UndoneBy
 }
 
 /** What was taken back, or would be. */
@@ -67,7 +69,7 @@ interface UndoChange {
   readonly report: UndoReport
 }
 
-async function planUndo(engine: Engine, { keepLater = true, ...wanted }: UndoRequest): Promise<UndoChange> {
+async function planUndo(engine: Engine, { keepLater = true, by, ...wanted }: UndoRequest): Promise<UndoChange> {
   const { record, viewOptions } = engine
   const targets = targetsOf(record.views.undoable.list, wanted)
   const newest = targets.at(-1)!
@@ -77,7 +79,7 @@ async function planUndo(engine: Engine, { keepLater = true, ...wanted }: UndoReq
     at: newest.at,
     keepLater,
   })
-  const entries = entriesFor(engine, targets, loaded)
+  const entries = entriesFor(engine, targets, { ...loaded, by })
   const tokensBefore = record.views.context.size().tokens
   for (const entry of entries) loaded.views.apply(entry)
   return {
@@ -91,6 +93,10 @@ async function planUndo(engine: Engine, { keepLater = true, ...wanted }: UndoReq
       tokensAfter: loaded.views.context.size().tokens,
     },
   }
+}
+
+interface Undoing extends UndoneViews {
+  readonly by: UndoneBy | undefined
 }
 
 /** The decision to undo. For a compaction: it and all newer ones, oldest first. */
@@ -108,8 +114,9 @@ function targetsOf(list: readonly Undoable[], { compaction, decision }: UndoRequ
   return [target]
 }
 
-function entriesFor({ record, model }: Engine, targets: readonly Undoable[], loaded: UndoneViews): readonly Entry[] {
-  const { views, later, keepsLater, before } = loaded
+function entriesFor({ record, model }: Engine, targets: readonly Undoable[], undoing: Undoing): readonly Entry[] {
+  const { views, later, keepsLater, before, by } = undoing
+  const who = by === undefined ? {} : { by }
   const tokens = views.context.size().tokens
   const entries: Entry[] = []
   const place = (draft: Draft, at: Uuid | null) => entries.push(record.place(draft, at))
@@ -118,9 +125,9 @@ function entriesFor({ record, model }: Engine, targets: readonly Undoable[], loa
   for (const { kind, uuid, at, companions, joined = [] } of targets.toReversed()) {
     const anchor = keepsLater ? at : (before ?? null)
     for (const decision of [...companions, ...joined].toReversed())
-      place({ type: "strata", subtype: "undone", decision }, anchor)
+      place({ type: "strata", subtype: "undone", decision, ...who }, anchor)
     const size = kind === "compaction" ? { tokens } : {}
-    place({ type: "strata", subtype: "undone", decision: uuid, ...size }, anchor)
+    place({ type: "strata", subtype: "undone", decision: uuid, ...size, ...who }, anchor)
   }
   // thinking is bound to what comes before it, so that of later messages goes
   const lost = model.facts.accepts.boundThinking && keepsLater ? thinkingIn(views, later) : []

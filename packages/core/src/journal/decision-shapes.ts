@@ -143,7 +143,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ["snipped", open({ from: text(), to: text(), why: text(), by: oneOf("user", "agent"), effect })],
   ["folded", open({ from: text(), to: text(), line: text(), effect })],
   ["thinking-dropped", open({ inMessages: maybe(texts) })],
-  ["undone", open({ decision: text(), tokens: maybe(count) })],
+  ["undone", open({ decision: text(), tokens: maybe(count), by: maybe(oneOf("chat", "command", "page")) })],
   ["delivered", open({ queued: text() })],
   ["branched", open({ from: open({ conversation: text(), uuid: text() }) })],
 ])

@@ -210,6 +210,8 @@ export type Decision =
       readonly decision: Uuid
       /** The size of the context without a compaction. */
       readonly tokens?: number
+      /** Where a person asked for it. Absent: a caller of the library did, or a layer. */
+      readonly by?: UndoneBy
     }
   /** A message typed while the system was busy takes its place after the newest one. */
   | { readonly subtype: "delivered"; readonly queued: Uuid }
@@ -221,6 +223,9 @@ export type Decision =
   | { readonly subtype: "imported"; readonly format: string; readonly source: string; readonly report: unknown }
 
 /** `wait`: its result is a tool result. The others work in the background; a teammate has a name and stays for more. */
+/** Where a person asked for an undo: in a chat, with a command, or on a page of the dashboard. */
+export type UndoneBy = "chat" | "command" | "page"
+
 export type AgentKind = "wait" | "background" | "fork" | "teammate"
 
 /** How a sub-agent ended. */

@@ -47,8 +47,8 @@ export interface NamedConversation {
 
 export interface OwnConversation {
   agents(): Promise<KeptAgents>
-  /** Takes back the newest decision that can be, or says what would happen. */
-  undo(request: { readonly compaction?: string; readonly dryRun: boolean }): Promise<UndoReport>
+  /** Takes back a compaction, named by its boundary, or says what would happen. */
+  undo(request: { readonly compaction: string; readonly dryRun: boolean }): Promise<UndoReport>
   /** What a compaction would do now. Nothing is changed and no model is asked. */
   planCompaction(): Promise<CompactionPlan | CompactionRefusal>
   recall(words: string): Promise<RecallAnswer>

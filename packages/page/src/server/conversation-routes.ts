@@ -131,8 +131,9 @@ export function addConversation(routes: Hono, { base, conversations }: Conversat
   routes.post("/c/:id/undo", async (context) => {
     const own = (await opened(context))?.named.own
     if (!own) return said(context, "Only conversations of Strata can be changed.")
+    const compaction = context.req.query("compaction") ?? ""
     const isDryRun = context.req.query("dry") === "1"
-    return answered(context, async () => undoSentence(await own.undo({ dryRun: isDryRun }), { isDryRun }))
+    return answered(context, async () => undoSentence(await own.undo({ compaction, dryRun: isDryRun }), { isDryRun }))
   })
 
   routes.post("/c/:id/plan-compaction", async (context) => {

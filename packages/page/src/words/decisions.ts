@@ -65,7 +65,10 @@ export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {
 
 /** One decision in a few words. An undo is named without what it took back. */
 export function decisionWords(decision: DecisionEntry): string {
-  const found = decision.subtype === "undone" ? { what: "undone", about: "an earlier decision" } : described(decision)
+  const found =
+    decision.subtype === "undone"
+      ? { what: "undone", about: `an earlier decision${whereAsked(decision)}` }
+      : described(decision)
   return found ? `${found.what}: ${found.about}` : decision.subtype.replaceAll("-", " ")
 }
 
@@ -106,12 +109,18 @@ function described(decision: DecisionEntry): Description | undefined {
   }
 }
 
-function undone({ decision, tokens }: Undone, earlier: ReadonlyMap<string, DecisionEntry["subtype"]>): Description {
+function undone(undo: Undone, earlier: ReadonlyMap<string, DecisionEntry["subtype"]>): Description {
+  const { decision, tokens } = undo
   const subtype = earlier.get(decision)
   const what = subtype === undefined ? "a compaction" : (UNDONE[subtype] ?? "an earlier decision")
   const size = tokens === undefined ? "" : `, to ${grouped(tokens)} tokens again`
-  return { what: "undone", about: `${what}${size}` }
+  return { what: "undone", about: `${what}${size}${whereAsked(undo)}` }
 }
+
+/** Where a person asked for an undo. */
+const whereAsked = ({ by }: Undone): string => (by === undefined ? "" : `, asked for ${ASKED[by]}`)
+
+const ASKED = { chat: "in the chat", command: "with strata undo", page: "on the page" } as const
 
 const UNDONE: Partial<Record<DecisionEntry["subtype"], string>> = {
   "tool-results-cleared": "a clearing of results",

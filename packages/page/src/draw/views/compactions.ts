@@ -109,8 +109,8 @@ ${
 ${written.map((message, i) => part(message, `${handle}-${i}`))}
 ${
   isOwn && isNewest
-    ? html`<p class="actions"><button type="button" data-post="${base}/c/${conversation}/undo?dry=1" data-into="undo-${handle}">What would an undo do?</button>
-<button type="button" class="danger" data-post="${base}/c/${conversation}/undo" data-into="undo-${handle}" data-asks="Undo the last compaction?" data-asks-more="The messages that it summarised come back into the window. The journal keeps the summary.">Undo it</button></p><div id="undo-${handle}" aria-live="polite"></div>`
+    ? html`<p class="actions"><button type="button" data-post="${base}/c/${conversation}/undo?compaction=${boundary.uuid}&dry=1" data-into="undo-${handle}">What would an undo do?</button>
+<button type="button" class="danger" data-post="${base}/c/${conversation}/undo?compaction=${boundary.uuid}" data-into="undo-${handle}" data-asks="Undo the last compaction?" data-asks-more="The messages that it summarised come back into the window. The journal keeps the summary.">Undo it</button></p><div id="undo-${handle}" aria-live="polite"></div>`
     : undefined
 }</section>`
 }
