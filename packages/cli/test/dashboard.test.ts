@@ -1,7 +1,8 @@
 /** `strata dashboard`: a process with pages of this project, and what a person does on them. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { localPerson, openMemoryBank } from "@strata/core"
+import { localPerson, openConversation, openMemoryBank } from "@strata/core"
+import { InFlightFile } from "@strata/core/internal/journal/file/in-flight-file"
 import { expect, test } from "vitest"
 import { MAIN } from "./strata-process.ts"
 import { calls, workbench } from "./workbench.ts"
@@ -77,5 +78,71 @@ test("BEY-10 memories: text, source, history with differences; forgetting and ta
   expect(await post("/memories/revert?change=2")).toContain("is taken back")
   expect((await bank.all()).map(({ name }) => name)).toEqual(["Ports"])
   expect((await bank.history()).at(-1)).toMatchObject({ by: "person", why: "Taken back on the page" })
+  await end()
+})
+
+test("BEY-10 background work: an agent and a request of other processes are shown, and the agent is stopped from the page", async () => {
+  const begun = Promise.withResolvers<void>()
+  await using bench = await workbench({
+    turns: [
+      calls({ Agent: { description: "Count the files", prompt: "[slow] Count.", run_in_background: true } }),
+      "I wait.",
+      "It was stopped.",
+    ],
+    cast: {
+      slow: [
+        () => {
+          begun.resolve()
+          return new Promise<string>(() => undefined) // it works until it is stopped
+        },
+      ],
+    },
+  })
+  const { page, post, end } = await dashboard(bench)
+  expect(await page("/")).toContain("Background work")
+  expect(await page("/work")).toContain("Nothing works in the background")
+  const running = bench.strata(["run", "Count in the background."], { env })
+  await begun.promise
+  const work = await page("/work")
+  expect(work).toContain("Count the files")
+  const [, stop] = /data-post="[^"]*(\/c\/[^"]+\/agents\/agent-1\/stop)"/.exec(work)!
+  expect(await post(stop!)).toContain("It was asked to stop")
+  await running.ended
+  expect(await page("/work")).toContain("Nothing works in the background")
+
+  const chat = await openConversation({ model: "claude-opus-5-5", cwd: bench.project, env: bench.env })
+  await chat.add("Look at the log.")
+  const inFlight = new InFlightFile(chat.location.replace(/jsonl$/, "in-flight"))
+  const usage = { input_tokens: 10, output_tokens: 10 }
+  inFlight.sent({ id: "r1", purpose: "notes", model: "claude-haiku", usage, at: "2026-11-17T12:00:00Z" })
+  inFlight.sent({ id: "r2", purpose: "main", model: "claude-opus-5-5", usage })
+  const asked = await page("/work")
+  expect(asked).toContain("writes the notes of the conversation")
+  expect(asked).toContain("1 task running")
+  expect(asked).toContain("type /tasks in that chat")
+  await chat.close()
+  expect(await page("/work")).toContain("Nothing works in the background") // no process has it open
+  await end()
+})
+
+test("BEY-10 background work: the dream of another process is shown and ended from the page, and the memory stays", async () => {
+  const begun = Promise.withResolvers<void>()
+  const never = () => {
+    begun.resolve()
+    return new Promise<string>(() => undefined)
+  }
+  await using bench = await workbench({ turns: [never, never] })
+  const bank = await openMemoryBank({ cwd: bench.project, env: bench.env, owner: localPerson })
+  const puts = ["8080", "9090"].map((port) => ({ name: `Port ${port}`, body: `The port is ${port}.` }))
+  await bank.change({ by: "person", why: "Said so", puts })
+  const { page, post, end } = await dashboard(bench)
+  const dream = bench.strata(["dream"], { env })
+  await begun.promise
+  expect(await page("/work")).toContain("puts the memories of this project in order")
+  expect(await post("/work/dream/stop")).toContain("asked to end")
+  expect((await dream.ended).code).toBe(1)
+  expect(await page("/work")).toContain("Nothing works in the background")
+  expect(await post("/work/dream/stop")).toContain("No dream is running")
+  expect(await bank.all()).toHaveLength(2)
   await end()
 })

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { BROWSER, launch, picture } from "./browser.ts"
 import { type MadeConversation, makeConversation } from "./made-conversation.ts"
 import { PAYLOADS } from "./payloads.ts"
-import { findings, openTab, sourceOf, startTrial, type TrialPages } from "./trial-pages.ts"
+import { findings, openTab, sourceOf, startTrial, type TrialPages, trialWork } from "./trial-pages.ts"
 
 const VIEWS = ["context", "messages", "compactions", "cache", "money", "agents"]
 
@@ -17,16 +17,18 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
   let dir: string
   let trial: TrialPages
   let work: MadeConversation
+  const tasks = trialWork()
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "strata-pages-"))
     work = await makeConversation({ dir, cwd: dir, rounds: 30, isCompacted: true })
     const hostile = await makeConversation({ dir, cwd: dir, rounds: PAYLOADS.length, texts: PAYLOADS })
-    trial = await startTrial(
-      sourceOf({
+    trial = await startTrial({
+      ...sourceOf({
         work: { title: "Thirty tasks", file: work.file },
         hostile: { title: PAYLOADS[0]!, file: hostile.file },
       }),
-    )
+      work: tasks,
+    })
     browser = await launch()
   })
   afterAll(async () => {
@@ -39,7 +41,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
     for (const colorScheme of ["light", "dark"] as const)
       for (const width of [375, 1_440]) {
         const { tab, complaints } = await openTab(browser, trial, { colorScheme, viewport: { width, height: 900 } })
-        for (const path of ["/", ...VIEWS.map((view) => `/c/work/${view}`)]) {
+        for (const path of ["/", "/work", ...VIEWS.map((view) => `/c/work/${view}`)]) {
           await tab.goto(`${trial.base}${path}`)
           if (path !== "/") await tab.waitForSelector(".live.on")
           const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
@@ -111,6 +113,18 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
       .locator("[data-rows]")
       .evaluate((box) => box.scrollTop + box.clientHeight >= box.scrollHeight - 80)
     expect({ isAtEnd, complaints }).toEqual({ isAtEnd: true, complaints: [] })
+  })
+
+  it("shows background work while it changes, and stops a dream after a question", async () => {
+    const { tab, complaints } = await openTab(browser, trial)
+    await tab.goto(`${trial.base}/work`)
+    await tab.waitForSelector(".live.on")
+    expect(await tab.locator(".tree > li").count()).toBe(2)
+    await tab.getByRole("button", { name: "Stop" }).click()
+    await tab.getByRole("button", { name: "Go on" }).click()
+    await tab.getByText("The dream was asked to end.").waitFor()
+    await tab.waitForFunction(() => document.querySelectorAll(".tree > li").length === 1)
+    expect(complaints).toEqual([])
   })
 
   it("keeps only what is near the window in the page", async () => {

@@ -15,6 +15,7 @@ import type { NamedConversation, OwnConversation, PageSource } from "@strata/pag
 import type { Call } from "../command.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 import { modelFrom } from "../session-options.ts"
+import { projectWork } from "./work.ts"
 
 const UNTITLED = "no title yet"
 
@@ -36,6 +37,7 @@ export async function projectSource({ cwd, env }: Pick<Call, "cwd" | "env">): Pr
       return { id, title, file, own: ownConversation(found, place) }
     },
     memories: () => openMemoryBank({ ...place, owner: localPerson }),
+    work: await projectWork({ ...place, conversations: listed, titleOf: ({ title = UNTITLED }) => title }),
   }
 }
 

@@ -15,6 +15,7 @@ import { offlineModel } from "@strata/core/internal/model/offline/offline-model"
 import { createFlags } from "@strata/core/internal/settings/flags"
 import { readSettings } from "@strata/core/internal/settings/settings"
 import { trustOf } from "@strata/core/internal/settings/trust"
+import { dreamProgress } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
@@ -27,7 +28,7 @@ import { diffLines } from "../memory/page.ts"
 import { interruptible } from "../run/interruption.ts"
 import { modelFrom } from "../session-options.ts"
 import { nearestTo } from "../suggestion.ts"
-import { costWords, progressWords, statusLines } from "./page.ts"
+import { costWords, statusLines } from "./page.ts"
 
 const DONE = 0
 const NOT_DONE = 1
@@ -81,7 +82,7 @@ async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal
   const progress = terminal.canRewrite ? progressOn(terminal) : undefined
   let shown = ""
   const stopWatching = dreaming.on((state) => {
-    const words = progressWords(state)
+    const words = dreamProgress(state)
     if (state.status === "running" && progress) progress.show(`Dreaming: ${words}`)
     else if (state.status === "running" && words !== shown) terminal.complain(`${words}\n`)
     shown = words

@@ -1,16 +1,12 @@
 /** Dreams as lines for a person: what runs, what it did, what waits for consent, and when the next one may start. */
 import type { DreamState } from "@strata/core"
 import type { DreamOverview } from "@strata/core/internal/layers/6-dreaming/dreaming"
-import { counted, dollars, timeAgo } from "../display/numbers.ts"
+import { dreamProgress } from "@strata/page"
+import { dollars, timeAgo } from "../display/numbers.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 
 const TURNS_SHOWN = 5
-
-/** `updating, 12 tool uses, 3 files` */
-export function progressWords({ phase, toolUses, files }: DreamState): string {
-  return [phase, counted(toolUses, "tool use"), counted(files.length, "file")].join(", ")
-}
 
 export interface StatusLook {
   readonly columns: number
@@ -33,7 +29,7 @@ export function statusLines(overview: DreamOverview, { columns, now }: StatusLoo
 }
 
 const runningWords = (dream: DreamState, now: Date): string =>
-  `A dream runs in process ${dream.pid}, started ${timeAgo(new Date(dream.startedAt), now)}: ${progressWords(dream)}.`
+  `A dream runs in process ${dream.pid}, started ${timeAgo(new Date(dream.startedAt), now)}: ${dreamProgress(dream)}.`
 
 function lastWords(dream: DreamState | undefined, now: Date): string {
   if (!dream) return "No dream runs, and there has been none yet."

@@ -14,6 +14,8 @@ export interface SentRequest {
   readonly model: string
   /** Estimated. Once the answer has begun: what the server counted, and an estimate of the output. */
   readonly usage: Usage
+  /** When it was sent first: an ISO time. Absent in logs of earlier versions. */
+  readonly at?: string
   /** The server's name for the answer, once it has begun. */
   readonly responseId?: string
 }

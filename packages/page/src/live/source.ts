@@ -2,7 +2,18 @@
  * What the pages ask for. The program knows the places and the person's settings; a page reads only what it is given. Ids come from
  * `conversations` or from `look`, so no address of a page ever becomes a path.
  */
-import type { CompactionPlan, CompactionRefusal, KeptAgents, ProjectBank, RecallAnswer, UndoReport } from "@strata/core"
+import type {
+  AgentView,
+  CompactionPlan,
+  CompactionRefusal,
+  DreamKillAnswer,
+  DreamState,
+  KeptAgents,
+  ProjectBank,
+  RecallAnswer,
+  SentRequest,
+  UndoReport,
+} from "@strata/core"
 import type { Look } from "../look/open-look.ts"
 
 export interface PageSource {
@@ -15,6 +26,28 @@ export interface PageSource {
   readonly look?: LookPages
   /** Memories of the project. Absent where pages are not about one project. */
   memories?(): Promise<ProjectBank>
+  /** What works in the background. Absent where pages are not about one project. */
+  readonly work?: WorkPages
+}
+
+/** What the page about background work asks for. It may run in any process of this machine. */
+export interface WorkPages {
+  now(): Promise<readonly BackgroundWork[]>
+  stopDream(): Promise<DreamKillAnswer>
+  onChange(listener: () => void): () => void
+}
+
+/** Something that works while no one waits for it. */
+export type BackgroundWork =
+  | { readonly kind: "dream"; readonly dream: DreamState }
+  | { readonly kind: "agent"; readonly agent: AgentView; readonly conversation: WorkPlace }
+  /** Notes, a summary, memories: the model was asked, and has not answered yet. */
+  | { readonly kind: "request"; readonly request: SentRequest; readonly conversation: WorkPlace }
+
+/** The conversation that something works for. */
+export interface WorkPlace {
+  readonly id: string
+  readonly title: string
 }
 
 /** What the page about all conversations asks for. */

@@ -12,6 +12,7 @@ import type { Doors } from "./doors.ts"
 import { ICON } from "./icon.ts"
 import { addLook } from "./look-routes.ts"
 import { scriptNamed } from "./scripts.ts"
+import { addWork } from "./work-routes.ts"
 
 export interface App {
   readonly source: PageSource
@@ -40,10 +41,12 @@ export function pageApp(app: App): Hono {
         name: source.name,
         conversations: await source.conversations(),
         hasMemories: source.memories !== undefined,
+        hasWork: source.work !== undefined,
         now: now(),
       })
       return sent(context, shell({ title: source.name, base, trail: [], main }))
     })
+  if (source.work) addWork(routes, { base, work: source.work, now })
   routes.get("/memories", async (context) => {
     const bank = await source.memories?.()
     if (!bank) return context.notFound()

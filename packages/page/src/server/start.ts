@@ -6,7 +6,15 @@ import { pageApp } from "./app.ts"
 import type { Conversations } from "./conversation-routes.ts"
 import { doors } from "./doors.ts"
 
-export type { ListedConversation, LookPages, NamedConversation, OwnConversation, PageSource } from "../live/source.ts"
+export type {
+  BackgroundWork,
+  ListedConversation,
+  LookPages,
+  NamedConversation,
+  OwnConversation,
+  PageSource,
+  WorkPages,
+} from "../live/source.ts"
 
 const LOOPBACK = "127.0.0.1"
 const MOST_OPEN = 6 // conversations in memory; each is as large as its journal

@@ -139,9 +139,10 @@ export class MeteredRequest implements AttemptWatch {
 
   constructor(parts: RequestParts) {
     const { estimated, estimate, id } = parts
-    const { request, purpose } = estimated
+    const { request, purpose, now } = estimated
     this.#parts = parts
-    this.#sent = { id, purpose, model: request.model, usage: estimate.usageOf(estimated) }
+    const at = new Date(now).toISOString()
+    this.#sent = { id, purpose, model: request.model, usage: estimate.usageOf(estimated), at }
     this.#least = this.#dollars({ model: request.model, usage: estimate.leastOf(estimated) })
   }
 

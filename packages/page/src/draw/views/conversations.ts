@@ -9,11 +9,16 @@ export interface ConversationsShown {
   readonly name: string
   readonly conversations: readonly ListedConversation[]
   readonly hasMemories: boolean
+  readonly hasWork: boolean
   readonly now: Date
 }
 
-export function conversationsView({ base, name, conversations, hasMemories, now }: ConversationsShown): Markup {
-  return html`<h1>${name}</h1>${hasMemories ? html`<p><a href="${base}/memories">Memories of this project</a></p>` : undefined}
+export function conversationsView({ base, name, conversations, now, ...has }: ConversationsShown): Markup {
+  const links = [
+    ...(has.hasMemories ? [html`<a href="${base}/memories">Memories of this project</a>`] : []),
+    ...(has.hasWork ? [html`<a href="${base}/work">Background work</a>`] : []),
+  ]
+  return html`<h1>${name}</h1>${links.length === 0 ? undefined : html`<p class="actions">${links}</p>`}
 ${
   conversations.length === 0
     ? empty("No conversation yet.", "Begin one with: strata chat. It appears here as soon as you say something.")

@@ -1,0 +1,8 @@
+/** A dream in words that screens and pages share. */
+import type { DreamState } from "@strata/core"
+import { counted } from "@strata/core/internal/base/numbers"
+
+/** `updating, 12 tool uses, 3 files` */
+export function dreamProgress({ phase, toolUses, files }: Pick<DreamState, "phase" | "toolUses" | "files">): string {
+  return [phase, counted(toolUses, "tool use"), counted(files.length, "file")].join(", ")
+}
