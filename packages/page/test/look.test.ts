@@ -147,6 +147,16 @@ test("BEY-15 words that people and models said are found; tool results and opera
   })
 })
 
+test("BEY-15 each conversation that is found shows its own passage", async () => {
+  home.session({ id: "one", asks: "Why is the login flaky?" })
+  home.session({ id: "two", asks: "Is the login flaky on Windows too?", day: "2026-01-06" })
+  const rows = (await look()).list({ query: "login flaky", sort: "newest" }).rows
+  expect(rows.map(({ id, hit }) => [id, hit])).toEqual([
+    ["two", { at: "2026-01-06T09:00:00.000Z", snippet: "Is the login flaky on Windows too?" }],
+    ["one", { at: "2026-01-05T09:00:00.000Z", snippet: "Why is the login flaky?" }],
+  ])
+})
+
 test("BEY-15 a list is sorted, cut and filtered by project", async () => {
   for (let at = 1; at <= 5; at++) home.session({ id: `s${at}`, turns: at + 1, cwd: at < 3 ? "/work/a" : "/work/b" })
   const opened = await look()

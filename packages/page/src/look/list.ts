@@ -46,8 +46,9 @@ export function lookList({ index, scope }: Looked, request: ListRequest = {}): L
       `SELECT ${COLUMNS}, hit.passage FROM ${found} ORDER BY ${sort === undefined ? "hit.best" : ORDERS[sort]}, c.id LIMIT ? OFFSET ?`,
     )
     .all(...all, ...slice)
+  // a number is bound as a real, and FTS5 ignores a condition on the row id that is not an integer
   const passage = index.db.statement(
-    "SELECT at, snippet(said, 0, '', '', '…', 24) AS snippet FROM said WHERE said MATCH ? AND rowid = ?",
+    "SELECT at, snippet(said, 0, '', '', '…', 24) AS snippet FROM said WHERE said MATCH ? AND rowid = CAST(? AS INTEGER)",
   )
   return {
     rows: rows.map((row) => {
