@@ -1,6 +1,7 @@
 /** Sessions of other programs, continued with the real program: named by file, chosen from the list, kept by `strata import`. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { listConversations } from "@strata/core"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { TAKES_KEYS } from "./chatting.ts"
@@ -57,6 +58,14 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     expect(third.stderr).toContain("both went on")
     expect(sent[2]).toContain("localhost.")
     expect(sent[2]).not.toContain("Go on again.")
+  })
+
+  test("keeps what the session began with as its name", async () => {
+    await using bench = await workbench({ turns: [watched().turn] })
+    const file = put(bench, FIRST.replace("\\u001b[2J ", ""))
+    await bench.here(["run", "--resume", file, "Go on."])
+    const [kept] = await listConversations({ env: bench.env, cwd: bench.project })
+    expect(kept?.title).toBe("Which port does it use?")
   })
 
   test("a file that is missing or no transcript is a sentence, and a task that names a file is a task", async () => {

@@ -168,6 +168,12 @@ test("BEY-15 a list is sorted, cut and filtered by project", async () => {
   expect(opened.report({ from: "2026-01-06" }).conversations).toBe(0)
 })
 
+test("BEY-15 a conversation without a title is called by what was asked first", async () => {
+  home.session({ id: "one", asks: "Why is the login flaky?\nIt fails at night." })
+  home.session({ id: "two", asks: "Why?", title: "Login", day: "2026-01-06" })
+  expect((await look()).list().rows.map(({ title }) => title)).toEqual(["Login", "Why is the login flaky?"])
+})
+
 test("BEY-15 what a title hides is visible, and nothing of it is in what people share", async () => {
   const title = "\u001b[31mred\u202egnp.exe</text><script>alert(1)</script>"
   home.session({ id: "one", title, cwd: "/work/secret-place", lostAt: 3 })

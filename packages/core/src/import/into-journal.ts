@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts"
 import { uuidFrom } from "../base/ids.ts"
 import type { Decision, DecisionEntry, Entry } from "../journal/entries.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
+import { firstWords } from "../messages/first-words.ts"
 import { isBoundary, type Message, type Uuid } from "../messages/messages.ts"
 import { importedEntries } from "./imported-entries.ts"
 import type { ImportedConversation } from "./importer.ts"
@@ -112,7 +113,7 @@ function entriesOf(imported: ImportedConversation, target: ImportTarget): readon
       timestamp: now,
       ...decision,
     }) as DecisionEntry
-  const { title, cwd = "", model = "unknown", format, report } = imported
+  const { title = firstWords(main), cwd = "", model = "unknown", format, report } = imported
   const messages = [...side, ...main].map((message) =>
     message.type === "user" ? { ...message, isImported: true as const } : message,
   )

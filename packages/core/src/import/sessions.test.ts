@@ -56,6 +56,16 @@ describe("JRN-6 sessions of other programs", () => {
     ])
   })
 
+  test("a line that only announces the next one is shown with it", async () => {
+    const asked = "\nImplement the following plan:\n\n# Plan: JSON by default\n\nMore."
+    put(`.claude/projects/${FOLDER}/plan.jsonl`, claude("plan", asked), 100)
+    put(`.claude/projects/${FOLDER}/end.jsonl`, claude("end", "Do this:"), 90)
+    expect((await list()).map(({ title }) => title)).toEqual([
+      "Implement the following plan: Plan: JSON by default",
+      "Do this:",
+    ])
+  })
+
   test("that cannot be read are listed without a title; links are not followed", async () => {
     put(`.claude/projects/${FOLDER}/torn.jsonl`, '{"type":"user","mess', 100)
     put(`.claude/projects/${FOLDER}/empty.jsonl`, "", 90)

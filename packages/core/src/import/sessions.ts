@@ -5,8 +5,7 @@
 import { hash } from "node:crypto"
 import { basename, dirname } from "node:path"
 import { readPlainStart } from "../base/plain-file.ts"
-import { textOf } from "../messages/blocks.ts"
-import { contentOf, isHuman } from "../messages/messages.ts"
+import { firstWords } from "../messages/first-words.ts"
 import { importTranscript } from "./import-file.ts"
 import type { ImportedConversation } from "./importer.ts"
 import { openCodeExport } from "./opencode-sessions.ts"
@@ -97,8 +96,6 @@ async function headText(path: string): Promise<string> {
 }
 
 function titleOf({ title, messages }: ImportedConversation): string | undefined {
-  const first = messages.find(isHuman)
-  const given = title ?? (first ? textOf(contentOf(first)) : "")
-  const line = given.trim().split("\n", 1)[0]!.trimEnd().slice(0, TITLE_CHARACTERS)
-  return line === "" ? undefined : line
+  const [line = ""] = (title ?? "").trim().split("\n", 1)
+  return line === "" ? firstWords(messages) : line.trimEnd().slice(0, TITLE_CHARACTERS)
 }

@@ -1,10 +1,7 @@
 /** What a listing says about a conversation: the session facts written last, and the person's first words where it has no title. */
-import { textOf } from "../messages/blocks.ts"
-import { contentOf, isRequest } from "../messages/messages.ts"
+import { firstWords as wordsOf } from "../messages/first-words.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, isMessage } from "./entries.ts"
 import type { ConversationListing, Journal } from "./store.ts"
-
-const FIRST_WORDS_LENGTH = 120 // characters: more than a line of a list shows
 
 export async function listingFacts(
   journal: Pick<Journal, "tail" | "entries">,
@@ -19,8 +16,8 @@ export async function listingFacts(
 
 async function firstWordsOf(journal: Pick<Journal, "entries">): Promise<string | undefined> {
   for await (const entry of journal.entries()) {
-    if (!isMessage(entry) || !isRequest(entry)) continue
-    return textOf(contentOf(entry)).trim().split("\n", 1)[0]!.trimEnd().slice(0, FIRST_WORDS_LENGTH)
+    const words = isMessage(entry) ? wordsOf([entry]) : undefined
+    if (words !== undefined) return words
   }
   return undefined
 }

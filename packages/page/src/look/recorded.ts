@@ -15,6 +15,7 @@ import {
   type Transcript,
 } from "@strata/core"
 import { type RecordedResponse, responsesIn } from "@strata/core/internal/inspect/responses"
+import { firstWords } from "@strata/core/internal/messages/first-words"
 import { isBoundary, isSyntheticError } from "@strata/core/internal/messages/messages"
 
 export interface Recorded {
@@ -90,7 +91,8 @@ const NO_TIME = "1970-01-01" // importers of formats without times start here
 
 export async function recordedFrom(transcript: Transcript): Promise<Recorded> {
   const inspection = await inspectTranscript(transcript)
-  const { format, id, title, cwd, model, time, growth, money, agents } = inspection
+  const { format, id, cwd, model, time, growth, money, agents } = inspection
+  const { title = firstWords(transcript.entries.filter(isMessage)) } = inspection
   const found = responsesIn(transcript)
   const places = new Map(found.map((response, place) => [response.id, place]))
   const turns = turnsOf(transcript)

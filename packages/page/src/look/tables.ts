@@ -4,7 +4,7 @@ import type { IndexShape } from "@strata/core/internal/recall/index/index-file"
 import { MODEL_FACTS_DATE } from "@strata/core/internal/tokens/model-facts"
 
 /** Raise it when the tables change, or what is computed from a transcript. */
-const VERSION = 1
+const VERSION = 2
 
 export const SHAPE: IndexShape = {
   version: crc32(`${VERSION} ${MODEL_FACTS_DATE}`) >>> 1, // new prices are other dollars
