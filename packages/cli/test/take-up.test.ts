@@ -1,7 +1,7 @@
 /** Sessions of other programs, continued with the real program: named by file, chosen from the list, kept by `strata import`. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { listConversations } from "@strata/core"
+import { listConversations, localPerson } from "@strata/core"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { TAKES_KEYS } from "./chatting.ts"
@@ -64,7 +64,12 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     await using bench = await workbench({ turns: [watched().turn] })
     const file = put(bench, FIRST.replace("\\u001b[2J ", ""))
     await bench.here(["run", "--resume", file, "Go on."])
-    const [kept] = await listConversations({ env: bench.env, cwd: bench.project })
+    const [kept] = await listConversations({
+      env: bench.env,
+      cwd: bench.project,
+      owner: localPerson,
+      alsoUnowned: true,
+    })
     expect(kept?.title).toBe("Which port does it use?")
   })
 
