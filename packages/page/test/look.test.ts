@@ -47,7 +47,7 @@ test("BEY-15 the first sentence says what was spent, what was lost and after wha
   const { sentence, cache, saved } = opened.report()
   expect(cache.byCause).toMatchObject([{ cause: "five-minutes-over", count: 1 }])
   expect(sentence).toMatch(
-    /^You spent \$[\d.]+ on 1 conversation; \$[\d.]+ of it \(\d+%\) went to 1 lost cache, most after more than 5 minutes idle; what Strata would have saved is not computed yet for any of 1 conversation\.$/,
+    /^You spent \$[\d.]+ on 1 conversation; \$[\d.]+ of it \(\d+%\) went to 1 lost cache, after more than 5 minutes idle; what Strata would have saved is not computed yet for any of 1 conversation\.$/,
   )
   expect(saved).toMatchObject({ replayed: 0, of: 1 })
   expect(await opened.replay({ signal: new AbortController().signal, isInBackground: true })).toBe(1)
@@ -57,6 +57,22 @@ test("BEY-15 the first sentence says what was spent, what was lost and after wha
   expect(after.saved.dollars).toBeCloseTo(after.saved.recorded - after.saved.strata, 9)
   expect(after.sentence).toMatch(/Strata would have (saved|cost) \$[\d.]+ \(\d+%\)( more)? on 1 conversation\.$/)
   expect(await opened.replay({ signal: new AbortController().signal, isInBackground: true })).toBe(0)
+})
+
+test("BEY-15 a cause is most of the loss only if it has more than half of it, and a loss without a price makes it more", async () => {
+  home.session({ id: "one", turns: 6, lostAt: 4 })
+  home.session({ id: "two", turns: 6, compactedAt: 3, lostAt: 3 })
+  const first = (await look()).report()
+  expect(first.cache.byCause.length).toBe(2)
+  const [most, other] = first.cache.byCause
+  expect(most!.dollars).toBeGreaterThan(other!.dollars)
+  expect(first.sentence).toMatch(/ went to 2 lost caches, most after /)
+  home.session({ id: "three", turns: 6, lostAt: 4, model: "model-without-a-price" })
+  const second = (await look()).report()
+  expect(second.cache.lost.unpriced).toBe(1)
+  expect(second.sentence).toMatch(/; more than \$[\d.]+ of it \(\d+%\) went to 3 lost caches, /)
+  expect(shareText(second)).toMatch(/^lost caches +more than \$/m)
+  expect(second.sentences[0]).toMatch(/^More than \$[\d.]+ \(\d+% of the bill\) went to 3 lost caches: /)
 })
 
 test("BEY-15 only new and changed files are read again, and removed ones go", async () => {

@@ -1,4 +1,4 @@
-/** Money by day: a bar for each day, stacked by model. */
+/** Money by day, stacked by model. A long time has a bar for each week, or for four of them: no money is left out. */
 import { dollars } from "@strata/core/internal/base/numbers"
 import { html, type Markup } from "./markup.ts"
 import { round, tickLabel, ticksUpTo } from "./scale.ts"
@@ -14,6 +14,9 @@ const HEIGHT = 190 // pixels
 const ABOVE = 14
 const LABELS = 18
 const MOST_BARS = 120
+const DAY_MS = 86_400_000
+/** Days of one bar. */
+const LENGTHS = { day: 1, week: 7, "four weeks": 28 } as const
 /** Colours of the charts, in the order of cost. */
 const COLOURS = ["person", "results", "calls", "thinking", "answers", "summary", "whole"] as const
 
@@ -36,14 +39,19 @@ export function dayLegend(names: readonly string[]): Markup {
   )}</ul>`
 }
 
-export function dayChart(all: readonly Day[]): Markup {
-  const days = inOrder(all).slice(-MOST_BARS)
+export interface Bars {
+  /** What one bar is. */
+  readonly unit: keyof typeof LENGTHS
+  readonly days: readonly Day[]
+}
+
+export function dayChart({ unit, days }: Bars): Markup {
   const names = namesIn(days)
   const most = Math.max(...days.map((day) => day.dollars), 0.01)
   const width = 100 / days.length
   const y = (value: number) => round(ABOVE + HEIGHT * (1 - value / most))
   const [first, last] = [days[0]?.day ?? "", days.at(-1)?.day ?? ""]
-  return html`<svg class="chart" role="img" aria-label="Money by day, from ${first} to ${last}: at most ${dollars(most)} on one day." width="100%" height="${ABOVE + HEIGHT + LABELS}">
+  return html`<svg class="chart" role="img" aria-label="Money by ${unit}, from ${first} to ${last}: at most ${dollars(most)} in one bar." width="100%" height="${ABOVE + HEIGHT + LABELS}">
 ${ticksUpTo(most).map((tick) => html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}"/>`)}
 ${days.map((day, i) => {
   let floor = 0
@@ -54,7 +62,7 @@ ${days.map((day, i) => {
     floor += paid
     return [bar]
   })
-  return html`<g>${bars}<rect class="slice" x="${round(i * width)}%" width="${round(width)}%" y="${ABOVE}" height="${HEIGHT}"><title>${wordsOf(day)}</title></rect></g>`
+  return html`<g>${bars}<rect class="slice" x="${round(i * width)}%" width="${round(width)}%" y="${ABOVE}" height="${HEIGHT}"><title>${unit === "day" ? "" : `${unit} from `}${wordsOf(day)}</title></rect></g>`
 })}
 ${ticksUpTo(most)
   .filter((tick) => tick > 0)
@@ -71,14 +79,23 @@ function wordsOf({ day, dollars: paid, parts }: Day): string {
 }
 
 /** Days without money between others are days too. */
-function inOrder(days: readonly Day[]): readonly Day[] {
-  const known = new Map(days.filter(({ day }) => /^\d{4}-\d\d-\d\d$/.test(day)).map((day) => [day.day, day]))
-  const times = [...known.keys()].map((day) => Date.parse(day)).toSorted((a, b) => a - b)
-  const [first, last] = [times[0], times.at(-1)]
-  if (first === undefined || last === undefined) return []
-  const from = Math.max(first, last - (MOST_BARS - 1) * 86_400_000)
-  return Array.from({ length: Math.round((last - from) / 86_400_000) + 1 }, (_, i) => {
-    const day = new Date(from + i * 86_400_000).toISOString().slice(0, 10)
-    return known.get(day) ?? { day, dollars: 0, parts: {} }
-  })
+export function barsOf(all: readonly Day[]): Bars {
+  const days = all.filter(({ day }) => /^\d{4}-\d\d-\d\d$/.test(day)).toSorted((a, b) => (a.day < b.day ? -1 : 1))
+  const [first, last] = [days[0], days.at(-1)].map((each) => Date.parse(each?.day ?? ""))
+  if (days.length === 0 || first === undefined || last === undefined) return { unit: "day", days: [] }
+  const units = Object.keys(LENGTHS) as (keyof typeof LENGTHS)[]
+  const countOf = (unit: keyof typeof LENGTHS) => Math.floor((last - first) / (LENGTHS[unit] * DAY_MS)) + 1
+  const unit = units.find((each) => countOf(each) <= MOST_BARS) ?? units.at(-1)!
+  const length = LENGTHS[unit] * DAY_MS
+  const bars = Array.from({ length: countOf(unit) }, (_, i) => ({
+    day: new Date(first + i * length).toISOString().slice(0, 10),
+    dollars: 0,
+    parts: {} as Record<string, number>,
+  }))
+  for (const { day, dollars: paid, parts } of days) {
+    const bar = bars[Math.floor((Date.parse(day) - first) / length)]!
+    bar.dollars += paid
+    for (const [name, each] of Object.entries(parts)) bar.parts[name] = (bar.parts[name] ?? 0) + each
+  }
+  return { unit, days: bars.slice(-MOST_BARS) }
 }

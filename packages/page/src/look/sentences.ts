@@ -25,11 +25,10 @@ const MOST_REASONS = 3
 /** What was spent, what was lost to broken caches and after what, what Strata would have saved. */
 export function firstSentence(report: Figures): string {
   if (report.conversations === 0) return "No conversations were found."
-  const { lost, byCause } = report.cache
-  const [most] = byCause
+  const { lost } = report.cache
   const parts = [`${spentWords(report)} on ${counted(report.conversations, "conversation")}`]
   if (lost.count === 0) parts.push("no cache was lost")
-  else parts.push(`${lossWords(report)}${most ? `, most ${AFTER[most.cause]}` : ""}`)
+  else parts.push(`${lossWords(report)}${mainCause(report)}`)
   parts.push(savedWords(report.saved))
   return `${parts.join("; ")}.`
 }
@@ -47,10 +46,19 @@ function spentWords({ total }: Figures): string {
   return `You spent ${isMore ? "more than " : ""}${dollars(total.dollars)}`
 }
 
+/** The first cause has the most dollars, which need not be most of them. */
+function mainCause({ cache: { lost, byCause } }: Figures): string {
+  const [first] = byCause
+  if (!first) return ""
+  const part = lost.dollars > 0 ? first.dollars / lost.dollars : first.count / lost.count
+  const howMuch = byCause.length === 1 ? "" : part > 0.5 ? "most " : "the largest part "
+  return `, ${howMuch}${AFTER[first.cause]}`
+}
+
 function lossWords({ cache: { lost } }: Figures): string {
   const losses = counted(lost.count, "lost cache")
   if (lost.unpriced === lost.count) return `${losses} cost an unknown amount`
-  return `${dollars(lost.dollars)} of it (${percent(lost.dollars, lost.dollars / (lost.share || 1))}) went to ${losses}`
+  return `${lost.unpriced > 0 ? "more than " : ""}${dollars(lost.dollars)} of it (${percent(lost.dollars, lost.dollars / (lost.share || 1))}) went to ${losses}`
 }
 
 function savedWords({ replayed, of, dollars: saved, share }: LookSavings): string {

@@ -16,7 +16,7 @@ export function shareText(report: LookReport): string {
       .slice(0, MOST_CAUSES)
       .map(
         ({ words, count, dollars: cost, unpriced }) =>
-          [`  ${words}`, `${unpriced === count ? "unknown" : dollars(cost)} for ${count}`] as const,
+          [`  ${words}`, `${unpriced === count ? "unknown" : moreThan(unpriced, cost)} for ${count}`] as const,
       ),
     ["compactions", compactionWords(report)],
     ...(agents.count === 0
@@ -45,8 +45,10 @@ function spentWords({ total }: LookReport): string {
 
 function lossCost({ cache: { lost } }: LookReport): string {
   if (lost.count > 0 && lost.unpriced === lost.count) return "unknown"
-  return `${dollars(lost.dollars)}${lost.share > 0 ? ` (${percent(lost.share, 1)} of the bill)` : ""}`
+  return `${moreThan(lost.unpriced, lost.dollars)}${lost.share > 0 ? ` (${percent(lost.share, 1)} of the bill)` : ""}`
 }
+
+const moreThan = (unpriced: number, paid: number): string => `${unpriced > 0 ? "more than " : ""}${dollars(paid)}`
 
 function compactionWords({ compactions: { count, names } }: LookReport): string {
   if (count === 0) return "none"

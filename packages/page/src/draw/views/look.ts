@@ -11,7 +11,7 @@ import {
   type LookRow,
   type LookSpent,
 } from "../../look/report-data.ts"
-import { dayChart, dayLegend, namesIn } from "../day-chart.ts"
+import { barsOf, dayChart, dayLegend, namesIn } from "../day-chart.ts"
 import { html, type Markup } from "../markup.ts"
 import { cards, empty, tableOf } from "./shell.ts"
 
@@ -57,7 +57,7 @@ ${report.sentences.map((sentence) => html`<p>${sentence}</p>`)}
 ${gone === undefined ? undefined : goneWords(gone)}
 <p class="soft" role="status">${working ?? `${counted(report.conversations, "conversation")} read.`}</p>
 ${figures(report)}
-<figure><figcaption>Money by day, by model</figcaption>${daysOf(report)}</figure>
+${daysOf(report)}
 <div class="columns-two">
 <section><h2>Where the cache was lost</h2>${lossTable(report)}</section>
 <section><h2>What compactions lost</h2>${compactionTable(shown)}</section>
@@ -84,7 +84,7 @@ function figures({ total, cache, compactions, saved, conversations }: LookReport
     },
     {
       title: "lost to broken caches",
-      value: cache.lost.count === 0 ? "nothing" : dollars(cache.lost.dollars),
+      value: cache.lost.count === 0 ? "nothing" : lossWords(cache.lost),
       about: `${counted(cache.lost.count, "time")}, ${percent(cache.lost.share, 1)} of the bill`,
     },
     {
@@ -106,11 +106,23 @@ function paidWords({ dollars: paid, unpriced, requests }: LookSpent, isLowerBoun
   return unpriced > 0 || isLowerBound ? `more than ${dollars(paid)}` : dollars(paid)
 }
 
+interface Loss {
+  readonly count: number
+  readonly unpriced: number
+  readonly dollars: number
+}
+
+function lossWords({ count, unpriced, dollars: paid }: Loss): string {
+  if (unpriced === count) return "unknown"
+  return unpriced > 0 ? `more than ${dollars(paid)}` : dollars(paid)
+}
+
 function daysOf({ byDay }: LookReport): Markup {
   const days = byDay.map(({ day, dollars: paid, byModel }) => ({ day, dollars: paid, parts: byModel }))
   const dated = days.filter(({ day }) => day !== "unknown")
   if (dated.length === 0) return empty("No transcript here has times.")
-  return html`${dayLegend(namesIn(dated))}<div data-chart tabindex="0">${dayChart(dated)}</div><p class="readout soft" data-readout role="status">Point at a day, or use the arrow keys, to see its parts.</p>`
+  const bars = barsOf(dated)
+  return html`<figure><figcaption>Money by ${bars.unit}, by model</figcaption>${dayLegend(namesIn(bars.days))}<div data-chart tabindex="0">${dayChart(bars)}</div><p class="readout soft" data-readout role="status">Point at a bar, or use the arrow keys, to see its parts.</p></figure>`
 }
 
 function lossTable({ cache }: LookReport): Markup {
@@ -121,11 +133,11 @@ function lossTable({ cache }: LookReport): Markup {
       { title: "because", cell: ({ words }) => words, isText: true },
       { title: "times", cell: ({ count }) => grouped(count) },
       { title: "tokens", cell: ({ tokens }) => short(tokens) },
-      { title: "cost", cell: (one) => (one.unpriced === one.count ? "unknown" : dollars(one.dollars)) },
+      { title: "cost", cell: lossWords },
     ],
     {
       caption: "Lost caches by cause",
-      total: ["all", grouped(cache.lost.count), short(cache.lost.tokens), dollars(cache.lost.dollars)],
+      total: ["all", grouped(cache.lost.count), short(cache.lost.tokens), lossWords(cache.lost)],
     },
   )}${
     cache.byReason.length === 0
@@ -166,7 +178,10 @@ const spentTable = (lines: readonly SpentLine[], title: string): Markup =>
           { title, cell: ({ name }) => name, isText: true },
           { title: "conversations", cell: ({ conversations }) => grouped(conversations) },
           { title: "cost", cell: (line) => paidWords(line) },
-          { title: "share", cell: ({ share }) => percent(share, 1) },
+          {
+            title: "share",
+            cell: ({ share, unpriced, requests }) => (unpriced === requests ? "-" : percent(share, 1)),
+          },
         ],
         { caption: `Cost by ${title}` },
       )
@@ -231,7 +246,7 @@ ${
           { title: "turns", cell: ({ turns }) => grouped(turns) },
           { title: "peak", cell: ({ peak }) => short(peak) },
           { title: "compacted", cell: ({ compactions }) => grouped(compactions) },
-          { title: "lost to caches", cell: ({ lost }) => (lost.count === 0 ? "-" : dollars(lost.dollars)) },
+          { title: "lost to caches", cell: lostIn },
           {
             title: "names kept",
             cell: ({ names }) => (names.needed === 0 ? "-" : percent(names.inView, names.needed)),
@@ -254,6 +269,11 @@ function costOf({ dollars: paid, cost }: LookRow): string {
   if (cost === "none") return "-"
   if (cost === "unknown") return "unknown"
   return cost === "known" ? dollars(paid) : `more than ${dollars(paid)}`
+}
+
+function lostIn({ lost, cost }: LookRow): string {
+  if (lost.count === 0) return "-"
+  return cost === "unknown" || lost.dollars === 0 ? "unknown" : dollars(lost.dollars)
 }
 
 function goneWords({ days, gone }: GoneSessions): Markup {
