@@ -209,7 +209,7 @@ function compactions({ report, style, width, home }: ReportLook): readonly strin
     ...titled({ style, width }, { title: "Compactions", about: about.join("; ") }),
     ...table({
       width,
-      columns: [right(""), { title: "", gives: "beginning" }, { title: "", gives: "end" }],
+      columns: [right(""), { title: "", gives: "end" }, { title: "", gives: "end" }],
       rows: worst
         .slice(0, MOST_WORST)
         .map((row) => [
