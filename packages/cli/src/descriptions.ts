@@ -265,6 +265,7 @@ export const REPLAY = describe({
     policy: { kind: "text", value: "NAME", about: "one of the policies below (default strata)" },
     ...REPLAY_OPTIONS,
     turns: { kind: "flag", about: "also list every request" },
+    html: { kind: "text", value: "FILE", about: "also write one page with charts, for any browser, also offline" },
     json: { kind: "flag", about: "print everything as JSON" },
   },
   sections: [POLICY_LIST],

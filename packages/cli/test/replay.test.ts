@@ -56,6 +56,16 @@ describe("BEY-7 strata replay", () => {
     expect(widest(stdout)).toBeLessThanOrEqual(80)
   })
 
+  it("writes the same as a page: one course with its charts, and nothing of a hostile transcript runs", async () => {
+    const { code, stderr } = await run("replay", ...SMALL, hostileTranscript("paged"), "--html", "replayed.html")
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("replayed.html") })
+    const page = read("replayed.html")
+    for (const part of ["replayed with the policy strata", "Context over turns, by class", "compared with none"])
+      expect(page).toContain(part)
+    expect(page).not.toContain("<script")
+    expect(page).not.toContain("\u202e")
+  })
+
   it("says how close its model is to what a recording was billed", async () => {
     const file = hostileTranscript("billed")
     const { stdout } = await run("replay", file)

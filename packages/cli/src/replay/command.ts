@@ -5,16 +5,19 @@ import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { REPLAY } from "../descriptions.ts"
 import { visibleJson } from "../display/visible.ts"
+import { checkPagePlace, writePage } from "../html/file.ts"
 import { overFiles } from "../inspect/over-files.ts"
+import { replayPage } from "./html-page.ts"
 import { namedPolicy } from "./named-policies.ts"
 import { type Recording, recordings } from "./recordings.ts"
 import { type Replayed, replayOverview, replayReport } from "./report.ts"
 
 const MOST_TURNS_ON_SCREEN = 100
 
-export const run: Run = async ({ args, terminal }) => {
+export const run: Run = async ({ args, cwd, terminal }) => {
   const { values, operands: files } = readArguments(REPLAY, args)
   const policy = namedPolicy(values.policy ?? "strata")
+  const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
   const turns = terminal.isScreen ? MOST_TURNS_ON_SCREEN : Number.POSITIVE_INFINITY
   const found: Replayed[] = []
   const code = await overFiles(terminal, async ({ progress, complain }) => {
@@ -31,6 +34,7 @@ export const run: Run = async ({ args, terminal }) => {
   })
   if (values.json) terminal.print(`${visibleJson({ conversations: found.map(asJson) }, 2)}\n`)
   else if (found.length > 1) terminal.print(`${replayOverview(found, terminal).join("\n")}\n`)
+  if (place !== undefined && found.length > 0) await writePage(place, replayPage(found), terminal)
   return code
 }
 
