@@ -20,7 +20,7 @@ export async function showPages({ source, terminal, env, id, port, isQuiet }: Sh
     throw new UsageError(`Port ${port} is in use. Leave out --port for a free one.`)
   })
   const address = id === undefined ? page.address : page.addressOf(id)
-  const isOpen = !isQuiet && hasBrowser(env) && (await openInBrowser(address))
+  const isOpen = !isQuiet && hasBrowser(env) && (await openInBrowser(page.addressOnce(id)))
   terminal.print(`${isOpen ? "The page is open in your browser. Its address:" : "Open this address in a browser:"}
 
   ${address}

@@ -53,6 +53,15 @@ describe("BEY-10 the doors of the page", () => {
     expect(String(headers["set-cookie"])).toMatch(new RegExp(`; Path=${path}; HttpOnly; SameSite=Strict$`))
   })
 
+  it("opens once with a key that others may have read, and always with the person's own", async () => {
+    const once = trial.page.addressOnce("work")
+    const first = await ask(once)
+    expect(first.status).toBe(303)
+    expect(first.headers.location).toMatch(/\/c\/work$/)
+    expect((await ask(once)).status).toBe(403)
+    expect((await ask(trial.page.address)).status).toBe(303)
+  })
+
   it.each([
     ["no cookie", {}],
     ["a wrong cookie", { cookie: "strata-page=x" }],

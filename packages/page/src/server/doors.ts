@@ -18,6 +18,8 @@ export interface Doors {
   readonly base: string
   /** Where a person begins: it has the secret. */
   readonly entrance: string
+  /** The same with a key that works once: for a program's arguments, which others on this machine can read. */
+  entranceOnce(): string
   readonly check: MiddlewareHandler
 }
 
@@ -41,6 +43,8 @@ const HEADERS: Readonly<Record<string, string>> = {
 export function doors({ port, random = randomBytes }: DoorOptions): Doors {
   const secret = random(SECRET_BYTES).toString("base64url")
   const base = `/${random(PATH_BYTES).toString("hex")}`
+  const once = new Set<string>()
+  const isKey = (given: string) => isEqual(given, secret) || once.delete(given)
   const hosts = () => [`127.0.0.1:${port()}`, `localhost:${port()}`]
   const check: MiddlewareHandler = async (context, next) => {
     for (const [name, value] of Object.entries(HEADERS)) context.header(name, value)
@@ -50,7 +54,7 @@ export function doors({ port, random = randomBytes }: DoorOptions): Doors {
     if (origin !== undefined && !hosts().some((own) => origin === `http://${own}`))
       return context.text("Another site asked for this. Nothing was shown.", 403)
     const given = context.req.query("key")
-    if (given !== undefined && context.req.method === "GET" && isEqual(given, secret)) {
+    if (given !== undefined && context.req.method === "GET" && isKey(given)) {
       setCookie(context, COOKIE, secret, { path: base, httpOnly: true, sameSite: "Strict" })
       const to = context.req.query("to")
       return context.redirect(to === undefined ? `${base}/` : `${base}/c/${encodeURIComponent(to)}`, 303)
@@ -61,7 +65,12 @@ export function doors({ port, random = randomBytes }: DoorOptions): Doors {
       return context.text("Only the page itself can change something.", 403)
     return next()
   }
-  return { base, entrance: `${base}/?key=${secret}`, check }
+  const entranceOnce = () => {
+    const key = random(SECRET_BYTES).toString("base64url")
+    once.add(key)
+    return `${base}/?key=${key}`
+  }
+  return { base, entrance: `${base}/?key=${secret}`, entranceOnce, check }
 }
 
 function isEqual(given: string, secret: string): boolean {

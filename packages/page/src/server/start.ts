@@ -31,6 +31,8 @@ export interface RunningPage {
   readonly address: string
   /** The same for one conversation. */
   addressOf(id: string): string
+  /** The same, for a program that opens it: others can read its arguments, so this one works once. */
+  addressOnce(id?: string): string
   close(): Promise<void>
 }
 
@@ -46,10 +48,12 @@ export async function startPage({ source, port = 0, now = () => new Date() }: Pa
     })
     started.on("error", reject)
   })
-  const address = `http://${LOOPBACK}:${listening}${opened.entrance}`
+  const origin = `http://${LOOPBACK}:${listening}`
+  const to = (id: string | undefined) => (id === undefined ? "" : `&to=${encodeURIComponent(id)}`)
   return {
-    address,
-    addressOf: (id) => `${address}&to=${encodeURIComponent(id)}`,
+    address: `${origin}${opened.entrance}`,
+    addressOf: (id) => `${origin}${opened.entrance}${to(id)}`,
+    addressOnce: (id) => `${origin}${opened.entranceOnce()}${to(id)}`,
     close: () =>
       new Promise((resolve) => {
         conversations.close()
