@@ -169,9 +169,14 @@ function messagesIn(views: CostViews): RecordedView["messages"] {
     sizes.set(block, known)
     return known
   }
+  const known = new WeakMap<object, ReturnType<RecordedView["messages"]>[number]>()
   return () =>
-    views.context.messages().messages.map(({ role, content }) => ({
-      role,
-      items: content.map((block) => ({ block, tokens: sizeOf(block) })),
-    }))
+    views.context.messages().messages.map(({ role, content }) => {
+      const message = known.get(content) ?? {
+        role,
+        items: content.map((block) => ({ block, tokens: sizeOf(block) })),
+      }
+      known.set(content, message)
+      return message
+    })
 }

@@ -5,7 +5,7 @@ import { classesOf, OwnTexts } from "@strata/replay/internal/context-classes"
 
 export type ClassSums = Readonly<Record<ContextClass, number>>
 
-const MOST_NOTED = 200
+const MOST_NOTED = 150
 
 export class TurnClasses {
   readonly #own = new OwnTexts()
