@@ -21,13 +21,15 @@ export async function showPages({ source, terminal, env, id, port, isQuiet }: Sh
   })
   const address = id === undefined ? page.address : page.addressOf(id)
   const isOpen = !isQuiet && hasBrowser(env) && (await openInBrowser(page.addressOnce(id)))
+  // before the address is known: a signal may follow at once
+  const ended = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM"), once(process, "SIGHUP")])
   terminal.print(`${isOpen ? "The page is open in your browser. Its address:" : "Open this address in a browser:"}
 
   ${address}
 
 It works on this machine only, and only with this key. Nothing leaves the machine. Ctrl-C ends it.
 `)
-  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM"), once(process, "SIGHUP")])
+  await ended
   await page.close()
   return 0
 }

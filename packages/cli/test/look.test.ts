@@ -1,9 +1,11 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { session } from "../../page/test/recorded-home.ts"
 import { strataHere } from "./strata-here.ts"
-import { emptyPlace, type Place, strata } from "./strata-process.ts"
+import { emptyPlace, MAIN, type Place, strata } from "./strata-process.ts"
 
 let place: Place
 
@@ -115,4 +117,16 @@ test("BEY-15 the replay runs in a worker of the program and is kept", async () =
   const { stdout } = await strata(["look", "--json", "--replay", "120"], place)
   expect(JSON.parse(stdout).saved).toMatchObject({ replayed: 1, of: 1 })
   expect(JSON.parse((await look("--json")).stdout).saved).toMatchObject({ replayed: 1, of: 1 })
+})
+
+test("BEY-15 the pages end at once with Ctrl-C while conversations are read or replayed", async () => {
+  for (let at = 0; at < 40; at++) claude({ id: `session-${at}`, turns: 30 })
+  const child = spawn(process.execPath, [MAIN, "look", "--no-open"], { cwd: place.cwd, env: place.env })
+  let printed = ""
+  for await (const piece of child.stdout) {
+    printed += piece
+    if (/key=[\w-]+\n/.test(printed)) break
+  }
+  child.kill("SIGINT")
+  expect(await once(child, "exit")).toEqual([0, null])
 })

@@ -75,6 +75,15 @@ test("BEY-15 a cause is most of the loss only if it has more than half of it, an
   expect(second.sentences[0]).toMatch(/^More than \$[\d.]+ \(\d+% of the bill\) went to 3 lost caches: /)
 })
 
+test("BEY-15 reading can be stopped, and the next time reads the rest", async () => {
+  for (const id of ["one", "two", "three"]) home.session({ id })
+  const found = openLook({ env: {}, home: home.path })
+  opened.push(found)
+  const stop = new AbortController()
+  expect(await found.follow(() => stop.abort(), stop.signal)).toEqual({ found: 3, read: 0, removed: 0 })
+  expect(await found.follow()).toEqual({ found: 3, read: 3, removed: 0 })
+})
+
 test("BEY-15 only new and changed files are read again, and removed ones go", async () => {
   const first = home.session({ id: "one" })
   const second = home.session({ id: "two" })

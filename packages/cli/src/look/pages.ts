@@ -1,6 +1,7 @@
 /** All conversations of this machine as pages. What the index has is shown at once; reading and replaying go on while people look. */
 import { realpath } from "node:fs/promises"
 import { basename } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import { type Look, type LookRow, openLook } from "@strata/page"
 import type { LookPages, NamedConversation, PageSource } from "@strata/page/server"
 import type { Call } from "../command.ts"
@@ -53,8 +54,10 @@ class BackgroundWork implements Pick<LookPages, "working" | "onChange"> {
   async run(): Promise<void> {
     const { signal } = this.#end
     while (!signal.aborted) {
-      await this.#look.follow(({ done, of }) =>
-        this.#say(done < of ? `Reading conversations: ${grouped(done)} of ${grouped(of)}.` : undefined),
+      await this.#look.follow(
+        ({ done, of }) =>
+          this.#say(done < of ? `Reading conversations: ${grouped(done)} of ${grouped(of)}.` : undefined),
+        signal,
       )
       const { of, replayed } = this.#look.savings()
       let left = of - replayed
@@ -70,13 +73,7 @@ class BackgroundWork implements Pick<LookPages, "working" | "onChange"> {
         },
       })
       this.#say(undefined)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, AGAIN_MS)
-        signal.addEventListener("abort", () => {
-          clearTimeout(timer)
-          resolve()
-        })
-      })
+      await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined) // the loop ends
     }
   }
 
@@ -87,6 +84,7 @@ class BackgroundWork implements Pick<LookPages, "working" | "onChange"> {
 
   #say(words: string | undefined): void {
     this.#words = words
+    if (this.#end.signal.aborted) return
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined
       for (const listener of this.#listeners) listener()

@@ -13,11 +13,15 @@ export interface Following {
   readonly home: string
   readonly scope: Scope
   readonly pool: WorkPool
-  readonly onProgress?: (at: { readonly done: number; readonly of: number }) => void
+  readonly onProgress?: OnProgress | undefined
+  readonly signal?: AbortSignal | undefined
 }
+
+export type OnProgress = (at: { readonly done: number; readonly of: number }) => void
 
 export interface Followed {
   readonly found: number
+  /** New and changed ones. */
   readonly read: number
   readonly removed: number
 }
@@ -48,7 +52,7 @@ export async function followFiles(index: LookIndex, following: Following): Promi
 async function bringUpToDate(
   index: LookIndex,
   found: readonly FoundTranscript[],
-  { scope, pool, onProgress }: Following,
+  { scope, ...reading }: Following,
 ): Promise<Followed> {
   const known = index.files(scope)
   const files = found.map((file): PlacedFile => ({ ...file, place: file.program === "other" ? "dir" : "home" }))
@@ -66,15 +70,25 @@ async function bringUpToDate(
     return place === "home" && one?.place === "dir" ? [one.id] : []
   })
   if (placed.length > 0) await whenFree(() => index.moveHome(placed))
-  const read = () => readAll(index, changed, { pool, ...(onProgress ? { onProgress } : {}) })
-  await (changed.length > MANY ? index.inBulk(read) : read())
+  const readChanged = () => readAll(index, changed, reading)
+  const read = await (changed.length > MANY ? index.inBulk(readChanged) : readChanged())
   await whenFree(() => settleShared(index))
-  return { found: files.length, read: changed.length, removed: gone.length }
+  return { found: files.length, read, removed: gone.length }
 }
 
-type Reading = Pick<Following, "pool" | "onProgress">
+/** Resolves to nothing once `signal` says stop: to be raced with work that takes long. */
+export const whenStopped = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener("abort", () => resolve(undefined), { once: true })
+  })
 
-async function readAll(index: LookIndex, files: readonly PlacedFile[], { pool, onProgress }: Reading): Promise<void> {
+type Reading = Pick<Following, "pool" | "onProgress" | "signal">
+
+/** Answers how many were read: fewer than all where it was stopped. */
+async function readAll(index: LookIndex, files: readonly PlacedFile[], reading: Reading): Promise<number> {
+  const { pool, onProgress, signal = new AbortController().signal } = reading
+  const stopped = whenStopped(signal)
   let done = 0
   let ready: { readonly file: PlacedFile; readonly read: ReadFile }[] = []
   const store = async () => {
@@ -87,14 +101,18 @@ async function readAll(index: LookIndex, files: readonly PlacedFile[], { pool, o
   const queue = files.values()
   const reader = async () => {
     for (const file of queue) {
-      const read = await pool.run({ kind: "read", path: file.path, size: file.size })
+      if (signal.aborted) return
+      const read = await Promise.race([pool.run({ kind: "read", path: file.path, size: file.size }), stopped])
+      if (read === undefined) return
       ready.push({ file, read })
       if (ready.length >= STORED_TOGETHER) await store()
-      onProgress?.({ done: ++done, of: files.length })
+      done++
+      onProgress?.({ done, of: files.length })
     }
   }
   await Promise.all(Array.from({ length: READERS }, reader))
   await store()
+  return done
 }
 
 const READERS = 8

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { Worker } from "node:worker_threads"
 import { type Environment, strataDirectory } from "@strata/core"
 import { homeIn } from "@strata/core/internal/import/places"
-import { type Followed, followFiles, scopeOf } from "./follow-files.ts"
+import { type Followed, followFiles, type OnProgress, scopeOf, whenStopped } from "./follow-files.ts"
 import { type GoneSessions, goneSessions } from "./gone-sessions.ts"
 import { lookList, lookRow } from "./list.ts"
 import { indexPath, type Looked, LookIndex, whenFree } from "./look-index.ts"
@@ -28,8 +28,8 @@ export interface LookOptions {
 }
 
 export interface Look {
-  /** Reads what is new or changed, and forgets what is gone. */
-  follow(onProgress?: (at: { readonly done: number; readonly of: number }) => void): Promise<Followed>
+  /** Reads what is new or changed, and forgets what is gone. After `signal` it ends soon, and the next time reads the rest. */
+  follow(onProgress?: OnProgress, signal?: AbortSignal): Promise<Followed>
   /** Replays until everything is replayed or `signal` says stop. Answers how many were. */
   replay(options: ReplayOrder): Promise<number>
   report(filter?: LookFilter): LookReport
@@ -64,7 +64,7 @@ export function openLook(options: LookOptions): Look {
   const pool = workPool(startWorker, size)
   const background = workPool(startWorker, 1) // apart: a thread's priority cannot be raised again
   return {
-    follow: (onProgress) => followFiles(index, { env, home, scope, pool, ...(onProgress ? { onProgress } : {}) }),
+    follow: (onProgress, signal) => followFiles(index, { env, home, scope, pool, onProgress, signal }),
     replay: (order) =>
       order.isInBackground
         ? replayAll({ looked, pool: background, lanes: 1, order })
@@ -96,10 +96,7 @@ interface Replaying {
 
 async function replayAll({ looked, pool, lanes, order }: Replaying): Promise<number> {
   const { signal, isInBackground, onReplayed } = order
-  const stopped = new Promise<undefined>((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener("abort", () => resolve(undefined), { once: true })
-  })
+  const stopped = whenStopped(signal)
   const begun = new Set<number>()
   let count = 0
   const lane = async () => {
