@@ -11,7 +11,7 @@ footer{max-width:1240px;width:100%;margin:0 auto;padding:0 24px 20px;font-size:.
 .top{display:flex;flex-wrap:wrap;align-items:center;gap:4px 20px;padding:12px 24px 0;min-height:46px;border-bottom:1px solid var(--rule);background:var(--raised)}
 .trail{display:flex;gap:8px;align-items:baseline;min-width:0;flex:1 1 auto;font-size:.95rem}
 .trail a{color:inherit;text-decoration:none;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;max-width:60ch}.trail a:hover{text-decoration:underline}
-.trail .mark{font-weight:700;letter-spacing:.02em}.trail span{color:var(--soft)}
+.trail .mark{flex:none;font-weight:700;letter-spacing:.02em}.trail span{color:var(--soft)}
 .live{margin:0;font-size:.85rem;color:var(--soft);display:flex;align-items:center;gap:7px}
 .dot{width:9px;height:9px;border-radius:50%;background:var(--other)}
 .live.on .dot{background:#1f9d61;animation:pulse 2.4s ease-in-out infinite}

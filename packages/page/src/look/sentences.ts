@@ -21,6 +21,7 @@ const AFTER: Readonly<Record<BreakCause, string>> = {
 }
 const MOST_CAUSES = 3
 const MOST_REASONS = 3
+export const FEWEST_REPLAYED = 5 // fewer say little about the others
 
 /** What was spent, what was lost to broken caches and after what, what Strata would have saved. */
 export function firstSentence(report: Figures): string {
@@ -65,6 +66,8 @@ function savedWords({ replayed, of, dollars: saved, share }: LookSavings): strin
   if (of === 0) return "there is nothing that Strata's saving can be computed for"
   if (replayed === 0)
     return `what Strata would have saved is not computed yet for any of ${counted(of, "conversation")}`
+  if (replayed < Math.min(of, FEWEST_REPLAYED))
+    return `what Strata would have saved is not known yet: ${replayed} of ${counted(of, "conversation")} replayed`
   const where = replayed === of ? `on ${counted(of, "conversation")}` : `on ${replayed} of ${of} replayed so far`
   const how = `${dollars(Math.abs(saved))} (${percent(Math.abs(share), 1)})`
   return `Strata would have ${saved >= 0 ? `saved ${how}` : `cost ${how} more`} ${where}`

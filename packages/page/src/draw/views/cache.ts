@@ -1,10 +1,10 @@
 /** How the server's cache served the conversation: reads, writes, where it was lost and why, and what the planner decided. */
 import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, dollars, percent, short } from "@strata/core/internal/base/numbers"
+import { counted, dollars, dollarsOrUnknown, percent, short } from "@strata/core/internal/base/numbers"
 import { totalBreaks } from "@strata/core/internal/views/cache/cache-history"
 import { ledgerReport } from "@strata/core/internal/views/reports/ledger-report"
 import type { FollowedConversation } from "../../live/followed-conversation.ts"
-import { CAUSES } from "../../words/cache-breaks.ts"
+import { CAUSES, causeWords } from "../../words/cache-breaks.ts"
 import { decisionsIn } from "../../words/decisions.ts"
 import { html, type Markup } from "../markup.ts"
 import { cards, empty, tableOf } from "./shell.ts"
@@ -44,14 +44,15 @@ ${
           { title: "cost", cell: ([, total]) => paid(total) },
         ],
         { caption: "Lost caches by cause", total: ["all", grouped(all.breaks), short(all.paidAnew), paid(all)] },
-      )}<h2>The most expensive losses</h2>${tableOf(
-        breaks,
+      )}<h2>The largest losses</h2>${tableOf(
+        breaks.toSorted((a, b) => b.paidAnew - a.paidAnew),
         [
           { title: "turn", cell: ({ turn }) => grouped(turn) },
-          { title: "because", cell: ({ cause }) => CAUSES[cause], isText: true },
+          { title: "because", cell: causeWords, isText: true },
           { title: "tokens paid again", cell: ({ paidAnew }) => short(paidAnew) },
+          { title: "cost", cell: ({ dollars: cost }) => dollarsOrUnknown(cost) },
         ],
-        { caption: "The most expensive losses" },
+        { caption: "Largest first" },
       )}`
 }
 ${plannerSection(conversation)}`

@@ -66,7 +66,7 @@ function limitsOf({ about: { model = "unknown" }, rows }: FollowedConversation):
     return { most: threshold, words: "where it compacts", levels: [{ value: threshold, words: "compacts here" }] }
   const { autoCompact, limit } = thresholdsFor({ name: model, values: DEFAULT_SETTINGS, betas: [] }, findModel(model))
   const levels = [
-    ...(autoCompact === undefined ? [] : [{ value: autoCompact, words: "compacts here" }]),
+    ...(autoCompact === undefined || autoCompact === limit ? [] : [{ value: autoCompact, words: "compacts here" }]),
     { value: limit, words: "the window's limit" },
   ]
   return { most: limit, words: "the window", levels }

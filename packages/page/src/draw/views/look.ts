@@ -11,6 +11,7 @@ import {
   type LookRow,
   type LookSpent,
 } from "../../look/report-data.ts"
+import { FEWEST_REPLAYED } from "../../look/sentences.ts"
 import { barsOf, dayChart, dayLegend, namesIn } from "../day-chart.ts"
 import { html, type Markup } from "../markup.ts"
 import { cards, empty, tableOf } from "./shell.ts"
@@ -94,9 +95,14 @@ function figures({ total, cache, compactions, saved, conversations }: LookReport
     },
     {
       title: "Strata would have saved",
-      value: saved.replayed === 0 ? "not known yet" : percent(saved.dollars, saved.recorded),
+      value:
+        saved.replayed < Math.min(saved.of, FEWEST_REPLAYED) || saved.of === 0
+          ? "not known yet"
+          : percent(saved.dollars, saved.recorded),
       about:
-        saved.replayed === 0 ? "" : `on ${grouped(saved.replayed)} of ${counted(saved.of, "conversation")}, modelled`,
+        saved.replayed < Math.min(saved.of, FEWEST_REPLAYED) || saved.of === 0
+          ? ""
+          : `on ${grouped(saved.replayed)} of ${counted(saved.of, "conversation")}, modelled`,
     },
   ])
 }
