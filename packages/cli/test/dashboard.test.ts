@@ -51,6 +51,8 @@ test("BEY-10 the dashboard of a project: what was compacted can be planned, undo
   const compactions = await page(`/c/${id}/compactions`)
   const [, undo] = /data-post="[^"]*(\/undo\?compaction=[\w-]+)"/.exec(compactions)!
   expect(compactions).toContain("the summary")
+  expect(compactions).toMatch(/the summary cost<\/dt><dd><strong>\$0\.\d+/)
+  expect(compactions).toContain("Used again after it: no answer followed.")
   expect(await post(`/c/${id}/plan-compaction`)).toMatch(/tokens|too little|small|nothing/i)
   expect(await post(`/c/${id}${undo}&dry=1`)).toContain("would be undone")
   expect(await page(`/c/${id}/compactions`)).toContain("Compaction 1")

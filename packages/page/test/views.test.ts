@@ -89,6 +89,14 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
     expect(complaints).toEqual([])
   })
 
+  it("says what a compaction cost and lost of what was used again", async () => {
+    const { tab } = await openTab(browser, trial)
+    await tab.goto(`${trial.base}/c/work/compactions`)
+    const shown = await tab.locator("main").innerText()
+    expect(shown).toMatch(/the summary cost\s+nothing/)
+    expect(shown).toMatch(/Used again after it: (\d+% of \d+ names? still in view|no name was used again)\./)
+  })
+
   it("finds words and goes to the message, also one that is far away", async () => {
     const { tab } = await openTab(browser, trial)
     await tab.goto(`${trial.base}/c/work/messages`)

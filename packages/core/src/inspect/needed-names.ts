@@ -10,6 +10,8 @@ import { type Entry, isMessage } from "../journal/entries.ts"
 import { type Block, isToolUse } from "../messages/blocks.ts"
 import { isBoundary, isSynthetic, type Message } from "../messages/messages.ts"
 import { sentBlocks } from "../messages/sent-blocks.ts"
+import { findModel } from "../tokens/models.ts"
+import { Views } from "../views/views.ts"
 import { wordsOf } from "./block-words.ts"
 import { needlesIn } from "./needles.ts"
 
@@ -80,6 +82,19 @@ export class NamesAfterBoundaries {
   #note(name: string, at: number): void {
     if (!this.#first.has(name)) this.#first.set(name, at)
   }
+}
+
+/** By boundary, without the rest of an inspection. `undefined` where no answer followed. */
+export function neededNames(entries: readonly Entry[], model = "unknown"): readonly (NeededNames | undefined)[] {
+  if (!entries.some((entry) => isMessage(entry) && isBoundary(entry))) return []
+  const views = new Views({ family: findModel(model).facts.family })
+  const names = new NamesAfterBoundaries(entries)
+  const shown = () => views.context.messages().messages.flatMap(({ content }) => content)
+  for (const entry of entries) {
+    names.take(entry, shown)
+    views.apply(entry)
+  }
+  return names.found()
 }
 
 /** The state of a todo, the mode of a search and a time limit are words of a tool's schema, not of the conversation. */

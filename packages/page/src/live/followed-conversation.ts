@@ -5,7 +5,8 @@
  */
 import { statSync } from "node:fs"
 import { open, readFile } from "node:fs/promises"
-import { type Entry, isDecision, isMessage, readTranscripts, type Transcript } from "@strata/core"
+import { type Entry, isDecision, isMessage, type NeededNames, readTranscripts, type Transcript } from "@strata/core"
+import { neededNames } from "@strata/core/internal/inspect/needed-names"
 import { CourseFold } from "@strata/core/internal/inspect/recorded-course"
 import { readJournalBytes } from "@strata/core/internal/journal/read-bytes"
 import { Links } from "@strata/core/internal/views/path"
@@ -15,6 +16,7 @@ import { type Row, rowOf } from "./rows.ts"
 
 const LINE_END = 0x0a
 const JOURNAL = "strata"
+const BETWEEN_READINGS_MS = 10_000 // of all texts, for the names that a compaction lost
 /** After these, the path may be another one. */
 const CHANGES_PATH: ReadonlySet<string> = new Set(["rewound", "undone", "branched"])
 
@@ -59,6 +61,17 @@ export class FollowedConversation {
   /** Everything that was read so far, also what left the path. */
   get entries(): readonly Entry[] {
     return this.#state.entries
+  }
+
+  /** By boundary: of the names used after it, which were still in view. Every text is read for it, so a running conversation waits between two. */
+  needed(now: Date): readonly (NeededNames | undefined)[] {
+    const { transcript, onPath, needed: known } = this.#state
+    const boundaries = this.#state.fold.course().boundaries.length
+    const isNew = known?.at === onPath.length || now.getTime() - (known?.since ?? 0) < BETWEEN_READINGS_MS
+    if (known && isNew && known.names.length === boundaries) return known.names
+    const names = neededNames(onPath, transcript.model)
+    this.#state.needed = { at: onPath.length, since: now.getTime(), names }
+    return names
   }
 
   find(uuid: string): Entry | undefined {
@@ -122,8 +135,12 @@ interface State {
   readonly byUuid: Map<string, Entry>
   /** Of the file that was read. */
   readonly inode: number | undefined
+  /** Everything that is on the path, in order. */
+  readonly onPath: Entry[]
   /** The byte after the last whole line. */
   offset: number
+  /** `at`: how many entries were on the path. */
+  needed?: { readonly at: number; readonly since: number; readonly names: readonly (NeededNames | undefined)[] }
 }
 
 async function read(file: string, within: string | undefined): Promise<State> {
@@ -142,6 +159,7 @@ async function read(file: string, within: string | undefined): Promise<State> {
     entries: [],
     byUuid: new Map(),
     inode,
+    onPath: [],
     offset: before.lastIndexOf(LINE_END) + 1,
   }
   for (const entry of transcript.aside) take(state, entry, "off-path")
@@ -173,6 +191,7 @@ function take(state: State, entry: Entry, place: "on-path" | "off-path"): void {
   entries.push(entry)
   byUuid.set(entry.uuid, entry)
   if (place === "off-path") return
+  state.onPath.push(entry)
   const row = rowOf(entry, rows.length)
   if (row) rows.push(row)
 }

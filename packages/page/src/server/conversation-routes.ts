@@ -195,7 +195,10 @@ async function drawn(
     case "messages":
       return messagesView(followed, { ...place, at })
     case "compactions":
-      return compactionsView(followed, { ...place, isOwn: named.own !== undefined })
+      return compactionsView(followed, {
+        ...{ ...place, isOwn: named.own !== undefined },
+        needed: followed.needed(new Date()),
+      })
     case "cache":
       return cacheView(followed)
     case "money":

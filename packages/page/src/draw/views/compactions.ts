@@ -1,12 +1,13 @@
 /** Every compaction, opened: before, after, what was summarised, what the check found, what was carried as data, and how to undo it. */
-import { type DecisionOf, type Entry, handleOf, isDecision, type Message } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
+import { type DecisionOf, type Entry, handleOf, isDecision, type Message, type NeededNames } from "@strata/core"
 import { counted, dollars, percent, short } from "@strata/core/internal/base/numbers"
 import { isBoundary } from "@strata/core/internal/messages/messages"
+import { dollarsFor } from "@strata/core/internal/views/ledger/ledger"
 import type { FollowedConversation } from "../../live/followed-conversation.ts"
 import { blocksIn, textIn } from "../../live/rows.ts"
 import { attachmentName } from "../../words/attachments.ts"
 import { auditLines, auditWords, routeWords } from "../../words/compaction.ts"
+import { keptNames, lostNames } from "../../words/needed-names.ts"
 import { html, type Markup } from "../markup.ts"
 import { cards, empty } from "./shell.ts"
 
@@ -49,10 +50,32 @@ export interface CompactionsPlace {
   readonly base: string
   readonly conversation: string
   readonly isOwn: boolean
+  /** By boundary: names used after it. */
+  readonly needed: readonly (NeededNames | undefined)[]
 }
+
+/** What was paid for each summary, by its boundary, with attempts that failed. Absent where no model was asked; `undefined`: no price. */
+export function summaryCosts(entries: readonly Entry[]): ReadonlyMap<string, number | undefined> {
+  const boundaries = entries
+    .filter((entry) => !isDecision(entry) && isBoundary(entry))
+    .toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
+  const costs = new Map<string, number | undefined>()
+  for (const entry of entries) {
+    if (!isDecision(entry) || entry.subtype !== "spent" || !IS_SUMMARY.has(entry.purpose)) continue
+    const boundary = boundaries.find(({ timestamp }) => timestamp >= entry.timestamp)?.uuid
+    if (boundary === undefined) continue // nothing came of it yet
+    const paid = dollarsFor({ ...entry, id: entry.responseId })
+    const before = costs.has(boundary) ? costs.get(boundary) : 0
+    costs.set(boundary, paid === undefined || before === undefined ? undefined : before + paid)
+  }
+  return costs
+}
+
+const IS_SUMMARY: ReadonlySet<string> = new Set(["compaction", "by-hand"])
 
 export function compactionsView(conversation: FollowedConversation, place: CompactionsPlace): Markup {
   const all = compactionsIn(conversation)
+  const costs = summaryCosts(conversation.entries)
   const plan = place.isOwn
     ? html`<p><button type="button" data-post="${place.base}/c/${place.conversation}/plan-compaction" data-into="plan">What would a compaction do now?</button></p><div id="plan" aria-live="polite"></div>`
     : undefined
@@ -60,18 +83,18 @@ export function compactionsView(conversation: FollowedConversation, place: Compa
     return html`${empty("Not compacted yet.", "A compaction happens when the window fills up, or when you ask for one with /compact.")}${plan}`
   return html`${plan}${all
     .toReversed()
-    .map((one, i) =>
-      compaction(one, { ...place, conversation: place.conversation, isNewest: i === 0, number: all.length - i }),
-    )}`
+    .map((one, i) => compaction(one, { ...place, costs, isNewest: i === 0, number: all.length - i }))}`
 }
 
 interface Shown extends CompactionsPlace {
+  readonly costs: ReadonlyMap<string, number | undefined>
   readonly isNewest: boolean
   readonly number: number
 }
 
 function compaction({ boundary, at, from, facts, written }: OpenedCompaction, place: Shown): Markup {
-  const { base, conversation, isOwn, isNewest, number } = place
+  const { base, conversation, isOwn, isNewest, number, costs } = place
+  const needed = place.needed[number - 1]
   const handle = handleOf(boundary.uuid)
   const metadata = boundary.type === "system" ? boundary.compactMetadata : undefined
   const before = facts?.tokensBefore ?? metadata?.preTokens
@@ -85,6 +108,7 @@ ${cards([
     about: after === undefined || before === undefined ? "tokens" : `${percent(after, before)} of it`,
   },
   { title: "kept as it was", value: facts ? counted(facts.kept.length, "message") : "unknown" },
+  ...(facts ? [{ title: "the summary cost", ...costOf(costs, boundary.uuid) }] : []),
   ...(facts
     ? [
         {
@@ -105,6 +129,7 @@ ${
       }`
     : undefined
 }
+<p>Used again after it: ${keptNames(needed)}${needed && needed.names > 0 ? " still in view" : ""}.${lostNames(needed) === "" ? "" : ` Lost from view: ${lostNames(needed)}.`}</p>
 <p>Summarised: <a href="${base}/c/${conversation}/messages?at=${from}">${counted(at - from, "row")} before it</a>. All of them are in the journal.</p>
 ${written.map((message, i) => part(message, `${handle}-${i}`))}
 ${
@@ -114,6 +139,9 @@ ${
     : undefined
 }</section>`
 }
+
+const costOf = (costs: Shown["costs"], boundary: string): { readonly value: string; readonly about?: string } =>
+  costs.has(boundary) ? { value: moneyOf(costs.get(boundary)) } : { value: "nothing", about: "no request of its own" }
 
 const triggerWords = (trigger: "auto" | "manual") => (trigger === "auto" ? "automatic" : "on request")
 
@@ -129,5 +157,4 @@ export function planMarkup(lines: readonly (readonly [label: string, words: stri
   return html`<dl class="columns">${lines.map(([label, words]) => html`<dt>${label}</dt><dd>${words}</dd>`)}</dl>`
 }
 
-export const moneyOf = (paid: number | undefined): string => (paid === undefined ? "unknown" : dollars(paid))
-export const tokensOf = (tokens: number): string => `${grouped(tokens)} tokens`
+const moneyOf = (paid: number | undefined): string => (paid === undefined ? "unknown" : dollars(paid))
