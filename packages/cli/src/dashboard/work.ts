@@ -1,15 +1,15 @@
 /** What works in the background of a project, in any process of this machine: its dream, sub-agents, and requests of the layers. */
 import { type FSWatcher, watch } from "node:fs"
-import { dirname } from "node:path"
-import { agentsOf, type KeptConversation, localPerson, type SentRequest, strataDirectory } from "@strata/core"
-import { placeFor } from "@strata/core/internal/base/owner"
-import { memoryDirectoryOf } from "@strata/core/internal/conversation/project-memory"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { InFlightFile } from "@strata/core/internal/journal/file/in-flight-file"
+import { join } from "node:path"
+import {
+  agentsOf,
+  type KeptConversation,
+  localPerson,
+  openMemoryBank,
+  type SentRequest,
+  strataDirectory,
+} from "@strata/core"
 import { journalPaths } from "@strata/core/internal/journal/file/layout"
-import { type DreamPlaces, dreamPlaces } from "@strata/core/internal/layers/6-dreaming/dream-places"
-import { killDream, readDreamState } from "@strata/core/internal/layers/6-dreaming/dream-task"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import type { BackgroundWork, WorkPages } from "@strata/page/server"
 import type { Call } from "../command.ts"
 
@@ -26,44 +26,39 @@ export interface WorkPlace extends Pick<Call, "cwd" | "env"> {
 export async function projectWork(place: WorkPlace): Promise<WorkPages> {
   const { cwd, env, conversations, titleOf } = place
   const root = strataDirectory(env)
-  const { name } = await projectIdentity(cwd)
-  const memory = await memoryDirectoryOf(fileStore({ root }), { project: placeFor(name, localPerson) })
-  const places = dreamPlaces(memory!) // a store of files has a directory
-  const pathsOf = ({ address }: KeptConversation) => journalPaths(root, address)
+  const bank = await openMemoryBank({ cwd, env, owner: localPerson, readOnly: true })
 
   async function workOf(conversation: KeptConversation): Promise<readonly BackgroundWork[]> {
     const agents = await agentsOf(conversation, { env })
     if (!(await agents.isOpen())) return [] // what a killed process left is no work
     const at = { id: conversation.id, title: titleOf(conversation) }
     const listed = (await agents.hasAny()) ? await agents.list() : []
-    const requests = new InFlightFile(pathsOf(conversation).inFlight).unsettled()
     return [
       ...listed
         .filter(({ status }) => status === "running")
         .map((agent): BackgroundWork => ({ kind: "agent", agent, conversation: at })),
-      ...requests
+      ...(await agents.inFlight())
         .filter(({ purpose }) => !SHOWN_ELSEWHERE.has(purpose))
         .map((request): BackgroundWork => ({ kind: "request", request, conversation: at })),
     ]
   }
 
   const now = async (): Promise<readonly BackgroundWork[]> => {
-    const [dream, all] = await Promise.all([readDreamState(places), conversations()])
+    const [dream, all] = await Promise.all([bank.dream(), conversations()])
     const work: BackgroundWork[] = dream?.status === "running" ? [{ kind: "dream", dream }] : []
     for (const conversation of all) work.push(...(await workOf(conversation)))
     return work
   }
 
-  const directories = async () => [
-    ...dreamDirectories(places),
-    ...(await conversations()).map((one) => pathsOf(one).directory),
-  ]
+  /** Of journals, and of dreams: these are beside them. */
+  const directories = async () =>
+    (await conversations()).flatMap(({ address }) => {
+      const { directory } = journalPaths(root, address)
+      return [directory, join(directory, "dreams")]
+    })
   const watched = watchedWork({ now, directories })
-  return { now, stopDream: () => killDream(places), onChange: (listener) => watched.onChange(listener) }
+  return { now, stopDream: () => bank.stopDream(), onChange: (listener) => watched.onChange(listener) }
 }
-
-/** The one that the first dream makes, and where it makes it. */
-const dreamDirectories = ({ status }: DreamPlaces) => [dirname(status), dirname(dirname(status))]
 
 interface Watched {
   readonly now: () => Promise<unknown>

@@ -5,6 +5,8 @@ import { anOption, checkOptions, type OptionRules, required } from "../base/opti
 import { type Owner, placeFor } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
+import { dreamPlaces } from "../layers/6-dreaming/dream-places.ts"
+import { type DreamState, type KillAnswer, killDream, readDreamState } from "../layers/6-dreaming/dream-task.ts"
 import { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
 import type { Claim } from "../memory/claims.ts"
@@ -12,6 +14,7 @@ import type { Memory } from "../memory/memory.ts"
 import { projectIdentity } from "../memory/project-identity.ts"
 import { conversationsIn, type KeptConversation, keptIn, WHERE_RULES, type WhereKept } from "./list.ts"
 import { projectDirectories } from "./project-directories.ts"
+import { memoryDirectoryOf } from "./project-memory.ts"
 
 /** Whose memories, and of which project. */
 export interface MemoryBankOptions extends Omit<WhereKept, "store"> {
@@ -51,6 +54,10 @@ export interface ProjectBank extends MemoryBank {
   search(text: string, options?: { readonly limit?: number }): Promise<FoundInProject>
   /** The conversations of the project, from all its directories, newest first. */
   conversations(): Promise<readonly KeptConversation[]>
+  /** The dream of any process, running or the last one. */
+  dream(): Promise<DreamState | undefined>
+  /** Asks the dream of any process to end. The memories stay as they were before it. */
+  stopDream(): Promise<KillAnswer>
 }
 
 const RULES: OptionRules<Omit<MemoryBankOptions, "store">> = {
@@ -66,7 +73,9 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
   const { owner, readOnly = false } = options
   const { root, cwd, store } = keptIn(options)
   const { name: identity } = await projectIdentity(cwd)
-  const bank = openBank({ files: store.memories!({ project: placeFor(identity, owner) }), readOnly })
+  const place = { project: placeFor(identity, owner) }
+  const bank = openBank({ files: store.memories!(place), readOnly })
+  const dreams = async () => dreamPlaces((await memoryDirectoryOf(store, place))!) // this store keeps files
   const projects = () => projectDirectories({ root, identity, cwd, owner })
   const journals = async () => (await projects()).map((project) => projectDirectory(root, project))
   return {
@@ -77,6 +86,8 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
     },
     search: async (text, { limit = MOST_FOUND } = {}) =>
       searchIn({ memories: await bank.all(), journals: await journals() }, { text, limit, now: new Date() }),
+    dream: async () => readDreamState(await dreams()),
+    stopDream: async () => killDream(await dreams()),
     conversations: async () => conversationsIn(store, await projects()),
     async erase(file) {
       const { directory } = bank

@@ -4,8 +4,10 @@ import { systemClock } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
 import { type KeptConversation, keptIn, type WhereKept } from "../conversation/list.ts"
 import type { Entry } from "../journal/entries.ts"
+import { InFlightFile } from "../journal/file/in-flight-file.ts"
 import { journalDirectory, journalPaths } from "../journal/file/layout.ts"
 import { holderOf } from "../journal/file/lock.ts"
+import type { SentRequest } from "../journal/in-flight.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
 import { isText, textOf } from "../messages/blocks.ts"
@@ -37,6 +39,8 @@ export interface KeptAgents {
   entries(agent: string): AsyncIterable<Entry>
   /** The same, last to first. A reader that stops early has not read what is older. */
   newestEntries(agent: string): AsyncIterable<Entry>
+  /** Requests of the conversation itself that are not answered yet. None where no process has it open. */
+  inFlight(): Promise<readonly SentRequest[]>
   /** Sends a message to an agent of the open conversation, by its name. */
   send(message: { readonly from: string; readonly to: string; readonly text: string }): Promise<SocketAnswer>
   /** Asks the open conversation to stop an agent. */
@@ -105,6 +109,7 @@ export function agentsOf(conversation: KeptConversation, where: Omit<WhereKept, 
     },
     entries: (agent) => within(agent, (journal) => journal.entries()),
     newestEntries: (agent) => within(agent, newestFirst),
+    inFlight: async () => ((await isOpen()) ? new InFlightFile(journalPaths(root, address).inFlight).unsettled() : []),
     send: ({ from, to, text }) => deliver(from, { to, text, hops: 1 }),
     stop: (agent, { from }) => deliver(from, { control: "stop", agent }),
   }
