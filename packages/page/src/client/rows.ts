@@ -6,7 +6,7 @@ import { fragment } from "./live.ts"
 
 const NEAR = "1200px"
 const ROW_PIXELS = 90 // until a slice was seen
-const MOST_LOADED = 12 // slices
+const MOST_LOADED = 16 // slices
 
 export interface ScrolledRows {
   grown(total: number): void
