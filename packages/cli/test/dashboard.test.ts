@@ -111,6 +111,10 @@ test("BEY-10 background work: an agent and a request of other processes are show
   expect(await post(stop!)).toContain("It was asked to stop")
   await running.ended
   expect(await page("/work")).toContain("Nothing works in the background")
+  const [, lead] = /\/c\/([\w-]+)\/agents/.exec(stop!)!
+  expect(await page(`/c/${lead}/agents`)).toContain(`/c/${lead}~agent-1/messages`)
+  expect(await page(`/c/${lead}~agent-1/messages`)).toContain("[slow] Count.")
+  expect(await page(`/c/${lead}~agent-2/messages`)).toContain("There is no such page")
 
   const chat = await openConversation({ model: "claude-opus-5-5", cwd: bench.project, env: bench.env })
   await chat.add("Look at the log.")

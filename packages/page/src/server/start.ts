@@ -89,8 +89,17 @@ class OpenConversations implements Conversations {
   }
 
   async #read(id: string): Promise<Opened | undefined> {
-    const named = await this.#source.find(id)
+    const named = await this.#named(id)
     return named && { named, followed: await FollowedConversation.open(named.file, named.within) }
+  }
+
+  /** An agent's conversation is named by its lead's id, `~` and its own. */
+  async #named(id: string): Promise<NamedConversation | undefined> {
+    const [lead = "", name] = id.split("~")
+    const named = await this.#source.find(lead)
+    if (name === undefined || !named?.own) return name === undefined ? named : undefined
+    const agent = (await (await named.own.agents()).list()).find((each) => each.id === name)
+    return agent && { id, title: `${agent.name} for ${named.title}`, file: agent.journal }
   }
 
   close(): void {

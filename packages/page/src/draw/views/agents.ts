@@ -37,7 +37,7 @@ function agentMarkup(agent: AgentView, { base, conversation, isOpen }: AgentsPla
     paid === undefined ? "cost unknown" : dollars(paid),
   ]
   return html`<li class="agent ${status}" id="agent-${id}"><p><span class="state">${STATUS_WORDS[status]}</span> <strong>${name}</strong> ${description}</p>
-<p class="soft">${facts.join(" · ")}</p>
+<p class="soft">${facts.join(" · ")} · <a href="${base}/c/${conversation}~${id}/messages">its messages</a></p>
 ${progress === undefined ? undefined : html`<p>${progress}</p>`}${summary === undefined ? undefined : html`<p>${summary}</p>`}
 ${
   status === "running" && isOpen
