@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { localPerson, openConversation, openMemoryBank } from "@strata/core"
 import { InFlightFile } from "@strata/core/internal/journal/file/in-flight-file"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { MAIN } from "./strata-process.ts"
 import { calls, workbench } from "./workbench.ts"
 
@@ -20,6 +20,7 @@ async function dashboard(bench: Bench) {
     cwd: bench.project,
     env: { ...bench.env, ...env },
   })
+  onTestFinished(() => void child.kill())
   let printed = ""
   for await (const piece of child.stdout) {
     printed += piece
