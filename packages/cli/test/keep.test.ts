@@ -98,7 +98,7 @@ describe("BEY-17 strata keep", () => {
     expect(await here(...erase, "90d")).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") })
     expect((await here("keep", "list")).stdout).toContain("2 sessions kept")
     expect(await here(...erase, "90d", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("Erased.") })
-    expect((await here("keep")).stdout).toContain("1 session left alone because you erased them")
+    expect((await here("keep")).stdout).toContain("1 session left alone, because you erased it")
     expect(await here("keep", "erase", "2e2e", "--yes")).toMatchObject({ code: 0 })
     expect(keptFiles().filter(({ parentPath }) => /pieces|sessions/.test(parentPath))).toEqual([])
   })

@@ -63,8 +63,9 @@ export async function isAccepted(plan: Plan, terminal: Terminal, isSure: boolean
     for (const line of new_.filter((each) => !old.includes(each))) terminal.print(`  + ${printable(line)}\n`)
   }
   for (const note of plan.notes) terminal.print(`${note}\n`)
-  if (!isSure && (await askForWord("Change this?", ["yes", "no"])) !== "yes") {
-    terminal.print("Nothing was changed.\n")
+  const answer = isSure ? "yes" : await askForWord("Change this? yes or no: ", ["yes", "no"])
+  if (answer !== "yes") {
+    terminal.print(`${answer === undefined ? "\n" : ""}Nothing was changed.\n`)
     return false
   }
   await plan.apply()
