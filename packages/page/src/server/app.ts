@@ -84,7 +84,13 @@ export function pageApp(app: App): Hono {
       reverted ? `Change ${change.id} is taken back, as change ${reverted.id}.` : "It is taken back already.",
     )
   })
-  addConversation(routes, { base, conversations: app.conversations })
+  addConversation(routes, {
+    ...{ base, conversations: app.conversations },
+    beside: [
+      ...(source.memories ? [{ words: "Memories", path: "/memories" }] : []),
+      ...(source.work ? [{ words: "Work", path: "/work" }] : []),
+    ],
+  })
   const outer = new Hono({ strict: false })
   outer.route("/", routes)
   outer.use(check)

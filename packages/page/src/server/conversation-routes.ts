@@ -42,9 +42,11 @@ const MOST_ROWS = 100 // in one answer
 export interface ConversationPages {
   readonly base: string
   readonly conversations: Conversations
+  /** Pages of the whole project, beside the views of the conversation. */
+  readonly beside: readonly Omit<ViewLink, "isCurrent">[]
 }
 
-export function addConversation(routes: Hono, { base, conversations }: ConversationPages): void {
+export function addConversation(routes: Hono, { base, conversations, beside }: ConversationPages): void {
   const opened = async (context: Context) => conversations.open(context.req.param("id") ?? "")
 
   routes.get("/c/:id", (context) =>
@@ -118,9 +120,10 @@ export function addConversation(routes: Hono, { base, conversations }: Conversat
         title: named.title,
         base,
         trail: [{ words: named.title, path }],
-        views: VIEWS.map(
-          (name): ViewLink => ({ words: VIEW_WORDS[name], path: `${path}/${name}`, isCurrent: name === view }),
-        ),
+        views: [
+          ...VIEWS.map((name) => ({ words: VIEW_WORDS[name], path: `${path}/${name}`, isCurrent: name === view })),
+          ...beside.map((link) => ({ ...link, isCurrent: false })),
+        ],
         events: `${base}${path}/events`,
         main,
         isTall: view === "messages",

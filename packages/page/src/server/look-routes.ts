@@ -4,6 +4,7 @@ import { type ListAsked, lookView, ROWS_ON_PAGE } from "../draw/views/look.ts"
 import { shell } from "../draw/views/shell.ts"
 import type { LookPages } from "../live/source.ts"
 import { LIST_ORDERS, type LookReport } from "../look/report-data.ts"
+import { sharePicture } from "../look/share.ts"
 import { sent } from "./answers.ts"
 import { eventsOf } from "./events.ts"
 
@@ -39,6 +40,13 @@ export function addLook(routes: Hono, { base, look, now }: LookRoutes): void {
     })
     if (context.req.header("x-part") === "main") return sent(context, main)
     return sent(context, shell({ title: "All conversations", base, trail: [], events: `${base}/events`, main }))
+  })
+  routes.get("/picture.svg", (context) => {
+    report ??= look.report()
+    return context.body(sharePicture(report), 200, {
+      "content-type": "image/svg+xml",
+      "content-disposition": 'attachment; filename="strata-look.svg"',
+    })
   })
   routes.get("/events", (context) =>
     eventsOf(context, { state: () => ({ rows: changes }), onChange: (listener) => look.onChange(listener) }),

@@ -56,7 +56,7 @@ export function lookView(shown: LookShown): Markup {
 <p class="lead">${report.sentence}</p>
 ${report.sentences.map((sentence) => html`<p>${sentence}</p>`)}
 ${gone === undefined ? undefined : goneWords(gone)}
-<p class="soft" role="status">${working ?? `${counted(report.conversations, "conversation")} read.`}</p>
+<p class="soft" role="status">${working ?? `${counted(report.conversations, "conversation")} read.`} <a href="${shown.base}/picture.svg">Save a picture</a> without names or contents.</p>
 ${figures(report)}
 ${daysOf(report)}
 <div class="columns-two">
