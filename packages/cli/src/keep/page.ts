@@ -102,7 +102,11 @@ export function keptSentences({
 }: Kept): readonly string[] {
   const parts = [`${added} new`, `${grown} grown`, `${unchanged} unchanged`]
   const skipped =
-    erased === 0 ? [] : [`${counted(erased, "session")} left alone, because you erased ${erased === 1 ? "it" : "them"}. --again keeps such sessions.`]
+    erased === 0
+      ? []
+      : [
+          `${counted(erased, "session")} left alone, because you erased ${erased === 1 ? "it" : "them"}. --again keeps such sessions.`,
+        ]
   if (dryRun) return [`Would keep: ${parts.join(", ")}; ${bytes(read)} to read. Nothing was written.`, ...skipped]
   return [
     `Kept: ${parts.join(", ")}; ${bytes(read)} read. The store takes ${bytes(storedBytes)}.`,

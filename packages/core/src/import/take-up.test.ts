@@ -22,9 +22,12 @@ import type { ImportOptions } from "./import-conversations.ts"
 import { takeUpConversations } from "./take-up.ts"
 
 const RECORDINGS = join(import.meta.dirname, "../../../../../shared/data/transcripts")
+/** A file of OpenHands has a conversation in each line, so half of it has whole ones. */
+const SEVERAL = /^openhands/
 const recordings = existsSync(RECORDINGS)
   ? readdirSync(RECORDINGS, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".jsonl") && statSync(join(RECORDINGS, name)).size < 2_000_000)
+      .filter((name) => name.endsWith(".jsonl") && !SEVERAL.test(name))
+      .filter((name) => statSync(join(RECORDINGS, name)).size < 2_000_000)
       .toSorted()
       .slice(0, size(6, 30))
   : []
