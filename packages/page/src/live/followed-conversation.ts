@@ -103,11 +103,11 @@ export class FollowedConversation {
     const before = this.#state
     const mark = markOf(this.file)
     if (mark === this.#mark) return
-    this.#mark = mark
     const grown = before.isJournal ? await appended(this.file, before) : undefined
     const isTaken = grown !== undefined && takeAll(before, readJournalBytes(grown, { isFromStart: false }).entries)
     if (isTaken) before.offset += grown.length
     else this.#state = await read(this.file, this.#within)
+    this.#mark = mark // once it is taken: a reading that failed is tried again
     for (const listener of this.#listeners) listener()
   }
 

@@ -44,9 +44,13 @@ export interface ConversationPages {
   readonly conversations: Conversations
   /** Pages of the whole project, beside the views of the conversation. */
   readonly beside: readonly Omit<ViewLink, "isCurrent">[]
+  readonly now: () => Date
+  /** Learns of errors that are ours. */
+  readonly onFault: (error: unknown) => void
 }
 
-export function addConversation(routes: Hono, { base, conversations, beside }: ConversationPages): void {
+export function addConversation(routes: Hono, pages: ConversationPages): void {
+  const { base, conversations, beside, now } = pages
   const opened = async (context: Context) => conversations.open(context.req.param("id") ?? "")
 
   routes.get("/c/:id", (context) =>
@@ -110,7 +114,10 @@ export function addConversation(routes: Hono, { base, conversations, beside }: C
     const view = VIEWS.find((name) => name === context.req.param("view"))
     if (!found || view === undefined) return context.notFound()
     const { named, followed } = found
-    const shown = await drawn(view, found, { base, at: wholeNumber(context.req.query("at"), followed.rows.length) })
+    const shown = await drawn(view, found, {
+      ...{ base, now: now() },
+      at: wholeNumber(context.req.query("at"), followed.rows.length),
+    })
     const main = html`<h1 class="quiet">${VIEW_WORDS[view]}</h1>${shown}`
     if (context.req.header("x-part") === "main") return sent(context, main)
     const path = `/c/${named.id}`
@@ -136,26 +143,27 @@ export function addConversation(routes: Hono, { base, conversations, beside }: C
     if (!own) return said(context, "Only conversations of Strata can be changed.")
     const compaction = context.req.query("compaction") ?? ""
     const isDryRun = context.req.query("dry") === "1"
-    return answered(context, async () => undoSentence(await own.undo({ compaction, dryRun: isDryRun }), { isDryRun }))
+    return answered(context, pages, async () =>
+      undoSentence(await own.undo({ compaction, dryRun: isDryRun }), { isDryRun }),
+    )
   })
 
   routes.post("/c/:id/plan-compaction", async (context) => {
     const own = (await opened(context))?.named.own
     if (!own) return said(context, "Only conversations of Strata can be compacted.")
-    try {
+    return answered(context, pages, async () => {
       const plan = await own.planCompaction()
-      if (plan.kind === "refused") return said(context, plan.message)
-      return sent(context, html`${planMarkup(planRows(plan))}<p class="soft">Nothing was changed.</p>`)
-    } catch (error) {
-      return said(context, reasonFor(error))
-    }
+      return plan.kind === "refused"
+        ? plan.message
+        : html`${planMarkup(planRows(plan))}<p class="soft">Nothing was changed.</p>`
+    })
   })
 
   routes.post("/c/:id/agents/:agent/stop", async (context) => {
     const own = (await opened(context))?.named.own
     const agent = context.req.param("agent")
     if (!own) return said(context, "Only agents of Strata can be stopped.")
-    return answered(context, async () => {
+    return answered(context, pages, async () => {
       const agents = await own.agents()
       if (!(await agents.list()).some(({ id }) => id === agent)) return "There is no such agent. Nothing was stopped."
       const answer = await agents.stop(agent, { from: "page" })
@@ -164,10 +172,17 @@ export function addConversation(routes: Hono, { base, conversations, beside }: C
   })
 }
 
-async function answered(context: Context, work: () => Promise<string>): Promise<Response> {
+/** The answer to something that a person asked for. What fails is a sentence, and changed nothing. */
+async function answered(
+  context: Context,
+  pages: ConversationPages,
+  work: () => Promise<Markup | string>,
+): Promise<Response> {
   try {
-    return said(context, await work())
+    const answer = await work()
+    return typeof answer === "string" ? said(context, answer) : sent(context, answer)
   } catch (error) {
+    if (!(error instanceof StrataError)) pages.onFault(error)
     return said(context, reasonFor(error))
   }
 }
@@ -177,19 +192,20 @@ function reasonFor(error: unknown): string {
     return "A chat has this conversation open, so only that chat can change it: type the command there. Nothing was changed."
   return error instanceof StrataError
     ? error.message
-    : "That failed, because of a fault in Strata. Nothing was changed."
+    : "That failed, because of a fault in Strata. The terminal says which."
 }
 
 interface Drawn {
   readonly base: string
   /** The row to begin with. */
   readonly at: number
+  readonly now: Date
 }
 
 async function drawn(
   view: View,
   { named, followed }: { readonly named: NamedConversation; readonly followed: FollowedConversation },
-  { base, at }: Drawn,
+  { base, at, now }: Drawn,
 ): Promise<Markup> {
   const place = { base, conversation: named.id }
   switch (view) {
@@ -200,7 +216,7 @@ async function drawn(
     case "compactions":
       return compactionsView(followed, {
         ...{ ...place, isOwn: named.own !== undefined },
-        needed: followed.needed(new Date()),
+        needed: followed.needed(now),
       })
     case "cache":
       return cacheView(followed)

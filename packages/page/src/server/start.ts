@@ -1,5 +1,6 @@
 /** Starts the server of the pages: on loopback, on a free port, with a secret of its own. */
 import { serve } from "@hono/node-server"
+import { kindOfError } from "@strata/core/internal/base/errors"
 import { FollowedConversation } from "../live/followed-conversation.ts"
 import type { NamedConversation, PageSource } from "../live/source.ts"
 import { pageApp } from "./app.ts"
@@ -24,6 +25,8 @@ export interface PageOptions {
   /** Default: a free one. */
   readonly port?: number
   readonly now?: () => Date
+  /** Learns of errors that are ours; the person at the page gets a sentence. Default: a warning of the process. */
+  readonly onFault?: (error: unknown) => void
 }
 
 export interface RunningPage {
@@ -36,11 +39,18 @@ export interface RunningPage {
   close(): Promise<void>
 }
 
-export async function startPage({ source, port = 0, now = () => new Date() }: PageOptions): Promise<RunningPage> {
+const warn = (error: unknown): void => process.emitWarning(`A page failed: ${kindOfError(error)}`)
+
+export async function startPage({
+  source,
+  port = 0,
+  now = () => new Date(),
+  onFault = warn,
+}: PageOptions): Promise<RunningPage> {
   let listening = port
   const opened = doors({ port: () => listening })
   const conversations = new OpenConversations(source)
-  const app = pageApp({ source, doors: opened, conversations, now })
+  const app = pageApp({ source, doors: opened, conversations, now, onFault })
   const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
     const started = serve({ fetch: app.fetch, hostname: LOOPBACK, port }, (info) => {
       listening = info.port
