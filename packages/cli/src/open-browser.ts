@@ -26,6 +26,6 @@ export function openInBrowser(address: string): Promise<boolean> {
   })
 }
 
-/** On Linux, a session without a display has no browser to open. */
+/** A session on another machine has no browser here, nor has one on Linux without a display. */
 export const hasBrowser = (env: Readonly<Record<string, string | undefined>>): boolean =>
-  process.platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY)
+  !env.SSH_CONNECTION && (process.platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY))

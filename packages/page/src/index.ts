@@ -1,13 +1,12 @@
 /** `@strata/page`: what people look at. Reports as files that open offline, and pages that a local server shows. */
-export {
-  type Compaction,
-  type Course,
-  LOSS_KINDS,
-  type Loss,
-  type LossKind,
-  type PageContent,
-  type PageConversation,
-  type Point,
+export type {
+  Compaction,
+  Course,
+  Loss,
+  LossKind,
+  PageContent,
+  PageConversation,
+  Point,
 } from "./draw/content.ts"
 export { costIn, costWithUnit, shareOf, timeWords, wholePercent } from "./draw/cost-words.ts"
 export { BEGINNING } from "./draw/document.ts"
@@ -20,35 +19,34 @@ export { withShortNames } from "./draw/short-names.ts"
 export type { Followed } from "./look/follow-files.ts"
 export type { GoneSessions } from "./look/gone-sessions.ts"
 export { type Look, type LookOptions, openLook, type ReplayOrder } from "./look/open-look.ts"
-export {
-  type ContextClass,
-  LIST_ORDERS,
-  type ListOrder,
-  type ListRequest,
-  type LookAgents,
-  type LookCompactions,
-  type LookFilter,
-  type LookList,
-  type LookReport,
-  type LookRow,
-  type LookSavings,
-  type LookSpent,
-  type LostCaches,
-  type LostForReason,
-  type LostToCause,
-  type NamesNeeded,
-  type SpentOn,
-  type SpentOnDay,
-  type Unread,
+export type {
+  ContextClass,
+  ListOrder,
+  ListRequest,
+  LookAgents,
+  LookCompactions,
+  LookFilter,
+  LookList,
+  LookReport,
+  LookRow,
+  LookSavings,
+  LookSpent,
+  LostCaches,
+  LostForReason,
+  LostToCause,
+  NamesNeeded,
+  SpentOn,
+  SpentOnDay,
+  Unread,
 } from "./look/report-data.ts"
 export { PICTURE_BEGINNING, sharePicture, shareText } from "./look/share.ts"
 export { serveLook } from "./look/worker.ts"
+export { STATUS_WORDS } from "./words/agents.ts"
 export { attachmentName, attachmentWords } from "./words/attachments.ts"
-export { apiReasonWords, CAUSES, causeWords, lossWords, paidWords } from "./words/cache-breaks.ts"
-export { lifetimeWords } from "./words/cache-lifetime.ts"
+export { apiReasonWords, CAUSES, lossWords, paidWords } from "./words/cache-breaks.ts"
 export { auditLines, auditWords, type CompactionFigures, compactedSentence, routeWords } from "./words/compaction.ts"
 export { planRows, ROUTES_WITH_MODEL } from "./words/compaction-plan.ts"
-export { type Decided, type DecidedWhat, decisionsIn, decisionWords } from "./words/decisions.ts"
+export { type Decided, type DecidedWhat, decisionsIn } from "./words/decisions.ts"
 export { dreamProgress } from "./words/dreams.ts"
 export { LAYER_WORDS } from "./words/layers.ts"
 export { authorWords, editedWords, INDEX, minuteOf, shortSource, sourceWords, stemOf } from "./words/memories.ts"

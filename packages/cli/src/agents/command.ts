@@ -3,6 +3,7 @@
 import { stat } from "node:fs/promises"
 import { setTimeout as pause } from "node:timers/promises"
 import type { AgentView, Delivery, KeptAgents } from "@strata/core"
+import { STATUS_WORDS } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { AGENTS } from "../descriptions.ts"
@@ -12,7 +13,7 @@ import { interruptible } from "../run/interruption.ts"
 import { nearestTo } from "../suggestion.ts"
 import { entryLines } from "./activity.ts"
 import { earlierAgents } from "./earlier.ts"
-import { agentPage, earlierPage, listPage, STATUS_WORDS } from "./page.ts"
+import { agentPage, earlierPage, listPage } from "./page.ts"
 import { agentsNow, namedAgent, openAgentsPlace } from "./place.ts"
 
 const DONE = 0

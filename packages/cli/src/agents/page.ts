@@ -1,5 +1,7 @@
 /** The pages of `strata agents` and the rows of `/agents`. Nothing in them can control a terminal. */
+
 import type { AgentView } from "@strata/core"
+import { STATUS_WORDS } from "@strata/page"
 import { listing } from "../display/long-list.ts"
 import { counted, dollarsOrUnknown, grouped, timeAgo } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
@@ -15,14 +17,6 @@ export interface Look {
   readonly columns: number
   /** It goes to a screen, so long lists are shortened. */
   readonly isShort?: boolean
-}
-
-export const STATUS_WORDS: Readonly<Record<AgentView["status"], string>> = {
-  running: "running",
-  idle: "waits",
-  completed: "completed",
-  failed: "failed",
-  killed: "stopped",
 }
 
 /** `finder (Explore)` */

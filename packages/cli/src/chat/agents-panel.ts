@@ -1,8 +1,10 @@
 /** `/agents`: a list to choose from, the view of one agent as it works, a way to stop it, and messages to it. */
+
 import { randomUUID } from "node:crypto"
 import type { AgentView, QueryEvent, Team } from "@strata/core"
+import { STATUS_WORDS } from "@strata/page"
 import { entryLines } from "../agents/activity.ts"
-import { nameOf, nowOf, STATUS_WORDS } from "../agents/page.ts"
+import { nameOf, nowOf } from "../agents/page.ts"
 import { counted, dollarsOrUnknown } from "../display/numbers.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogBody, DialogOption } from "./dialog.ts"

@@ -2,6 +2,7 @@
 import type { AgentView } from "@strata/core"
 import { grouped } from "@strata/core/internal/base/grouped"
 import { counted, dollars } from "@strata/core/internal/base/numbers"
+import { STATUS_WORDS } from "../../words/agents.ts"
 import { html, type Markup } from "../markup.ts"
 import { empty } from "./shell.ts"
 
@@ -10,14 +11,6 @@ export interface AgentsPlace {
   readonly conversation: string
   /** Whether a process has the conversation open: only then can an agent be stopped. */
   readonly isOpen: boolean
-}
-
-const STATUS_WORDS: Readonly<Record<AgentView["status"], string>> = {
-  running: "running",
-  idle: "waits",
-  completed: "completed",
-  failed: "failed",
-  killed: "stopped",
 }
 
 export function agentsView(agents: readonly AgentView[], place: AgentsPlace): Markup {

@@ -1,0 +1,10 @@
+/** How the states of agents read on every screen and page. */
+import type { AgentView } from "@strata/core"
+
+export const STATUS_WORDS: Readonly<Record<AgentView["status"], string>> = {
+  running: "running",
+  idle: "waits",
+  completed: "completed",
+  failed: "failed",
+  killed: "stopped",
+}
