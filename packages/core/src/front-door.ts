@@ -1,6 +1,5 @@
 /** The functions of the package's root. What they need is loaded when they are called, so importing the package costs little. */
 import type { Agent } from "./agent/agent.ts"
-import { checkedId } from "./base/ids.ts"
 import type { Conversation } from "./conversation/conversation.ts"
 import type { KeptConversation, ListOptions, WhereKept } from "./conversation/list.ts"
 import type { MemoryBankOptions, ProjectBank } from "./conversation/open-memory-bank.ts"
@@ -20,8 +19,6 @@ import type { RecordedResponse } from "./inspect/responses.ts"
 import type { InspectedResponses, InspectionTotal } from "./inspect/totals.ts"
 import type { Entry } from "./journal/entries.ts"
 import { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
-import type { MemoryFiles } from "./journal/memory-files.ts"
-import type { Store } from "./journal/store.ts"
 import type { Carried, CarryOptions } from "./layers/4-compaction/carry/carry.ts"
 import type { CarryMessage } from "./layers/4-compaction/carry/given-messages.ts"
 import type { ProjectSettings } from "./settings/read-with-trust.ts"
@@ -246,47 +243,4 @@ export async function recordedCourse(
 ): Promise<RecordedCourse> {
   const { recordedCourse: follow } = await import("./inspect/recorded-course.ts")
   return follow(transcript, options)
-}
-
-/** A store in memory, for tests and experiments: `openConversation({ model, store: memoryStore() })`. */
-export function memoryStore(): Store {
-  let pending: Promise<Store> | undefined
-  const load = () => {
-    pending ??= import("./journal/in-memory/store.ts").then(({ memoryStore: create }) => create())
-    return pending
-  }
-  return {
-    description: "memory",
-    open: async (address, options) => (await load()).open(address, options),
-    list: async (project, options) => (await load()).list(project, options),
-    memories(place) {
-      let opened: Promise<MemoryFiles> | undefined
-      const files = () => {
-        opened ??= load().then((store) => store.memories!(place))
-        return opened
-      }
-      return {
-        location: "memory",
-        list: async (under) => (await files()).list(under),
-        read: async (path) => (await files()).read(path),
-        install: async (changes, options) => (await files()).install(changes, options),
-        problems: async () => (await (await files()).problems?.()) ?? [],
-      }
-    },
-    mailboxes(team) {
-      checkedId("team name", team.team)
-      const mailbox = async () => (await load()).mailboxes!(team)
-      return {
-        location: "memory",
-        send: async (draft, limits) => (await mailbox()).send(draft, limits),
-        last: async (from) => (await mailbox()).last(from),
-        read: async (after, member) => (await mailbox()).read(after, member),
-        arrival: async (after, signal) => (await mailbox()).arrival(after, signal),
-        join: async (member) => (await mailbox()).join(member),
-        members: async () => (await mailbox()).members(),
-        change: async (signal) => (await mailbox()).change(signal),
-        close: async () => (await mailbox()).close(),
-      }
-    },
-  }
 }

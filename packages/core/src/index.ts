@@ -66,7 +66,6 @@ export {
   inspectTranscript,
   keptTranscripts,
   listConversations,
-  memoryStore,
   openAgent,
   openConversation,
   openKept,
@@ -120,6 +119,7 @@ export type { PaidSoFar, RecordedCourse, RecordedTurn, RecordedView } from "./in
 export type { RecordedResponse } from "./inspect/responses.ts"
 export type { FileTotal, ToolCall, ToolTotal } from "./inspect/tool-use.ts"
 export type { InspectedResponses, InspectionTotal, SharedResponses } from "./inspect/totals.ts"
+export type { Budget } from "./journal/budget.ts"
 export type { DamagedLine, DamageFound } from "./journal/damage.ts"
 export { openingProblems } from "./journal/damage-sentences.ts"
 export {
@@ -146,8 +146,12 @@ export {
   type ShortenedResult,
   type UndoneBy,
 } from "./journal/entries.ts"
+export type { AppendedLines, FeedLine, JournalFeed, JournalSize, LookedAt } from "./journal/feed.ts"
 export { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
 export type { InFlightLog, KeptRequests, SentRequest } from "./journal/in-flight.ts"
+export { type MemoryStoreOptions, memoryStore } from "./journal/in-memory/store.ts"
+export type { Lease, LeaseAddress, LeaseAttempt, LeaseHolder } from "./journal/lease.ts"
+export type { LineLog, LogAddress } from "./journal/line-log.ts"
 export type {
   FoundMember,
   Mailbox,
@@ -161,14 +165,22 @@ export type {
   TeamMember,
 } from "./journal/mailbox.ts"
 export type {
+  Consolidation,
+  ConsolidationAttempt,
+  ConsolidationLock,
+  ConsolidationState,
   InstallOptions as MemoryInstallOptions,
   InstallReport as MemoryInstallReport,
   MemoryFileChange,
   MemoryFileListing,
   MemoryFiles,
+  MemoryFilesWatch,
   MemoryPlace,
+  ReadMemoryFile,
+  WantedTexts,
 } from "./journal/memory-files.ts"
 export type {
+  AppendOptions,
   BlobReceipt,
   ConversationListing,
   Journal,
@@ -176,6 +188,7 @@ export type {
   ListJournalsOptions,
   OpeningReport,
   OpenJournalOptions,
+  Resumed,
   Segment as JournalSegment,
   Store,
   Stretch as JournalStretch,

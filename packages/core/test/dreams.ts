@@ -48,7 +48,7 @@ export function dreamProject(root: string, options: Partial<DreamingOptions> = {
   const clock = manualClock(START)
   const project = join(root, "code")
   mkdirSync(project, { recursive: true })
-  const files = options.files ?? fileStore({ root: join(root, "home"), clock }).memories!({ project: "code" })
+  const files = options.files ?? fileStore({ root: join(root, "home"), clock }).memories({ project: "code" })
   const directory = files.directory!
   mkdirSync(directory, { recursive: true })
   const bank = openBank({ files, clock })

@@ -8,7 +8,7 @@ import { rmSync, writeFileSync, writeSync } from "node:fs"
 import { flushCompileCache } from "node:module"
 import { join } from "node:path"
 import { systemClock } from "../src/base/clock.ts"
-import { acquireConsolidationLock } from "../src/layers/6-dreaming/consolidate-lock.ts"
+import { acquireConsolidationLock } from "../src/journal/file/consolidate-lock.ts"
 
 const [task, directory = "", given = ""] = process.argv.slice(2)
 if (task === "race") await race(Number(given))

@@ -63,7 +63,7 @@ async function fill({ root, cwd }: Project, count: number, said: readonly string
     const body = said[at * 7]!
     return { name: `Memory ${at}`, description: body.slice(0, 60), type: at % 20 ? "project" : "feedback", body }
   })
-  const bank = openBank({ files: store.memories!({ project }), clock })
+  const bank = openBank({ files: store.memories({ project }), clock })
   await bank.change({ by: "extraction", why: "bench", source: { saidBy: "user" }, puts })
   const journals = new JournalSearch({ directory: projectDirectory(root, project) })
   await journals.update()

@@ -169,7 +169,7 @@ describe("BEY-11 strata mcp over standard input and output", () => {
 
 async function bankOfProject() {
   const store = fileStore({ root: env.STRATA_HOME! })
-  return openBank({ files: store.memories!({ project: (await projectIdentity(project)).name }) })
+  return openBank({ files: store.memories({ project: (await projectIdentity(project)).name }) })
 }
 
 describe("BEY-11 memories over MCP", () => {

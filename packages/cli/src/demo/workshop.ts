@@ -77,7 +77,7 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
   let newest: Agent | undefined
   return {
     project: scratch.project,
-    bank: openBank({ files: fileStore({ root: scratch.home }).memories!({ project: name }), readOnly: true }),
+    bank: openBank({ files: fileStore({ root: scratch.home }).memories({ project: name }), readOnly: true }),
     now,
     async open(title) {
       newest = await openAgent({

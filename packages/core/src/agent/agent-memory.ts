@@ -216,7 +216,7 @@ export class AgentMemory {
   /** The project's memory where it is off. */
   async #unused(): Promise<MemoryFiles | undefined> {
     const { store, cwd, owner = localPerson } = this.#ground
-    return store.memories?.({ project: placeFor((await projectIdentity(cwd)).name, owner) })
+    return store.memories({ project: placeFor((await projectIdentity(cwd)).name, owner) })
   }
 
   /** The conversation ends, and its commands with it. */
@@ -231,11 +231,7 @@ export class AgentMemory {
     if (this.#ground.owner === undefined)
       throw notRemembered("this conversation has no owner", 'Give the option "memory" one to keep something.')
     if (!this.#memory || this.#mode === "read-only") {
-      const why =
-        this.#mode === "auto" || this.#mode === "ask"
-          ? "this store keeps no memories"
-          : `the setting memory is "${this.#mode}"`
-      throw notRemembered(why, 'Set memory to "auto" or "ask" to keep something.')
+      throw notRemembered(`the setting memory is "${this.#mode}"`, 'Set memory to "auto" or "ask" to keep something.')
     }
     const { bank } = this.#memory
     const conversation = this.#conversation
@@ -264,12 +260,10 @@ export function memoryProblems(ground: Ground, tools: readonly Tool[]): readonly
 }
 
 /** A person who asked for a memory in so many words must know that nothing is kept. */
-function unremembered({ store, loaded, settings, owner }: Ground): readonly string[] {
+function unremembered({ loaded, settings, owner }: Ground): readonly string[] {
   const isWanted = "memory" in loaded.origins && settings.memory !== "off" && !settings.off
   if (!isWanted) return []
-  if (owner === undefined) return [NO_OWNER]
-  if (store.memories) return []
-  return [`Nothing is remembered across conversations: the store (${store.description}) keeps no memories.`]
+  return owner === undefined ? [NO_OWNER] : []
 }
 
 const NO_OWNER =

@@ -49,7 +49,7 @@ export const objectWith = (is: string, ...methods: readonly string[]): OptionRul
 
 /** The ports that most functions take. */
 export const aPort = {
-  store: objectWith("a store, such as memoryStore()", "open", "list"),
+  store: objectWith("a store, such as memoryStore()", "open", "list", "memories", "feed"),
   clock: objectWith("an object with a function now()", "now"),
   ids: objectWith("an object with a function uuid()", "uuid"),
 } as const satisfies Record<string, OptionRule>

@@ -1,9 +1,9 @@
 /** The conversations of callers: each request finds its own, which is opened when it is needed and closed when others need the room. */
-import { join } from "node:path"
 import { kindOfError, messageOf, reasonOf } from "../base/errors.ts"
 import { projectName, randomIds } from "../base/ids.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
 import type { Conversation } from "../conversation/conversation.ts"
+import { callerLog } from "../conversation/follow/caller-log.ts"
 import { Callers, type FoundConversation } from "../conversation/follow/callers.ts"
 import {
   givenMessages,
@@ -13,7 +13,7 @@ import {
   repeatsCalls,
 } from "../conversation/follow/match.ts"
 import type { ConversationOptions } from "../conversation/options.ts"
-import { callerLog } from "../journal/file/caller-log.ts"
+import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, journalDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 import { MOST_RESULT_CHARACTERS } from "../settings/flag-client.ts"
@@ -111,7 +111,7 @@ export class CallerConversations<R extends CallerRequest> {
     const root = options.dir ?? defaultRoot(options.env)
     const project = projectName(options.cwd)
     const place = options.owner === undefined ? project : placeFor(project, options.owner)
-    const log = callerLog(join(root, "callers", `${place}.jsonl`))
+    const log = callerLog(fileStore({ root }).log({ project: place, name: "callers" }))
     this.#callers = new Callers({ log, newId: () => randomIds.uuid(), read: this.#read })
   }
 

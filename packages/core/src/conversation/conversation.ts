@@ -400,7 +400,7 @@ export class Conversation implements AsyncDisposable {
   /** @internal The mailbox of a team of processes on this project, if the store has mailboxes. */
   teamMailbox(team: string): Mailbox | undefined {
     const { project } = this.#engine.record.journal.address
-    return this.#engine.parts.store.mailboxes?.({ project, team })
+    return this.#engine.parts.store.mailboxes({ project, team })
   }
 
   /** @internal Asked before each request for what the messages in view do not say and the model must know. */

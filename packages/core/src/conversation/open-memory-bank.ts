@@ -74,7 +74,7 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
   const { root, cwd, store } = keptIn(options)
   const { name: identity } = await projectIdentity(cwd)
   const place = { project: placeFor(identity, owner) }
-  const bank = openBank({ files: store.memories!(place), readOnly })
+  const bank = openBank({ files: store.memories(place), readOnly })
   const dreams = async () => dreamPlaces((await memoryDirectoryOf(store, place))!) // this store keeps files
   const projects = () => projectDirectories({ root, identity, cwd, owner })
   const journals = async () => (await projects()).map((project) => projectDirectory(root, project))

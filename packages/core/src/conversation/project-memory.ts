@@ -20,7 +20,6 @@ import { type MemoryBank, openBank } from "../memory/bank.ts"
 import { claimsOf } from "../memory/claims.ts"
 import { SEARCH_INDEX } from "../memory/file-names.ts"
 import type { Memory } from "../memory/memory.ts"
-import { MemoryWatch } from "../memory/memory-watch.ts"
 import { projectIdentity } from "../memory/project-identity.ts"
 import type { Question } from "../recall/answer/ranking.ts"
 import type { JournalSearch } from "../recall/journal-search.ts"
@@ -88,10 +87,10 @@ export interface ProjectMemoryOptions {
   readonly root?: string
 }
 
-/** Nothing if the memory is off, or if the store has no place for it. */
+/** Nothing if the memory is off. */
 export async function openProjectMemory(options: ProjectMemoryOptions): Promise<ProjectMemory | undefined> {
   const { store, cwd, mode, root, owner } = options
-  if (mode === "off" || !store.memories) return undefined
+  if (mode === "off") return undefined
   const identity = await projectIdentity(cwd)
   const ground: ProjectGround | undefined =
     root === undefined ? undefined : { root, identity: identity.name, cwd, owner }
@@ -118,13 +117,13 @@ export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "root" | 
 /** The memory of one agent in one scope. It does not search past conversations: those are the project's. */
 export async function openAgentMemory(options: AgentMemoryOptions): Promise<ProjectMemory | undefined> {
   const { store, mode, place } = options
-  if (mode === "off" || !store.memories) return undefined
+  if (mode === "off") return undefined
   return openMemory(options, { kind: "agent", files: store.memories(place) })
 }
 
 /** Where the files of a memory are, links followed. Nothing if the store keeps no files. */
 export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promise<string | undefined> {
-  const directory = store.memories?.(place).directory
+  const directory = store.memories(place).directory
   return directory === undefined ? undefined : followed(directory)
 }
 
@@ -178,7 +177,7 @@ interface OpeningMemory {
 }
 
 function openedMemory({ files, clock, isReadOnly, past, directory }: OpeningMemory): OpenedMemory {
-  const watch = files.directory === undefined ? undefined : new MemoryWatch(files.directory)
+  const watch = files.watch?.()
   const bank = openBank({ files, clock, readOnly: isReadOnly, ...(watch ? { watch } : {}) })
   const search = searchIn(bank, { past, ...(directory === undefined ? {} : { index: join(directory, SEARCH_INDEX) }) })
   const close = () => {

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { InvalidIdError, MailboxFullError, MailboxMessageError, MemberNameTakenError } from "../base/errors.ts"
-import { memoryStore as rootStore } from "../front-door.ts"
 import { fileStore } from "./file/file-store.ts"
 import { memoryStore } from "./in-memory/store.ts"
 import type { Mailbox, MailboxDraft } from "./mailbox.ts"
@@ -20,13 +19,12 @@ const stores = {
     return fileStore({ root, flush: "always" })
   },
   "in memory": async () => memoryStore(),
-  "of the package": async () => rootStore(),
 }
 
 for (const [kind, open] of Object.entries(stores)) {
   const opened = async () => {
     const store = await open()
-    const mailbox = store.mailboxes!(TEAM)
+    const mailbox = store.mailboxes(TEAM)
     onTestFinished(() => mailbox.close())
     return { store, mailbox }
   }
@@ -49,9 +47,9 @@ for (const [kind, open] of Object.entries(stores)) {
   test(`L7-5 teams ${kind} do not read each other's messages, and names cannot lead elsewhere`, async () => {
     const { store, mailbox } = await opened()
     await mailbox.send(draft("a", "for t", "b"))
-    const other = store.mailboxes!({ ...TEAM, team: "other" })
+    const other = store.mailboxes({ ...TEAM, team: "other" })
     expect((await other.read(undefined)).messages).toEqual([])
-    expect(() => store.mailboxes!({ ...TEAM, team: "../t" })).toThrow(InvalidIdError)
+    expect(() => store.mailboxes({ ...TEAM, team: "../t" })).toThrow(InvalidIdError)
     for (const name of ["../a", "", "a/b", "*"]) {
       await expect(mailbox.send(draft(name, "x", "b"))).rejects.toThrow(InvalidIdError)
       await expect(mailbox.send(draft("a", "x", name))).rejects.toThrow(InvalidIdError)
@@ -68,7 +66,7 @@ for (const [kind, open] of Object.entries(stores)) {
     const { store, mailbox } = await opened()
     const membership = await mailbox.join({ name: "b", conversation: "one" })
     expect(membership.cursor).toBeUndefined()
-    const second = store.mailboxes!(TEAM)
+    const second = store.mailboxes(TEAM)
     onTestFinished(() => second.close())
     await expect(second.join({ name: "b", conversation: "two" })).rejects.toThrow(MemberNameTakenError)
     await second.join({ name: "a", conversation: "two" })
@@ -88,7 +86,7 @@ for (const [kind, open] of Object.entries(stores)) {
   test(`L7-5 a member of a team ${kind} says that it waits, and where it has read to`, async () => {
     const { store, mailbox } = await opened()
     const membership = await mailbox.join({ name: "b", conversation: "one" })
-    const other = store.mailboxes!(TEAM)
+    const other = store.mailboxes(TEAM)
     onTestFinished(() => other.close())
     await other.send(draft("a", "read", "b"))
     const { cursor } = await mailbox.read(undefined)
@@ -124,7 +122,7 @@ for (const [kind, open] of Object.entries(stores)) {
     const { store, mailbox } = await opened()
     const { signal } = new AbortController()
     const first = mailbox.arrival(undefined, signal)
-    const sender = store.mailboxes!(TEAM)
+    const sender = store.mailboxes(TEAM)
     onTestFinished(() => sender.close())
     await sender.send(draft("a", "one", "b"))
     await first

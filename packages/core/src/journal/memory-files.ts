@@ -2,14 +2,17 @@
  * The part of the `Store` port that holds memory files: small texts under relative paths, changed several at a time.
  * What the texts mean is the business of `memory/`.
  */
-import { MemoryFileError } from "../base/errors.ts"
+import type { Clock } from "../base/clock.ts"
+import { MemoryFileError, type NamedHolder } from "../base/errors.ts"
 
 /**
- * Which memory it is: a project's, or an agent's own in one of three scopes. `user` is for all projects, `local` for one project on this
- * machine, and `project` is kept in the working directory, where it can be committed. The owner is part of a project's name.
+ * Which memory it is: a project's, or an agent's own in one of three scopes. `user` is for all projects, `local` for one project, and
+ * `project` is kept in the working directory, where it can be committed. The owner is part of a project's name. `beside` is for what is
+ * kept about a project and is no memory: what dreams note, and which directories it was used from. `shared` is for what is known for all projects.
  */
 export type MemoryPlace =
-  | { readonly project: string }
+  | { readonly project: string; readonly beside?: "dreams" | "directories" }
+  | { readonly shared: true }
   | { readonly agent: string; readonly scope: "user" }
   | { readonly agent: string; readonly scope: "local"; readonly project: string }
   | { readonly agent: string; readonly scope: "project"; readonly directory: string }
@@ -25,6 +28,8 @@ export interface MemoryFiles {
   /** The files under a folder, or all whose path has no part that starts with a dot. Sorted by path. */
   list(under?: string): Promise<readonly MemoryFileListing[]>
   read(path: string): Promise<string | undefined>
+  /** All files of these folders with their texts, in one call. */
+  readAll(wanted: WantedTexts): Promise<readonly ReadMemoryFile[]>
   /**
    * Makes all changes or none. After a kill in the middle, the next reader or writer completes them.
    * Throws `MemoryChangedError` if an `expected` text is no longer there; then nothing is written.
@@ -32,6 +37,63 @@ export interface MemoryFiles {
   install(changes: readonly MemoryFileChange[], options?: InstallOptions): Promise<InstallReport | undefined>
   /** What is wrong with the place as a whole, one sentence each. */
   problems?(): Promise<readonly string[]>
+  /** Says when something may have changed, so that unchanged files are not listed again. A store without it works, and is asked each time. */
+  watch?(): MemoryFilesWatch
+  /** The right to consolidate these files, and when that was done last. */
+  consolidation(clock: Clock): Consolidation
+}
+
+/** Which texts to read at once. */
+export interface WantedTexts {
+  /** As for `list`; `undefined`: what is not hidden. */
+  readonly folders: readonly (string | undefined)[]
+  /** Single files, wherever they are. */
+  readonly paths?: readonly string[]
+  /** Versions that the reader has. Their texts are left out. */
+  readonly known?: ReadonlyMap<string, string>
+  /** Of larger files the text is left out. */
+  readonly mostBytes?: number
+}
+
+/** A memory file with its text. */
+export interface ReadMemoryFile extends MemoryFileListing {
+  /** Absent: the reader has it, it is too large, or it cannot be read. */
+  readonly text?: string
+  /** Why it cannot be read. */
+  readonly error?: unknown
+}
+
+/** Whether files may have changed since they were read. */
+export interface MemoryFilesWatch {
+  /** Since the last call of `follow`. */
+  isUnchanged(): Promise<boolean>
+  /** Watches these files and their folders from now on. Whether they were watched before; otherwise read them again. */
+  follow(paths: Iterable<string>): Promise<boolean>
+  close(): void
+}
+
+/** Of several processes, one consolidates. */
+export interface Consolidation {
+  read(): Promise<ConsolidationState>
+  acquire(): Promise<ConsolidationAttempt>
+}
+
+export interface ConsolidationState {
+  /** The last success. Absent: there was none, or the clock was wrong then. */
+  readonly last?: Date
+  /** The process that has the right now. */
+  readonly heldBy?: number
+}
+
+export type ConsolidationAttempt =
+  | { readonly state: "acquired"; readonly lock: ConsolidationLock }
+  | { readonly state: "held"; readonly by: NamedHolder }
+
+export interface ConsolidationLock {
+  /** The consolidation before this one. */
+  readonly last?: Date
+  /** After a success the last time is now, else it is the earlier one. */
+  release(outcome: "success" | "failure"): Promise<void>
 }
 
 /** How to make changes to memory files. */

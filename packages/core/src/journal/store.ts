@@ -1,21 +1,40 @@
 /** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
+
+import type { Budget } from "./budget.ts"
 import type { DamagedLine, DamageFound } from "./damage.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
+import type { JournalFeed } from "./feed.ts"
 import type { InFlightLog, KeptRequests } from "./in-flight.ts"
+import type { LeaseAddress, LeaseAttempt, LeaseHolder } from "./lease.ts"
+import type { LineLog, LogAddress } from "./line-log.ts"
 import type { Mailbox, TeamAddress } from "./mailbox.ts"
 import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
 
 export interface Store {
   /** Where it keeps things, for messages to a person. */
   readonly description: string
+  /** Processes on other machines use it too, so a path does not name a project. Default: no. */
+  readonly isShared?: boolean
   /** Opens a journal, and creates it if `create` is set. Opening for writing takes the conversation's lock. */
   open(address: JournalAddress, options: OpenJournalOptions): Promise<Journal>
   /** The conversations of a project, the most recently written first. With `under`: those that belong to one of them, its sub-agents. */
   list(project: string, options?: ListJournalsOptions): Promise<readonly ConversationListing[]>
-  /** The memory files of one place. A store without it works, but conversations then have no memory across each other. */
-  memories?(place: MemoryPlace): MemoryFiles
-  /** Messages between the processes of a team. A store without it works, but then a team is one process. */
-  mailboxes?(team: TeamAddress): Mailbox
+  /** Which of these journals are kept. Opens none. */
+  has(addresses: readonly JournalAddress[]): Promise<readonly boolean[]>
+  /** Who has a journal open for writing. */
+  writerOf(address: JournalAddress): Promise<LeaseHolder | undefined>
+  /** The memory files of one place, and other small texts that processes share. */
+  memories(place: MemoryPlace): MemoryFiles
+  /** Messages between the processes of a team. */
+  mailboxes(team: TeamAddress): Mailbox
+  /** The right to do something alone. */
+  lease(address: LeaseAddress): Promise<LeaseAttempt>
+  /** Sums that the processes of a project share. */
+  budget(project: string): Budget
+  /** The journals of one place as they grow, for an index that follows them. */
+  feed(place: Omit<JournalAddress, "id">): JournalFeed
+  /** Lines that are only ever added to. */
+  log(address: LogAddress): LineLog
 }
 
 /** Which journal it is. */
@@ -31,6 +50,8 @@ export interface JournalAddress {
 export interface ListJournalsOptions {
   /** The id of the conversation whose sub-agents are listed. */
   readonly under?: string
+  /** Only id, size and time. No journal is opened. */
+  readonly isBare?: boolean
 }
 
 /** What the journal is opened for. */
@@ -58,25 +79,31 @@ export interface Journal {
   readonly address: JournalAddress
   /** The path, for messages to a person. */
   readonly location: string
-  /** The file with its lines, if the store keeps files. Search follows it. */
+  /** Larger for each writer than for the one before. Absent where it is opened for reading. */
+  readonly fence?: number
+  /** The file with its lines, if the store keeps files. */
   readonly file?: string
-  /** The file for session notes, if the store keeps files. */
+  /** The file with the session notes, if the store keeps files: people and the Edit tool change it there. */
   readonly notesPath?: string
   /** What opening found and repaired, and what reading has found since. */
   readonly opening: OpeningReport
   /** Calls back for damage that is found from now on, once for each reading. */
   onDamage?(listener: (found: DamageFound) => void): void
   /** Resolves when the entries are written (and flushed, in mode `always`). Writes all of them or none. */
-  append(entries: readonly Entry[]): Promise<void>
+  append(entries: readonly Entry[], options?: AppendOptions): Promise<void>
   /** Flushes everything appended so far, unless the mode is `never`. */
   sync(): Promise<void>
   /** The entries from the last boundary on, in the order they were written. */
   tail(): Promise<Segment>
+  /** What a resume needs, in one call: the tail, and the checkpoint where the tail begins with a boundary. */
+  resume(): Promise<Resumed>
   /** The entries before a segment, back to the previous boundary. */
   before(segment: Segment): Promise<Segment | undefined>
   /** Every entry, first to last. */
   entries(): AsyncIterable<Entry>
   find(uuid: string): Promise<Entry | undefined>
+  /** Those that are there, in the order of the uuids. */
+  findMany(uuids: readonly string[]): Promise<readonly Entry[]>
   /** The entries whose handle has these digits, newest first. More than one is rare. */
   findByHandle(digits: string): Promise<readonly Entry[]>
   /** The entries of a stretch, in the order they were written. None where the journal does not have its ends. */
@@ -87,9 +114,26 @@ export interface Journal {
   /** Writes a file that belongs to the conversation, such as a large tool result. All of it or nothing. */
   writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt>
   readBlob(name: string): Promise<Buffer | undefined>
+  /** The session notes as they are now: the person may have edited them. */
+  readNotes(): Promise<string | undefined>
+  /** Writes all of the notes or nothing. False if the text there is not the expected one: `null` for no notes, left out for any. */
+  writeNotes(text: string, expected?: string | null): Promise<boolean>
   /** Requests whose cost is not in the journal yet. A store without it works, but then what a killed process had sent is not counted. */
   readonly inFlight?: InFlightLog & KeptRequests
   close(): Promise<void>
+}
+
+/** How entries are appended. */
+export interface AppendOptions {
+  /** The turn ends with them. A store across a network makes them durable in the same call, so that `sync` has nothing left to do. */
+  readonly endsTurn?: boolean
+}
+
+/** What a resume needs. */
+export interface Resumed {
+  readonly tail: Segment
+  /** As `readCheckpoint` gives it. */
+  readonly checkpoint?: unknown
 }
 
 /** From one entry to another, in either order, or to the end. */

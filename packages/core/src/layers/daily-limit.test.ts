@@ -4,7 +4,7 @@ import { fileStore } from "../journal/file/file-store.ts"
 import { findModel } from "../tokens/models.ts"
 import { dailySpend, dollarsFor } from "./daily-limit.ts"
 
-const filesAt = (root: string) => fileStore({ root }).memories!({ project: "app" })
+const filesAt = (root: string) => fileStore({ root }).memories({ project: "app" })
 const NOON = new Date("2026-11-15T12:00:00Z")
 
 describe("L5-9 what memory work costs in a day", () => {

@@ -14,7 +14,7 @@ async function bankOnDisk() {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
   const clock = manualClock("2026-03-01T10:00:00.000Z")
-  const files = fileStore({ root, clock }).memories!({ project: "p" })
+  const files = fileStore({ root, clock }).memories({ project: "p" })
   const bank = openBank({ files, clock })
   const directory = files.directory!
   return {
@@ -258,7 +258,7 @@ test("L5-8 links, huge files and other bytes are no memories, and the bank says 
 })
 
 test("BEY-9 the bank works the same on a store without a disk", async () => {
-  const files = memoryStore().memories!({ project: "p" })
+  const files = memoryStore().memories({ project: "p" })
   const bank = openBank({ files })
   await bank.change({ by: "agent", why: "a", puts: [USES_PNPM] })
   await files.install([{ path: "package-manager.md", text: "By hand\n" }])

@@ -8,12 +8,12 @@ import { join } from "node:path"
 import { type Clock, dayOf, systemClock } from "../base/clock.ts"
 import { MemoryChangedError, MemoryWriteError } from "../base/errors.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
-import type { MemoryFiles } from "../journal/memory-files.ts"
+import type { MemoryFiles, MemoryFilesWatch } from "../journal/memory-files.ts"
 import { removeDatabase } from "../recall/index/index-file.ts"
 import { commit } from "./changes/commit.ts"
 import { planErasure } from "./changes/erase.ts"
 import { isCommandRunning, withoutLeftOvers } from "./changes/hand-edits.ts"
-import { historyError, loadChanges, readCopy } from "./changes/history.ts"
+import { HEAD, historyError, loadChanges, readCopy } from "./changes/history.ts"
 import { patchOf } from "./changes/merge.ts"
 import { planProposal, planRevert } from "./changes/plan-change.ts"
 import { planHandEdits, planToolEdits } from "./changes/plan-record.ts"
@@ -28,7 +28,6 @@ import {
   type MemoryProposal,
   type MemoryToolEdits,
 } from "./memory.ts"
-import type { MemoryWatch } from "./memory-watch.ts"
 
 const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
 
@@ -38,7 +37,7 @@ interface BankOptions {
   /** Writes nothing, not even edits made by hand into the history. */
   readonly readOnly?: boolean
   /** Says whether the files may have changed. Without it, each reading looks at all of them. The caller closes it. */
-  readonly watch?: MemoryWatch
+  readonly watch?: MemoryFilesWatch
 }
 
 /** The memories of one place, with their history. */
@@ -136,11 +135,11 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
     return look
   }
 
-  async function lookAgain(reported: MemoryWatch): Promise<Snapshot> {
+  async function lookAgain(reported: MemoryFilesWatch): Promise<Snapshot> {
     if ((await reported.isUnchanged()) && last) return last
-    await reported.follow(last?.texts.keys() ?? []) // before they are read, or a change in between would be missed
+    await reported.follow(followedIn(last)) // before they are read, or a change in between would be missed
     do last = await settledNow()
-    while (!(await reported.follow(last.texts.keys())))
+    while (!(await reported.follow(followedIn(last))))
     return last
   }
 
@@ -257,6 +256,9 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
     },
   }
 }
+
+/** Of the history, only its head says that something changed. */
+const followedIn = (snapshot: Snapshot | undefined): readonly string[] => [HEAD, ...(snapshot?.texts.keys() ?? [])]
 
 /** It has the texts of memories, and is built again. */
 function removeSearchIndex({ directory }: MemoryFiles): void {

@@ -9,7 +9,6 @@ import { MemorySearch } from "../recall/memory-search.ts"
 import { openBank } from "./bank.ts"
 import { READINGS } from "./changes/kept-readings.ts"
 import { SEARCH_INDEX } from "./file-names.ts"
-import { MemoryWatch } from "./memory-watch.ts"
 
 const clock = manualClock("2026-03-01T10:00:00.000Z")
 const MANY = 60
@@ -18,7 +17,7 @@ const linux = test.runIf(process.platform === "linux") // elsewhere each reading
 async function memoryOf(many: number) {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
-  const files = fileStore({ root, clock }).memories!({ project: "p" })
+  const files = fileStore({ root, clock }).memories({ project: "p" })
   const puts = Array.from({ length: many }, (_, nth) => ({ name: `Fact ${nth}`, body: `Fact number ${nth}.` }))
   await openBank({ files, clock }).change({ by: "agent", why: "test", source: { saidBy: "user" }, puts })
   return { files, directory: files.directory! }
@@ -42,7 +41,7 @@ function counted(files: MemoryFiles) {
 }
 
 function watched(files: MemoryFiles) {
-  const watch = new MemoryWatch(files.directory!)
+  const watch = files.watch!()
   onTestFinished(() => watch.close())
   return openBank({ files, clock, watch })
 }
@@ -54,7 +53,7 @@ linux(
   async () => {
     const { root, remove } = await temporaryRoot()
     onTestFinished(remove)
-    const files = fileStore({ root, clock }).memories!({ project: "p" })
+    const files = fileStore({ root, clock }).memories({ project: "p" })
     const { counting, asked } = counted(files)
     const bank = watched(counting)
     await bank.all()

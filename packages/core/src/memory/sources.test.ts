@@ -13,7 +13,7 @@ import { announceWrite } from "./changes/hand-edits.ts"
 async function bankOnDisk() {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
-  const files = fileStore({ root }).memories!({ project: "p" })
+  const files = fileStore({ root }).memories({ project: "p" })
   return { files, bank: openBank({ files }), directory: files.directory! }
 }
 

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { checkedId } from "../base/ids.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import { Shared } from "../base/shared.ts"
+import { FileFeed } from "../journal/file/file-feed.ts"
 import type { SearchAnswer } from "./answer/choose.ts"
 import type { Question } from "./answer/ranking.ts"
 import { BlockReader } from "./block-texts.ts"
@@ -43,7 +44,7 @@ export class JournalSearch {
   constructor({ directory, only, mask = maskSecrets, clock = systemClock }: JournalSearchOptions) {
     this.#only = only === undefined ? {} : { only: new Set([only]) }
     this.#journals = new FollowedJournals({
-      directory,
+      feed: new FileFeed(directory),
       name: only === undefined ? INDEX_NAME : `${checkedId("conversation id", only)}.${INDEX_NAME}`,
       oldNames: OLD_NAMES,
       hearsAppends: only === undefined,

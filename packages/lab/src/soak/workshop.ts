@@ -88,7 +88,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
     bindThinking: "error",
   })
   const { name } = await projectIdentity(scratch.project)
-  const bank = openBank({ files: fileStore({ root: scratch.home }).memories!({ project: name }), readOnly: true })
+  const bank = openBank({ files: fileStore({ root: scratch.home }).memories({ project: name }), readOnly: true })
   const shell = openShellTools()
   const closeRest = async () => {
     await shell.close()

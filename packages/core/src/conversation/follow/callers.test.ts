@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import type { CallerLine } from "../../journal/file/caller-log.ts"
 import type { CallerMessage } from "../../messages/caller-key.ts"
+import type { CallerLine } from "./caller-log.ts"
 import { Callers } from "./callers.ts"
 
 const said = (text: string): CallerMessage => ({ role: "user", content: [{ type: "text", text }] })

@@ -3,7 +3,7 @@
  * Each list is a chain: a link for each message, made of its key and the link before it. A list with an unknown id that begins like a known
  * one is a fork of it.
  */
-import type { CallerLine, CallerLog } from "../../journal/file/caller-log.ts"
+
 import {
   blocksIn,
   type CallerMessage,
@@ -13,6 +13,7 @@ import {
   type MessageTrace,
   nextLink,
 } from "../../messages/caller-key.ts"
+import type { CallerLine, CallerLog } from "./caller-log.ts"
 import { isCallersSummary } from "./caller-order.ts"
 import { type GivenMessage, givenMessages, type Reader } from "./match.ts"
 

@@ -1,14 +1,8 @@
 /** Says in this process what was appended to the journals of a directory, so that who follows them need not read it again. */
 
-/** Whole lines. */
-export interface Appended {
-  readonly conversation: string
-  /** Where in the journal they begin. */
-  readonly from: number
-  readonly bytes: Buffer
-}
+import type { AppendedLines } from "../feed.ts"
 
-type Listener = (appended: Appended) => void
+type Listener = (appended: AppendedLines) => void
 
 const listeners = new Map<string, Set<Listener>>()
 
@@ -22,6 +16,6 @@ export function onAppended(directory: string, listener: Listener): () => void {
   }
 }
 
-export function tellAppended(directory: string, appended: Appended): void {
+export function tellAppended(directory: string, appended: AppendedLines): void {
   for (const listener of listeners.get(directory) ?? []) listener(appended)
 }

@@ -8,7 +8,16 @@ import { handleOf, isShort } from "../../messages/handles.ts"
 import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine } from "../line.ts"
-import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Segment, Stretch } from "../store.ts"
+import type {
+  BlobReceipt,
+  FlushMode,
+  Journal,
+  JournalAddress,
+  OpeningReport,
+  Resumed,
+  Segment,
+  Stretch,
+} from "../store.ts"
 import { tellAppended } from "./appended.ts"
 import { readSummed, summedSteps } from "./checkpoint-file.ts"
 import type { DamageListener, DamageLog } from "./damage-log.ts"
@@ -17,6 +26,7 @@ import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, readB
 import { FILE_MODE, type JournalPaths } from "./layout.ts"
 import type { FileLock } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
+import { readNotesFile, writeNotesFile } from "./notes-file.ts"
 import type { PooledFile } from "./pooled-file.ts"
 import { readLines } from "./read-lines.ts"
 
@@ -134,6 +144,12 @@ export class FileJournal implements Journal {
     return this.#segment(this.#index.lastBoundary ?? 0, this.#index.count)
   }
 
+  async resume(): Promise<Resumed> {
+    const tail = await this.tail()
+    const [first] = tail.entries
+    return first && isBoundaryEntry(first) ? { tail, checkpoint: await this.readCheckpoint() } : { tail }
+  }
+
   async before(segment: Segment): Promise<Segment | undefined> {
     this.#mustBeOpen()
     if (segment.start === 0) return undefined
@@ -153,6 +169,11 @@ export class FileJournal implements Journal {
       if (found?.uuid === uuid) return found
     }
     return (await this.#findUnindexed((entry) => entry.uuid === uuid))[0]
+  }
+
+  async findMany(uuids: readonly string[]): Promise<readonly Entry[]> {
+    const found = await Promise.all(uuids.map((uuid) => this.find(uuid)))
+    return found.filter((entry) => entry !== undefined)
   }
 
   async findByHandle(digits: string): Promise<readonly Entry[]> {
@@ -208,6 +229,16 @@ export class FileJournal implements Journal {
       if (error.code === "ENOENT") return undefined
       throw error
     })
+  }
+
+  readNotes(): Promise<string | undefined> {
+    return readNotesFile(this.notesPath)
+  }
+
+  async writeNotes(text: string, expected?: string | null): Promise<boolean> {
+    if (this.#closed || this.#lock === undefined) throw new ClosedError()
+    this.#mustHoldLock()
+    return writeNotesFile(this.notesPath, text, expected)
   }
 
   async close(): Promise<void> {

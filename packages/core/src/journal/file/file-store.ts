@@ -1,15 +1,20 @@
 /** The store on the local disk: plain files that people can read, grep, back up and version. */
 import { access, readdir, stat } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname } from "node:path"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
+import { budgetIn } from "../budget.ts"
 import { describeDamage } from "../damage.ts"
 import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, JournalAddress, Store } from "../store.ts"
+import { FileFeed } from "./file-feed.ts"
 import type { FileJournal } from "./file-journal.ts"
-import { journalDirectory, journalPaths, memoryPlaceDirectory, teamDirectory } from "./layout.ts"
+import { journalDirectory, journalPaths, leasePath, logPath, memoryPlaceDirectory, teamDirectory } from "./layout.ts"
+import { lineLogFile } from "./line-log-file.ts"
+import { acquireLock, holderOf } from "./lock.ts"
 import { MailboxDirectory } from "./mailbox-directory.ts"
+import { makeDirectory } from "./make-directory.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 import type { OpenFileJournal } from "./open-file-journal.ts"
 
@@ -28,19 +33,54 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
       return openLazily({ root, address, access: mode, flush, now: clock.now().toISOString() })
     },
 
-    async list(project, { under } = {}) {
+    async list(project, { under, isBare = false } = {}) {
       const owner = under === undefined ? { project } : { project, under }
       const directory = journalDirectory(root, owner)
       const names = await readdir(directory).catch(() => [] as string[])
       const ids = names.filter((name) => name.endsWith(".jsonl")).map((name) => name.slice(0, -".jsonl".length))
-      const listed = await Promise.all(ids.filter(isSafeId).map((id) => listingOf(root, { ...owner, id }, directory)))
+      const listing = isBare ? bareListing : listingOf
+      const listed = await Promise.all(ids.filter(isSafeId).map((id) => listing(root, { ...owner, id })))
       const listings = listed.filter((listing) => listing !== undefined)
       return listings.sort((a, b) => b.touched.localeCompare(a.touched))
+    },
+
+    has: (addresses) =>
+      Promise.all(
+        addresses.map(({ id, ...place }) =>
+          isSafeId(id)
+            ? access(journalPaths(root, { ...place, id }).journal).then(
+                () => true,
+                () => false,
+              )
+            : false,
+        ),
+      ),
+
+    async writerOf(address) {
+      const { lock } = journalPaths(root, address)
+      const holder = await holderOf(lock)
+      return holder && holder.verdict !== "dead" ? { ...holder, verdict: holder.verdict, path: lock } : undefined
     },
 
     memories: (place) => memoryDirectory({ clock, ...memoryPlaceDirectory(root, place) }),
 
     mailboxes: (team) => new MailboxDirectory({ directory: teamDirectory(root, team), flush, clock }),
+
+    async lease(address) {
+      const path = leasePath(root, address)
+      await makeDirectory(dirname(path))
+      const attempt = await acquireLock(path, clock.now().toISOString())
+      if (attempt.state === "held") return attempt
+      const { lock, takenOverFrom } = attempt
+      const lease = { fence: 0, isHeld: async () => lock.isHeld(), release: () => lock.release() }
+      return { state: "acquired", lease, tookOver: takenOverFrom !== undefined }
+    },
+
+    budget: (project) => budgetIn(memoryDirectory({ clock, ...memoryPlaceDirectory(root, { project }) })),
+
+    feed: (place) => new FileFeed(journalDirectory(root, place)),
+
+    log: (address) => lineLogFile(logPath(root, address)),
   }
 }
 
@@ -57,14 +97,14 @@ async function mustExist(root: string, address: JournalAddress): Promise<void> {
   })
 }
 
-async function listingOf(
-  root: string,
-  address: JournalAddress,
-  directory: string,
-): Promise<ConversationListing | undefined> {
-  const file = await stat(join(directory, `${address.id}.jsonl`)).catch(() => undefined)
-  if (!file?.isFile()) return undefined
-  const listing = { id: address.id, bytes: file.size, touched: file.mtime.toISOString() }
+async function bareListing(root: string, address: JournalAddress): Promise<ConversationListing | undefined> {
+  const file = await stat(journalPaths(root, address).journal).catch(() => undefined)
+  return file?.isFile() ? { id: address.id, bytes: file.size, touched: file.mtime.toISOString() } : undefined
+}
+
+async function listingOf(root: string, address: JournalAddress): Promise<ConversationListing | undefined> {
+  const listing = await bareListing(root, address)
+  if (!listing) return undefined
   try {
     return { ...listing, ...(await factsOf({ root, address, access: "read", flush: "never", now: "" })) }
   } catch (error) {

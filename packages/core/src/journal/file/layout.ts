@@ -2,6 +2,8 @@
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
 import { checkedId } from "../../base/ids.ts"
+import type { LeaseAddress } from "../lease.ts"
+import type { LogAddress } from "../line-log.ts"
 import type { TeamAddress } from "../mailbox.ts"
 import type { MemoryPlace } from "../memory-files.ts"
 import type { JournalAddress } from "../store.ts"
@@ -63,8 +65,19 @@ export function memoryDirectory(root: string, project: string): string {
   return join(projectDirectory(root, project), "memory")
 }
 
-/** The directory of a memory place, and what it must stay inside of. */
-export function memoryPlaceDirectory(root: string, place: MemoryPlace): { directory: string; inside?: string } {
+/** The directory of a memory place. */
+export interface MemoryDirectoryPlace {
+  readonly directory: string
+  /** What it must stay inside of. */
+  readonly inside?: string
+  /** No one edits the files by hand. */
+  readonly isOurs?: boolean
+}
+
+export function memoryPlaceDirectory(root: string, place: MemoryPlace): MemoryDirectoryPlace {
+  if ("shared" in place) return { directory: root, isOurs: true }
+  if ("beside" in place && place.beside !== undefined)
+    return { directory: join(projectDirectory(root, place.project), place.beside), isOurs: true }
   if (!("agent" in place)) return { directory: memoryDirectory(root, place.project) }
   const name = checkedId("name for an agent", place.agent)
   switch (place.scope) {
@@ -77,6 +90,15 @@ export function memoryPlaceDirectory(root: string, place: MemoryPlace): { direct
       return { directory: join(inside, ".strata", "agent-memory", name), inside }
     }
   }
+}
+
+/** A lock that is no journal's. */
+export function leasePath(root: string, { project, name }: LeaseAddress): string {
+  return join(projectDirectory(root, project), "leases", `${checkedId("lease name", name)}.lock`)
+}
+
+export function logPath(root: string, { project, name }: LogAddress): string {
+  return join(root, name, `${checkedId("project name", project)}.jsonl`)
 }
 
 /** The directory for a custom notes template and prompt. */

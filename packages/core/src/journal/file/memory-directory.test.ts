@@ -16,13 +16,13 @@ const STEPS_OF_TWO_INSTALLS = 7 + 10 // locked, checked, intended, three files, 
 async function temporaryMemories() {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
-  const files = fileStore({ root }).memories!({ project: "p" })
+  const files = fileStore({ root }).memories({ project: "p" })
   return { root, files, directory: files.directory! }
 }
 
 for (const [kind, open] of [
   ["on disk", async () => (await temporaryMemories()).files],
-  ["in memory", async () => memoryStore().memories!({ project: "p" })],
+  ["in memory", async () => memoryStore().memories({ project: "p" })],
 ] as const) {
   test(`BEY-9 memory files ${kind} change all at once, or not at all if a text is no longer the expected one`, async () => {
     const files = await open()
@@ -205,9 +205,9 @@ test("L7-7 an agent's memory has one directory per scope, and the one in the pro
   await mkdir(project)
   const store = fileStore({ root: join(root, "home") })
   const directories = [
-    store.memories!({ agent: "reviewer", scope: "user" }),
-    store.memories!({ agent: "reviewer", scope: "local", project: "p" }),
-    store.memories!({ agent: "reviewer", scope: "project", directory: project }),
+    store.memories({ agent: "reviewer", scope: "user" }),
+    store.memories({ agent: "reviewer", scope: "local", project: "p" }),
+    store.memories({ agent: "reviewer", scope: "project", directory: project }),
   ].map(({ directory }) => directory)
   expect(directories).toEqual([
     join(root, "home/agent-memory/reviewer"),
@@ -215,9 +215,9 @@ test("L7-7 an agent's memory has one directory per scope, and the one in the pro
     join(project, ".strata/agent-memory/reviewer"),
   ])
   for (const agent of ["../x", "a/b", ""])
-    expect(() => store.memories!({ agent, scope: "user" })).toThrow("cannot be used as a name for an agent")
+    expect(() => store.memories({ agent, scope: "user" })).toThrow("cannot be used as a name for an agent")
   await symlink(join(root, "home"), join(project, ".strata"))
-  const files = store.memories!({ agent: "reviewer", scope: "project", directory: project })
+  const files = store.memories({ agent: "reviewer", scope: "project", directory: project })
   await mkdir(join(root, "home"))
   await expect(files.read("a.md")).rejects.toThrow("it leads out of")
   await expect(files.install([{ path: "a.md", text: "x" }])).rejects.toThrow("it leads out of")

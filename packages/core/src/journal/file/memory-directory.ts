@@ -3,7 +3,7 @@
  * first, so that after a kill the next reader or writer completes it. No link inside the directory is followed.
  */
 import { hash } from "node:crypto"
-import { lstatSync } from "node:fs"
+import { lstatSync, type Stats } from "node:fs"
 import { mkdir, readdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate, setTimeout as wait } from "node:timers/promises"
@@ -15,8 +15,11 @@ import {
   type MemoryFileChange,
   type MemoryFileListing,
   type MemoryFiles,
+  type ReadMemoryFile,
+  type WantedTexts,
 } from "../memory-files.ts"
-import { DIRECTORY_MODE } from "./layout.ts"
+import { consolidationIn } from "./consolidate-lock.ts"
+import { DIRECTORY_MODE, type MemoryDirectoryPlace } from "./layout.ts"
 import { acquireLock, removeDeadDoors, removeLeftovers } from "./lock.ts"
 import {
   carryOut,
@@ -32,6 +35,7 @@ import {
   setAsideIn,
 } from "./memory-intent.ts"
 import { checkSize, exists, isMissing, makeFolder, mustBeInside, readWhole, writeWhole } from "./memory-texts.ts"
+import { MemoryWatch } from "./memory-watch.ts"
 
 const LOCK = ".lock"
 const MOST_FILES = 20_000
@@ -42,11 +46,8 @@ const LOCK_RETRY_MS = 5
 /** The places where a test can end the process. */
 export type InstallStep = "locked" | "checked" | "intended" | "moved" | "changed" | "completed"
 
-export interface MemoryDirectoryOptions {
-  readonly directory: string
+export interface MemoryDirectoryOptions extends MemoryDirectoryPlace {
   readonly clock: Clock
-  /** The directory must be inside this one, links resolved: for a directory inside a repository. */
-  readonly inside?: string
   /** Called at each step of an install. For tests that end the process there. */
   readonly atStep?: (step: InstallStep) => void
 }
@@ -98,25 +99,52 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     })
   }
 
+  async function list(under: string | undefined): Promise<readonly MemoryFileListing[]> {
+    const waiting = await settle()
+    if (under === undefined) await giveBackLateEdits()
+    const found: MemoryFileListing[] = []
+    const folder = under === undefined ? "" : checkedMemoryPath(under)
+    await walk({ directory, folder, withHidden: under !== undefined, found })
+    const shown = waiting ? await withIntended({ directory, waiting, under, found }) : found
+    return shown.sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  async function read(path: string): Promise<string | undefined> {
+    checkedMemoryPath(path)
+    const waiting = await settle()
+    return waiting ? intendedText(directory, waiting, path) : readWhole(directory, path)
+  }
+
+  async function readAll({ folders, paths = [], known, mostBytes }: WantedTexts): Promise<readonly ReadMemoryFile[]> {
+    const listed = [...(await Promise.all(folders.map(list))).flat(), ...paths.flatMap((path) => listingAt(path))]
+    const wanted = new Map(listed.map((listing) => [listing.path, listing]))
+    return Promise.all(
+      [...wanted.values()].map(async (listing) => {
+        const { path, version, bytes, isClosed } = listing
+        if (isClosed || known?.get(path) === version || bytes > (mostBytes ?? Number.POSITIVE_INFINITY)) return listing
+        try {
+          const text = await read(path)
+          return text === undefined ? listing : { ...listing, text }
+        } catch (error) {
+          return { ...listing, error }
+        }
+      }),
+    )
+  }
+
+  function listingAt(path: string): readonly MemoryFileListing[] {
+    const facts = lookedAt(`${directory}/${checkedMemoryPath(path)}`)
+    return facts?.isFile() ? [listingOf(path, facts)] : []
+  }
+
   return {
     location: directory,
     directory,
-
-    async list(under) {
-      const waiting = await settle()
-      if (under === undefined) await giveBackLateEdits()
-      const found: MemoryFileListing[] = []
-      const folder = under === undefined ? "" : checkedMemoryPath(under)
-      await walk({ directory, folder, withHidden: under !== undefined, found })
-      const shown = waiting ? await withIntended({ directory, waiting, under, found }) : found
-      return shown.sort((a, b) => (a.path < b.path ? -1 : 1))
-    },
-
-    async read(path) {
-      checkedMemoryPath(path)
-      const waiting = await settle()
-      return waiting ? intendedText(directory, waiting, path) : readWhole(directory, path)
-    },
+    list,
+    read,
+    readAll,
+    watch: () => new MemoryWatch(directory),
+    consolidation: (now) => consolidationIn({ directory, clock: now }),
 
     async install(changes, { forGood = false } = {}) {
       for (const { path, text } of changes) checkSize(checkedMemoryPath(path), text)
@@ -131,7 +159,8 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
           const intended = await checkedChanges(directory, changes)
           atStep("checked")
           if (intended.length === 0) return { kept: [] }
-          if (intended.length === 1 && isOurs(intended[0]!.path)) return await replaceOurs(directory, intended[0]!)
+          if (intended.length === 1 && (options.isOurs || isOurs(intended[0]!.path)))
+            return await replaceOurs(directory, intended[0]!)
           const intent = intentOf(intended)
           await writeWhole(intentPath, JSON.stringify(intent))
           isIntended = true
@@ -245,12 +274,15 @@ async function walk(step: Walk): Promise<void> {
       // a promise for each file would take ten times as long
       const facts = lookedAt(`${directory}/${path}`)
       if (!facts?.isFile()) continue
-      const { ino, size, mtimeMs, ctimeMs } = facts
-      const version = `${ino}-${size}-${mtimeMs}-${ctimeMs}`
-      found.push({ path, modified: new Date(mtimeMs).toISOString(), bytes: size, version })
+      found.push(listingOf(path, facts))
       if (found.length % FILES_AT_ONCE === 0) await setImmediate()
     }
   }
+}
+
+function listingOf(path: string, { ino, size, mtimeMs, ctimeMs }: Stats): MemoryFileListing {
+  const version = `${ino}-${size}-${mtimeMs}-${ctimeMs}`
+  return { path, modified: new Date(mtimeMs).toISOString(), bytes: size, version }
 }
 
 /** Nothing if it was removed in the meantime, or may not be looked at. */

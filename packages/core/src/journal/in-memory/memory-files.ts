@@ -1,6 +1,13 @@
-/** Memory files without a disk, for tests and experiments. */
+/** Memory files without a disk. */
+import type { Clock } from "../../base/clock.ts"
 import { MemoryChangedError } from "../../base/errors.ts"
-import { checkedMemoryPath, type MemoryFiles } from "../memory-files.ts"
+import {
+  type Consolidation,
+  checkedMemoryPath,
+  type MemoryFileListing,
+  type MemoryFiles,
+  type MemoryFilesWatch,
+} from "../memory-files.ts"
 
 interface Kept {
   readonly text: string
@@ -10,30 +17,96 @@ interface Kept {
 
 export function memoryFilesInMemory(location: string, now: () => Date): MemoryFiles {
   const files = new Map<string, Kept>()
+  const consolidated: Consolidated = { last: undefined, since: undefined }
   let writes = 0
+
+  const listingOf = (path: string, { text, modified, version }: Kept): MemoryFileListing => ({
+    ...{ path, modified, version },
+    bytes: Buffer.byteLength(text),
+  })
+  const listed = (under: string | undefined) => {
+    if (under !== undefined) checkedMemoryPath(under)
+    const isListed = (path: string) =>
+      under === undefined ? !path.split("/").some((part) => part.startsWith(".")) : path.startsWith(`${under}/`)
+    return [...files]
+      .filter(([path]) => isListed(path))
+      .map(([path, kept]) => listingOf(path, kept))
+      .sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
   return {
     location,
     async list(under) {
-      const isListed = (path: string) =>
-        under === undefined ? !path.split("/").some((part) => part.startsWith(".")) : path.startsWith(`${under}/`)
-      return [...files]
-        .filter(([path]) => isListed(path))
-        .map(([path, { text, modified, version }]) => ({ path, modified, version, bytes: Buffer.byteLength(text) }))
-        .sort((a, b) => (a.path < b.path ? -1 : 1))
+      return listed(under)
     },
     async read(path) {
       return files.get(checkedMemoryPath(path))?.text
     },
+    async readAll({ folders, paths = [], known, mostBytes = Number.POSITIVE_INFINITY }) {
+      const single = paths.flatMap((path) => {
+        const kept = files.get(checkedMemoryPath(path))
+        return kept ? [listingOf(path, kept)] : []
+      })
+      const wanted = new Map([...folders.flatMap(listed), ...single].map((listing) => [listing.path, listing]))
+      return [...wanted.values()].map((listing) => {
+        const isLeftOut = known?.get(listing.path) === listing.version || listing.bytes > mostBytes
+        return isLeftOut ? listing : { ...listing, text: files.get(listing.path)!.text }
+      })
+    },
     async install(changes) {
+      for (const { path } of changes) checkedMemoryPath(path)
       const changed = changes.filter(
-        ({ path, expected }) =>
-          expected !== undefined && expected !== (files.get(checkedMemoryPath(path))?.text ?? null),
+        ({ path, expected }) => expected !== undefined && expected !== (files.get(path)?.text ?? null),
       )
       if (changed.length > 0) throw new MemoryChangedError(changed.map(({ path }) => path))
       for (const { path, text } of changes) {
-        if (text === undefined) files.delete(checkedMemoryPath(path))
-        else files.set(checkedMemoryPath(path), { text, modified: now().toISOString(), version: String(++writes) })
+        if (text === files.get(path)?.text) continue
+        writes++
+        if (text === undefined) files.delete(path)
+        else files.set(path, { text, modified: now().toISOString(), version: String(writes) })
       }
+      return { kept: [] }
+    },
+    watch: () => watchOf(() => writes),
+    consolidation: (clock) => consolidationOf(consolidated, clock),
+  }
+}
+
+function watchOf(writes: () => number): MemoryFilesWatch {
+  let seen: number | undefined
+  return {
+    isUnchanged: async () => seen === writes(),
+    async follow() {
+      const isSame = seen === writes()
+      seen = writes()
+      return isSame
+    },
+    close() {},
+  }
+}
+
+interface Consolidated {
+  last: Date | undefined
+  /** When the one under way began. */
+  since: string | undefined
+}
+
+function consolidationOf(state: Consolidated, clock: Clock): Consolidation {
+  const last = () => (state.last ? { last: state.last } : {})
+  return {
+    read: async () => ({ ...last(), ...(state.since === undefined ? {} : { heldBy: process.pid }) }),
+    async acquire() {
+      const { since } = state
+      if (since !== undefined) return { state: "held", by: { pid: process.pid, host: "memory", since, isSelf: true } }
+      state.since = clock.now().toISOString()
+      const lock = {
+        ...last(),
+        async release(outcome: "success" | "failure") {
+          state.since = undefined
+          if (outcome === "success") state.last = clock.now()
+        },
+      }
+      return { state: "acquired", lock }
     },
   }
 }

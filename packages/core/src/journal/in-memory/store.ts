@@ -1,179 +1,128 @@
-/** A store in memory, for tests and experiments. It keeps encoded lines, as the file store does. */
-import { systemClock } from "../../base/clock.ts"
-import { ClosedError, ConversationLockedError, ConversationNotFoundError } from "../../base/errors.ts"
+/** A store in memory. It keeps encoded lines, as the file store does, and everything that the port has, for as long as the process lives. */
+import { type Clock, systemClock } from "../../base/clock.ts"
+import { ConversationLockedError, ConversationNotFoundError } from "../../base/errors.ts"
 import { checkedId } from "../../base/ids.ts"
-import { handleOf } from "../../messages/handles.ts"
-import { Bridge } from "../bridge.ts"
-import { lostLine } from "../damage.ts"
-import { type Entry, isBoundaryEntry } from "../entries.ts"
-import { decodeLine, encodeLine } from "../line.ts"
+import { budgetIn } from "../budget.ts"
+import type { AppendedLines } from "../feed.ts"
+import type { LeaseAttempt, LeaseHolder } from "../lease.ts"
 import { listingFacts } from "../listing.ts"
 import type { Mailbox } from "../mailbox.ts"
-import type { MemoryFiles } from "../memory-files.ts"
-import type { Journal, JournalAddress, OpeningReport, Store } from "../store.ts"
+import type { MemoryFiles, MemoryPlace } from "../memory-files.ts"
+import type { JournalAddress, Store } from "../store.ts"
+import { feedInMemory } from "./feed.ts"
+import { type KeptJournal, memoryJournal, newJournal, timeOf } from "./journal.ts"
 import { mailboxInMemory } from "./mailbox.ts"
 import { memoryFilesInMemory } from "./memory-files.ts"
 
-interface Kept {
-  readonly lines: Buffer[]
-  readonly blobs: Map<string, Buffer>
-  checkpoint: string | undefined
-  open: boolean
+export interface MemoryStoreOptions {
+  readonly clock?: Clock
 }
 
-const NOTHING_FOUND: OpeningReport = {
-  created: false,
-  tookOverLock: false,
-  tornBytes: 0,
-  damagedLines: [],
-  damagedCount: 0,
-  repeatedLines: 0,
-  bridged: 0,
-  restored: 0,
-  hasNewGap: false,
-  index: "used",
-  checkpoint: "unread",
-}
-
-export function memoryStore(): Store {
-  const journals = new Map<string, Kept>()
+export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): Store {
+  const journals = new Map<string, KeptJournal>()
   const memories = new Map<string, MemoryFiles>()
   const mailboxes = new Map<string, Mailbox>()
+  const leases = new Map<string, KeptLease>()
+  const logs = new Map<string, string[]>()
+  const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
+
+  const filesOf = (place: MemoryPlace) => {
+    const key = JSON.stringify(place, Object.keys(place).sort())
+    return made(memories, key, () => memoryFilesInMemory(`memory:${key}`, () => clock.now()))
+  }
+  /** The journals of one place, by id. */
+  const journalsIn = (place: Omit<JournalAddress, "id">): ReadonlyMap<string, KeptJournal> => {
+    const start = placeKey(place)
+    const mine = [...journals].filter(([key]) => key.startsWith(start) && !key.slice(start.length).includes("/"))
+    return new Map(mine.map(([key, kept]) => [key.slice(start.length), kept]))
+  }
+  const listenersOf = (place: Omit<JournalAddress, "id">) => made(listeners, placeKey(place), () => new Set())
+
   return {
     description: "memory",
 
     async open(address, { access, create = false }) {
-      const key = `${ownerKey(address)}${checkedId("conversation id", address.id)}`
+      const key = journalKey(address)
       const found = journals.get(key)
       if (!found && (!create || access === "read")) throw new ConversationNotFoundError(address.id, "memory")
-      const kept = found ?? { lines: [], blobs: new Map(), checkpoint: undefined, open: false }
+      const kept = found ?? newJournal()
+      if (access === "write" && kept.writer) throw new ConversationLockedError(address.id, kept.writer)
       journals.set(key, kept)
-      if (access === "write") {
-        const self = { pid: process.pid, host: "memory", since: "now", isSelf: true }
-        if (kept.open) throw new ConversationLockedError(address.id, self)
-        kept.open = true
-      }
-      return memoryJournal(address, kept, { created: !found, writable: access === "write" })
+      return memoryJournal({
+        ...{ address, kept, clock },
+        location: `memory:${key}`,
+        isCreated: !found,
+        isWriter: access === "write",
+        onAppended: (appended) => {
+          for (const listener of [...listenersOf(address)]) listener(appended)
+        },
+      })
     },
 
-    async list(project, { under } = {}) {
-      const owner = under === undefined ? { project } : { project, under }
-      const start = ownerKey(owner)
-      const mine = [...journals].filter(([key]) => key.startsWith(start) && !key.slice(start.length).includes("/"))
-      const listings = mine.map(async ([key, kept]) => {
-        const address = { ...owner, id: key.slice(start.length) }
-        return {
-          id: address.id,
-          bytes: kept.lines.reduce((sum, line) => sum + line.length, 0),
-          touched: entryAt(kept.lines, kept.lines.length - 1)?.timestamp ?? "",
-          ...(await listingFacts(memoryJournal(address, kept, { created: false, writable: false }))),
-        }
+    async list(project, { under, isBare = false } = {}) {
+      const place = under === undefined ? { project } : { project, under }
+      const listings = [...journalsIn(place)].map(async ([id, kept]) => {
+        const listing = { id, bytes: kept.bytes, touched: timeOf(kept) }
+        if (isBare) return listing
+        const location = `memory:${journalKey({ ...place, id })}`
+        const reader = { address: { ...place, id }, kept, clock, location, isCreated: false, isWriter: false }
+        return { ...listing, ...(await listingFacts(memoryJournal(reader))) }
       })
       return (await Promise.all(listings)).sort((a, b) => b.touched.localeCompare(a.touched))
     },
 
-    memories(place) {
-      const key = JSON.stringify(place, Object.keys(place).sort())
-      const files = memories.get(key) ?? memoryFilesInMemory(`memory:${key}`, () => systemClock.now())
-      memories.set(key, files)
-      return files
-    },
+    has: async (addresses) => addresses.map((address) => journals.has(journalKey(address))),
+    writerOf: async (address) => journals.get(journalKey(address))?.writer,
+    memories: filesOf,
 
     mailboxes({ project, team }) {
       const key = `${checkedId("project name", project)}/${checkedId("team name", team)}`
-      const mailbox = mailboxes.get(key) ?? mailboxInMemory(`memory:${key}`)
-      mailboxes.set(key, mailbox)
-      return mailbox
+      return made(mailboxes, key, () => mailboxInMemory(`memory:${key}`))
+    },
+
+    async lease({ project, name }) {
+      const key = `${checkedId("project name", project)}/${checkedId("lease name", name)}`
+      return leased(
+        made(leases, key, () => ({ fence: 0, holder: undefined })),
+        clock,
+      )
+    },
+
+    budget: (project) => budgetIn(filesOf({ project })),
+
+    feed: (place) => feedInMemory({ journals: () => journalsIn(place), listeners: listenersOf(place) }),
+
+    log({ project, name }) {
+      const lines = made(logs, `${checkedId("project name", project)}/${name}`, (): string[] => [])
+      return { read: async () => [...lines], append: async (line) => void lines.push(line) }
     },
   }
 }
 
-const ownerKey = ({ project, under }: Omit<JournalAddress, "id">): string =>
+interface KeptLease {
+  fence: number
+  holder: LeaseHolder | undefined
+}
+
+function leased(kept: KeptLease, clock: Clock): LeaseAttempt {
+  if (kept.holder) return { state: "held", by: kept.holder }
+  const fence = ++kept.fence
+  kept.holder = { pid: process.pid, host: "memory", since: clock.now().toISOString(), isSelf: true, fence }
+  const isHeld = () => kept.holder?.fence === fence
+  const release = async () => {
+    if (isHeld()) kept.holder = undefined
+  }
+  return { state: "acquired", lease: { fence, isHeld: async () => isHeld(), release }, tookOver: false }
+}
+
+function made<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const value = map.get(key) ?? make()
+  map.set(key, value)
+  return value
+}
+
+const placeKey = ({ project, under }: Omit<JournalAddress, "id">): string =>
   `${checkedId("project name", project)}/${under === undefined ? "" : `${checkedId("conversation id", under)}/subagents/`}`
 
-function memoryJournal(
-  address: JournalAddress,
-  kept: Kept,
-  { created, writable }: { created: boolean; writable: boolean },
-): Journal {
-  let closed = false
-  /** A line that is no entry is left out, and the path leads across it, as in a file. */
-  const entriesFrom = (start: number, end: number): readonly Entry[] => {
-    const bridge = new Bridge({ isFromStart: start === 0 })
-    const read = kept.lines.slice(start, end).flatMap((line, i) => {
-      const decoded = decodeLine(line.subarray(0, -1))
-      if (decoded.state === "whole") return bridge.take(decoded.entry)
-      const at = { line: start + i + 1, offset: start + i, bytes: line.length, why: decoded.why, isLost: true }
-      return bridge.lose(lostLine(at, line))
-    })
-    return [...read, ...bridge.end()]
-  }
-  const boundaryBefore = (end: number) => {
-    for (let at = end - 1; at > 0; at--) {
-      const entry = entryAt(kept.lines, at)
-      if (entry && isBoundaryEntry(entry)) return at
-    }
-    return 0
-  }
-  return {
-    address,
-    location: `memory:${ownerKey(address)}${address.id}`,
-    opening: { ...NOTHING_FOUND, created },
-
-    async append(entries) {
-      if (closed || !writable) throw new ClosedError()
-      kept.lines.push(...entries.map(encodeLine))
-    },
-    async sync() {},
-    async tail() {
-      const start = boundaryBefore(kept.lines.length)
-      return { entries: entriesFrom(start, kept.lines.length), start }
-    },
-    async before(segment) {
-      if (segment.start === 0) return undefined
-      const start = boundaryBefore(segment.start)
-      return { entries: entriesFrom(start, segment.start), start }
-    },
-    async *entries() {
-      yield* entriesFrom(0, kept.lines.length)
-    },
-    async find(uuid) {
-      return entriesFrom(0, kept.lines.length).findLast((entry) => entry.uuid === uuid)
-    },
-    async findByHandle(digits) {
-      const found = entriesFrom(0, kept.lines.length).filter(({ uuid }) => handleOf(uuid) === digits)
-      return [...new Map(found.map((entry) => [entry.uuid, entry])).values()].toReversed()
-    },
-    async *stretch({ first, last, around = 0 }) {
-      const entries = entriesFrom(0, kept.lines.length)
-      const from = entries.findLastIndex(({ uuid }) => uuid === first)
-      const to = last === undefined ? entries.length - 1 : entries.findLastIndex(({ uuid }) => uuid === last)
-      if (from < 0 || to < 0) return
-      yield* entries.slice(Math.max(0, Math.min(from, to) - around), Math.max(from, to) + around + 1)
-    },
-    async readCheckpoint() {
-      return kept.checkpoint === undefined ? undefined : (JSON.parse(kept.checkpoint) as unknown)
-    },
-    async writeCheckpoint(value) {
-      kept.checkpoint = JSON.stringify(value)
-    },
-    async writeBlob(name, data) {
-      const bytes = Buffer.from(data)
-      kept.blobs.set(name, bytes)
-      return { location: `memory:${address.id}/${name}`, bytes: bytes.length }
-    },
-    async readBlob(name) {
-      return kept.blobs.get(name)
-    },
-    async close() {
-      if (!closed && writable) kept.open = false
-      closed = true
-    },
-  }
-}
-
-function entryAt(lines: readonly Buffer[], at: number): Entry | undefined {
-  const line = lines[at]
-  const decoded = line && decodeLine(line.subarray(0, -1))
-  return decoded?.state === "whole" ? decoded.entry : undefined
-}
+const journalKey = (address: JournalAddress): string =>
+  `${placeKey(address)}${checkedId("conversation id", address.id)}`

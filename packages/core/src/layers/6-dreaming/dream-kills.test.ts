@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest"
 import { changing, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText } from "../../../test/dreams.ts"
 import { everyNth } from "../../../test/size.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
-import { LOCK_FILE } from "./consolidate-lock.ts"
+import { LOCK_FILE } from "../../journal/file/consolidate-lock.ts"
 
 const RUNNER = fileURLToPath(new URL("../../../test/dream-runner.ts", import.meta.url))
 const EARLIER = new Date("2026-01-01T08:00:00.000Z")

@@ -7,7 +7,7 @@ import { readFile, rm, stat } from "node:fs/promises"
 import { type Clock, callAfter } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
-import { isWriterAlive } from "./consolidate-lock.ts"
+import { isWriterAlive } from "../../journal/file/consolidate-lock.ts"
 import { type DreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 
 const MOST_TURNS_KEPT = 30

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { changing, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText, OTHERS } from "../../../test/dreams.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
-import { LOCK_FILE } from "./consolidate-lock.ts"
+import { LOCK_FILE } from "../../journal/file/consolidate-lock.ts"
 import type { DreamState } from "./dream-task.ts"
 
 const HOUR = 3_600_000

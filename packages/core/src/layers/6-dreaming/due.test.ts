@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
-import { LOCK_FILE } from "./consolidate-lock.ts"
+import { LOCK_FILE } from "../../journal/file/consolidate-lock.ts"
 import { checkGates, type GateFigures } from "./due.ts"
 
 const HOUR = 3_600_000

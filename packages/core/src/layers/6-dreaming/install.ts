@@ -6,11 +6,11 @@
 import { rm } from "node:fs/promises"
 import type { Clock } from "../../base/clock.ts"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
+import { readConsolidationLock } from "../../journal/file/consolidate-lock.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { MemoryConflictError, patchOf } from "../../memory/changes/merge.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
 import type { Memory, MemoryChange, MemoryText, Provenance } from "../../memory/memory.ts"
-import { readConsolidationLock } from "./consolidate-lock.ts"
 import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 
 interface DreamProposal {

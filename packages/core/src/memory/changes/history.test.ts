@@ -17,7 +17,7 @@ const WRITER = fileURLToPath(new URL("../../../test/memory/bank-writer.ts", impo
 async function bankOnDisk() {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
-  const files = fileStore({ root }).memories!({ project: "p" })
+  const files = fileStore({ root }).memories({ project: "p" })
   return { files, bank: openBank({ files }), directory: files.directory! }
 }
 
@@ -43,7 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 test("BEY-9 after any sequence of changes, every earlier text can be read, and taking all back leads to the start", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-      const files = memoryStore().memories!({ project: "p" })
+      const files = memoryStore().memories({ project: "p" })
       const bank = openBank({ files })
       const texts = async () => {
         const listed = (await files.list()).filter(({ path }) => /^[a-z]\.md$/.test(path))

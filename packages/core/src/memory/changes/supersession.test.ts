@@ -14,7 +14,7 @@ const NOTED: Provenance = { saidBy: "agent", conversation: "c1" }
 
 function place() {
   const clock = manualClock("2026-05-01T12:00:00.000Z")
-  const files = fileStore({ root: scratchDirectory(), clock }).memories!({ project: "code" })
+  const files = fileStore({ root: scratchDirectory(), clock }).memories({ project: "code" })
   const directory = files.directory!
   mkdirSync(directory, { recursive: true })
   const bank = openBank({ files, clock })

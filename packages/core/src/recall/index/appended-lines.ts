@@ -2,7 +2,7 @@
  * What the journals of this process have appended and the index does not have yet, in memory. It is a shortcut: what is too long to keep is
  * read from the journal, like what other processes append.
  */
-import type { Appended } from "../../journal/file/appended.ts"
+import type { AppendedLines } from "../../journal/feed.ts"
 
 /** Of one conversation. Longer ones are read in slices. */
 const MOST_OF_ONE = 32 * 1024 // bytes
@@ -14,7 +14,7 @@ export interface AppendedStretch {
   readonly length: number
 }
 
-export class AppendedLines {
+export class WaitingLines {
   readonly #stretches = new Map<string, AppendedStretch>()
   #bytes = 0
 
@@ -30,7 +30,7 @@ export class AppendedLines {
     return this.#stretches.keys()
   }
 
-  add({ conversation, from, bytes }: Appended): void {
+  add({ conversation, from, bytes }: AppendedLines): void {
     const before = this.take(conversation)
     const isNext = before && before.from + before.length === from
     const stretch = isNext

@@ -1,17 +1,16 @@
 /**
- * An index that follows the journals of a directory: it reads what is new in them, and nothing else. What this process appends is handed to
- * it and stored in the background. If the index is damaged, from another version or gone, it is built again. If it cannot be written, it is
- * kept in memory. While another process keeps it locked, an index in memory takes its place.
+ * An index that follows the journals of a place: it reads what is new in them, and nothing else. What this process appends is handed to
+ * it and stored in the background. If the index is damaged, from another version or gone, it is built again. If it cannot be written, or the
+ * store keeps no files, it is kept in memory. While another process keeps it locked, an index in memory takes its place.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { type Clock, callAfter, systemClock } from "../../base/clock.ts"
-import { onAppended } from "../../journal/file/appended.ts"
+import type { JournalFeed } from "../../journal/feed.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
-import { AppendedLines } from "./appended-lines.ts"
+import { WaitingLines } from "./appended-lines.ts"
 import { isBusy, isDamage, isFromSqlite, removeDatabase } from "./index-file.ts"
-import { JournalLook } from "./journal-look.ts"
 import { appendedStep, BATCH, type MakeReader, type Mark, readJournal } from "./journal-steps.ts"
 import type { Extension, PassageIndex } from "./passage-index.ts"
 
@@ -20,8 +19,9 @@ const FOLLOW_AFTER_MS = 500
 const SLICE_MS = 5 // of reading in the background, before a question may come first
 
 interface FollowedJournalsOptions {
-  readonly directory: string
-  /** The name of the index in the directory. */
+  /** It is closed with the index. */
+  readonly feed: JournalFeed
+  /** The name of the index in the feed's directory. */
   readonly name: string
   /** What earlier versions called theirs. They are removed. */
   readonly oldNames?: readonly string[]
@@ -57,14 +57,14 @@ export class FollowedJournals {
   #index: PassageIndex | undefined
   /** Which file it is. Someone may remove it, and another process may then write a new one. */
   #inode: number | undefined
-  #isInMemory = false
+  #isInMemory: boolean
   /** Asked while the file is locked. It is kept until the file is free again. */
   #standIn: PassageIndex | undefined
-  readonly #look: JournalLook
+  readonly #feed: JournalFeed
   /** The index that has all that was seen, apart from these conversations. */
   #follower: PassageIndex | undefined
   readonly #unread = new Set<string>()
-  readonly #appended = new AppendedLines()
+  readonly #appended = new WaitingLines()
   readonly #stopListening: (() => void) | undefined
   #stopTimer: (() => void) | undefined
   /** On the clock. */
@@ -77,9 +77,10 @@ export class FollowedJournals {
 
   constructor(options: FollowedJournalsOptions) {
     this.#options = options
-    this.#look = new JournalLook(options.directory)
+    this.#feed = options.feed
+    this.#isInMemory = options.feed.directory === undefined
     if (!options.hearsAppends) return
-    this.#stopListening = onAppended(options.directory, (appended) => {
+    this.#stopListening = options.feed.onAppended((appended) => {
       this.#appended.add(appended)
       this.#followSoon()
     })
@@ -122,7 +123,7 @@ export class FollowedJournals {
     this.#stopTimer?.()
     this.#closeIndex()
     this.#closeStandIn()
-    this.#look.close()
+    this.#feed.close()
   }
 
   #isFresh(index: PassageIndex, { mostAge }: CatchUp): boolean {
@@ -247,7 +248,7 @@ export class FollowedJournals {
       const file = openSync(this.#path, "a", FILE_MODE)
       this.#inode = fstatSync(file).ino
       closeSync(file)
-      for (const name of this.#options.oldNames ?? []) removeDatabase(join(this.#options.directory, name))
+      for (const name of this.#options.oldNames ?? []) removeDatabase(join(this.#feed.directory!, name))
       return this.#options.open(this.#path)
     } catch (error) {
       if (isFromSqlite(error) && (isDamage(error) || isBusy(error))) throw error
@@ -257,12 +258,12 @@ export class FollowedJournals {
   }
 
   get #path(): string {
-    return join(this.#options.directory, this.#options.name)
+    return join(this.#feed.directory!, this.#options.name)
   }
 
   async #catchUp(index: PassageIndex, { only, except, isLate = () => false, mostNew }: CatchUp): Promise<void> {
     if (this.#follower !== index) {
-      this.#look.forget()
+      this.#feed.forget()
       this.#unread.clear()
       this.#follower = index
     }
@@ -271,7 +272,9 @@ export class FollowedJournals {
       only ?? (this.#appended.bytes > (mostNew ?? Number.POSITIVE_INFINITY) ? [] : this.#appended.conversations),
     )
     while (appended.size > 0 && !isLate()) this.#storeAppended(index, appended)
-    const { journals, isAll, gone } = only ? this.#look.only(only) : await this.#look.all(this.#unread)
+    const { journals, isAll, gone } = only
+      ? { journals: await this.#feed.sizes(only), isAll: false, gone: [] }
+      : await this.#feed.look(this.#unread)
     if (!only) this.#lookedAt = startedAt
     const marks = index.marks()
     const removed = isAll ? [...marks.keys()].filter((conversation) => !journals.has(conversation)) : gone
@@ -295,7 +298,7 @@ export class FollowedJournals {
     }
     for (const { conversation, mark } of wanted) {
       if (isLate()) return
-      const reading = { conversation, mark, isLate, file: this.#look.file(conversation), reader: this.#options.reader }
+      const reading = { conversation, mark, isLate, feed: this.#feed, reader: this.#options.reader }
       if (await readJournal(index, reading)) this.#unread.delete(conversation)
     }
   }

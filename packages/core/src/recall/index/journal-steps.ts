@@ -1,8 +1,7 @@
 /** From the lines of a journal to steps of the index: what is new since the mark that it has. */
-import { open } from "node:fs/promises"
 import { setImmediate } from "node:timers/promises"
 import type { Entry } from "../../journal/entries.ts"
-import { scanLines } from "../../journal/file/scan.ts"
+import type { FeedLine, JournalFeed } from "../../journal/feed.ts"
 import { decodeLine, peekLine } from "../../journal/line.ts"
 import type { Passage } from "../passages/passage.ts"
 import type { AppendedStretch } from "./appended-lines.ts"
@@ -59,42 +58,62 @@ export function appendedStep(
 const LINE_END = 0x0a
 
 interface Reading extends Unread {
-  readonly file: string
+  readonly feed: Pick<JournalFeed, "lines">
   readonly isLate: () => boolean
 }
 
-/** Whether all of it was read. */
+/** Whether all of it was read. A journal only grows: one whose last known line is no longer in its place was replaced, and is read from the start. */
 export async function readJournal(index: PassageIndex, reading: Reading): Promise<boolean> {
-  const { conversation, mark, isLate, file, reader } = reading
-  const handle = await open(file).catch(() => undefined)
-  if (!handle) return false
-  try {
-    const { size } = await handle.stat()
-    const known = mark === undefined ? undefined : (JSON.parse(mark) as Mark)
-    const isContinued = known !== undefined && (await isStillThere(handle, known))
-    let from = mark
-    let isRestart = !isContinued
-    const lines = new Lines(isContinued ? known : BEGINNING, reader)
-    const store = () => {
-      const to = lines.mark()
-      if (to === from) return true
-      const isStored = index.extend({ source: conversation, passages: lines.passages, from, to, isRestart })
-      from = to
-      isRestart = false
-      lines.passages = []
-      return isStored
-    }
-    for await (const { offset, bytes, ended } of scanLines(handle, lines.bytes, size)) {
-      if (!ended) break // still being written
-      lines.take(bytes, offset)
-      if (lines.passages.length < BATCH) continue
-      if (!store() || isLate()) return false
-      await setImmediate() // others get their turn
-    }
-    return store()
-  } finally {
-    await handle.close()
+  const { conversation, mark, feed } = reading
+  const known = mark === undefined ? BEGINNING : (JSON.parse(mark) as Mark)
+  if (known.bytes === 0) return storeLines(index, { ...reading, known, unread: feed.lines(conversation, 0) })
+  const [first, unread] = await firstOf(feed.lines(conversation, known.last))
+  if (first && isLastOf(known, first)) return storeLines(index, { ...reading, known, unread })
+  await unread.return?.()
+  const from = feed.lines(conversation, 0)
+  return storeLines(index, { ...reading, known: BEGINNING, unread: from, isRestart: true })
+}
+
+interface Storing extends Reading {
+  readonly known: Mark
+  readonly unread: AsyncIterable<FeedLine>
+  readonly isRestart?: boolean
+}
+
+async function storeLines(index: PassageIndex, storing: Storing): Promise<boolean> {
+  const { conversation, mark, isLate, reader, known, unread } = storing
+  let from = mark
+  let isRestart = storing.isRestart ?? mark === undefined
+  const lines = new Lines(known, reader)
+  const store = () => {
+    const to = lines.mark()
+    if (to === from) return true
+    const isStored = index.extend({ source: conversation, passages: lines.passages, from, to, isRestart })
+    from = to
+    isRestart = false
+    lines.passages = []
+    return isStored
   }
+  for await (const { offset, bytes, ended } of unread) {
+    if (!ended) break // still being written
+    lines.take(bytes, offset)
+    if (lines.passages.length < BATCH) continue
+    if (!store() || isLate()) return false
+    await setImmediate() // others get their turn
+  }
+  return store()
+}
+
+/** The first of them, and the others. */
+async function firstOf<T>(all: AsyncIterable<T>): Promise<readonly [T | undefined, AsyncIterableIterator<T>]> {
+  const iterator = all[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  const rest: AsyncIterableIterator<T> = {
+    next: () => iterator.next(),
+    return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
+    [Symbol.asyncIterator]: () => rest,
+  }
+  return [first.done ? undefined : first.value, rest]
 }
 
 class Lines {
@@ -124,13 +143,5 @@ class Lines {
   }
 }
 
-type Handle = Awaited<ReturnType<typeof open>>
-
-/** A journal only grows. If it was replaced, its last known entry is no longer in its place. */
-async function isStillThere(handle: Handle, { bytes, last, uuid }: Mark): Promise<boolean> {
-  if (bytes === 0) return true
-  for await (const line of scanLines(handle, last, bytes)) {
-    return line.ended && line.offset + line.bytes.length + 1 === bytes && peekLine(line.bytes)?.uuid === uuid
-  }
-  return false
-}
+const isLastOf = ({ bytes, last, uuid }: Mark, line: FeedLine): boolean =>
+  line.ended && line.offset === last && last + line.bytes.length + 1 === bytes && peekLine(line.bytes)?.uuid === uuid

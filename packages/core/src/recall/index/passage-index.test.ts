@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite"
 import { expect, onTestFinished, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { temporaryRoot } from "../../../test/journal-files.ts"
+import { FileFeed } from "../../journal/file/file-feed.ts"
 import { fileStore } from "../../journal/file/file-store.ts"
 import { projectDirectory } from "../../journal/file/layout.ts"
 import type { Question } from "../answer/ranking.ts"
@@ -83,7 +84,7 @@ test("BEY-1 on a full disk a search still finds everything, also what is new: th
   expect(full).toMatchObject({ errcode: 13 })
   const opened: string[] = []
   const journals = new FollowedJournals({
-    directory: projectDirectory(root, "p"),
+    feed: new FileFeed(projectDirectory(root, "p")),
     name: "search.sqlite",
     open(path) {
       opened.push(path)

@@ -36,7 +36,6 @@ export async function agentMemoryFor(
 ): Promise<AgentMemoryChoice> {
   if (scope === undefined || settings.values.off || settings.values.memory === "off") return { state: "nothing" }
   if (!isAgentName(name)) return refused(name, `of its name: ${NAME_RULE}`)
-  if (!store.memories) return refused(name, `the store (${store.description}) keeps no memories`)
   if (owner === undefined) return refused(name, "the conversation has no owner")
   if (owner !== localPerson) {
     // a repository and a home directory are shared by all owners, so it is kept with what else this one has

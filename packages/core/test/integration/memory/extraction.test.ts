@@ -27,7 +27,7 @@ import {
 const RULE = "Always use tabs, because our linter wants them. Look around."
 const FACT = "I am new to Rust, so I read the book. Look around."
 const bankOf = ({ cwd, dir }: { cwd: string; dir: string }) =>
-  openBank({ files: fileStore({ root: dir }).memories!({ project: projectName(cwd) }) })
+  openBank({ files: fileStore({ root: dir }).memories({ project: projectName(cwd) }) })
 
 describe("extraction at the end of a query", () => {
   test("L5-1, L5-2, L5-3 a fork keeps what the person said, with its source and a line in the index", async () => {

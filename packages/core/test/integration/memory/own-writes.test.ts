@@ -10,7 +10,7 @@ import { decisions, everythingIn, filesIn, memoryFile, memoryIn, say, stage, typ
 
 const TABS = memoryFile({ name: "Tabs", description: "Indentation", type: "feedback" }, "Always use tabs.")
 const bankOf = ({ cwd, dir }: Where) =>
-  openBank({ files: fileStore({ root: dir }).memories!({ project: projectName(cwd) }) })
+  openBank({ files: fileStore({ root: dir }).memories({ project: projectName(cwd) }) })
 
 /** The agent writes these files, one after the other, and answers. */
 async function writingAgent(files: readonly (readonly [path: string, content: string])[], where = project()) {

@@ -14,7 +14,7 @@ import { decisions, everythingIn, say, stage, textOfRequest, type Where } from "
 
 const bankOf = ({ cwd, dir }: Where, at = "2026-11-01T00:00:00Z") =>
   openBank({
-    files: fileStore({ root: dir }).memories!({ project: projectName(cwd) }),
+    files: fileStore({ root: dir }).memories({ project: projectName(cwd) }),
     clock: { now: () => new Date(at) },
   })
 
@@ -250,7 +250,7 @@ describe("bytes", () => {
   test("a memory that cannot be read costs the memories, not the conversation, and is reported once", async () => {
     const { open, where, requests } = await stage()
     const store = fileStore({ root: where.dir })
-    const broken = { ...store.memories!({ project: "x" }), list: () => Promise.reject(new Error("the disk is gone")) }
+    const broken = { ...store.memories({ project: "x" }), list: () => Promise.reject(new Error("the disk is gone")) }
     const agent = await open({ ...QUIET, store: { ...store, memories: () => broken } })
     const failures: string[] = []
     agent.conversation.on("layerFailed", ({ layer, reason }) => failures.push(`${layer}: ${reason}`))
@@ -260,16 +260,6 @@ describe("bytes", () => {
     expect(failures).toEqual(["auto-memory: the disk is gone"])
     expect(requests).toHaveLength(2)
   })
-})
-
-test("with a store that keeps no memories it says so, if you asked for a memory, and works without one", async () => {
-  const { open, where, forks } = await stage()
-  const { memories: _, ...store } = fileStore({ root: where.dir })
-  const agent = await open({ store, settings: { memory: "auto" } })
-  await say(agent, "Always use tabs.")
-  expect(agent.problems).toEqual([expect.stringMatching(/^Nothing is remembered across conversations: the store/)])
-  expect(forks).toEqual([])
-  await expect(agent.remember("use tabs")).rejects.toThrow(/this store keeps no memories/)
 })
 
 describe("agent.remember", () => {

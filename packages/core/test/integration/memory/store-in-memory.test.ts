@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { memoryStore } from "../../../src/front-door.ts"
+import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { say, stage, textOfRequest } from "./remembering.ts"
 
 test("L5-5 the store in memory carries memories from one conversation to the next, and leaves no file", async () => {
@@ -11,5 +11,5 @@ test("L5-5 the store in memory carries memories from one conversation to the nex
   const second = await open({ store })
   await say(second, "Hello")
   expect(textOfRequest(requests.at(-1)!)).toContain("always use tabs in the importer")
-  expect(await store.memories!({ project: "another" }).list()).toEqual([])
+  expect(await store.memories({ project: "another" }).list()).toEqual([])
 })

@@ -136,7 +136,7 @@ describe("L7-7 an agent's memory", () => {
     await ask(agent, "Review it.")
     await agent.close()
     expect(of("reviewer")).toHaveLength(2)
-    const files = fileStore({ root: where.dir }).memories!({ agent: "reviewer", scope: "user" })
+    const files = fileStore({ root: where.dir }).memories({ agent: "reviewer", scope: "user" })
     expect(await openBank({ files }).history()).toMatchObject([{ by: "agent", source: { saidBy: "agent" } }])
   })
 

@@ -1,11 +1,15 @@
 /**
- * Which journals of a directory may have grown since the last look. While the system reports what changed, only that is looked at. So are
+ * The journals of a directory as they grow. While the system reports what changed, only that is looked at. So are
  * journals that someone has open and the ones written last: another machine may write them.
  */
 import { readdirSync, statSync } from "node:fs"
+import { open } from "node:fs/promises"
 import { sep } from "node:path"
 import { isSafeId } from "../../base/ids.ts"
-import { FolderWatch } from "../../journal/file/folder-watch.ts"
+import type { AppendedLines, FeedLine, JournalFeed, JournalSize, LookedAt } from "../feed.ts"
+import { onAppended } from "./appended.ts"
+import { FolderWatch } from "./folder-watch.ts"
+import { scanLines } from "./scan.ts"
 
 const EXTENSION = ".jsonl"
 const LOCK_EXTENSION = ".lock"
@@ -20,20 +24,6 @@ const ALL_AGAIN_MS = 60_000
 /** The times of a directory have steps. A change in the same step as the look before would not show. */
 const TIME_STEP_MS = 50
 
-interface JournalSize {
-  readonly bytes: number
-  readonly touched: number
-}
-
-interface LookedAt {
-  /** The journals that may have grown, the last written first. */
-  readonly journals: ReadonlyMap<string, JournalSize>
-  /** Whether these are all there are. */
-  readonly isAll: boolean
-  /** Journals that were there and are no more. */
-  readonly gone: readonly string[]
-}
-
 interface Look {
   /** The directory's own time: it changes when a file is added, removed or locked. */
   readonly changed: bigint
@@ -42,17 +32,16 @@ interface Look {
   readonly growing: readonly string[]
 }
 
-export class JournalLook {
-  readonly #directory: string
+export class FileFeed implements JournalFeed {
+  readonly directory: string
   readonly #watch: FolderWatch
   #last: Look | undefined
 
   constructor(directory: string) {
-    this.#directory = directory
+    this.directory = directory
     this.#watch = new FolderWatch(directory)
   }
 
-  /** Looks at everything the next time: what was seen was not read. */
   forget(): void {
     this.#last = undefined
   }
@@ -62,19 +51,27 @@ export class JournalLook {
     this.#watch.close()
   }
 
-  file(conversation: string): string {
-    return `${this.#directory}${sep}${conversation}${EXTENSION}`
+  async sizes(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, JournalSize>> {
+    return this.#sizes([...ids])
   }
 
-  /** The sizes of these journals. */
-  only(conversations: ReadonlySet<string>): LookedAt {
-    return { journals: this.#sizes([...conversations]), isAll: false, gone: [] }
+  async *lines(id: string, from: number): AsyncGenerator<FeedLine> {
+    const handle = isSafeId(id) ? await open(this.#file(id)).catch(() => undefined) : undefined
+    if (!handle) return
+    try {
+      yield* scanLines(handle, from, (await handle.stat()).size)
+    } finally {
+      await handle.close()
+    }
   }
 
-  /** `unread`: seen before, and to be looked at again. */
-  async all(unread: ReadonlySet<string>): Promise<LookedAt> {
+  onAppended(listener: (appended: AppendedLines) => void): () => void {
+    return onAppended(this.directory, listener)
+  }
+
+  async look(unread: ReadonlySet<string>): Promise<LookedAt> {
     const reported = await this.#watch.changed()
-    const changed = statSync(this.#directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n
+    const changed = statSync(this.directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n
     const [now, last] = [performance.now(), this.#last]
     const isSame = last?.changed === changed
     // where the directory changed and no one reported it, others write who cannot be heard
@@ -88,7 +85,7 @@ export class JournalLook {
         return { journals, isAll: false, gone: looked.filter((id) => !journals.has(id)) }
       }
     }
-    const names = changed === 0n ? [] : readdirSync(this.#directory)
+    const names = changed === 0n ? [] : readdirSync(this.directory)
     const journals = this.#sizes(names.flatMap((name) => idOf(name, EXTENSION)))
     const locked = names.flatMap((name) => idOf(name, LOCK_EXTENSION))
     // a server has thousands open, and its own writes are reported
@@ -99,9 +96,13 @@ export class JournalLook {
     return { journals, isAll: true, gone: [] }
   }
 
+  #file(conversation: string): string {
+    return `${this.directory}${sep}${conversation}${EXTENSION}`
+  }
+
   #sizes(ids: readonly string[]): ReadonlyMap<string, JournalSize> {
     const sizes = ids.filter(isSafeId).flatMap((id) => {
-      const file = statSync(this.file(id), { throwIfNoEntry: false }) // it may be deleted since
+      const file = statSync(this.#file(id), { throwIfNoEntry: false }) // it may be deleted since
       return file?.isFile() ? [[id, { bytes: file.size, touched: file.mtimeMs }] as const] : []
     })
     return new Map(sizes.sort(([, a], [, b]) => b.touched - a.touched))

@@ -11,9 +11,9 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "n
 import { join } from "node:path"
 import { promisify } from "node:util"
 import type { Clock } from "../../base/clock.ts"
-import type { NamedHolder } from "../../base/errors.ts"
-import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
-import { acquireLock, type FileLock, holderOf } from "../../journal/file/lock.ts"
+import type { Consolidation, ConsolidationAttempt, ConsolidationLock, ConsolidationState } from "../memory-files.ts"
+import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
+import { acquireLock, type FileLock, holderOf } from "./lock.ts"
 
 export const LOCK_FILE = ".consolidate-lock"
 /** The lock beside it. */
@@ -34,25 +34,13 @@ export interface LockPlace {
 
 type LockStep = "guarded" | "drafted" | "written" | "acquired" | "released"
 
-interface LockReading {
-  /** The time of the last consolidation. Absent: there was none, or the clock was wrong then. */
-  readonly last?: Date
-  /** The process that holds it. */
-  readonly heldBy?: number
-}
+/** The right to consolidate the memory of a directory. */
+export const consolidationIn = (place: LockPlace): Consolidation => ({
+  read: () => readConsolidationLock(place),
+  acquire: () => acquireConsolidationLock(place),
+})
 
-type ConsolidationLockAttempt =
-  | { readonly state: "acquired"; readonly lock: ConsolidationLock }
-  | { readonly state: "held"; readonly by: NamedHolder }
-
-export interface ConsolidationLock {
-  /** The consolidation before this one. */
-  readonly last?: Date
-  /** Empties the file. After a success its mtime is now, else it is the earlier one. */
-  release(outcome: "success" | "failure"): Promise<void>
-}
-
-export async function readConsolidationLock(place: LockPlace): Promise<LockReading> {
+export async function readConsolidationLock(place: LockPlace): Promise<ConsolidationState> {
   const { last, pid, writtenMs } = await readFileOf(place)
   const times = last ? { last } : {}
   const guard = await holderOf(join(place.directory, GUARD_FILE))
@@ -61,7 +49,7 @@ export async function readConsolidationLock(place: LockPlace): Promise<LockReadi
   return (await isHolder({ ...place, pid, writtenMs })) ? { ...times, heldBy: pid } : times
 }
 
-export async function acquireConsolidationLock(place: LockPlace): Promise<ConsolidationLockAttempt> {
+export async function acquireConsolidationLock(place: LockPlace): Promise<ConsolidationAttempt> {
   const { directory, clock, atStep = () => {} } = place
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
   const attempt = await acquireLock(join(directory, GUARD_FILE), clock.now().toISOString())

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
+import { lineLogFile } from "../../journal/file/line-log-file.ts"
 import { callerLog } from "./caller-log.ts"
 
 const LINE = { conversation: "one", caller: "", tools: "", links: ["a"], ends: ["a"] }
@@ -15,7 +16,7 @@ function place(): string {
 test("BEY-14 a place that could not be written to is tried again", async () => {
   const dir = place()
   writeFileSync(join(dir, "callers"), "no folder")
-  const log = callerLog(join(dir, "callers", "project.jsonl"))
+  const log = callerLog(lineLogFile(join(dir, "callers", "project.jsonl")))
   await expect(log.append(LINE)).rejects.toThrow()
   rmSync(join(dir, "callers"))
   await log.append(LINE)
@@ -30,5 +31,5 @@ test("BEY-14 a large file that cannot be written again is read all the same", as
   const lines = Math.ceil(16_000_000 / JSON.stringify(LINE).length)
   writeFileSync(path, `${JSON.stringify(LINE)}\n`.repeat(lines))
   mkdirSync(`${path}.draft`) // in the way of the copy
-  expect(await callerLog(path).read()).toHaveLength(lines)
+  expect(await callerLog(lineLogFile(path)).read()).toHaveLength(lines)
 })

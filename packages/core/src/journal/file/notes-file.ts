@@ -1,0 +1,63 @@
+/**
+ * The file with the session notes. It belongs to the person: a file that appears meanwhile is theirs and stays. A link in its place, or in
+ * the place of its directory, is refused, because it could lead to another file.
+ */
+import { randomUUID } from "node:crypto"
+import { link, lstat, mkdir, rename, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { StrataError } from "../../base/errors.ts"
+import { readPlainFile } from "../../base/plain-file.ts"
+import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
+
+const MOST_BYTES = 4 * 1024 * 1024 // notes have a few kilobytes; more is something else
+
+/** The notes cannot be read from their file, or written to it. */
+const noNotes = (path: string, why: string) =>
+  new StrataError(`No notes were taken: ${path} ${why}. Nothing was written. Remove it, or switch the notes off.`, {
+    code: "notes-file",
+  })
+
+export async function readNotesFile(path: string): Promise<string | undefined> {
+  if (!(await isPlain(path))) return undefined
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readPlainFile(path, MOST_BYTES))
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    if (error instanceof TypeError) throw noNotes(path, "is not UTF-8 text")
+    throw error
+  }
+}
+
+export async function writeNotesFile(path: string, text: string, expected?: string | null): Promise<boolean> {
+  await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+  const isThere = await isPlain(path)
+  if (expected !== undefined && (await readNotesFile(path)) !== (expected ?? undefined)) return false
+  const draft = join(dirname(path), `.strata-${randomUUID()}.tmp`)
+  try {
+    await writeFile(draft, text, { flag: "wx", mode: FILE_MODE, flush: true })
+    await (isThere ? rename(draft, path) : link(draft, path))
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    return false
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** Whether there is a file. Anything else in its place is refused. */
+async function isPlain(path: string): Promise<boolean> {
+  const [directory, file] = await Promise.all([factsOf(dirname(path)), factsOf(path)])
+  if (directory?.isSymbolicLink()) throw noNotes(dirname(path), "is a symbolic link")
+  if (file?.isSymbolicLink()) throw noNotes(path, "is a symbolic link")
+  if (file && !file.isFile()) throw noNotes(path, "is not a file")
+  return file !== undefined
+}
+
+const factsOf = (path: string) =>
+  lstat(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === "ENOENT"

@@ -1,0 +1,199 @@
+/** A journal in memory: the same lines as in a file. */
+import type { Clock } from "../../base/clock.ts"
+import { ClosedError, InvalidIdError } from "../../base/errors.ts"
+import { isSafeId } from "../../base/ids.ts"
+import { handleOf } from "../../messages/handles.ts"
+import { Bridge } from "../bridge.ts"
+import { lostLine } from "../damage.ts"
+import { type Entry, isBoundaryEntry } from "../entries.ts"
+import type { AppendedLines } from "../feed.ts"
+import type { SentRequest } from "../in-flight.ts"
+import type { LeaseHolder } from "../lease.ts"
+import { decodeLine, encodeLine } from "../line.ts"
+import type { Journal, JournalAddress, OpeningReport, Segment } from "../store.ts"
+
+/** What is kept of a journal while no one has it open. */
+export interface KeptJournal {
+  readonly lines: Buffer[]
+  /** Of all lines. */
+  bytes: number
+  readonly blobs: Map<string, Buffer>
+  readonly inFlight: Map<string, SentRequest>
+  checkpoint: string | undefined
+  notes: string | undefined
+  /** Counts the writers. */
+  fence: number
+  writer: LeaseHolder | undefined
+}
+
+export const newJournal = (): KeptJournal => ({
+  ...{ lines: [], bytes: 0, blobs: new Map(), inFlight: new Map(), fence: 0 },
+  ...{ checkpoint: undefined, notes: undefined, writer: undefined },
+})
+
+interface MemoryJournalParts {
+  readonly address: JournalAddress
+  readonly location: string
+  readonly kept: KeptJournal
+  readonly clock: Clock
+  readonly isCreated: boolean
+  readonly isWriter: boolean
+  readonly onAppended?: (appended: AppendedLines) => void
+}
+
+const NOTHING_FOUND: Omit<OpeningReport, "created"> = {
+  tookOverLock: false,
+  tornBytes: 0,
+  damagedLines: [],
+  damagedCount: 0,
+  repeatedLines: 0,
+  bridged: 0,
+  restored: 0,
+  hasNewGap: false,
+  index: "used",
+  checkpoint: "unread",
+}
+
+export function memoryJournal(parts: MemoryJournalParts): Journal {
+  const { address, location, kept, clock, isCreated, onAppended } = parts
+  const fence = parts.isWriter ? ++kept.fence : undefined
+  let isClosed = false
+  if (fence !== undefined)
+    kept.writer = { pid: process.pid, host: "memory", since: clock.now().toISOString(), isSelf: true, fence }
+
+  const isWriter = () => !isClosed && fence !== undefined && kept.writer?.fence === fence
+  const mustBeWriter = () => {
+    if (!isWriter()) throw new ClosedError()
+  }
+  const mustBeOpen = () => {
+    if (isClosed) throw new ClosedError()
+  }
+
+  /** A line that is no entry is left out, and the path leads across it, as in a file. */
+  function entriesFrom(start = 0, end = kept.lines.length): readonly Entry[] {
+    mustBeOpen()
+    const bridge = new Bridge({ isFromStart: start === 0 })
+    const read = kept.lines.slice(start, end).flatMap((line, i) => {
+      const decoded = decodeLine(line.subarray(0, -1))
+      if (decoded.state === "whole") return bridge.take(decoded.entry)
+      const at = { line: start + i + 1, offset: start + i, bytes: line.length, why: decoded.why, isLost: true }
+      return bridge.lose(lostLine(at, line))
+    })
+    return [...read, ...bridge.end()]
+  }
+
+  function segmentBefore(end: number): Segment {
+    let start = end - 1
+    for (; start > 0; start--) {
+      const entry = entryAt(kept.lines, start)
+      if (entry && isBoundaryEntry(entry)) break
+    }
+    start = Math.max(0, start)
+    return { entries: entriesFrom(start, end), start }
+  }
+
+  const readCheckpoint = () => (kept.checkpoint === undefined ? undefined : (JSON.parse(kept.checkpoint) as unknown))
+
+  return {
+    address,
+    location,
+    opening: { ...NOTHING_FOUND, created: isCreated },
+    ...(fence === undefined ? {} : { fence }),
+
+    async append(entries) {
+      mustBeWriter()
+      if (entries.length === 0) return
+      const lines = entries.map(encodeLine) // all of them before the first is kept
+      const from = kept.bytes
+      for (const line of lines) {
+        kept.lines.push(line)
+        kept.bytes += line.length
+      }
+      onAppended?.({ conversation: address.id, from, bytes: Buffer.concat(lines) })
+    },
+    async sync() {},
+
+    async tail() {
+      return segmentBefore(kept.lines.length)
+    },
+    async resume() {
+      const tail = segmentBefore(kept.lines.length)
+      const [first] = tail.entries
+      return first && isBoundaryEntry(first) ? { tail, checkpoint: readCheckpoint() } : { tail }
+    },
+    async before({ start }) {
+      mustBeOpen()
+      return start === 0 ? undefined : segmentBefore(start)
+    },
+    async *entries() {
+      yield* entriesFrom()
+    },
+    async find(uuid) {
+      return entriesFrom().findLast((entry) => entry.uuid === uuid)
+    },
+    async findMany(uuids) {
+      const byUuid = new Map(entriesFrom().map((entry) => [entry.uuid, entry]))
+      return uuids.flatMap((uuid) => byUuid.get(uuid) ?? [])
+    },
+    async findByHandle(digits) {
+      const found = entriesFrom().filter(({ uuid }) => handleOf(uuid) === digits)
+      return [...new Map(found.map((entry) => [entry.uuid, entry])).values()].toReversed()
+    },
+    async *stretch({ first, last, around = 0 }) {
+      const entries = entriesFrom()
+      const from = entries.findLastIndex(({ uuid }) => uuid === first)
+      const to = last === undefined ? entries.length - 1 : entries.findLastIndex(({ uuid }) => uuid === last)
+      if (from < 0 || to < 0) return
+      yield* entries.slice(Math.max(0, Math.min(from, to) - around), Math.max(from, to) + around + 1)
+    },
+
+    readCheckpoint: async () => readCheckpoint(),
+    async writeCheckpoint(value) {
+      if (isWriter()) kept.checkpoint = JSON.stringify(value) // a reader changes nothing
+    },
+
+    async writeBlob(name, data) {
+      mustBeWriter()
+      const bytes = Buffer.from(data)
+      kept.blobs.set(checkedBlobName(name), bytes)
+      return { location: `${location}/${name}`, bytes: bytes.length }
+    },
+    readBlob: async (name) => kept.blobs.get(checkedBlobName(name)),
+
+    readNotes: async () => kept.notes,
+    async writeNotes(text, expected) {
+      mustBeWriter()
+      if (expected !== undefined && (kept.notes ?? null) !== expected) return false
+      kept.notes = text
+      return true
+    },
+
+    inFlight: {
+      sent: (request) => void kept.inFlight.set(request.id, request),
+      over: (id) => void kept.inFlight.delete(id),
+      unsettled: () => [...kept.inFlight.values()],
+      clear: () => kept.inFlight.clear(),
+    },
+
+    async close() {
+      if (isWriter()) kept.writer = undefined
+      isClosed = true
+    },
+  }
+}
+
+/** When a journal was last written to, as an ISO time. */
+export const timeOf = ({ lines }: KeptJournal): string => entryAt(lines, lines.length - 1)?.timestamp ?? ""
+
+function entryAt(lines: readonly Buffer[], at: number): Entry | undefined {
+  const line = lines[at]
+  const decoded = line && decodeLine(line.subarray(0, -1))
+  return decoded?.state === "whole" ? decoded.entry : undefined
+}
+
+/** The same names as in a file store. */
+function checkedBlobName(name: string): string {
+  const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
+  if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)
+  return name
+}
