@@ -5,7 +5,7 @@ import type { MemoryFiles } from "./memory-files.ts"
 /** Dollars by day. A day is a UTC day, `2026-11-17`. */
 export interface Budget {
   spentOn(day: string): Promise<number>
-  /** Resolves with the new sum. No addition is lost, whoever else adds. */
+  /** Resolves with the new sum. No addition is lost, also if others add at the same time. */
   add(dollars: number, day: string): Promise<number>
 }
 
