@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { keepLimit } from "../../core/src/journal/file/limits-file.ts"
+import { keepLimit } from "../../core/src/conversation/kept-limits.ts"
+import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { size } from "../../core/test/size.ts"
 import { strataHere } from "./strata-here.ts"
 import { emptyPlace, type Place, strata } from "./strata-process.ts"
@@ -96,7 +97,10 @@ describe("strata config", () => {
   it("WIN-9 shows the limits that servers have shown, and forgets them", async () => {
     const home = place.env.STRATA_HOME!
     const learnt = { model: "claude-opus-5-5", address: "http://127.0.0.1:8080", tokens: 40_000 }
-    await keepLimit(home, { ...learnt, learnt: "2026-01-02T03:04:05.000Z" })
+    await keepLimit(fileStore({ root: home }).memories({ shared: true }), {
+      ...learnt,
+      learnt: "2026-01-02T03:04:05.000Z",
+    })
     const shown = await run("config")
     expect(shown.stdout).toMatch(/claude-opus-5-5 +http:\/\/127\.0\.0\.1:8080 +40,000 +2026-01-02/)
     expect(JSON.parse((await run("config", "--json")).stdout).limits).toMatchObject([learnt])

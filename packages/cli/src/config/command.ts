@@ -2,7 +2,8 @@
 
 import { readSettings, strataDirectory } from "@strata/core"
 import { SettingsError } from "@strata/core/internal/base/errors"
-import { forgetLimits } from "@strata/core/internal/journal/file/limits-file"
+import { forgetLimits } from "@strata/core/internal/conversation/kept-limits"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { CONFIG } from "../descriptions.ts"
@@ -28,7 +29,7 @@ const UNUSABLE = 1
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values } = readArguments(CONFIG, args)
   const place = { home: strataDirectory(env), cwd, env }
-  if (values["forget-limits"]) return forget(place.home, { json: values.json, print: terminal.print })
+  if (values["forget-limits"]) return forget(place, { json: values.json, print: terminal.print })
   if (values.claude) return decideClaude(values.claude, { place, terminal })
   const show = (lines: readonly string[]) => terminal.print(`${lines.join("\n")}\n`)
   try {
@@ -71,8 +72,8 @@ interface Forgetting {
 }
 
 /** Also what journals have learnt until now no longer counts. */
-async function forget(home: string, { json, print }: Forgetting): Promise<number> {
-  const forgotten = await forgetLimits(home, { at: new Date() })
+async function forget({ home, env }: Place, { json, print }: Forgetting): Promise<number> {
+  const forgotten = await forgetLimits(storeFrom({ dir: home, env }).memories({ shared: true }), { at: new Date() })
   const words = `Forgot ${counted(forgotten.length, "learnt limit")}. The next requests use the window of the model and the settings again.`
   print(`${json ? visibleJson({ forgotten }, 2) : words}\n`)
   return DONE

@@ -2,13 +2,15 @@
 import { access } from "node:fs/promises"
 import { join } from "node:path"
 import { type ClaudeOffer, type ProjectPart, readSettings } from "@strata/core"
-import { type LimitInHome, readLimits } from "@strata/core/internal/journal/file/limits-file"
+import { readLimits } from "@strata/core/internal/conversation/kept-limits"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
 import { FIGURES, SWITCHES } from "@strata/core/internal/settings/flag-names"
 import { createFlags } from "@strata/core/internal/settings/flags"
 import { partText, partTitle } from "@strata/core/internal/settings/project-parts"
 import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings } from "@strata/core/internal/settings/settings"
 import { settingsSchema } from "@strata/core/internal/settings/settings-schema"
 import { sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
+import type { KeptLimit } from "@strata/core/internal/views/record/limits"
 
 export interface Configuration {
   readonly files: readonly SettingsFile[]
@@ -16,7 +18,7 @@ export interface Configuration {
   readonly switches: readonly Flag<boolean>[]
   readonly figures: readonly (Flag<number> & { readonly unit: string })[]
   /** What servers have shown by refusing a request. */
-  readonly limits: readonly LimitInHome[]
+  readonly limits: readonly KeptLimit[]
   /** Whether the system has a sandbox for commands: a sentence. */
   readonly sandbox: string
   /** What you have for Claude Code. Absent if there is nothing. */
@@ -98,7 +100,7 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
       const origin = originOf(`figures.${name}`)
       return { name, value: flags.figures[name], unit, origin, environment: env, about }
     }),
-    limits: (await readLimits(place.home)).limits,
+    limits: (await readLimits(storeFrom({ dir: place.home, env: place.env }).memories({ shared: true }))).limits,
     sandbox: sandboxSentence(values.sandbox, await systemSandbox()),
     ...(claude ? { claude: claudeSettings(claude) } : {}),
     leftOut: leftOut.map(listed),

@@ -16,9 +16,9 @@ import {
   type ProjectMemory,
 } from "../conversation/project-memory.ts"
 import { placeOfConversation } from "../conversation/whose.ts"
-import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, projectDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
+import { storeFrom } from "../journal/store-from.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
 import type { EffectiveSettings, Settings } from "../settings/settings.ts"
@@ -53,7 +53,7 @@ export async function groundOf(options: AgentOptions, loaded: EffectiveSettings,
   // tools are judged by real paths, and nothing of the store may be reached by another name
   const root = await followed(resolve(options.dir ?? defaultRoot(env)))
   const { values } = loaded
-  const store = options.store ?? fileStore({ root, flush: values.flush, clock })
+  const store = storeFrom({ store: options.store, dir: root, env, flush: values.flush, clock })
   const owner = ownerIn(options.memory)
   const id = options.id ?? (options.ids ?? randomIds).uuid()
   const place = sub?.project ?? (await placeOfConversation({ store, project: projectName(cwd), owner, id: options.id }))

@@ -125,7 +125,6 @@ async function converse(equipment: Equipment): Promise<Conversation> {
       ...{ settings: ground.loaded, flags, notices },
       isTraced: true,
       isProgram: options.autonomous === true || sub !== undefined,
-      isHomeUsed: options.store === undefined,
       meter,
       ...(memory ? { memory } : {}),
       place: { project: place, ...(sub ? { under: sub.under } : {}) },

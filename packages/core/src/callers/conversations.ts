@@ -13,9 +13,9 @@ import {
   repeatsCalls,
 } from "../conversation/follow/match.ts"
 import type { ConversationOptions } from "../conversation/options.ts"
-import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, journalDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
+import { storeFrom } from "../journal/store-from.ts"
 import { MOST_RESULT_CHARACTERS } from "../settings/flag-client.ts"
 import type { SettingsInput } from "../settings/settings.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
@@ -108,10 +108,9 @@ export class CallerConversations<R extends CallerRequest> {
     this.#options = options
     this.#own = own
     this.#others = new OtherRequests({ isObserved: options.observe ?? false })
-    const root = options.dir ?? defaultRoot(options.env)
     const project = projectName(options.cwd)
     const place = options.owner === undefined ? project : placeFor(project, options.owner)
-    const log = callerLog(fileStore({ root }).log({ project: place, name: "callers" }))
+    const log = callerLog(storeFrom(options).log({ project: place, name: "callers" }))
     this.#callers = new Callers({ log, newId: () => randomIds.uuid(), read: this.#read })
   }
 

@@ -40,7 +40,7 @@ import { type Deferral, PromptKeeper } from "./prompt-keeper.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
-import { type LimitsHome, ServerLimits } from "./server-limits.ts"
+import { ServerLimits, type SharedLimits } from "./server-limits.ts"
 import { SleepWatch } from "./sleep-watch.ts"
 
 export interface ConversationParts {
@@ -71,8 +71,8 @@ export interface ConversationParts {
   readonly address?: string | undefined
   /** What is known about pauses, and where those of this conversation are kept for later ones. */
   readonly habits?: Habits | undefined
-  /** Limits in the person's home. Without it the journal alone keeps them. */
-  readonly home?: LimitsHome | undefined
+  /** Limits that the store keeps for all conversations. */
+  readonly limits: SharedLimits
   /** The model reports its requests to telemetry itself. */
   readonly isTraced: boolean
   readonly clock: Clock
@@ -148,7 +148,7 @@ export class Engine {
     this.limits = new ServerLimits({
       record,
       model,
-      home: parts.home,
+      shared: parts.limits,
       thresholdsOf: (asked) => this.thresholdsOf(asked),
     })
     this.files = new FileKeeper(record.journal)

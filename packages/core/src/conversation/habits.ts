@@ -1,6 +1,6 @@
 /** What is known about someone's pauses before a conversation has had any, and how it is kept for later conversations of the same owner. */
 import type { Owner } from "../base/owner.ts"
-import { keepPauses, readPauses } from "../journal/file/pauses-file.ts"
+import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { CacheHistory } from "../views/cache/cache-history.ts"
 import {
   type EarlierPauses,
@@ -10,17 +10,18 @@ import {
   withConversation,
 } from "../views/cache/earlier-pauses.ts"
 import type { Pauses } from "../views/cache/pauses.ts"
+import { type KeptSums, keepPauses, pausesIn } from "./kept-pauses.ts"
 import type { ConversationOptions } from "./options.ts"
 
 export interface Habits {
   readonly prior: PausePrior
-  /** Adds the pauses since the conversation was opened. A home that cannot be written costs only what would have been learnt. */
+  /** Adds the pauses since the conversation was opened. A store that cannot be written costs only what would have been learnt. */
   keep(pauses: Pauses): Promise<void>
 }
 
 export interface HabitsOptions {
-  /** The home of the files, and the owner. Without one of them nothing is kept for later. */
-  readonly root?: string | undefined
+  /** Where the pauses of all owners are kept, and what is there. Without it, or an owner, nothing is kept for later. */
+  readonly kept?: { readonly files: MemoryFiles; readonly text: string | undefined } | undefined
   readonly owner?: Owner | undefined
   readonly asked?: PausePrior["asked"]
   readonly isProgram: boolean
@@ -28,26 +29,23 @@ export interface HabitsOptions {
   readonly before: Pauses
 }
 
-export async function habitsOf({ root, owner, asked, isProgram, before }: HabitsOptions): Promise<Habits> {
-  const isKept = root !== undefined && owner !== undefined
-  const earlier = isKept ? asEarlier(await readPauses(root, owner)) : undefined
+export function habitsOf({ kept, owner, asked, isProgram, before }: HabitsOptions): Habits {
+  const earlier = kept && owner !== undefined ? asEarlier(pausesIn(kept.text, owner)) : undefined
   const { withinHour, beyondHour, grown } = before
   const start: EarlierPauses = { conversations: 0, withinHour, beyondHour, grown }
   return {
     prior: { asked, isProgram, earlier },
     async keep(pauses) {
       const added = pausesSince(pauses, start)
-      if (!isKept || isProgram || added.grown <= 0) return
-      await keepPauses(root, owner, (sums) => ({
+      if (!kept || owner === undefined || isProgram || added.grown <= 0) return
+      await keepPauses(kept.files, owner, (sums) => ({
         ...withConversation(asEarlier(sums) ?? NO_EARLIER_PAUSES, added),
       })).catch(() => undefined)
     },
   }
 }
 
-type Sums = Awaited<ReturnType<typeof readPauses>>
-
-function asEarlier(sums: Sums): EarlierPauses | undefined {
+function asEarlier(sums: KeptSums | undefined): EarlierPauses | undefined {
   const { conversations, withinHour, beyondHour, grown } = (sums ?? {}) as Partial<EarlierPauses>
   const isSum = (each: EarlierPauses["withinHour"] | undefined) =>
     typeof each?.count === "number" && typeof each.tokens === "number"

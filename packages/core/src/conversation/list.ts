@@ -3,10 +3,10 @@ import { projectName } from "../base/ids.ts"
 import { anOption, aPort, checkOptions, type OptionRules } from "../base/options.ts"
 import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
 import type { Entry } from "../journal/entries.ts"
-import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import { listPlaces } from "../journal/openable.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
+import { storeFrom } from "../journal/store-from.ts"
 
 /** Where conversations are kept, and whose they are. */
 export interface WhereKept {
@@ -16,7 +16,7 @@ export interface WhereKept {
   readonly cwd?: string
   /** Whose conversations. Default: those that have no owner. `localPerson`: the program's, and those from before there were owners. */
   readonly owner?: Owner
-  /** Default: files under `dir`. */
+  /** Default: the one that `STRATA_STORE` names, else files under `dir`. */
   readonly store?: Store
   /** Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -57,7 +57,7 @@ export interface KeptConversation {
 /** Where the options say that conversations are kept. */
 export function keptIn({ cwd = process.cwd(), env = process.env, dir, store }: WhereKept) {
   const root = dir ?? defaultRoot(env)
-  return { root, cwd, project: projectName(cwd), store: store ?? fileStore({ root }) }
+  return { root, cwd, project: projectName(cwd), store: storeFrom({ store, dir: root, env }) }
 }
 
 /** Those in which something was said, newest first. */

@@ -4,11 +4,11 @@ import { projectName, randomIds } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { type Owner, ownerIn } from "../base/owner.ts"
 import type { Telemetry } from "../base/telemetry.ts"
-import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
-import { readLimits } from "../journal/file/limits-file.ts"
 import { estimatedSpending } from "../journal/in-flight.ts"
+import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
+import { storeFrom } from "../journal/store-from.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
@@ -30,6 +30,8 @@ import { Conversation } from "./conversation.ts"
 import { ownLoopLayers } from "./default-layers.ts"
 import { askedLifetime, habitsOf } from "./habits.ts"
 import { messageDrafts } from "./incoming.ts"
+import { LIMITS, limitsIn } from "./kept-limits.ts"
+import { PAUSES } from "./kept-pauses.ts"
 import { settingsOf } from "./model-settings.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
 import { memoryFor, type ProjectMemory } from "./project-memory.ts"
@@ -65,8 +67,6 @@ export interface Prepared {
   readonly isTraced?: boolean
   /** Counts the model's requests. */
   readonly meter?: Meter
-  /** Whether what is learnt about servers is kept in the person's home. Default: not with a store of your own. */
-  readonly isHomeUsed?: boolean
   /** A program answers, not a person. Default: a person. */
   readonly isProgram?: boolean
   /** Whether the views may give their memory back while no one uses the conversation. Default: no, because an agent holds on to them. */
@@ -83,7 +83,8 @@ export async function openWithSettings(options: ConversationOptions, prepared: P
   if (brought) messageDrafts(brought) // refuses bad ones before a journal is there
   const prompts = await promptsOf(options, prepared)
   const { settings, root, cwd, clock, owner } = basis
-  const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
+  const { env } = basis
+  const store = storeFrom({ store: options.store, dir: root, env, flush: settings.values.flush, clock })
   const place = { ...basis, store }
   const memory =
     prepared.memory ??
@@ -159,11 +160,13 @@ interface Opening extends Basis {
 
 async function conversationOn(journal: Journal, opening: Opening): Promise<Conversation> {
   const { options, prepared, prompts, store, memory } = opening
-  const { clock, ids, env, betas, source, model, cwd, root, owner, settings, telemetry, meter } = opening
-  const { isTraced = false, isProgram = false, isHomeUsed = options.store === undefined, sleeps = false } = prepared
+  const { clock, ids, env, betas, source, model, cwd, owner, settings, telemetry, meter } = opening
+  const { isTraced = false, isProgram = false, sleeps = false } = prepared
   const { cacheBreakpoints = true, contextManagement: serverClears = false } = options
   const refusals = prepared.notices ?? []
   const { id } = journal.address
+  const shared = store.memories({ shared: true })
+  const sharedTexts = await textsOf(shared, [LIMITS, PAUSES])
   const { models } = settings.values
   const { facts } = findModel(model.name, models)
   const needed = windowBetas(model.name, facts)
@@ -199,12 +202,12 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
         ...(options.flags ? { client: options.flags } : {}),
       }),
     ...{ telemetry, isTraced, provider: model.provider, address: model.address, meter },
-    habits: await habitsOf({
-      root: isHomeUsed && source === "main" ? root : undefined,
+    habits: habitsOf({
+      kept: source === "main" ? { files: shared, text: sharedTexts.get(PAUSES) } : undefined,
       asked: askedLifetime(options, views.cacheHistory),
       ...{ owner, isProgram, before: views.cacheHistory.pauses },
     }),
-    home: isHomeUsed ? { root, ...(await readLimits(root)) } : undefined,
+    limits: { files: shared, ...limitsIn(sharedTexts.get(LIMITS)) },
     clock,
     ids,
     layers,
@@ -217,6 +220,12 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
   })
   whenOpen.begin({ conversation, layers })
   return conversation
+}
+
+/** What cannot be read counts as not there. */
+async function textsOf(files: MemoryFiles, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const read = await files.readAll({ folders: [], paths }).catch(() => [])
+  return new Map(read.flatMap(({ path, text }) => (text === undefined ? [] : [[path, text] as const])))
 }
 
 interface Asked {

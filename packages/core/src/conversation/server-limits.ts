@@ -1,10 +1,9 @@
 /**
- * What the servers of a conversation really take, where a refusal has shown it: for each model at its address. The journal keeps it, and the
- * person's home where there is one. The newest word counts.
+ * What the servers of a conversation really take, where a refusal has shown it: for each model at its address. The journal and the
+ * store keep it. The newest word counts.
  */
 
 import { reasonOf } from "../base/errors.ts"
-import { forgetLimits, keepLimit, type LimitsInHome } from "../journal/file/limits-file.ts"
 import { addressOf } from "../model/address.ts"
 import { PromptTooLongError } from "../model/errors.ts"
 import type { Model } from "../model/model.ts"
@@ -13,48 +12,49 @@ import { recogniseTooLong } from "../model/too-long-patterns.ts"
 import { type LearntLimit, learntSentence, limitIn, limitKey } from "../tokens/learnt-limit.ts"
 import type { Thresholds } from "../tokens/window.ts"
 import type { KeptLimit } from "../views/record/limits.ts"
+import { forgetLimits, type KeptLimits, keepLimit, type SharedFiles } from "./kept-limits.ts"
 import type { ConversationRecord } from "./record.ts"
 
 export interface ServerLimitsParts {
   readonly record: ConversationRecord
   /** The name of the conversation's model. */
   readonly model: string
-  readonly home?: LimitsHome | undefined
+  readonly shared: SharedLimits
   readonly thresholdsOf: (model: Named) => Thresholds
 }
 
-/** The file in the person's home, and what it held when the conversation was opened. */
-export interface LimitsHome extends LimitsInHome {
-  readonly root: string
+/** What the store keeps for all conversations, as it was when this one was opened. */
+export interface SharedLimits extends KeptLimits {
+  readonly files: SharedFiles
 }
 
 type Named = Pick<Model, "name" | "provider" | "address">
 
 export class ServerLimits {
   readonly #parts: ServerLimitsParts
-  /** As far as the journal does not have them yet, or never has: those of the home. */
+  /** As far as the journal does not have them yet, or never has: those of the store. */
   readonly #known: Map<string, KeptLimit>
   #writing: Promise<unknown> = Promise.resolve()
 
   constructor(parts: ServerLimitsParts) {
     this.#parts = parts
-    this.#known = new Map(parts.home?.limits.map((limit) => [limitKey(limit), limit]))
+    this.#known = new Map(parts.shared.limits.map((limit) => [limitKey(limit), limit]))
   }
 
   of(model: Named): KeptLimit | undefined {
     if (this.#known.size === 0 && this.#parts.record.views.limits.size === 0) return undefined // a turn asks often
     const key = limitKey({ model: model.name, address: addressOf(model) })
-    const { forgotten = "" } = this.#parts.home ?? {}
+    const { forgotten = "" } = this.#parts.shared
     return [this.#parts.record.views.limits.get(key), this.#known.get(key)]
       .filter((limit) => limit !== undefined)
       .filter(({ learnt }) => learnt > forgotten)
       .sort((a, b) => (a.learnt < b.learnt ? 1 : -1))[0]
   }
 
-  /** Learns from a refusal. It counts at once; the journal and the home follow. */
+  /** Learns from a refusal. It counts at once; the journal and the store follow. */
   refused({ error, model, estimate }: RefusedAttempt): void {
     if (!(error instanceof PromptTooLongError)) return
-    const { record, home, thresholdsOf, model: own } = this.#parts
+    const { record, shared, thresholdsOf, model: own } = this.#parts
     const believed = thresholdsOf(model)
     const { tokens, counted: accepted } = record.views.context.size()
     // the API has counted most of the conversation; what asks about it is larger, and a lower limit is the safer one
@@ -68,7 +68,7 @@ export class ServerLimits {
     if (isSmaller) record.events.emit("notice", { message: learntSentence(limit, believed.window) })
     this.#write(async () => {
       await record.append([{ type: "strata", subtype: "limit-learnt", ...limit }])
-      if (home && !limit.isAssumed) await keepLimit(home.root, kept)
+      if (!limit.isAssumed) await keepLimit(shared.files, kept)
     })
   }
 
@@ -84,16 +84,16 @@ export class ServerLimits {
   async forget(model: Named): Promise<boolean> {
     const limit = this.of(model)
     if (!limit) return false
-    const { record, home } = this.#parts
+    const { record, shared } = this.#parts
     const which = { model: limit.model, address: limit.address }
     this.#known.delete(limitKey(which))
     await this.settled()
     await record.append([{ type: "strata", subtype: "limit-forgotten", ...which }])
-    if (home) await forgetLimits(home.root, which)
+    await forgetLimits(shared.files, which)
     return true
   }
 
-  /** Resolves when what was learnt is written. A home that cannot be written costs one more refusal later. */
+  /** Resolves when what was learnt is written. A store that cannot be written costs one more refusal later. */
   settled(): Promise<unknown> {
     return this.#writing
   }

@@ -6,11 +6,10 @@ import { ImportError, reasonOf } from "../base/errors.ts"
 import { isSafeId, projectName, uuidFrom } from "../base/ids.ts"
 import { anOption, aPort, checkOptions, type OptionRules, required } from "../base/options.ts"
 import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
-import { fileStore } from "../journal/file/file-store.ts"
-import { defaultRoot } from "../journal/file/layout.ts"
 import { listOpenable } from "../journal/openable.ts"
 import { isJournal } from "../journal/read-bytes.ts"
 import type { Store } from "../journal/store.ts"
+import { storeFrom } from "../journal/store-from.ts"
 import { companionFiles } from "./companion-files.ts"
 import { importTranscript } from "./import-file.ts"
 import type { ForeignFile, ImportedAgent, ImportedConversation, ImportReport } from "./importer.ts"
@@ -73,7 +72,7 @@ export type ImportedAgentOutcome = Pick<
 export async function importConversations(options: ImportOptions): Promise<readonly ImportOutcome[]> {
   checkOptions("importConversations", options, IMPORT_RULES)
   const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
-  const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env), clock })
+  const store = storeFrom({ store: options.store, dir: options.dir, env, clock })
   const project = placeFor(projectName(cwd), options.owner)
   const imported = await readForeign(file)
   const kept = options.owner === undefined ? await listOpenable(store, projectName(cwd)) : await store.list(project)

@@ -9,9 +9,8 @@ import { projectName, uuidFrom } from "../base/ids.ts"
 import { checkOptions } from "../base/options.ts"
 import { placeFor } from "../base/owner.ts"
 import { isDecision, isMessage } from "../journal/entries.ts"
-import { fileStore } from "../journal/file/file-store.ts"
-import { defaultRoot } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
+import { storeFrom } from "../journal/store-from.ts"
 import {
   IMPORT_RULES,
   type ImportOptions,
@@ -43,7 +42,7 @@ export type TakenUp = ImportOutcome & {
 export async function takeUpConversations(options: ImportOptions): Promise<readonly TakenUp[]> {
   checkOptions("takeUpConversations", options, IMPORT_RULES)
   const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
-  const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env), clock })
+  const store = storeFrom({ store: options.store, dir: options.dir, env, clock })
   const project = placeFor(projectName(cwd), options.owner)
   const conversations = await readForeign(file)
   if (conversations.length === 0) throw new ImportError(`${basename(file)} holds no conversation. Nothing was written.`)

@@ -13,8 +13,7 @@ import { promptText } from "../base/prompt-file.ts"
 import { assertNotForked } from "../forks/fork-marker.ts"
 import { forkReply } from "../forks/fork-messages.ts"
 import { cloneReads } from "../forks/fork-state.ts"
-import { fileStore } from "../journal/file/file-store.ts"
-import { defaultRoot } from "../journal/file/layout.ts"
+import { storeFrom } from "../journal/store-from.ts"
 import { type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
@@ -105,7 +104,7 @@ async function memoryFor(
 ): Promise<ChosenMemory | undefined> {
   if (definition?.memory === undefined) return undefined
   const { env = process.env } = options
-  const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env) })
+  const store = storeFrom({ store: options.store, dir: options.dir, env })
   const cwd = lead.shared.state.policy.project
   const owner = ownerIn(options.memory)
   const choice = await agentMemoryFor(definition, { store, owner, cwd, home: env.HOME, settings })

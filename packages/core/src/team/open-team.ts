@@ -8,9 +8,9 @@ import { type AgentOptions, checkAgentOptions } from "../agent/options.ts"
 import { isSafeId } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import { ownerIn, withFixedOwner } from "../base/owner.ts"
-import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
+import { storeFrom } from "../journal/store-from.ts"
 import type { Model } from "../model/model.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import type { OpenToolset, Tool, Toolset } from "../tools/tool.ts"
@@ -106,7 +106,7 @@ async function dropLeftovers({ conversation, shared }: Agent, { env = process.en
   const root = dir ?? defaultRoot(env)
   const { project: cwd } = shared.state.policy
   const place = { cwd, root, env, project: conversation.place, conversation: conversation.id }
-  await dropUnchangedWorktrees({ ...place, store: store ?? fileStore({ root }) })
+  await dropUnchangedWorktrees({ ...place, store: storeFrom({ store, dir: root, env }) })
 }
 
 /** A fork has the tools of its lead. A teammate can answer unless its definition forbids it. Others have it unless they list tools without it. */
@@ -116,9 +116,9 @@ function maySend({ kind, definition }: AgentOrder): boolean {
   return kind === "teammate" || (definition?.tools?.includes(SEND_MESSAGE) ?? true)
 }
 
-/** A store of your own may keep its journals anywhere: then there is no directory for sockets. Windows has none. */
+/** Sockets are on this machine, also if the store is not. A program with a store of its own names a directory for them. Windows has none. */
 function socketRoot({ store, dir, env = process.env }: AgentOptions): string | undefined {
-  return store || process.platform === "win32" ? undefined : (dir ?? defaultRoot(env))
+  return (store && dir === undefined) || process.platform === "win32" ? undefined : (dir ?? defaultRoot(env))
 }
 
 /** The team's tools come last, so that the list before them stays as it is without a team. */
@@ -150,7 +150,7 @@ async function definitionsFor({ agents, options, settings }: DefinitionSources):
   const definitions = [...given, ...loaded.definitions.filter(({ name }) => !names.has(name.toLowerCase()))]
   const owner = ownerIn(options.memory)
   const ground: AgentMemoryGround = {
-    store: options.store ?? fileStore({ root }),
+    store: storeFrom({ store: options.store, dir: root, env }),
     owner,
     cwd,
     home: env.HOME,

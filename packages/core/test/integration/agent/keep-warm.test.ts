@@ -11,7 +11,8 @@ import { openAgentWith, settingsFor } from "../../../src/agent/open-agent.ts"
 import type { AgentOptions } from "../../../src/agent/options.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { localPerson } from "../../../src/base/owner.ts"
-import { keepPauses } from "../../../src/journal/file/pauses-file.ts"
+import { keepPauses } from "../../../src/conversation/kept-pauses.ts"
+import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { Purse } from "../../../src/model/spending/purse.ts"
 import { defineTool } from "../../../src/tools/define-tool.ts"
@@ -34,7 +35,7 @@ async function scene(turns: readonly ScriptedTurn[], options: Partial<SimulatorO
   const sim = await simulator({ brain: scriptedBrain(turns, { afterLast: "repeat" }), clock: simClock, ...options })
   const open = async (more: Partial<AgentOptions> = {}, earlier: object = COMES_BACK) => {
     const where = project()
-    await keepPauses(where.dir, localPerson, () => earlier)
+    await keepPauses(fileStore({ root: where.dir }).memories({ shared: true }), localPerson, () => earlier)
     return agentFor(sim, where, { clock, settings: QUIET, keepWarm: true, ...more })
   }
   /** Time passes, and what became due is done. */

@@ -7,8 +7,9 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { client, KEY } from "../../../../sim/test/simulator.ts"
 import type { AgentOptions } from "../../../src/agent/options.ts"
+import { forgetLimits } from "../../../src/conversation/kept-limits.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
-import { forgetLimits } from "../../../src/journal/file/limits-file.ts"
+import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { PromptTooLongError } from "../../../src/model/errors.ts"
@@ -95,7 +96,9 @@ describe("WIN-9 a server with a smaller limit", () => {
     const { where, agent, open } = await learning()
     const { id } = agent.conversation
     await agent.close()
-    expect(await forgetLimits(where.dir, { at: new Date("2100-01-01") })).toHaveLength(1)
+    expect(
+      await forgetLimits(fileStore({ root: where.dir }).memories({ shared: true }), { at: new Date("2100-01-01") }),
+    ).toHaveLength(1)
     expect((await open({ id })).conversation.thresholds).toMatchObject({ window: 200_000 })
   })
 
