@@ -1,12 +1,8 @@
 /** The agents of a kept conversation, as its journals have them. Reads only, so another process may have the conversation open. */
-import { existsSync } from "node:fs"
 import { systemClock } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
 import { type KeptConversation, keptIn, type WhereKept } from "../conversation/list.ts"
 import type { Entry } from "../journal/entries.ts"
-import { InFlightFile } from "../journal/file/in-flight-file.ts"
-import { journalDirectory, journalPaths } from "../journal/file/layout.ts"
-import { holderOf } from "../journal/file/lock.ts"
 import type { SentRequest } from "../journal/in-flight.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
@@ -49,14 +45,11 @@ export interface KeptAgents {
 
 const PROGRAM_ENDED = "The program ended while it was working."
 
-export function agentsOf(conversation: KeptConversation, where: Omit<WhereKept, "store"> = {}): KeptAgents {
+export function agentsOf(conversation: KeptConversation, where: WhereKept = {}): KeptAgents {
   const { root, store } = keptIn(where)
   const { address, model = "unknown" } = conversation
 
-  async function isOpen(): Promise<boolean> {
-    const holder = await holderOf(journalPaths(root, address).lock)
-    return holder !== undefined && holder.verdict !== "dead"
-  }
+  const isOpen = async () => (await store.writerOf(address)) !== undefined
 
   const open = (agent: string) =>
     store.open({ project: address.project, under: address.id, id: agent }, { access: "read" })
@@ -83,7 +76,7 @@ export function agentsOf(conversation: KeptConversation, where: Omit<WhereKept, 
   return {
     conversation,
     isOpen,
-    hasAny: async () => existsSync(journalDirectory(root, { project: address.project, under: address.id })),
+    hasAny: async () => (await store.list(address.project, { under: address.id, isBare: true })).length > 0,
     async list() {
       const isRunning = await isOpen()
       const journal = await store.open(address, { access: "read" })
@@ -109,7 +102,15 @@ export function agentsOf(conversation: KeptConversation, where: Omit<WhereKept, 
     },
     entries: (agent) => within(agent, (journal) => journal.entries()),
     newestEntries: (agent) => within(agent, newestFirst),
-    inFlight: async () => ((await isOpen()) ? new InFlightFile(journalPaths(root, address).inFlight).unsettled() : []),
+    async inFlight() {
+      if (!(await isOpen())) return []
+      const journal = await store.open(address, { access: "read" })
+      try {
+        return journal.inFlight?.unsettled() ?? []
+      } finally {
+        await journal.close()
+      }
+    },
     send: ({ from, to, text }) => deliver(from, { to, text, hops: 1 }),
     stop: (agent, { from }) => deliver(from, { control: "stop", agent }),
   }
