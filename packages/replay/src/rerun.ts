@@ -150,6 +150,7 @@ class Rerun {
       conversation: "replay",
       context: () => this.#context(),
       append: async (drafts) => this.#decide(drafts),
+      whenWritten: (written) => written(),
       onActed: (event) => this.#noteAction(event),
       onFailed: ({ layer, reason }) => this.#failures.push(`${layer}: ${reason}`),
     })

@@ -172,9 +172,11 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.inOrder(async () => {
       const newest = drafts.at(-1)!
       if (newest.type === "user") this.#engine.mustFit(newest.message.content)
-      const entries = await this.#engine.record.append(withPersonsWords(drafts, this.views))
-      await this.#engine.decideResults(entries)
-      return entries.at(-1)!.uuid
+      return this.#engine.record.together(async () => {
+        const entries = await this.#engine.record.decide(withPersonsWords(drafts, this.views))
+        await this.#engine.decideResults(entries)
+        return entries.at(-1)!.uuid
+      })
     })
   }
 
@@ -218,8 +220,8 @@ export class Conversation implements AsyncDisposable {
       options.signal?.throwIfAborted()
       this.#engine.pauses.end()
       await this.#engine.readFlags()
-      const { aside } = this.#engine
-      return aside ? this.#engine.preparer.aside(aside.order) : this.#engine.preparer.prepare(options)
+      const { aside, preparer, record } = this.#engine
+      return aside ? preparer.aside(aside.order) : record.together(() => preparer.prepare(options), { again: true })
     })
   }
 
@@ -302,7 +304,9 @@ export class Conversation implements AsyncDisposable {
     const taken = this.#engine.recorder.read(response) // copied at once, as in `add`
     return this.#engine.inOrder(async () => {
       if (this.#engine.aside) return answerAside(this.#engine, taken)
-      const { uuid, stopReason } = await this.#engine.recorder.take(taken, this.#engine.preparer.serverKeeps)
+      const { uuid, stopReason } = await this.#engine.record.together(() =>
+        this.#engine.recorder.take(taken, this.#engine.preparer.serverKeeps),
+      )
       this.#engine.preparer.forgetUndecided()
       this.#engine.catchUpBetweenTurns()
       this.#engine.layers.inBackground("afterResponse")

@@ -192,7 +192,8 @@ export class Engine {
       conversation: record.id,
       source: record.source,
       context: (signal) => this.context(signal),
-      append: (drafts, seen) => record.append(drafts, { seen }),
+      append: (drafts, seen) => (seen ? record.append(drafts, { seen }) : record.decide(drafts)),
+      whenWritten: async (written, lost) => (record.isWritten ? written() : record.whenWritten(written, lost)),
       onActed: (event) => record.events.emit("layerActed", event),
       onFailed: (event) => record.events.emit("layerFailed", event),
     })
@@ -227,12 +228,34 @@ export class Engine {
       ...{ telemetry: parts.telemetry, isTraced: parts.isTraced },
       preparedAt: () => this.preparer.preparedAt,
     })
+    record.onReload = () => {
+      this.prompt.compareAgain()
+      this.preparer.decideAgain()
+    }
     if (parts.sleeps)
       this.#sleeping = new SleepWatch({ record, clock: record.clock, sleep: (uses) => this.#sleep(uses) })
   }
 
   get views(): Views {
     return this.record.views
+  }
+
+  /** What layers ask of the journal. A search finds also what this call has not written yet. */
+  get #layersJournal(): LayerContext["journal"] {
+    const { journal } = this.record
+    const { address, location, notesPath } = journal
+    return {
+      ...{ address, location },
+      ...(notesPath === undefined ? {} : { notesPath }),
+      find: async (uuid) => {
+        await this.record.written()
+        return journal.find(uuid)
+      },
+      writeBlob: (name, data) => journal.writeBlob(name, data),
+      readBlob: (name) => journal.readBlob(name),
+      readNotes: () => journal.readNotes(),
+      writeNotes: (text, expected) => journal.writeNotes(text, expected),
+    }
   }
 
   /** How long the server is asked to keep what the next request caches: by the setting, or as the planner decided last. */
@@ -300,10 +323,13 @@ export class Engine {
       fill: this.fill(),
       flags: this.parts.flags.current,
       now: this.record.clock.now(),
-      journal: this.record.journal,
+      journal: this.#layersJournal,
       compaction: { manual, auto: auto && this.layers.compacts },
       newUuid: () => this.record.ids.uuid(),
-      request: () => this.preparer.forkRequest(),
+      request: async () => {
+        await this.record.written() // what is asked of a model may take minutes
+        return this.preparer.forkRequest()
+      },
       isOnlyOpened: this.#isUntouched && this.#wasIdle(),
       prior: this.parts.habits?.prior,
       meanwhile: (layer, work) => this.layers.begin(layer, work),
@@ -333,6 +359,7 @@ export class Engine {
       await this.parts.flags.readLimits(this.calledTools())
       await this.layers.onToolResults(results)
     }
+    await this.preparer.noteResults()
   }
 
   /** Tools that the last response called. */

@@ -134,8 +134,8 @@ export class PromptKeeper {
     this.#isSettled = true
     this.#afterBoundary = false
     if (current && isSamePrompt(rendered, current)) return
-    const [entry] = await record.append([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
-    await record.append([record.sessionFacts({ prompt: entry!.uuid })])
+    const [entry] = await record.decide([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
+    await record.decide([record.sessionFacts({ prompt: entry!.uuid })])
     const { referenced } = loadedTools(context.storedMessages())
     if (current && boundParts(rendered, referenced) !== boundParts(current, referenced)) await this.#dropThinking()
   }
@@ -172,7 +172,7 @@ export class PromptKeeper {
     const { record, boundThinking } = this.#parts
     if (this.#isGapAnswered || !boundThinking || !record.journal.opening.hasNewGap) return
     this.#isGapAnswered = true
-    await record.append([{ type: "strata", subtype: "thinking-dropped", why: "something before it is damaged" }])
+    await record.decide([{ type: "strata", subtype: "thinking-dropped", why: "something before it is damaged" }])
   }
 
   async #dropThinking(): Promise<void> {
@@ -181,6 +181,6 @@ export class PromptKeeper {
       .storedMessages()
       .some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
     if (boundThinking && thinks)
-      await record.append([{ type: "strata", subtype: "thinking-dropped", why: WHY_THINKING_GOES.promptChanged }])
+      await record.decide([{ type: "strata", subtype: "thinking-dropped", why: WHY_THINKING_GOES.promptChanged }])
   }
 }

@@ -18,6 +18,7 @@ import {
 } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import { isRequest, type Message, type Uuid } from "../messages/messages.ts"
+import { loadViews } from "../views/load.ts"
 import { type PackedTail, packTail, unpackViews } from "../views/packed-tail.ts"
 import { type ViewOptions, Views } from "../views/views.ts"
 import type { ConversationEvents } from "./events.ts"
@@ -51,6 +52,8 @@ export class ConversationRecord {
   readonly source: RequestSource
   /** Called when the views are there again after a sleep. */
   onWake: () => void = () => undefined
+  /** Called when the views were loaded again, because entries that they had could not be written. */
+  onReload: () => void = () => undefined
   readonly #session: RecordParts["session"]
   /** The agent's permission mode. Without an agent the journal's continues. */
   #mode: string | undefined
@@ -61,6 +64,17 @@ export class ConversationRecord {
   /** The file has lost something that the views may still know. */
   #isDamaged = false
   #last: Promise<unknown> = Promise.resolve()
+  /** Whether a call is under way whose entries are written together. Calls take turns. */
+  #isTogether = false
+  /** Entries that the views have and the journal does not, in their order. */
+  #unwritten: Entry[] = []
+  #flushesUnwritten = false
+  /** Something was written since a flush began. */
+  #isFlushDue = false
+  #waiting: { readonly written: () => Promise<void>; readonly lost: () => void }[] = []
+  #following: Promise<unknown> | undefined
+  /** Counts how often entries of a call could not be written. */
+  #losses = 0
 
   constructor({ journal, views, viewOptions, clock, ids, session, source }: RecordParts) {
     this.journal = journal
@@ -104,7 +118,7 @@ export class ConversationRecord {
     return this.#inOrder(async () => {
       if (this.isAsleep || this.#uses !== uses) return
       const packed = await packTail(this.journal)
-      if (!packed || this.#isDamaged || this.#uses !== uses) return
+      if (!packed || this.#isDamaged || this.#uses !== uses || this.#unwritten.length > 0) return
       letGo(this.views)
       this.#views = packed
     })
@@ -117,18 +131,67 @@ export class ConversationRecord {
   /** Resolves with the entries as they are in the journal. */
   async append(drafts: readonly Draft[], how: Appending = {}): Promise<readonly Entry[]> {
     for (const draft of drafts) checkDraft(draft)
-    return this.#inOrder(() => this.#append(drafts, how))
+    return this.#inOrder(() => this.#append(drafts, { ...how, waits: false }))
+  }
+
+  /** For the work of a call: resolves when the views have the entries. They are in the journal when the call ends. */
+  async decide(drafts: readonly Draft[], how: Appending = {}): Promise<readonly Entry[]> {
+    for (const draft of drafts) checkDraft(draft)
+    return this.#inOrder(() => this.#append(drafts, { ...how, waits: this.#isTogether }))
+  }
+
+  /**
+   * A call: what it decides is written at its end, all of it or nothing, because over a network every write is a way there and back. What
+   * others append meanwhile comes after what it has so far. If it cannot be written, the views are as the journal is, and the call fails, or
+   * is made `again` with a write for each decision: the one that cannot be written need not keep back the others.
+   */
+  async together<T>(call: () => Promise<T>, { again = false } = {}): Promise<T> {
+    const losses = this.#losses
+    this.#isTogether = true
+    try {
+      const result = await call()
+      await this.written()
+      return result
+    } catch (error) {
+      this.#isTogether = false
+      if (again && this.#losses > losses) return await call()
+      await this.written().catch(() => undefined) // what was decided before the failure counts
+      throw error
+    } finally {
+      this.#isTogether = false
+    }
+  }
+
+  /** Whether the journal has everything that the views have. */
+  get isWritten(): boolean {
+    return this.#unwritten.length === 0
+  }
+
+  /** Calls back when that is so, or when what was not written is lost. */
+  whenWritten(written: () => Promise<void>, lost: () => void): void {
+    this.#waiting.push({ written, lost })
+  }
+
+  /** Writes what the views have and the journal does not, and what follows from that. */
+  async written(): Promise<void> {
+    if (!this.isWritten) await this.#inOrder(() => this.#writeUnwritten())
+    const following = this.#following
+    this.#following = undefined
+    await following
   }
 
   /** Lets the disk work on everything written, and goes on. If it fails, `flushed()` says so. */
   beginFlush(): void {
+    this.#isFlushDue = false
     this.#flushing = Promise.all([this.#flushing, this.journal.sync()]).then(() => undefined)
     this.#flushing.catch(() => undefined) // it reaches the one who waits for it
   }
 
-  /** Everything written is on the disk. A flush that has failed since fails here: the disk may report it only once. */
+  /** Everything so far is on the disk. A flush that has failed since fails here: the disk may report it only once. */
   async flushed(): Promise<void> {
-    this.beginFlush()
+    this.#flushesUnwritten = !this.isWritten
+    await this.written()
+    if (this.#isFlushDue) this.beginFlush()
     const begun = this.#flushing
     this.#flushing = undefined
     await begun
@@ -146,7 +209,9 @@ export class ConversationRecord {
   change(decide: () => Promise<{ readonly entries: readonly Entry[]; readonly views: Views }>): Promise<void> {
     return this.#inOrder(async () => {
       const { entries, views } = await decide()
+      await this.#writeUnwritten()
       await this.journal.append(entries)
+      this.#isFlushDue = true
       this.#views = views
       for (const entry of entries) this.events.emit("entry", { entry })
     })
@@ -188,7 +253,7 @@ export class ConversationRecord {
     const { session } = this.views.context
     if (!session) return // it comes with the first message
     const { model, mode } = this.sessionFacts() as DecisionOf<"session">
-    if (session.model !== model || session.mode !== mode) await this.append([this.sessionFacts()])
+    if (session.model !== model || session.mode !== mode) await this.decide([this.sessionFacts()])
   }
 
   /** An undo brings back the session facts of that time. Model and mode continue as they are now, and so does the title. */
@@ -207,7 +272,10 @@ export class ConversationRecord {
     return run
   }
 
-  async #append(drafts: readonly Draft[], { seen = this.views, flush = false }: Appending): Promise<readonly Entry[]> {
+  async #append(
+    drafts: readonly Draft[],
+    { seen = this.views, flush = false, waits }: Appending & { readonly waits: boolean },
+  ): Promise<readonly Entry[]> {
     if (drafts.length === 0) return []
     let parent = seen.context.newest?.uuid ?? null
     const onPath = seen === this.views || parent === null || this.#isInView(parent)
@@ -225,7 +293,7 @@ export class ConversationRecord {
         isListed = true
       }
     }
-    await this.#write(entries, { onPath, flush })
+    await this.#write(entries, { onPath, flush, waits: waits && !entries.some(isBoundaryEntry) })
     return placed
   }
 
@@ -235,16 +303,45 @@ export class ConversationRecord {
     return context.newest?.uuid === uuid || context.storedMessages().some((message) => message.uuid === uuid)
   }
 
-  async #write(entries: readonly Entry[], { onPath = true, flush = false } = {}): Promise<void> {
-    await this.journal.append(entries)
-    if (flush) this.beginFlush()
+  async #write(entries: readonly Entry[], { onPath = true, flush = false, waits = false } = {}): Promise<void> {
+    if (waits) {
+      this.#unwritten.push(...entries)
+      this.#flushesUnwritten ||= flush
+    } else {
+      await this.#writeUnwritten()
+      await this.journal.append(entries, { endsTurn: flush })
+      this.#isFlushDue = true
+      if (flush) this.beginFlush()
+    }
     // all at once: no one may see a boundary without the summary after it
     const checkpoints = entries.flatMap((entry) => {
       this.views.apply(entry, onPath ? "on-path" : "off-path")
       return isBoundaryEntry(entry) ? [this.views.checkpoint(entry.uuid)] : []
     })
-    for (const entry of entries) this.events.emit("entry", { entry })
+    if (!waits) for (const entry of entries) this.events.emit("entry", { entry })
     // a checkpoint only saves time at the next opening, so failing to write one is not an error
     for (const checkpoint of checkpoints) await this.journal.writeCheckpoint(checkpoint).catch(() => undefined)
+  }
+
+  async #writeUnwritten(): Promise<void> {
+    const [entries, endsTurn, waiting] = [this.#unwritten, this.#flushesUnwritten, this.#waiting]
+    if (entries.length === 0) return
+    this.#unwritten = []
+    this.#flushesUnwritten = false
+    this.#waiting = []
+    try {
+      await this.journal.append(entries, { endsTurn })
+      this.#isFlushDue = true
+    } catch (error) {
+      this.#losses++
+      this.#views = (await loadViews(this.journal, this.#viewOptions)).views
+      this.onReload()
+      for (const { lost } of waiting) lost()
+      throw error
+    }
+    if (endsTurn) this.beginFlush()
+    for (const entry of entries) this.events.emit("entry", { entry })
+    // not awaited here: they may append
+    if (waiting.length > 0) this.#following = Promise.all([this.#following, ...waiting.map(({ written }) => written())])
   }
 }

@@ -86,6 +86,11 @@ export class RequestPreparer {
     this.#undecided = []
   }
 
+  /** Looks again at what no layer has decided about: what was decided could not be written. */
+  decideAgain(): void {
+    this.#undecided = this.#context.undecidedResults()
+  }
+
   /** Keeps no text: the next request is checked from its first message on. */
   letGo(): void {
     this.#validator = new RequestValidator()
@@ -111,7 +116,8 @@ export class RequestPreparer {
     const size = this.#context.size()
     const fill = this.#parts.fill()
     if (fill.state === "blocked") throw this.#isFull(size.tokens)
-    await this.#noteSentResults()
+    await this.noteResults()
+    await record.written()
     record.beginFlush() // the disk works while the request is built and answered
     const placed = this.#checked()
     if (durable) await record.flushed()
@@ -187,25 +193,25 @@ export class RequestPreparer {
 
   async #deliverQueued(): Promise<void> {
     for (const { uuid } of this.#context.queued)
-      await this.#parts.record.append([{ type: "strata", subtype: "delivered", queued: uuid }])
+      await this.#parts.record.decide([{ type: "strata", subtype: "delivered", queued: uuid }])
   }
 
   async #askToGoOn(): Promise<void> {
     if (!this.#context.awaitsUser()) return
     const content = [{ type: "text", text: GO_ON } as const]
-    await this.#parts.record.append([{ type: "user", isMeta: true, message: { role: "user", content } }])
+    await this.#parts.record.decide([{ type: "user", isMeta: true, message: { role: "user", content } }])
   }
 
   /** Nothing may follow a paused turn: the server continues it. */
   async #attachDue(): Promise<void> {
     if (!this.#context.endsWithUser) return
     for (const attachment of this.#parts.due(this.#context))
-      await this.#parts.record.append([{ type: "attachment", attachment }])
+      await this.#parts.record.decide([{ type: "attachment", attachment }])
   }
 
   async #withholdMedia(): Promise<void> {
     const drafts = withheldMedia(this.#context, this.#parts.lookup.facts.accepts.boundThinking)
-    if (drafts.length > 0) await this.#parts.record.append(drafts)
+    if (drafts.length > 0) await this.#parts.record.decide(drafts)
   }
 
   async #recordRepairs(): Promise<void> {
@@ -213,19 +219,16 @@ export class RequestPreparer {
     if (repairs.length === 0) return
     const unsigns = repairs.some(({ rule }) => rule === "unsigned-summary")
     const dropsThinking = unsigns && this.#parts.lookup.facts.accepts.boundThinking
-    await this.#parts.record.append(repairDrafts(repairs, { dropsThinking }))
+    await this.#parts.record.decide(repairDrafts(repairs, { dropsThinking }))
     this.#parts.record.events.emit("repaired", { repairs })
   }
 
-  /**
-   * A result sent undecided stays as it is, even if the answer never comes and another process resumes with other settings. It is noted
-   * before the request is built, so that the disk can work meanwhile.
-   */
-  async #noteSentResults(): Promise<void> {
+  /** A result that no layer has changed stays as it is, even if another process resumes with other settings before it is answered. */
+  async noteResults(): Promise<void> {
     const results = this.#context.undecidedResults().flat()
     if (results.length === 0) return
     const toolUseIds = results.map(({ tool_use_id }) => tool_use_id)
-    await this.#parts.record.append([{ type: "strata", subtype: "tool-results-sent", toolUseIds }])
+    await this.#parts.record.decide([{ type: "strata", subtype: "tool-results-sent", toolUseIds }])
   }
 
   #isFull(used: number): ContextFullError {

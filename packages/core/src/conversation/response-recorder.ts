@@ -57,8 +57,9 @@ export class ResponseRecorder {
   /** `serverKeeps`: the first call whose result the server leaves alone where it clears the request that was answered. */
   async take({ draft, edits, missed }: TakenResponse, serverKeeps: string | undefined): Promise<RecordedResponse> {
     const { record, cache } = this.#parts
-    const [entry] = await record.append([draft], { flush: true })
+    const [entry] = await record.decide([draft], { flush: true })
     await this.#recordServerEdits(edits, serverKeeps)
+    await record.written()
     const flushed = record.flushed()
     flushed.catch(() => undefined) // awaited below: while the disk works, there is something to do
     this.#report(draft)
@@ -91,7 +92,7 @@ export class ResponseRecorder {
     const cleared = clearedByServer(edits)
     if (cleared > 0) this.#parts.telemetry.count("results.cleared.by-api", {}, cleared)
     const keptFrom = clearedCalls(edits) ? serverKeeps : undefined
-    await this.#parts.record.append([
+    await this.#parts.record.decide([
       { type: "strata", subtype: "server-edited", edits, ...(keptFrom ? { keptFrom } : {}) },
     ])
   }

@@ -96,7 +96,7 @@ describe("an outcome", () => {
     })
     const { chat, failures, messages } = await withResult([layer], refusing("tool-results-cleared"))
     expect((await chat.prepare()).messages).toHaveLength(3)
-    expect(heard).toEqual(["lost"])
+    expect(heard).toEqual(["lost", "lost"]) // with the other entries of the call, and alone
     expect(failures).toEqual([expect.stringContaining("disk full")])
     expect(messages).toEqual([])
   })

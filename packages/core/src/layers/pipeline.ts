@@ -34,6 +34,8 @@ export interface PipelineParts {
   readonly context: (signal?: AbortSignal) => LayerContext
   /** `seen`: the views that the drafts were decided by. The conversation may have gone back since. */
   readonly append: (drafts: readonly Draft[], seen?: Views) => Promise<unknown>
+  /** Calls back when what was appended is in the journal, or is lost. At once, if it is there already. */
+  readonly whenWritten: (written: () => Promise<void>, lost: () => void) => Promise<void>
   readonly onActed: (event: LayerActed) => void
   readonly onFailed: (event: LayerFailed) => void
 }
@@ -216,17 +218,18 @@ export class LayerPipeline {
         throw error
       })
     const tokensAfter = views.context.size().tokens
-    await outcome.journaled?.(this.#parts.context())
     const failure = failureIn(drafts)
     const report = reportOf(drafts, { source, trigger: outcome.trigger ?? trigger })
-    finish({ ...report, tokensBefore, tokensAfter, counts, ...(failure ? { failure } : {}) })
     const saved = Math.max(0, tokensBefore - tokensAfter)
-    this.#parts.onActed({
-      layer: layer.name,
-      message: typeof message === "function" ? message({ saved }) : message,
-      tokensBefore,
-      tokensAfter,
-    })
+    const said = typeof message === "function" ? message({ saved }) : message
+    await this.#parts.whenWritten(
+      async () => {
+        await outcome.journaled?.(this.#parts.context())
+        this.#parts.onActed({ layer: layer.name, message: said, tokensBefore, tokensAfter })
+      },
+      () => outcome.lost?.(),
+    )
+    finish({ ...report, tokensBefore, tokensAfter, counts, ...(failure ? { failure } : {}) })
   }
 
   #traced<T>(layer: Layer, work: (finish: Finish) => Promise<T>): Promise<T> {

@@ -38,20 +38,18 @@ async function loadTail(journal: Journal, options: ViewOptions): Promise<Views |
 
 /** Resuming reads nothing before the last boundary. The checkpoint has what the views knew there. */
 export async function readTail(journal: Journal): Promise<(Tail & { readonly places: Places }) | undefined> {
-  const { entries, start } = await journal.tail()
+  const {
+    tail: { entries, start },
+    checkpoint,
+  } = await journal.resume()
   const places = placesIn(entries)
   const first = entries[0]
   if (first === undefined || !isBoundaryEntry(first)) return start === 0 ? { entries, places, kept: [] } : undefined
   if (places(first) !== "on-path") return undefined // the conversation went back to before this boundary
-  const checkpoint = await journal.readCheckpoint()
   if (!isCheckpointAt(checkpoint, first.uuid)) return undefined
   const boundary = usable(first)
   const uuids = isBoundary(boundary) ? boundary.compactMetadata?.preservedMessages?.uuids : undefined
-  const kept: Entry[] = []
-  for (const uuid of uuids ?? []) {
-    const entry = await journal.find(uuid)
-    if (entry) kept.push(entry)
-  }
+  const kept = uuids?.length ? await journal.findMany(uuids) : []
   return { entries, places, checkpoint, kept }
 }
 
