@@ -8,7 +8,7 @@ const LONGEST_TERM = 64 // characters; longer runs are data, such as base64
 const LATIN = /^[a-z]+$/
 
 /** Words that say nothing about the subject of a text. */
-const COMMON = new Set(
+export const COMMON: ReadonlySet<string> = new Set(
   (
     "a,about,after,again,all,also,am,an,and,any,are,as,at,be,because,been,before,being,both,but,by,can,could," +
     "did,do,does,doing,don,done,down,during,each,else,ever,few,for,from,further,get,got,had,has,have,having,he," +

@@ -73,6 +73,9 @@ export const WEIGHTS: Weights = {
   told: 2,
 }
 
+/** Numbers of passages. */
+type Ids = Uint32Array | readonly number[]
+
 /** A term of the question and the passages that have it. */
 export interface TermList {
   /** The rarer, the more it says. */
@@ -80,12 +83,12 @@ export interface TermList {
   /** The word of the question that it is for: its place among the asked ones. `undefined`: it is of the context. */
   readonly word: number | undefined
   readonly isName: boolean
-  readonly ids: readonly number[]
+  readonly ids: Ids
   /** Those that have it at least twice, and at least four times. */
-  readonly twice: readonly number[]
-  readonly often: readonly number[]
+  readonly twice: Ids
+  readonly often: Ids
   /** Those that have it in what the speaker tells of themselves. Empty where the question is not for that. */
-  readonly told: readonly number[]
+  readonly told: Ids
 }
 
 interface Ranking {

@@ -41,10 +41,13 @@ export class IndexFile {
     return statement
   }
 
-  /** Numbers that a statement collects with `group_concat(…) AS ids`. One text with all of them: a row for each would take five times as long. */
-  ids(sql: string, ...values: readonly (string | number)[]): readonly number[] {
-    const ids = this.statement(sql).get(...values)?.ids
-    return ids === null || ids === undefined ? [] : String(ids).split(",").map(Number)
+  /**
+   * Numbers that a statement collects with `CAST(group_concat(…) AS BLOB) AS ids`. One value with all of them: a row for each would take five
+   * times as long, and to split a text takes as long as to collect it.
+   */
+  ids(sql: string, ...values: readonly (string | number)[]): Uint32Array {
+    const digits = this.statement(sql).get(...values)?.ids
+    return digits instanceof Uint8Array ? numbersIn(digits) : new Uint32Array(0)
   }
 
   /** Changes when another connection has written. */
@@ -91,6 +94,23 @@ export class IndexFile {
   #version(): number {
     return Number(this.#db.prepare("PRAGMA user_version").get()!.user_version)
   }
+}
+
+const COMMA = 0x2c
+const ZERO = 0x30
+
+/** Of decimal digits with commas between them. */
+function numbersIn(digits: Uint8Array): Uint32Array {
+  const numbers = new Uint32Array((digits.length + 1) >> 1)
+  let [count, number] = [0, 0]
+  for (const digit of digits) {
+    if (digit === COMMA) {
+      numbers[count++] = number
+      number = 0
+    } else number = 10 * number + digit - ZERO
+  }
+  numbers[count++] = number
+  return numbers.slice(0, count)
 }
 
 export const isPlainTerm = (term: string) => /^[a-z0-9]+$/.test(term)

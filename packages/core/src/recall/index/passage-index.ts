@@ -16,6 +16,7 @@ import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS
 import { type BlockAround, blockAround, type Passage } from "../passages/passage.ts"
 import { PassageColumns } from "../passages/passage-columns.ts"
 import { IndexFile } from "./index-file.ts"
+import { passagesWith } from "./literal-search.ts"
 import {
   addPassages,
   addSource,
@@ -155,7 +156,7 @@ export class PassageIndex {
     if (needed?.size === 0 && asked.words.length > 0) return undefined // no list need be read
     const ranked =
       asked.words.length === 0
-        ? this.#literal(asked.text, fits)
+        ? this.#literal(asked.text, { only, fits })
         : rankPassages({
             ...{ columns, weights, fits, isForAnswer: asked.isForAnswer },
             ...{ time: asked.time, lists: this.#lists(asked, only), leastShare: leastCoverage },
@@ -240,10 +241,9 @@ export class PassageIndex {
   }
 
   /** A question without words, such as an emoji or an operator, is compared with the texts themselves. */
-  #literal(text: string, fits: (id: number) => boolean): readonly RankedPassage[] {
+  #literal(text: string, which: { only: number | undefined; fits: (id: number) => boolean }): readonly RankedPassage[] {
     if (text === "") return []
-    const rows = this.#file.statement("SELECT id FROM passages WHERE instr(text, ?) > 0 ORDER BY id DESC").all(text)
-    return rows.map(({ id }) => ({ id: Number(id), score: 1, mask: 0 })).filter(({ id }) => fits(id))
+    return passagesWith(this.#file, { text, ...which, most: READ }).map((id) => ({ id, score: 1, mask: 0 }))
   }
 
   #filter({ isSaid, kind, since, until, exclude }: Question, only: number | undefined): (id: number) => boolean {

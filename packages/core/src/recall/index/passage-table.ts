@@ -7,10 +7,11 @@ import type { PassageColumns } from "../passages/passage-columns.ts"
 import { countedTerms } from "../passages/passage-terms.ts"
 import { toldIn } from "../passages/told.ts"
 import type { IndexFile, IndexShape } from "./index-file.ts"
+import { literalTokens } from "./literal-search.ts"
 import { tokensOf } from "./term-lists.ts"
 
 export const SHAPE: IndexShape = {
-  version: 6,
+  version: 7,
   tables: ["vocabulary", "words", "sources", "passages", "packs", "removals"],
   create: `
   CREATE TABLE passages (
@@ -56,9 +57,10 @@ export function addPassages(file: IndexFile, passages: readonly Passage[], sourc
         "INSERT INTO passages (source, turn, uuid, blocks, kind, isSaid, label, time, start, length, terms, facts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       )
       .run(...values, start, length, terms, factsOf(kind, isSaid, text), text)
+    const tokens = tokensOf(counts, { label, source, told: toldIn({ kind, isSaid, text }) })
     file
       .statement("INSERT INTO words (rowid, body) VALUES (?, ?)")
-      .run(lastInsertRowid, tokensOf(counts, { label, source, told: toldIn({ kind, isSaid, text }) }).join(" "))
+      .run(lastInsertRowid, [...tokens, ...literalTokens(text)].join(" "))
   }
 }
 

@@ -9,7 +9,7 @@ import { toldIn } from "../passages/told.ts"
 import { type IndexFile, isPlainTerm, tokenOf } from "./index-file.ts"
 
 /** Numbers that are kept, 4 MB. */
-const MOST_KEPT = 500_000
+const MOST_KEPT = 1_000_000
 /** If more passages than this are new, their terms are not looked at one by one. */
 const MOST_ADDED = 200
 /** Terms that begin with, or contain, a word that no passage has. */
@@ -19,18 +19,18 @@ const MOST_CONTAINING = 500
 const LABEL_COUNT = 2
 
 interface Lists {
-  readonly ids: readonly number[]
+  readonly ids: Uint32Array
   /** Those that have it at least twice, and at least four times. */
-  readonly twice: readonly number[]
-  readonly often: readonly number[]
+  readonly twice: Uint32Array
+  readonly often: Uint32Array
   /** Those that have it in what the speaker tells of themselves. */
-  readonly told: readonly number[]
+  readonly told: Uint32Array
 }
 
 export class TermLists {
   readonly #file: IndexFile
-  /** By token. */
-  readonly #kept = new Map<string, number[]>()
+  /** By token, the one that was asked for last at the end. */
+  readonly #kept = new Map<string, Uint32Array>()
   readonly #documents = new Map<string, number>()
   #size = 0
   /** All terms, one in a line, in any order. A term that was added later may be there twice. */
@@ -58,6 +58,7 @@ export class TermLists {
     const rows = this.#file
       .statement("SELECT id, source, kind, isSaid, label, text FROM passages WHERE id > ? AND id <= ? ORDER BY id")
       .all(after, largest)
+    const added = new Map<string, number[]>()
     for (const { id, source, kind, isSaid, label, text } of rows) {
       const passage = { kind: kind as Passage["kind"], isSaid: isSaid === 1, text: String(text) }
       const { counts } = countedTerms(passage.text)
@@ -66,10 +67,14 @@ export class TermLists {
       if (this.#vocabulary !== undefined)
         this.#vocabulary += tokens.flatMap((token) => (token.includes("_") ? [] : `${token}\n`)).join("")
       for (const token of tokens) {
-        this.#kept.get(token)?.push(Number(id))
+        if (this.#kept.has(token)) added.set(token, [...(added.get(token) ?? []), Number(id)])
         const documents = this.#documents.get(token)
         if (documents !== undefined) this.#documents.set(token, documents + 1)
       }
+    }
+    for (const [token, ids] of added) {
+      const before = this.#kept.get(token) // another one may have taken its room
+      if (before) this.#keep(token, joined(before, ids))
     }
   }
 
@@ -99,8 +104,7 @@ export class TermLists {
 
   /** Searched in one text: the vocabulary itself would be read as a whole for every name that no passage has. */
   #containing(part: string): readonly string[] {
-    const listed = "SELECT group_concat(term, char(10)) AS terms FROM vocabulary WHERE instr(term, '_') = 0"
-    this.#vocabulary ??= `\n${this.#file.statement(listed).get()?.terms ?? ""}\n`
+    this.#vocabulary ??= `\n${TERMS_BETWEEN.map((range) => this.#file.statement(range).get()?.terms ?? "").join("\n")}\n`
     const found = new Set<string>()
     for (let at = this.#vocabulary.indexOf(part); at >= 0 && found.size < MOST_CONTAINING; ) {
       const end = this.#vocabulary.indexOf("\n", at)
@@ -111,7 +115,7 @@ export class TermLists {
   }
 
   /** `only`: of this source. */
-  idsWith(term: string, only: number | undefined): readonly number[] {
+  idsWith(term: string, only: number | undefined): Uint32Array {
     return this.#listed(tokenOf(term), only)
   }
 
@@ -122,25 +126,44 @@ export class TermLists {
     return {
       ids: this.#listed(token, only),
       twice,
-      often: twice.length === 0 ? [] : this.#listed(OFTEN + token, only),
-      told: isForSpeaker ? this.#listed(TOLD + token, only) : [],
+      often: twice.length === 0 ? NONE : this.#listed(OFTEN + token, only),
+      told: isForSpeaker ? this.#listed(TOLD + token, only) : NONE,
     }
   }
 
-  #listed(token: string, only: number | undefined): readonly number[] {
-    const match = "SELECT group_concat(rowid) AS ids FROM words WHERE words MATCH ?"
+  #listed(token: string, only: number | undefined): Uint32Array {
+    const match = "SELECT CAST(group_concat(rowid) AS BLOB) AS ids FROM words WHERE words MATCH ?"
     if (only !== undefined) return this.#file.ids(match, `"${token}" AND "${sourceToken(only)}"`)
-    const known = this.#kept.get(token)
-    if (known) return known
-    const ids = [...this.#file.ids(match, `"${token}"`)]
-    if (this.#size + ids.length > MOST_KEPT) {
-      this.#kept.clear()
-      this.#size = 0
+    const ids = this.#kept.get(token) ?? this.#file.ids(match, `"${token}"`)
+    this.#keep(token, ids)
+    return ids
+  }
+
+  /** What was asked for long ago makes room. */
+  #keep(token: string, ids: Uint32Array): void {
+    this.#forget(token)
+    for (const oldest of this.#kept.keys()) {
+      if (this.#size + ids.length < MOST_KEPT) break
+      this.#forget(oldest)
     }
     this.#size += ids.length + 1
     this.#kept.set(token, ids)
-    return ids
   }
+
+  #forget(token: string): void {
+    const ids = this.#kept.get(token)
+    if (ids) this.#size -= ids.length + 1
+    this.#kept.delete(token)
+  }
+}
+
+const NONE = new Uint32Array(0)
+
+function joined(ids: Uint32Array, more: readonly number[]): Uint32Array {
+  const all = new Uint32Array(ids.length + more.length)
+  all.set(ids)
+  all.set(more, ids.length)
+  return all
 }
 
 /** A slice keeps the whole text in memory, and a term is kept for long while the vocabulary grows into another one. */
@@ -150,7 +173,17 @@ const copyOf = (slice: string): string => Buffer.from(slice).toString()
 const TWICE = "2_"
 const OFTEN = "4_"
 const TOLD = "t_"
-const sourceToken = (id: number) => `s_${id}`
+const BEGINNING = "b_"
+const SOURCE = "s_"
+export const beginningToken = (beginning: string) => BEGINNING + beginning
+export const sourceToken = (id: number) => `${SOURCE}${id}`
+
+/** All terms, from one kind of token that is none to the next: those are in many passages, and SQLite counts them as it passes. */
+const TERMS_BETWEEN = ["", TWICE, OFTEN, BEGINNING, SOURCE, TOLD].map((kind, at, kinds) => {
+  const next = kinds[at + 1]
+  const after = kind === "" ? "term > ''" : `term > '${kind}~'`
+  return `SELECT group_concat(term, char(10)) AS terms FROM vocabulary WHERE ${after}${next === undefined ? "" : ` AND term < '${next}'`}`
+})
 
 /**
  * What the index has of a passage: its source, each term, and the term once more if it is there at least twice, or at least four times: the

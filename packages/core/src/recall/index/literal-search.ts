@@ -1,0 +1,41 @@
+/** Finds the passages that have a text as it is written, the newest first. Only those are read that have its common words. */
+import { beginningsAround, beginningsIn } from "../passages/common-beginnings.ts"
+import type { IndexFile } from "./index-file.ts"
+import { beginningToken, sourceToken } from "./term-lists.ts"
+
+/** What the index lists of a passage besides its terms. */
+export const literalTokens = (text: string): readonly string[] => [...beginningsIn(text)].map(beginningToken)
+
+interface Literal {
+  readonly text: string
+  /** The source. Default: all. */
+  readonly only: number | undefined
+  readonly fits: (id: number) => boolean
+  readonly most: number
+}
+
+const IN_ALL = "SELECT id FROM passages WHERE id < ? AND instr(text, ?) > 0 ORDER BY id DESC LIMIT ?"
+const IN_LISTED =
+  "SELECT words.rowid AS id FROM words CROSS JOIN passages ON passages.id = words.rowid " +
+  "WHERE words MATCH ? AND words.rowid < ? AND instr(text, ?) > 0 ORDER BY words.rowid DESC LIMIT ?"
+
+export function passagesWith(file: IndexFile, { text, only, fits, most }: Literal): readonly number[] {
+  const tokens = [
+    ...[...beginningsAround(text)].map(beginningToken),
+    ...(only === undefined ? [] : [sourceToken(only)]),
+  ]
+  const match = tokens.map((token) => `"${token}"`).join(" AND ")
+  const next = (before: number, limit: number) =>
+    match === ""
+      ? file.statement(IN_ALL).all(before, text, limit)
+      : file.statement(IN_LISTED).all(match, before, text, limit)
+  const found: number[] = []
+  // many may have it and not fit
+  for (let [before, limit] = [Number.MAX_SAFE_INTEGER, most]; found.length < most; limit *= 2) {
+    const ids = next(before, limit).map(({ id }) => Number(id))
+    found.push(...ids.filter(fits))
+    if (ids.length < limit) break
+    before = ids.at(-1)!
+  }
+  return found.slice(0, most)
+}

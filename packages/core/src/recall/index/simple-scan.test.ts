@@ -1,0 +1,97 @@
+/** The index against the simplest search there is: every passage is read for every question, and nothing is kept. */
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { fuzz, RUNS } from "../../../test/runs.ts"
+import { chooseFrom } from "../answer/choose.ts"
+import { coverageOf, lookedFor } from "../answer/looked-for.ts"
+import { type Question, rankPassages, type TermList, WEIGHTS } from "../answer/ranking.ts"
+import type { Passage } from "../passages/passage.ts"
+import { PassageColumns } from "../passages/passage-columns.ts"
+import { countedTerms } from "../passages/passage-terms.ts"
+import { toldIn } from "../passages/told.ts"
+import { PassageIndex } from "./passage-index.ts"
+
+const NOW = new Date("2026-03-10T12:00:00Z")
+const START = Date.UTC(2025, 10, 1)
+const DAY = 86_400_000
+const WORDS = "heron port server walrus invoice I my we the did week May 2025 yesterday heron heron server?".split(" ")
+const TIMES = ["last week", "yesterday", "in May 2025", "on 2026-02-03", "in 2025", "three months ago", "last month"]
+
+const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 9 }).map((words) => words.join(" "))
+const batch = fc.record({ source: fc.nat(2), texts: fc.array(text, { minLength: 1, maxLength: 8 }) })
+const asked = fc
+  .tuple(text, fc.constantFrom("", ...TIMES), fc.boolean())
+  .map(([words, time, isInContext]) => ({ text: `${words} ${time}`, context: isInContext ? ["the walrus port"] : [] }))
+
+interface Placed extends Passage {
+  readonly source: string
+}
+
+/** A passage is numbered by its place, from 1. Sources are numbered as they come. */
+function scanned(passages: readonly Placed[], question: Question) {
+  const columns = new PassageColumns()
+  const sources = [...new Set(passages.map(({ source }) => source))]
+  const turns = new Map<string, number>()
+  for (const [at, { source, kind, isSaid, text: each, time, length }] of passages.entries()) {
+    const turn = (turns.get(source) ?? 0) + Number(isSaid)
+    turns.set(source, turn)
+    const facts = { source: sources.indexOf(source) + 1, turn, kind, isSaid, isQuestion: /[?]/.test(each) }
+    const terms = countedTerms(each).length
+    columns.add(at + 1, { ...facts, length: terms, blockLength: length, time: Date.parse(time) })
+  }
+  const counts = passages.map(({ text: each }) => countedTerms(each).counts)
+  const tolds = passages.map((one) => countedTerms(toldIn(one)).counts)
+  const having = (all: readonly ReadonlyMap<string, number>[], term: string, least: number) =>
+    all.flatMap((each, at) => ((each.get(term) ?? 0) >= least ? [at + 1] : []))
+  const documentsWith = (term: string) => having(counts, term, 1).length
+  const looked = lookedFor(question, { count: passages.length, documentsWith, similarTo: () => [] }, WEIGHTS)
+  const lists = looked.terms.map(({ term, weight, isName, word }): TermList => {
+    const ids = having(counts, term, 1)
+    if (word === undefined) return { weight, isName, word, ids, twice: [], often: [], told: [] }
+    const told = looked.isForSpeaker ? having(tolds, term, 1) : []
+    return { weight, isName, word, ids, twice: having(counts, term, 2), often: having(counts, term, 4), told }
+  })
+  const ranked = rankPassages({
+    ...{ columns, lists, weights: WEIGHTS, time: looked.time, isForAnswer: looked.isForAnswer, leastShare: 0 },
+    ...{ fits: () => true, prior: () => 1, share: (mask: number) => coverageOf(mask, looked) },
+  })
+  const texts = ranked
+    .slice(0, 100)
+    .map((one) => ({ ...passages[one.id - 1]!, ...one, passage: () => passages[one.id - 1]! }))
+  return { isWordless: looked.words.length === 0, answer: chooseFrom(texts, question, looked) }
+}
+
+test("BEY-5 an index that grows between questions, many with a named time, answers as a scan of every passage does", () => {
+  let [compared, found] = [0, 0]
+  fc.assert(
+    fc.property(fc.array(fc.tuple(batch, asked), { minLength: 1, maxLength: 8 }), (steps) => {
+      const index = new PassageIndex(":memory:")
+      const [passages, marks]: [Placed[], Map<string, string>] = [[], new Map()]
+      for (const [nth, [{ source: at, texts }]] of steps.entries()) {
+        const source = `s${at}`
+        const added = texts.map((each, place): Placed => {
+          const number = passages.length + place
+          const kind = number % 4 === 0 ? "assistant" : number % 7 === 0 ? "result" : "user"
+          const time = new Date(START + number * 3 * DAY).toISOString()
+          const whole = { start: 0, length: each.length, text: each }
+          return { ...{ uuid: `u${number}`, blocks: "0", kind, isSaid: kind !== "result", source, time }, ...whole }
+        })
+        const own = added.map(({ source: _, ...passage }) => passage)
+        expect(index.extend({ source, passages: own, from: marks.get(source), to: `${nth}` })).toBe(true)
+        marks.set(source, `${nth}`)
+        passages.push(...added)
+        for (const [, { text: words, context }] of steps) {
+          const question = { text: words, context, now: NOW, limit: 30 }
+          const { isWordless, answer } = scanned(passages, question)
+          if (isWordless) continue // literal-search.test.ts has these
+          compared++
+          found += answer.found.length
+          expect(index.search(question)).toEqual(answer)
+        }
+      }
+      index.close()
+    }),
+    { ...fuzz, numRuns: 2 * RUNS },
+  )
+  expect(Math.min(compared, found)).toBeGreaterThan(RUNS)
+})
