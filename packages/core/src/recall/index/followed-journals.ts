@@ -110,7 +110,8 @@ export class FollowedJournals {
   update(which: CatchUp = {}): Promise<void> {
     return this.#inOrder(async () => {
       if (this.#isClosed) return
-      await this.#retried((index) => this.#catchUp(index, which)).catch((error: unknown) => {
+      const work = (index: PassageIndex) => index.briefly(() => this.#catchUp(index, which))
+      await this.#retried(work).catch((error: unknown) => {
         if (!isBusy(error)) throw error
       })
     })
@@ -138,11 +139,14 @@ export class FollowedJournals {
   #followSoon(): void {
     if (this.#stopTimer || this.#isClosed) return
     this.#stopTimer = callAfter(this.#options.clock ?? systemClock, FOLLOW_AFTER_MS, () => {
+      let isLeft = false
       this.#follow()
-        .catch(() => undefined) // a question that waits for it reports what is wrong
+        .catch((error: unknown) => {
+          isLeft = isBusy(error) // a question that waits for it reports what else is wrong
+        })
         .finally(() => {
           this.#stopTimer = undefined
-          if (!this.#appended.isEmpty) this.#followSoon()
+          if (isLeft || !this.#appended.isEmpty) this.#followSoon()
         })
     })
   }
@@ -152,7 +156,8 @@ export class FollowedJournals {
     const appended = new Set(this.#appended.conversations) // what comes meanwhile waits for the next time
     while (appended.size > 0 && !this.#isClosed) {
       await this.#inOrder(async () => {
-        if (!this.#isClosed) await this.#retried(async (index) => this.#storeAppended(index, appended))
+        const store = (index: PassageIndex) => index.briefly(async () => this.#storeAppended(index, appended))
+        if (!this.#isClosed) await this.#retried(store)
       })
       await setImmediate()
     }

@@ -6,6 +6,7 @@ import { rmSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 
 const BUSY_MILLISECONDS = 1_000 // how long to wait while another process writes: nothing else happens in this process meanwhile
+const BUSY_BRIEFLY_MILLISECONDS = 5 // about as long as a batch takes to write
 
 export interface IndexShape {
   /** Raise it when tables or terms change. */
@@ -63,6 +64,20 @@ export class IndexFile {
     } finally {
       if (this.#db.isTransaction) this.#db.exec("COMMIT")
     }
+  }
+
+  /** While another process writes, this work gives up soon. For what no one asked for: the rest of the process must not wait. */
+  async briefly<T>(work: () => Promise<T>): Promise<T> {
+    this.#waitFor(BUSY_BRIEFLY_MILLISECONDS)
+    try {
+      return await work()
+    } finally {
+      if (this.#db.isOpen) this.#waitFor(BUSY_MILLISECONDS)
+    }
+  }
+
+  #waitFor(milliseconds: number): void {
+    this.#db.exec(`PRAGMA busy_timeout = ${milliseconds}`)
   }
 
   inTransaction<T>(work: () => T): T {

@@ -194,6 +194,11 @@ export class PassageIndex {
     return blockAround(rows, found)
   }
 
+  /** Work in the background, which does not wait for other processes. */
+  briefly<T>(work: () => Promise<T>): Promise<T> {
+    return this.#file.briefly(work)
+  }
+
   close(): void {
     this.#file.close()
   }

@@ -178,7 +178,7 @@ const SOURCE = "s_"
 export const beginningToken = (beginning: string) => BEGINNING + beginning
 export const sourceToken = (id: number) => `${SOURCE}${id}`
 
-/** All terms, from one kind of token that is none to the next: those are in many passages, and SQLite counts them as it passes. */
+/** All terms. The other tokens are left out by their order: they are in many passages, and SQLite would count those. */
 const TERMS_BETWEEN = ["", TWICE, OFTEN, BEGINNING, SOURCE, TOLD].map((kind, at, kinds) => {
   const next = kinds[at + 1]
   const after = kind === "" ? "term > ''" : `term > '${kind}~'`
