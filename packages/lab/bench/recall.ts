@@ -18,6 +18,11 @@ const TOKENS = isShort ? 100_000 : 1_000_000
 const PAST_TOKENS = Number(process.env.BENCH_TOKENS ?? TOKENS)
 const QUERIES = isShort ? 100 : 500
 
+/** No word of these tells passages apart, so they are compared with texts as they are written. */
+const OF_TIMES = ["last week", "yesterday", "in May 2025", "on 2025-03-01", "in 2025", "three months ago"].flatMap(
+  (time) => [`what did we do ${time}?`, `what was it ${time}`, `and ${time}?`],
+)
+
 const passage = (at: number, { text, time }: { readonly text: string; readonly time: string }): Passage => ({
   ...{ uuid: `${at}`, blocks: "0", kind: "user", isSaid: true, time, start: 0, length: text.length, text },
 })
@@ -42,22 +47,27 @@ await inTemporaryDirectory(async (directory) => {
     for (const { text } of turns) tokens += estimator.tokens(measureText(text))
   }
   const now = new Date("2026-01-01T00:00:00.000Z")
-  const query = (at: number, context: readonly string[]) => {
+  const query = (at: number, context: readonly string[], text = questions[(at * 7) % questions.length]!) => {
     const start = process.cpuUsage()
-    index.search({ text: questions[(at * 7) % questions.length]!, now, context })
+    index.search({ text, now, context })
     const { user, system } = process.cpuUsage(start)
     return (user + system) / 1_000
   }
   const first = query(0, [])
   const alone = Array.from({ length: QUERIES }, (_, at) => query(at, []))
   const inContext = Array.from({ length: QUERIES }, (_, at) => query(at, said.slice(5 * at, 5 * at + 5)))
+  const ofTimes = Array.from({ length: QUERIES }, (_, at) => query(at, [], OF_TIMES[at % OF_TIMES.length]))
   const one = passage(0, { text: "The staging server moved to port 7071.", time: now.toISOString() })
   const added = await timed(() => index.replace(new Map([["new", [one]]])))
   index.close()
   console.log(
     `${Math.round(tokens / 1_000)}K tokens in ${passages} passages, indexed in ${(building / 1_000).toFixed(1)} s`,
   )
-  for (const [name, times] of Object.entries({ alone, "with five messages of context": inContext }))
+  for (const [name, times] of Object.entries({
+    alone,
+    "with five messages of context": inContext,
+    "of a time only": ofTimes,
+  }))
     console.log(
       `  query ${name}: median ${milliseconds(quantile(times, 0.5))}, p95 ${milliseconds(quantile(times, 0.95))} (processor time, ${QUERIES} queries)`,
     )
