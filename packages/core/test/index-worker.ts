@@ -3,11 +3,11 @@
  *
  *     node index-worker.ts ROOT PROJECT
  */
-import { projectDirectory } from "../src/journal/file/layout.ts"
+import { fileStore } from "../src/journal/file/file-store.ts"
 import { JournalSearch } from "../src/recall/journal-search.ts"
 
 const [root = "", project = ""] = process.argv.slice(2)
-const index = new JournalSearch({ directory: projectDirectory(root, project) })
+const index = new JournalSearch({ feed: fileStore({ root }).feed({ project }) })
 console.log("ready")
 process.stdin.resume().on("end", async () => {
   await index.search({ text: "word0x0", now: new Date() })

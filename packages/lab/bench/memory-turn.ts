@@ -5,7 +5,6 @@ import { join } from "node:path"
 import { localPerson, type MemoryDraft, openConversation } from "@strata/core"
 import { projectName, seededIds } from "@strata/core/internal/base/ids"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { openBank } from "@strata/core/internal/memory/bank"
 import { JournalSearch } from "@strata/core/internal/recall/journal-search"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../../core/bench/measure.ts"
@@ -65,7 +64,7 @@ async function fill({ root, cwd }: Project, count: number, said: readonly string
   })
   const bank = openBank({ files: store.memories({ project }), clock })
   await bank.change({ by: "extraction", why: "bench", source: { saidBy: "user" }, puts })
-  const journals = new JournalSearch({ directory: projectDirectory(root, project) })
+  const journals = new JournalSearch({ feed: store.feed({ project }) })
   await journals.update()
   journals.close()
 }

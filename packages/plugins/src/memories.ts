@@ -58,14 +58,12 @@ async function withMemory<T>(
   env: Environment,
   use: (memory: ProjectMemory) => Promise<T>,
 ): Promise<T> {
-  const root = defaultRoot(env)
   const options = {
-    store: fileStore({ root }),
+    store: fileStore({ root: defaultRoot(env) }),
     owner: localPerson,
     cwd,
     mode: "auto",
     clock: systemClock,
-    root,
   } as const
   const memory = (await openProjectMemory(options))! // it is on, and files have a place for it
   try {

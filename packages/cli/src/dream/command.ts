@@ -199,7 +199,7 @@ async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptions): Pr
   const trust = await trustOf(root, reading)
   const { values } = reading.settings({ trusted: trust.state !== "untrusted" })
   const memory = await openProjectMemory({
-    ...{ store: fileStore({ root }), owner: localPerson, cwd, root, clock: systemClock },
+    ...{ store: fileStore({ root }), owner: localPerson, cwd, clock: systemClock },
     mode: values.off ? "off" : values.memory,
     code: repositoryRoot(cwd),
   })

@@ -73,11 +73,7 @@ export async function groundOf(options: AgentOptions, loaded: EffectiveSettings,
     store,
     ...{ id, owner, place },
     results: resultsOf({ root, place, owner, conversation: sub?.under ?? id }),
-    memory: await openMemory(
-      owner,
-      { store, settings: loaded, root, cwd, clock, isOwnStore: options.store !== undefined },
-      sub,
-    ),
+    memory: await openMemory(owner, { store, settings: loaded, cwd, clock }, sub),
     summariser: summariser
       ? await chooseModel({ ...source, model: summariser, client: shared })
       : await configuredSummariser(values, model, { ...source, client }),

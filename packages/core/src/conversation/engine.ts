@@ -83,8 +83,8 @@ export interface ConversationParts {
   readonly refreshPrompt: (() => Promise<Prompt>) | undefined
   /** Whether other conversations of the same owner may be looked into. */
   readonly isShared: boolean
-  /** Directories with conversations of the project, if the store keeps files. */
-  readonly projectJournals?: (() => Promise<readonly string[]>) | undefined
+  /** The places of the store with conversations of the project. */
+  readonly places?: (() => Promise<readonly string[]>) | undefined
   /** Called when the conversation has closed. */
   readonly release?: () => void
   /** Counts what requests cost, however they end. */
@@ -219,7 +219,7 @@ export class Engine {
       store: parts.store,
       journal: parts.journal,
       isShared: parts.isShared,
-      directories: parts.projectJournals ?? (async () => []),
+      places: parts.places ?? (async () => []),
       estimate: (text) => this.views.estimator.text(text),
     })
     this.recorder = new ResponseRecorder({

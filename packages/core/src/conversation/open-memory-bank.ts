@@ -4,7 +4,7 @@ import { StrataError } from "../base/errors.ts"
 import { anOption, checkOptions, type OptionRules, required } from "../base/options.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
-import { projectDirectory } from "../journal/file/layout.ts"
+import type { Store } from "../journal/store.ts"
 import { dreamPlaces } from "../layers/6-dreaming/dream-places.ts"
 import { type DreamState, type KillAnswer, killDream, readDreamState } from "../layers/6-dreaming/dream-task.ts"
 import { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
@@ -17,7 +17,7 @@ import { projectDirectories } from "./project-directories.ts"
 import { memoryDirectoryOf } from "./project-memory.ts"
 
 /** Whose memories, and of which project. */
-export interface MemoryBankOptions extends Omit<WhereKept, "store"> {
+export interface MemoryBankOptions extends WhereKept {
   readonly owner: Owner
   /** Writes nothing. While an agent works, its writes must not be recorded as the person's. */
   readonly readOnly?: boolean
@@ -60,7 +60,7 @@ export interface ProjectBank extends MemoryBank {
   stopDream(): Promise<KillAnswer>
 }
 
-const RULES: OptionRules<Omit<MemoryBankOptions, "store">> = {
+const RULES: OptionRules<MemoryBankOptions> = {
   ...WHERE_RULES,
   owner: required(WHERE_RULES.owner!),
   readOnly: anOption.switch,
@@ -71,13 +71,15 @@ const MOST_FOUND = 10
 export async function openMemoryBank(options: MemoryBankOptions): Promise<ProjectBank> {
   checkOptions("openMemoryBank", options, RULES)
   const { owner, readOnly = false } = options
-  const { root, cwd, store } = keptIn(options)
+  const { cwd, store } = keptIn(options)
   const { name: identity } = await projectIdentity(cwd)
   const place = { project: placeFor(identity, owner) }
   const bank = openBank({ files: store.memories(place), readOnly })
-  const dreams = async () => dreamPlaces((await memoryDirectoryOf(store, place))!) // this store keeps files
-  const projects = () => projectDirectories({ root, identity, cwd, owner })
-  const journals = async () => (await projects()).map((project) => projectDirectory(root, project))
+  const dreams = async () => {
+    const directory = await memoryDirectoryOf(store, place)
+    return directory === undefined ? undefined : dreamPlaces(directory)
+  }
+  const projects = () => projectDirectories({ store, identity, cwd, owner })
   return {
     ...bank,
     async claims(memory) {
@@ -85,9 +87,15 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
       return claimsOf(memory, { directory: repositoryRoot(cwd) })
     },
     search: async (text, { limit = MOST_FOUND } = {}) =>
-      searchIn({ memories: await bank.all(), journals: await journals() }, { text, limit, now: new Date() }),
-    dream: async () => readDreamState(await dreams()),
-    stopDream: async () => killDream(await dreams()),
+      searchIn({ memories: await bank.all(), store, places: await projects() }, { text, limit, now: new Date() }),
+    async dream() {
+      const places = await dreams()
+      return places && readDreamState(places)
+    },
+    async stopDream() {
+      const places = await dreams()
+      return places ? killDream(places) : { state: "none", why: "No dream is running." }
+    },
     conversations: async () => conversationsIn(store, await projects()),
     async erase(file) {
       const { directory } = bank
@@ -95,7 +103,11 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
         throw new StrataError(DREAMING, { code: "dream-running" })
       const erased = await bank.erase(file)
       const { removeJournalIndex } = await import("../recall/journal-search.ts")
-      for (const journal of await journals()) removeJournalIndex(journal)
+      for (const project of await projects()) {
+        const feed = store.feed({ project })
+        removeJournalIndex(feed)
+        feed.close()
+      }
       return erased
     },
   }
@@ -106,31 +118,37 @@ const DREAMING =
 
 interface Searched {
   readonly memories: readonly Memory[]
-  /** Directories with journals. */
-  readonly journals: readonly string[]
+  readonly store: Store
+  /** Where the store keeps past conversations. */
+  readonly places: readonly string[]
 }
 
 async function searchIn(
-  { memories, journals }: Searched,
+  { memories, store, places }: Searched,
   question: { readonly text: string; readonly now: Date; readonly limit: number },
 ): Promise<FoundInProject> {
   // they need SQLite
-  const [{ JournalSearch }, { MemorySearch }] = await Promise.all([
+  const [{ sharedJournalSearch }, { MemorySearch }] = await Promise.all([
     import("../recall/journal-search.ts"),
     import("../recall/memory-search.ts"),
   ])
-  const passages = []
-  for (const directory of journals) {
-    const search = new JournalSearch({ directory })
-    passages.push(...(await search.search({ ...question, isSaid: true })).answer.found)
-    search.close()
-  }
+  const searched = await Promise.all(
+    places.map(async (project) => {
+      const journals = sharedJournalSearch(store, { project })
+      try {
+        return (await journals.value.search({ ...question, isSaid: true })).answer.found
+      } finally {
+        journals.close()
+      }
+    }),
+  )
   const search = new MemorySearch(memories)
   const found = search.search({ ...question, includeRetired: true })
   search.close()
   return {
     memories: found.map(({ memory, isRetired, words }) => ({ memory, isReplaced: isRetired, words })),
-    passages: passages
+    passages: searched
+      .flat()
       .sort((a, b) => b.score - a.score)
       .slice(0, question.limit)
       .map(({ source, uuid, kind, time, text, at, words }) => ({

@@ -1,6 +1,5 @@
 /** The past of a kept conversation, to ask it what the Recall tool asks. Reads only, so another process may have it open. */
 import { placeFor } from "../base/owner.ts"
-import { projectDirectory } from "../journal/file/layout.ts"
 import { projectIdentity } from "../memory/project-identity.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
 import { createEstimator } from "../tokens/estimate.ts"
@@ -40,20 +39,19 @@ const MOST_MATCHES = 20
 const MOST_IN_RANGE = 500 // blocks; a program goes on from the last one
 
 export async function openPast(conversation: KeptConversation, where: WhereKept = {}): Promise<Past> {
-  const { root, cwd, project, store } = keptIn(where)
+  const { cwd, project, store } = keptIn(where)
   const { address, model = "unknown" } = conversation
   const { owner } = where
   const isShared = owner !== undefined && address.project === placeFor(project, owner)
   const journal = await store.open(address, { access: "read" })
   const estimator = createEstimator(findModel(model).facts.family)
-  const directories = async () => {
-    if (where.store || !isShared) return []
+  const places = async () => {
+    if (!isShared) return []
     const { name: identity } = await projectIdentity(cwd)
-    const names = await projectDirectories({ root, identity, cwd, owner })
-    return names.map((name) => projectDirectory(root, name))
+    return projectDirectories({ store, identity, cwd, owner })
   }
   const source = new ConversationRecall({
-    ...{ store, journal, directories, isShared },
+    ...{ store, journal, places, isShared },
     estimate: (text) => estimator.text(text),
   })
   const close = async () => {

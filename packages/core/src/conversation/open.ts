@@ -87,10 +87,7 @@ export async function openWithSettings(options: ConversationOptions, prepared: P
   const store = storeFrom({ store: options.store, dir: root, env, flush: settings.values.flush, clock })
   const place = { ...basis, store }
   const memory =
-    prepared.memory ??
-    (options.layers
-      ? undefined
-      : await memoryFor(owner, { store, settings, root, cwd, clock, isOwnStore: !!options.store }))
+    prepared.memory ?? (options.layers ? undefined : await memoryFor(owner, { store, settings, cwd, clock }))
   const address = await addressOf(options, prepared, place)
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   try {
@@ -213,7 +210,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
     layers,
     release: () => memory?.close(),
     isShared: owner !== undefined,
-    projectJournals: memory && (() => memory.journals()),
+    places: memory && (() => memory.places()),
     cacheBreakpoints,
     refreshPrompt: options.refreshPrompt,
     sleeps,

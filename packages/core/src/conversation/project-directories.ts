@@ -1,20 +1,17 @@
 /**
- * The directories of the store that belong to one project of one owner. A conversation is kept under its working directory, so worktrees and
- * subdirectories of a repository have directories of their own there. Each is noted beside the memory that they share, and stays noted
+ * The places of the store that belong to one project of one owner. A conversation is kept under its working directory, so worktrees and
+ * subdirectories of a repository have places of their own there. Each is noted beside the memory that they share, and stays noted
  * when the worktree is gone.
  */
-import { mkdir, readdir, stat, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { stat } from "node:fs/promises"
 import { isSafeId, projectName } from "../base/ids.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
-import { DIRECTORY_MODE, FILE_MODE, projectDirectory } from "../journal/file/layout.ts"
+import type { Store } from "../journal/store.ts"
 
-const NOTED = "directories"
 const MOST_NOTED = 50 // the last used ones: each is an index to search, and a directory to look through
 
 export interface ProjectGround {
-  /** The directory that Strata keeps its files in. */
-  readonly root: string
+  readonly store: Store
   /** The name of the project whose memory is shared. */
   readonly identity: string
   readonly cwd: string
@@ -23,30 +20,41 @@ export interface ProjectGround {
 
 /** Notes a working directory of the project. The main one is found without a note. */
 export async function noteDirectory(ground: ProjectGround): Promise<void> {
-  const { root, cwd } = ground
-  const { main, here: name } = placesIn(ground)
-  if (name === main) return
-  const notes = join(projectDirectory(root, main), NOTED)
-  await mkdir(notes, { recursive: true, mode: DIRECTORY_MODE })
-  await writeFile(join(notes, name), `${cwd}\n`, { mode: FILE_MODE, flag: "wx" }).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-  })
+  const { main, here } = placesIn(ground)
+  if (here === main) return
+  const notes = notesOf(ground)
+  if ((await notes.read(here)) === undefined) await notes.install([{ path: here, text: `${ground.cwd}\n` }])
 }
 
-/** Names of the project's directories in the store: this one, the main one, then those used last. */
+/** Names of the project's places in the store: this one, the main one, then those used last. */
 export async function projectDirectories(ground: ProjectGround): Promise<readonly string[]> {
-  const { root } = ground
   const { main, here } = placesIn(ground)
-  const names = await readdir(join(projectDirectory(root, main), NOTED)).catch(() => [] as string[])
+  const noted = await notesOf(ground)
+    .list()
+    .catch(() => [])
   const used = await Promise.all(
-    names.filter(isSafeId).map(async (name) => {
-      const facts = await stat(projectDirectory(root, name)).catch(() => undefined)
-      return facts?.isDirectory() ? [{ name, time: facts.mtimeMs }] : []
-    }),
+    noted
+      .filter(({ path }) => isSafeId(path))
+      .map(async ({ path: name, modified }) => {
+        const directory = journalDirectoryOf(ground.store, name)
+        if (directory === undefined) return [{ name, time: Date.parse(modified) }]
+        const facts = await stat(directory).catch(() => undefined)
+        return facts?.isDirectory() ? [{ name, time: facts.mtimeMs }] : []
+      }),
   )
   const others = used.flat().sort((a, b) => b.time - a.time || (a.name < b.name ? -1 : 1))
   return [...new Set([here, main, ...others.map(({ name }) => name)])].slice(0, MOST_NOTED)
 }
+
+/** The directory with the journals of a project. Nothing if the store keeps no files. */
+export function journalDirectoryOf(store: Store, project: string): string | undefined {
+  const feed = store.feed({ project })
+  feed.close()
+  return feed.directory
+}
+
+const notesOf = (ground: ProjectGround) =>
+  ground.store.memories({ project: placesIn(ground).main, beside: "directories" })
 
 const placesIn = ({ identity, cwd, owner }: ProjectGround) => ({
   main: placeFor(identity, owner),

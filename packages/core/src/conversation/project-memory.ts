@@ -1,16 +1,10 @@
-/**
- * The memory of a project, or of an agent, as a conversation uses it: the bank, the search, the sum of the day. The search is loaded with
- * the first question and never holds up a request for long.
- */
-import { readdirSync } from "node:fs"
+/** The memory of a project, or of an agent, as a conversation uses it: the bank, the search, the sum of the day. */
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
-import { projectName } from "../base/ids.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
-import { Shared } from "../base/shared.ts"
+import { Shared, SharedIn } from "../base/shared.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
-import { projectDirectory } from "../journal/file/layout.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
 import { type Waiting, waitingConversations } from "../layers/5-auto-memory/extract/waiting.ts"
@@ -21,17 +15,11 @@ import { claimsOf } from "../memory/claims.ts"
 import { SEARCH_INDEX } from "../memory/file-names.ts"
 import type { Memory } from "../memory/memory.ts"
 import { projectIdentity } from "../memory/project-identity.ts"
-import type { Question } from "../recall/answer/ranking.ts"
-import type { JournalSearch } from "../recall/journal-search.ts"
-import type { MemoryRecall, Recalled, RecallQuestion } from "../recall/memory-recall.ts"
+import type { Recalled, RecallQuestion } from "../recall/memory-recall.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
-import { noteDirectory, type ProjectGround, projectDirectories } from "./project-directories.ts"
-
-/** Of past conversations, in bytes: a request does not wait for more to be indexed, about 30 ms. The rest is found from a later message on. */
-const MOST_NEW_BYTES = 48 * 1024
-/** A message does not wait to see what was said elsewhere since. */
-const MOST_AGE_MS = 2_000
+import { journalDirectoryOf, noteDirectory, type ProjectGround, projectDirectories } from "./project-directories.ts"
+import { type Past, projectSearch } from "./project-search.ts"
 
 export interface ProjectMemory {
   /** An agent writes its own memory with its file tools. No fork looks for more, and it is not dreamed about. */
@@ -48,7 +36,9 @@ export interface ProjectMemory {
   /** The names in a memory that the code no longer has. */
   readonly gone: (memory: Memory) => Promise<readonly string[]>
   readonly recall: (question: RecallQuestion) => Promise<readonly Recalled<Memory>[]>
-  /** Directories with conversations of the project: of all its worktrees and subdirectories. None if the store keeps no files. */
+  /** The project's places in the store: of all its worktrees and subdirectories. None for an agent's own memory. */
+  readonly places: () => Promise<readonly string[]>
+  /** Their directories. None if the store keeps no files. */
   readonly journals: () => Promise<readonly string[]>
   close(): void
 }
@@ -56,22 +46,19 @@ export interface ProjectMemory {
 export interface MemoryGround {
   readonly store: Store
   readonly settings: EffectiveSettings
-  readonly root: string
   readonly cwd: string
   readonly clock: Clock
   readonly code?: string
-  /** The store is the caller's, and not ours. */
-  readonly isOwnStore: boolean
 }
 
-/** A store of your own may keep its journals anywhere, so past conversations are searched only in ours. Without an owner there is no memory. */
+/** Without an owner there is no memory. */
 export async function memoryFor(
   owner: Owner | undefined,
-  { store, settings: { values }, root, isOwnStore, ...rest }: MemoryGround,
+  { settings: { values }, ...rest }: MemoryGround,
 ): Promise<ProjectMemory | undefined> {
   if (owner === undefined) return undefined
   const mode = values.off ? "off" : values.memory
-  return openProjectMemory({ store, owner, mode, ...rest, ...(isOwnStore ? {} : { root }) })
+  return openProjectMemory({ owner, mode, ...rest })
 }
 
 export interface ProjectMemoryOptions {
@@ -83,34 +70,31 @@ export interface ProjectMemoryOptions {
   readonly clock: Clock
   /** The root of the code that memories name things of. Default: `cwd`. */
   readonly code?: string
-  /** Where the journals are, if they are files. Without it, past conversations are not searched. */
-  readonly root?: string
 }
 
 /** Nothing if the memory is off. */
 export async function openProjectMemory(options: ProjectMemoryOptions): Promise<ProjectMemory | undefined> {
-  const { store, cwd, mode, root, owner } = options
+  const { store, cwd, mode, owner } = options
   if (mode === "off") return undefined
-  const identity = await projectIdentity(cwd)
-  const ground: ProjectGround | undefined =
-    root === undefined ? undefined : { root, identity: identity.name, cwd, owner }
+  const { name: identity } = await projectIdentity(cwd)
+  const ground: ProjectGround = { store, identity, cwd, owner }
   // what is not noted is not found from other worktrees, and nothing else is lost
-  if (ground && mode !== "read-only") await noteDirectory(ground).catch(() => undefined)
-  const projects = async () => (ground ? projectDirectories(ground) : [])
-  const files = store.memories({ project: placeFor(identity.name, owner) })
+  if (mode !== "read-only") await noteDirectory(ground).catch(() => undefined)
+  const places = () => projectDirectories(ground)
+  const project = placeFor(identity, owner)
+  const files = store.memories({ project })
   return openMemory(options, {
     kind: "project",
     files,
-    waiting: waitingConversations(files, async (address) => {
+    waiting: waitingConversations(files, async (address) =>
       // a file says which conversations wait, and it must not lead to those of another owner
-      const own = [placeFor(projectName(cwd), owner), ...(await projects())]
-      return own.includes(address.project) ? store.open(address, { access: "read" }) : undefined
-    }),
-    ...(root === undefined ? {} : { past: { root, projects } }),
+      (await places()).includes(address.project) ? store.open(address, { access: "read" }) : undefined,
+    ),
+    past: { store, places, project },
   })
 }
 
-export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "root" | "owner"> {
+export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "owner"> {
   readonly place: AgentMemoryPlace
 }
 
@@ -130,12 +114,13 @@ export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promi
 interface MemoryParts {
   readonly kind: ProjectMemory["kind"]
   readonly files: MemoryFiles
-  readonly past?: Past
+  /** `project`: the place of the memory. */
+  readonly past?: Past & { readonly project: string }
   readonly waiting?: Waiting
 }
 
 async function openMemory(
-  { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "root" | "owner">,
+  { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "owner">,
   { kind, files, past, waiting }: MemoryParts,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
@@ -143,16 +128,19 @@ async function openMemory(
   const isReadOnly = mode === "read-only"
   const canKeep = kind === "project" && !isReadOnly && directory !== undefined
   const open = () => openedMemory({ files, clock, isReadOnly, past, ...(canKeep ? { directory } : {}) })
-  const key = JSON.stringify([directory, kind, mode, cwd, past?.root])
-  // only in our own store: another one may keep other files under the same name. A clock of your own is for you alone
-  const shared = past && clock === systemClock ? memories.use(key, open) : unshared(open())
+  const key = JSON.stringify([directory, past?.project, mode, cwd])
+  // stores with the same files share them, any other store is apart. A clock of your own is for you alone
+  const opened = past && (directory === undefined ? inStores.of(past.store) : inFiles)
+  const shared = opened && clock === systemClock ? opened.use(key, open) : unshared(open())
   const { bank, recall } = shared.value
   return {
     ...{ kind, mode, files, bank, recall, daily: dailySpend(files), quota: new Quota() },
     ...(directory === undefined ? {} : { directory }),
     ...(waiting ? { waiting } : {}),
     close: () => shared.close(),
-    journals: async () => (past ? (await past.projects()).map((project) => projectDirectory(past.root, project)) : []),
+    places: async () => (past ? past.places() : []),
+    journals: async () =>
+      past ? (await past.places()).flatMap((project) => journalDirectoryOf(past.store, project) ?? []) : [],
     gone: async (memory) =>
       (await claimsOf(memory, { directory: code })).filter(({ state }) => state === "gone").map(({ text }) => text),
   }
@@ -163,7 +151,8 @@ interface OpenedMemory extends Pick<ProjectMemory, "bank" | "recall"> {
   close(): void
 }
 
-const memories = new Shared<OpenedMemory>()
+const inFiles = new Shared<OpenedMemory>()
+const inStores = new SharedIn<OpenedMemory>()
 
 const unshared = (value: OpenedMemory) => ({ value, close: () => value.close() })
 
@@ -179,7 +168,8 @@ interface OpeningMemory {
 function openedMemory({ files, clock, isReadOnly, past, directory }: OpeningMemory): OpenedMemory {
   const watch = files.watch?.()
   const bank = openBank({ files, clock, readOnly: isReadOnly, ...(watch ? { watch } : {}) })
-  const search = searchIn(bank, { past, ...(directory === undefined ? {} : { index: join(directory, SEARCH_INDEX) }) })
+  const index = directory === undefined ? {} : { index: join(directory, SEARCH_INDEX) }
+  const search = projectSearch({ bank, past, clock, ...index })
   const close = () => {
     watch?.close()
     search.close()
@@ -191,81 +181,4 @@ function openedMemory({ files, clock, isReadOnly, past, directory }: OpeningMemo
 export async function followed(directory: string): Promise<string> {
   const context = { directory: { get: () => directory, set: () => undefined }, env: { HOME: homedir() } }
   return (await resolveTarget(directory, context)).path
-}
-
-interface Past {
-  readonly root: string
-  /** The project's directories in the store. */
-  readonly projects: () => Promise<readonly string[]>
-}
-
-interface OpenSearch {
-  readonly recall: MemoryRecall<Memory>
-  readonly journals: readonly { readonly value: JournalSearch; close(): void }[]
-}
-
-interface SearchPlaces {
-  readonly past: Past | undefined
-  /** The file for the index of memories. Default: in memory. */
-  readonly index?: string
-}
-
-function searchIn(bank: MemoryBank, { past, index }: SearchPlaces): Pick<OpenedMemory, "recall" | "close"> {
-  let opened: Promise<OpenSearch> | undefined
-  let others = false
-  const open = async (): Promise<OpenSearch> => {
-    const [{ MemoryRecall }, { sharedJournalSearch }] = await Promise.all([
-      import("../recall/memory-recall.ts"), // they load SQLite
-      import("../recall/journal-search.ts"),
-    ])
-    const projects = (await past?.projects()) ?? []
-    const journals = projects.map((project) => sharedJournalSearch(projectDirectory(past!.root, project)))
-    const searched = together(journals.map(({ value }) => value))
-    const kept = index === undefined ? {} : { index }
-    return { journals, recall: new MemoryRecall<Memory>({ bank, journals: searched, ...kept }) }
-  }
-  return {
-    async recall(question) {
-      others ||= past ? await hasOthers(past, question) : false
-      if (!others && !(await bank.all()).length) return []
-      opened ??= open()
-      return (await opened).recall.recall(question)
-    },
-    close() {
-      void opened?.then(({ recall, journals }) => {
-        for (const one of [recall, ...journals]) one.close()
-      })
-    },
-  }
-}
-
-/** Several indexes as one: the best of all. */
-const together = (journals: readonly JournalSearch[]) => ({
-  async search(question: Question) {
-    const answers = []
-    const except = question.exclude?.sources
-    const which = { mostNew: MOST_NEW_BYTES, mostAge: MOST_AGE_MS, ...(except ? { except } : {}) }
-    for (const index of journals) answers.push((await index.search(question, which)).answer)
-    const found = answers.filter(({ isFitting }) => isFitting).flatMap((answer) => answer.found)
-    return { found: found.sort((a, b) => b.score - a.score).slice(0, question.limit), isFitting: found.length > 0 }
-  },
-})
-
-/** Whether there are journals besides those left out. */
-async function hasOthers({ root, projects }: Past, { exclude }: RecallQuestion): Promise<boolean> {
-  const left = new Set([...(exclude?.conversations ?? [])].map((id) => `${id}.jsonl`))
-  for (const project of await projects()) {
-    const names = namesIn(projectDirectory(root, project))
-    if (names.some((name) => name.endsWith(".jsonl") && !left.has(name))) return true
-  }
-  return false
-}
-
-/** At once: it is asked with each message as long as there are no others, and then the directory is short. */
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
 }

@@ -23,7 +23,7 @@ async function followed() {
   onTestFinished(remove)
   const clock = manualClock()
   const directory = projectDirectory(root, "p")
-  const search = new JournalSearch({ directory, clock })
+  const search = new JournalSearch({ feed: fileStore({ root }).feed({ project: "p" }), clock })
   onTestFinished(() => search.close())
   const open = async (id: string) => {
     const journal = await fileStore({ root, flush: "never" }).open(

@@ -2,7 +2,6 @@ import { expect, onTestFinished, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { fileStore } from "../journal/file/file-store.ts"
-import { projectDirectory } from "../journal/file/layout.ts"
 import type { JournalAddress } from "../journal/store.ts"
 import { handleOf } from "../messages/handles.ts"
 import { ConversationRecall } from "./conversation-recall.ts"
@@ -17,7 +16,7 @@ test("BEY-1 an agent that works for another one recalls only its own conversatio
     const { messages } = conversation().user(text)
     await journal.append(messages)
     const past = new ConversationRecall({
-      ...{ store, journal, isShared: true, directories: async () => [projectDirectory(root, "p")] },
+      ...{ store, journal, isShared: true, places: async () => ["p"] },
       estimate: (each) => each.length / 4,
     })
     onTestFinished(() => past.close())

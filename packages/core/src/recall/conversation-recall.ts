@@ -3,8 +3,8 @@
  * that worked for it, and to other conversations of the project with the same owner. An agent that works for another one sees only its own,
  * and so does a conversation without an owner.
  */
-import { basename, dirname } from "node:path"
-import { ConversationNotFoundError, InvalidIdError } from "../base/errors.ts"
+import { ConversationNotFoundError } from "../base/errors.ts"
+import { isSafeId } from "../base/ids.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import type {
   RecalledPlace,
@@ -15,7 +15,7 @@ import type {
   RecallSource,
 } from "../tools/session/recall-source.ts"
 import type { Question } from "./answer/ranking.ts"
-import { type JournalAnswer, JournalSearch, sharedJournalSearch } from "./journal-search.ts"
+import { type JournalAnswer, type JournalPlace, JournalSearch, sharedJournalSearch } from "./journal-search.ts"
 import {
   foundText,
   messagesNamed,
@@ -26,7 +26,6 @@ import {
   textsIn,
   withoutPrefix,
 } from "./recalled-places.ts"
-import { type ScannedJournal, scanJournals } from "./scan-journals.ts"
 
 /** Passages of the index that are read on both sides of a match, to show all of its block: about 12,000 tokens. */
 const AROUND_MATCH = 40
@@ -44,14 +43,17 @@ interface ConversationRecallOptions {
   readonly journal: Journal
   /** Whether it may look into other conversations in its place of the store: they have the same owner. */
   readonly isShared: boolean
-  /** Directories with journals of the same project and owner, if the store keeps files. */
-  readonly directories: () => Promise<readonly string[]>
+  /** The places of the store with conversations of the same project and owner. */
+  readonly places: () => Promise<readonly string[]>
   readonly estimate: (text: string) => number
   /** What "last week" in a question is counted from. Default: the system's clock. */
   readonly now?: () => Date
 }
 
 type Matches = Pick<JournalAnswer, "found" | "more"> & Pick<RecallMatches, "gap">
+
+/** How the asked places are named among each other. */
+const keyOf = ({ project, under }: JournalPlace): string => JSON.stringify([project, under])
 
 export class ConversationRecall implements RecallSource {
   readonly #options: ConversationRecallOptions
@@ -104,10 +106,7 @@ export class ConversationRecall implements RecallSource {
     const { in: wanted, ...asked } = search
     const question = { ...asked, now: this.#options.now?.() ?? new Date() }
     const where = this.#isAlone ? "conversation" : wanted
-    const isIndexed = journal.file !== undefined && process.getBuiltinModule("node:sqlite") !== undefined
-    const { found, more, gap } = isIndexed
-      ? await this.#searchIndexes(question, where)
-      : await this.#searchByReading(question, where)
+    const { found, more, gap } = await this.#searchIndexes(question, where)
     const narrowed = where === wanted ? undefined : this.#isSubAgent ? ONLY_OWN : ONLY_THIS
     const gaps = [gap, narrowed].filter((each) => each !== undefined)
     return {
@@ -134,9 +133,7 @@ export class ConversationRecall implements RecallSource {
 
   async #searchIndexes(question: Question & { readonly limit: number }, where: RecallSearch["in"]): Promise<Matches> {
     const { journal } = this.#options
-    const own = dirname(journal.file!)
     const isHere = where === "conversation"
-    const directories = isHere ? [own] : new Set([own, ...(await this.#options.directories())])
     const asked = { ...question, around: AROUND_MATCH, ...(isHere ? { source: journal.address.id } : {}) }
     const started = performance.now()
     let isLate = false
@@ -144,56 +141,36 @@ export class ConversationRecall implements RecallSource {
       isLate ||= performance.now() - started > PATIENCE_MS
       return isLate
     }
-    const all: JournalAnswer["found"][number][] = []
-    let more = 0
-    let isLocked = false
-    for (const directory of directories) {
-      const { answer, of } = await this.#index(directory).search(asked, { isLate: late })
-      isLocked ||= of === "stand-in"
-      all.push(...answer.found)
-      more += answer.more
-    }
+    const places = isHere ? [journal.address] : await this.#beside()
+    const answers = await Promise.all(places.map((place) => this.#index(place).search(asked, { isLate: late })))
+    const all = answers.flatMap(({ answer }) => answer.found)
     const found = all.sort((a, b) => b.score - a.score).slice(0, question.limit)
+    const isLocked = answers.some(({ of }) => of === "stand-in")
     const gaps = [...(isLocked ? [LOCKED] : []), ...(isLate ? [isHere ? LATE_HERE : LATE] : [])]
     return {
       found,
-      more: more + all.length - found.length,
+      more: answers.reduce((sum, { answer }) => sum + answer.more, 0) + all.length - found.length,
       ...(gaps.length === 0 ? {} : { gap: gaps.join(" ") }),
     }
   }
 
-  async #searchByReading(question: Question & { readonly limit: number }, where: RecallSearch["in"]): Promise<Matches> {
-    const { found, more, isCut } = await scanJournals(this.#journals(where), question)
-    const gap = "Only the newest part was searched: this store has no index."
-    return { found, more, ...(isCut ? { gap } : {}) }
+  /** The place of this conversation, then those of others that it may look into. */
+  async #beside(): Promise<readonly JournalPlace[]> {
+    const { project, under } = this.#options.journal.address
+    const own: JournalPlace = under === undefined ? { project } : { project, under }
+    const others = (await this.#options.places()).map((name): JournalPlace => ({ project: name }))
+    return [...new Map([own, ...others].map((place) => [keyOf(place), place])).values()]
   }
 
-  async *#journals(where: RecallSearch["in"]): AsyncGenerator<ScannedJournal> {
-    const { journal, store } = this.#options
-    const { id, ...place } = journal.address
-    yield { source: id, journal }
-    if (where === "conversation") return
-    const { project, under } = place
-    for (const listed of await store.list(project, under === undefined ? {} : { under })) {
-      if (listed.id === id) continue
-      const other = await store.open({ ...place, id: listed.id }, { access: "read" }).catch(() => undefined)
-      if (!other) continue
-      try {
-        yield { source: listed.id, journal: other }
-      } finally {
-        await other.close()
-      }
-    }
-  }
-
-  #index(directory: string): JournalSearch {
-    const { journal, isShared } = this.#options
-    // the agents of one conversation have a directory of their own; conversations without an owner are beside each other
+  #index(place: JournalPlace): JournalSearch {
+    const { journal, store, isShared } = this.#options
+    // the agents of one conversation have a place of their own; conversations without an owner are beside each other
     const isWhole = isShared || this.#isSubAgent
+    const key = keyOf(place)
     const search =
-      this.#searches.get(directory) ??
-      (isWhole ? sharedJournalSearch(directory) : ownJournalSearch(directory, journal.address.id))
-    this.#searches.set(directory, search)
+      this.#searches.get(key) ??
+      (isWhole ? sharedJournalSearch(store, place) : ownJournalSearch(store, journal.address))
+    this.#searches.set(key, search)
     return search.value
   }
 
@@ -216,36 +193,35 @@ export class ConversationRecall implements RecallSource {
     const { journal, store } = this.#options
     const { project, id } = journal.address
     if (prefix === "" || prefix === id) return { journal, release: async () => undefined }
-    const directories = this.#isAlone ? [] : await this.#options.directories()
-    const others = directories.map((directory) => ({ project: basename(directory), id: prefix }))
-    const beside = this.#isAlone ? [] : [{ ...journal.address, id: prefix }, ...others]
-    for (const address of [{ project, under: id, id: prefix }, ...beside]) {
+    if (!isSafeId(prefix)) return undefined
+    const beside = this.#isAlone ? [] : await this.#beside()
+    const addresses = [{ project, under: id }, ...beside].map((place) => ({ ...place, id: prefix }))
+    const isKept = await store.has(addresses)
+    for (const address of addresses.filter((_, at) => isKept[at])) {
       try {
         const opened = await store.open(address, { access: "read" })
         return { journal: opened, release: () => opened.close() }
       } catch (error) {
-        if (error instanceof InvalidIdError) return undefined
-        if (!(error instanceof ConversationNotFoundError)) throw error
+        if (!(error instanceof ConversationNotFoundError)) throw error // it was deleted since
       }
     }
     const whole = isShortened(prefix) ? await this.#beginningWith(prefix, beside) : undefined
     return whole === undefined ? undefined : this.#open(whole)
   }
 
-  /** The id of the newest conversation that begins like this. */
-  async #beginningWith(prefix: string, addresses: readonly JournalAddress[]): Promise<string | undefined> {
-    const projects = new Map(addresses.map(({ project, under }) => [`${project} ${under ?? ""}`, { project, under }]))
-    for (const { project, under } of projects.values()) {
-      const listed = await this.#options.store.list(project, under === undefined ? {} : { under })
-      const found = listed.find(({ id }) => id.startsWith(`${prefix}-`))
-      if (found) return found.id
-    }
-    return undefined
+  /** The id of the newest conversation that begins like this, of the first place that has one. */
+  async #beginningWith(prefix: string, places: readonly JournalPlace[]): Promise<string | undefined> {
+    const listed = await Promise.all(
+      places.map(({ project, under }) =>
+        this.#options.store.list(project, { isBare: true, ...(under === undefined ? {} : { under }) }),
+      ),
+    )
+    return listed.flat().find(({ id }) => id.startsWith(`${prefix}-`))?.id
   }
 }
 
-function ownJournalSearch(directory: string, only: string) {
-  const value = new JournalSearch({ directory, only })
+function ownJournalSearch(store: Store, { id, ...place }: JournalAddress) {
+  const value = new JournalSearch({ feed: store.feed(place), only: id })
   return { value, close: () => value.close() }
 }
 

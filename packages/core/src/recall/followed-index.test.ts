@@ -113,7 +113,7 @@ test("BEY-5 what another process writes to an old conversation, and what it dele
     await journal.close()
   }
   for (let nth = 0; nth < 40; nth++) await write(`c${nth}`, `word${nth}`)
-  const search = new JournalSearch({ directory: place })
+  const search = new JournalSearch({ feed: fileStore({ root }).feed({ project: "p" }) })
   onTestFinished(() => search.close())
   const found = async (words: string) =>
     (await search.search({ text: words, now: NOW })).answer.found.map((one) => one.text)

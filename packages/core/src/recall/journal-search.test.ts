@@ -28,7 +28,7 @@ async function project() {
     await journal.close()
   }
   const open = (mask?: (text: string) => string) => {
-    const index = new JournalSearch({ directory, ...(mask ? { mask } : {}) })
+    const index = new JournalSearch({ feed: fileStore({ root }).feed({ project: PROJECT }), ...(mask ? { mask } : {}) })
     onTestFinished(() => index.close())
     return index
   }

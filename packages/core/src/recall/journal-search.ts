@@ -1,11 +1,12 @@
-/** Search in everything that the conversations of a directory ever held. A search first reads what is new in the journals, unless it need not be new. */
+/** Search in everything that the conversations of a place ever held. A search first reads what is new in the journals, unless it need not be new. */
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { checkedId } from "../base/ids.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
-import { Shared } from "../base/shared.ts"
-import { FileFeed } from "../journal/file/file-feed.ts"
+import { Shared, SharedIn } from "../base/shared.ts"
+import type { JournalFeed } from "../journal/feed.ts"
+import type { JournalAddress, Store } from "../journal/store.ts"
 import type { SearchAnswer } from "./answer/choose.ts"
 import type { Question } from "./answer/ranking.ts"
 import { BlockReader } from "./block-texts.ts"
@@ -19,8 +20,8 @@ const INDEX_NAME = "search.sqlite"
 const OLD_NAMES = ["blocks.sqlite", "recall.sqlite"]
 
 interface JournalSearchOptions {
-  /** A directory with journals. */
-  readonly directory: string
+  /** The journals of the place. It is closed with the search. */
+  readonly feed: JournalFeed
   /** Follows only this conversation, with an index of its own. */
   readonly only?: string
   /** Takes secrets out of a text before it is stored. */
@@ -41,10 +42,10 @@ export class JournalSearch {
   readonly #journals: FollowedJournals
   readonly #only: CatchUp
 
-  constructor({ directory, only, mask = maskSecrets, clock = systemClock }: JournalSearchOptions) {
+  constructor({ feed, only, mask = maskSecrets, clock = systemClock }: JournalSearchOptions) {
     this.#only = only === undefined ? {} : { only: new Set([only]) }
     this.#journals = new FollowedJournals({
-      feed: new FileFeed(directory),
+      feed,
       name: only === undefined ? INDEX_NAME : `${checkedId("conversation id", only)}.${INDEX_NAME}`,
       oldNames: OLD_NAMES,
       hearsAppends: only === undefined,
@@ -86,14 +87,38 @@ export class JournalSearch {
   }
 }
 
-const searches = new Shared<JournalSearch>()
+/** Where journals are beside each other: those of a project, or the sub-agents' of one conversation. */
+export type JournalPlace = Omit<JournalAddress, "id">
 
-/** The search in a directory, one for all conversations of this process: each has open files, and would read what the others have read. */
-export const sharedJournalSearch = (directory: string) =>
-  searches.use(directory, () => new JournalSearch({ directory }))
+/** Indexes in memory that stay open without a user: the next one would read all journals again. */
+const MOST_IDLE = 4
 
-/** Removes the indexes of a directory. The next search builds them again from the journals. */
-export function removeJournalIndex(directory: string): void {
+const inFiles = new Shared<JournalSearch>()
+const inStores = new SharedIn<JournalSearch>({ mostIdle: MOST_IDLE })
+
+/**
+ * The search in a place, one for all conversations of this process: each has open files, and would read what the others have read. Stores
+ * with the same files share it.
+ */
+export function sharedJournalSearch(store: Store, { project, under }: JournalPlace) {
+  const feed = store.feed(under === undefined ? { project } : { project, under })
+  const { directory } = feed
+  let isUsed = false
+  const open = () => {
+    isUsed = true
+    return new JournalSearch({ feed })
+  }
+  const search =
+    directory === undefined
+      ? inStores.of(store).use(JSON.stringify([project, under]), open)
+      : inFiles.use(directory, open)
+  if (!isUsed) feed.close()
+  return search
+}
+
+/** Removes the indexes of a place from the disk. The next search builds them again from the journals. */
+export function removeJournalIndex({ directory }: Pick<JournalFeed, "directory">): void {
+  if (directory === undefined) return
   const names = statSync(directory, { throwIfNoEntry: false }) ? readdirSync(directory) : []
   const own = names.filter((name) => name.endsWith(`.${INDEX_NAME}`))
   for (const name of [INDEX_NAME, ...own, ...OLD_NAMES]) removeDatabase(join(directory, name))

@@ -32,7 +32,7 @@ async function opened(text = "the walrus sleeps") {
       store,
       journal,
       isShared: true,
-      directories: async () => [projectDirectory(root, PROJECT)],
+      places: async () => [PROJECT],
     },
     estimate: (each) => each.length / 4,
   })
@@ -109,7 +109,7 @@ test("BEY-5 two processes that index one large project at once: each passage onc
   for (const worker of workers) worker.stdin!.end()
   const ended = await Promise.all(workers.map(async (worker) => (await once(worker, "exit"))[0]))
   expect(ended).toEqual([0, 0])
-  const index = new JournalSearch({ directory: projectDirectory(root, PROJECT) })
+  const index = new JournalSearch({ feed: fileStore({ root }).feed({ project: PROJECT }) })
   onTestFinished(() => index.close())
   await index.update() // what each left to the other
   using db = new DatabaseSync(join(projectDirectory(root, PROJECT), "search.sqlite"))

@@ -9,7 +9,6 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { handleOf } from "@strata/core"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import type { Question } from "@strata/core/internal/recall/answer/ranking"
 import { ConversationRecall } from "@strata/core/internal/recall/conversation-recall"
 import { JournalSearch } from "@strata/core/internal/recall/journal-search"
@@ -92,14 +91,14 @@ async function written(dialogue: Dialogue) {
     await asking.close()
     rmSync(root, { recursive: true, force: true })
   }
-  return { store, asking, directory: projectDirectory(root, PROJECT), remove }
+  return { store, asking, remove }
 }
 
 export const recallTool: DoorOf = async (dialogue) => {
-  const { store, asking, directory, remove } = await written(dialogue)
+  const { store, asking, remove } = await written(dialogue)
   const estimator = createEstimator("claude-5")
   const past = new ConversationRecall({
-    ...{ store, journal: asking, isShared: true, directories: async () => [directory] },
+    ...{ store, journal: asking, isShared: true, places: async () => [PROJECT] },
     estimate: (text) => estimator.text(text),
     now: () => dialogue.now,
   })
@@ -121,8 +120,8 @@ export const recallTool: DoorOf = async (dialogue) => {
 export const memorySearch =
   (weights: Question["weights"] = {}): DoorOf =>
   async (dialogue) => {
-    const { directory, remove } = await written(dialogue)
-    const journals = new JournalSearch({ directory })
+    const { store, remove } = await written(dialogue)
+    const journals = new JournalSearch({ feed: store.feed({ project: PROJECT }) })
     const places = new Map(dialogue.turns.map((_, at) => [uuidOf(at), at]))
     return {
       async search(text) {

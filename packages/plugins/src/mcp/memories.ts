@@ -177,7 +177,7 @@ async function openMemories({ cwd: given, env }: PastOptions): Promise<Opened> {
   const { values } = reading.settings({ trusted: trust.state !== "untrusted" })
   const mode = values.off ? "off" : values.memory
   const memory = await openProjectMemory({
-    ...{ store: fileStore({ root }), owner: localPerson, cwd, root, clock: systemClock, mode },
+    ...{ store: fileStore({ root }), owner: localPerson, cwd, clock: systemClock, mode },
     code: repositoryRoot(cwd),
   })
   if (!memory) throw new Refusal('The setting memory is "off", so there are no memories.')

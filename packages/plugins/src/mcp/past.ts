@@ -3,17 +3,17 @@
  * to the asking conversation first, then to the others, the newest first.
  */
 import { constants } from "node:fs"
-import { open, readdir } from "node:fs/promises"
+import { open } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { isSafeId } from "@strata/core/internal/base/ids"
 import { localPerson } from "@strata/core/internal/base/owner"
 import { realPath } from "@strata/core/internal/base/path-facts"
-import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
+import { journalDirectoryOf, projectDirectories } from "@strata/core/internal/conversation/project-directories"
 import type { Program } from "@strata/core/internal/import/places"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { defaultRoot, projectDirectory } from "@strata/core/internal/journal/file/layout"
-import type { Journal } from "@strata/core/internal/journal/store"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import type { Journal, Store } from "@strata/core/internal/journal/store"
 import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { parseHandle } from "@strata/core/internal/messages/handles"
 import { type JournalAnswer, JournalSearch } from "@strata/core/internal/recall/journal-search"
@@ -51,6 +51,8 @@ const NOT_FOUND = "The transcript of this conversation was not found, so the who
 export interface PastOptions {
   readonly cwd: string
   readonly env: Environment
+  /** Where Strata's own conversations are kept. Default: files in its directory. */
+  readonly store?: Store
   /** Milliseconds that a search waits for transcripts to be indexed. */
   readonly patience?: number
 }
@@ -73,8 +75,8 @@ const CLIENTS: readonly (readonly [RegExp, Program])[] = [
 ]
 
 interface Place {
-  readonly root: string
-  /** Names of the project's directories in the store. */
+  readonly store: Store
+  /** The project's places in the store. */
   readonly projects: readonly string[]
   readonly index: TranscriptIndex
 }
@@ -127,11 +129,10 @@ export class ProjectPast {
   }
 
   /** The conversations that Strata itself keeps, newest first. */
-  async kept() {
-    const { root, projects } = await this.#placed()
-    const store = fileStore({ root })
+  async kept(options: { readonly isBare?: boolean } = {}) {
+    const { store, projects } = await this.#placed()
     const all = await Promise.all(
-      projects.map(async (project) => (await store.list(project)).map((one) => ({ ...one, project }))),
+      projects.map(async (project) => (await store.list(project, options)).map((one) => ({ ...one, project }))),
     )
     return all.flat().sort((a, b) => (a.touched < b.touched ? 1 : -1))
   }
@@ -186,16 +187,20 @@ export class ProjectPast {
     question: Parameters<JournalSearch["search"]>[0],
     isLate: () => boolean,
   ): Promise<readonly JournalAnswer[]> {
-    const { root, projects } = await this.#placed()
-    const answers: JournalAnswer[] = []
-    for (const project of projects) {
-      const directory = projectDirectory(root, project)
-      if (!(await hasJournals(directory))) continue // a search would make an index
-      const search = this.#journals.get(directory) ?? new JournalSearch({ directory })
-      this.#journals.set(directory, search)
-      answers.push((await search.search(question, { isLate })).answer)
-    }
-    return answers
+    const { projects } = await this.#placed()
+    const searches = await Promise.all(projects.map((project) => this.#journalsOf(project)))
+    const asked = searches.map(async (search) => (search ? [(await search.search(question, { isLate })).answer] : []))
+    return (await Promise.all(asked)).flat()
+  }
+
+  /** Nothing as long as there are no journals: a search would make an index. */
+  async #journalsOf(project: string): Promise<JournalSearch | undefined> {
+    const { store } = await this.#placed()
+    const known = () => this.#journals.get(project)
+    if (!known() && (await store.list(project, { isBare: true })).length === 0) return undefined
+    const search = known() ?? new JournalSearch({ feed: store.feed({ project }) })
+    this.#journals.set(project, search)
+    return search
   }
 
   /** The conversations that may have a handle, the likeliest first. */
@@ -217,9 +222,9 @@ export class ProjectPast {
   }
 
   async *#journalsNamed(named: string | undefined): AsyncGenerator<ReadableConversation> {
-    const { root } = await this.#placed()
-    const store = fileStore({ root })
-    const fitting = (await this.kept()).filter(({ id }) => named === undefined || isNamed(id, named))
+    const { store } = await this.#placed()
+    const kept = await this.kept({ isBare: true })
+    const fitting = kept.filter(({ id }) => named === undefined || isNamed(id, named))
     for (const { project, id } of fitting.slice(0, MOST_JOURNALS)) {
       const journal: Journal | undefined = await store.open({ project, id }, { access: "read" }).catch(() => undefined)
       if (!journal) continue
@@ -265,13 +270,13 @@ export class ProjectPast {
   }
 
   async #placeNow(): Promise<Place> {
-    const { env } = this.#options
+    const { env, store = fileStore({ root: defaultRoot(env) }) } = this.#options
     const cwd = realPath(this.#options.cwd) ?? this.#options.cwd
-    const root = defaultRoot(env)
     const { name: identity } = await projectIdentity(cwd)
-    const projects = await projectDirectories({ root, identity, cwd, owner: localPerson })
-    const path = join(projectDirectory(root, identity), INDEX_NAME)
-    return { root, projects, index: new TranscriptIndex({ path, reader: this.#reader }) }
+    const projects = await projectDirectories({ store, identity, cwd, owner: localPerson })
+    const directory = journalDirectoryOf(store, identity)
+    const path = directory === undefined ? {} : { path: join(directory, INDEX_NAME) }
+    return { store, projects, index: new TranscriptIndex({ ...path, reader: this.#reader }) }
   }
 }
 
@@ -299,6 +304,3 @@ async function* closing<T>(values: AsyncIterable<T>, close: () => Promise<unknow
     await close()
   }
 }
-
-const hasJournals = async (directory: string): Promise<boolean> =>
-  (await readdir(directory).catch(() => [] as string[])).some((name) => name.endsWith(".jsonl"))

@@ -1,6 +1,6 @@
 /**
- * The full-text index of a project's transcripts, in Strata's own directory. It follows them: the newest first, and of one that has grown
- * only what is new. It holds nothing that cannot be built again.
+ * The full-text index of a project's transcripts, in Strata's own directory, or in memory if the store keeps no files. It follows them: the
+ * newest first, and of one that has grown only what is new. It holds nothing that cannot be built again.
  */
 import { createHash } from "node:crypto"
 import { mkdirSync } from "node:fs"
@@ -31,9 +31,11 @@ export class TranscriptIndex {
   readonly #kept: KeptIndex
   readonly #reader: TranscriptReader
 
-  constructor({ path, reader }: { readonly path: string; readonly reader: TranscriptReader }) {
+  /** `path`: a file for the index. Default: in memory. */
+  constructor({ path, reader }: { readonly path?: string; readonly reader: TranscriptReader }) {
     this.#kept = new KeptIndex(path)
     this.#reader = reader
+    if (path === undefined) return
     try {
       mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
     } catch {
