@@ -1,5 +1,11 @@
+interface Closable {
+  close(): void
+  /** It stays open without a user: it does no work until it is used again. */
+  rest?(): void
+}
+
 /** What several users in this process share: opened with the first, closed with the last. */
-export class Shared<T extends { close(): void }> {
+export class Shared<T extends Closable> {
   readonly #open = new Map<string, { readonly value: T; users: number }>()
   /** Without users and still open, the last used at the end. */
   readonly #idle = new Map<string, T>()
@@ -24,6 +30,7 @@ export class Shared<T extends { close(): void }> {
         if (--one.users > 0) return
         this.#open.delete(key)
         this.#idle.set(key, one.value)
+        one.value.rest?.()
         this.#closeIdle()
       },
     }
@@ -39,7 +46,7 @@ export class Shared<T extends { close(): void }> {
 }
 
 /** The same for each object apart, such as a store. What belongs to an object goes with it. */
-export class SharedIn<T extends { close(): void }> {
+export class SharedIn<T extends Closable> {
   readonly #all = new WeakMap<object, Shared<T>>()
   readonly #options: { readonly mostIdle?: number }
 

@@ -82,6 +82,11 @@ export class JournalSearch {
     return this.#journals.update(this.#only)
   }
 
+  /** Until the next search, which looks for what is new, it does nothing. */
+  rest(): void {
+    this.#journals.rest()
+  }
+
   close(): void {
     this.#journals.close()
   }
@@ -90,8 +95,8 @@ export class JournalSearch {
 /** Where journals are beside each other: those of a project, or the sub-agents' of one conversation. */
 export type JournalPlace = Omit<JournalAddress, "id">
 
-/** Indexes in memory that stay open without a user: the next one would read all journals again. */
-const MOST_IDLE = 4
+/** Indexes in memory that stay open without a user: the next one would read all journals again. Each is about as large as its journals. */
+const MOST_IDLE = 32
 
 const inFiles = new Shared<JournalSearch>()
 const inStores = new SharedIn<JournalSearch>({ mostIdle: MOST_IDLE })

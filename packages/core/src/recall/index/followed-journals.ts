@@ -65,7 +65,7 @@ export class FollowedJournals {
   #follower: PassageIndex | undefined
   readonly #unread = new Set<string>()
   readonly #appended = new WaitingLines()
-  readonly #stopListening: (() => void) | undefined
+  #stopListening: (() => void) | undefined
   #stopTimer: (() => void) | undefined
   /** On the clock. */
   #lookedAt = Number.NEGATIVE_INFINITY
@@ -79,15 +79,12 @@ export class FollowedJournals {
     this.#options = options
     this.#feed = options.feed
     this.#isInMemory = options.feed.directory === undefined
-    if (!options.hearsAppends) return
-    this.#stopListening = options.feed.onAppended((appended) => {
-      this.#appended.add(appended)
-      this.#followSoon()
-    })
+    this.#listen()
   }
 
   /** Reads what is new, then asks the index. */
   ask<T>(question: (index: PassageIndex) => T, which: CatchUp = {}): Promise<Asked<T>> {
+    this.#listen()
     return this.#inOrder(async () => {
       const asked = async (index: PassageIndex) => {
         if (this.#isFresh(index, which)) this.#followSoon()
@@ -117,6 +114,20 @@ export class FollowedJournals {
     })
   }
 
+  /** Hears and reads nothing until the next question, which looks for what is new. */
+  rest(): void {
+    this.#background = undefined
+    this.#stopListening?.()
+    this.#stopListening = undefined
+    this.#stopTimer?.()
+    this.#stopTimer = undefined
+    for (const conversation of [...this.#appended.conversations]) {
+      this.#appended.take(conversation)
+      this.#unread.add(conversation)
+    }
+    this.#lookedAt = Number.NEGATIVE_INFINITY
+  }
+
   close(): void {
     this.#isClosed = true
     this.#background = undefined
@@ -125,6 +136,14 @@ export class FollowedJournals {
     this.#closeIndex()
     this.#closeStandIn()
     this.#feed.close()
+  }
+
+  #listen(): void {
+    if (!this.#options.hearsAppends || this.#isClosed) return
+    this.#stopListening ??= this.#feed.onAppended((appended) => {
+      this.#appended.add(appended)
+      this.#followSoon()
+    })
   }
 
   #isFresh(index: PassageIndex, { mostAge }: CatchUp): boolean {
