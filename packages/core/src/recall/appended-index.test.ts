@@ -10,6 +10,7 @@ import { seededIds } from "../base/ids.ts"
 import type { Entry } from "../journal/entries.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
+import { memoryStore } from "../journal/in-memory/store.ts"
 import { encodeLine } from "../journal/line.ts"
 import { JournalSearch } from "./journal-search.ts"
 
@@ -18,18 +19,18 @@ const said = (words: string): Entry => ({ ...conversation().user(words).messages
 /** As the look that comes with each message. */
 const AUTOMATIC = { mostNew: 48 * 1024, mostAge: 2_000 }
 
-async function followed() {
+const KINDS = ["files", "memory"] as const
+
+async function followed(kind: (typeof KINDS)[number] = "files") {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
   const clock = manualClock()
   const directory = projectDirectory(root, "p")
-  const search = new JournalSearch({ feed: fileStore({ root }).feed({ project: "p" }), clock })
+  const store = kind === "memory" ? memoryStore() : fileStore({ root, flush: "never" })
+  const search = new JournalSearch({ feed: store.feed({ project: "p" }), clock })
   onTestFinished(() => search.close())
   const open = async (id: string) => {
-    const journal = await fileStore({ root, flush: "never" }).open(
-      { project: "p", id },
-      { access: "write", create: true },
-    )
+    const journal = await store.open({ project: "p", id }, { access: "write", create: true })
     onTestFinished(() => journal.close())
     return (...texts: readonly string[]) => journal.append(texts.map(said))
   }
@@ -56,18 +57,35 @@ test("BEY-5 what a conversation appends is found without being read from its jou
   expect(await found("heron")).toEqual(["the heron flies"])
 })
 
-test("BEY-5 an explicit search finds what was appended a moment ago, and each passage once", async () => {
-  const { open, found, inBackground } = await followed()
-  const [say, sayThere] = [await open("a"), await open("b")]
-  await say("the walrus sleeps")
-  expect(await found("walrus", {})).toEqual(["the walrus sleeps"])
-  await sayThere("the heron flies")
-  await say("the heron sleeps", "the heron eats")
-  const all = ["the heron eats", "the heron flies", "the heron sleeps"]
-  expect((await found("heron", {})).toSorted()).toEqual(all)
-  await inBackground()
-  expect((await found("heron", {})).toSorted()).toEqual(all)
-})
+test.each(KINDS)(
+  "BEY-12 an append to a store of %s does not wait for the index: that follows it later",
+  async (kind) => {
+    const { open, found, inBackground } = await followed(kind)
+    const say = await open("a")
+    await say("the walrus sleeps")
+    expect(await found("walrus")).toEqual(["the walrus sleeps"]) // the first look waits
+    await say("the heron flies")
+    expect(await found("heron")).toEqual([])
+    await inBackground()
+    expect(await found("heron")).toEqual(["the heron flies"])
+  },
+)
+
+test.each(KINDS)(
+  "BEY-5 an explicit search in %s finds what was appended a moment ago, and each passage once",
+  async (kind) => {
+    const { open, found, inBackground } = await followed(kind)
+    const [say, sayThere] = [await open("a"), await open("b")]
+    await say("the walrus sleeps")
+    expect(await found("walrus", {})).toEqual(["the walrus sleeps"])
+    await sayThere("the heron flies")
+    await say("the heron sleeps", "the heron eats")
+    const all = ["the heron eats", "the heron flies", "the heron sleeps"]
+    expect((await found("heron", {})).toSorted()).toEqual(all)
+    await inBackground()
+    expect((await found("heron", {})).toSorted()).toEqual(all)
+  },
+)
 
 test("BEY-5 what is older than two seconds is found by every message, also what another process wrote without a report", async () => {
   const { directory, clock, open, found } = await followed()
@@ -81,8 +99,8 @@ test("BEY-5 what is older than two seconds is found by every message, also what 
   expect(await found("pelican")).toEqual(["the pelican dives"])
 })
 
-test("BEY-5 what is too much to keep in memory is read from the journal", async () => {
-  const { open, found, inBackground } = await followed()
+test.each(KINDS)("BEY-5 what is too much to keep in memory is read from the journal, in %s", async (kind) => {
+  const { open, found, inBackground } = await followed(kind)
   const [say, sayThere] = [await open("a"), await open("b")]
   await say("the walrus sleeps")
   expect(await found("walrus")).toEqual(["the walrus sleeps"])

@@ -1,7 +1,7 @@
 /** A store in memory. It keeps encoded lines, as the file store does, and everything that the port has, for as long as the process lives. */
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationLockedError, ConversationNotFoundError } from "../../base/errors.ts"
-import { checkedId } from "../../base/ids.ts"
+import { checkedId, isSafeId } from "../../base/ids.ts"
 import { budgetIn } from "../budget.ts"
 import type { AppendedLines } from "../feed.ts"
 import type { LeaseAttempt, LeaseHolder } from "../lease.ts"
@@ -90,7 +90,12 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
 
     budget: (project) => budgetIn(filesOf({ project })),
 
-    feed: (place) => feedInMemory({ journals: () => journalsIn(place), listeners: listenersOf(place) }),
+    feed: (place) =>
+      feedInMemory({
+        journals: () => journalsIn(place),
+        journal: (id) => (isSafeId(id) ? journals.get(journalKey({ ...place, id })) : undefined),
+        listeners: listenersOf(place),
+      }),
 
     log({ project, name }) {
       const lines = made(logs, `${checkedId("project name", project)}/${name}`, (): string[] => [])
