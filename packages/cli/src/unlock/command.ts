@@ -4,8 +4,7 @@ import { basename, join, relative } from "node:path"
 import { localPerson, strataDirectory } from "@strata/core"
 import { projectName } from "@strata/core/internal/base/ids"
 import { isPlaceOf } from "@strata/core/internal/base/owner"
-import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { placesUnder } from "@strata/core/internal/conversation/project-directories"
 import { breakLock, type FoundLock, findLocks } from "@strata/core/internal/journal/file/find-locks"
 import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { projectIdentity } from "@strata/core/internal/memory/project-identity"
@@ -53,7 +52,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
 async function placesOf(root: string, given: string): Promise<readonly string[]> {
   const cwd = await realpath(given)
   const { name: identity } = await projectIdentity(cwd)
-  const names = await projectDirectories({ store: fileStore({ root }), identity, cwd, owner: localPerson })
+  const names = await placesUnder({ root, identity, cwd, owner: localPerson })
   const own = [join(root, "agent-memory"), join(cwd, ".strata", "agent-memory")]
   return [...new Set([identity, ...names])].map((name) => projectDirectory(root, name)).concat(own)
 }

@@ -6,6 +6,7 @@
 import { stat } from "node:fs/promises"
 import { isSafeId, projectName } from "../base/ids.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
+import { fileStore } from "../journal/file/file-store.ts"
 import type { Store } from "../journal/store.ts"
 
 const MOST_NOTED = 50 // the last used ones: each is an index to search, and a directory to look through
@@ -45,6 +46,10 @@ export async function projectDirectories(ground: ProjectGround): Promise<readonl
   const others = used.flat().sort((a, b) => b.time - a.time || (a.name < b.name ? -1 : 1))
   return [...new Set([here, main, ...others.map(({ name }) => name)])].slice(0, MOST_NOTED)
 }
+
+/** The same for the files under a root, where locks are. */
+export const placesUnder = ({ root, ...rest }: Omit<ProjectGround, "store"> & { readonly root: string }) =>
+  projectDirectories({ ...rest, store: fileStore({ root }) })
 
 /** The directory with the journals of a project. Nothing if the store keeps no files. */
 export function journalDirectoryOf(store: Store, project: string): string | undefined {
