@@ -1,8 +1,9 @@
 /** `strata dashboard`: a process with pages of this project, and what a person does on them. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { writeFileSync } from "node:fs"
 import { localPerson, openConversation, openMemoryBank } from "@strata/core"
-import { InFlightFile } from "@strata/core/internal/journal/file/in-flight-file"
+import { lineOf } from "@strata/core/internal/journal/in-flight"
 import { expect, onTestFinished, test } from "vitest"
 import { MAIN } from "./strata-process.ts"
 import { calls, workbench } from "./workbench.ts"
@@ -120,10 +121,10 @@ test("BEY-10 background work: an agent and a request of other processes are show
 
   const chat = await openConversation({ model: "claude-opus-5-5", cwd: bench.project, env: bench.env })
   await chat.add("Look at the log.")
-  const inFlight = new InFlightFile(chat.location.replace(/jsonl$/, "in-flight"))
   const usage = { input_tokens: 10, output_tokens: 10 }
-  inFlight.sent({ id: "r1", purpose: "notes", model: "claude-haiku", usage, at: "2026-11-17T12:00:00Z" })
-  inFlight.sent({ id: "r2", purpose: "main", model: "claude-opus-5-5", usage })
+  const notes = { id: "r1", purpose: "notes", model: "claude-haiku", usage, at: "2026-11-17T12:00:00Z" } as const
+  const main = { id: "r2", purpose: "main", model: "claude-opus-5-5", usage } as const
+  writeFileSync(chat.location.replace(/jsonl$/, "in-flight"), [notes, main].map((sent) => lineOf({ sent })).join(""))
   const asked = await page("/work")
   expect(asked).toContain("writes the notes of the conversation")
   expect(asked).toContain("1 task running")

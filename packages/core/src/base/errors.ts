@@ -61,6 +61,8 @@ export interface NamedHolder {
   readonly path?: string
   /** `unknown`: it is on another machine or in another container, and cannot be asked from here. */
   readonly verdict?: "alive" | "unknown"
+  /** The number of its acquisition. */
+  readonly fence?: number
 }
 
 const placeOf = ({ pid, host, isSelf }: NamedHolder): string =>
@@ -75,7 +77,7 @@ export function heldSentence(owner: NamedHolder, { does, command }: { does: stri
 /** What to do about a lock whose holder may be gone. */
 function howToBreak({ path, verdict }: NamedHolder, command: string): string {
   if (verdict !== "unknown" || path === undefined) return ""
-  return ` Whether that process still runs cannot be seen from here. If its machine or container is gone, run "${command}", or delete ${path}.`
+  return ` Whether that process still runs cannot be seen from here. If its machine or container is gone, run "${command}": it breaks ${path} so that no write of that process can follow.`
 }
 
 /** Another process, or another object in this process, has the conversation open for writing. */
@@ -94,11 +96,20 @@ export class ConversationLockedError extends StrataError {
 /** The lock of an open conversation was broken or removed, so another process may write to it now. */
 export class LockLostError extends StrataError {
   override readonly name = "LockLostError"
+  /** Who has it now. Absent: no one. */
+  readonly holder?: NamedHolder
 
-  constructor(path: string) {
+  /** `written`: it was lost during the write, which the new owner may or may not have seen. */
+  constructor(path: string, { holder, written = false }: { holder?: NamedHolder; written?: boolean } = {}) {
+    const who = holder
+      ? `${placeOf(holder)} has taken over, since ${holder.since}`
+      : "someone broke or removed the lock"
+    const made = written ? "This write was not acknowledged" : "This write was not made"
+    const next = holder ? "continue there, or close it there and open it here again" : "open it again to continue"
     super(
-      `This process no longer holds ${path}: someone broke the lock, or another process has taken over. This write was not made, and everything acknowledged before is kept. Open the conversation again to continue.`,
+      `This process no longer holds ${path}: ${who}. ${made}, and everything acknowledged before is kept. Close the conversation here, then ${next}.`,
     )
+    if (holder) this.holder = holder
   }
 }
 

@@ -2,9 +2,11 @@
  * What was found damaged in a journal file. Each place is reported once, and its bytes are copied to a file of their own once, however
  * often the journal is opened. The journal keeps them too.
  */
-import { open, writeFile } from "node:fs/promises"
+import { open } from "node:fs/promises"
 import { crc32 } from "node:zlib"
+import { LockLostError } from "../../base/errors.ts"
 import type { DamagedLine, DamageFound } from "../damage.ts"
+import type { Fence } from "./fence.ts"
 import { FILE_MODE } from "./layout.ts"
 import { scanLines } from "./scan.ts"
 
@@ -16,7 +18,8 @@ export type DamageListener = (found: DamageFound) => void
 
 export class DamageLog {
   readonly #path: string
-  readonly #readOnly: boolean
+  /** Absent: nothing is copied. */
+  #fence: Fence | undefined
   readonly #places: DamagedLine[] = []
   readonly #offsets = new Set<number>()
   readonly #listeners: DamageListener[] = []
@@ -29,9 +32,9 @@ export class DamageLog {
   #copied: Set<string> | undefined
   #isUsed = false
 
-  constructor(path: string, readOnly: boolean) {
+  constructor(path: string, fence: Fence | undefined) {
     this.#path = path
-    this.#readOnly = readOnly
+    this.#fence = fence
   }
 
   get places(): readonly DamagedLine[] {
@@ -64,7 +67,7 @@ export class DamageLog {
 
   /** Remembers bytes that are to be copied. */
   keep(offset: number, content: Buffer): void {
-    if (this.#readOnly) return
+    if (this.#fence === undefined) return
     this.#waiting.push({ offset, content })
     this.#waitingBytes += content.length
   }
@@ -112,7 +115,17 @@ export class DamageLog {
   async #writeRecords(): Promise<void> {
     const text = this.#records.join("")
     this.#records = []
-    if (text !== "") await writeFile(this.#path, text, { flag: "a", mode: FILE_MODE })
+    if (text === "") return
+    const file = await open(this.#path, "a", FILE_MODE)
+    try {
+      this.#fence?.check("set-aside") // after the opening: from now on it is this owner's file
+      await file.appendFile(text)
+    } catch (error) {
+      if (!(error instanceof LockLostError)) throw error
+      this.#fence = undefined // the new owner copies what it finds, and reading goes on
+    } finally {
+      await file.close()
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 /** A journal in a file. One writer appends batches in order; each batch is written whole or rolled back. */
-import { lstat, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { lstat, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { ClosedError, InvalidIdError, JournalWriteError, LockLostError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
@@ -21,24 +21,29 @@ import type {
 import { tellAppended } from "./appended.ts"
 import { readSummed, summedSteps } from "./checkpoint-file.ts"
 import type { DamageListener, DamageLog } from "./damage-log.ts"
+import { type Held, lockLost } from "./fence.ts"
+import { NewNames } from "./flush-names.ts"
 import { InFlightFile } from "./in-flight-file.ts"
 import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, readBytes } from "./index-file.ts"
-import { FILE_MODE, type JournalPaths } from "./layout.ts"
-import type { FileLock } from "./lock.ts"
+import type { JournalPaths } from "./layout.ts"
 import { makeDirectory } from "./make-directory.ts"
 import { readNotesFile, writeNotesFile } from "./notes-file.ts"
 import type { PooledFile } from "./pooled-file.ts"
 import { readLines } from "./read-lines.ts"
+import { removeNamed, type WholeFile, writeWhole } from "./write-whole.ts"
 
 export interface FileJournalParts {
   readonly address: JournalAddress
   readonly paths: JournalPaths
   readonly handle: PooledFile
-  readonly lock: FileLock | undefined
+  /** Absent: it is only read. */
+  readonly held?: Held
   readonly flush: FlushMode
   readonly size: number
   readonly index: IndexFile
   readonly damage: DamageLog
+  /** Directories with names that are not on disk yet. */
+  readonly newNames: readonly string[]
   readonly opening: Pick<OpeningReport, "created" | "tookOverLock" | "tornBytes" | "index">
 }
 
@@ -54,6 +59,7 @@ export class FileJournal implements Journal {
   readonly file: string
   readonly notesPath: string
   readonly inFlight: InFlightFile
+  readonly fence?: number
   readonly #opening: FileJournalParts["opening"]
   readonly #damage: DamageLog
   readonly #repeated = new Set<number>()
@@ -61,8 +67,9 @@ export class FileJournal implements Journal {
   #checkpoint: OpeningReport["checkpoint"] = "unread"
   readonly #paths: JournalPaths
   readonly #handle: PooledFile
-  readonly #lock: FileLock | undefined
+  readonly #held: Held | undefined
   readonly #flush: FlushMode
+  readonly #newNames: NewNames
   readonly #index: IndexFile
   #size: number
   #waiting: Batch[] = []
@@ -81,13 +88,15 @@ export class FileJournal implements Journal {
     this.location = parts.paths.journal
     this.file = parts.paths.journal
     this.notesPath = parts.paths.notes
-    this.inFlight = new InFlightFile(parts.paths.inFlight)
+    this.inFlight = new InFlightFile(parts.paths.inFlight, parts.held)
+    if (parts.held) this.fence = parts.held.lock.fence
     this.#opening = parts.opening
     this.#damage = parts.damage
     this.#paths = parts.paths
     this.#handle = parts.handle
-    this.#lock = parts.lock
+    this.#held = parts.held
     this.#flush = parts.flush
+    this.#newNames = new NewNames(parts.newNames)
     this.#index = parts.index
     this.#size = parts.size
   }
@@ -113,7 +122,7 @@ export class FileJournal implements Journal {
   }
 
   append(entries: readonly Entry[]): Promise<void> {
-    if (this.#closed || this.#lock === undefined) return Promise.reject(new ClosedError())
+    if (this.#closed || this.#held === undefined) return Promise.reject(new ClosedError())
     if (entries.length === 0) return Promise.resolve()
     const lines = entries.map((entry) => ({
       uuid: entry.uuid,
@@ -129,14 +138,21 @@ export class FileJournal implements Journal {
   /** Waits for a flush under way too: it may be of what the caller has appended. */
   async sync(): Promise<void> {
     await this.#writing
-    if (this.#flush === "never" || !this.#unsynced) return this.#flushing
-    this.#unsynced = false
-    const flushing = this.#handle.datasync().catch((error: unknown) => {
-      this.#unsynced = true
+    const isDue = this.#unsynced || !this.#newNames.isEmpty
+    if (this.#flush === "never" || !isDue) return this.#flushing
+    const flushing = this.#flushAll().catch((error: unknown) => {
       throw new JournalWriteError(this.location, error)
     })
     this.#flushing = flushing
     await flushing
+  }
+
+  async #flushAll(): Promise<void> {
+    const lines = this.#unsynced ? this.#handle.datasync() : undefined
+    this.#unsynced = false
+    const flushes = await Promise.allSettled([lines, this.#newNames.flush()])
+    if (flushes[0].status === "rejected") this.#unsynced = true
+    for (const flush of flushes) if (flush.status === "rejected") throw flush.reason
   }
 
   async tail(): Promise<Segment> {
@@ -207,21 +223,38 @@ export class FileJournal implements Journal {
     return read.state === "used" ? read.value : undefined
   }
 
+  /** Without the lock nothing changes: who holds it writes its own. */
   async writeCheckpoint(value: unknown): Promise<void> {
-    if (!this.#lock?.isHeld()) return // a reader changes nothing
-    await writeWhole(this.#paths.checkpoint, await inSlices(summedSteps(value)))
+    if (!this.#held?.lock.isHeld()) return
+    try {
+      await this.#writeWhole("checkpoint", { path: this.#paths.checkpoint, data: await inSlices(summedSteps(value)) })
+    } catch (error) {
+      if (!(error instanceof LockLostError)) throw error
+    }
   }
 
   async writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt> {
     const path = this.#blobPath(name)
+    const { blobs } = this.#paths
+    if (this.#closed || this.#held === undefined) throw new ClosedError()
     try {
-      await makeDirectory(this.#paths.blobs)
-      for (const directory of [dirname(this.#paths.blobs), this.#paths.blobs]) await mustNotBeLink(directory)
-      await writeWhole(path, data)
+      if (!this.#held.lock.isHeld()) throw lockLost(this.#paths.lock)
+      const made = await makeDirectory(blobs)
+      for (const directory of [dirname(blobs), blobs]) await mustNotBeLink(directory)
+      await this.#writeWhole("blob", { path, data })
+      this.#newNames.add([...made, blobs])
+      if (this.#flush === "always") await this.#newNames.flush()
     } catch (error) {
-      throw new JournalWriteError(path, error)
+      throw error instanceof LockLostError ? error : new JournalWriteError(path, error)
     }
     return { location: path, bytes: typeof data === "string" ? Buffer.byteLength(data) : data.length }
+  }
+
+  /** Flushed before it has its name, so that a power cut too leaves all of it or nothing. */
+  #writeWhole(step: "checkpoint" | "blob", file: Pick<WholeFile, "path" | "data">): Promise<void> {
+    const { lock, fence } = this.#held!
+    const check = () => fence.check(step)
+    return writeWhole({ ...file, number: lock.fence, flush: this.#flush !== "never", check })
   }
 
   async readBlob(name: string): Promise<Buffer | undefined> {
@@ -246,14 +279,22 @@ export class FileJournal implements Journal {
     this.#closed = true
     try {
       await this.sync()
+    } catch (error) {
+      if (this.#held?.lock.isHeld()) throw error // else the new owner has flushed what was acknowledged here
     } finally {
       await this.#index.close()
       await this.#handle.close()
       this.inFlight.close()
-      // the next opening builds it again
-      if (this.#isIndexWrong && this.#lock?.isHeld()) await rm(this.#paths.index, { force: true })
-      await this.#lock?.release()
+      this.#removeWrongIndex()
+      await this.#held?.lock.release()
     }
+  }
+
+  /** The next opening builds it again. */
+  #removeWrongIndex(): void {
+    if (!this.#isIndexWrong || !this.#held?.lock.isHeld()) return
+    const { lock, fence } = this.#held
+    removeNamed({ path: this.#paths.index, number: lock.fence, check: () => fence.check("remove") })
   }
 
   /** Writes all waiting batches. Callers that append at the same time share a write and a flush. */
@@ -275,8 +316,7 @@ export class FileJournal implements Journal {
   /** Removes a partial line before the next write, which would be fused with it. */
   async #cutTornEnd(): Promise<void> {
     if (!this.#hasTornEnd) return
-    this.#mustHoldLock() // what is after our last line may be another process's
-    await this.#handle.truncate(this.#size)
+    await this.#handle.truncate(this.#size) // only with the lock: what is after our last line may be another process's
     this.#hasTornEnd = false
   }
 
@@ -287,14 +327,13 @@ export class FileJournal implements Journal {
       offset += bytes.length
       return record
     })
-    this.#mustHoldLock()
     await this.#cutTornEnd()
     const bytes = joined(lines)
     try {
       await this.#handle.append(bytes)
-      if (this.#flush === "always") await this.#handle.datasync()
-      else this.#unsynced = true
-      this.#mustHoldLock() // nothing is acknowledged that another process may not have seen
+      this.#unsynced = true
+      if (this.#flush === "always") await this.#flushAll()
+      if (!this.#held!.lock.isHeld()) throw lockLost(this.#paths.lock, { written: true }) // the new owner may not have seen it
       await this.#index.add(records)
     } catch (error) {
       this.#hasTornEnd = true
@@ -387,10 +426,6 @@ export class FileJournal implements Journal {
     return join(this.#paths.blobs, name)
   }
 
-  #mustHoldLock(): void {
-    if (!this.#lock?.isHeld()) throw new LockLostError(this.#paths.lock)
-  }
-
   #mustBeOpen(): void {
     if (this.#closed) throw new ClosedError()
   }
@@ -402,16 +437,4 @@ const joined = (lines: Batch["lines"]): Buffer =>
 /** A link in place of one of our directories would send what is written somewhere else. */
 async function mustNotBeLink(directory: string): Promise<void> {
   if ((await lstat(directory)).isSymbolicLink()) throw new Error(`${directory} is a symbolic link`)
-}
-
-/** Replaces a file in one step: a reader sees the old content or the new, never a mix. */
-async function writeWhole(path: string, data: string | Uint8Array): Promise<void> {
-  const draft = `${path}.${process.pid}.draft`
-  try {
-    await writeFile(draft, data, { mode: FILE_MODE, flush: true })
-    await rename(draft, path)
-  } catch (error) {
-    await rm(draft, { force: true })
-    throw error
-  }
 }

@@ -6,6 +6,7 @@
  */
 import { crc32 } from "node:zlib"
 import { KEY_BYTES, keyOf } from "../../base/line-key.ts"
+import type { Fence } from "./fence.ts"
 import { type ByteSource, PooledFile } from "./pooled-file.ts"
 
 const RECORD_BYTES = 40
@@ -72,10 +73,11 @@ export class IndexFile {
     this.#end = found.last ? found.last.offset + found.last.length + 1 : 0
   }
 
-  /** Opens the index and keeps the records that are within the first `journalBytes` of the journal. */
-  static async open(path: string, journalBytes: number, options: { readonly readOnly: boolean }): Promise<IndexFile> {
-    const { readOnly } = options
-    const handle = await PooledFile.open(path, readOnly ? "r" : "a+").catch((error: unknown) => {
+  /** Opens the index and keeps the records that are within the first `journalBytes` of the journal. Without a fence: to read. */
+  static async open(path: string, journalBytes: number, fence: Fence | undefined): Promise<IndexFile> {
+    const readOnly = fence === undefined
+    const opening = readOnly ? PooledFile.open(path, "r") : PooledFile.open(path, "a+", fence)
+    const handle = await opening.catch((error: unknown) => {
       if (readOnly) return undefined // it does without
       throw error
     })

@@ -25,6 +25,10 @@ export interface LockOwner {
   readonly machine?: string
   /** The digits of its door beside the lock. Empty if it has none. */
   readonly door?: string
+  /** The number of this acquisition, larger than those before it. Absent in locks of earlier versions. */
+  readonly fence?: number
+  /** It took the lock from an owner that may still run, or it is what such an owner left. Who comes next continues on files of its own. */
+  readonly isUnsettled?: boolean
 }
 
 /** What is needed to judge an owner. */
@@ -53,6 +57,9 @@ export async function judge(owner: Holder, directory?: string): Promise<Verdict>
     return owner.door && directory !== undefined ? doorAnswers(directory, owner.door) : "unknown"
   return (await isRunning(owner)) ? "alive" : "dead"
 }
+
+/** Whether the running kernel is the one that it ran on, as far as it can be seen. */
+export const isOfThisBoot = ({ boot }: Pick<LockOwner, "boot">): boolean => !boot || boot === surroundings().boot
 
 /** An owner that cannot be judged counts as alive. */
 export const isAlive = async (owner: Holder, directory?: string): Promise<boolean> =>

@@ -5,13 +5,12 @@
  * Lock libraries decide by time whether an owner is dead. A crashed agent would then wait for seconds, and a laptop that
  * slept would lose a lock it still holds. That is why this one is our own.
  */
-import { closeSync, fstatSync, openSync } from "node:fs"
-import { link, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
-import { hostname } from "node:os"
+import { linkSync, renameSync, rmSync } from "node:fs"
+import { link, lstat, readdir, rename, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
-import { FILE_MODE } from "./layout.ts"
-import { type Door, doorAnswers, doorDigits, doorIn, openDoor, ownDoor } from "./lock-door.ts"
-import { judge, type LockOwner, thisProcess, type Verdict } from "./lock-owner.ts"
+import { doorAnswers, doorDigits, doorIn } from "./lock-door.ts"
+import { judge, type LockOwner, type Verdict } from "./lock-owner.ts"
+import { lockText, type OwnerFile, ownerOf, type Stamped, stamp, writeBroken, writeOwner } from "./owner-file.ts"
 
 /** `path`: of the lock. `verdict`: whether the holder lives, as far as it can be seen from here. */
 export interface LockHolder extends LockOwner {
@@ -25,16 +24,14 @@ export type LockAttempt =
   | { readonly state: "held"; readonly by: LockHolder }
 
 export interface FileLock {
+  readonly path: string
+  /** The number of this acquisition: larger than all before it. */
+  readonly fence: number
   /** False once someone broke the lock, or removed its file. */
   isHeld(): boolean
   release(): Promise<void>
-}
-
-/** A finished owner file, to be linked into the lock's place. So no process ever sees a lock without an owner. */
-export interface OwnerFile {
-  readonly file: string
-  readonly owner: LockOwner
-  readonly door: Door | undefined
+  /** Gives it back with the mark that an owner before this one may still run: this one could not move the files away from it. */
+  abandon(): Promise<void>
 }
 
 export async function acquireLock(path: string, since: string): Promise<LockAttempt> {
@@ -51,7 +48,8 @@ export async function acquireLock(path: string, since: string): Promise<LockAtte
 
 async function attemptWith(own: OwnerFile, path: string): Promise<LockAttempt> {
   for (;;) {
-    if (await linked(own.file, path)) return { state: "acquired", lock: lockAt(path, own) }
+    const stamped = stamp(own)
+    if (await linked(own.file, path)) return { state: "acquired", lock: lockAt(path, { ...own, ...stamped }) }
     const holder = await ownerOf(path)
     if (holder === undefined) continue // it was released in the meantime
     const verdict = await judge(holder, dirname(path))
@@ -64,27 +62,6 @@ async function attemptWith(own: OwnerFile, path: string): Promise<LockAttempt> {
 
 const isSame = (a: LockOwner, b: LockOwner): boolean =>
   a.pid === b.pid && a.started === b.started && (a.space ?? "") === (b.space ?? "") && a.host === b.host
-
-/** The beginning of a token: together with the longest id it must fit into a file name. */
-const digitsOf = (token: string) => token.slice(0, 8)
-
-export async function writeOwner(path: string, since: string): Promise<OwnerFile> {
-  const owner = await thisProcess(since)
-  const directory = dirname(path)
-  const digits = digitsOf(owner.token)
-  const file = `${path}.${digits}`
-  const write = (door: string) => writeFile(file, JSON.stringify({ ...owner, door }), { mode: FILE_MODE })
-  const expected = ownDoor(directory) ?? digits
-  try {
-    await write(expected) // before the door: a door that a killed process left is found by its owner file
-    const door = await openDoor(directory, digits)
-    if (door?.digits !== expected) await write(door?.digits ?? "")
-    return { file, owner: { ...owner, door: door?.digits ?? "" }, door }
-  } catch (error) {
-    await rm(file, { force: true }).catch(() => undefined)
-    throw error
-  }
-}
 
 /**
  * Only the holder of the takeover lock may replace a dead owner's lock, and only while that owner still holds it. The takeover
@@ -101,35 +78,45 @@ export async function takeOver(step: {
   try {
     const holder = await ownerOf(path)
     if (holder === undefined || holder.token !== dead.token) return undefined
+    const stamped = stamp(own, dead)
     await rename(own.file, path)
     await removeLeftovers(path, dead)
-    return { state: "acquired", lock: lockAt(path, own), takenOverFrom: dead }
+    // a process that was paused here may have replaced one that came after it
+    const former = claim.lock.isHeld() ? dead : { ...dead, isUnsettled: true }
+    return { state: "acquired", lock: lockAt(path, { ...own, ...stamped }), takenOverFrom: former }
   } finally {
     await claim.lock.release()
   }
 }
 
-function lockAt(path: string, { door }: OwnerFile): FileLock {
-  const own = identityOf(path)
-  const isHeld = () => own !== undefined && identityOf(path) === own
+function lockAt(path: string, { owner, door, fence, text }: OwnerFile & Stamped): FileLock {
+  const isHeld = () => lockText(path) === text
   return {
+    path,
+    fence,
     isHeld,
     async release() {
-      if (isHeld()) await rm(path, { force: true })
+      if (isHeld()) removeLock({ path, token: owner.token, text })
+      await door?.close()
+    },
+    async abandon() {
+      if (isHeld()) renameSync(writeBroken(path, owner).file, path)
       await door?.close()
     },
   }
 }
 
-/** Which file it is, and when it was written: a number of a file can be used again. Opened, so that a network disk looks. */
-function identityOf(path: string): string | undefined {
+/** Removes a lock only if it is ours: another process may have taken over since it was looked at. What is not ours goes back. */
+export function removeLock({ path, token, text }: { path: string; token: string; text: string }): void {
+  const aside = `${path}.${token.slice(-8)}` // not the name of its owner file, which may still be in use
   try {
-    const file = openSync(path, "r")
-    const { ino, mtimeNs } = fstatSync(file, { bigint: true })
-    closeSync(file)
-    return `${ino} ${mtimeNs}`
-  } catch {
-    return undefined
+    renameSync(path, aside)
+    if (lockText(aside) !== text) linkSync(aside, path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== "ENOENT" && code !== "EEXIST") throw error
+  } finally {
+    rmSync(aside, { force: true })
   }
 }
 
@@ -181,50 +168,8 @@ async function linked(from: string, to: string): Promise<boolean> {
 }
 
 const LONGEST_WRITE_MS = 60_000 // of a few hundred bytes
-const LONGEST_LOCK = 4_096 // bytes; ours have about 400
-
-/** Anything but a file in the lock's place cannot be taken over safely, so it is an error. */
-export async function ownerOf(path: string): Promise<LockOwner | undefined> {
-  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined
-    throw error
-  })
-  if (found === undefined) return undefined
-  if (!found.isFile()) throw new Error(`${path} is not a file. Remove it if no process uses the conversation`)
-  if (found.size > LONGEST_LOCK) return NO_OWNER
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined
-    throw error
-  })
-  return text === undefined ? undefined : readOwner(text)
-}
-
 /** The holder of a lock, with the verdict. Nothing if no one holds it. */
 export async function holderOf(path: string): Promise<(LockOwner & { readonly verdict: Verdict }) | undefined> {
   const owner = await ownerOf(path)
   return owner && { ...owner, verdict: await judge(owner, dirname(path)) }
-}
-
-/** Not our lock, or damaged: no owner can be found, so treat it as dead. */
-const NO_OWNER: LockOwner = { pid: 0, host: hostname(), since: "an unknown time", started: "", token: "" }
-
-/** Of earlier versions: each lock had its own. */
-const doorOf = (door: unknown, token: string): string => {
-  const digits = door === true ? digitsOf(token) : typeof door === "string" ? door : ""
-  return /^[0-9a-f]{8}$/.test(digits) ? digits : ""
-}
-
-function readOwner(text: string): LockOwner {
-  try {
-    const value = (JSON.parse(text) ?? {}) as Partial<Record<keyof LockOwner, unknown>>
-    const { pid, host, token } = value
-    if (!Number.isSafeInteger(pid) || typeof host !== "string" || typeof token !== "string") return NO_OWNER
-    const word = (key: keyof LockOwner) => (typeof value[key] === "string" ? (value[key] as string) : "")
-    return {
-      ...{ pid: pid as number, host, token, since: word("since") || NO_OWNER.since, started: word("started") },
-      ...{ boot: word("boot"), space: word("space"), machine: word("machine"), door: doorOf(value.door, token) },
-    }
-  } catch {
-    return NO_OWNER
-  }
 }

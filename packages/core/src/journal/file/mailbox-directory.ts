@@ -2,10 +2,9 @@
  * A team's mailbox on the local disk, for several processes at once. Sends that wait at the same time share one locked write.
  * A process killed at any moment leaves whole messages and nothing else.
  */
-import { fdatasync, watch } from "node:fs"
+import { watch } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import { promisify } from "node:util"
 import type { Clock } from "../../base/clock.ts"
 import {
   ClosedError,
@@ -29,8 +28,8 @@ import type {
 import { checkedDraft } from "../mailbox-line.ts"
 import type { FlushMode } from "../store.ts"
 import { isAlive, thisProcess } from "./lock-owner.ts"
-import { hasMore, LogWriter, placeOf, readLog, removeSegmentsBefore } from "./mailbox-log.ts"
-import { type MemberFile, membersIn, readMember, writeMember } from "./mailbox-members.ts"
+import { hasMore, LogWriter, placeOf, readLog, removeSegmentsBefore, renewLastSegment } from "./mailbox-log.ts"
+import { type MemberFile, membersIn, readMember, takeMember, writeMember } from "./mailbox-members.ts"
 import { RepeatedLock } from "./repeated-lock.ts"
 
 const SEGMENT_BYTES = 1024 * 1024 // about 5,000 messages; a new process reads what no member has passed
@@ -67,8 +66,13 @@ export class MailboxDirectory implements Mailbox {
     this.location = directory
     this.#flush = flush
     this.#clock = clock
-    this.#lock = new RepeatedLock(join(directory, "lock"), () => clock.now().toISOString())
-    this.#log = new LogWriter({ directory, segmentBytes, flush })
+    const lock = new RepeatedLock({
+      path: join(directory, "lock"),
+      now: () => clock.now().toISOString(),
+      renew: (by) => renewLastSegment(directory, by),
+    })
+    this.#lock = lock
+    this.#log = new LogWriter({ directory, segmentBytes, flush, check: () => lock.check() })
   }
 
   async send(draft: MailboxDraft, limits: SendLimits = {}): Promise<MailboxMessage> {
@@ -113,7 +117,7 @@ export class MailboxDirectory implements Mailbox {
       if (found && !found.hasLeft && (await isAlive(found))) throw new MemberNameTakenError(name, found.pid)
       const cursor = found?.cursor === undefined ? {} : { cursor: found.cursor }
       const member = { name, conversation, ...owner, ...cursor, hasLeft: false }
-      await writeMember(this.location, member)
+      await takeMember(this.location, member)
       this.#joined.set(name, member)
       return found
     })
@@ -164,7 +168,7 @@ export class MailboxDirectory implements Mailbox {
           this.#waiting = []
           return this.#append(taken)
         })
-        if (this.#flush === "always" && this.#log.fd !== undefined) await flushed(this.#log.fd)
+        if (this.#flush === "always") await this.#log.flush()
         for (const answer of written) answer()
       } catch (error) {
         const failed = taken.length > 0 ? taken : this.#waiting
@@ -240,7 +244,9 @@ export class MailboxDirectory implements Mailbox {
     const member = this.#joined.get(name)
     if (!member) return
     this.#joined.delete(name)
-    await writeMember(this.location, { ...member, hasLeft: true })
+    await writeMember(this.location, { ...member, hasLeft: true }).catch((error: unknown) => {
+      if (!(error instanceof MemberNameTakenError)) throw error // another has the name: there is nothing to leave
+    })
   }
 
   async #locked<T>(work: () => T | Promise<T>): Promise<T> {
@@ -265,8 +271,6 @@ export class MailboxDirectory implements Mailbox {
     return { happened: Promise.race([changes.promise, soon]), stop: () => stopped.abort() }
   }
 }
-
-const flushed = promisify(fdatasync)
 
 const asWriteError = (path: string, error: unknown): unknown =>
   error instanceof StrataError ? error : new JournalWriteError(path, error)

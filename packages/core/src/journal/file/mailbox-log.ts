@@ -5,6 +5,7 @@
 import {
   closeSync,
   constants,
+  fdatasync,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
@@ -20,6 +21,7 @@ import type { MailboxCursor, MailboxDraft, MailboxMessage, MailboxReading } from
 import { decodeMailboxLine, encodeHeader, encodeMessage, holdsWhole, piecesIn } from "../mailbox-line.ts"
 import type { FlushMode } from "../store.ts"
 import { FILE_MODE } from "./layout.ts"
+import { type Renewal, removeDrafts, renewFile } from "./renew-files.ts"
 
 const LINE_END = 0x0a
 const SEGMENT_NAME = /^(\d{8})\.log$/
@@ -136,11 +138,21 @@ export interface Written {
   readonly error?: unknown
 }
 
+export interface LogWriterOptions {
+  readonly directory: string
+  readonly segmentBytes: number
+  readonly flush: FlushMode
+  /** Throws unless the team's lock is held. Called right before each write, and after a segment was opened to be written. */
+  readonly check: () => void
+}
+
 /** The writer's side. Every method is called under the team's lock, and none waits: the lock is given back within a millisecond. */
 export class LogWriter {
   readonly #directory: string
   readonly #segmentBytes: number
   readonly #flush: FlushMode
+  readonly #check: () => void
+  #hasUnflushed = false
   #end: { readonly fd: number; readonly segment: number; offset: number } | undefined
   /** The last sequence of each sender, and how many damaged lines came before it. */
   #senders = new Map<string, { readonly sequence: number; readonly damaged: number }>()
@@ -148,10 +160,11 @@ export class LogWriter {
   #receivers = new Map<string, Place[]>()
   #damaged = 0
 
-  constructor(options: { readonly directory: string; readonly segmentBytes: number; readonly flush: FlushMode }) {
+  constructor(options: LogWriterOptions) {
     this.#directory = options.directory
     this.#segmentBytes = options.segmentBytes
     this.#flush = options.flush
+    this.#check = options.check
   }
 
   /** A damaged line may have been the sender's, so its sequence is not given again. */
@@ -201,23 +214,37 @@ export class LogWriter {
       this.#note(message)
       messages.push({ ...message, cursor: cursorAt(this.#end!) })
     }
-    if (error !== undefined) ftruncateSync(this.#end!.fd, this.#end!.offset) // a part of a line, which no reader has taken
+    if (error !== undefined) this.#cut(this.#end!.offset) // a part of a line, which no reader has taken
     return { messages, ...(error === undefined ? {} : { error }) }
   }
 
-  /** The file that was written to last, to be flushed. */
-  get fd(): number | undefined {
-    return this.#end?.fd
+  /** Resolves when what was written is on disk. Not under the lock: others write in the meantime. */
+  async flush(): Promise<void> {
+    if (!this.#end || !this.#hasUnflushed) return
+    this.#hasUnflushed = false
+    const { fd } = this.#end
+    await new Promise<void>((resolve, reject) => {
+      fdatasync(fd, (error) => (error ? reject(error) : resolve()))
+    }).catch((error: unknown) => {
+      this.#hasUnflushed = true
+      throw error
+    })
   }
 
   close(): void {
-    if (this.#end && this.#flush === "turn") fdatasyncSync(this.#end.fd)
+    if (this.#flush !== "never") this.#flushNow()
     this.#forget()
+  }
+
+  #flushNow(): void {
+    if (this.#end && this.#hasUnflushed) fdatasyncSync(this.#end.fd)
+    this.#hasUnflushed = false
   }
 
   #forget(): void {
     if (this.#end) closeSync(this.#end.fd)
     this.#end = undefined
+    this.#hasUnflushed = false
     this.#senders = new Map()
     this.#receivers = new Map()
     this.#damaged = 0
@@ -230,6 +257,12 @@ export class LogWriter {
       fd = openSync(path, which === "existing" ? APPEND_EXISTING : "a+", FILE_MODE)
     } catch (error) {
       if (which === "existing" && (error as NodeJS.ErrnoException).code === "ENOENT") return false
+      throw error
+    }
+    try {
+      this.#check()
+    } catch (error) {
+      closeSync(fd)
       throw error
     }
     if (this.#end) closeSync(this.#end.fd)
@@ -260,10 +293,11 @@ export class LogWriter {
     const end = bytes.lastIndexOf(LINE_END) + 1
     if (end === bytes.length) return bytes
     if (holdsWhole(bytes.subarray(end))) {
+      this.#check()
       writeSync(this.#end!.fd, "\n")
       return Buffer.concat([bytes, Buffer.of(LINE_END)])
     }
-    ftruncateSync(this.#end!.fd, this.#end!.offset + end)
+    this.#cut(this.#end!.offset + end)
     return bytes.subarray(0, end)
   }
 
@@ -285,7 +319,7 @@ export class LogWriter {
 
   #rotate(): void {
     const end = this.#end!
-    if (this.#flush !== "never") fdatasyncSync(end.fd)
+    if (this.#flush !== "never") this.#flushNow()
     this.#open(end.segment + 1)
     this.#writeHeader()
   }
@@ -295,13 +329,20 @@ export class LogWriter {
     const bytes = encodeHeader(Object.fromEntries(names.map((name) => [name, this.last(name)])))
     const { written, error } = this.#write(bytes)
     if (error !== undefined) {
-      ftruncateSync(this.#end!.fd, 0)
+      this.#cut(0)
       throw error
     }
     this.#end!.offset = written
   }
 
+  #cut(size: number): void {
+    this.#check()
+    ftruncateSync(this.#end!.fd, size)
+  }
+
   #write(bytes: Buffer): { written: number; error?: unknown } {
+    this.#check()
+    this.#hasUnflushed = true
     let written = 0
     try {
       while (written < bytes.length) written += writeSync(this.#end!.fd, bytes, written)
@@ -325,4 +366,11 @@ export async function removeSegmentsBefore(directory: string, segment: number): 
   const { bytes } = await linesFrom(segmentPath(directory, next), 0)
   if (decodeMailboxLine(bytes.subarray(0, bytes.indexOf(LINE_END))).state !== "header") return
   for (const number of passed) await rm(segmentPath(directory, number), { force: true })
+}
+
+/** Moves the segment that is written to away from a holder of the lock that may still run. Others notice it with the next lock. */
+export async function renewLastSegment(directory: string, by: Renewal): Promise<void> {
+  await removeDrafts(directory, () => true)
+  const last = (await segmentsIn(directory)).at(-1)
+  if (last !== undefined) await renewFile(segmentPath(directory, last), by)
 }

@@ -1,7 +1,8 @@
 /** The members of a team on disk: one small file per name, with the process that has it and how far it has read. */
-import { readFileSync } from "node:fs"
-import { readdir, rename, rm, stat, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { readFileSync, renameSync } from "node:fs"
+import { readdir, rm, stat, writeFile } from "node:fs/promises"
+import { basename, join } from "node:path"
+import { MemberNameTakenError } from "../../base/errors.ts"
 import { checkedId, isSafeId } from "../../base/ids.ts"
 import { fields, flag, maybe, text, whole } from "../../messages/shapes/shape.ts"
 import type { MailboxCursor, TeamMember } from "../mailbox.ts"
@@ -54,17 +55,44 @@ export function readMember(directory: string, name: string): MemberFile | undefi
   }
 }
 
+/** Its token is the fence: a name that another process has taken since is not written. */
 export async function writeMember(directory: string, member: MemberFile): Promise<void> {
-  await makeDirectory(folder(directory))
   const path = fileOf(directory, member.name)
-  const draft = `${path}.${member.token.slice(0, 8)}`
+  const draft = await draftOf(directory, member)
   try {
-    await writeFile(draft, JSON.stringify(member), { mode: FILE_MODE })
-    await rename(draft, path)
+    mustBeOwn(directory, member)
+    renameSync(draft, path)
   } catch (error) {
     await rm(draft, { force: true })
+    mustBeOwn(directory, member) // who takes a name removes drafts of others
     throw error
   }
+}
+
+/**
+ * Under the team's lock: gives the name to a member. A process that had it may be paused just before it names its draft, so drafts of others
+ * are removed afterwards, and one that was named in between is replaced.
+ */
+export async function takeMember(directory: string, member: MemberFile): Promise<void> {
+  const path = fileOf(directory, member.name)
+  const start = `${basename(path)}.`
+  do {
+    renameSync(await draftOf(directory, member), path)
+    const others = (await readdir(folder(directory))).filter((name) => name.startsWith(start))
+    for (const name of others) await rm(join(folder(directory), name), { force: true })
+  } while (readMember(directory, member.name)?.token !== member.token)
+}
+
+async function draftOf(directory: string, member: MemberFile): Promise<string> {
+  await makeDirectory(folder(directory))
+  const draft = `${fileOf(directory, member.name)}.${member.token.slice(0, 8)}`
+  await writeFile(draft, JSON.stringify(member), { mode: FILE_MODE })
+  return draft
+}
+
+function mustBeOwn(directory: string, { name, token }: MemberFile): void {
+  const found = readMember(directory, name)
+  if (found && found.token !== token) throw new MemberNameTakenError(name, found.pid)
 }
 
 export interface MemberOnDisk extends MemberFile {

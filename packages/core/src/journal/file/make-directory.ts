@@ -5,8 +5,10 @@ import { DIRECTORY_MODE } from "./layout.ts"
 
 /**
  * One level after another, because the recursive `mkdir` of Node never returns below a directory that takes no entries, such as `/proc`.
+ *
+ * Resolves with the directories that have a new name in them.
  */
-export async function makeDirectory(path: string): Promise<void> {
+export async function makeDirectory(path: string): Promise<readonly string[]> {
   const missing: string[] = []
   for (let at = path; ; at = dirname(at)) {
     const found = await stat(at).catch((error: NodeJS.ErrnoException) => {
@@ -22,4 +24,5 @@ export async function makeDirectory(path: string): Promise<void> {
     await mkdir(directory, { mode: DIRECTORY_MODE }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error // another process made it in the meantime
     })
+  return missing.map((directory) => dirname(directory))
 }

@@ -1,17 +1,20 @@
 /** Opens a journal: takes the lock, reads the index, and repairs only what a crash left. Damaged lines are set aside, not lost. */
-import { rm, stat } from "node:fs/promises"
+import { stat } from "node:fs/promises"
 import { ConversationLockedError, JournalOpenError, StrataError } from "../../base/errors.ts"
 import { damagedId, keyOf } from "../../base/line-key.ts"
 import { SUM_DIFFERS } from "../damage.ts"
 import { decodeLine, isWhole, type LineFront, type LinePiece, peekLine, piecesOf, statedSum } from "../line.ts"
 import type { FlushMode, JournalAddress } from "../store.ts"
 import { DamageLog } from "./damage-log.ts"
+import { type Fence, fenceOf, type WriteStep } from "./fence.ts"
 import { FileJournal } from "./file-journal.ts"
 import { IndexFile, type NewLine, readBytes } from "./index-file.ts"
 import { type JournalPaths, journalPaths } from "./layout.ts"
-import { acquireLock, type FileLock } from "./lock.ts"
+import { acquireLock } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
+import { mayRun } from "./owner-file.ts"
 import { PooledFile } from "./pooled-file.ts"
+import { renewFiles } from "./renew-files.ts"
 import { scanLines } from "./scan.ts"
 
 export interface OpenFileJournal {
@@ -21,6 +24,8 @@ export interface OpenFileJournal {
   readonly flush: FlushMode
   /** The time written into the lock. */
   readonly now: string
+  /** Called after each check of the lock, before what it guards. For tests that pause the process there. */
+  readonly atStep?: (step: WriteStep) => void
 }
 
 export async function openFileJournal(options: OpenFileJournal): Promise<FileJournal> {
@@ -36,69 +41,71 @@ export async function openFileJournal(options: OpenFileJournal): Promise<FileJou
 }
 
 async function opened(options: OpenFileJournal, paths: JournalPaths): Promise<FileJournal> {
-  const readOnly = options.access === "read"
-  if (!readOnly) await makeDirectory(paths.directory)
-  const { lock, tookOverLock } = readOnly ? { lock: undefined, tookOverLock: false } : await lockFor(paths, options)
+  const { address, flush, access, atStep } = options
+  const isNew = access === "write" ? await makeDirectory(paths.directory) : []
+  const attempt = access === "write" ? await lockFor(paths, options) : undefined
+  const lock = attempt?.lock
+  const fence = lock && fenceOf(lock, atStep)
+  const former = attempt?.takenOverFrom
   let handle: PooledFile | undefined
+  let mustRenew = former !== undefined && mayRun(former)
   try {
-    handle = await openFile(paths.journal, readOnly)
+    if (mustRenew && fence) await renewFiles(paths, { fence, number: lock.fence })
+    mustRenew = false
+    handle = await openFile(paths.journal, fence)
     const size = await handle.size()
-    const recovered = await recover({ handle, paths, size, readOnly })
+    const recovered = await recover({ handle, paths, size, fence })
+    const created = size === 0 && fence !== undefined
     return new FileJournal({
-      address: options.address,
-      paths,
-      handle,
-      lock,
-      flush: options.flush,
+      ...{ address, paths, handle, flush },
+      ...(lock && fence ? { held: { lock, fence } } : {}),
       size: recovered.size,
       index: recovered.index,
       damage: recovered.damage,
-      opening: { ...recovered.report, created: size === 0 && !readOnly, tookOverLock },
+      newNames: created ? [...isNew, paths.directory] : isNew,
+      opening: { ...recovered.report, created, tookOverLock: former !== undefined },
     })
   } catch (error) {
     await handle?.close()
-    await lock?.release()
+    await (mustRenew ? lock?.abandon() : lock?.release())
     throw error
   }
 }
 
 /** Opening a pipe or a device in the journal's place would wait for ever. */
-async function openFile(path: string, readOnly: boolean): Promise<PooledFile> {
+async function openFile(path: string, fence: Fence | undefined): Promise<PooledFile> {
   const found = await stat(path).catch(() => undefined)
   if (found && !found.isFile()) throw Object.assign(new Error(`${path} is not a file`), { path })
-  return PooledFile.open(path, readOnly ? "r" : "a+")
+  return fence ? PooledFile.open(path, "a+", fence) : PooledFile.open(path, "r")
 }
 
-async function lockFor(
-  paths: JournalPaths,
-  options: OpenFileJournal,
-): Promise<{ lock: FileLock; tookOverLock: boolean }> {
-  const attempt = await acquireLock(paths.lock, options.now)
-  if (attempt.state === "held") throw new ConversationLockedError(options.address.id, attempt.by)
-  return { lock: attempt.lock, tookOverLock: attempt.takenOverFrom !== undefined }
+async function lockFor(paths: JournalPaths, { address, now }: OpenFileJournal) {
+  const attempt = await acquireLock(paths.lock, now)
+  if (attempt.state === "held") throw new ConversationLockedError(address.id, attempt.by)
+  return attempt
 }
 
 interface Recovery {
   readonly handle: PooledFile
   readonly paths: JournalPaths
   readonly size: number
-  readonly readOnly: boolean
+  /** Absent: it is only read. */
+  readonly fence: Fence | undefined
 }
 
 /** Brings the index up to date by checking every line that it does not know yet. */
-async function recover({ handle, paths, size, readOnly }: Recovery) {
-  const damage = new DamageLog(paths.setAside, readOnly)
-  let index = await IndexFile.open(paths.index, size, { readOnly })
+async function recover({ handle, paths, size, fence }: Recovery) {
+  const damage = new DamageLog(paths.setAside, fence)
+  let index = await IndexFile.open(paths.index, size, fence)
   const found = index.count
   if (found > 0 && !(await indexFits(index, handle))) {
     await index.close()
-    if (!readOnly) await rm(paths.index)
-    index = await IndexFile.open(readOnly ? `${paths.index}.none` : paths.index, 0, { readOnly })
+    index = await IndexFile.open(fence ? paths.index : `${paths.index}.none`, 0, fence)
   }
   const used = index.count
   const added = await indexRest({ handle, index, size, damage })
   await damage.report()
-  const end = readOnly ? added.end : await endLastLine(handle, added)
+  const end = fence === undefined ? added.end : await endLastLine(handle, added)
   const how = index.count === used && used === found ? "used" : used === 0 && end > 0 ? "rebuilt" : "extended"
   return { index, size: end, damage, report: { tornBytes: added.tornBytes, index: how } as const }
 }

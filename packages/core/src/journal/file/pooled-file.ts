@@ -5,6 +5,7 @@
 import { constants, fstatSync, writeSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { ClosedError } from "../../base/errors.ts"
+import type { Fence } from "./fence.ts"
 import { FILE_MODE } from "./layout.ts"
 
 /** Also when more are used at once: the others wait. */
@@ -21,39 +22,61 @@ const waiting: (() => void)[] = []
 /** What reads bytes at a place of a file. */
 export type ByteSource = Pick<FileHandle, "read">
 
+interface Opened {
+  readonly flags: "r" | "a+"
+  readonly handle: FileHandle
+  readonly inode: number
+  readonly fence: Fence | undefined
+}
+
 export class PooledFile implements ByteSource {
   readonly #path: string
   readonly #flags: "r" | "a+"
   readonly #inode: number
+  readonly #fence: Fence | undefined
   #handle: FileHandle | undefined
   #opening: Promise<FileHandle> | undefined
   #users = 0
   #isClosed = false
 
-  private constructor(path: string, opened: { flags: "r" | "a+"; handle: FileHandle; inode: number }) {
+  private constructor(path: string, opened: Opened) {
     this.#path = path
     this.#flags = opened.flags
     this.#inode = opened.inode
+    this.#fence = opened.fence
     this.#handle = opened.handle
     openFiles.add(this)
     while (openFiles.size > MOST_OPEN && closeOldest());
   }
 
-  static async open(path: string, flags: "r" | "a+"): Promise<PooledFile> {
+  /** For writing, `a+`, a fence is checked in every write, and after each opening: from then on the descriptor is of this owner's file. */
+  static async open(path: string, ...how: [flags: "r"] | [flags: "a+", fence: Fence]): Promise<PooledFile> {
+    const [flags, fence] = how
     const handle = await open(path, flags, FILE_MODE)
-    const { ino: inode } = await handle.stat()
-    return new PooledFile(path, { flags, handle, inode })
+    try {
+      fence?.check("open")
+      return new PooledFile(path, { flags, handle, inode: fstatSync(handle.fd).ino, fence })
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
   }
 
   readonly read = ((...args: Parameters<FileHandle["read"]>) =>
     this.#using((handle) => handle.read(...args))) as FileHandle["read"]
 
   append(bytes: Buffer): Promise<void> {
-    return this.#using((handle) => appendBytes(handle, bytes))
+    return this.#using((handle) => {
+      this.#fence?.check("append")
+      return appendBytes(handle, bytes)
+    })
   }
 
   truncate(size: number): Promise<void> {
-    return this.#using((handle) => handle.truncate(size))
+    return this.#using((handle) => {
+      this.#fence?.check("truncate")
+      return handle.truncate(size)
+    })
   }
 
   /** Also what was written through a descriptor that was given back. */
@@ -106,12 +129,11 @@ export class PooledFile implements ByteSource {
     opening++
     try {
       const handle = await open(this.#path, this.#flags === "r" ? "r" : APPEND_EXISTING)
-      if (fstatSync(handle.fd).ino !== this.#inode) {
+      try {
+        this.#mustBeSame(handle)
+      } catch (error) {
         await handle.close()
-        throw Object.assign(new Error(`${this.#path} is another file than before`), {
-          code: "ESTALE",
-          path: this.#path,
-        })
+        throw error
       }
       this.#handle = handle
       this.#noteOpen()
@@ -119,6 +141,13 @@ export class PooledFile implements ByteSource {
     } finally {
       opening--
     }
+  }
+
+  /** A number of a file can be used again, so who writes asks the lock too. */
+  #mustBeSame(handle: FileHandle): void {
+    this.#fence?.check("open")
+    if (fstatSync(handle.fd).ino === this.#inode) return
+    throw Object.assign(new Error(`${this.#path} is another file than before`), { code: "ESTALE", path: this.#path })
   }
 
   /** Whether it was idle and gave its descriptor back. */

@@ -2,27 +2,46 @@
  * A lock that a process takes again and again, for a moment each time. Its owner file is kept, so that taking the lock is one
  * call of the system and releasing it is another. A dead owner is replaced as with any other lock.
  */
-import { linkSync, rmSync } from "node:fs"
+import { linkSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { dirname } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { busyError } from "../../base/errors.ts"
-import { holderOf, type OwnerFile, removeLeftovers, takeOver, writeOwner } from "./lock.ts"
+import { fenceOf, lockLost } from "./fence.ts"
+import { holderOf, removeLeftovers, removeLock, takeOver } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
+import { lockText, mayRun, type OwnerFile, stamp, writeOwner } from "./owner-file.ts"
+import type { Renewal } from "./renew-files.ts"
 
 const PATIENCE_MS = 30_000 // the work under the lock takes less than a millisecond
 const LONGEST_PAUSE_MS = 4
 const TRIES_BETWEEN_CHECKS = 8 // whether the owner is alive takes longer to find out than most owners hold it
 
+export interface RepeatedLockOptions {
+  readonly path: string
+  readonly now: () => string
+  /** Called with the lock of an owner that may still run, before the work: what the lock guards continues on files of its own. */
+  readonly renew: (by: Renewal) => Promise<void>
+}
+
 export class RepeatedLock {
   readonly #path: string
   readonly #now: () => string
+  readonly #renew: RepeatedLockOptions["renew"]
   #own: OwnerFile | undefined
+  /** While this process has it: whether it still does. */
+  #isHeld: (() => boolean) | undefined
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(path: string, now: () => string) {
+  constructor({ path, now, renew }: RepeatedLockOptions) {
     this.#path = path
     this.#now = now
+    this.#renew = renew
+  }
+
+  /** Throws unless this process still has the lock. Called right before a write under it. */
+  check(): void {
+    if (!this.#isHeld?.()) throw lockLost(this.#path)
   }
 
   /** Works while this process holds the lock. Calls on the same object take turns. */
@@ -45,12 +64,21 @@ export class RepeatedLock {
   }
 
   async #acquire(): Promise<() => Promise<void> | void> {
+    const path = this.#path
     const deadline = performance.now() + PATIENCE_MS
     for (let tries = 1; ; tries++) {
-      this.#own ??= await this.#createOwn()
-      const state = tryLink(this.#own.file, this.#path)
-      if (state === "linked") return () => rmSync(this.#path, { force: true })
-      if (state === "own-missing") await this.#dropOwn()
+      const own = this.#own ?? (await this.#createOwn())
+      this.#own = own
+      const found = tryLink(own, path)
+      if (found.state === "linked") {
+        const { text } = found
+        this.#isHeld = () => lockText(path) === text
+        return () => {
+          this.#isHeld = undefined
+          removeLock({ path, token: own.owner.token, text })
+        }
+      }
+      if (found.state === "own-missing") await this.#dropOwn()
       else {
         if (tries % TRIES_BETWEEN_CHECKS === 0) {
           const taken = await this.#fromDead(deadline)
@@ -74,7 +102,18 @@ export class RepeatedLock {
     const attempt = await takeOver({ path, own: this.#own, dead: holder })
     if (attempt?.state !== "acquired") return undefined
     this.#own = undefined // it is the lock now
-    return () => attempt.lock.release()
+    const { lock, takenOverFrom } = attempt
+    try {
+      if (takenOverFrom && mayRun(takenOverFrom)) await this.#renew({ fence: fenceOf(lock), number: lock.fence })
+    } catch (error) {
+      await lock.abandon()
+      throw error
+    }
+    this.#isHeld = lock.isHeld
+    return async () => {
+      this.#isHeld = undefined
+      await lock.release()
+    }
   }
 
   async #createOwn(): Promise<OwnerFile> {
@@ -91,14 +130,17 @@ export class RepeatedLock {
   }
 }
 
-function tryLink(from: string, to: string): "linked" | "held" | "own-missing" {
+type Link = { readonly state: "linked"; readonly text: string } | { readonly state: "held" | "own-missing" }
+
+function tryLink(own: OwnerFile, to: string): Link {
   try {
-    linkSync(from, to)
-    return "linked"
+    const { text } = stamp(own)
+    linkSync(own.file, to)
+    return { state: "linked", text }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === "EEXIST") return "held"
-    if (code === "ENOENT") return "own-missing"
+    if (code === "EEXIST") return { state: "held" }
+    if (code === "ENOENT") return { state: "own-missing" }
     throw error
   }
 }
