@@ -14,6 +14,7 @@ export type WriteStep =
   | "truncate"
   | "checkpoint"
   | "blob"
+  | "notes"
   | "in-flight"
   | "set-aside"
   | "renew"

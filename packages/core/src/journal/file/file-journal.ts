@@ -236,9 +236,8 @@ export class FileJournal implements Journal {
   async writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt> {
     const path = this.#blobPath(name)
     const { blobs } = this.#paths
-    if (this.#closed || this.#held === undefined) throw new ClosedError()
+    this.#mustHold()
     try {
-      if (!this.#held.lock.isHeld()) throw lockLost(this.#paths.lock)
       const made = await makeDirectory(blobs)
       for (const directory of [dirname(blobs), blobs]) await mustNotBeLink(directory)
       await this.#writeWhole("blob", { path, data })
@@ -269,9 +268,9 @@ export class FileJournal implements Journal {
   }
 
   async writeNotes(text: string, expected?: string | null): Promise<boolean> {
-    if (this.#closed || this.#lock === undefined) throw new ClosedError()
-    this.#mustHoldLock()
-    return writeNotesFile(this.notesPath, text, expected)
+    const { lock, fence } = this.#mustHold()
+    const check = () => fence.check("notes")
+    return writeNotesFile({ path: this.notesPath, text, expected, number: lock.fence, check })
   }
 
   async close(): Promise<void> {
@@ -424,6 +423,13 @@ export class FileJournal implements Journal {
     const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
     if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)
     return join(this.#paths.blobs, name)
+  }
+
+  /** Nothing is prepared either for a file that could not get its name. */
+  #mustHold(): Held {
+    if (this.#closed || this.#held === undefined) throw new ClosedError()
+    if (!this.#held.lock.isHeld()) throw lockLost(this.#paths.lock)
+    return this.#held
   }
 
   #mustBeOpen(): void {

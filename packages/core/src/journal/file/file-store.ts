@@ -72,7 +72,7 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
       const attempt = await acquireLock(path, clock.now().toISOString())
       if (attempt.state === "held") return attempt
       const { lock, takenOverFrom } = attempt
-      const lease = { fence: 0, isHeld: async () => lock.isHeld(), release: () => lock.release() }
+      const lease = { fence: lock.fence, isHeld: async () => lock.isHeld(), release: () => lock.release() }
       return { state: "acquired", lease, tookOver: takenOverFrom !== undefined }
     },
 

@@ -2,12 +2,12 @@
  * The file with the session notes. It belongs to the person: a file that appears meanwhile is theirs and stays. A link in its place, or in
  * the place of its directory, is refused, because it could lead to another file.
  */
-import { randomUUID } from "node:crypto"
-import { link, lstat, mkdir, rename, rm, writeFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { lstat, mkdir, rm, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
 import { StrataError } from "../../base/errors.ts"
 import { readPlainFile } from "../../base/plain-file.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
+import { draftName, named, type WholeFile } from "./write-whole.ts"
 
 const MOST_BYTES = 4 * 1024 * 1024 // notes have a few kilobytes; more is something else
 
@@ -28,14 +28,22 @@ export async function readNotesFile(path: string): Promise<string | undefined> {
   }
 }
 
-export async function writeNotesFile(path: string, text: string, expected?: string | null): Promise<boolean> {
+export interface NotesToWrite extends Pick<WholeFile, "path" | "number" | "check"> {
+  readonly text: string
+  /** The text that is replaced: `null` for no notes, left out for any. */
+  readonly expected?: string | null | undefined
+}
+
+/** On disk when it resolves, in every flush mode: it replaces a text that a person may have written. */
+export async function writeNotesFile({ path, text, expected, number, check }: NotesToWrite): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
   const isThere = await isPlain(path)
   if (expected !== undefined && (await readNotesFile(path)) !== (expected ?? undefined)) return false
-  const draft = join(dirname(path), `.strata-${randomUUID()}.tmp`)
+  const draft = draftName(path, number)
   try {
+    await rm(draft, { force: true }) // of a killed process, or a link that someone put there
     await writeFile(draft, text, { flag: "wx", mode: FILE_MODE, flush: true })
-    await (isThere ? rename(draft, path) : link(draft, path))
+    named({ draft, path, check, ...(isThere ? {} : { isNew: true }) })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error

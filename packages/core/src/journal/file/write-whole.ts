@@ -30,11 +30,18 @@ export async function writeWhole({ path, data, number, flush, check }: WholeFile
   }
 }
 
+interface Naming extends Pick<WholeFile, "path" | "check"> {
+  readonly draft: string
+  /** What is at the path by then stays, and the call fails with `EEXIST`. */
+  readonly isNew?: boolean
+}
+
 /** Check and rename in one turn of the event loop. A draft that a new owner removed means that the lock is lost, which a second check says. */
-export function named({ draft, path, check }: { draft: string; path: string; check: () => void }): void {
+export function named({ draft, path, check, isNew = false }: Naming): void {
   check()
   try {
-    renameSync(draft, path)
+    if (isNew) linkSync(draft, path)
+    else renameSync(draft, path)
   } catch (error) {
     check()
     throw error
