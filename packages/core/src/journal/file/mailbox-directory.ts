@@ -42,6 +42,8 @@ export interface MailboxDirectoryOptions {
   readonly clock: Clock
   /** A segment of this size is followed by a new one. */
   readonly segmentBytes?: number
+  /** Called after each check of the team's lock, before the write. For tests that pause the process there. */
+  readonly atStep?: () => void
 }
 
 interface Waiting {
@@ -62,7 +64,8 @@ export class MailboxDirectory implements Mailbox {
   #writing: Promise<void> | undefined
   #closed = false
 
-  constructor({ directory, flush, clock, segmentBytes = SEGMENT_BYTES }: MailboxDirectoryOptions) {
+  constructor(options: MailboxDirectoryOptions) {
+    const { directory, flush, clock, segmentBytes = SEGMENT_BYTES, atStep = () => {} } = options
     this.location = directory
     this.#flush = flush
     this.#clock = clock
@@ -72,7 +75,11 @@ export class MailboxDirectory implements Mailbox {
       renew: (by) => renewLastSegment(directory, by),
     })
     this.#lock = lock
-    this.#log = new LogWriter({ directory, segmentBytes, flush, check: () => lock.check() })
+    const check = () => {
+      lock.check()
+      atStep()
+    }
+    this.#log = new LogWriter({ directory, segmentBytes, flush, check })
   }
 
   async send(draft: MailboxDraft, limits: SendLimits = {}): Promise<MailboxMessage> {
@@ -192,6 +199,7 @@ export class MailboxDirectory implements Mailbox {
     })
     if (accepted.length === 0) return answers
     const { messages, error } = this.#log.append(accepted.map(({ draft }) => draft))
+    this.#lock.check({ written: true }) // it may have gone to a segment that the new holder has left
     for (const [at, { resolve, reject }] of accepted.entries()) {
       const message = messages[at]
       answers.push(message ? () => resolve(message) : () => reject(asWriteError(this.location, error)))

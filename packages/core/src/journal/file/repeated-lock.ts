@@ -39,9 +39,9 @@ export class RepeatedLock {
     this.#renew = renew
   }
 
-  /** Throws unless this process still has the lock. Called right before a write under it. */
-  check(): void {
-    if (!this.#isHeld?.()) throw lockLost(this.#path)
+  /** Throws unless this process still has the lock. Called right before a write under it, and after it, before it is acknowledged. */
+  check(how: { readonly written?: boolean } = {}): void {
+    if (!this.#isHeld?.()) throw lockLost(this.#path, how)
   }
 
   /** Works while this process holds the lock. Calls on the same object take turns. */
