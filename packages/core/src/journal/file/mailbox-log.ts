@@ -142,7 +142,7 @@ export interface LogWriterOptions {
   readonly directory: string
   readonly segmentBytes: number
   readonly flush: FlushMode
-  /** Throws unless the team's lock is held. Called right before each write, and after a segment was opened to be written. */
+  /** Throws unless the team's lock is held. Called right before each write, after the segment was opened. */
   readonly check: () => void
 }
 
@@ -257,12 +257,6 @@ export class LogWriter {
       fd = openSync(path, which === "existing" ? APPEND_EXISTING : "a+", FILE_MODE)
     } catch (error) {
       if (which === "existing" && (error as NodeJS.ErrnoException).code === "ENOENT") return false
-      throw error
-    }
-    try {
-      this.#check()
-    } catch (error) {
-      closeSync(fd)
       throw error
     }
     if (this.#end) closeSync(this.#end.fd)

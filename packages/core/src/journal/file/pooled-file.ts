@@ -49,17 +49,12 @@ export class PooledFile implements ByteSource {
     while (openFiles.size > MOST_OPEN && closeOldest());
   }
 
-  /** For writing, `a+`, a fence is checked in every write, and after each opening: from then on the descriptor is of this owner's file. */
+  /** For writing, `a+`, the fence is checked in every write: after the opening, so that the descriptor is of this owner's file. */
   static async open(path: string, ...how: [flags: "r"] | [flags: "a+", fence: Fence]): Promise<PooledFile> {
     const [flags, fence] = how
     const handle = await open(path, flags, FILE_MODE)
-    try {
-      fence?.check("open")
-      return new PooledFile(path, { flags, handle, inode: fstatSync(handle.fd).ino, fence })
-    } catch (error) {
-      await handle.close()
-      throw error
-    }
+    const { ino: inode } = await handle.stat()
+    return new PooledFile(path, { flags, handle, inode, fence })
   }
 
   readonly read = ((...args: Parameters<FileHandle["read"]>) =>
@@ -143,10 +138,10 @@ export class PooledFile implements ByteSource {
     }
   }
 
-  /** A number of a file can be used again, so who writes asks the lock too. */
+  /** A number of a file can be used again. A write then still finds that the lock is lost. */
   #mustBeSame(handle: FileHandle): void {
-    this.#fence?.check("open")
     if (fstatSync(handle.fd).ino === this.#inode) return
+    this.#fence?.check("open")
     throw Object.assign(new Error(`${this.#path} is another file than before`), { code: "ESTALE", path: this.#path })
   }
 
