@@ -185,5 +185,15 @@ export interface OpeningReport {
   readonly setAside?: string
 }
 
-/** When an acknowledged entry survives a power cut: at once, after the turn, or when the OS flushes its buffers. */
+/**
+ * What survives a power cut, in every store. A process that is killed loses nothing acknowledged in any mode.
+ *
+ * - `always`: what `append`, `writeBlob` and `send` of a mailbox acknowledge is durable when they resolve. `sync` and `close` have nothing to do.
+ * - `turn`: it is durable when the next `sync` or `close` resolves; messages when their mailbox is closed. A blob is whole or absent before that.
+ * - `never`: no call waits for the disk.
+ *
+ * In every mode: notes and memories are durable when `writeNotes` and `install` resolve, because they replace what a person may have written.
+ * Nothing waits for what can be worked out again or is only an estimate: checkpoints (whole or absent, except with `never`), the index, requests
+ * in flight, members of a team and how far they have read, and memory files of one's own whose names begin with a dot.
+ */
 export type FlushMode = "always" | "turn" | "never"

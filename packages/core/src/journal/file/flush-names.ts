@@ -35,7 +35,8 @@ const MOST_AT_ONCE = 8 // each has a descriptor, and a server has thousands of c
 const queue = new Map<string, PromiseWithResolvers<void>>()
 let running = 0
 
-function flushDirectory(directory: string): Promise<void> {
+/** Resolves when the names in a directory are on disk. */
+export function flushDirectory(directory: string): Promise<void> {
   const known = queue.get(directory)
   if (known) return known.promise
   const waiting = Promise.withResolvers<void>()

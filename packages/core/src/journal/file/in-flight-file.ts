@@ -67,7 +67,7 @@ export class InFlightFile implements InFlightLog, KeptRequests {
     const fence = this.#held?.fence
     if (!fence) return
     try {
-      if (this.#file === undefined) fence.check("in-flight")
+      if (this.#file === undefined) fence.check("open")
       this.#file ??= openSync(this.#path, "a", FILE_MODE)
       this.#isUsed = true
       fence.check("in-flight")

@@ -85,6 +85,10 @@ describe.skipIf(!hasSpaces)("JRN-3 a lock between two containers with one host n
     await first.line()
     process.kill(innermost(first.child), "SIGSTOP")
     await expect(openJournal(root)).rejects.toThrow(ConversationLockedError)
+    const second = holder(root)
+    expect(await second.line()).toMatch(/^ConversationLockedError: .*already open in process/)
+    process.kill(innermost(first.child), "SIGCONT")
+    expect(await first.append("one")).toBe("acknowledged")
   })
 })
 

@@ -19,6 +19,7 @@ import {
   type WantedTexts,
 } from "../memory-files.ts"
 import { consolidationIn } from "./consolidate-lock.ts"
+import { flushDirectory } from "./flush-names.ts"
 import { DIRECTORY_MODE, type MemoryDirectoryPlace } from "./layout.ts"
 import { acquireLock, removeDeadDoors, removeLeftovers } from "./lock.ts"
 import {
@@ -164,6 +165,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
           const intent = intentOf(intended)
           await writeWhole(intentPath, JSON.stringify(intent))
           isIntended = true
+          await flushDirectory(directory) // from now on a power cut leaves all of it
           atStep("intended")
           const kept = await carryOut({ directory, intent, atStep })
           if (forGood) await lookAgain(directory, { all: true })

@@ -6,6 +6,7 @@ import { lstat, mkdir, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { StrataError } from "../../base/errors.ts"
 import { readPlainFile } from "../../base/plain-file.ts"
+import { flushDirectory } from "./flush-names.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 import { draftName, named, type WholeFile } from "./write-whole.ts"
 
@@ -43,7 +44,8 @@ export async function writeNotesFile({ path, text, expected, number, check }: No
   try {
     await rm(draft, { force: true }) // of a killed process, or a link that someone put there
     await writeFile(draft, text, { flag: "wx", mode: FILE_MODE, flush: true })
-    named({ draft, path, check, ...(isThere ? {} : { isNew: true }) })
+    named({ draft, path, check, isNew: !isThere })
+    await flushDirectory(dirname(path))
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
