@@ -3,7 +3,7 @@
  * without an owner. Each acquisition has a fencing number, larger than the one before.
  */
 import { randomUUID } from "node:crypto"
-import { readFileSync, writeFileSync } from "node:fs"
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs"
 import { lstat, readFile, rm } from "node:fs/promises"
 import { hostname } from "node:os"
 import { dirname } from "node:path"
@@ -62,8 +62,20 @@ export function stamp({ file, owner }: OwnerFile, former?: LockOwner): Stamped {
   const fence = former?.fence === undefined ? fenceNow() : former.fence + 1
   newest = Math.max(newest, fence)
   const text = JSON.stringify({ ...owner, fence, ...(former && mayRun(former) ? { isUnsettled: true } : {}) })
-  writeFileSync(file, text, { mode: FILE_MODE })
+  writeOver(file, text)
   return { fence, text }
+}
+
+/** Not emptied first: some disks would then write it out when it is closed, and it is written at every acquisition. */
+function writeOver(file: string, text: string): void {
+  const bytes = Buffer.from(text)
+  const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, FILE_MODE)
+  try {
+    writeSync(fd, bytes, 0, bytes.length, 0)
+    if (fstatSync(fd).size > bytes.length) ftruncateSync(fd, bytes.length)
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** The largest number that this process has given. Its clock may be set back. */
