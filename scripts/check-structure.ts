@@ -19,7 +19,19 @@ import { idsInComments, listedIds, unlistedIds } from "./structure/requirement-i
 
 /** From the ground up. Files directly in `src` are above all of them. */
 export const FLOORS = [
-  ...["base", "settings", "messages", "tokens", "journal", "import", "views", "model", "tools", "recall"],
+  ...[
+    "base",
+    "settings",
+    "messages",
+    "tokens",
+    "journal",
+    "store-contract",
+    "import",
+    "views",
+    "model",
+    "tools",
+    "recall",
+  ],
   ...["memory", "forks", "layers", "conversation", "callers", "agent", "team", "inspect"],
 ]
 const PACKAGES = ["core", "replay", "adapters", "plugins", "proxy", "page", "sim", "cli", "lab"]

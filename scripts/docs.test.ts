@@ -15,7 +15,7 @@ describe("documentation", () => {
 
   test("the architecture page draws the floors that the structure check enforces", () => {
     const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
-    const drawn = [...page.matchAll(/^([a-z]+)\/ {2,}/gm)].map(([, floor]) => floor!)
+    const drawn = [...page.matchAll(/^([a-z-]+)\/ {2,}/gm)].map(([, floor]) => floor!)
     expect(drawn.toReversed()).toEqual(FLOORS)
   })
 

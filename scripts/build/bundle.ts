@@ -57,8 +57,12 @@ function loadedBefore(
 ): readonly string[] {
   const conversation = join(source, "src", "conversation", "open.ts")
   const needsConversation = existsSync(conversation) && path !== conversation && !LOADS_ALONE.test(path)
-  return [...(entries.length === 1 ? entries : []), ...(needsConversation ? [conversation] : [])]
+  const first = entries.filter((entry) => !LOADS_NOTHING_LATER.test(entry))
+  return [...(first.length === 1 ? first : []), ...(needsConversation ? [conversation] : [])]
 }
+
+/** Entries without parts that load later: no part loads after them. */
+const LOADS_NOTHING_LATER = /\/store-contract\/index\.ts$/
 
 /** Parts that are used without a conversation: they must not load one. */
 const LOADS_ALONE =

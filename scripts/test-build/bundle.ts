@@ -46,6 +46,7 @@ export async function bundlePackages(root: string, output: string): Promise<void
       ...shared,
       entryPoints: {
         "core/index": source("core/src/index.ts"),
+        "core/store-contract": source("core/src/store-contract/index.ts"),
         "replay/index": source("replay/src/index.ts"),
         "sim/index": source("sim/src/index.ts"),
       },
@@ -55,7 +56,7 @@ export async function bundlePackages(root: string, output: string): Promise<void
     }),
   ])
   cpSync(source("cli/package.json"), join(output, "cli", "package.json")) // has the version
-  describePackage(join(output, "core"), { ".": "./index.js" })
+  describePackage(join(output, "core"), { ".": "./index.js", "./store-contract": "./store-contract.js" })
   describePackage(join(output, "replay"), { ".": "./index.js" })
   describePackage(join(output, "sim"), { ".": "./index.js" })
 }

@@ -159,10 +159,7 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
 }
 
 /** The agents of a kept conversation: lists them, reads what they do, and reaches them where another process has it open. */
-export async function agentsOf(
-  conversation: KeptConversation,
-  where: WhereKept = {},
-): Promise<KeptAgents> {
+export async function agentsOf(conversation: KeptConversation, where: WhereKept = {}): Promise<KeptAgents> {
   const { agentsOf: open } = await import("./team/kept-agents.ts")
   return open(conversation, where)
 }

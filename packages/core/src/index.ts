@@ -12,10 +12,18 @@ export type { PermissionAnswer, PermissionRequest } from "./agent/permissions/ad
 export { type RuleLists as PermissionRules, ruleProblems } from "./agent/permissions/rules.ts"
 export type { Clock } from "./base/clock.ts"
 export {
+  ClosedError,
   CompactionFailedError,
   ContextFullError,
   ConversationLockedError,
   ConversationNotFoundError,
+  InvalidIdError,
+  LockLostError,
+  MailboxFullError,
+  MailboxMessageError,
+  MemberNameTakenError,
+  MemoryChangedError,
+  MemoryFileError,
   type NamedHolder,
   StrataError,
 } from "./base/errors.ts"

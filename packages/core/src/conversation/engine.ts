@@ -135,6 +135,7 @@ export class Engine {
   /** By the name of the model. */
   readonly #thresholds = new Map<string, { readonly learnt: unknown; readonly thresholds: Thresholds }>()
   #closed = false
+  #ended: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
   constructor({ views, ...parts }: ConversationParts) {
@@ -432,12 +433,12 @@ export class Engine {
     return run
   }
 
-  /** Ends background work and closes the journal. Everything acknowledged is kept. */
+  /** Ends background work and closes the journal. Everything acknowledged is kept. If the store fails, the next call tries again. */
   close(): Promise<void> {
     this.#closingSignal.abort(new ClosedError())
     this.pauses.end()
     this.#sleeping?.end()
-    this.#closing ??= this.inOrder(async () => {
+    this.#ended ??= this.inOrder(async () => {
       await this.layers.settled()
       await this.limits.settled()
       const pauses = this.record.isAsleep ? this.#pausesAsleep : this.views.cacheHistory.pauses
@@ -446,8 +447,13 @@ export class Engine {
       this.#closed = true
       this.past.close()
       this.parts.release?.()
-      await this.record.journal.close()
     })
+    this.#closing ??= this.#ended
+      .then(() => this.record.journal.close())
+      .catch((error: unknown) => {
+        this.#closing = undefined
+        throw error
+      })
     return this.#closing
   }
 }

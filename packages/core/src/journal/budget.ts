@@ -10,7 +10,7 @@ export interface Budget {
 }
 
 const FILE = ".spent.json"
-const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
+const MOST_ATTEMPTS = 10_000 // each failure means that another succeeded; of 16 that add at once, one may lose a hundred times
 
 /** A budget in memory files. It keeps one day: the last that something was spent on. */
 export function budgetIn(files: Pick<MemoryFiles, "read" | "install">): Budget {

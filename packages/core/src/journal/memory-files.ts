@@ -145,6 +145,16 @@ export function checkedMemoryPath(path: string): string {
   return path
 }
 
+export const MOST_MEMORY_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
+
+/** Throws if the text cannot be kept as it is. */
+export function checkMemoryText(path: string, text: string | undefined): void {
+  if (text === undefined) return
+  if (Buffer.byteLength(text) > MOST_MEMORY_BYTES)
+    throw new MemoryFileError(path, `it would have more than ${MOST_MEMORY_BYTES} bytes`)
+  if (!text.isWellFormed()) throw new MemoryFileError(path, "the text has half a character in it")
+}
+
 /** A plain name such as `release-process.md`: most are, and the checks below would take long for a thousand. */
 const PLAIN_NAME = /^[a-z0-9_-]{5,100}(?:\.[a-z0-9_-]+){0,2}$/i
 

@@ -29,14 +29,13 @@ import {
   userEntry,
 } from "../../../test/journal-files.ts"
 import { openTestConversation } from "../../../test/open.ts"
-import { ClosedError, ConversationNotFoundError, InvalidIdError, JournalWriteError } from "../../base/errors.ts"
+import { ConversationNotFoundError, InvalidIdError, JournalWriteError } from "../../base/errors.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import type { Layer } from "../../layers/layer.ts"
-import { handleOf } from "../../messages/handles.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import type { Draft, Entry } from "../entries.ts"
 import { memoryStore } from "../in-memory/store.ts"
-import type { Journal, JournalAddress } from "../store.ts"
+import type { Journal } from "../store.ts"
 import { fileStore } from "./file-store.ts"
 import { defaultRoot, journalPaths, memoryDirectory, notesConfigDirectory } from "./layout.ts"
 
@@ -48,13 +47,6 @@ beforeEach(async () => {
 afterEach(() => remove())
 
 const readOnly = () => fileStore({ root }).open(ADDRESS, { access: "read" })
-
-async function textsIn(address: JournalAddress): Promise<string[]> {
-  const journal = await fileStore({ root }).open(address, { access: "read" })
-  const texts = await textsOf(journal)
-  await journal.close()
-  return texts
-}
 
 const filesBelow = async (directory: string) => (await readdir(directory, { recursive: true })).sort()
 
@@ -145,62 +137,6 @@ describe("JRN-1 the journal", () => {
     await expectGrown()
     await chat.close()
   })
-
-  test("gives entries back as they were, in their order, even with several writers at once", async () => {
-    const journal = await openJournal(root)
-    const texts = Array.from({ length: 50 }, (_, i) => `${i} Ümlaut 四 \u2028 ${"x".repeat(i * 100)}`)
-    const entries = texts.map((text) => userEntry(text))
-    await Promise.all(entries.map((entry) => journal.append([entry])))
-    await journal.append([])
-    const read: Entry[] = []
-    for await (const entry of journal.entries()) read.push(entry)
-    expect(read).toEqual(entries)
-    await journal.close()
-  })
-
-  test("finds an entry by its uuid, the newest of several", async () => {
-    const entry = userEntry("old")
-    const journal = await openJournal(root)
-    await journal.append([
-      entry,
-      userEntry("between"),
-      { ...entry, message: { role: "user", content: "new" } } as Entry,
-    ])
-    expect(await journal.find(entry.uuid)).toMatchObject({ message: { content: "new" } })
-    for (const uuid of ["", "nobody", "../x", "00000000-0000-8000-8000-000000000000"]) {
-      expect(await journal.find(uuid)).toBeUndefined()
-    }
-    await journal.close()
-  })
-
-  test("BEY-1 finds entries by the digits of a handle: all that share them, the newest first", async () => {
-    const entries = Array.from({ length: 200 }, (_, i) => userEntry(`text ${i}`))
-    const twin = { ...userEntry("twin"), uuid: `ffffffff-ffff-8fff-8fff-ff${entries[7]!.uuid.slice(-10)}` } as Entry
-    const foreign = { ...userEntry("foreign"), uuid: "msg-1" } as Entry
-    const journal = await openJournal(root)
-    await journal.append([...entries, twin, foreign])
-    for (const [at, entry] of entries.entries())
-      expect(await journal.findByHandle(handleOf(entry.uuid))).toEqual(at === 7 ? [twin, entry] : [entry])
-    expect(await journal.findByHandle(handleOf("msg-1"))).toEqual([foreign])
-    for (const digits of ["", "0000000000", "xyz", entries[0]!.uuid, "../x"])
-      expect(await journal.findByHandle(digits)).toEqual([])
-    await journal.close()
-    const reader = await readOnly()
-    expect(await reader.findByHandle(handleOf(twin.uuid))).toEqual([twin, entries[7]])
-    await reader.close()
-  })
-
-  test("that is closed takes nothing, gives nothing and says so; closing again is nothing", async () => {
-    const [entry] = await written("one")
-    const journal = await openJournal(root)
-    await Promise.all([journal.append([userEntry("two")]), journal.close()])
-    await journal.close()
-    await expect(journal.append([userEntry("three")])).rejects.toThrow(ClosedError)
-    await expect(journal.tail()).rejects.toThrow(ClosedError)
-    await expect(journal.find(entry!.uuid)).rejects.toThrow(ClosedError)
-    await expect(textsOf(journal)).rejects.toThrow(ClosedError)
-    expect(await textsIn(ADDRESS)).toEqual(["one", "two"])
-  })
 })
 
 describe("JRN-4 what is before the last boundary", () => {
@@ -235,21 +171,6 @@ describe("JRN-4 what is before the last boundary", () => {
     await rm(pathsIn(root).index)
     const journal = await openJournal(root)
     expect(journal.opening.damagedLines).toHaveLength(1)
-    await journal.close()
-  })
-
-  test("is read in stretches, from boundary to boundary, on request", async () => {
-    await written("a", "b", "|", "c", "|", "d", "e")
-    const journal = await openJournal(root)
-    const sketchOf = (entries: readonly Entry[] = []) =>
-      entries.map((entry) => (entry.type === "user" ? entry.message.content : "|")).join(" ")
-    const newest = await journal.tail()
-    expect(sketchOf(newest.entries)).toBe("| d e")
-    const middle = await journal.before(newest)
-    expect(sketchOf(middle?.entries)).toBe("| c")
-    const oldest = await journal.before(middle!)
-    expect(sketchOf(oldest?.entries)).toBe("a b")
-    expect(await journal.before(oldest!)).toBeUndefined()
     await journal.close()
   })
 
@@ -347,16 +268,6 @@ describe("JRN-8 layout", () => {
       await journal.close()
     },
   )
-
-  test("an id may be as long as it is said to be", async () => {
-    const address = { project: "p".repeat(220), id: "c".repeat(220) }
-    const journal = await fileStore({ root, flush: "never" }).open(address, { access: "write", create: true })
-    await journal.append([userEntry("x")])
-    await journal.writeCheckpoint({})
-    await journal.writeBlob(`${"b".repeat(200)}.txt`, "x")
-    await journal.close()
-    expect(await textsIn(address)).toEqual(["x"])
-  })
 })
 
 describe("L1-5 blobs", () => {
@@ -540,19 +451,7 @@ describe("JRN-3 reading only", () => {
     expect(await snapshot()).toEqual(before)
   }
 
-  test("goes on beside a writer, takes no lock and cannot write", async () => {
-    const writer = await openJournal(root)
-    await writer.append([userEntry("one")])
-    const reader = await readOnly()
-    expect(await textsOf(reader)).toEqual(["one"])
-    await expect(reader.append([userEntry("two")])).rejects.toThrow(ClosedError)
-    await reader.close()
-    await writer.append([userEntry("two")])
-    expect(await textsOf(writer)).toEqual(["one", "two"])
-    await writer.close()
-  })
-
-  test("what is not there is not found, and not made", async () => {
+  test("what is not there is not found, and no file is made", async () => {
     await expect(readOnly()).rejects.toThrow(ConversationNotFoundError)
     await expect(fileStore({ root }).open(ADDRESS, { access: "write" })).rejects.toThrow(ConversationNotFoundError)
     expect(await filesBelow(root)).toEqual([])
@@ -656,42 +555,5 @@ describe("JRN-7 listing", () => {
     await chat.setTitle("Parser")
     expect((await store.list("-w"))[0]).toMatchObject({ facts: { title: "Parser", model: "claude-opus-4-6" } })
     await chat.close()
-  })
-
-  test("has the first words of a journal without session facts", async () => {
-    const journal = await openJournal(root)
-    await journal.append([userEntry("Hello there")])
-    await journal.close()
-    const [listing] = await fileStore({ root }).list(journal.address.project)
-    expect(listing).toMatchObject({ firstWords: "Hello there" })
-    expect(listing).not.toHaveProperty("facts")
-  })
-
-  test.each(["file", "memory"])(
-    "L7-4 leaves out the journals of agents, and lists those of one conversation (%s)",
-    async (kind) => {
-      const store = kind === "file" ? fileStore({ root, flush: "never" }) : memoryStore()
-      for (const address of [
-        { id: "one" },
-        { id: "two" },
-        { id: "agent-1", under: "one" },
-        { id: "agent-2", under: "one" },
-        { id: "agent-1", under: "two" },
-      ]) {
-        const journal = await store.open({ project: "p", ...address }, { access: "write", create: true })
-        await journal.append([userEntry(`${address.id} of ${address.under ?? "no one"}`)])
-        await journal.close()
-      }
-      const listed = async (under?: string) =>
-        (await store.list("p", under === undefined ? {} : { under })).map(({ firstWords }) => firstWords).sort()
-      expect(await listed()).toEqual(["one of no one", "two of no one"])
-      expect(await listed("one")).toEqual(["agent-1 of one", "agent-2 of one"])
-      expect(await listed("two")).toEqual(["agent-1 of two"])
-      expect(await listed("three")).toEqual([])
-    },
-  )
-
-  test("of a project that is not there is empty", async () => {
-    expect(await fileStore({ root }).list("nobody")).toEqual([])
   })
 })

@@ -11,6 +11,7 @@ import type { Clock } from "../../base/clock.ts"
 import { busyError, MemoryChangedError, MemoryWriteError, StrataError } from "../../base/errors.ts"
 import {
   checkedMemoryPath,
+  checkMemoryText,
   type InstallReport,
   type MemoryFileChange,
   type MemoryFileListing,
@@ -35,7 +36,7 @@ import {
   recordsIn,
   setAsideIn,
 } from "./memory-intent.ts"
-import { checkSize, exists, isMissing, makeFolder, mustBeInside, readWhole, writeWhole } from "./memory-texts.ts"
+import { exists, isMissing, makeFolder, mustBeInside, readWhole, writeWhole } from "./memory-texts.ts"
 import { MemoryWatch } from "./memory-watch.ts"
 
 const LOCK = ".lock"
@@ -148,7 +149,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     consolidation: (now) => consolidationIn({ directory, clock: now }),
 
     async install(changes, { forGood = false } = {}) {
-      for (const { path, text } of changes) checkSize(checkedMemoryPath(path), text)
+      for (const { path, text } of changes) checkMemoryText(checkedMemoryPath(path), text)
       let isIntended = false
       try {
         return await locked(async () => {

@@ -4,15 +4,14 @@ import { closeSync, lstatSync, openSync, readFileSync } from "node:fs"
 import { lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, sep } from "node:path"
 import { MemoryFileError } from "../../base/errors.ts"
+import { MOST_MEMORY_BYTES } from "../memory-files.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
-
-const MOST_FILE_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
 
 export async function readWhole(directory: string, path: string): Promise<string | undefined> {
   const facts = factsWithoutLinks(directory, path)
   if (facts === undefined) return undefined
   if (!facts.isFile()) throw new MemoryFileError(path, "it is not a plain file") // opening a pipe would wait for ever
-  if (facts.size > MOST_FILE_BYTES) throw new MemoryFileError(path, `it has more than ${MOST_FILE_BYTES} bytes`)
+  if (facts.size > MOST_MEMORY_BYTES) throw new MemoryFileError(path, `it has more than ${MOST_MEMORY_BYTES} bytes`)
   try {
     // a promise for each step would take ten times as long, and a memory has a few hundred bytes
     const file = openSync(join(directory, path), "r")
@@ -33,13 +32,6 @@ function asText(path: string, bytes: Buffer): string {
   } catch {
     throw new MemoryFileError(path, "it is not UTF-8 text")
   }
-}
-
-export function checkSize(path: string, text: string | undefined): void {
-  if (text === undefined) return
-  if (Buffer.byteLength(text) > MOST_FILE_BYTES)
-    throw new MemoryFileError(path, `it would have more than ${MOST_FILE_BYTES} bytes`)
-  if (!text.isWellFormed()) throw new MemoryFileError(path, "the text has half a character in it")
 }
 
 /** Of what is there; nothing if it is missing. Throws if it is a link, or in a folder that is one. */

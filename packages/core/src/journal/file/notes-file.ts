@@ -35,8 +35,22 @@ export interface NotesToWrite extends Pick<WholeFile, "path" | "number" | "check
   readonly expected?: string | null | undefined
 }
 
+/** Within this process, one after the other: the text must not change between the look and the write. */
+const turns = new Map<string, Promise<unknown>>()
+
 /** On disk when it resolves, in every flush mode: it replaces a text that a person may have written. */
-export async function writeNotesFile({ path, text, expected, number, check }: NotesToWrite): Promise<boolean> {
+export async function writeNotesFile(notes: NotesToWrite): Promise<boolean> {
+  const write = () => writeNow(notes)
+  const mine = (turns.get(notes.path) ?? Promise.resolve()).then(write, write)
+  turns.set(notes.path, mine)
+  try {
+    return await mine
+  } finally {
+    if (turns.get(notes.path) === mine) turns.delete(notes.path)
+  }
+}
+
+async function writeNow({ path, text, expected, number, check }: NotesToWrite): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
   const isThere = await isPlain(path)
   if (expected !== undefined && (await readNotesFile(path)) !== (expected ?? undefined)) return false

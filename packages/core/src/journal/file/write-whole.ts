@@ -6,8 +6,11 @@ import { linkSync, renameSync, rmSync } from "node:fs"
 import { rm, writeFile } from "node:fs/promises"
 import { FILE_MODE } from "./layout.ts"
 
-/** `number`: the fencing number of the writer, so that no two processes share a draft. */
-export const draftName = (path: string, number: number): string => `${path}.${number.toString(36)}.draft`
+let drafts = 0
+
+/** `number`: the fencing number of the writer, so that no two processes share a draft. Two writes at the same time do not share one either. */
+export const draftName = (path: string, number: number): string =>
+  `${path}.${number.toString(36)}_${(++drafts).toString(36)}.draft`
 
 export interface WholeFile {
   readonly path: string

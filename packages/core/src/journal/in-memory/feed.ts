@@ -1,6 +1,6 @@
 /** The journals of a place in memory as they grow. */
 import type { AppendedLines, FeedLine, JournalFeed, JournalSize } from "../feed.ts"
-import { type KeptJournal, timeOf } from "./journal.ts"
+import type { KeptJournal } from "./journal.ts"
 
 interface FeedParts {
   /** Those of the place now, by id. */
@@ -13,7 +13,7 @@ interface FeedParts {
 export function feedInMemory({ journals, journal, listeners }: FeedParts): JournalFeed {
   const sizesOf = (all: Iterable<readonly [string, KeptJournal]>): ReadonlyMap<string, JournalSize> => {
     const sizes = [...all].map(
-      ([id, kept]) => [id, { bytes: kept.bytes, touched: Date.parse(timeOf(kept)) || 0 }] as const,
+      ([id, kept]) => [id, { bytes: kept.bytes, touched: Date.parse(kept.touched) || 0 }] as const,
     )
     return new Map(sizes.sort(([, a], [, b]) => b.touched - a.touched))
   }

@@ -21,12 +21,17 @@ export interface KeptJournal {
   readonly inFlight: Map<string, SentRequest>
   checkpoint: string | undefined
   notes: string | undefined
+  /** When it was last written to, as an ISO time. */
+  touched: string
+  /** A larger number than that of every journal written before it. */
+  writes: number
   /** Counts the writers. */
   fence: number
   writer: LeaseHolder | undefined
 }
 
-export const newJournal = (): KeptJournal => ({
+export const newJournal = (clock: Clock): KeptJournal => ({
+  ...written(clock),
   ...{ lines: [], bytes: 0, blobs: new Map(), inFlight: new Map(), fence: 0 },
   ...{ checkpoint: undefined, notes: undefined, writer: undefined },
 })
@@ -109,6 +114,7 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
         kept.lines.push(line)
         kept.bytes += line.length
       }
+      Object.assign(kept, written(clock))
       onAppended?.({ conversation: address.id, from, bytes: Buffer.concat(lines) })
     },
     async sync() {},
@@ -164,7 +170,7 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
     async writeNotes(text, expected) {
       mustBeWriter()
       if (expected !== undefined && (kept.notes ?? null) !== expected) return false
-      kept.notes = text
+      kept.notes = text.toWellFormed() // as in a file
       return true
     },
 
@@ -182,8 +188,10 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
   }
 }
 
-/** When a journal was last written to, as an ISO time. */
-export const timeOf = ({ lines }: KeptJournal): string => entryAt(lines, lines.length - 1)?.timestamp ?? ""
+let writes = 0
+
+/** What is noted of a write. The times of two writes may be equal, so they are numbered too. */
+const written = (clock: Clock) => ({ touched: clock.now().toISOString(), writes: ++writes })
 
 function entryAt(lines: readonly Buffer[], at: number): Entry | undefined {
   const line = lines[at]

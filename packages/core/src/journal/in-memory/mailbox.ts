@@ -1,5 +1,5 @@
 /** A mailbox without a disk, for tests and experiments. */
-import { InvalidIdError, MailboxFullError, MemberNameTakenError } from "../../base/errors.ts"
+import { ClosedError, InvalidIdError, MailboxFullError, MemberNameTakenError } from "../../base/errors.ts"
 import { checkedId } from "../../base/ids.ts"
 import type { FoundMember, Mailbox, MailboxCursor, MailboxMessage, TeamMember } from "../mailbox.ts"
 import { checkedDraft } from "../mailbox-line.ts"
@@ -11,10 +11,17 @@ interface Seat {
   isHere: boolean
 }
 
-export function mailboxInMemory(location: string): Mailbox {
-  const log: MailboxMessage[] = []
-  const seats = new Map<string, Seat>()
-  const listeners = new Set<() => void>()
+/** What is kept of a team, for all who have its mailbox. */
+export interface KeptMailbox {
+  readonly log: MailboxMessage[]
+  readonly seats: Map<string, Seat>
+  readonly listeners: Set<() => void>
+}
+
+export const newMailbox = (): KeptMailbox => ({ log: [], seats: new Map(), listeners: new Set() })
+
+export function mailboxInMemory(location: string, { log, seats, listeners }: KeptMailbox): Mailbox {
+  let isClosed = false
   const changed = () => {
     for (const listener of [...listeners]) listener()
   }
@@ -35,6 +42,7 @@ export function mailboxInMemory(location: string): Mailbox {
 
     async send(given, { waiting } = {}) {
       const draft = checkedDraft(given)
+      if (isClosed) throw new ClosedError()
       for (const name of draft.to) {
         const unread = log.slice(placeOf(seats.get(name)?.cursor)).filter(({ to }) => to.includes(name)).length
         if (waiting !== undefined && unread >= waiting) throw new MailboxFullError(name, unread)
@@ -43,7 +51,7 @@ export function mailboxInMemory(location: string): Mailbox {
       const message = { ...draft, content, sequence: last(draft.from) + 1, cursor: String(log.length + 1) }
       log.push(message)
       changed()
-      return message
+      return structuredClone(message)
     },
 
     async last(from) {
@@ -53,7 +61,7 @@ export function mailboxInMemory(location: string): Mailbox {
     async read(after, member) {
       const seat = member === undefined ? undefined : seats.get(member)
       if (seat && after !== undefined) seat.cursor = after
-      return { messages: log.slice(placeOf(after)), cursor: String(log.length), problems: [] }
+      return { messages: structuredClone(log.slice(placeOf(after))), cursor: String(log.length), problems: [] }
     },
 
     async arrival(after, signal) {
@@ -91,7 +99,9 @@ export function mailboxInMemory(location: string): Mailbox {
       return here.sort((a, b) => (a.name < b.name ? -1 : 1))
     },
 
-    async close() {},
+    async close() {
+      isClosed = true
+    },
   }
 }
 

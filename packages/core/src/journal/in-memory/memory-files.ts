@@ -4,6 +4,7 @@ import { MemoryChangedError } from "../../base/errors.ts"
 import {
   type Consolidation,
   checkedMemoryPath,
+  checkMemoryText,
   type MemoryFileListing,
   type MemoryFiles,
   type MemoryFilesWatch,
@@ -17,7 +18,7 @@ interface Kept {
 
 export function memoryFilesInMemory(location: string, now: () => Date): MemoryFiles {
   const files = new Map<string, Kept>()
-  const consolidated: Consolidated = { last: undefined, since: undefined }
+  const consolidated: Consolidated = { last: undefined, since: undefined, turns: 0 }
   let writes = 0
 
   const listingOf = (path: string, { text, modified, version }: Kept): MemoryFileListing => ({
@@ -54,7 +55,7 @@ export function memoryFilesInMemory(location: string, now: () => Date): MemoryFi
       })
     },
     async install(changes) {
-      for (const { path } of changes) checkedMemoryPath(path)
+      for (const { path, text } of changes) checkMemoryText(checkedMemoryPath(path), text)
       const changed = changes.filter(
         ({ path, expected }) => expected !== undefined && expected !== (files.get(path)?.text ?? null),
       )
@@ -89,6 +90,8 @@ interface Consolidated {
   last: Date | undefined
   /** When the one under way began. */
   since: string | undefined
+  /** How often the right was given. */
+  turns: number
 }
 
 function consolidationOf(state: Consolidated, clock: Clock): Consolidation {
@@ -99,9 +102,11 @@ function consolidationOf(state: Consolidated, clock: Clock): Consolidation {
       const { since } = state
       if (since !== undefined) return { state: "held", by: { pid: process.pid, host: "memory", since, isSelf: true } }
       state.since = clock.now().toISOString()
+      const turn = ++state.turns
       const lock = {
         ...last(),
         async release(outcome: "success" | "failure") {
+          if (state.since === undefined || state.turns !== turn) return // it was released before
           state.since = undefined
           if (outcome === "success") state.last = clock.now()
         },

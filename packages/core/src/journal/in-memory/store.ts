@@ -6,12 +6,11 @@ import { budgetIn } from "../budget.ts"
 import type { AppendedLines } from "../feed.ts"
 import type { LeaseAttempt, LeaseHolder } from "../lease.ts"
 import { listingFacts } from "../listing.ts"
-import type { Mailbox } from "../mailbox.ts"
 import type { MemoryFiles, MemoryPlace } from "../memory-files.ts"
 import type { JournalAddress, Store } from "../store.ts"
 import { feedInMemory } from "./feed.ts"
-import { type KeptJournal, memoryJournal, newJournal, timeOf } from "./journal.ts"
-import { mailboxInMemory } from "./mailbox.ts"
+import { type KeptJournal, memoryJournal, newJournal } from "./journal.ts"
+import { type KeptMailbox, mailboxInMemory, newMailbox } from "./mailbox.ts"
 import { memoryFilesInMemory } from "./memory-files.ts"
 
 export interface MemoryStoreOptions {
@@ -21,19 +20,23 @@ export interface MemoryStoreOptions {
 export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): Store {
   const journals = new Map<string, KeptJournal>()
   const memories = new Map<string, MemoryFiles>()
-  const mailboxes = new Map<string, Mailbox>()
+  const mailboxes = new Map<string, KeptMailbox>()
   const leases = new Map<string, KeptLease>()
   const logs = new Map<string, string[]>()
   const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
 
   const filesOf = (place: MemoryPlace) => {
+    if ("project" in place) checkedId("project name", place.project)
+    if ("agent" in place) checkedId("name for an agent", place.agent)
     const key = JSON.stringify(place, Object.keys(place).sort())
     return made(memories, key, () => memoryFilesInMemory(`memory:${key}`, () => clock.now()))
   }
   /** The journals of one place, by id. */
   const journalsIn = (place: Omit<JournalAddress, "id">): ReadonlyMap<string, KeptJournal> => {
     const start = placeKey(place)
-    const mine = [...journals].filter(([key]) => key.startsWith(start) && !key.slice(start.length).includes("/"))
+    const mine = [...journals]
+      .toSorted(([, a], [, b]) => b.writes - a.writes)
+      .filter(([key]) => key.startsWith(start) && !key.slice(start.length).includes("/"))
     return new Map(mine.map(([key, kept]) => [key.slice(start.length), kept]))
   }
   const listenersOf = (place: Omit<JournalAddress, "id">) => made(listeners, placeKey(place), () => new Set())
@@ -45,7 +48,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
       const key = journalKey(address)
       const found = journals.get(key)
       if (!found && (!create || access === "read")) throw new ConversationNotFoundError(address.id, "memory")
-      const kept = found ?? newJournal()
+      const kept = found ?? newJournal(clock)
       if (access === "write" && kept.writer) throw new ConversationLockedError(address.id, kept.writer)
       journals.set(key, kept)
       return memoryJournal({
@@ -62,7 +65,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
     async list(project, { under, isBare = false } = {}) {
       const place = under === undefined ? { project } : { project, under }
       const listings = [...journalsIn(place)].map(async ([id, kept]) => {
-        const listing = { id, bytes: kept.bytes, touched: timeOf(kept) }
+        const listing = { id, bytes: kept.bytes, touched: kept.touched }
         if (isBare) return listing
         const location = `memory:${journalKey({ ...place, id })}`
         const reader = { address: { ...place, id }, kept, clock, location, isCreated: false, isWriter: false }
@@ -71,13 +74,14 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
       return (await Promise.all(listings)).sort((a, b) => b.touched.localeCompare(a.touched))
     },
 
-    has: async (addresses) => addresses.map((address) => journals.has(journalKey(address))),
+    has: async (addresses) =>
+      addresses.map(({ id, ...place }) => journals.has(`${placeKey(place)}${isSafeId(id) ? id : "/"}`)),
     writerOf: async (address) => journals.get(journalKey(address))?.writer,
     memories: filesOf,
 
     mailboxes({ project, team }) {
       const key = `${checkedId("project name", project)}/${checkedId("team name", team)}`
-      return made(mailboxes, key, () => mailboxInMemory(`memory:${key}`))
+      return mailboxInMemory(`memory:${key}`, made(mailboxes, key, newMailbox))
     },
 
     async lease({ project, name }) {
@@ -99,7 +103,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
 
     log({ project, name }) {
       const lines = made(logs, `${checkedId("project name", project)}/${name}`, (): string[] => [])
-      return { read: async () => [...lines], append: async (line) => void lines.push(line) }
+      return { read: async () => [...lines], append: async (line) => void lines.push(line.toWellFormed()) }
     },
   }
 }

@@ -1,0 +1,123 @@
+/** What must be true of lists of journals, and of asking whether there is one. */
+import assert from "node:assert/strict"
+import { eventually } from "../claims.ts"
+import { entriesOf } from "../entries.ts"
+import { type Claim, PROJECT } from "../ground.ts"
+
+const make = entriesOf("listings")
+
+export const listings: readonly Claim[] = [
+  [
+    "L7-4 a list leaves out the journals of agents, and has those of one conversation",
+    async (ground) => {
+      const addresses = [
+        ...[{ id: "one" }, { id: "two" }],
+        ...[
+          { id: "agent-1", under: "one" },
+          { id: "agent-2", under: "one" },
+          { id: "agent-1", under: "two" },
+        ],
+      ]
+      for (const address of addresses) {
+        const journal = await ground.writer({ project: PROJECT, ...address })
+        await journal.append([make.user(`${address.id} of ${address.under ?? "no one"}`)])
+        await journal.close()
+      }
+      const elsewhere = await ground.writer({ project: `${PROJECT}-2`, id: "one" })
+      await elsewhere.append([make.user("of another project")])
+      const listed = async (under?: string) => {
+        const listing = await ground.handle().list(PROJECT, under === undefined ? {} : { under })
+        return listing.map(({ firstWords }) => firstWords).sort()
+      }
+      assert.deepEqual(await listed(), ["one of no one", "two of no one"])
+      assert.deepEqual(await listed("one"), ["agent-1 of one", "agent-2 of one"])
+      assert.deepEqual(await listed("two"), ["agent-1 of two"])
+      assert.deepEqual(await listed("three"), [])
+    },
+  ],
+  [
+    "BEY-12 a list has nothing of another project or owner, also where one name begins like another",
+    async (ground) => {
+      const projects = ["work", "work-2", "work_2", "Work-3", "work__0123456789abcdef", "wor"]
+      for (const project of projects) {
+        const journal = await ground.writer({ project, id: `of-${project}` })
+        await journal.append([make.user(project)])
+        await journal.close()
+      }
+      for (const project of projects)
+        for (const isBare of [true, false]) {
+          const ids = (await ground.handle().list(project, { isBare })).map(({ id }) => id)
+          assert.deepEqual(ids, [`of-${project}`])
+        }
+      for (const id of projects.map((project) => `of-${project}`)) {
+        const isThere = await ground.handle().has(projects.map((project) => ({ project, id })))
+        assert.deepEqual(
+          isThere,
+          projects.map((project) => id === `of-${project}`),
+        )
+      }
+    },
+  ],
+  [
+    "JRN-7 a list has the facts that were written last, else the first words; a bare one has size and time",
+    async (ground) => {
+      const journal = await ground.writer({ project: PROJECT, id: "titled" })
+      await journal.append([make.user("Fix the test\nin parser.ts"), make.session({ model: "m", cwd: "/w" })])
+      const before = (await ground.handle().list(PROJECT))[0]
+      assert.deepEqual(before?.facts, { model: "m", cwd: "/w" })
+      assert.equal(before?.firstWords, "Fix the test")
+      await journal.append([make.boundary(), make.session({ model: "m", cwd: "/w", title: "Parser" })])
+      const after = (await ground.handle().list(PROJECT))[0]
+      assert.deepEqual(after?.facts, { model: "m", cwd: "/w", title: "Parser" })
+      assert.ok(after.bytes > before!.bytes, "its size grows")
+      const [bare, ...rest] = await ground.handle().list(PROJECT, { isBare: true })
+      assert.deepEqual(rest, [])
+      assert.deepEqual(bare, { id: "titled", bytes: after.bytes, touched: after.touched })
+      assert.equal(new Date(bare!.touched).toISOString(), bare!.touched)
+      assert.deepEqual(await ground.handle().list("no-such-project"), [])
+    },
+  ],
+  [
+    "JRN-7 the journal that was written last is the first of a list",
+    async (ground) => {
+      const ids = ["a", "b", "c"]
+      for (const id of [...ids, ...ids.toReversed(), "b"]) {
+        const journal = await ground.writer({ project: PROJECT, id })
+        // clocks have steps: it is written until its time is later than all others
+        await eventually(`${id} is the first`, async () => {
+          await journal.append([make.user(id)])
+          const listed = await ground.handle().list(PROJECT, { isBare: true })
+          const times = listed.map(({ touched }) => touched)
+          assert.deepEqual(times, times.toSorted().toReversed())
+          return listed[0]!.id === id && listed[0]!.touched !== listed[1]?.touched
+        })
+        await journal.close()
+      }
+    },
+  ],
+  [
+    "BEY-12 many journals are asked for in one call, in the order of the question",
+    async (ground) => {
+      const journal = await ground.writer({ project: PROJECT, id: "one" })
+      await journal.append([make.user("one")])
+      const agent = await ground.writer({ project: PROJECT, id: "agent", under: "one" })
+      await agent.append([make.user("agent")])
+      const isThere = await ground.handle().has([
+        ...[
+          { project: PROJECT, id: "two" },
+          { project: PROJECT, id: "one" },
+        ],
+        ...[
+          { project: PROJECT, id: "agent" },
+          { project: PROJECT, id: "agent", under: "one" },
+        ],
+        ...[
+          { project: PROJECT, id: "../one" },
+          { project: PROJECT, id: "" },
+        ],
+      ])
+      assert.deepEqual(isThere, [false, true, false, true, false, false])
+      assert.deepEqual(await ground.handle().has([]), [])
+    },
+  ],
+]

@@ -1,0 +1,31 @@
+import { describe, test } from "vitest"
+import { temporaryRoot } from "../../test/journal-files.ts"
+import { size } from "../../test/size.ts"
+import { fileStore } from "../journal/file/file-store.ts"
+import { memoryStore } from "../journal/in-memory/store.ts"
+import type { StorePlace } from "./given.ts"
+import { storeContract } from "./store-contract.ts"
+
+const given = { runs: size(2, 10), writers: size(8, 16), seed: Number(process.env.FUZZ_SEED ?? 1) }
+
+const onFiles = (flush: "always" | "turn" | "never") => async (): Promise<StorePlace> => {
+  const { root, remove } = await temporaryRoot()
+  return { store: () => fileStore({ root, flush }), close: remove }
+}
+
+const inMemory = (): StorePlace => {
+  const store = memoryStore()
+  return { store: () => store, close() {} }
+}
+
+const places = {
+  "files, flushed with every entry": onFiles("always"),
+  "files, flushed with every turn": onFiles("turn"),
+  "files, not flushed": onFiles("never"),
+  memory: inMemory,
+}
+
+for (const [where, open] of Object.entries(places))
+  describe(where, () => {
+    for (const { name, run } of storeContract({ ...given, open })) test(name, run)
+  })

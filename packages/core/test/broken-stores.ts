@@ -1,0 +1,301 @@
+/** Stores with one fault each, as a first version of a store on a database has them. The contract must find every one. */
+import { setImmediate } from "node:timers/promises"
+import { ConversationLockedError, MemoryChangedError } from "../src/base/errors.ts"
+import { memoryStore } from "../src/journal/in-memory/store.ts"
+import type { Mailbox } from "../src/journal/mailbox.ts"
+import type { MemoryFileChange, MemoryFiles } from "../src/journal/memory-files.ts"
+import type { Journal, Store } from "../src/journal/store.ts"
+
+export interface BrokenStore {
+  readonly fault: string
+  /** The beginning of the name of the case that finds it. */
+  readonly foundBy: string
+  readonly store: () => Store
+}
+
+/** Each object of the port is replaced by one that differs in some members. */
+interface Differences {
+  readonly store?: (store: Store) => Partial<Store>
+  readonly journal?: (journal: Journal) => Partial<Journal>
+  readonly memories?: (files: MemoryFiles) => Partial<MemoryFiles>
+  readonly mailboxes?: (mailbox: Mailbox) => Partial<Mailbox>
+}
+
+function withDifferences({ store: ofStore, journal, memories, mailboxes }: Differences): Store {
+  const store = memoryStore()
+  const open: Store["open"] = async (...given) => {
+    const opened = await store.open(...given)
+    return { ...opened, ...journal?.(opened) }
+  }
+  const changed = { ...store, open }
+  return {
+    ...changed,
+    memories: (place) => {
+      const files = store.memories(place)
+      return { ...files, ...memories?.(files) }
+    },
+    mailboxes: (team) => {
+      const mailbox = store.mailboxes(team)
+      return { ...mailbox, ...mailboxes?.(mailbox) }
+    },
+    ...ofStore?.(changed),
+  }
+}
+
+const anyText = (changes: readonly MemoryFileChange[]) => changes.map(({ path, text }) => ({ path, text }))
+
+/** Looks at the texts, and writes a moment later. */
+async function mustBeExpected(files: MemoryFiles, changes: readonly MemoryFileChange[]): Promise<void> {
+  for (const { path, expected } of changes)
+    if (expected !== undefined && ((await files.read(path)) ?? null) !== expected) throw new MemoryChangedError([path])
+}
+
+const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => Differences })[] = [
+  {
+    fault: "loses most memory updates of several writers",
+    foundBy: "BEY-9 many writers change one memory file",
+    differs: () => ({
+      memories: (files) => ({
+        async install(changes) {
+          await mustBeExpected(files, changes)
+          await setImmediate()
+          return files.install(anyText(changes))
+        },
+      }),
+    }),
+  },
+  {
+    fault: "ignores `expected`",
+    foundBy: "BEY-9 memory files change all at once",
+    differs: () => ({ memories: (files) => ({ install: (changes) => files.install(anyText(changes)) }) }),
+  },
+  {
+    fault: "shows a half-written install",
+    foundBy: "BEY-9 a reader beside a writer that has seen one file",
+    differs: () => ({
+      memories: (files) => ({
+        async install(changes) {
+          await mustBeExpected(files, changes)
+          for (const change of anyText(changes)) {
+            await files.install([change])
+            for (let turn = 0; turn < 5; turn++) await setImmediate()
+          }
+          return { kept: [] }
+        },
+      }),
+    }),
+  },
+  {
+    fault: "has one version for all texts",
+    foundBy: "BEY-9 a version differs",
+    differs: () => ({
+      memories: (files) => ({
+        readAll: async (wanted) => (await files.readAll(wanted)).map((file) => ({ ...file, version: "1" })),
+      }),
+    }),
+  },
+  {
+    fault: "gives two the right to consolidate",
+    foundBy: "L6-2 of many, one consolidates",
+    differs: () => ({
+      memories: (files) => ({
+        consolidation: (clock) => ({
+          ...files.consolidation(clock),
+          acquire: async () => ({ state: "acquired", lock: { async release() {} } }),
+        }),
+      }),
+    }),
+  },
+  {
+    fault: "acknowledges before it writes",
+    foundBy: "JRN-3 an entry that is acknowledged",
+    differs: () => ({
+      journal: (journal) => ({
+        async append(entries) {
+          setTimeout(() => void journal.append(entries).catch(() => undefined), 20)
+        },
+      }),
+    }),
+  },
+  {
+    fault: "writes half of a batch",
+    foundBy: "JRN-3 a batch that cannot be written",
+    differs: () => ({
+      journal: (journal) => ({
+        async append(entries) {
+          for (const entry of entries) await journal.append([entry])
+        },
+      }),
+    }),
+  },
+  {
+    fault: "puts entries of others between those of a batch",
+    foundBy: "JRN-1 several callers at once",
+    differs: () => ({
+      journal: (journal) => ({
+        async append(entries) {
+          for (const entry of entries) {
+            await journal.append([entry])
+            await setImmediate()
+          }
+        },
+      }),
+    }),
+  },
+  {
+    fault: "refuses a NUL, as jsonb does",
+    foundBy: "JRN-1 a journal gives entries back as they were",
+    differs: () => ({
+      journal: (journal) => ({
+        async append(entries) {
+          if (JSON.stringify(entries).includes("\\u0000")) throw new Error("unsupported Unicode escape sequence")
+          return journal.append(entries)
+        },
+      }),
+    }),
+  },
+  {
+    fault: "lets two write to a journal",
+    foundBy: "JRN-3 of many that open a journal at once",
+    differs: () => {
+      const opened = new Map<string, Journal>()
+      return {
+        store: (store) => ({
+          async open(address, options) {
+            try {
+              const journal = await store.open(address, options)
+              if (options.access === "write") opened.set(address.id, journal)
+              return journal
+            } catch (error) {
+              if (error instanceof ConversationLockedError) return opened.get(address.id)!
+              throw error
+            }
+          },
+        }),
+      }
+    },
+  },
+  {
+    fault: "gives every writer of a journal the same number",
+    foundBy: "JRN-3 the number of a journal's writer",
+    differs: () => ({ journal: (journal) => (journal.fence === undefined ? {} : { fence: 1 }) }),
+  },
+  {
+    fault: "writes notes over a text that is not the expected one",
+    foundBy: "L3-7 many callers change the notes",
+    differs: () => ({
+      journal: (journal) => ({
+        async writeNotes(text, expected) {
+          if (expected !== undefined && ((await journal.readNotes()) ?? null) !== expected) return false
+          await setImmediate()
+          return journal.writeNotes(text)
+        },
+      }),
+    }),
+  },
+  {
+    fault: "lists the journals of another owner",
+    foundBy: "BEY-12 a list has nothing of another project or owner",
+    differs: () => {
+      const projects = new Set<string>()
+      return {
+        store: (store) => ({
+          open(address, options) {
+            projects.add(address.project)
+            return store.open(address, options)
+          },
+          async list(project, options) {
+            const like = [...projects].filter((one) => one.startsWith(project)) // as a LIKE without its escapes
+            return (await Promise.all(like.map((one) => store.list(one, options)))).flat()
+          },
+        }),
+      }
+    },
+  },
+  {
+    fault: "lists the journal that was written first at the top",
+    foundBy: "JRN-7 the journal that was written last",
+    differs: () => ({ store: (store) => ({ list: async (...given) => (await store.list(...given)).toReversed() }) }),
+  },
+  {
+    fault: "forgets the order of messages, as a pool of connections does",
+    foundBy: "L7-5 many senders at once",
+    differs: () => ({
+      mailboxes: (mailbox) => {
+        let count = 0
+        return {
+          async send(...given) {
+            if (count++ % 2 === 0) await setImmediate()
+            return mailbox.send(...given)
+          },
+        }
+      },
+    }),
+  },
+  {
+    fault: "delivers a message twice",
+    foundBy: "L7-5 a mailbox gives every reader",
+    differs: () => ({
+      mailboxes: (mailbox) => ({
+        async read(...given) {
+          const reading = await mailbox.read(...given)
+          return { ...reading, messages: reading.messages.flatMap((message) => [message, message]) }
+        },
+      }),
+    }),
+  },
+  {
+    fault: "gives two the lease",
+    foundBy: "BEY-12 of many that want a lease at once",
+    differs: () => {
+      let fence = 0
+      const lease = () => ({ fence: ++fence, isHeld: async () => true, async release() {} })
+      return { store: () => ({ lease: async () => ({ state: "acquired", lease: lease(), tookOver: false }) }) }
+    },
+  },
+  {
+    fault: "gives every lease the same number",
+    foundBy: "BEY-12 the number of a lease",
+    differs: () => ({
+      store: (store) => ({
+        async lease(address) {
+          const attempt = await store.lease(address)
+          return attempt.state === "held" ? attempt : { ...attempt, lease: { ...attempt.lease, fence: 1 } }
+        },
+      }),
+    }),
+  },
+  {
+    fault: "loses additions to a sum",
+    foundBy: "BEY-12 many add to a day's sum",
+    differs: () => {
+      const sums = new Map<string, number>()
+      const spentOn = async (day: string) => sums.get(day) ?? 0
+      const add = async (dollars: number, day: string) => {
+        const sum = (await spentOn(day)) + dollars
+        await setImmediate()
+        sums.set(day, sum)
+        return sum
+      }
+      return { store: () => ({ budget: () => ({ spentOn, add }) }) }
+    },
+  },
+  {
+    fault: "loses lines of a log",
+    foundBy: "BEY-12 many add to a log at once",
+    differs: () => {
+      let lines: readonly string[] = []
+      const append = async (line: string) => {
+        const before = lines
+        await setImmediate()
+        lines = [...before, line]
+      }
+      return { store: () => ({ log: () => ({ read: async () => lines, append }) }) }
+    },
+  },
+]
+
+export const BROKEN_STORES: readonly BrokenStore[] = FAULTS.map(({ differs, ...found }) => ({
+  ...found,
+  store: () => withDifferences(differs()),
+}))
