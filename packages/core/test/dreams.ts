@@ -6,6 +6,7 @@ import { manualClock } from "../src/base/clock.ts"
 import { fileStore } from "../src/journal/file/file-store.ts"
 import type { Consolidate, ConsolidationTask } from "../src/layers/6-dreaming/consolidate/consolidate.ts"
 import { type DreamFigures, Dreaming, type DreamingOptions } from "../src/layers/6-dreaming/dreaming.ts"
+import { pastConversations } from "../src/layers/6-dreaming/transcripts.ts"
 import { openBank } from "../src/memory/bank.ts"
 
 export const FIGURES: DreamFigures = {
@@ -48,12 +49,15 @@ export function dreamProject(root: string, options: Partial<DreamingOptions> = {
   const clock = manualClock(START)
   const project = join(root, "code")
   mkdirSync(project, { recursive: true })
-  const files = options.files ?? fileStore({ root: join(root, "home"), clock }).memories({ project: "code" })
+  const store = fileStore({ root: join(root, "home"), clock })
+  const files = options.files ?? store.memories({ project: "code" })
+  const notes = store.memories({ project: "code", beside: "dreams" })
+  const past = pastConversations(store, async () => ["code"])
   const directory = files.directory!
   mkdirSync(directory, { recursive: true })
   const bank = openBank({ files, clock })
   const dreaming = (consolidate: Consolidate, more: Partial<DreamingOptions> = {}) =>
-    new Dreaming({ bank, files, directory, project, clock, consolidate, ...options, ...more })
+    new Dreaming({ bank, files, notes, past, project, clock, consolidate, ...options, ...more })
   return {
     ...{ clock, project, files, directory, bank, dreaming },
     write(texts: Readonly<Record<string, string>>) {

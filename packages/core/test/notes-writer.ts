@@ -1,9 +1,11 @@
 /** Edits a notes file repeatedly until it is killed, and prints each edit. A test runs it as a process: `node notes-writer.ts <path>`. */
-import { openNotesFile } from "../src/layers/3-session-memory/notes-file.ts"
+import { realpath } from "node:fs/promises"
+import { openNotes } from "../src/layers/3-session-memory/kept-notes.ts"
 import { ownText } from "../src/layers/3-session-memory/prompt.ts"
 import { edit } from "../src/tools/files/edit.ts"
 import { FileReads } from "../src/tools/files/read-state.ts"
 import type { ToolContext } from "../src/tools/tool.ts"
+import { notesAt } from "./notes-at.ts"
 
 const [path] = process.argv.slice(2)
 const { signal } = new AbortController()
@@ -18,9 +20,9 @@ const context = {
 } as unknown as ToolContext
 
 for (;;) {
-  const file = await openNotesFile({ path: path!, template: ownText("template.md"), now: new Date(0), signal })
-  reads.set(file.path, file.read)
-  const lines = file.text.trimEnd().split("\n")
+  const content = await openNotes(notesAt(path!), ownText("template.md"))
+  reads.set(await realpath(path!), { content, modifiedMs: 0, at: "" })
+  const lines = content.trimEnd().split("\n")
   const last = lines.at(-1)!
   await edit.execute({ file_path: path!, old_string: last, new_string: `${last}\n- step ${lines.length}` }, context)
   process.stdout.write("edited\n")

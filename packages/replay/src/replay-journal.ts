@@ -14,13 +14,15 @@ export async function replayJournal(
 ): Promise<Journal> {
   const kept = await memoryStore().open({ project: "replay", id: "replay" }, { access: "write", create: true })
   const blobs = blobsIn(steps) ?? USUAL_BLOBS
+  const file = `${dirname(dirname(blobs))}/${basename(blobs)}.jsonl`
   return {
     ...kept,
-    location: `${dirname(dirname(blobs))}/${basename(blobs)}.jsonl`,
+    ...{ location: file, file },
     find: async (uuid) => find(uuid),
     async writeBlob(name, data) {
       const { bytes } = await kept.writeBlob(name, data)
-      return { location: `${blobs}/${name}`, bytes }
+      const path = `${blobs}/${name}`
+      return { location: path, path, bytes }
     },
   }
 }
@@ -28,6 +30,7 @@ export async function replayJournal(
 /** Where the recording itself put results aside. */
 function blobsIn(steps: readonly Step[]): string | undefined {
   for (const step of steps)
-    if (step.kind === "old decision" && step.entry.subtype === "tool-result-persisted") return dirname(step.entry.path)
+    if (step.kind === "old decision" && step.entry.subtype === "tool-result-persisted" && step.entry.path)
+      return dirname(step.entry.path)
   return undefined
 }

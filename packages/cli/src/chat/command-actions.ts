@@ -1,6 +1,5 @@
 /** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
 
-import { readFile } from "node:fs/promises"
 import {
   type ClearingRequest,
   type Dreaming,
@@ -54,9 +53,10 @@ export async function undo(target: CommandTarget, request: UndoRequest): Promise
 }
 
 export async function showNotes(target: CommandTarget): Promise<void> {
-  const { path } = target.agent.conversation.views.notes
-  const text = path === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined)
-  if (path === undefined || text === undefined) target.notice(notesWords(notesStateOf(target.agent)))
+  const { conversation } = target.agent
+  const { throughUuid, path = "Notes" } = conversation.views.notes
+  const text = throughUuid === undefined ? undefined : await conversation.notes().catch(() => undefined)
+  if (text === undefined) target.notice(notesWords(notesStateOf(target.agent)))
   else target.print(path, text.trimEnd().split("\n"))
 }
 

@@ -78,6 +78,7 @@ describe("BEY-4 what the planner thinks", () => {
 test("L3-7 how far the notes go, and where they are", () => {
   const notes = { kind: "taken", path: "/n.md", tokens: 2_400 } as const
   expect(notesWords({ ...notes, after: 3 })).toBe("Notes: 2.4K tokens, up to 3 messages ago, in /n.md")
+  expect(notesWords({ kind: "taken", tokens: 2_400 })).toMatch(/, shown by \/notes$/)
   expect(notesWords({ ...notes, after: 0 })).toBe("Notes: 2.4K tokens, up to the newest message, in /n.md")
   expect(notesWords(notes)).toBe("Notes: 2.4K tokens, covering the time before the last compaction, in /n.md")
   expect(notesWords({ kind: "none", first: 10_000 })).toBe(

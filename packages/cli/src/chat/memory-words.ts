@@ -23,7 +23,8 @@ export type NotesState =
   | { readonly kind: "none"; readonly first: number }
   | {
       readonly kind: "taken"
-      readonly path: string
+      /** Absent where the store keeps no files. */
+      readonly path?: string
       readonly tokens: number
       /** Messages since the newest one they cover; absent if they cover only what was compacted. */
       readonly after?: number
@@ -83,7 +84,8 @@ const durationWords = (minutes: number): string =>
 export function notesWords(state: NotesState): string {
   if (state.kind === "off") return "Notes are switched off."
   if (state.kind === "none") return `There are no notes yet. Strata starts taking them at ${short(state.first)} tokens.`
-  return `Notes: ${short(state.tokens)} tokens, ${reachWords(state.after)}, in ${state.path}`
+  const where = state.path === undefined ? "shown by /notes" : `in ${state.path}`
+  return `Notes: ${short(state.tokens)} tokens, ${reachWords(state.after)}, ${where}`
 }
 
 function reachWords(after: number | undefined): string {

@@ -64,7 +64,7 @@ const plannedSize = (planned: PlannerReport["compaction"]): number | undefined =
 
 export function notesStateOf({ conversation: chat }: Agent): NotesState {
   const { path, tokens = 0, throughUuid } = chat.views.notes
-  if (path === undefined) {
+  if (throughUuid === undefined) {
     const { planner } = chat.settings.values
     const { autoCompact } = chat.thresholds
     const first = firstNotesAt({ planner, autoCompact, first: figureOf(chat, "notes-first") })
@@ -72,7 +72,12 @@ export function notesStateOf({ conversation: chat }: Agent): NotesState {
   }
   const messages = chat.views.context.storedMessages()
   const at = messages.findIndex(({ uuid }) => uuid === throughUuid)
-  return { kind: "taken", path, tokens, ...(at < 0 ? {} : { after: messages.length - 1 - at }) }
+  return {
+    kind: "taken",
+    ...(path === undefined ? {} : { path }),
+    tokens,
+    ...(at < 0 ? {} : { after: messages.length - 1 - at }),
+  }
 }
 
 function figureOf({ settings }: Agent["conversation"], name: FigureName): number {

@@ -380,9 +380,15 @@ export class Conversation implements AsyncDisposable {
     await this.#engine.record.append(decisions)
   }
 
-  /** @internal Keeps a text with the conversation and resolves with where it is: a path, if the store keeps files. */
-  async keepText(name: string, text: string): Promise<string> {
-    return (await this.#engine.record.journal.writeBlob(name, text)).location
+  /** @internal Keeps a text with the conversation and resolves with its path. Nothing if the store keeps no files: no tool could read it. */
+  async keepText(name: string, text: string): Promise<string | undefined> {
+    const { journal } = this.#engine.record
+    return journal.file === undefined ? undefined : (await journal.writeBlob(name, text)).path
+  }
+
+  /** The session notes as they are now. Nothing until there are some. */
+  notes(): Promise<string | undefined> {
+    return this.#engine.record.journal.readNotes()
   }
 
   /** @internal Every entry of the journal, last to first. */

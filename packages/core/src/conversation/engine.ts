@@ -244,9 +244,10 @@ export class Engine {
   /** What layers ask of the journal. A search finds also what this call has not written yet. */
   get #layersJournal(): LayerContext["journal"] {
     const { journal } = this.record
-    const { address, location, notesPath } = journal
+    const { address, location, file, notesPath } = journal
     return {
       ...{ address, location },
+      ...(file === undefined ? {} : { file }),
       ...(notesPath === undefined ? {} : { notesPath }),
       find: async (uuid) => {
         await this.record.written()

@@ -5,7 +5,6 @@ import { anOption, checkOptions, type OptionRules, required } from "../base/opti
 import { type Owner, placeFor } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import type { Store } from "../journal/store.ts"
-import { dreamPlaces } from "../layers/6-dreaming/dream-places.ts"
 import { type DreamState, type KillAnswer, killDream, readDreamState } from "../layers/6-dreaming/dream-task.ts"
 import { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
@@ -14,7 +13,6 @@ import type { Memory } from "../memory/memory.ts"
 import { projectIdentity } from "../memory/project-identity.ts"
 import { conversationsIn, type KeptConversation, keptIn, WHERE_RULES, type WhereKept } from "./list.ts"
 import { projectDirectories } from "./project-directories.ts"
-import { memoryDirectoryOf } from "./project-memory.ts"
 
 /** Whose memories, and of which project. */
 export interface MemoryBankOptions extends WhereKept {
@@ -75,9 +73,9 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
   const { name: identity } = await projectIdentity(cwd)
   const place = { project: placeFor(identity, owner) }
   const bank = openBank({ files: store.memories(place), readOnly })
-  const dreams = async () => {
-    const directory = await memoryDirectoryOf(store, place)
-    return directory === undefined ? undefined : dreamPlaces(directory)
+  const dreams = {
+    ...{ files: store.memories(place), notes: store.memories({ ...place, beside: "dreams" }) },
+    clock: systemClock,
   }
   const projects = () => projectDirectories({ store, identity, cwd, owner })
   return {
@@ -88,19 +86,11 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
     },
     search: async (text, { limit = MOST_FOUND } = {}) =>
       searchIn({ memories: await bank.all(), store, places: await projects() }, { text, limit, now: new Date() }),
-    async dream() {
-      const places = await dreams()
-      return places && readDreamState(places)
-    },
-    async stopDream() {
-      const places = await dreams()
-      return places ? killDream(places) : { state: "none", why: "No dream is running." }
-    },
+    dream: async () => readDreamState(dreams),
+    stopDream: async () => killDream(dreams),
     conversations: async () => conversationsIn(store, await projects()),
     async erase(file) {
-      const { directory } = bank
-      if (directory !== undefined && !(await eraseDreamTraces(file, { directory, clock: systemClock })))
-        throw new StrataError(DREAMING, { code: "dream-running" })
+      if (!(await eraseDreamTraces(file, dreams))) throw new StrataError(DREAMING, { code: "dream-running" })
       const erased = await bank.erase(file)
       const { removeJournalIndex } = await import("../recall/journal-search.ts")
       for (const project of await projects()) {

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts"
 import { type Consolidate, consolidateWithModel } from "../layers/6-dreaming/consolidate/consolidate.ts"
 import type { RulesOnReading } from "../layers/6-dreaming/consolidate/tools.ts"
 import { Dreaming } from "../layers/6-dreaming/dreaming.ts"
-import { dollarsFor } from "../layers/daily-limit.ts"
+import { dollarsFor } from "../layers/dollars-for.ts"
 import type { Model } from "../model/model.ts"
 import type { Confinement } from "../tools/shell/confinement.ts"
 import type { ProjectMemory } from "./project-memory.ts"
@@ -23,19 +23,15 @@ export interface ProjectDreams {
   readonly consolidate?: Consolidate
 }
 
-/** Nothing where the memory may not be written, or where the store keeps no files: a dream works on a copy of them. */
+/** Nothing where the memory may not be written. */
 export function projectDreams(dreams: ProjectDreams): Dreaming | undefined {
   const { memory, project, model, clock, env, rules, confinement } = dreams
-  const { daily, mode, bank, files, directory } = memory
-  if (directory === undefined || mode === "read-only") return undefined
+  const { daily, mode, bank, files, dreams: ground } = memory
+  if (!ground || mode === "read-only") return undefined
   return new Dreaming({
-    ...{ bank, files, directory, project, clock, asksFirst: mode === "ask" },
-    journals: memory.journals,
+    ...{ bank, files, ...ground, project, clock, asksFirst: mode === "ask" },
     consolidate: dreams.consolidate ?? consolidateWithModel({ model, clock, env, rules, confinement }),
-    daily: {
-      today: (now) => daily.today(now),
-      add: (dollars, now) => daily.add(dollars, now),
-      dollarsFor: (responses) => dollarsFor(responses, model.facts),
-    },
+    daily,
+    dollarsFor: (responses) => dollarsFor(responses, model.facts),
   })
 }

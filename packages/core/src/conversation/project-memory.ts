@@ -5,10 +5,11 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
 import { Shared, SharedIn } from "../base/shared.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
+import { type Budget, budgetIn } from "../journal/budget.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
 import { type Waiting, waitingConversations } from "../layers/5-auto-memory/extract/waiting.ts"
-import { type DailySpend, dailySpend } from "../layers/daily-limit.ts"
+import { type PastConversations, pastConversations } from "../layers/6-dreaming/transcripts.ts"
 import { Quota } from "../layers/quota.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
 import { claimsOf } from "../memory/claims.ts"
@@ -27,7 +28,8 @@ export interface ProjectMemory {
   readonly mode: Exclude<MemoryMode, "off">
   readonly bank: MemoryBank
   readonly files: MemoryFiles
-  readonly daily: DailySpend
+  /** What memory work has cost, over all processes. */
+  readonly daily: Budget
   /** Conversations that were too short for an extraction. Absent for an agent's own memory. */
   readonly waiting?: Waiting
   readonly quota: Quota
@@ -40,6 +42,8 @@ export interface ProjectMemory {
   readonly places: () => Promise<readonly string[]>
   /** Their directories. None if the store keeps no files. */
   readonly journals: () => Promise<readonly string[]>
+  /** What dreams note, and the conversations that they look at. Absent for an agent's own memory. */
+  readonly dreams?: { readonly notes: MemoryFiles; readonly past: PastConversations }
   close(): void
 }
 
@@ -86,6 +90,8 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   return openMemory(options, {
     kind: "project",
     files,
+    daily: store.budget(project),
+    dreams: { notes: store.memories({ project, beside: "dreams" }), past: pastConversations(store, places) },
     waiting: waitingConversations(files, async (address) =>
       // a file says which conversations wait, and it must not lead to those of another owner
       (await places()).includes(address.project) ? store.open(address, { access: "read" }) : undefined,
@@ -102,7 +108,8 @@ export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "owner"> 
 export async function openAgentMemory(options: AgentMemoryOptions): Promise<ProjectMemory | undefined> {
   const { store, mode, place } = options
   if (mode === "off") return undefined
-  return openMemory(options, { kind: "agent", files: store.memories(place) })
+  const files = store.memories(place)
+  return openMemory(options, { kind: "agent", files, daily: budgetIn(files) })
 }
 
 /** Where the files of a memory are, links followed. Nothing if the store keeps no files. */
@@ -114,6 +121,8 @@ export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promi
 interface MemoryParts {
   readonly kind: ProjectMemory["kind"]
   readonly files: MemoryFiles
+  readonly daily: Budget
+  readonly dreams?: ProjectMemory["dreams"]
   /** `project`: the place of the memory. */
   readonly past?: Past & { readonly project: string }
   readonly waiting?: Waiting
@@ -121,7 +130,7 @@ interface MemoryParts {
 
 async function openMemory(
   { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "owner">,
-  { kind, files, past, waiting }: MemoryParts,
+  { kind, files, daily, dreams, past, waiting }: MemoryParts,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
@@ -134,9 +143,10 @@ async function openMemory(
   const shared = opened && clock === systemClock ? opened.use(key, open) : unshared(open())
   const { bank, recall } = shared.value
   return {
-    ...{ kind, mode, files, bank, recall, daily: dailySpend(files), quota: new Quota() },
+    ...{ kind, mode, files, bank, recall, daily, quota: new Quota() },
     ...(directory === undefined ? {} : { directory }),
     ...(waiting ? { waiting } : {}),
+    ...(dreams ? { dreams } : {}),
     close: () => shared.close(),
     places: async () => (past ? past.places() : []),
     journals: async () =>

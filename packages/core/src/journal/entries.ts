@@ -53,7 +53,10 @@ export type Decision =
   | {
       readonly subtype: "tool-result-persisted"
       readonly toolUseId: string
-      readonly path: string
+      /** Absent where the store keeps no files: then the handle leads to it. */
+      readonly path?: string
+      /** The tool that returns it by its handle, where there is no file and the model has one. */
+      readonly recall?: string
       readonly bytes: number
       /** How many characters of its beginning and of its end stay in the context. */
       readonly head: number
@@ -63,7 +66,7 @@ export type Decision =
       /** The structure of a JSON text, in one line. */
       readonly shape?: string
       /** Images and documents of the result, each in its own file. */
-      readonly media?: readonly { readonly path: string; readonly mediaType: string; readonly bytes: number }[]
+      readonly media?: readonly { readonly path?: string; readonly mediaType: string; readonly bytes: number }[]
       readonly effect?: Effect
     }
   /** A result without content is sent as a marker that names its tool. */
@@ -98,7 +101,8 @@ export type Decision =
   | {
       readonly subtype: "notes-updated"
       readonly throughUuid: Uuid
-      readonly path: string
+      /** Absent where the store keeps no files. */
+      readonly path?: string
       readonly tokens: number
       /** The size of the context when they were written. */
       readonly contextTokens: number

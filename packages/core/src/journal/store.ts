@@ -155,7 +155,10 @@ export interface Segment {
 
 /** Where a file of the conversation was written. */
 export interface BlobReceipt {
+  /** For messages to a person. */
   readonly location: string
+  /** The file, if the store keeps files: tools read it there. */
+  readonly path?: string
   readonly bytes: number
 }
 

@@ -47,7 +47,7 @@ export interface LayerContext {
   /** Reads entries that the views do not hold, and puts content aside. To add entries, return drafts. */
   readonly journal: Pick<
     Journal,
-    "address" | "location" | "notesPath" | "find" | "writeBlob" | "readBlob" | "readNotes" | "writeNotes"
+    "address" | "location" | "file" | "notesPath" | "find" | "writeBlob" | "readBlob" | "readNotes" | "writeNotes"
   >
   /** Whether the conversation may be compacted, and whether that happens by itself: only where a layer can do it. */
   readonly compaction: { readonly auto: boolean; readonly manual: boolean }

@@ -8,6 +8,7 @@ import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
 import { textOf } from "../messages/blocks.ts"
 import { contentOf, isSyntheticError } from "../messages/messages.ts"
+import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import type { AgentRecord } from "../views/record/agents.ts"
 import type { AgentView } from "./order.ts"
 
@@ -17,7 +18,9 @@ export interface ResultBounds {
   readonly limit: number
   readonly estimate: (text: string) => number
   /** Keeps the whole text and resolves with where it is. */
-  readonly keep: (text: string) => Promise<string>
+  readonly keep: (text: string) => Promise<string | undefined>
+  /** How the model finds all of it without a file, as a sentence. */
+  readonly elsewhere: string
 }
 
 export interface BoundedResult {
@@ -28,12 +31,13 @@ export interface BoundedResult {
 const NO_TEXT = "It wrote no result."
 
 /** The beginning and the end, if it is too long: a result often ends with what matters. */
-export async function boundedResult({ text, limit, estimate, keep }: ResultBounds): Promise<BoundedResult> {
+export async function boundedResult({ text, limit, estimate, keep, elsewhere }: ResultBounds): Promise<BoundedResult> {
   if (text.trim() === "") return { content: NO_TEXT }
   if (estimate(text) <= limit) return { content: text }
   const content = cutMiddle(text, { limit, estimate })
   try {
-    return { content, handle: await keep(text) }
+    const handle = await keep(text)
+    return handle === undefined ? { content: `${content}\n[${elsewhere}]` } : { content, handle }
   } catch (error) {
     return {
       content: `${content}\n[The whole text could not be saved (${reasonOf(error)}). The agent's journal has it.]`,
@@ -51,6 +55,7 @@ export const boundedFor = (
     limit: lead.flags.figures["agent-result-limit"],
     estimate: (part) => lead.views.estimator.text(part),
     keep: (whole) => lead.keepText(`${name}.md`, whole),
+    elsewhere: `The agent's journal has all of it.${lead.views.context.toolNames.includes(RECALL_TOOL) ? ` ${RECALL_TOOL} finds it by its words.` : ""}`,
   })
 
 /** The result of an agent that ended, as it reaches its lead. `known`: its text, if it worked in this process. */

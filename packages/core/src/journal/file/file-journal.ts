@@ -246,7 +246,7 @@ export class FileJournal implements Journal {
     } catch (error) {
       throw error instanceof LockLostError ? error : new JournalWriteError(path, error)
     }
-    return { location: path, bytes: typeof data === "string" ? Buffer.byteLength(data) : data.length }
+    return { location: path, path, bytes: typeof data === "string" ? Buffer.byteLength(data) : data.length }
   }
 
   /** Flushed before it has its name, so that a power cut too leaves all of it or nothing. */

@@ -1,5 +1,5 @@
 /**
- * Layer 1: writes a large tool result to a file before it is first sent. The context gets a preview that says where the rest is. Every
+ * Layer 1: puts a large tool result aside before it is first sent, as a file where the store keeps files. The context gets a preview that says where the rest is. Every
  * tool goes through it, those of MCP servers included.
  *
  * The layer decides when a result arrives and never again, also when the figures change. A result that cannot be written stays in the
@@ -20,6 +20,7 @@ import {
 } from "../../messages/blocks.ts"
 import { contentOf } from "../../messages/messages.ts"
 import { MOST_RESULT_CHARACTERS } from "../../settings/flag-client.ts"
+import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
 import { parseAddress } from "../../views/record/archive.ts"
 import type { Layer, LayerContext } from "../layer.ts"
@@ -183,21 +184,25 @@ async function putAside(result: ToolResult, context: LayerContext): Promise<Deci
   const whole = wholeFile(result)
   const media = []
   for (const { name, data, mediaType } of mediaFiles(result)) {
-    const { location, bytes } = await journal.writeBlob(name, data)
-    media.push({ path: location, mediaType, bytes })
+    const { path, bytes } = await journal.writeBlob(name, data)
+    media.push({ ...(path === undefined ? {} : { path }), mediaType, bytes })
   }
-  const { location, bytes } = await journal.writeBlob(whole.name, whole.data)
+  const { path, bytes } = await journal.writeBlob(whole.name, whole.data)
   const decision = {
     type: "strata",
     subtype: PERSISTED,
     toolUseId,
-    path: location,
+    ...(path === undefined ? recalledBy(context) : { path }),
     bytes,
     ...previewOf(previewedText(result), flags.figures["tool-result-preview"]),
     ...(media.length > 0 ? { media } : {}),
   } as const
   return { ...decision, effect: effectOf(result, decision, context) }
 }
+
+/** Without a file, a tool returns it, if the model has that tool. */
+const recalledBy = ({ views }: LayerContext): { readonly recall?: string } =>
+  views.context.toolNames.includes(RECALL_TOOL) ? { recall: RECALL_TOOL } : {}
 
 /** `undefined` where the result stays whole: its tool has no short size, it is short enough, or it holds more than text. */
 function cutResult(

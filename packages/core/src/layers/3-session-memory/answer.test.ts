@@ -70,9 +70,7 @@ describe("L3-4 notes that come as text", () => {
   test("L3-7 what someone changed in the meantime stays; a section that both changed is refused", () => {
     const edited = NOTES.replace("By hand.", "By another hand.")
     expect(written("# Worklog\n- read", edited)).toBe(`${edited}- read\n`)
-    expect(written("# Learnings\n- x", edited)).toBe(
-      'refused: the section "Learnings" of the file was changed in the meantime',
-    )
+    expect(written("# Learnings\n- x", edited)).toBe('refused: the section "Learnings" was changed in the meantime')
     expect(written("# Worklog\n- read", NOTES.replace("# Worklog", "# Steps"))).toMatch(/^refused/)
   })
 

@@ -61,7 +61,7 @@ export function applyChanges({
   const now = parseNotes(current, before.level)
   for (const title of changes.keys()) {
     const isUntouched = sectionOf(now, title)?.body.trim() === sectionOf(before, title)?.body.trim()
-    if (!isUntouched) return refused(`the section "${title}" of the file was changed in the meantime`)
+    if (!isUntouched) return refused(`the section "${title}" was changed in the meantime`)
   }
   const text = now.opening + now.sections.map((section, index) => replaced(section, index, now, changes)).join("")
   if (isBareTemplate(text)) return refused("the answer leaves every section empty")

@@ -1,16 +1,17 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { closeSync, openSync, readFileSync } from "node:fs"
+import { closeSync, openSync, readFileSync, realpathSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
+import { notesAt } from "../../../test/notes-at.ts"
 import { scratchDirectory, testContext } from "../../../test/tool-context.ts"
 import type { Model } from "../../model/model.ts"
 import { findModel } from "../../tokens/models.ts"
 import { edit } from "../../tools/files/edit.ts"
 import { FileReads } from "../../tools/files/read-state.ts"
 import { extractNotes } from "./extraction.ts"
-import { openNotesFile } from "./notes-file.ts"
+import { openNotes } from "./kept-notes.ts"
 import { ownText } from "./prompt.ts"
 import { parseNotes } from "./sections.ts"
 
@@ -33,7 +34,7 @@ test("where the window has no room for the prompt, no model is asked", async () 
     extractNotes(
       { model, tools: [edit], reads: new FileReads(), toolContext: testContext() },
       {
-        path: join(scratchDirectory(), "session-memory", "c.md"),
+        journal: notesAt(join(scratchDirectory(), "session-memory", "c.md")),
         request: { model: model.name, max_tokens: 100, messages: [{ role: "user", content: "hi" }] },
         openCalls: [],
         limits: { section: 2_000, total: 12_000 },
@@ -65,19 +66,9 @@ test("L3-4 a process killed while it edits the notes leaves them whole", async (
 
 test("L3-4 an edit puts new notes in the place of the old ones: at no moment is there half of them", async () => {
   const path = join(scratchDirectory(), "session-memory", "c.md")
-  const { signal } = new AbortController()
-  const {
-    text,
-    read,
-    path: real,
-  } = await openNotesFile({
-    path,
-    template: ownText("template.md"),
-    now: new Date(0),
-    signal,
-  })
+  const text = await openNotes(notesAt(path), ownText("template.md"))
   const context = testContext()
-  context.reads.set(real, read)
+  context.reads.set(realpathSync(path), { content: text, modifiedMs: 0, at: "" })
   const before = openSync(path, "r") // a reader while it is edited
   onTestFinished(() => closeSync(before))
   await edit.execute({ file_path: path, old_string: "# Worklog", new_string: "# Steps" }, context)

@@ -1,12 +1,12 @@
 /**
- * One update of the notes, by a fork. The file is read first, so the fork sees what its owner wrote by hand. Where the conversation has our
- * Edit tool, the fork changes the file with it. Elsewhere it answers with text, and the text is checked and written here.
+ * One update of the notes, by a fork. They are read first, so the fork sees what their owner wrote by hand. Where they are in a file and the
+ * conversation has our Edit tool, the fork changes the file with it. Elsewhere it answers with text, which is checked and written here.
  */
 
 import { fillPrompt } from "../../base/prompt-file.ts"
 import type { Tool } from "../../tools/tool.ts"
+import { openNotes } from "./kept-notes.ts"
 import { measureNotes, sizeReminder } from "./limits.ts"
-import { openNotesFile, replaceNotes } from "./notes-file.ts"
 import type { ExtractionTask, Extractor, Written } from "./notes-update.ts"
 import { loadTexts, ownText } from "./prompt.ts"
 import { writeAsText } from "./write-as-text.ts"
@@ -21,13 +21,18 @@ const HOW = "{{how}}"
 
 export async function extractNotes(extractor: Extractor, task: ExtractionTask): Promise<Extraction> {
   const { template, prompt } = await loadTexts(extractor.configDirectory)
-  if (task.instead !== undefined) await replaceNotes({ path: task.path, text: task.instead })
-  const file = await openNotesFile({ ...task, template })
-  const writing = (await hasOurEdit(extractor.tools)) ? "with-edit" : "as-text"
-  const directive = notesPrompt(prompt, { ...task, writing, notes: file.text, path: file.given })
+  const { journal, left } = task
+  const path = journal.notesPath
+  // an edit in the same moment stays: then nothing is replaced
+  if (left) await journal.writeNotes(left.text || template, left.instead)
+  const notes = await openNotes(journal, template)
+  const writing = path !== undefined && (await hasOurEdit(extractor.tools)) ? "with-edit" : "as-text"
+  const directive = notesPrompt(prompt, { ...task, writing, notes, path, location: journal.location })
   if (task.estimate(directive) > task.room) return { state: "no-room" }
-  const write = writing === "with-edit" ? writeWithEdit : writeAsText
-  return write(extractor, { ...task, template, file, directive })
+  const update = { ...task, template, notes, directive }
+  return path !== undefined && writing === "with-edit"
+    ? writeWithEdit(extractor, { ...update, path })
+    : writeAsText(extractor, update)
 }
 
 /** Another tool with that name takes other inputs, and could not write the notes. */
@@ -38,16 +43,27 @@ async function hasOurEdit(tools: readonly Tool[]): Promise<boolean> {
   return found.inputSchema === edit.inputSchema
 }
 
-export interface NotesPromptInput extends Pick<ExtractionTask, "path" | "limits" | "estimate"> {
-  /** What the file holds now. */
+export interface NotesPromptInput extends Pick<ExtractionTask, "limits" | "estimate"> {
+  /** What they say now. */
   readonly notes: string
+  /** Their file, if the store keeps files. */
+  readonly path?: string | undefined
+  /** Of the journal, for a prompt of the user's own that names the file. */
+  readonly location: string
   readonly writing: Writing
 }
 
 /** The prompt with its values, and a reminder where the notes are too large. */
-export function notesPrompt(prompt: string, { notes, path, limits, estimate, writing }: NotesPromptInput): string {
+export function notesPrompt(prompt: string, input: NotesPromptInput): string {
+  const { notes, path, location, limits, estimate, writing } = input
   const how = ownText(`how-${writing}.md`).trimEnd()
-  const filled = fillPrompt(prompt, { notes: notes.trimEnd(), path, section_limit: String(limits.section), how })
+  const filled = fillPrompt(prompt, {
+    notes: notes.trimEnd(),
+    where: path === undefined ? "kept as a text of the conversation" : `in the file ${path}`,
+    path: path ?? location,
+    section_limit: String(limits.section),
+    how,
+  })
   // a prompt of the user's own may not say how to answer, and without that no answer can be used
   const isHowMissing = writing === "as-text" && !prompt.includes(HOW)
   const reminder = sizeReminder(measureNotes(notes, estimate), limits)

@@ -1,13 +1,13 @@
 /** What an update of the notes works with, and how it ends. The two ways of writing share these. */
 import type { ForkOptions, ForkOutcome } from "../../forks/fork.ts"
 import type { ToolSurroundings } from "../../forks/fork-state.ts"
+import type { Budget } from "../../journal/budget.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Model } from "../../model/model.ts"
 import type { StreamLimits } from "../../model/stream-limits.ts"
 import type { ReadState, Tool } from "../../tools/tool.ts"
-import type { DailySpend } from "../daily-limit.ts"
+import type { NotesJournal } from "./kept-notes.ts"
 import type { NotesLimits } from "./limits.ts"
-import type { NotesFile } from "./notes-file.ts"
 
 const NOTHING_NEW = /^\W*nothing to note\b/i
 
@@ -19,13 +19,13 @@ export interface Extractor {
   /** Where a template and a prompt may replace ours. */
   readonly configDirectory?: string
   /** What memory work of the project has cost today. Without it, there is no limit per day. */
-  readonly daily?: DailySpend
+  readonly daily?: Budget
 }
 
 export interface ExtractionTask {
-  readonly path: string
-  /** What to put in the file first, where it holds the notes of a branch that was left. Empty: the template. */
-  readonly instead?: string | undefined
+  readonly journal: NotesJournal
+  /** Where the notes are those of a branch that was left (`instead`): what they should be first. No text: the template. */
+  readonly left?: { readonly text?: string; readonly instead: string } | undefined
   readonly request: ModelRequest
   readonly openCalls: readonly string[]
   readonly limits: NotesLimits
@@ -41,7 +41,8 @@ export interface ExtractionTask {
 /** What a fork is given to write the notes. */
 export interface NotesUpdate extends ExtractionTask {
   readonly template: string
-  readonly file: NotesFile
+  /** As the fork sees them. */
+  readonly notes: string
   readonly directive: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * Reads notes: whether anything is written in them, and a form with each section cut to a limit. The file keeps what is cut.
+ * Reads notes: whether anything is written in them, and a form with each section cut to a limit. What is cut is still in them.
  */
 import { withFencesClosed } from "../../messages/fences.ts"
 import { type NotesSection, parseNotes } from "./sections.ts"
@@ -19,8 +19,8 @@ export interface SectionCut {
   /** Tokens that a section may have. */
   readonly limit: number
   readonly estimate: (text: string) => number
-  /** The file that holds all of it. */
-  readonly path: string
+  /** The file that holds all of it, if the store keeps files. */
+  readonly path?: string | undefined
 }
 
 /** Each section cut to the limit, at the end of a line, with a marker that says where the rest is. */
@@ -32,7 +32,7 @@ export function cutSections(text: string, cut: SectionCut): string {
 
 function cutSection({ head, body }: NotesSection, cut: SectionCut): string {
   if (cut.estimate(head + body) <= cut.limit) return head + body
-  const marker = `[The rest of this section is in ${cut.path}]\n\n`
+  const marker = `[The rest of this section ${cut.path === undefined ? "is kept with the conversation" : `is in ${cut.path}`}]\n\n`
   const room = (kept: string) => cut.estimate(head + closed(kept) + marker) <= cut.limit
   const near = body.slice(0, Math.max(SHORT, cut.limit * MOST_CHARACTERS_PER_TOKEN))
   const lines = near.split(/(?<=\n)/)

@@ -17,8 +17,8 @@ describe("L3-2 the prompt and its variables", () => {
     )
   })
 
-  test("ours asks for the notes by path and shows them", () => {
-    expect(ownText("prompt.md")).toContain("{{path}}")
+  test("ours asks for the notes where they are and shows them", () => {
+    expect(ownText("prompt.md")).toContain("{{where}}")
     expect(ownText("prompt.md")).toContain("{{notes}}")
   })
 

@@ -7,6 +7,8 @@ import { notesPrompt } from "./extraction.ts"
 import { ownText } from "./prompt.ts"
 
 const path = "/home/me/.strata/projects/app/session-memory/conversation.md"
+const where = (name: string) =>
+  name.endsWith("without-files") ? { location: "memory:app/conversation" } : { path, location: path }
 const limits = { section: 2_000, total: 12_000 }
 const template = ownText("template.md")
 const noted = template.replace("# Worklog", "# Worklog\n_What was done_\n\n- read the parser\n\n# More")
@@ -15,10 +17,11 @@ describe("L3-2, L3-5 the notes prompt, whole", () => {
   test.each([
     ["first-update", "with-edit", template, () => 10],
     ["first-update-as-text", "as-text", template, () => 10],
+    ["first-update-without-files", "as-text", template, () => 10],
     ["section-too-large", "with-edit", noted, (text: string) => (text.includes("read the parser") ? 2_500 : 10)],
     ["notes-too-large", "with-edit", noted, () => 13_000],
   ] as const)("%s", async (name, writing, notes, estimate) => {
-    const prompt = notesPrompt(ownText("prompt.md"), { notes, path, limits, estimate, writing })
+    const prompt = notesPrompt(ownText("prompt.md"), { ...where(name), notes, limits, estimate, writing })
     await expect(`${prompt}\n`).toMatchFileSnapshot(`rendered/${name}.md`)
   })
 })

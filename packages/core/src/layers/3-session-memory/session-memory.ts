@@ -2,6 +2,7 @@
  * Layer 3: a fork keeps notes in the background while the work goes on, so a compaction finds its summary ready. Updates run one at a
  * time. One that becomes due during another waits for it and then starts from the newest state.
  */
+import { dayOf } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
 import type { Uuid } from "../../messages/messages.ts"
@@ -11,12 +12,13 @@ import { limitsFrom } from "../../model/stream-limits.ts"
 import type { Flags } from "../../settings/flags.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type BudgetAnswer, backgroundBudget, spendingOf } from "../background-budget.ts"
-import { dollarsFor } from "../daily-limit.ts"
+import { dollarsFor } from "../dollars-for.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { type Position, positionOf } from "../position.ts"
 import { keptName, notesOfBranch } from "./branch-notes.ts"
 import { areNotesDue, type NotesBudget, notesBudget } from "./due.ts"
 import { extractNotes } from "./extraction.ts"
+import { whereNotesAre } from "./kept-notes.ts"
 import type { NotesLimits } from "./limits.ts"
 import { cutSections, isBareTemplate } from "./notes.ts"
 import type { Extractor } from "./notes-update.ts"
@@ -73,7 +75,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
 
   async function isWithinDay(context: LayerContext): Promise<boolean> {
     const limit = context.flags.figures["memory-daily-limit"]
-    const spent = await options.daily?.today(context.now).catch(() => 0) // a sum that cannot be read must not cost the notes
+    const spent = await options.daily?.spentOn(dayOf(context.now)).catch(() => 0) // a sum that cannot be read must not cost the notes
     if (spent === undefined || spent < limit) return true
     if (!isDayReported) context.progress({ phase: "message", message: waitsForTomorrow(spent, limit) })
     isDayReported = true
@@ -132,7 +134,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
     summary: (context) => notesAsSummary(context, options.configDirectory),
 
     async afterResponse(context) {
-      if (isOff || context.journal.notesPath === undefined || !context.flags.on.notes) return undefined
+      if (isOff || !context.flags.on.notes) return undefined
       const figures = { ...figuresFrom(context.flags), ...(isOffline(options.model) ? FREE : {}) }
       if (!isDue(context, figures) && !waiting) return undefined
       if (!isAffordable(context, figures)) return undefined
@@ -148,14 +150,13 @@ export function sessionMemory(options: Extractor): SessionMemory {
 
 async function notesAsSummary(context: LayerContext, configDirectory: string | undefined): Promise<string | undefined> {
   const { journal, flags, views } = context
-  const path = journal.notesPath
   const notes = await notesOfBranch(context)
-  const text = notes.state === "in-file" || notes.state === "kept" ? notes.text : undefined
-  if (path === undefined || text === undefined) return undefined
+  const text = notes.state === "in-place" || notes.state === "kept" ? notes.text : undefined
+  if (text === undefined) return undefined
   const texts = await loadTexts(configDirectory).catch(() => undefined) // a file that cannot be read is reported when notes are taken
   if (isBareTemplate(text, texts?.template)) return undefined
   const limit = flags.figures["notes-section-limit"]
-  return cutSections(text, { limit, path, estimate: (part) => views.estimator.text(part) })
+  return cutSections(text, { limit, path: journal.notesPath, estimate: (part) => views.estimator.text(part) })
 }
 
 const waitsFor = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
@@ -186,15 +187,15 @@ interface Updated extends Pick<Outcome, "drafts" | "message"> {
 /** Nothing where there was nothing to write and nothing was spent. */
 async function update(options: Extractor, { context, position, limits }: Update): Promise<Updated | undefined> {
   const { views, journal, thresholds, signal } = context
-  const path = journal.notesPath!
+  const path = journal.notesPath
   const { throughUuid, openCalls } = position
   const contextTokens = context.size.tokens
   const estimate = (text: string) => Math.ceil(views.estimator.text(text))
   // taken at the same moment as the position, before anything is awaited
   const [request, current] = await Promise.all([context.request(), notesOfBranch(context)])
   const extraction = await extractNotes(options, {
-    path,
-    instead: current.state === "kept" ? (current.text ?? "") : undefined,
+    journal,
+    left: current.state === "kept" ? current : undefined,
     request,
     openCalls,
     limits,
@@ -207,13 +208,15 @@ async function update(options: Extractor, { context, position, limits }: Update)
   if (extraction.state === "no-room") return undefined
   const spent = spendingOf(extraction.outcome.responses, "notes")
   const { responses } = extraction.outcome
-  if (responses.length > 0) await options.daily?.add(dollarsFor(responses, context.facts), context.now).catch(() => {})
+  if (responses.length > 0)
+    await options.daily?.add(dollarsFor(responses, context.facts), dayOf(context.now)).catch(() => {})
   if (extraction.state === "noted" && throughUuid !== undefined) {
     const kept = await keep(extraction.text, journal)
-    const facts = { throughUuid, path, tokens: estimate(extraction.text), contextTokens }
+    const tokens = estimate(extraction.text)
+    const facts = { throughUuid, ...(path === undefined ? {} : { path }), tokens, contextTokens }
     return {
       drafts: [...spent, { type: "strata", subtype: "notes-updated", ...facts, ...kept }],
-      message: `The notes were updated: ${grouped(facts.tokens)} tokens in ${path}.`,
+      message: `The notes were updated: ${grouped(tokens)} tokens ${whereNotesAre(path)}.`,
     }
   }
   const { ended, error } = extraction.outcome

@@ -1,11 +1,11 @@
 /**
- * A fork answers with the sections that change, for conversations without our Edit tool. Nothing is written unless the whole answer fits,
- * and the file is replaced in one step.
+ * A fork answers with the sections that change, where there is no file of notes or no Edit tool of ours. Nothing is written unless the whole
+ * answer fits, and the notes are replaced in one step.
  */
 import { StrataError } from "../../base/errors.ts"
 import { type ForkOutcome, runFork } from "../../forks/fork.ts"
 import { applyChanges, readChanges } from "./answer.ts"
-import { openNotesFile, replaceNotes } from "./notes-file.ts"
+import { openNotes } from "./kept-notes.ts"
 import { type Extractor, type NotesUpdate, patienceOf, saysNothingNew, type Written } from "./notes-update.ts"
 
 const MOST_TURNS = 3 // one is enough unless the model calls tools first
@@ -13,12 +13,9 @@ const NO_TOOLS = "No tools are available while notes are taken. Answer with the 
 
 /** The answer of a fork could not be used as notes. */
 const notUsable = (why: string) =>
-  new StrataError(
-    `The notes were not updated: ${why}. The file was not changed. The next update comes after more work.`,
-    {
-      code: "notes-answer",
-    },
-  )
+  new StrataError(`The notes were not updated: ${why}. They are as they were. The next update comes after more work.`, {
+    code: "notes-answer",
+  })
 
 export async function writeAsText(extractor: Extractor, update: NotesUpdate): Promise<Written> {
   const { directive, request, openCalls, signal } = update
@@ -45,17 +42,18 @@ export async function writeAsText(extractor: Extractor, update: NotesUpdate): Pr
 
 /** The notes after it. */
 async function write(outcome: ForkOutcome, update: NotesUpdate): Promise<string> {
-  const { path, limits, estimate, file } = update
+  const { journal, limits, estimate, template, notes: shown } = update
   if (outcome.ended !== "answer") throw outcome.error ?? notUsable(WHY[outcome.ended])
-  const answer = readChanges(outcome.text, file.text)
-  const { text: current } = await openNotesFile(update)
+  const answer = readChanges(outcome.text, shown)
+  const current = await openNotes(journal, template)
   if (answer.state === "refused") {
     if (saysNothingNew(outcome)) return current
     throw notUsable(answer.why)
   }
-  const applied = applyChanges({ changes: answer.changes, shown: file.text, current, limits, estimate })
+  const applied = applyChanges({ changes: answer.changes, shown, current, limits, estimate })
   if (applied.state === "refused") throw notUsable(applied.why)
-  if (applied.text !== current) await replaceNotes({ path, text: applied.text })
+  if (applied.text !== current && !(await journal.writeNotes(applied.text, current)))
+    throw notUsable("someone changed them in the same moment")
   return applied.text
 }
 

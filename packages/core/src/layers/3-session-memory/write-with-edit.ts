@@ -1,18 +1,26 @@
-/** A fork changes the notes with the Edit tool. It may touch that one file. If the file changes while it works, the Edit fails and says so. */
+/** A fork changes the file of the notes with the Edit tool. It may touch that one file. If the file changes while it works, the Edit fails and says so. */
+import { lstat, realpath } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
 import { runFork } from "../../forks/fork.ts"
 import { cloneReads } from "../../forks/fork-state.ts"
 import type { ToolUse } from "../../messages/blocks.ts"
 import { executed } from "../../tools/defaults.ts"
-import type { PermissionQuestion, Tool } from "../../tools/tool.ts"
-import { type NotesFile, openNotesFile } from "./notes-file.ts"
+import type { FileRead, PermissionQuestion, Tool } from "../../tools/tool.ts"
+import { openNotes } from "./kept-notes.ts"
 import { type Extractor, type NotesUpdate, patienceOf, saysNothingNew, type Written } from "./notes-update.ts"
 
 export const EDIT = "Edit"
 const READ = "Read"
 const MOST_TURNS = 10 // usually all edits come in one answer; one by one they still fit
 
-export async function writeWithEdit(extractor: Extractor, update: NotesUpdate): Promise<Written> {
-  const { file, directive, signal } = update
+interface FileUpdate extends NotesUpdate {
+  /** Of the notes. */
+  readonly path: string
+}
+
+export async function writeWithEdit(extractor: Extractor, update: FileUpdate): Promise<Written> {
+  const { journal, template, directive, signal } = update
+  const file = await fileToEdit(update)
   const reads = cloneReads(extractor.reads)
   reads.set(file.path, file.read)
   const { tools, edits } = countingEdits(extractor.tools)
@@ -23,8 +31,25 @@ export async function writeWithEdit(extractor: Extractor, update: NotesUpdate): 
   const isNoted = edits() > 0 || saysNothingNew(outcome)
   if (outcome.ended !== "answer" || !isNoted) return { state: "not-noted", outcome }
   // someone may have replaced the file in the meantime; what the fork cost is reported in any case
-  const noted = await openNotesFile(update).catch(() => undefined)
-  return noted ? { state: "noted", outcome, text: noted.text } : { state: "not-noted", outcome }
+  const text = await openNotes(journal, template).catch(() => undefined)
+  return text === undefined ? { state: "not-noted", outcome } : { state: "noted", outcome, text }
+}
+
+interface NotesFile {
+  /** As it is shown to people and to the model. */
+  readonly given: string
+  /** With links in the directory's path resolved. */
+  readonly path: string
+  /** What the Edit tool needs to know before a change. */
+  readonly read: FileRead
+}
+
+/** The store has just read the file, and refuses a link in its place. */
+async function fileToEdit({ path: given, notes, now }: FileUpdate): Promise<NotesFile> {
+  const path = join(await realpath(dirname(given)), basename(given))
+  const { mtimeMs: modifiedMs } = await lstat(path)
+  const content = notes.replace(/^\uFEFF/, "") // file tools leave the byte order mark out
+  return { given, path, read: { content, modifiedMs, at: now.toISOString() } }
 }
 
 /** The permission question names the file that a call would touch, with links resolved. */

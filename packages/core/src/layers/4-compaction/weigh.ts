@@ -76,7 +76,7 @@ const tooLarge = (message: string): Failure => ({ kind: "failed", why: "threshol
 function framed({ context, order, around, cutInput }: Situation, { cut, text, signed }: CheckedSummary) {
   const [first, last] = [cut.summarised.at(0), cut.summarised.at(-1)]
   const frame = {
-    transcriptPath: context.journal.location,
+    transcriptPath: context.journal.file,
     mode: order.trigger === "manual" ? "by-hand" : around.autonomous ? "autonomous" : "automatic",
     keptMessages: tailOf(cut).length > 0,
     replaced: first && last ? { first: first.uuid, last: last.uuid } : undefined,

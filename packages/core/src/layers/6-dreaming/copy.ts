@@ -2,7 +2,7 @@
  * The copy of the memory that a dream works on. The memory itself stays as it is until the whole change is installed. Secrets that someone
  * wrote by hand are masked in the copy.
  */
-import { lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises"
+import { lstat, mkdir, readdir, readFile, realpath, writeFile } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
@@ -37,14 +37,16 @@ export async function copyMemory({ files, directory, since }: CopyOrder): Promis
   const copied = new Map<string, string>()
   const unread: string[] = []
   let logBytes = 0
-  for (const { path, bytes, isClosed } of await files.list()) {
-    if (isClosed) unread.push(path)
+  const listed = await files.list()
+  unread.push(...listed.filter(({ isClosed }) => isClosed).map(({ path }) => path))
+  const isWanted = (path: string) => isLogSince(path, since) || isTopicFile(path) || path === INDEX_FILE
+  const paths = listed.filter(({ path, isClosed }) => !isClosed && isWanted(path)).map(({ path }) => path)
+  for (const file of await files.readAll({ folders: [], paths, mostBytes: MOST_MEMORY_BYTES })) {
+    const { path, bytes, text, error } = file
     const isLog = isLogSince(path, since)
-    if (!isLog && !isTopicFile(path) && path !== INDEX_FILE) continue
     if (isLog && (bytes > MOST_MEMORY_BYTES || logBytes + bytes > MOST_LOG_BYTES)) continue
-    const text = bytes > MOST_MEMORY_BYTES ? null : await files.read(path).catch(() => null)
-    if (text === null) unread.push(path)
-    if (text === null || text === undefined) continue // too large, no text, or removed in the meantime
+    if (error !== undefined || bytes > MOST_MEMORY_BYTES) unread.push(path)
+    if (text === undefined) continue // too large, no text, or removed in the meantime
     const shown = maskSecrets(text)
     await mkdir(dirname(join(directory, path)), { recursive: true, mode: DIRECTORY_MODE })
     await writeFile(join(directory, path), shown, { mode: FILE_MODE })
@@ -68,8 +70,6 @@ export async function copyMemory({ files, directory, since }: CopyOrder): Promis
     },
   }
 }
-
-export const removeCopy = (directory: string): Promise<void> => rm(directory, { recursive: true, force: true })
 
 /** Daily logs are named by their day. */
 export function isLogSince(path: string, since: Date | undefined): boolean {

@@ -1,18 +1,17 @@
 /**
- * A dream as something to watch: its phase, its status, and what it does. The state is also in a file, so that another process can show it
+ * A dream as something to watch: its phase, its status, and what it does. The state is also noted beside the memory, so that another process can show it
  * or end it.
  */
 import { randomUUID } from "node:crypto"
-import { readFile, rm, stat } from "node:fs/promises"
 import { type Clock, callAfter } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
-import { isWriterAlive } from "../../journal/file/consolidate-lock.ts"
-import { type DreamPlaces, readJson, writeWhole } from "./dream-places.ts"
+import type { MemoryFiles } from "../../journal/memory-files.ts"
+import { DREAM_NOTES, type DreamGround, readJson, removeNotes, writeNote } from "./dream-notes.ts"
 
 const MOST_TURNS_KEPT = 30
 const MOST_TEXT = 2_000 // characters of one turn that are kept
-const STOP_CHECK_MS = 500
+const STOP_CHECK_MS = { files: 500, elsewhere: 2_000 } // a look crosses a network where there are no files
 
 /** What a dream does: it reads before it writes. */
 export type DreamPhase = "starting" | "updating"
@@ -49,23 +48,23 @@ export interface DreamState {
 
 interface TaskParts {
   readonly clock: Clock
-  readonly places: DreamPlaces
+  readonly notes: MemoryFiles
   /** Called after every step. */
   readonly onChange: (state: DreamState) => void
 }
 
 export class DreamTask {
   readonly #clock: Clock
-  readonly #places: DreamPlaces
+  readonly #notes: MemoryFiles
   readonly #onChange: (state: DreamState) => void
   readonly #stopping = new AbortController()
   #state: DreamState
   #written: Promise<void> = Promise.resolve()
   #cancelCheck: () => void = () => {}
 
-  constructor({ clock, places, onChange }: TaskParts) {
+  constructor({ clock, notes, onChange }: TaskParts) {
     this.#clock = clock
-    this.#places = places
+    this.#notes = notes
     this.#onChange = onChange
     this.#state = {
       id: randomUUID(),
@@ -93,7 +92,7 @@ export class DreamTask {
   }
 
   async start(): Promise<void> {
-    await rm(this.#places.stop, { force: true })
+    await removeNotes(this.#notes, [DREAM_NOTES.stop])
     await this.#save()
     this.#onChange(this.#state)
     this.#checkForStop()
@@ -128,23 +127,23 @@ export class DreamTask {
   }
 
   #save(): Promise<void> {
-    return writeWhole(this.#places.status, `${JSON.stringify(this.#state, undefined, 1)}\n`)
+    return writeNote(this.#notes, DREAM_NOTES.status, `${JSON.stringify(this.#state, undefined, 1)}\n`)
   }
 
   #checkForStop(): void {
-    this.#cancelCheck = callAfter(this.#clock, STOP_CHECK_MS, async () => {
-      const asked = await readFile(this.#places.stop, "utf8").catch(() => "")
-      if (asked.trim() === this.#state.id) this.kill()
+    const pause = STOP_CHECK_MS[this.#notes.directory === undefined ? "elsewhere" : "files"]
+    this.#cancelCheck = callAfter(this.#clock, pause, async () => {
+      const asked = await this.#notes.read(DREAM_NOTES.stop).catch(() => undefined)
+      if (asked?.trim() === this.#state.id) this.kill()
       else if (this.#state.status === "running") this.#checkForStop()
     })
   }
 }
 
-/** The dream of any process. One whose process has died counts as killed. */
-export async function readDreamState(places: DreamPlaces): Promise<DreamState | undefined> {
-  const writtenMs = (await stat(places.status).catch(() => undefined))?.mtimeMs ?? 0
-  const state = await readJson<DreamState>(places.status)
-  if (state?.status !== "running" || (await isWriterAlive({ pid: state.pid, writtenMs }))) return state
+/** The dream of any process. One that runs has the right to consolidate. Without it, its process has died, and it counts as killed. */
+export async function readDreamState({ files, notes, clock }: DreamGround): Promise<DreamState | undefined> {
+  const state = await readJson<DreamState>(notes, DREAM_NOTES.status)
+  if (state?.status !== "running" || (await files.consolidation(clock).read()).heldBy !== undefined) return state
   return { ...state, status: "killed", message: ITS_PROCESS_ENDED }
 }
 
@@ -157,11 +156,11 @@ export type KillAnswer =
   | { readonly state: "none"; readonly why: string }
 
 /** Asks the dream of any process to end. Only the dream ends, not its process. */
-export async function killDream(places: DreamPlaces): Promise<KillAnswer> {
-  const state = await readDreamState(places)
+export async function killDream(ground: DreamGround): Promise<KillAnswer> {
+  const state = await readDreamState(ground)
   if (state?.status !== "running") return { state: "none", why: "No dream is running." }
   try {
-    await writeWhole(places.stop, state.id)
+    await writeNote(ground.notes, DREAM_NOTES.stop, state.id)
     return { state: "asked", id: state.id }
   } catch (error) {
     return { state: "none", why: `The dream could not be asked to end (${reasonOf(error)}). It goes on.` }

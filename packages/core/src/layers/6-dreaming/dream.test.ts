@@ -312,11 +312,11 @@ describe("L6-5 a dream can be watched", () => {
     for (const id of ["a", "b", "c", "d", "e"]) at.write({ [`../${id}.jsonl`]: "{}\n" })
     let spent = 0
     const daily = {
-      today: async () => spent,
+      spentOn: async () => spent,
       add: async (dollars: number) => {
         spent += dollars
+        return spent
       },
-      dollarsFor: () => 3,
     }
     const response = {
       id: "r",
@@ -333,7 +333,7 @@ describe("L6-5 a dream can be watched", () => {
           responses: [response],
         }
       },
-      { daily },
+      { daily, dollarsFor: () => 3 },
     )
     expect(await dreaming.dream({ figures: FIGURES })).toMatchObject({ state: "installed" })
     expect(spent).toBe(3)

@@ -3,12 +3,10 @@
  * last step the memory is as it was. However it ends, the lock is released and the copy is gone; after a kill the next dream clears up.
  */
 import { existsSync } from "node:fs"
-import { readdir, realpath } from "node:fs/promises"
+import { realpath } from "node:fs/promises"
 import { join } from "node:path"
-import type { Clock } from "../../base/clock.ts"
 import { heldSentence, MemoryWriteError, messageOf, plainReason } from "../../base/errors.ts"
-import { acquireConsolidationLock } from "../../journal/file/consolidate-lock.ts"
-import type { ConsolidationLock, MemoryFiles } from "../../journal/memory-files.ts"
+import type { ConsolidationLock } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
 import type { Memory, MemoryChange } from "../../memory/memory.ts"
@@ -16,23 +14,21 @@ import type { ModelResponse } from "../../model/model.ts"
 import type { StreamLimits } from "../../model/stream-limits.ts"
 import { type Checked, checkConsolidation, lossesOf } from "./check/check.ts"
 import type { Consolidate, Consolidation } from "./consolidate/consolidate.ts"
-import { copyMemory, type MemoryCopy, removeCopy } from "./copy.ts"
-import { type DreamPlaces, dreamPlaces } from "./dream-places.ts"
+import { copyMemory, type MemoryCopy } from "./copy.ts"
+import type { DreamGround } from "./dream-notes.ts"
 import type { DreamTask } from "./dream-task.ts"
 import { noteConsolidated } from "./due.ts"
 import { dropPending, installDream, keepPending, proposalOf } from "./install.ts"
+import type { PastConversations } from "./transcripts.ts"
+import { openWorkPlace, type WorkPlace } from "./work-place.ts"
 
 const MOST_NAMED = 5 // in a sentence
 const MOST_WHY = 400 // characters of the model's reasons that enter the history
 
-interface DreamWork {
+interface DreamWork extends DreamGround {
   readonly bank: MemoryBank
-  readonly files: MemoryFiles
-  /** Of the memory. */
-  readonly directory: string
   readonly project: string
-  readonly journals: readonly string[]
-  readonly clock: Clock
+  readonly past?: PastConversations | undefined
   readonly consolidate: Consolidate
   readonly task: DreamTask
   readonly maxTurns: number
@@ -68,12 +64,12 @@ export type DreamEnd = {
 )
 
 export async function runDream(work: DreamWork): Promise<DreamEnd> {
-  const { directory, clock, task, atStep = () => {} } = work
-  const attempt = await acquireConsolidationLock({ directory, clock })
+  const { files, clock, atStep = () => {} } = work
+  const attempt = await files.consolidation(clock).acquire()
   if (attempt.state === "held") return { state: "locked", responses: [], message: heldSentence(attempt.by, ALREADY) }
   const { lock } = attempt
   const dreamed = await dreamUnderLock(work, lock).catch((error) => endAfter(error, work))
-  await removeCopy(copyOf(work)).catch(() => undefined) // the next dream does it
+  await noteEnd(work, dreamed) // before the release: without the lock, a dream that runs counts as killed
   const end = await lock.release(isSuccess(dreamed) ? "success" : "failure").then(
     () => dreamed,
     (error: unknown) => {
@@ -81,14 +77,17 @@ export async function runDream(work: DreamWork): Promise<DreamEnd> {
       return { ...dreamed, message: `${dreamed.message} ${why}` }
     },
   )
-  await task.end(statusOf(end), {
-    message: end.message,
-    ...(work.dollarsFor ? { dollars: work.dollarsFor(end.responses) } : {}),
-    ...(end.state === "installed" ? { change: end.change.id } : {}),
-  })
+  if (end !== dreamed) await noteEnd(work, end)
   await atStep("released")
   return end
 }
+
+const noteEnd = ({ task, dollarsFor }: DreamWork, end: DreamEnd): Promise<void> =>
+  task.end(statusOf(end), {
+    message: end.message,
+    ...(dollarsFor ? { dollars: dollarsFor(end.responses) } : {}),
+    ...(end.state === "installed" ? { change: end.change.id } : {}),
+  })
 
 /** `responses`: what was billed counts also if the dream ends early. */
 function endAfter(error: unknown, work: DreamWork, responses: readonly ModelResponse[] = []): DreamEnd {
@@ -129,7 +128,6 @@ function failedBecause(error: unknown): string {
 
 const isStopped = ({ signal, task }: DreamWork): boolean => signal.aborted || task.signal.aborted
 const isSuccess = ({ state }: DreamEnd): boolean => state === "installed" || state === "nothing" || state === "pending"
-const copyOf = ({ directory, task }: DreamWork): string => join(dreamPlaces(directory).copies, task.state.id)
 
 function statusOf({ state }: DreamEnd): "completed" | "failed" | "killed" {
   if (state === "killed") return "killed"
@@ -137,12 +135,21 @@ function statusOf({ state }: DreamEnd): "completed" | "failed" | "killed" {
 }
 
 async function dreamUnderLock(work: DreamWork, lock: ConsolidationLock): Promise<DreamEnd> {
-  const { bank, files, clock, task, consolidate, atStep = () => {} } = work
+  const { notes, task, atStep = () => {} } = work
   await atStep("locked")
   await task.start()
-  await clearLeftovers(work)
+  const place = await openWorkPlace(notes, task.state.id)
+  try {
+    return await dreamAt(place, work, lock)
+  } finally {
+    await place.remove().catch(() => undefined) // the next dream does it
+  }
+}
+
+async function dreamAt(place: WorkPlace, work: DreamWork, lock: ConsolidationLock): Promise<DreamEnd> {
+  const { bank, files, clock, task, past, consolidate, atStep = () => {} } = work
   const before = await bank.all() // takes edits made by hand into the history first
-  const copy = await copyMemory({ files, directory: copyOf(work), since: lock.last })
+  const copy = await copyMemory({ files, directory: place.copy, since: lock.last })
   await atStep("copied")
   const { base } = copy
   const memories = before.filter(({ file }) => base.has(file))
@@ -155,7 +162,7 @@ async function dreamUnderLock(work: DreamWork, lock: ConsolidationLock): Promise
   const found = await check(new Map())
   const consolidation = await consolidate({
     ...{ directory: copy.directory, project, memories, patience: work.patience, maxTurns: work.maxTurns },
-    journals: await existing(work.journals),
+    journals: await existing((await past?.transcripts({ directory: place.transcripts, since: lock.last })) ?? []),
     index: base.get(INDEX_FILE) ?? "",
     findings: found.state === "clean" ? found.repairs : [],
     now: clock.now(),
@@ -208,13 +215,12 @@ interface Settling {
 
 /** Installs the change, or keeps it for the person to decide. */
 async function settle(work: DreamWork, { checked, consolidation, base, before }: Settling): Promise<DreamEnd> {
-  const { bank, task, directory, clock, asksFirst = false, atStep = () => {} } = work
+  const { bank, task, notes, clock, asksFirst = false, atStep = () => {} } = work
   const { responses } = consolidation
   const { texts, after } = checked
   const nothing: DreamEnd = { state: "nothing", responses, message: NOTHING }
-  const places = dreamPlaces(directory)
   if (texts.size === 0) {
-    await noteLookedAt({ places, bank, base, changed: [] })
+    await noteLookedAt({ notes, bank, base, changed: [] })
     return nothing
   }
   const proposal = proposalOf({ why: whyOf(consolidation), texts, base, after })
@@ -224,7 +230,7 @@ async function settle(work: DreamWork, { checked, consolidation, base, before }:
       ? `${losses.files.length} of ${losses.of} memories would go, which is more than a quarter.`
       : "The setting memory is ask."
     const { id } = task.state
-    await keepPending(places, { ...proposal, id, reason, at: clock.now().toISOString(), lost: losses.files })
+    await keepPending(notes, { ...proposal, id, reason, at: clock.now().toISOString(), lost: losses.files })
     return {
       state: "pending",
       id,
@@ -241,24 +247,23 @@ async function settle(work: DreamWork, { checked, consolidation, base, before }:
       responses,
       message: `${installed.files.join(", ")} changed during the dream, so it was not installed. The memory is as you left it.`,
     }
-  await noteLookedAt({ places, bank, base, changed: [...texts.keys()] })
-  await dropPending(places).catch(() => undefined) // it started from texts that are no longer there, and can still be rejected
+  await noteLookedAt({ notes, bank, base, changed: [...texts.keys()] })
+  await dropPending(notes).catch(() => undefined) // it started from texts that are no longer there, and can still be rejected
   return { state: "installed", change: installed.change, responses, message: describeChange(installed.change) }
 }
 
 /** What was edited meanwhile is not in it, so the next dream looks at that. */
-async function noteLookedAt({ places, bank, base, changed }: Noting): Promise<void> {
+async function noteLookedAt({ notes, bank, base, changed }: Noting): Promise<void> {
   const texts = new Map(base)
   for (const file of changed) {
     const text = await bank.text(file)
     if (text === undefined) texts.delete(file)
     else texts.set(file, text)
   }
-  await noteConsolidated(places, texts).catch(() => undefined) // without it the next dream only looks again
+  await noteConsolidated(notes, texts).catch(() => undefined) // without it the next dream only looks again
 }
 
-interface Noting extends Pick<DreamWork, "bank"> {
-  readonly places: DreamPlaces
+interface Noting extends Pick<DreamWork, "bank" | "notes"> {
   readonly base: ReadonlyMap<string, string>
   readonly changed: readonly string[]
 }
@@ -281,13 +286,6 @@ export function describeChange({ id, files, kept = [] }: MemoryChange): string {
   ].flatMap(([number, what]) => (number === 0 ? [] : [`${number} ${what}`]))
   const yours = kept.length === 0 ? "" : ` ${kept.join(", ")} was saved in the same moment: that text stays.`
   return `The memory was consolidated: ${parts.join(", ") || "the index changed"}.${yours} Take it back with: strata memory revert ${id}`
-}
-
-/** Copies of dreams whose process was killed. This one has the lock, so none of them is in use. */
-async function clearLeftovers({ directory }: DreamWork): Promise<void> {
-  const { copies } = dreamPlaces(directory)
-  const names = await readdir(copies).catch(() => [] as string[])
-  await Promise.all(names.map((name) => removeCopy(join(copies, name))))
 }
 
 async function existing(directories: readonly string[]): Promise<readonly string[]> {

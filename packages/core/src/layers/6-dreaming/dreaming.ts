@@ -4,17 +4,15 @@
  *
  * `dream.ts` is one dream: the lock, the copy, `consolidate/`, `check/`, the install. `due.ts` says when.
  */
-import { dirname } from "node:path"
-import type { Clock } from "../../base/clock.ts"
+import { dayOf } from "../../base/clock.ts"
 import { messageOf } from "../../base/errors.ts"
-import { readConsolidationLock } from "../../journal/file/consolidate-lock.ts"
-import type { MemoryFiles } from "../../journal/memory-files.ts"
+import type { Budget } from "../../journal/budget.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { StreamLimits } from "../../model/stream-limits.ts"
 import type { Consolidate } from "./consolidate/consolidate.ts"
 import { cannotStart, type DreamEnd, type DreamStep, NOTHING, runDream } from "./dream.ts"
-import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-places.ts"
+import { DREAM_NOTES, type DreamGround, readJson, writeNote } from "./dream-notes.ts"
 import { type DreamState, DreamTask, type KillAnswer, killDream, readDreamState } from "./dream-task.ts"
 import { checkGates, type GateAnswer, type GateFigures, type GateName, hasWork } from "./due.ts"
 import {
@@ -26,30 +24,23 @@ import {
   readPending,
   withCurrentBase,
 } from "./install.ts"
+import type { PastConversations } from "./transcripts.ts"
 
-export interface DreamingOptions {
+export interface DreamingOptions extends DreamGround {
   readonly bank: MemoryBank
-  readonly files: MemoryFiles
-  /** Of the memory. */
-  readonly directory: string
   /** The project's directory. */
   readonly project: string
-  /** Directories with the project's journals, besides the one that the memory is in. */
-  readonly journals?: () => Promise<readonly string[]>
-  readonly clock: Clock
+  /** What was said in the project. */
+  readonly past?: PastConversations
   readonly consolidate: Consolidate
-  /** What memory work has cost today, over all processes. Absent: there is no daily limit. */
-  readonly daily?: DailyBudget
+  /** What memory work has cost, over all processes. Absent: there is no daily limit. */
+  readonly daily?: Budget
+  /** What responses cost. */
+  readonly dollarsFor?: (responses: readonly ModelResponse[]) => number
   /** Every change waits for the person's consent. */
   readonly asksFirst?: boolean
   /** For tests that end the dream or the process at a step. */
   readonly atStep?: (step: DreamStep) => void | Promise<void>
-}
-
-interface DailyBudget {
-  today(now: Date): Promise<number>
-  add(dollars: number, now: Date): Promise<void>
-  dollarsFor(responses: readonly ModelResponse[]): number
 }
 
 export interface DreamFigures extends GateFigures {
@@ -112,7 +103,6 @@ export interface DreamOverview {
 /** Shows the consolidation of memories, ends it, and accepts or rejects a change that waits for consent. */
 export class Dreaming {
   readonly #options: DreamingOptions
-  readonly #places: DreamPlaces
   readonly #listeners = new Set<(state: DreamState) => void>()
   #task: DreamTask | undefined
   #isStarting = false
@@ -120,7 +110,6 @@ export class Dreaming {
   /** @internal Every agent with a memory has one. */
   constructor(options: DreamingOptions) {
     this.#options = options
-    this.#places = dreamPlaces(options.directory)
   }
 
   /** The dream of this process, running or the last one. */
@@ -158,19 +147,19 @@ export class Dreaming {
 
   /** Asks the dream of any process to end. */
   killAny(): Promise<KillAnswer> {
-    return this.kill() ? Promise.resolve({ state: "asked", id: this.#task!.state.id }) : killDream(this.#places)
+    return this.kill() ? Promise.resolve({ state: "asked", id: this.#task!.state.id }) : killDream(this.#options)
   }
 
   /** @internal */
   async overview({ figures, conversation }: Pick<DreamOrder, "figures" | "conversation">): Promise<DreamOverview> {
-    const { directory, clock, daily } = this.#options
+    const { files, notes, clock, daily } = this.#options
     const [dream, { last }, pending, gates, skipped, spent, usedUp] = await Promise.all([
-      readDreamState(this.#places),
-      readConsolidationLock({ directory, clock }),
-      readPending(this.#places),
-      this.#gatePlace(conversation).then((place) => checkGates(place, figures, { look: true })),
-      readJson<SkippedDream>(this.#places.skipped),
-      daily?.today(clock.now()),
+      readDreamState(this.#options),
+      files.consolidation(clock).read(),
+      readPending(notes),
+      checkGates(this.#gatePlace(conversation), figures, { look: true }),
+      readJson<SkippedDream>(notes, DREAM_NOTES.skipped),
+      daily?.spentOn(dayOf(clock.now())),
       this.#usedUp(figures),
     ])
     const isNews = skipped && (!dream || skipped.at > dream.startedAt)
@@ -186,86 +175,82 @@ export class Dreaming {
 
   /** The change that waits for consent, with a diff. */
   async review(): Promise<(PendingDream & { readonly diff: string }) | undefined> {
-    const pending = await readPending(this.#places)
+    const pending = await readPending(this.#options.notes)
     return pending && { ...pending, diff: await diffOf(pending) }
   }
 
   /** Installs the change that waits. Where someone edited the same lines since, it stays pending. */
   async accept(): Promise<Installed | { readonly state: "none" }> {
-    const pending = await readPending(this.#places)
+    const { bank, notes } = this.#options
+    const pending = await readPending(notes)
     if (!pending) return { state: "none" }
-    const { bank } = this.#options
     const installed = await installDream(bank, await withCurrentBase(pending, (file) => bank.text(file)))
-    if (installed.state !== "conflict") await dropPending(this.#places)
+    if (installed.state !== "conflict") await dropPending(notes)
     return installed
   }
 
   /** Drops the change that waits. */
   async reject(): Promise<boolean> {
-    const pending = await readPending(this.#places)
-    await dropPending(this.#places)
+    const { notes } = this.#options
+    const pending = await readPending(notes)
+    await dropPending(notes)
     return pending !== undefined
   }
 
-  async #gatePlace(conversation: string | undefined) {
-    const { directory, clock } = this.#options
+  #gatePlace(conversation: string | undefined) {
+    const { files, notes, clock, past } = this.#options
     return {
-      ...{ directory, clock, journals: await this.#journals(), scanned: this.#places.scanned },
+      ...{ files, notes, clock, conversations: async () => (await past?.list()) ?? [] },
       ...(conversation === undefined ? {} : { conversation }),
     }
   }
 
-  /** The main working directory's journals are beside the memory. */
-  async #journals(): Promise<readonly string[]> {
-    return [dirname(this.#options.directory), ...((await this.#options.journals?.()) ?? [])]
-  }
-
   async #obstacle({ figures, force = false, conversation, hold }: DreamOrder): Promise<Dreamed | undefined> {
     if (force) return (await this.#hasWork()) ? undefined : { state: "nothing", message: NOTHING, responses: [] }
-    const gates = await checkGates(await this.#gatePlace(conversation), figures)
+    const gates = await checkGates(this.#gatePlace(conversation), figures)
     if (!gates.open) return skipped(gates.gate, gates.reason)
-    if (await readPending(this.#places))
+    if (await readPending(this.#options.notes))
       return skipped("unreviewed", "The last dream waits for your consent. See strata dream review.")
     if (!(await this.#hasWork())) return skipped("nothing-to-do", NOTHING)
     const reason = hold ?? (await this.#usedUp(figures))
     if (!reason) return undefined
-    const record: SkippedDream = { at: this.#options.clock.now().toISOString(), ...reason }
+    const { clock, notes } = this.#options
+    const record: SkippedDream = { at: clock.now().toISOString(), ...reason }
     // the reason is for a person who looks; a disk that is full is no reason to fail
-    await writeWhole(this.#places.skipped, `${JSON.stringify(record)}\n`).catch(() => undefined)
+    await writeNote(notes, DREAM_NOTES.skipped, `${JSON.stringify(record)}\n`).catch(() => undefined)
     return skipped(reason.gate, reason.message)
   }
 
   async #hasWork(): Promise<boolean> {
-    const { directory, clock, bank, files, project } = this.#options
-    const { last } = await readConsolidationLock({ directory, clock })
-    return hasWork({ ...{ bank, files, project, last }, places: this.#places, now: clock.now() })
+    const { clock, bank, files, notes, project } = this.#options
+    const { last } = await files.consolidation(clock).read()
+    return hasWork({ bank, files, notes, project, last, now: clock.now() })
   }
 
   async #usedUp({ dailyLimit }: DreamFigures): Promise<{ gate: "daily-limit"; message: string } | undefined> {
     const { daily, clock } = this.#options
-    const spent = (await daily?.today(clock.now())) ?? 0
+    const spent = (await daily?.spentOn(dayOf(clock.now()))) ?? 0
     if (!daily || spent < dailyLimit) return undefined
     const message = `Memory work has cost $${spent.toFixed(2)} today, and the limit is $${dailyLimit} (memory-daily-limit).`
     return { gate: "daily-limit", message }
   }
 
   async #run({ figures, patience, signal }: DreamOrder): Promise<DreamEnd> {
-    const { daily, clock, journals: _, ...work } = this.#options
+    const { daily, ...work } = this.#options
+    const { clock, notes, dollarsFor } = work
     const onChange = (state: DreamState) => {
       for (const listener of this.#listeners) listener(state)
     }
-    const task = new DreamTask({ clock, places: this.#places, onChange })
+    const task = new DreamTask({ clock, notes, onChange })
     this.#task = task
     const end = await runDream({
-      ...{ ...work, clock, task, patience },
-      ...(daily ? { dollarsFor: (responses: readonly ModelResponse[]) => daily.dollarsFor(responses) } : {}),
-      journals: await this.#journals(),
+      ...{ ...work, task, patience },
       maxTurns: figures.maxTurns,
       signal: signal ?? new AbortController().signal,
     })
     if (end.state === "locked") this.#task = undefined
-    if (!daily || end.responses.length === 0) return end
-    return daily.add(daily.dollarsFor(end.responses), clock.now()).then(
+    if (!daily || !dollarsFor || end.responses.length === 0) return end
+    return daily.add(dollarsFor(end.responses), dayOf(clock.now())).then(
       () => end,
       (error: unknown) => ({ ...end, message: `${end.message} Its cost could not be counted. ${messageOf(error)}` }),
     )

@@ -1,47 +1,80 @@
-import { mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { conversation } from "../../../test/builders.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
-import { LOCK_FILE } from "../../journal/file/consolidate-lock.ts"
+import { fileStore } from "../../journal/file/file-store.ts"
+import { memoryStore } from "../../journal/in-memory/store.ts"
+import type { Store } from "../../journal/store.ts"
+import { DREAM_NOTES } from "./dream-notes.ts"
 import { checkGates, type GateFigures } from "./due.ts"
+import { pastConversations } from "./transcripts.ts"
 
 const HOUR = 3_600_000
+const START = "2026-05-01T12:00:00.000Z"
 const FIGURES: GateFigures = { isOn: true, gapHours: 24, rescanMinutes: 10, conversations: 5 }
 
-function place() {
-  const top = scratchDirectory()
-  const directory = join(top, "memory")
-  const clock = manualClock("2026-05-01T12:00:00.000Z")
-  mkdirSync(directory)
-  const at = (path: string, time: Date, text = "") => {
-    writeFileSync(path, text)
-    utimesSync(path, time, time)
-  }
+type Talk = (id: string, time: Date) => Promise<void>
+
+const STORES = {
+  files: () => {
+    const root = scratchDirectory()
+    const talk: Talk = async (id, time) => {
+      const path = join(root, "projects", "code", `${id}.jsonl`)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, "{}\n")
+      utimesSync(path, time, time)
+    }
+    return { store: fileStore({ root }), talk }
+  },
+  memory: () => {
+    const store = memoryStore()
+    const talk: Talk = async (id, time) => {
+      const journal = await store.open({ project: "code", id }, { access: "write", create: true })
+      await journal.append(
+        conversation()
+          .user("Hello")
+          .messages.map((entry) => ({ ...entry, timestamp: time.toISOString() })),
+      )
+      await journal.close()
+    }
+    return { store, talk }
+  },
+} satisfies Record<string, () => { store: Store; talk: Talk }>
+
+function place({ store, talk }: { readonly store: Store; readonly talk: Talk }) {
+  const clock = manualClock(START)
   const hoursAgo = (count: number) => new Date(clock.now().getTime() - count * HOUR)
+  const files = store.memories({ project: "code" })
+  const notes = store.memories({ project: "code", beside: "dreams" })
+  const { list } = pastConversations(store, async () => ["code"])
   return {
-    gates: { directory, journals: [top, top], conversation: "mine", scanned: join(top, "dreams", "scanned"), clock },
+    gates: { files, notes, conversations: list, conversation: "mine", clock },
     clock,
-    dreamed: (count: number) => at(join(directory, LOCK_FILE), hoursAgo(count)),
-    talked: (id: string, count: number) => at(join(top, `${id}.jsonl`), hoursAgo(count), "{}\n"),
+    async dreamed(count: number) {
+      const attempt = await files.consolidation(manualClock(hoursAgo(count).toISOString())).acquire()
+      if (attempt.state === "acquired") await attempt.lock.release("success")
+    },
+    talked: (id: string, count: number) => talk(id, hoursAgo(count)),
   }
 }
 
-describe("L6-1 the gates", () => {
+describe.each(Object.entries(STORES))("L6-1, BEY-12 the gates, with %s", (_, open) => {
   test("L6-1 each gate leaves early, the cheapest first", async () => {
-    const { gates, dreamed, talked, clock } = place()
+    const { gates, dreamed, talked, clock } = place(open())
     const check = (figures: Partial<GateFigures> = {}) => checkGates(gates, { ...FIGURES, ...figures })
     expect(await check({ isOn: false })).toMatchObject({ open: false, gate: "switched-off" })
-    dreamed(23.5)
+    await dreamed(23.5)
     expect(await check()).toEqual({
       open: false,
       gate: "too-soon",
       reason: expect.stringContaining("possible in 30 minutes"),
     })
-    expect(() => statSync(gates.scanned)).toThrow() // nothing was counted yet
+    expect(await gates.notes.read(DREAM_NOTES.scanned)).toBeUndefined() // nothing was counted yet
     clock.advance(HOUR)
     expect(await check()).toMatchObject({ open: false, gate: "too-few-conversations" })
-    for (const id of ["a", "b", "c", "d", "e", "mine"]) talked(id, 1)
+    for (const id of ["a", "b", "c", "d", "e", "mine"]) await talked(id, 1)
     clock.advance(9 * 60_000)
     expect(await check()).toMatchObject({ open: false, gate: "scanned-lately" })
     clock.advance(60_000)
@@ -50,11 +83,11 @@ describe("L6-1 the gates", () => {
   })
 
   test("L6-1 only other conversations count, and only those touched since the last dream", async () => {
-    const { gates, dreamed, talked } = place()
-    dreamed(48)
-    for (const id of ["a", "b", "c"]) talked(id, 1)
-    for (const id of ["old-1", "old-2", "old-3"]) talked(id, 60)
-    talked("mine", 0)
+    const { gates, dreamed, talked } = place(open())
+    await dreamed(48)
+    for (const id of ["a", "b", "c"]) await talked(id, 1)
+    for (const id of ["old-1", "old-2", "old-3"]) await talked(id, 60)
+    await talked("mine", 0)
     expect(await checkGates(gates, FIGURES)).toEqual({
       open: false,
       gate: "too-few-conversations",
@@ -63,10 +96,22 @@ describe("L6-1 the gates", () => {
   })
 
   test("L6-1 without an earlier dream every conversation counts, and a look is no scan", async () => {
-    const { gates, talked } = place()
-    for (const id of ["a", "b", "c", "d", "e"]) talked(id, 24 * 300)
+    const { gates, talked } = place(open())
+    for (const id of ["a", "b", "c", "d", "e"]) await talked(id, 24 * 300)
     for (let look = 0; look < 2; look++)
       expect(await checkGates(gates, FIGURES, { look: true })).toEqual({ open: true, conversations: 5 })
     expect(await checkGates(gates, FIGURES)).toMatchObject({ open: true })
   })
+})
+
+test("L6-1 the time of a scan that an earlier version noted counts", async () => {
+  const { gates, clock } = place(STORES.files())
+  const file = join(gates.notes.directory!, "scanned")
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, "")
+  utimesSync(file, clock.now(), clock.now())
+  clock.advance(9 * 60_000)
+  expect(await checkGates(gates, FIGURES)).toMatchObject({ open: false, gate: "scanned-lately" })
+  clock.advance(60_000)
+  expect(await checkGates(gates, FIGURES)).toMatchObject({ gate: "too-few-conversations" })
 })

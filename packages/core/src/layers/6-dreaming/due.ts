@@ -5,11 +5,7 @@
 
 import { hash } from "node:crypto"
 import { existsSync } from "node:fs"
-import { mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises"
-import { basename, dirname, join } from "node:path"
-import type { Clock } from "../../base/clock.ts"
-import { readConsolidationLock } from "../../journal/file/consolidate-lock.ts"
-import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
+import { join } from "node:path"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { namedThings } from "../../memory/claims.ts"
@@ -18,7 +14,8 @@ import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
 import { isCurrent, type Memory } from "../../memory/memory.ts"
 import { checkConsolidation } from "./check/check.ts"
 import { isLogSince } from "./copy.ts"
-import { type DreamPlaces, readJson, writeWhole } from "./dream-places.ts"
+import { DREAM_NOTES, type DreamGround, readJson, writeNote } from "./dream-notes.ts"
+import type { PastConversation } from "./transcripts.ts"
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
@@ -44,16 +41,11 @@ export interface GateFigures {
   readonly conversations: number
 }
 
-interface GatePlace {
-  /** Of the memory. */
-  readonly directory: string
-  /** Directories with the project's journals. */
-  readonly journals: readonly string[]
+interface GatePlace extends DreamGround {
+  /** Conversations of the project. */
+  readonly conversations: () => Promise<readonly PastConversation[]>
   /** The conversation that asks. It does not count. */
   readonly conversation?: string
-  /** A file whose mtime is the time of the last scan. */
-  readonly scanned: string
-  readonly clock: Clock
 }
 
 const closed = (gate: GateName, reason: string): GateAnswer => ({ open: false, gate, reason })
@@ -66,9 +58,9 @@ export async function checkGates(
 ): Promise<GateAnswer> {
   if (!figures.isOn)
     return closed("switched-off", "Dreaming is switched off (the switch dreaming, or the setting memory).")
-  const { directory, clock } = place
+  const { files, notes, clock } = place
   const now = clock.now().getTime()
-  const { last } = await readConsolidationLock({ directory, clock })
+  const { last } = await files.consolidation(clock).read()
   const waitHours = last ? figures.gapHours - (now - last.getTime()) / HOUR_MS : 0
   if (last && waitHours > 0)
     return closed(
@@ -76,14 +68,14 @@ export async function checkGates(
       `The last dream was on ${minute(last)}. The next one is possible in ${hours(waitHours)} (dream-gap: ${figures.gapHours} hours).`,
     )
   if (!look) {
-    const scanned = await timeOf(place.scanned)
+    const scanned = await lastScan(notes)
     const waited = scanned ? (now - scanned.getTime()) / MINUTE_MS : Number.POSITIVE_INFINITY
     if (waited >= 0 && waited < figures.rescanMinutes)
       return closed(
         "scanned-lately",
         `The conversations were counted ${Math.floor(waited)} minutes ago (dream-rescan: every ${figures.rescanMinutes} minutes).`,
       )
-    await touch(place.scanned, clock.now())
+    await writeNote(notes, DREAM_NOTES.scanned, `${clock.now().toISOString()}\n`)
   }
   const conversations = await touchedSince(place, last ?? new Date(0))
   if (conversations < figures.conversations)
@@ -97,36 +89,22 @@ export async function checkGates(
 const minute = (time: Date): string => `${time.toISOString().slice(0, "2026-01-01T00:00".length).replace("T", " ")} UTC`
 const hours = (count: number): string => (count < 1 ? `${Math.ceil(count * 60)} minutes` : `${Math.ceil(count)} hours`)
 
-/** Reads directory entries only. No journal is opened. */
-async function touchedSince({ journals, conversation }: GatePlace, since: Date): Promise<number> {
-  const touched = new Set<string>()
-  for (const directory of new Set(journals)) {
-    const names = await readdir(directory).catch(() => [] as string[])
-    for (const name of names.filter((one) => one.endsWith(".jsonl"))) {
-      if (basename(name, ".jsonl") === conversation) continue
-      const time = await timeOf(join(directory, name))
-      if (time && time > since) touched.add(join(directory, name))
-    }
-  }
-  return touched.size
+/** No journal is opened. */
+async function touchedSince({ conversations, conversation }: GatePlace, since: Date): Promise<number> {
+  const others = (await conversations()).filter(({ id }) => id !== conversation)
+  return others.filter(({ touched }) => new Date(touched) > since).length
 }
 
-async function timeOf(path: string): Promise<Date | undefined> {
-  const facts = await stat(path).catch(() => undefined)
-  return facts?.isFile() ? facts.mtime : undefined
+async function lastScan(notes: MemoryFiles): Promise<Date | undefined> {
+  const [found] = await notes.readAll({ folders: [], paths: [DREAM_NOTES.scanned] })
+  if (!found) return undefined
+  const noted = new Date(found.text?.trim() || found.modified)
+  return Number.isNaN(noted.getTime()) ? undefined : noted
 }
 
-async function touch(path: string, time: Date): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
-  await writeFile(path, "", { mode: FILE_MODE, flag: "a" })
-  await utimes(path, time, time)
-}
-
-interface WorkPlace {
+interface Working extends Omit<DreamGround, "clock"> {
   readonly bank: MemoryBank
-  readonly files: MemoryFiles
   readonly project: string
-  readonly places: DreamPlaces
   readonly now: Date
   readonly last?: Date | undefined
 }
@@ -135,11 +113,11 @@ interface WorkPlace {
  * Found out without a lock, a write or a request: the memory changed since the last dream, and a rule has something to repair, or a reader
  * might find what rules do not.
  */
-export async function hasWork({ bank, files, project, places, now, last }: WorkPlace): Promise<boolean> {
+export async function hasWork({ bank, files, notes, project, now, last }: Working): Promise<boolean> {
   const memories = await bank.all()
   const { texts, hasLogs } = await readAll(files, last)
   if (memories.length === 0 && !hasLogs) return false
-  const known = await readJson<{ print: string }>(places.consolidated)
+  const known = await readJson<{ print: string }>(notes, DREAM_NOTES.consolidated)
   if (known?.print === printOf(texts) && !hasLogs) return false
   const before = memories.filter(({ file }) => texts.has(file))
   const projectHas = (path: string) => existsSync(join(project, path))
@@ -154,8 +132,8 @@ function printOf(texts: ReadonlyMap<string, string>): string {
 }
 
 /** After a dream: the same memory needs no second one. */
-export const noteConsolidated = (places: DreamPlaces, texts: ReadonlyMap<string, string>): Promise<void> =>
-  writeWhole(places.consolidated, `${JSON.stringify({ print: printOf(texts) })}\n`)
+export const noteConsolidated = (notes: MemoryFiles, texts: ReadonlyMap<string, string>): Promise<void> =>
+  writeNote(notes, DREAM_NOTES.consolidated, `${JSON.stringify({ print: printOf(texts) })}\n`)
 
 /** Two memories have a word in common, or one names something that the project may no longer have. */
 function isWorthReading(memories: readonly Memory[]): boolean {
@@ -170,13 +148,10 @@ function isWorthReading(memories: readonly Memory[]): boolean {
 }
 
 async function readAll(files: MemoryFiles, last: Date | undefined) {
-  const texts = new Map<string, string>()
-  let hasLogs = false
-  for (const { path, isClosed } of await files.list()) {
-    hasLogs ||= isLogSince(path, last)
-    if (isClosed || (!isTopicFile(path) && path !== INDEX_FILE)) continue
-    const text = await files.read(path).catch(() => undefined)
-    if (text !== undefined) texts.set(path, text)
-  }
-  return { texts, hasLogs }
+  const listed = await files.list()
+  const isWanted = (path: string) => isTopicFile(path) || path === INDEX_FILE
+  const paths = listed.filter(({ path, isClosed }) => !isClosed && isWanted(path)).map(({ path }) => path)
+  const read = paths.length === 0 ? [] : await files.readAll({ folders: [], paths })
+  const texts = new Map(read.flatMap(({ path, text }) => (text === undefined ? [] : [[path, text] as const])))
+  return { texts, hasLogs: listed.some(({ path }) => isLogSince(path, last)) }
 }

@@ -3,15 +3,14 @@
  * files or lines stay. Or it waits for the person's consent, with the texts it started from, so it can be installed days later.
  */
 
-import { rm } from "node:fs/promises"
-import type { Clock } from "../../base/clock.ts"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
-import { readConsolidationLock } from "../../journal/file/consolidate-lock.ts"
+import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { MemoryConflictError, patchOf } from "../../memory/changes/merge.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
 import type { Memory, MemoryChange, MemoryText, Provenance } from "../../memory/memory.ts"
-import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-places.ts"
+import { DREAM_NOTES, type DreamGround, readJson, removeNotes, writeNote } from "./dream-notes.ts"
+import { clearWorkPlaces } from "./work-place.ts"
 
 interface DreamProposal {
   readonly why: string
@@ -77,20 +76,20 @@ interface Stored extends Omit<PendingDream, "base"> {
   readonly base: readonly (readonly [string, string | null])[]
 }
 
-export async function keepPending(places: DreamPlaces, pending: PendingDream): Promise<void> {
+export async function keepPending(notes: MemoryFiles, pending: PendingDream): Promise<void> {
   const puts = pending.puts.map((put) => ({ ...put, text: maskSecrets(put.text) }))
   const base = [...pending.base].map(([file, text]) => [file, text && maskSecrets(text)] as const)
   const stored: Stored = { ...pending, why: maskSecrets(pending.why), puts, base }
-  await writeWhole(places.pending, `${JSON.stringify(stored, undefined, 1)}\n`)
+  await writeNote(notes, DREAM_NOTES.pending, `${JSON.stringify(stored, undefined, 1)}\n`)
 }
 
-export async function readPending(places: DreamPlaces): Promise<PendingDream | undefined> {
-  const stored = await readJson<Stored>(places.pending)
+export async function readPending(notes: MemoryFiles): Promise<PendingDream | undefined> {
+  const stored = await readJson<Stored>(notes, DREAM_NOTES.pending)
   if (!Array.isArray(stored?.puts) || !Array.isArray(stored.base)) return undefined
   return { ...stored, base: new Map(stored.base) }
 }
 
-export const dropPending = (places: DreamPlaces): Promise<void> => rm(places.pending, { force: true })
+export const dropPending = (notes: MemoryFiles): Promise<void> => removeNotes(notes, [DREAM_NOTES.pending])
 
 /** With the texts as they are now, where only a mask makes the difference: an install compares them byte for byte. */
 export async function withCurrentBase(
@@ -121,12 +120,12 @@ export async function diffOf({ puts, removals, base }: DreamProposal): Promise<s
  * Removes what dreams keep about a memory that is erased: a change that waits for consent, the last state, and left copies. False while a
  * dream runs: it works on a copy that has the memory in it.
  */
-export async function eraseDreamTraces(file: string, place: { directory: string; clock: Clock }): Promise<boolean> {
-  const places = dreamPlaces(place.directory)
-  if ((await readConsolidationLock(place)).heldBy !== undefined) return false
-  const pending = await readPending(places)
-  if (pending?.base.has(file) || pending?.puts.some((put) => put.text.includes(file))) await dropPending(places)
-  await rm(places.status, { force: true }) // the turns in it may quote any memory
-  await rm(places.copies, { recursive: true, force: true })
+export async function eraseDreamTraces(file: string, { files, notes, clock }: DreamGround): Promise<boolean> {
+  if ((await files.consolidation(clock).read()).heldBy !== undefined) return false
+  const pending = await readPending(notes)
+  const isNamed = pending?.base.has(file) || pending?.puts.some((put) => put.text.includes(file))
+  // the turns in the state may quote any memory
+  await removeNotes(notes, [DREAM_NOTES.status, ...(isNamed ? [DREAM_NOTES.pending] : [])])
+  await clearWorkPlaces(notes)
   return true
 }

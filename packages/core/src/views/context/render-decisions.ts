@@ -82,20 +82,29 @@ export function renderPersisted(
   decision: DecisionOf<"tool-result-persisted">,
   address: string,
 ): ToolResult {
-  const { bytes, path, cut, shape, media = [] } = decision
+  const { bytes, cut, shape, media = [] } = decision
   const text = previewedText(result)
   const head = text.slice(0, decision.head)
   const tail = decision.tail > 0 ? text.slice(-decision.tail) : ""
   const lines = [
     "<persisted-output>",
-    `The result is large: ${bytes} bytes${otherKinds(result)}. All of it is in ${path}; read it there, or in parts. Recall: ${handleFor(address)}`,
-    ...media.map((item) => `${item.mediaType}, ${item.bytes} bytes: ${item.path}`),
+    `The result is large: ${bytes} bytes${otherKinds(result)}. ${whereItIs(decision)} Recall: ${handleFor(address)}`,
+    ...media.map(
+      ({ mediaType, bytes, path }) => `${mediaType}, ${bytes} bytes${path === undefined ? "" : `: ${path}`}`,
+    ),
     ...(shape === undefined ? [] : ["It is JSON of this shape:", shape]),
     ...(head === "" ? [] : [cut === "mid-line" ? "Its beginning, cut inside a long line:" : "Its beginning:", head]),
     ...(tail === "" ? [] : ["Its end:", tail]),
     "</persisted-output>",
   ]
   return { ...result, content: lines.join("\n").toWellFormed() } // a preview may end inside a character
+}
+
+function whereItIs({ path, recall }: DecisionOf<"tool-result-persisted">): string {
+  if (path !== undefined) return `All of it is in ${path}; read it there, or in parts.`
+  return recall === undefined
+    ? "All of it is kept with the conversation, and its handle follows. Your tools cannot open it; the program that runs you can look it up by the handle."
+    : `All of it is kept with the conversation. Call ${recall} with the handle that follows to read it, or parts of it.`
 }
 
 function otherKinds(result: ToolResult): string {

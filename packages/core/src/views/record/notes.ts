@@ -33,7 +33,7 @@ export const notes: Projection<NotesTaken> = {
       const { throughUuid, path, tokens, contextTokens, timestamp, kept } = entry
       const name = kept === undefined ? {} : { kept }
       return onPath
-        ? { throughUuid, path, tokens, contextTokens, at: timestamp, ...name }
+        ? { throughUuid, ...(path === undefined ? {} : { path }), tokens, contextTokens, at: timestamp, ...name }
         : Object.assign(state, { inFile: name })
     }
     const size = onPath ? contextSizeAt(entry) : undefined

@@ -105,7 +105,7 @@ export interface Continuation {
   readonly summary: string
   /** The summary comes first, by itself. */
   readonly isSigned?: boolean
-  /** Where the whole conversation can be read; absent where it is kept in memory only. */
+  /** Where the whole conversation can be read; absent where the store keeps no files. */
   readonly transcriptPath?: string | undefined
   /** What started the compaction, and whether a person is there to answer. */
   readonly mode: "automatic" | "autonomous" | "by-hand"

@@ -2,12 +2,13 @@
  * Whether an extraction should run: enough was said for one, and it may cost what it will cost. A message that only asks for work, or asks
  * something, leaves nothing to keep. The form of its sentences decides: one that states something may matter later.
  */
+import { dayOf } from "../../../base/clock.ts"
+import type { Budget } from "../../../journal/budget.ts"
 import { isEnglishRequest } from "../../../views/record/lasting-rules-english.ts"
 import { sentencesIn } from "../../../views/record/sentences.ts"
 import { typedLines } from "../../../views/record/typed-text.ts"
 import type { Word } from "../../../views/record/words.ts"
 import { type BudgetAnswer, backgroundBudget, forkSpent, type Spent } from "../../background-budget.ts"
-import type { DailySpend } from "../../daily-limit.ts"
 import type { LayerContext } from "../../layer.ts"
 import type { Quota } from "../../quota.ts"
 
@@ -32,7 +33,7 @@ const isLongEnough = (sentence: string) =>
     0) >= LEAST_LETTERS
 
 export interface Purses {
-  readonly daily: DailySpend
+  readonly daily: Budget
   readonly quota?: Quota
   /** What an extraction will cost, for the first one. Missing where it costs nothing. */
   readonly expected?: (context: LayerContext) => Spent
@@ -63,7 +64,7 @@ export async function isAffordable(
       message: `Memories wait for a while: ${shortage}. They are written after a later query.`,
     }
   const limit = figures["memory-daily-limit"]
-  const spent = await daily.today(context.now)
+  const spent = await daily.spentOn(dayOf(context.now))
   return spent < limit ? { state: "yes" } : { state: "wait", message: waitsForTomorrow(spent, limit) }
 }
 

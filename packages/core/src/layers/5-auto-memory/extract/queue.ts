@@ -10,7 +10,7 @@ import { limitsFrom } from "../../../model/stream-limits.ts"
 import { unlessInterrupted } from "../../../tools/interruption.ts"
 import type { Word } from "../../../views/record/words.ts"
 import { spendingOf } from "../../background-budget.ts"
-import { dollarsFor } from "../../daily-limit.ts"
+import { dollarsFor } from "../../dollars-for.ts"
 import type { LayerContext, Outcome } from "../../layer.ts"
 import { positionOf } from "../../position.ts"
 import { type Keeper, type Kept, keepProposals, reportOf } from "../keep/keep.ts"
@@ -133,7 +133,8 @@ export class ExtractionQueue {
     const task = await this.#taskFor(context, look)
     const earlier = await saidEarlier(others, { waiting, estimate: look.estimate })
     const extraction = await this.#options.extract({ ...task, earlier: earlier.shown })
-    if (extraction.responses.length > 0) await daily.add(dollarsFor(extraction.responses, context.facts), context.now)
+    if (extraction.responses.length > 0)
+      await daily.add(dollarsFor(extraction.responses, context.facts), dayOf(context.now))
     const spent = spendingOf(extraction.responses, "memory")
     const { throughUuid } = look
     if (extraction.ended !== "done" || throughUuid === undefined) return this.#unfinished(extraction, spent, context)

@@ -1,19 +1,17 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { notesAt } from "../../../test/notes-at.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
-import { openNotesFile } from "./notes-file.ts"
+import { openNotes } from "./kept-notes.ts"
 
-const now = new Date("2026-01-01T00:00:00Z")
-const { signal } = new AbortController()
 const place = () => join(scratchDirectory(), "session-memory", "c.md")
-const open = (path: string, template = "# Goal\n") => openNotesFile({ path, template, now, signal })
+const open = (path: string, template = "# Goal\n") => openNotes(notesAt(path), template)
 
 describe("the notes' file", () => {
   test("is made from the template, for its owner alone, and nothing else remains", async () => {
     const path = place()
-    const file = await open(path)
-    expect(file).toMatchObject({ given: path, text: "# Goal\n", read: { content: "# Goal\n" } })
+    expect(await open(path)).toBe("# Goal\n")
     expect(readFileSync(path, "utf8")).toBe("# Goal\n")
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
@@ -24,10 +22,10 @@ describe("the notes' file", () => {
     const path = place()
     await open(path)
     writeFileSync(path, "mine\n")
-    expect((await open(path)).text).toBe("mine\n")
+    expect(await open(path)).toBe("mine\n")
     expect(readFileSync(path, "utf8")).toBe("mine\n")
     writeFileSync(path, " \n")
-    expect((await open(path)).text).toBe("# Goal\n")
+    expect(await open(path)).toBe("# Goal\n")
   })
 
   test("L3-4 a link in its place, or in its directory's place, is refused, and nothing is written through it", async () => {
@@ -43,6 +41,21 @@ describe("the notes' file", () => {
     await expect(open(other)).rejects.toMatchObject({ code: "notes-file" })
     expect(readdirSync(dirname(elsewhere))).toEqual(["secret.md"])
     expect(readFileSync(elsewhere, "utf8")).toBe("secret")
+  })
+
+  test("L3-7 a file that appears while the notes are made is the person's and stays", async () => {
+    const path = place()
+    const journal = notesAt(path)
+    const raced = {
+      ...journal,
+      async writeNotes(text: string, expected?: string | null) {
+        writeFileSync(path, "mine\n")
+        return journal.writeNotes(text, expected)
+      },
+    }
+    mkdirSync(dirname(path))
+    expect(await openNotes(raced, "# Goal\n")).toBe("mine\n")
+    expect(readFileSync(path, "utf8")).toBe("mine\n")
   })
 
   test("a directory in its place is refused", async () => {

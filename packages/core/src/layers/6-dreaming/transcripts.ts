@@ -1,0 +1,88 @@
+/**
+ * What a dream may read of past conversations: the directories with journals, where the store keeps files. Elsewhere the newest lines of the
+ * conversations since the last dream are written into a directory, in the same form. All of them are of one owner and project.
+ */
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { isSafeId } from "../../base/ids.ts"
+import type { JournalFeed } from "../../journal/feed.ts"
+import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
+import type { ConversationListing, Store } from "../../journal/store.ts"
+
+const MOST_CONVERSATIONS = 50 // each is a reading of its own
+const MOST_KEPT = 1024 * 1024 // bytes of one conversation, the newest
+const MOST_READ = 32 * 1024 * 1024 // bytes of one conversation: all of it is read to find its end
+
+/** The conversations of one project, over all places that it has in the store. */
+export interface PastConversations {
+  /** Opens none of them. */
+  list(): Promise<readonly PastConversation[]>
+  /** Directories to search. `directory`: for lines of a store without files. */
+  transcripts(order: TranscriptsOrder): Promise<readonly string[]>
+}
+
+export interface PastConversation extends Pick<ConversationListing, "id" | "bytes" | "touched"> {
+  /** The place in the store. */
+  readonly project: string
+}
+
+interface TranscriptsOrder {
+  readonly directory: string
+  readonly since?: Date | undefined
+}
+
+export function pastConversations(store: Store, places: () => Promise<readonly string[]>): PastConversations {
+  async function list(): Promise<readonly PastConversation[]> {
+    const lists = (await places()).map(async (project) => {
+      const listed = await store.list(project, { isBare: true })
+      return listed.map(({ id, bytes, touched }) => ({ id, bytes, touched, project }))
+    })
+    return (await Promise.all(lists)).flat()
+  }
+
+  async function written({ directory, since }: TranscriptsOrder, feeds: ReadonlyMap<string, JournalFeed>) {
+    const isWanted = ({ project, touched, bytes, id }: PastConversation) =>
+      feeds.has(project) && isSafeId(id) && bytes <= MOST_READ && (!since || touched > since.toISOString())
+    const newest = (await list()).filter(isWanted).sort((a, b) => b.touched.localeCompare(a.touched))
+    if (newest.length === 0) return []
+    await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
+    for (const { project, id } of newest.slice(0, MOST_CONVERSATIONS)) {
+      const file = join(directory, `${id}.jsonl`)
+      // one id in two places is one conversation that was moved: the newest is there already
+      await writeFile(file, await newestLines(feeds.get(project)!, id), { mode: FILE_MODE, flag: "wx" }).catch(
+        (error: NodeJS.ErrnoException) => {
+          if (error.code !== "EEXIST") throw error
+        },
+      )
+    }
+    return [directory]
+  }
+
+  return {
+    list,
+    async transcripts(order) {
+      const feeds = new Map((await places()).map((project) => [project, store.feed({ project })]))
+      try {
+        const directories = [...feeds.values()].flatMap(({ directory }) => directory ?? [])
+        const without = new Map([...feeds].filter(([, { directory }]) => directory === undefined))
+        return [...directories, ...(without.size === 0 ? [] : await written(order, without))]
+      } finally {
+        for (const feed of feeds.values()) feed.close()
+      }
+    },
+  }
+}
+
+async function newestLines(feed: JournalFeed, id: string): Promise<Buffer> {
+  const lines: Buffer[] = []
+  let bytes = 0
+  for await (const line of feed.lines(id, 0)) {
+    if (!line.ended) break
+    lines.push(Buffer.concat([line.bytes, NEWLINE]))
+    bytes += line.bytes.length + 1
+    while (bytes > MOST_KEPT && lines.length > 1) bytes -= lines.shift()!.length
+  }
+  return Buffer.concat(lines)
+}
+
+const NEWLINE = Buffer.from("\n")
