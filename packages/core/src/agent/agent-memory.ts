@@ -146,10 +146,11 @@ export class AgentMemory {
   }
 
   async #record(file: string, before: Memory | undefined): Promise<readonly string[]> {
-    const { bank, directory } = this.#memory!
+    const { bank, directory, copy } = this.#memory!
     const conversation = this.#conversation
     // not through the bank: it would record the new text without its source
     const text = await readFile(join(directory!, file), "utf8").catch(() => undefined)
+    if ((await copy?.takeIn())?.includes(file)) return [`${file} was not kept: ${CHANGED_MEANWHILE}`]
     if (text === undefined) return []
     const facts = { created: "", source: { saidBy: "agent" as const } }
     const memory = await parseMemory({ file, text, facts })
@@ -189,13 +190,14 @@ export class AgentMemory {
    */
   async duringCommand<T>(run: () => Promise<T>, isOpenEnded: boolean): Promise<T> {
     if (!this.#memory || this.#mode === "read-only") return this.#watched(run, isOpenEnded)
-    const { bank, files } = this.#memory
+    const { bank, files, copy } = this.#memory
     await bank.all() // edits made by hand until now are the person's
     const done = await announceWrite(files)
     if (isOpenEnded) this.#openEnded.push(done)
     try {
       return await run()
     } finally {
+      await copy?.takeIn()
       await bank.all()
       if (!isOpenEnded) await done()
     }
@@ -222,6 +224,7 @@ export class AgentMemory {
   /** The conversation ends, and its commands with it. */
   async close(): Promise<void> {
     if (this.#openEnded.length === 0) return
+    await this.#memory?.copy?.takeIn()
     await this.#memory?.bank.all()
     for (const done of this.#openEnded.splice(0)) await done()
   }
@@ -246,6 +249,8 @@ export class AgentMemory {
   }
 }
 
+const CHANGED_MEANWHILE = "someone else changed it in the meantime. Read it again, then repeat your change."
+
 /** The agent learns how to keep a rule: in the user's words. */
 const unconfirmed = (memory: Memory, source: Provenance, refused: readonly MemoryRefusal[]): readonly string[] =>
   refused.length > 0 || !isRule(memory) || isPersons({ source })
@@ -256,7 +261,7 @@ const unconfirmed = (memory: Memory, source: Provenance, refused: readonly Memor
 
 /** For the person, at the opening: what an agent does not remember, and whose memories its tools can reach. */
 export function memoryProblems(ground: Ground, tools: readonly Tool[]): readonly string[] {
-  return [...unremembered(ground), ...withinReach(ground, tools)]
+  return [...unremembered(ground), ...withinReach(ground, tools), ...[ground.memory?.withoutCopy ?? []].flat()]
 }
 
 /** A person who asked for a memory in so many words must know that nothing is kept. */

@@ -73,7 +73,11 @@ export async function groundOf(options: AgentOptions, loaded: EffectiveSettings,
     store,
     ...{ id, owner, place },
     results: resultsOf({ root, place, owner, conversation: sub?.under ?? id }),
-    memory: await openMemory(owner, { store, settings: loaded, cwd, clock }, sub),
+    memory: await openMemory(
+      owner,
+      { ...{ store, settings: loaded, cwd, clock }, isForTools: mayWorkOnFiles(options.tools) },
+      sub,
+    ),
     summariser: summariser
       ? await chooseModel({ ...source, model: summariser, client: shared })
       : await configuredSummariser(values, model, { ...source, client }),
@@ -99,6 +103,12 @@ async function configuredSummariser(
   if (model === undefined) return undefined
   return own.sibling?.(model) ?? (isReachable({ ...source, model }) ? chooseModel({ ...source, model }) : undefined)
 }
+
+const FILE_TOOLS: ReadonlySet<string> = new Set(["Read", "Write", "Edit"])
+
+/** What a toolset has is known only when it is open. */
+const mayWorkOnFiles = (tools: AgentOptions["tools"] = []): boolean =>
+  [...tools].some((tool) => !("name" in tool) || FILE_TOOLS.has(tool.name))
 
 /** An agent that works for another one has its own memory or none. */
 async function openMemory(

@@ -2,10 +2,13 @@
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
+import { reasonOf } from "../base/errors.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
 import { Shared, SharedIn } from "../base/shared.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import { type Budget, budgetIn } from "../journal/budget.ts"
+import { memoryPlaceDirectory } from "../journal/file/layout.ts"
+import { memoryDirectory } from "../journal/file/memory-directory.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
 import { type Waiting, waitingConversations } from "../layers/5-auto-memory/extract/waiting.ts"
@@ -16,6 +19,7 @@ import { claimsOf } from "../memory/claims.ts"
 import { SEARCH_INDEX } from "../memory/file-names.ts"
 import type { Memory } from "../memory/memory.ts"
 import { projectIdentity } from "../memory/project-identity.ts"
+import { openWorkingCopy, type WorkingCopy } from "../memory/working-copy.ts"
 import type { Recalled, RecallQuestion } from "../recall/memory-recall.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
@@ -33,8 +37,12 @@ export interface ProjectMemory {
   /** Conversations that were too short for an extraction. Absent for an agent's own memory. */
   readonly waiting?: Waiting
   readonly quota: Quota
-  /** The directory with its links followed, if the store keeps files. */
+  /** The directory with its links followed, if the store keeps files, or of the working copy. */
   readonly directory?: string
+  /** Where the store keeps no files: the texts as files, for an agent's file tools. */
+  readonly copy?: WorkingCopy
+  /** Why there is no working copy, as a sentence for a person. */
+  readonly withoutCopy?: string
   /** The names in a memory that the code no longer has. */
   readonly gone: (memory: Memory) => Promise<readonly string[]>
   readonly recall: (question: RecallQuestion) => Promise<readonly Recalled<Memory>[]>
@@ -47,7 +55,7 @@ export interface ProjectMemory {
   close(): void
 }
 
-export interface MemoryGround {
+export interface MemoryGround extends Pick<ProjectMemoryOptions, "isForTools"> {
   readonly store: Store
   readonly settings: EffectiveSettings
   readonly cwd: string
@@ -74,6 +82,8 @@ export interface ProjectMemoryOptions {
   readonly clock: Clock
   /** The root of the code that memories name things of. Default: `cwd`. */
   readonly code?: string
+  /** File tools of an agent work in it, on a working copy where the store keeps no files. */
+  readonly isForTools?: boolean
 }
 
 /** Nothing if the memory is off. */
@@ -86,10 +96,11 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   if (mode !== "read-only") await noteDirectory(ground).catch(() => undefined)
   const places = () => projectDirectories(ground)
   const project = placeFor(identity, owner)
-  const files = store.memories({ project })
+  const { copy, withoutCopy } = options.isForTools ? await workingCopyOf(store, { project }) : {}
+  const files = copy ?? store.memories({ project })
   return openMemory(options, {
     kind: "project",
-    files,
+    ...{ files, copy, withoutCopy },
     daily: store.budget(project),
     dreams: { notes: store.memories({ project, beside: "dreams" }), past: pastConversations(store, places) },
     waiting: waitingConversations(files, async (address) =>
@@ -108,19 +119,40 @@ export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "owner"> 
 export async function openAgentMemory(options: AgentMemoryOptions): Promise<ProjectMemory | undefined> {
   const { store, mode, place } = options
   if (mode === "off") return undefined
-  const files = store.memories(place)
-  return openMemory(options, { kind: "agent", files, daily: budgetIn(files) })
+  const { copy, withoutCopy } = place.scope === "project" ? {} : await workingCopyOf(store, place)
+  const files = copy ?? filesOf(store, place)
+  return openMemory(options, { kind: "agent", files, copy, withoutCopy, daily: budgetIn(files) })
 }
 
 /** Where the files of a memory are, links followed. Nothing if the store keeps no files. */
 export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promise<string | undefined> {
-  const directory = store.memories(place).directory
+  const { directory } = filesOf(store, place)
   return directory === undefined ? undefined : followed(directory)
 }
+
+/** A disk that cannot be written costs only the tools: what is said is still remembered. */
+const workingCopyOf = (
+  store: Store,
+  place: MemoryPlace,
+): Promise<{ readonly copy?: WorkingCopy | undefined; readonly withoutCopy?: string }> =>
+  openWorkingCopy(store, place).then(
+    (copy) => ({ copy }),
+    (error: unknown) => ({
+      withoutCopy: `The agent cannot read and write memories with its file tools: no directory could be made for them (${reasonOf(error)}). What is said is remembered all the same.`,
+    }),
+  )
+
+/** An agent's memory of scope `project` is in the repository, where it can be committed, also if the store is elsewhere. */
+const filesOf = (store: Store, place: MemoryPlace): MemoryFiles =>
+  "agent" in place && place.scope === "project"
+    ? memoryDirectory({ clock: systemClock, ...memoryPlaceDirectory("", place) })
+    : store.memories(place)
 
 interface MemoryParts {
   readonly kind: ProjectMemory["kind"]
   readonly files: MemoryFiles
+  readonly copy?: WorkingCopy | undefined
+  readonly withoutCopy?: string | undefined
   readonly daily: Budget
   readonly dreams?: ProjectMemory["dreams"]
   /** `project`: the place of the memory. */
@@ -130,16 +162,16 @@ interface MemoryParts {
 
 async function openMemory(
   { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "owner">,
-  { kind, files, daily, dreams, past, waiting }: MemoryParts,
+  { kind, files, copy, withoutCopy, daily, dreams, past, waiting }: MemoryParts,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
   const isReadOnly = mode === "read-only"
-  const canKeep = kind === "project" && !isReadOnly && directory !== undefined
+  const canKeep = kind === "project" && !isReadOnly && directory !== undefined && !copy
   const open = () => openedMemory({ files, clock, isReadOnly, past, ...(canKeep ? { directory } : {}) })
   const key = JSON.stringify([directory, past?.project, mode, cwd])
-  // stores with the same files share them, any other store is apart. A clock of your own is for you alone
-  const opened = past && (directory === undefined ? inStores.of(past.store) : inFiles)
+  // stores with the same files share them, any other store is apart. A clock of your own and a working copy are for you alone
+  const opened = copy ? undefined : past && (directory === undefined ? inStores.of(past.store) : inFiles)
   const shared = opened && clock === systemClock ? opened.use(key, open) : unshared(open())
   const { bank, recall } = shared.value
   return {
@@ -147,10 +179,15 @@ async function openMemory(
     ...(directory === undefined ? {} : { directory }),
     ...(waiting ? { waiting } : {}),
     ...(dreams ? { dreams } : {}),
-    close: () => shared.close(),
     places: async () => (past ? past.places() : []),
     journals: async () =>
       past ? (await past.places()).flatMap((project) => journalDirectoryOf(past.store, project) ?? []) : [],
+    ...(copy ? { copy } : {}),
+    ...(withoutCopy === undefined ? {} : { withoutCopy }),
+    close() {
+      shared.close()
+      copy?.close()
+    },
     gone: async (memory) =>
       (await claimsOf(memory, { directory: code })).filter(({ state }) => state === "gone").map(({ text }) => text),
   }

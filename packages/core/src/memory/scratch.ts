@@ -1,49 +1,57 @@
 /**
- * Directories of this machine for texts of a store without files, for as long as file tools work on them. Each names its process, so that
- * what a killed one left is recognised and removed.
+ * Directories of this machine for texts of a store without files, for as long as file tools work on them. One process has one of them at a
+ * time. The same texts get the same path again, because messages name it. What a killed process left there is removed first.
  */
-import { lstat, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises"
+import { hash } from "node:crypto"
+import { lstat, mkdir, mkdtemp, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { FILE_MODE } from "../journal/file/layout.ts"
-import { type Holder, judge, thisProcess } from "../journal/file/lock-owner.ts"
+import { DIRECTORY_MODE } from "../journal/file/layout.ts"
+import { acquireLock, type FileLock } from "../journal/file/lock.ts"
 
-const OWNER = ".strata-process.json"
-const PREFIX = "strata-"
+const MOST_AT_ONCE = 100 // processes that work on the same texts
+const NAME_DIGITS = 16
 
-export type ScratchKind = "dream" | "memory"
-
-/** A new directory with links followed, only for this user. Those that killed processes left go first. */
-export async function openScratch(kind: ScratchKind, at = tmpdir()): Promise<string> {
-  await clearScratch(kind, at)
-  const directory = await mkdtemp(join(await realpath(at), prefixOf(kind)))
-  await writeFile(join(directory, OWNER), JSON.stringify(await thisProcess("")), { mode: FILE_MODE, flag: "wx" })
-  return directory
+export interface Scratch {
+  /** Links followed, and only for this user. */
+  readonly directory: string
+  /** Removes it. */
+  release(): Promise<void>
 }
 
-/** Removes what killed processes left. What cannot be removed stays for the next. */
-export async function clearScratch(kind: ScratchKind, at = tmpdir()): Promise<void> {
-  const names = await readdir(at).catch(() => [] as string[])
-  const ours = names.filter((name) => name.startsWith(prefixOf(kind))).map((name) => join(at, name))
-  await Promise.all(
-    ours.map(async (directory) => {
-      if (await isLeft(directory)) await removeScratch(directory).catch(() => undefined)
-    }),
-  )
+interface ScratchOrder {
+  readonly kind: "dream" | "memory"
+  /** What the texts are of. */
+  readonly of: string
 }
 
-export const removeScratch = (directory: string): Promise<void> => rm(directory, { recursive: true, force: true })
-
-const prefixOf = (kind: ScratchKind) => `${PREFIX}${kind}-`
-
-/** Only where it is sure: a directory of this user whose process is dead. */
-async function isLeft(directory: string): Promise<boolean> {
-  const facts = await lstat(directory).catch(() => undefined)
-  if (!facts?.isDirectory() || (process.getuid && facts.uid !== process.getuid())) return false
-  try {
-    const owner = JSON.parse(await readFile(join(directory, OWNER), "utf8")) as Holder
-    return Number.isSafeInteger(owner.pid) && (await judge(owner)) === "dead"
-  } catch {
-    return false
+/** An empty directory. `at`: where temporary files are. */
+export async function claimScratch({ kind, of }: ScratchOrder, at = tmpdir()): Promise<Scratch> {
+  const base = await ownDirectory(at)
+  const name = `${kind}-${hash("sha256", of, "hex").slice(0, NAME_DIGITS)}`
+  for (let count = 1; count <= MOST_AT_ONCE; count++) {
+    const directory = join(base, count === 1 ? name : `${name}-${count}`)
+    const attempt = await acquireLock(`${directory}.lock`, new Date(0).toISOString())
+    if (attempt.state === "acquired") return claimed(directory, attempt.lock)
   }
+  throw new Error(`${MOST_AT_ONCE} processes work on ${of} already`)
+}
+
+async function claimed(directory: string, lock: FileLock): Promise<Scratch> {
+  const remove = () => rm(directory, { recursive: true, force: true })
+  await remove()
+  await mkdir(directory, { mode: DIRECTORY_MODE })
+  return { directory, release: () => remove().finally(() => lock.release()) }
+}
+
+/** Others can write where temporary files are. A directory with our name that is not only ours is not used. */
+async function ownDirectory(at: string): Promise<string> {
+  const user = process.getuid?.()
+  const base = join(await realpath(at), `strata-${user ?? "scratch"}`)
+  await mkdir(base, { mode: DIRECTORY_MODE }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error
+  })
+  const facts = await lstat(base)
+  const isOurs = facts.isDirectory() && (user === undefined || (facts.uid === user && (facts.mode & 0o077) === 0))
+  return isOurs ? base : mkdtemp(`${base}-`)
 }

@@ -14,6 +14,7 @@ import { assertNotForked } from "../forks/fork-marker.ts"
 import { forkReply } from "../forks/fork-messages.ts"
 import { cloneReads } from "../forks/fork-state.ts"
 import { storeFrom } from "../journal/store-from.ts"
+import { openWorkingCopy, type WorkingCopy } from "../memory/working-copy.ts"
 import { type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
@@ -74,27 +75,31 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
       },
       open: async (companions) => {
         const memory = await memoryFor(order, member, sources)
-        const model = id === undefined ? lead.model : await modelById(id, lead.model, sources)
-        const summariser = await summariserOf(lead.model, sources)
-        const place = worktree ? { cwd: worktree.directory } : {}
-        const copy = worktree ? { copy: { directory: await realpath(worktree.copy), of: worktree.top } } : {}
-        return openAgentWith(
-          {
-            ...optionsFor(order, member, { ...sources, memory }),
-            ...asking(lead, member, (question) => ask(question, ended.signal)),
-            ...place,
-            model,
-            ...(summariser ? { summariser } : {}),
-          },
-          memory ? sources.settings : withoutMemory(sources.settings),
-          { companions, sub: { ...placeOf(order, member), ...copy, ...(memory ? { memory: memory.place } : {}) } },
-        )
+        try {
+          const model = id === undefined ? lead.model : await modelById(id, lead.model, sources)
+          const summariser = await summariserOf(lead.model, sources)
+          const place = worktree ? { cwd: worktree.directory } : {}
+          const copy = worktree ? { copy: { directory: await realpath(worktree.copy), of: worktree.top } } : {}
+          return await openAgentWith(
+            {
+              ...optionsFor(order, member, { ...sources, memory }),
+              ...asking(lead, member, (question) => ask(question, ended.signal)),
+              ...place,
+              model,
+              ...(summariser ? { summariser } : {}),
+            },
+            memory ? sources.settings : withoutMemory(sources.settings),
+            { companions, sub: { ...placeOf(order, member), ...copy, ...(memory ? { memory: memory.place } : {}) } },
+          )
+        } finally {
+          memory?.copy?.close() // the agent has opened it too
+        }
       },
     }
   }
 }
 
-type ChosenMemory = Extract<AgentMemoryChoice, { readonly state: "place" }>
+type ChosenMemory = Extract<AgentMemoryChoice, { readonly state: "place" }> & { readonly copy?: WorkingCopy }
 
 /** What its definition asks for. Why one gets no memory was said when the lead was opened. */
 async function memoryFor(
@@ -108,7 +113,10 @@ async function memoryFor(
   const cwd = lead.shared.state.policy.project
   const owner = ownerIn(options.memory)
   const choice = await agentMemoryFor(definition, { store, owner, cwd, home: env.HOME, settings })
-  return choice.state === "place" ? choice : undefined
+  if (choice.state !== "place") return undefined
+  const copy =
+    choice.directory === undefined ? await openWorkingCopy(store, choice.place).catch(() => undefined) : undefined
+  return copy ? { ...choice, directory: copy.directory, copy } : choice
 }
 
 /** The copy ends with the lead's last answer. Every fork of it gets the same message but for its directive. */

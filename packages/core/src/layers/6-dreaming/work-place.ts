@@ -2,10 +2,10 @@
  * Where a dream works: directories for the copy of the memory and for transcripts. Where the store keeps files, they are beside what dreams
  * note. Otherwise they are in a scratch directory of this machine.
  */
-import { readdir } from "node:fs/promises"
+import { readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
-import { clearScratch, openScratch, removeScratch } from "../../memory/scratch.ts"
+import { claimScratch } from "../../memory/scratch.ts"
 
 export interface WorkPlace {
   readonly copy: string
@@ -16,21 +16,24 @@ export interface WorkPlace {
 
 /** The dream has the right to consolidate, so what others left is not in use. */
 export async function openWorkPlace(notes: MemoryFiles, id: string): Promise<WorkPlace> {
-  await clearWorkPlaces(notes)
-  const directory = notes.directory === undefined ? await openScratch("dream") : join(copiesIn(notes.directory), id)
-  return {
-    copy: notes.directory === undefined ? join(directory, "copy") : directory,
-    transcripts: join(directory, "transcripts"),
-    remove: () => removeScratch(directory),
+  if (notes.directory === undefined) {
+    const { directory, release } = await claimScratch(scratchOf(notes))
+    return { copy: join(directory, "copy"), transcripts: join(directory, "transcripts"), remove: release }
   }
+  await clearWorkPlaces(notes)
+  const copy = join(copiesIn(notes.directory), id)
+  return { copy, transcripts: join(copy, "transcripts"), remove: () => remove(copy) }
 }
 
 /** Removes what killed dreams left. Only while no dream runs. */
-export async function clearWorkPlaces({ directory }: MemoryFiles): Promise<void> {
-  if (directory === undefined) return clearScratch("dream")
-  const copies = copiesIn(directory)
+export async function clearWorkPlaces(notes: MemoryFiles): Promise<void> {
+  if (notes.directory === undefined) return (await claimScratch(scratchOf(notes))).release()
+  const copies = copiesIn(notes.directory)
   const names = await readdir(copies).catch(() => [] as string[])
-  await Promise.all(names.map((name) => removeScratch(join(copies, name))))
+  await Promise.all(names.map((name) => remove(join(copies, name))))
 }
+
+const scratchOf = ({ location }: MemoryFiles) => ({ kind: "dream", of: location }) as const
+const remove = (directory: string): Promise<void> => rm(directory, { recursive: true, force: true })
 
 const copiesIn = (directory: string) => join(directory, "copies")

@@ -1,0 +1,227 @@
+/**
+ * The memories of a store without files as files, so that an agent can read and write them with its file tools. The directory follows what is
+ * read from the store and written to it. What a tool writes there is installed into the store, unless someone else changed that memory.
+ */
+import type { Stats } from "node:fs"
+import { lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
+import { dirname, join, relative, sep } from "node:path"
+import { MemoryChangedError } from "../base/errors.ts"
+import { readPlainFile } from "../base/plain-file.ts"
+import { DIRECTORY_MODE, FILE_MODE } from "../journal/file/layout.ts"
+import {
+  checkedMemoryPath,
+  type MemoryFileListing,
+  type MemoryFiles,
+  type MemoryPlace,
+} from "../journal/memory-files.ts"
+import type { Store } from "../journal/store.ts"
+import { INDEX_FILE, isTopicFile, MOST_MEMORY_BYTES } from "./file-names.ts"
+import { claimScratch, type Scratch } from "./scratch.ts"
+
+export interface WorkingCopy extends MemoryFiles {
+  readonly directory: string
+  /** Installs what tools wrote. Resolves with files that others changed meanwhile: theirs stay, and are in the directory again. */
+  takeIn(): Promise<readonly string[]>
+  /** The last one of this process removes the directory. */
+  close(): void
+}
+
+/** Those of this process: agents that use one store share a directory. */
+const opened = new WeakMap<Store, Map<string, { readonly copy: Promise<Copy>; users: number }>>()
+
+/** A directory that is given back is free before the next one is asked for. */
+let closing: Promise<unknown> = Promise.resolve()
+
+/** Nothing if the store keeps files: tools work on those. */
+export async function openWorkingCopy(store: Store, place: MemoryPlace): Promise<WorkingCopy | undefined> {
+  const files = store.memories(place)
+  if (files.directory !== undefined) return undefined
+  const ofStore = opened.get(store) ?? new Map()
+  opened.set(store, ofStore)
+  const shared = ofStore.get(files.location) ?? { copy: copyOf(files), users: 0 }
+  ofStore.set(files.location, shared)
+  shared.users++
+  let isClosed = false
+  const close = () => {
+    if (isClosed) return
+    isClosed = true
+    if (--shared.users > 0) return
+    ofStore.delete(files.location)
+    const released = shared.copy.then((copy: Copy) => copy.release()).catch(() => undefined) // the next process removes it
+    closing = Promise.all([closing, released])
+  }
+  try {
+    return (await shared.copy).forUser(close)
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+async function copyOf(files: MemoryFiles): Promise<Copy> {
+  await closing
+  const copy = new Copy(files, await claimScratch({ kind: "memory", of: files.location }))
+  await copy.follow(await files.list())
+  return copy
+}
+
+/** A file as the store had it when it was written here. */
+interface Mirrored {
+  readonly version: string
+  readonly text: string
+  /** Of the file here. Another one means that a tool wrote. */
+  readonly state: string
+}
+
+class Copy {
+  readonly #files: MemoryFiles
+  readonly #scratch: Scratch
+  readonly #mirrored = new Map<string, Mirrored>()
+  /** One after the other. */
+  #work: Promise<unknown> = Promise.resolve()
+
+  constructor(files: MemoryFiles, scratch: Scratch) {
+    this.#files = files
+    this.#scratch = scratch
+  }
+
+  forUser(close: () => void): WorkingCopy {
+    const files = this.#files
+    return {
+      location: files.location,
+      directory: this.#scratch.directory,
+      read: (path) => files.read(path),
+      readAll: async (wanted) => {
+        const read = await files.readAll(wanted)
+        if (wanted.folders.includes(undefined)) await this.follow(read.filter(({ path }) => !isHidden(path)))
+        return read
+      },
+      ...(files.watch ? { watch: () => files.watch!() } : {}),
+      ...(files.problems ? { problems: () => files.problems!() } : {}),
+      consolidation: (clock) => files.consolidation(clock),
+      list: async (under) => {
+        const listed = await files.list(under)
+        if (under === undefined) await this.follow(listed)
+        return listed
+      },
+      install: async (changes, options) => {
+        const report = await files.install(changes, options)
+        const paths = changes.map(({ path }) => path).filter(isCopied)
+        if (paths.length > 0) await this.#inTurn(() => this.#mirror(paths))
+        return report
+      },
+      takeIn: () => this.#inTurn(() => this.#takeIn()),
+      close,
+    }
+  }
+
+  /** Brings the directory up to date with a listing of everything. */
+  follow(listed: readonly MemoryFileListing[]): Promise<void> {
+    return this.#inTurn(async () => {
+      const now = new Map(listed.filter(({ path }) => isCopied(path)).map(({ path, version }) => [path, version]))
+      const changed = [...now].filter(([path, version]) => this.#mirrored.get(path)?.version !== version)
+      const gone = [...this.#mirrored.keys()].filter((path) => !now.has(path))
+      const paths = [...changed.map(([path]) => path), ...gone]
+      if (paths.length > 0) await this.#mirror(paths)
+    })
+  }
+
+  release(): Promise<void> {
+    return this.#inTurn(() => this.#scratch.release())
+  }
+
+  /** Writes these files as the store has them. One that a tool has written since is left: it is taken in first. */
+  async #mirror(paths: readonly string[]): Promise<void> {
+    const read = await this.#files.readAll({ folders: [], paths, mostBytes: MOST_MEMORY_BYTES })
+    const found = new Map(read.map((file) => [file.path, file]))
+    for (const path of paths) {
+      if ((await this.#stateOf(path)) !== (this.#mirrored.get(path)?.state ?? NOT_THERE)) continue
+      const { text, version } = found.get(path) ?? {}
+      await this.#write(path, text)
+      if (text === undefined || version === undefined) this.#mirrored.delete(path)
+      else this.#mirrored.set(path, { text, version, state: await this.#stateOf(path) })
+    }
+  }
+
+  async #takeIn(): Promise<readonly string[]> {
+    const refused: string[] = []
+    for (const path of await this.#written()) {
+      const [before, text] = [this.#mirrored.get(path)?.text, await this.#textOf(path)]
+      if (text !== before)
+        try {
+          await this.#files.install([{ path, text, expected: before ?? null }])
+        } catch (error) {
+          if (!(error instanceof MemoryChangedError)) throw error
+          refused.push(path)
+        }
+      // what is there now is known, so the next line may replace it
+      this.#mirrored.set(path, { text: text ?? "", version: "", state: await this.#stateOf(path) })
+      await this.#mirror([path])
+    }
+    return refused
+  }
+
+  /** Files that differ from what was written here. */
+  async #written(): Promise<readonly string[]> {
+    const { directory } = this.#scratch
+    const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+    const there = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join("/"))
+      .filter((path) => isCopied(path) && isUsable(path))
+    const paths = [...new Set([...there, ...this.#mirrored.keys()])].sort()
+    const states = await Promise.all(paths.map((path) => this.#stateOf(path)))
+    return paths.filter((path, at) => states[at] !== (this.#mirrored.get(path)?.state ?? NOT_THERE))
+  }
+
+  /** Nothing if it is gone, or is no text that can be a memory. */
+  async #textOf(path: string): Promise<string | undefined> {
+    try {
+      const bytes = await readPlainFile(this.#at(path), MOST_MEMORY_BYTES)
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+      return this.#mirrored.get(path)?.text
+    }
+  }
+
+  /** In one step. */
+  async #write(path: string, text: string | undefined): Promise<void> {
+    const file = this.#at(path)
+    if (text === undefined) return rm(file, { force: true, recursive: true })
+    await mkdir(dirname(file), { recursive: true, mode: DIRECTORY_MODE })
+    const draft = `${file}.draft`
+    await writeFile(draft, text, { mode: FILE_MODE })
+    await rename(draft, file)
+  }
+
+  async #stateOf(path: string): Promise<string> {
+    const facts: Stats | undefined = await lstat(this.#at(path)).catch(() => undefined)
+    return facts ? `${facts.ino}-${facts.size}-${facts.mtimeMs}-${facts.ctimeMs}` : NOT_THERE
+  }
+
+  #at(path: string): string {
+    return join(this.#scratch.directory, checkedMemoryPath(path))
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#work.then(work, work)
+    this.#work = mine.catch(() => undefined)
+    return mine
+  }
+}
+
+const NOT_THERE = ""
+
+const isHidden = (path: string): boolean => /(?:^|\/)\./.test(path)
+
+const isCopied = (path: string): boolean => isTopicFile(path) || path === INDEX_FILE
+
+function isUsable(path: string): boolean {
+  try {
+    checkedMemoryPath(path)
+    return true
+  } catch {
+    return false
+  }
+}
