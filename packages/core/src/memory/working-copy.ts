@@ -2,7 +2,7 @@
  * The memories of a store without files as files, so that an agent can read and write them with its file tools. The directory follows what is
  * read from the store and written to it. What a tool writes there is installed into the store, unless someone else changed that memory.
  */
-import type { Stats } from "node:fs"
+import { rmSync, type Stats } from "node:fs"
 import { lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import { MemoryChangedError } from "../base/errors.ts"
@@ -27,7 +27,12 @@ export interface WorkingCopy extends MemoryFiles {
 }
 
 /** Those of this process: agents that use one store share a directory. */
-const opened = new WeakMap<Store, Map<string, { readonly copy: Promise<Copy>; users: number }>>()
+const opened = new WeakMap<Store, Map<string, SharedCopy>>()
+
+interface SharedCopy {
+  readonly copy: Promise<Copy>
+  users: number
+}
 
 /** A directory that is given back is free before the next one is asked for. */
 let closing: Promise<unknown> = Promise.resolve()
@@ -36,22 +41,25 @@ let closing: Promise<unknown> = Promise.resolve()
 export async function openWorkingCopy(store: Store, place: MemoryPlace): Promise<WorkingCopy | undefined> {
   const files = store.memories(place)
   if (files.directory !== undefined) return undefined
-  const ofStore = opened.get(store) ?? new Map()
+  const ofStore: Map<string, SharedCopy> = opened.get(store) ?? new Map()
   opened.set(store, ofStore)
   const shared = ofStore.get(files.location) ?? { copy: copyOf(files), users: 0 }
   ofStore.set(files.location, shared)
   shared.users++
   let isClosed = false
+  let copy: Copy | undefined
   const close = () => {
     if (isClosed) return
     isClosed = true
     if (--shared.users > 0) return
     ofStore.delete(files.location)
-    const released = shared.copy.then((copy: Copy) => copy.release()).catch(() => undefined) // the next process removes it
+    copy?.removeNow() // the process may end at once
+    const released = shared.copy.then((made) => made.release()).catch(() => undefined) // the next process removes it
     closing = Promise.all([closing, released])
   }
   try {
-    return (await shared.copy).forUser(close)
+    copy = await shared.copy
+    return copy.forUser(close)
   } catch (error) {
     close()
     throw error
@@ -124,6 +132,10 @@ class Copy {
       const paths = [...changed.map(([path]) => path), ...gone]
       if (paths.length > 0) await this.#mirror(paths)
     })
+  }
+
+  removeNow(): void {
+    rmSync(this.#scratch.directory, { recursive: true, force: true })
   }
 
   release(): Promise<void> {
