@@ -1,6 +1,6 @@
 /**
- * The notes as the store keeps them. They belong to the person: they are read as they are, made from the template where there are none, and
- * never overwritten, unless they are only what we noted on a branch that was left.
+ * The notes as the store keeps them. They belong to the person: they are read as they are, made from the template where they are missing, and
+ * never overwritten, unless they hold only what we noted on a branch that was left.
  */
 import { StrataError } from "../../base/errors.ts"
 import type { Journal } from "../../journal/store.ts"

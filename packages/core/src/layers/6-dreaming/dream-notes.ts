@@ -34,7 +34,7 @@ export async function removeNotes(notes: MemoryFiles, names: readonly string[]):
   await notes.install(names.map((path) => ({ path, text: undefined })))
 }
 
-/** `undefined` if there is none, or if it holds no JSON object. */
+/** `undefined` if it is missing, or holds no JSON object. */
 export async function readJson<T extends object>(notes: MemoryFiles, name: string): Promise<T | undefined> {
   const text = await notes.read(name).catch(() => undefined)
   try {
