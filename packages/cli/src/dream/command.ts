@@ -7,7 +7,7 @@ import { systemClock } from "@strata/core/internal/base/clock"
 import { repositoryRoot } from "@strata/core/internal/base/repository"
 import { projectDreams } from "@strata/core/internal/conversation/project-dreams"
 import { openProjectMemory } from "@strata/core/internal/conversation/project-memory"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
 import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
 import type { DreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming"
 import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
@@ -199,7 +199,7 @@ async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptions): Pr
   const trust = await trustOf(root, reading)
   const { values } = reading.settings({ trusted: trust.state !== "untrusted" })
   const memory = await openProjectMemory({
-    ...{ store: fileStore({ root }), owner: localPerson, cwd, clock: systemClock },
+    ...{ store: storeFrom({ dir: root, env }), owner: localPerson, cwd, clock: systemClock },
     mode: values.off ? "off" : values.memory,
     code: repositoryRoot(cwd),
   })
