@@ -61,7 +61,7 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     where: "dream/",
     files: [
       ...["agent/permissions/permissions", "base/clock", "base/repository", "conversation/project-dreams"],
-      ...["conversation/project-memory", "journal/file/file-store", "layers/6-dreaming/dream"],
+      ...["conversation/project-memory", "journal/store-from", "layers/6-dreaming/dream"],
       ...["layers/6-dreaming/dreaming", "layers/6-dreaming/dreaming-layer", "model/offline/offline-model"],
       ...["settings/flags", "settings/settings", "settings/trust"],
     ],

@@ -146,7 +146,7 @@ interface Claim {
 }
 
 /** A process that began after the pid was written only has the same pid, and is not this program. */
-export async function isWriterAlive({ pid, writtenMs }: Claim, processes = machineProcesses): Promise<boolean> {
+async function isWriterAlive({ pid, writtenMs }: Claim, processes = machineProcesses): Promise<boolean> {
   if (!(await processes.isAlive(pid))) return false
   const began = await processes.startedAt(pid)
   return began === undefined || began.getTime() <= writtenMs + CLOCK_SLACK_MS
