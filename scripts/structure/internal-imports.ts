@@ -28,8 +28,14 @@ export const INTERNAL_USES: readonly InternalUse[] = [
   {
     where: "chat/",
     files: [
-      ...["agent/permissions/person-command", "base/errors", "base/ids", "base/markdown-file", "base/token-counts"],
-      ...["base/vocabulary", "journal/file/layout", "layers/3-session-memory/due", "layers/6-dreaming/dream"],
+      ...["agent/permissions/person-command", "base/errors", "base/markdown-file", "base/token-counts"],
+      ...[
+        "base/vocabulary",
+        "journal/file/layout",
+        "journal/which-project",
+        "layers/3-session-memory/due",
+        "layers/6-dreaming/dream",
+      ],
       ...["layers/6-dreaming/dreaming-layer", "layers/planner/report", "messages/blocks", "messages/messages"],
       ...["messages/tool-references", "settings/agent-files", "settings/flag-names", "settings/flags"],
       ...["tokens/accounting", "tokens/estimate", "tokens/model-facts", "tokens/repeated-reads"],
@@ -41,7 +47,8 @@ export const INTERNAL_USES: readonly InternalUse[] = [
   {
     where: "config/",
     files: [
-      ...["base/errors", "journal/file/limits-file", "settings/flag-names", "settings/flags", "settings/project-parts"],
+      ...["base/errors", "conversation/kept-limits", "journal/store-from", "settings/flag-names", "settings/flags"],
+      ...["settings/project-parts", "views/record/limits"],
       ...["settings/settings", "settings/settings-schema", "tools/shell/sandbox/sandbox"],
     ],
     why: "shows every setting and flag, with its default and its range",
@@ -51,7 +58,7 @@ export const INTERNAL_USES: readonly InternalUse[] = [
   {
     where: "demo/",
     files: [
-      ...["agent/open-agent", "base/token-counts", "journal/file/file-store", "memory/bank", "memory/project-identity"],
+      ...["agent/open-agent", "base/token-counts"],
       ...["model/anthropic/anthropic", "settings/flag-names", "tokens/price", "tools/coding-tools"],
       ...["tools/session/todo-write", "views/ledger/savings-report", "views/record/artifacts"],
     ],
@@ -61,7 +68,7 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     where: "dream/",
     files: [
       ...["agent/permissions/permissions", "base/clock", "base/repository", "conversation/project-dreams"],
-      ...["conversation/project-memory", "journal/store-from", "layers/6-dreaming/dream"],
+      ...["conversation/project-memory", "journal/store-from", "journal/which-project", "layers/6-dreaming/dream"],
       ...["layers/6-dreaming/dreaming", "layers/6-dreaming/dreaming-layer", "model/offline/offline-model"],
       ...["settings/flags", "settings/settings", "settings/trust"],
     ],
@@ -75,8 +82,8 @@ export const INTERNAL_USES: readonly InternalUse[] = [
   {
     where: "unlock/",
     files: [
-      ...["base/ids", "base/owner", "conversation/project-directories", "journal/file/find-locks"],
-      ...["journal/file/layout", "memory/project-identity"],
+      ...["base/owner", "journal/store-from", "journal/file/find-locks", "journal/file/layout"],
+      ...["journal/project-places", "journal/which-project"],
     ],
     why: "removes locks, which no other program should",
   },

@@ -6,6 +6,8 @@ export interface StrataOptions {
   readonly dir?: string
   /** The project's directory. Default: the process's. */
   readonly cwd?: string
+  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  readonly project?: string
   /** Whose conversations these are. Memories are kept and recalled only with an owner, and only for it. */
   readonly owner?: string
   /** Which conversation it is, where the program has an id of its own. Default: the messages tell. */

@@ -38,7 +38,7 @@ export function shared<T extends Conversations>(
 ): T {
   const options = callerOptions(given)
   const { log: _, ...plain } = options
-  const key = JSON.stringify([door, { ...plain, env: options.env.STRATA_HOME }])
+  const key = JSON.stringify([door, { ...plain, env: [options.env.STRATA_HOME, options.env.STRATA_PROJECT] }])
   const found = (all.get(key) as T | undefined) ?? make(options)
   all.delete(key) // the newest is last
   all.set(key, found)
@@ -84,11 +84,21 @@ export async function closeStrata(): Promise<void> {
   await Promise.all(open.map((each) => each.close()))
 }
 
-function callerOptions({ dir, cwd = ".", owner, observe, recall, settings, log }: StrataOptions): CallerOptions {
+function callerOptions({
+  dir,
+  cwd = ".",
+  project,
+  owner,
+  observe,
+  recall,
+  settings,
+  log,
+}: StrataOptions): CallerOptions {
   return {
     cwd: resolve(cwd),
     env: process.env,
     ...(dir === undefined ? {} : { dir: resolve(dir) }),
+    ...(project === undefined ? {} : { project }),
     ...(owner === undefined ? {} : { owner }),
     ...(observe === undefined ? {} : { observe }),
     ...(recall === undefined ? {} : { recall }),

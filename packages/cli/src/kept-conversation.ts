@@ -22,6 +22,10 @@ export async function conversationsIn(place: KeptPlace): Promise<readonly KeptCo
   return listConversations({ cwd: await realpath(cwd), env, owner: localPerson, alsoUnowned })
 }
 
+/** Two clones of one repository are one project: `--continue` prefers what was begun in this directory. */
+export const newestHere = (conversations: readonly KeptConversation[], cwd: string): KeptConversation =>
+  conversations.find(({ directory }) => directory === cwd) ?? conversations[0]!
+
 export interface KeptOptions extends Pick<Call, "cwd" | "env"> {
   /** The start of its id. Default: the newest conversation of the project. */
   readonly id?: string | undefined
@@ -30,7 +34,7 @@ export interface KeptOptions extends Pick<Call, "cwd" | "env"> {
 export async function openKeptConversation({ cwd, env, id }: KeptOptions): Promise<Conversation> {
   const begun = await conversationsIn({ cwd, env, alsoUnowned: true })
   if (begun.length === 0) throw new UsageError("This project has no conversation yet.")
-  const conversation = id === undefined ? begun[0]! : findById(id, begun)
+  const conversation = id === undefined ? newestHere(begun, await realpath(cwd)) : findById(id, begun)
   return openConversation({
     model: conversation.model ?? modelFrom(undefined, env),
     id: conversation.id,

@@ -23,7 +23,8 @@ import { undecidedSentence } from "./claude/person-environment.ts"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
 import { findById } from "./conversation-names.ts"
-import { conversationsIn } from "./kept-conversation.ts"
+import { escaped } from "./display/escaped.ts"
+import { conversationsIn, newestHere } from "./kept-conversation.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
 
 /** Answers the agent's questions. Without it, every question is denied. */
@@ -218,8 +219,12 @@ export async function findConversation(
   const conversations = await conversationsIn({ cwd, env, alsoUnowned: beginning.from === "id" })
   if (conversations.length === 0)
     throw new UsageError('This project has no conversation yet. Start one with "strata chat" or "strata run".')
-  return {
-    conversation: beginning.from === "id" ? findById(beginning.id, conversations) : conversations[0]!,
-    notes: [],
-  }
+  if (beginning.from === "id") return { conversation: findById(beginning.id, conversations), notes: [] }
+  const conversation = newestHere(conversations, cwd)
+  return { conversation, notes: elsewhere(conversation, cwd) }
 }
+
+const elsewhere = ({ directory = "" }: KeptConversation, cwd: string): readonly string[] =>
+  directory === "" || directory === cwd
+    ? []
+    : [`This conversation was begun in ${escaped(directory)}. It goes on in this directory.`]

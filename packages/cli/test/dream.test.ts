@@ -1,7 +1,7 @@
 /** `strata dream`, with the simulator as the model. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
+import { projectAt } from "@strata/core/internal/base/project"
 import { type Brain, extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { expect, test } from "vitest"
 import { workbench } from "./workbench.ts"
@@ -13,7 +13,7 @@ async function dreamBench() {
   const brain: Brain = extractiveBrain()
   const turn: ScriptedTurn = (asked) => brain.answer(asked)
   const bench = await workbench({ turns: Array.from({ length: 12 }, () => turn) })
-  const { name } = await projectIdentity(bench.project)
+  const { name } = await projectAt({ cwd: bench.project, env: process.env })
   const directory = join(bench.home, "projects", name, "memory")
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, "port.md"), memory("Port", "The port is 8080.", "2026-01-01"))

@@ -1,7 +1,7 @@
 /** Memory in `strata chat`: a line that starts with `#`, `/memory`, `/dream`, what is written after an answer, and what a later conversation was offered. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
+import { projectAt } from "@strata/core/internal/base/project"
 import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
@@ -13,7 +13,7 @@ const BY_HAND = { STRATA_AUTO_MEMORY: "0" }
 const SECRET = `sk-ant-api03-${"Ab3dE6gH9j".repeat(9)}AA`
 
 async function memoryOf({ home, project }: Workbench) {
-  const directory = join(home, "projects", (await projectIdentity(project)).name, "memory")
+  const directory = join(home, "projects", (await projectAt({ cwd: project, env: process.env })).name, "memory")
   const files = existsSync(directory) ? readdirSync(directory).filter((name) => name.endsWith(".md")) : []
   return files.map((name) => readFileSync(join(directory, name), "utf8")).join("\n")
 }
@@ -134,7 +134,7 @@ describe.each(TERMINALS)("dreams in the chat, in $name", ({ open }) => {
   async function dreaming(options: Partial<ChatOptions> = {}) {
     const at = await startChat(open, { turns: Array.from({ length: 8 }, () => dream), ...options, env: BY_HAND })
     const { home, project } = at.bench
-    const directory = join(home, "projects", (await projectIdentity(project)).name, "memory")
+    const directory = join(home, "projects", (await projectAt({ cwd: project, env: process.env })).name, "memory")
     mkdirSync(directory, { recursive: true })
     const memory = (name: string, body: string, confirmed: string) =>
       `---\nname: ${name}\ndescription: ${body}\ntype: project\nconfirmed: ${confirmed}\n---\n\n${body}\n`

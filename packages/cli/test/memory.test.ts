@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync,
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
 import { systemClock } from "@strata/core/internal/base/clock"
+import { projectAt } from "@strata/core/internal/base/project"
 import { memoryDirectory } from "@strata/core/internal/journal/file/memory-directory"
 import { openBank } from "@strata/core/internal/memory/bank"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { expect, test } from "vitest"
 import type { Call } from "../src/command.ts"
 import { review } from "../src/memory/review.ts"
@@ -40,7 +40,7 @@ async function memoryPlace(files: Readonly<Record<string, string>> = { "package-
   const project = join(realpathSync(place.cwd), "project")
   mkdirSync(project)
   execFileSync("git", ["init", "-q", project])
-  const { name } = await projectIdentity(project)
+  const { name } = await projectAt({ cwd: project, env: process.env })
   const directory = join(place.env.STRATA_HOME!, "projects", name, "memory")
   const write = (file: string, text: string) => {
     mkdirSync(directory, { recursive: true })

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { localPerson } from "@strata/core"
+import { projectAt } from "@strata/core/internal/base/project"
 import { openConversation } from "@strata/core/internal/front-door"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
@@ -331,7 +331,7 @@ test("LOOP-4: an interrupt in the middle of a command ends it, and every call is
 const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
 test("L5-1 the rule in a task is in the memory when the program has ended, without another request", async () => {
   await using bench = await workbench({ turns: ["Noted."] })
-  const { name } = await projectIdentity(bench.project)
+  const { name } = await projectAt({ cwd: bench.project, env: process.env })
   const env = { ...NO_NOTES, STRATA_AUTO_MEMORY: "1" }
   const { code, stdout } = await bench.here(["run", "Always use pnpm here, never npm."], { env })
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Noted.\n" })
@@ -345,7 +345,7 @@ test("L5-1 the rule in a task is in the memory when the program has ended, witho
 test("L5-1 what the task taught is in the memory when the program has ended, where an extraction may be paid", async () => {
   const turns: ScriptedTurn[] = ["Noted."]
   await using bench = await workbench({ turns })
-  const { name } = await projectIdentity(bench.project)
+  const { name } = await projectAt({ cwd: bench.project, env: process.env })
   const file = join(bench.home, "projects", name, "memory", "release-day.md")
   const content =
     "---\nname: Release day\ndescription: When releases go out\ntype: project\n---\n\nReleases go out on Tuesdays.\n"

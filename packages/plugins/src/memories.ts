@@ -7,8 +7,9 @@ import { dayOf, systemClock } from "@strata/core/internal/base/clock"
 import { uuidFrom } from "@strata/core/internal/base/ids"
 import { localPerson } from "@strata/core/internal/base/owner"
 import { openProjectMemory, type ProjectMemory } from "@strata/core/internal/conversation/project-memory"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { whichProject } from "@strata/core/internal/journal/which-project"
 import { recallFor } from "@strata/core/internal/layers/5-auto-memory/attach/recall"
 import { startOf } from "@strata/core/internal/layers/5-auto-memory/attach/start"
 import { readAnswer } from "@strata/core/internal/layers/5-auto-memory/extract/extraction"
@@ -58,9 +59,11 @@ async function withMemory<T>(
   env: Environment,
   use: (memory: ProjectMemory) => Promise<T>,
 ): Promise<T> {
+  const [root, store] = [defaultRoot(env), storeFrom({ env })]
   const options = {
-    store: fileStore({ root: defaultRoot(env) }),
+    store,
     owner: localPerson,
+    project: await whichProject({ cwd, env, root, store }),
     cwd,
     mode: "auto",
     clock: systemClock,

@@ -3,6 +3,7 @@ import { hash } from "node:crypto"
 import { basename, dirname, isAbsolute, join } from "node:path"
 import { projectName } from "@strata/core/internal/base/ids"
 import { readPlainStart } from "@strata/core/internal/base/plain-file"
+import { hasRemoteOf, mainDirectory, type Project, projectAt } from "@strata/core/internal/base/project"
 import {
   type Fields,
   fieldsAt,
@@ -15,7 +16,6 @@ import { importTranscript } from "@strata/core/internal/import/import-file"
 import type { ImportedConversation } from "@strata/core/internal/import/importer"
 import { type OpenCodeSession, openCodeSessions } from "@strata/core/internal/import/opencode-sessions"
 import { type Program, type TranscriptFile, transcriptFiles } from "@strata/core/internal/import/places"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import type { Environment } from "./clients.ts"
 import { readTranscript } from "./transcripts.ts"
 
@@ -48,26 +48,27 @@ export class ProjectTranscripts {
   readonly #directories = new Map<string, string>()
   /** By path: the state of a transcript that names none yet. */
   readonly #without = new Map<string, string>()
-  readonly #projects = new Map<string, Promise<string>>()
+  /** By directory: whether it is one of the project's. */
+  readonly #own = new Map<string, Promise<boolean>>()
+  #project: Promise<Project> | undefined
 
   constructor(options: ProjectTranscriptsOptions) {
     this.#options = options
   }
 
   async list(): Promise<readonly Transcript[]> {
-    const { cwd, env } = this.#options
-    const own = await this.#projectOf(cwd)
+    const { env } = this.#options
     const files = (await transcriptFiles(env)).toSorted((a, b) => b.touched - a.touched).slice(0, MOST)
     const found: Transcript[] = []
-    for (const file of files) if (await this.#isOf(own, file)) found.push(fromFile(file))
+    for (const file of files) if (await this.#isOf(file)) found.push(fromFile(file))
     for (const session of openCodeSessions(env))
-      if (own !== undefined && (await this.#projectOf(session.directory)) === own) found.push(fromOpenCode(session))
+      if (await this.#isOwn(session.directory)) found.push(fromOpenCode(session))
     return found.sort((a, b) => b.touched - a.touched)
   }
 
-  async #isOf(project: string | undefined, file: TranscriptFile): Promise<boolean> {
+  async #isOf(file: TranscriptFile): Promise<boolean> {
     const directory = this.#directories.get(file.path) ?? (await this.#lookedUp(file))
-    return directory !== undefined && project !== undefined && (await this.#projectOf(directory)) === project
+    return directory !== undefined && (await this.#isOwn(directory))
   }
 
   async #lookedUp(file: TranscriptFile): Promise<string | undefined> {
@@ -79,17 +80,29 @@ export class ProjectTranscripts {
     return directory
   }
 
-  /** Nothing for a path of another system: it would be taken as one below the working directory. */
-  async #projectOf(directory: string): Promise<string | undefined> {
-    if (!isAbsolute(directory)) return undefined
-    const known = this.#projects.get(directory) ?? projectIdentity(directory).then(({ name }) => name)
-    this.#projects.set(directory, known)
+  /** Not a path of another system: it would be taken as one below the working directory. */
+  async #isOwn(directory: string): Promise<boolean> {
+    if (!isAbsolute(directory)) return false
+    const known = this.#own.get(directory) ?? this.#isOfProject(directory)
+    this.#own.set(directory, known)
     return known
+  }
+
+  /** The same repository, or a clone with the same remote. Git is not run in directories that a transcript names. */
+  async #isOfProject(directory: string): Promise<boolean> {
+    const project = await this.#named()
+    const { HOME: home } = this.#options.env
+    return (await mainDirectory(directory, home)) === project.directory || hasRemoteOf(project, directory, home)
+  }
+
+  #named(): Promise<Project> {
+    this.#project ??= projectAt(this.#options)
+    return this.#project
   }
 
   async #ownDirectories(): Promise<readonly string[]> {
     const { cwd } = this.#options
-    return [cwd, (await projectIdentity(cwd)).directory]
+    return [cwd, (await this.#named()).directory]
   }
 }
 

@@ -2,9 +2,9 @@ import { appendFileSync, globSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { openConversation } from "@strata/core"
 import { localPerson } from "@strata/core/internal/base/owner"
+import { projectAt } from "@strata/core/internal/base/project"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { openBank } from "@strata/core/internal/memory/bank"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { handleOf } from "@strata/core/internal/messages/handles"
 import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { findModel } from "@strata/core/internal/tokens/models"
@@ -169,7 +169,7 @@ describe("BEY-11 strata mcp over standard input and output", () => {
 
 async function bankOfProject() {
   const store = fileStore({ root: env.STRATA_HOME! })
-  return openBank({ files: store.memories({ project: (await projectIdentity(project)).name }) })
+  return openBank({ files: store.memories({ project: (await projectAt({ cwd: project, env: process.env })).name }) })
 }
 
 describe("BEY-11 memories over MCP", () => {

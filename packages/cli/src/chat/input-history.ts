@@ -47,12 +47,17 @@ export interface HistoryFile {
   add(input: string): Promise<void>
 }
 
-export function historyFile(root: string, project: string): HistoryFile {
-  const path = join(projectDirectory(root, project), "input-history")
+/** Reads all of the project's names, those of earlier versions first. The last one is written. */
+export function historyFile(root: string, names: readonly string[]): HistoryFile {
+  const paths = names.map((name) => join(projectDirectory(root, name), "input-history"))
+  const path = paths.at(-1)!
   return {
     async read() {
-      const text = await readFile(path, "utf8").catch(() => "") // no file yet
-      return text.split("\n").flatMap(inputIn).slice(-MOST_REMEMBERED)
+      const texts = await Promise.all(paths.map((one) => readFile(one, "utf8").catch(() => ""))) // no file yet
+      return texts
+        .flatMap((text) => text.split("\n"))
+        .flatMap(inputIn)
+        .slice(-MOST_REMEMBERED)
     },
     async add(input) {
       await mkdir(dirname(path), { recursive: true })

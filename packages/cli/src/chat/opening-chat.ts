@@ -3,8 +3,8 @@
  * once the conversation is there.
  */
 import { join } from "node:path"
-import { projectName } from "@strata/core/internal/base/ids"
 import { projectDirectory } from "@strata/core/internal/journal/file/layout"
+import { whichProject } from "@strata/core/internal/journal/which-project"
 import type { Workspace } from "../session.ts"
 import { Completer } from "./completer.ts"
 import { type HistoryFile, historyFile } from "./input-history.ts"
@@ -113,9 +113,9 @@ export class OpeningChat implements KeyTarget {
   }
 }
 
-export async function beginChat({ root, cwd }: Workspace): Promise<OpeningChat> {
-  const project = projectName(cwd)
-  const inputs = historyFile(root, project)
-  const pastes = new Pastes(join(projectDirectory(root, project), "tool-results", "pasted"))
+export async function beginChat({ root, cwd, env }: Workspace): Promise<OpeningChat> {
+  const { name, formerly } = await whichProject({ root, cwd, env })
+  const inputs = historyFile(root, [...formerly, name])
+  const pastes = new Pastes(join(projectDirectory(root, name), "tool-results", "pasted"))
   return new OpeningChat(new ChatStore(await inputs.read(), { pastes }), { inputs, cwd })
 }

@@ -13,7 +13,8 @@ export async function resume(chat: CommandTarget, named: string): Promise<void> 
   const own = await chat.conversations()
   const others = own.filter((conversation) => conversation.id !== chat.agent.conversation.id)
   if (named !== "") return chat.resume(findById(named, others))
-  const rows = resumable({ own: others, all: own, foreign: await chat.foreignSessions(), now: chat.now() })
+  const { cwd } = chat.place
+  const rows = resumable({ own: others, all: own, foreign: await chat.foreignSessions(), now: chat.now(), cwd })
   if (rows.length === 0) return chat.notice("This project has no other conversation.")
   const answer = await chat.ask({ title: "Switch to which conversation?", options: rows })
   if (answer.type !== "chosen") return
@@ -32,29 +33,41 @@ export interface Resumable {
   readonly all: readonly Pick<KeptConversation, "id" | "updated">[]
   readonly foreign: readonly ForeignSession[]
   readonly now: Date
+  /** The working directory. */
+  readonly cwd: string
 }
 
 /** Those of this directory first, newest first, whichever program they are from. Then those of other directories. */
-export function resumable({ own, all, foreign, now }: Resumable): readonly ResumableRow[] {
+export function resumable({ own, all, foreign, now, cwd }: Resumable): readonly ResumableRow[] {
   const known = new Map(all.map(({ id, updated }) => [id, Date.parse(updated)]))
   const fresh = foreign.filter(({ id, modifiedMs }) => (known.get(id ?? "") ?? 0) < modifiedMs)
+  const isHere = ({ directory = cwd }: KeptConversation) => directory === cwd
   const here = [
-    ...own.map((conversation) => ({ at: Date.parse(conversation.updated), row: ownRow(conversation, now) })),
+    ...own
+      .filter(isHere)
+      .map((conversation) => ({ at: Date.parse(conversation.updated), row: ownRow(conversation, now) })),
     ...fresh
-      .filter(({ isHere }) => isHere)
+      .filter((session) => session.isHere)
       .map((session) => ({ at: session.modifiedMs, row: foreignRow(session, now) })),
   ].toSorted((a, b) => b.at - a.at)
-  const elsewhere = fresh.filter(({ isHere }) => !isHere).map((session) => foreignRow(session, now))
-  return [...here.map(({ row }) => row), ...elsewhere]
+  const others = own.filter((conversation) => !isHere(conversation))
+  return [
+    ...here.map(({ row }) => row),
+    ...others.map((conversation) => ownRow(conversation, now, conversation.directory)),
+    ...fresh.filter((session) => !session.isHere).map((session) => foreignRow(session, now)),
+  ]
 }
 
-function ownRow(conversation: KeptConversation, now: Date): ResumableRow {
+/** `elsewhere`: the directory that it was in, if that is another one. */
+function ownRow(conversation: KeptConversation, now: Date, elsewhere?: string): ResumableRow {
   const { title, id, updated, model } = conversation
   return {
     kind: "own",
     conversation,
     label: title ? titleFrom(title) : `(no title) ${id.slice(0, 8)}`,
-    hint: [timeAgo(new Date(updated), now), model].filter(Boolean).join(", "),
+    hint: [timeAgo(new Date(updated), now), model, elsewhere && `in ${printable(elsewhere)}`]
+      .filter(Boolean)
+      .join(", "),
   }
 }
 

@@ -2,11 +2,8 @@
  * Everything the demo runs on: a simulator on loopback, the official SDK, and agents with the real tools in a scratch copy. All of them
  * work in the same project, so they share its memory.
  */
-import { type Agent, localPerson, type MemoryBank, type Settings } from "@strata/core"
+import { type Agent, localPerson, type MemoryBank, openMemoryBank, type Settings } from "@strata/core"
 import { openAgent } from "@strata/core/internal/agent/open-agent"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { openBank } from "@strata/core/internal/memory/bank"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
 import { FIGURES } from "@strata/core/internal/settings/flag-names"
 import { fileTools, openShellTools } from "@strata/core/internal/tools/coding-tools"
@@ -64,7 +61,8 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
   let worker = workerBrain({ ...settings, turns })
   const clock = createClock()
   const now = () => new Date(clock.now())
-  const { name } = await projectIdentity(scratch.project)
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_FOR_THE_DEMO.test(name)))
+  const where = { cwd: scratch.project, dir: scratch.home, env: own }
   const simulator = await startSimulator({
     brain: { name: worker.name, answer: (turn) => worker.answer(turn) },
     clock,
@@ -77,20 +75,18 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
   let newest: Agent | undefined
   return {
     project: scratch.project,
-    bank: openBank({ files: fileStore({ root: scratch.home }).memories({ project: name }), readOnly: true }),
+    bank: await openMemoryBank({ ...where, owner: localPerson, readOnly: true }),
     now,
     async open(title) {
       newest = await openAgent({
         model: anthropicModel({ model: MODEL, apiKey: "none-needed", baseURL: simulator.url, models }),
         tools: [...fileTools, ...shell.tools, todoWrite],
-        cwd: scratch.project,
-        dir: scratch.home,
+        ...where,
         title,
         memory: { owner: localPerson },
         mode: "bypass", // safe in a scratch copy
         settings: { models, figures: figuresFor(window) },
         clock: { now },
-        env: Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_FOR_THE_DEMO.test(name))),
       })
       return newest
     },

@@ -8,6 +8,7 @@ import { repositoryRoot } from "@strata/core/internal/base/repository"
 import { projectDreams } from "@strata/core/internal/conversation/project-dreams"
 import { openProjectMemory } from "@strata/core/internal/conversation/project-memory"
 import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { whichProject } from "@strata/core/internal/journal/which-project"
 import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
 import type { DreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming"
 import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
@@ -198,8 +199,10 @@ async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptions): Pr
   const reading = await readSettings({ home: root, cwd, env })
   const trust = await trustOf(root, reading)
   const { values } = reading.settings({ trusted: trust.state !== "untrusted" })
+  const store = storeFrom({ dir: root, env })
   const memory = await openProjectMemory({
-    ...{ store: storeFrom({ dir: root, env }), owner: localPerson, cwd, clock: systemClock },
+    ...{ store, owner: localPerson, cwd, clock: systemClock },
+    project: await whichProject({ cwd, env, root, settings: values, store }),
     mode: values.off ? "off" : values.memory,
     code: repositoryRoot(cwd),
   })

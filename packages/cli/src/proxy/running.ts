@@ -71,7 +71,7 @@ export async function startRunning(options: RunningOptions): Promise<Running> {
       await warm
       await proxy.close()
       await plans.close()
-      return { rows: await plans.status(), journals: plans.directory }
+      return { rows: await plans.status(), journals: await plans.directory() }
     },
   }
 }

@@ -2,15 +2,15 @@
 import { readdir, realpath } from "node:fs/promises"
 import { basename, join, relative } from "node:path"
 import { localPerson, strataDirectory } from "@strata/core"
-import { projectName } from "@strata/core/internal/base/ids"
 import { isPlaceOf } from "@strata/core/internal/base/owner"
-import { placesUnder } from "@strata/core/internal/conversation/project-directories"
 import { breakLock, type FoundLock, findLocks } from "@strata/core/internal/journal/file/find-locks"
 import { projectDirectory } from "@strata/core/internal/journal/file/layout"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
+import { placesOf as placesInStore } from "@strata/core/internal/journal/project-places"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { whichProject } from "@strata/core/internal/journal/which-project"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
-import { type Run, UsageError } from "../command.ts"
+import { type Call, type Run, UsageError } from "../command.ts"
 import { UNLOCK } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable } from "../display/visible.ts"
@@ -22,10 +22,8 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(UNLOCK, args)
   const [id] = operands
   const root = strataDirectory(env)
-  const all = await findLocks([
-    ...(await placesOf(root, cwd)),
-    ...(id === undefined ? [] : await ownedPlaces(root, cwd)),
-  ])
+  const here = { root, env, cwd: await realpath(cwd) }
+  const all = await findLocks([...(await placesOf(here)), ...(id === undefined ? [] : await ownedPlaces(here))])
   const locks = id === undefined ? all : all.filter(({ path }) => isOf(path, id))
   if (locks.length === 0) {
     terminal.print(
@@ -48,21 +46,25 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   return unlock(breakable, terminal)
 }
 
+interface Here extends Pick<Call, "cwd" | "env"> {
+  readonly root: string
+}
+
 /** Everything of the project that the directory belongs to, and memories of agents for all projects. */
-async function placesOf(root: string, given: string): Promise<readonly string[]> {
-  const cwd = await realpath(given)
-  const { name: identity } = await projectIdentity(cwd)
-  const names = await placesUnder({ root, identity, cwd, owner: localPerson })
+async function placesOf({ root, env, cwd }: Here): Promise<readonly string[]> {
+  const project = await whichProject({ root, env, cwd })
+  const names = await placesInStore({ store: storeFrom({ dir: root, env: {} }), project, owner: localPerson })
   const own = [join(root, "agent-memory"), join(cwd, ".strata", "agent-memory")]
-  return [...new Set([identity, ...names])].map((name) => projectDirectory(root, name)).concat(own)
+  return names.map((name) => projectDirectory(root, name)).concat(own)
 }
 
 /** What a program made with the library keeps here, for owners and for no one. Only a conversation that is named is looked for there. */
-async function ownedPlaces(root: string, given: string): Promise<readonly string[]> {
-  const project = projectName(await realpath(given))
+async function ownedPlaces({ root, env, cwd }: Here): Promise<readonly string[]> {
+  const { name: current, formerly } = await whichProject({ root, env, cwd })
+  const own = [current, ...formerly]
   const names = await readdir(join(root, "projects")).catch(() => [] as string[])
   return names
-    .filter((name) => name !== project && isPlaceOf(project, name))
+    .filter((name) => own.some((project) => name !== project && isPlaceOf(project, name)))
     .map((name) => projectDirectory(root, name))
 }
 

@@ -1,12 +1,13 @@
 /** The memory of the project in an agent's hands: its own writes, what the person asks to keep, and the questions before a write. */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { localPerson, placeFor } from "../base/owner.ts"
+import { localPerson } from "../base/owner.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
 import type { WhenOpen } from "../conversation/when-open.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
+import { memoriesOf } from "../journal/project-places.ts"
 import type { AutoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep/keep.ts"
 import { type Evidence, outsideIn, sourceOf } from "../layers/5-auto-memory/keep/provenance.ts"
@@ -22,7 +23,6 @@ import {
   type MemoryType,
   type Provenance,
 } from "../memory/memory.ts"
-import { projectIdentity } from "../memory/project-identity.ts"
 import { parseMemory } from "../memory/topic-file.ts"
 import type { RateLimit } from "../model/model.ts"
 import { wholeDiffOf } from "../tools/files/file-diff.ts"
@@ -205,7 +205,7 @@ export class AgentMemory {
 
   /** The same where this conversation records nothing: what the command changes is left for one that does. */
   async #watched<T>(run: () => Promise<T>, isOpenEnded: boolean): Promise<T> {
-    const files = this.#memory?.files ?? (await this.#unused())
+    const files = this.#memory?.files ?? this.#unused()
     const done = files && (await watchWrites(files))
     if (isOpenEnded && done) this.#openEnded.push(done)
     try {
@@ -216,9 +216,9 @@ export class AgentMemory {
   }
 
   /** The project's memory where it is off. */
-  async #unused(): Promise<MemoryFiles | undefined> {
-    const { store, cwd, owner = localPerson } = this.#ground
-    return store.memories({ project: placeFor((await projectIdentity(cwd)).name, owner) })
+  #unused(): MemoryFiles {
+    const { store, project, owner = localPerson } = this.#ground
+    return memoriesOf({ store, project, owner })
   }
 
   /** The conversation ends, and its commands with it. */
@@ -261,7 +261,9 @@ const unconfirmed = (memory: Memory, source: Provenance, refused: readonly Memor
 
 /** For the person, at the opening: what an agent does not remember, and whose memories its tools can reach. */
 export function memoryProblems(ground: Ground, tools: readonly Tool[]): readonly string[] {
-  return [...unremembered(ground), ...withinReach(ground, tools), ...[ground.memory?.withoutCopy ?? []].flat()]
+  const { notices = [], withoutCopy } = ground.memory ?? {}
+  const copy = withoutCopy === undefined ? [] : [withoutCopy]
+  return [...unremembered(ground), ...notices, ...withinReach(ground, tools), ...copy]
 }
 
 /** A person who asked for a memory in so many words must know that nothing is kept. */

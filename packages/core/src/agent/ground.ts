@@ -3,9 +3,10 @@ import { realpath } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
-import { checkedId, projectName, randomIds } from "../base/ids.ts"
+import { checkedId, randomIds } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { type Owner, ownerIn } from "../base/owner.ts"
+import type { Project } from "../base/project.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import { createTelemetry, type Telemetry } from "../base/telemetry.ts"
 import {
@@ -19,6 +20,7 @@ import { placeOfConversation } from "../conversation/whose.ts"
 import { defaultRoot, projectDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
+import { whichProject } from "../journal/which-project.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
 import type { EffectiveSettings, Settings } from "../settings/settings.ts"
@@ -39,6 +41,7 @@ export interface Ground {
   /** The conversation's id. */
   readonly id: string
   readonly owner: Owner | undefined
+  readonly project: Project
   /** Where the store keeps the conversation, or the one that a sub-agent works for. */
   readonly place: string
   /** The directory for long outputs. They can be read without asking. */
@@ -49,14 +52,15 @@ export interface Ground {
 export async function groundOf(options: AgentOptions, loaded: EffectiveSettings, sub?: SubAgentPlace): Promise<Ground> {
   const { clock = systemClock, client, summariser } = options
   const env = { ...loaded.environment, ...(options.env ?? process.env) }
-  const cwd = await projectAt(options.cwd ?? process.cwd())
+  const cwd = await realDirectory(options.cwd ?? process.cwd())
   // tools are judged by real paths, and nothing of the store may be reached by another name
   const root = await followed(resolve(options.dir ?? defaultRoot(env)))
   const { values } = loaded
   const store = storeFrom({ store: options.store, dir: root, env, flush: values.flush, clock })
   const owner = ownerIn(options.memory)
   const id = options.id ?? (options.ids ?? randomIds).uuid()
-  const place = sub?.project ?? (await placeOfConversation({ store, project: projectName(cwd), owner, id: options.id }))
+  const project = await whichProject({ ...{ cwd, env, root, store, settings: values }, project: options.project })
+  const place = sub?.project ?? (await placeOfConversation({ store, project, owner, id: options.id }))
   const source = { env, models: values.models, cacheLifetime: values.cacheLifetime }
   const model = await chooseModel({ ...source, model: options.model, client })
   // a summariser that is no id brings its own client
@@ -71,11 +75,11 @@ export async function groundOf(options: AgentOptions, loaded: EffectiveSettings,
     settings: values,
     model,
     store,
-    ...{ id, owner, place },
+    ...{ id, owner, project, place },
     results: resultsOf({ root, place, owner, conversation: sub?.under ?? id }),
     memory: await openMemory(
       owner,
-      { ...{ store, settings: loaded, cwd, clock }, isForTools: mayWorkOnFiles(options.tools) },
+      { ...{ store, settings: loaded, cwd, project, clock }, isForTools: mayWorkOnFiles(options.tools) },
       sub,
     ),
     summariser: summariser
@@ -123,7 +127,7 @@ async function openMemory(
 }
 
 /** The real path of the project. */
-export async function projectAt(path: string): Promise<string> {
+export async function realDirectory(path: string): Promise<string> {
   try {
     return await realpath(path)
   } catch (error) {

@@ -20,7 +20,7 @@ import { Agent } from "./agent.ts"
 import { memoryProblems } from "./agent-memory.ts"
 import { countedModels } from "./counted-models.ts"
 import { type Base, type Equipment, equip } from "./equipment.ts"
-import { groundOf, projectAt } from "./ground.ts"
+import { groundOf, realDirectory } from "./ground.ts"
 import type { Companions, SubAgentPlace } from "./loop/companions.ts"
 import { CacheKeeper } from "./loop/keep-warm.ts"
 import { ServerSampling } from "./loop/server-sampling.ts"
@@ -40,7 +40,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 export async function settingsFor(options: AgentOptions) {
   const { env = process.env, clock = systemClock, trustProject } = options
   if (options.effectiveSettings) return { settings: options.effectiveSettings, problems: [] }
-  const cwd = await projectAt(options.cwd ?? process.cwd())
+  const cwd = await realDirectory(options.cwd ?? process.cwd())
   const home = options.dir ?? defaultRoot(env)
   const code = options.settings ? { code: options.settings } : {}
   return loadTrusted({ home, cwd, env, ...code }, { trustProject, clock })
@@ -127,6 +127,7 @@ async function converse(equipment: Equipment): Promise<Conversation> {
       isProgram: options.autonomous === true || sub !== undefined,
       meter,
       ...(memory ? { memory } : {}),
+      project: ground.project,
       place: { project: place, ...(sub ? { under: sub.under } : {}) },
       firstPrompt: {
         system: systemPrompt(cwd, sub?.prompt ?? withStyle(codingPrompt(), ground.loaded)),

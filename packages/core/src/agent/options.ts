@@ -64,6 +64,8 @@ export interface AgentOptions {
   readonly tools?: Toolset | readonly (Tool | Toolset)[]
   /** The project's directory. Paths are relative to it, and reading in it needs no permission. Default: the working directory. */
   readonly cwd?: string
+  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  readonly project?: string
   /** Default: a prompt for work on a project. */
   readonly system?: SystemPrompt
   /** The conversation to continue, or the id of a new one. Default: a new id. */
@@ -139,6 +141,7 @@ const RULES: OptionRules<AgentOptions> = {
     fits: (value) => typeof value === "object" && value !== null && Symbol.iterator in value,
   },
   cwd: anOption.filledText,
+  project: anOption.filledText,
   system: SYSTEM_OPTION,
   id: anOption.filledText,
   mustExist: anOption.switch,

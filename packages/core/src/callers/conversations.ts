@@ -1,9 +1,8 @@
 /** The conversations of callers: each request finds its own, which is opened when it is needed and closed when others need the room. */
 import { kindOfError, messageOf, reasonOf } from "../base/errors.ts"
-import { projectName, randomIds } from "../base/ids.ts"
-import { type Owner, placeFor } from "../base/owner.ts"
+import { randomIds } from "../base/ids.ts"
+import type { Owner } from "../base/owner.ts"
 import type { Conversation } from "../conversation/conversation.ts"
-import { callerLog } from "../conversation/follow/caller-log.ts"
 import { Callers, type FoundConversation } from "../conversation/follow/callers.ts"
 import {
   givenMessages,
@@ -13,14 +12,13 @@ import {
   repeatsCalls,
 } from "../conversation/follow/match.ts"
 import type { ConversationOptions } from "../conversation/options.ts"
-import { defaultRoot, journalDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
-import { storeFrom } from "../journal/store-from.ts"
 import { MOST_RESULT_CHARACTERS } from "../settings/flag-client.ts"
 import type { SettingsInput } from "../settings/settings.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { findModel } from "../tokens/models.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
+import { CallerPlace } from "./caller-place.ts"
 import { canReadFiles, FILE_READERS } from "./caller-tools.ts"
 import { ManagedConversation } from "./managed-conversation.ts"
 import { OtherRequests } from "./other-requests.ts"
@@ -34,6 +32,8 @@ export interface CallerOptions {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly dir?: string
+  /** What the project is called. Default: what the environment, the settings or the directory say. */
+  readonly project?: string
   /** Whose conversations these are. Without an owner there are no memories. */
   readonly owner?: Owner
   /** Nothing is changed. */
@@ -90,6 +90,7 @@ interface Open {
 export class CallerConversations<R extends CallerRequest> {
   readonly #options: CallerOptions
   readonly #own: OwnRequests<R>
+  readonly #place: CallerPlace
   readonly #callers: Callers
   /** Messages that a client sends again are the same objects. */
   readonly #read = keepingReader()
@@ -108,16 +109,13 @@ export class CallerConversations<R extends CallerRequest> {
     this.#options = options
     this.#own = own
     this.#others = new OtherRequests({ isObserved: options.observe ?? false })
-    const project = projectName(options.cwd)
-    const place = options.owner === undefined ? project : placeFor(project, options.owner)
-    const log = callerLog(storeFrom(options).log({ project: place, name: "callers" }))
-    this.#callers = new Callers({ log, newId: () => randomIds.uuid(), read: this.#read })
+    this.#place = new CallerPlace(options)
+    this.#callers = new Callers({ log: this.#place.log, newId: () => randomIds.uuid(), read: this.#read })
   }
 
   /** Where the journals are. */
-  get directory(): string {
-    const { dir, env, cwd, owner } = this.#options
-    return journalDirectory(dir ?? defaultRoot(env), { project: placeFor(projectName(cwd), owner) })
+  directory(): Promise<string> {
+    return this.#place.directory()
   }
 
   async take(request: R): Promise<Plan> {
@@ -302,6 +300,7 @@ export class CallerConversations<R extends CallerRequest> {
       cwd,
       env,
       dir,
+      project,
       owner,
       observe = false,
       recall = true,
@@ -329,6 +328,7 @@ export class CallerConversations<R extends CallerRequest> {
       ),
       ...this.#own(() => this.#last.get(id)!),
       ...(owner === undefined ? {} : { memory: { owner } }),
+      ...(project === undefined ? {} : { project }),
       ...(store ? { store } : dir ? { dir } : {}),
       ...(clock ? { clock } : {}),
     })

@@ -379,7 +379,7 @@ test("await using closes the conversation, and it is listed with its model and t
   }
   expect(await listConversations({ dir, cwd: "/nowhere" })).toEqual([
     {
-      ...{ id: "one", title: "First", model: MODEL, updated: expect.stringMatching(/^\d{4}-/) },
+      ...{ id: "one", title: "First", model: MODEL, directory: "/nowhere", updated: expect.stringMatching(/^\d{4}-/) },
       ...{ address: { project: "-nowhere_unowned", id: "one" }, isOwned: false },
     },
   ])

@@ -1,12 +1,14 @@
 /** The conversations kept for a project: a list of them, and what is in one. Reads only, so they may be in use. */
-import { projectName } from "../base/ids.ts"
 import { anOption, aPort, checkOptions, type OptionRules } from "../base/options.ts"
 import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
+import type { Project } from "../base/project.ts"
 import type { Entry } from "../journal/entries.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import { listPlaces } from "../journal/openable.ts"
+import { placesOf } from "../journal/project-places.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
+import { whichProject } from "../journal/which-project.ts"
 
 /** Where conversations are kept, and whose they are. */
 export interface WhereKept {
@@ -14,6 +16,8 @@ export interface WhereKept {
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string
+  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  readonly project?: string
   /** Whose conversations. Default: those that have no owner. `localPerson`: the program's, and those from before there were owners. */
   readonly owner?: Owner
   /** Default: the one that `STRATA_STORE` names, else files under `dir`. */
@@ -31,6 +35,7 @@ export interface ListOptions extends WhereKept {
 export const WHERE_RULES: OptionRules<WhereKept> = {
   dir: anOption.filledText,
   cwd: anOption.filledText,
+  project: anOption.filledText,
   owner: OWNER_OPTION,
   store: aPort.store,
   env: anOption.object,
@@ -46,6 +51,8 @@ export interface KeptConversation {
   readonly model?: string
   /** The permission mode, if an agent had it. */
   readonly mode?: string
+  /** The directory that it was begun in, or in which it was compacted last. */
+  readonly directory?: string
   /** When it was last written, in ISO 8601. */
   readonly updated: string
   /** Where the store keeps it. */
@@ -57,18 +64,22 @@ export interface KeptConversation {
 /** Where the options say that conversations are kept. */
 export function keptIn({ cwd = process.cwd(), env = process.env, dir, store }: WhereKept) {
   const root = dir ?? defaultRoot(env)
-  return { root, cwd, project: projectName(cwd), store: storeFrom({ store, dir: root, env }) }
+  return { root, cwd, env, store: storeFrom({ store, dir: root, env }) }
 }
+
+/** The project that the options name. */
+export const projectIn = (where: WhereKept): Promise<Project> =>
+  whichProject({ ...keptIn(where), ...(where.project === undefined ? {} : { project: where.project }) })
 
 /** Those in which something was said, newest first. */
 export async function listConversations(options: ListOptions = {}): Promise<readonly KeptConversation[]> {
   checkOptions("listConversations", options, RULES)
-  const { store, project } = keptIn(options)
+  const { store } = keptIn(options)
+  const project = await projectIn(options)
   const { owner, alsoUnowned = false } = options
-  return conversationsIn(store, [
-    placeFor(project, owner),
-    ...(alsoUnowned && owner !== undefined ? [placeFor(project, undefined)] : []),
-  ])
+  const owners: readonly (Owner | undefined)[] = alsoUnowned && owner !== undefined ? [owner, undefined] : [owner]
+  const places = await Promise.all(owners.map((one) => placesOf({ store, project, owner: one })))
+  return conversationsIn(store, places.flat())
 }
 
 /** In places of a store, newest first. */
@@ -77,13 +88,14 @@ export async function conversationsIn(store: Store, places: readonly string[]): 
   return listings
     .filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
     .map(({ id, touched, facts, firstWords, place }) => {
-      const { model, mode, title = firstWords } = facts ?? {}
+      const { model, mode, cwd, title = firstWords } = facts ?? {}
       return {
         id,
         updated: touched,
         ...(title === undefined ? {} : { title }),
         ...(model === undefined ? {} : { model }),
         ...(mode === undefined ? {} : { mode }),
+        ...(cwd === undefined ? {} : { directory: cwd }),
         address: { project: place, id },
         isOwned: !isUnowned(place),
       }

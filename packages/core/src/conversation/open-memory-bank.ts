@@ -2,17 +2,17 @@
 import { systemClock } from "../base/clock.ts"
 import { StrataError } from "../base/errors.ts"
 import { anOption, checkOptions, type OptionRules, required } from "../base/options.ts"
-import { type Owner, placeFor } from "../base/owner.ts"
+import type { Owner } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
+import { memoriesOf, type ProjectInStore, placeOf, placesOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
 import { type DreamState, type KillAnswer, killDream, readDreamState } from "../layers/6-dreaming/dream-task.ts"
 import { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
 import type { Claim } from "../memory/claims.ts"
 import type { Memory } from "../memory/memory.ts"
-import { projectIdentity } from "../memory/project-identity.ts"
-import { conversationsIn, type KeptConversation, keptIn, WHERE_RULES, type WhereKept } from "./list.ts"
-import { projectDirectories } from "./project-directories.ts"
+import { conversationsIn, type KeptConversation, keptIn, projectIn, WHERE_RULES, type WhereKept } from "./list.ts"
+import { memoriesToRead, settleProject } from "./settle-project.ts"
 
 /** Whose memories, and of which project. */
 export interface MemoryBankOptions extends WhereKept {
@@ -70,14 +70,12 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
   checkOptions("openMemoryBank", options, RULES)
   const { owner, readOnly = false } = options
   const { cwd, store } = keptIn(options)
-  const { name: identity } = await projectIdentity(cwd)
-  const place = { project: placeFor(identity, owner) }
-  const bank = openBank({ files: store.memories(place), readOnly })
-  const dreams = {
-    ...{ files: store.memories(place), notes: store.memories({ ...place, beside: "dreams" }) },
-    clock: systemClock,
-  }
-  const projects = () => projectDirectories({ store, identity, cwd, owner })
+  const given: ProjectInStore = { store, owner, project: await projectIn(options) }
+  if (!readOnly) await settleProject({ ...given, clock: systemClock })
+  const files = readOnly ? await memoriesToRead(given) : memoriesOf(given)
+  const bank = openBank({ files, readOnly })
+  const dreams = { files, notes: store.memories({ project: placeOf(given), beside: "dreams" }), clock: systemClock }
+  const projects = () => placesOf(given)
   return {
     ...bank,
     async claims(memory) {
@@ -92,6 +90,9 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
     async erase(file) {
       if (!(await eraseDreamTraces(file, dreams))) throw new StrataError(DREAMING, { code: "dream-running" })
       const erased = await bank.erase(file)
+      // what was taken over from earlier places is still in them
+      for (const project of (await projects()).slice(1))
+        await openBank({ files: store.memories({ project }) }).erase(file)
       const { removeJournalIndex } = await import("../recall/journal-search.ts")
       for (const project of await projects()) {
         const feed = store.feed({ project })

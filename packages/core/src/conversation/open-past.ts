@@ -1,6 +1,5 @@
 /** The past of a kept conversation, to ask it what the Recall tool asks. Reads only, so another process may have it open. */
-import { placeFor } from "../base/owner.ts"
-import { projectIdentity } from "../memory/project-identity.ts"
+import { placesOf } from "../journal/project-places.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
 import { createEstimator } from "../tokens/estimate.ts"
 import { findModel } from "../tokens/models.ts"
@@ -13,8 +12,7 @@ import type {
   RecallSource,
 } from "../tools/session/recall-source.ts"
 import { FOR_THE_MODEL, type RecallWording, recalled } from "../tools/session/recall-text.ts"
-import { type KeptConversation, keptIn, type WhereKept } from "./list.ts"
-import { projectDirectories } from "./project-directories.ts"
+import { type KeptConversation, keptIn, projectIn, type WhereKept } from "./list.ts"
 
 /** What a question about the past found: as a text of quotations, and as data. */
 export interface RecallAnswer {
@@ -39,19 +37,15 @@ const MOST_MATCHES = 20
 const MOST_IN_RANGE = 500 // blocks; a program goes on from the last one
 
 export async function openPast(conversation: KeptConversation, where: WhereKept = {}): Promise<Past> {
-  const { cwd, project, store } = keptIn(where)
+  const { store } = keptIn(where)
   const { address, model = "unknown" } = conversation
   const { owner } = where
-  const isShared = owner !== undefined && address.project === placeFor(project, owner)
+  const places = owner === undefined ? [] : await placesOf({ store, owner, project: await projectIn(where) })
+  const isShared = places.includes(address.project)
   const journal = await store.open(address, { access: "read" })
   const estimator = createEstimator(findModel(model).facts.family)
-  const places = async () => {
-    if (!isShared) return []
-    const { name: identity } = await projectIdentity(cwd)
-    return projectDirectories({ store, identity, cwd, owner })
-  }
   const source = new ConversationRecall({
-    ...{ store, journal, places, isShared },
+    ...{ store, journal, isShared, places: async () => (isShared ? places : []) },
     estimate: (text) => estimator.text(text),
   })
   const close = async () => {

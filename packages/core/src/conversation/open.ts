@@ -1,14 +1,16 @@
 /** Opens conversations: new ones, kept ones, and branches of them. Defaults are filled in here. */
 import { systemClock } from "../base/clock.ts"
-import { projectName, randomIds } from "../base/ids.ts"
+import { randomIds } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { type Owner, ownerIn } from "../base/owner.ts"
+import type { Project } from "../base/project.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
 import { estimatedSpending } from "../journal/in-flight.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
+import { whichProject } from "../journal/which-project.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
@@ -73,6 +75,8 @@ export interface Prepared {
   readonly sleeps?: boolean
   /** Where the journal is kept. A sub-agent's is with the conversation that it works for, wherever it works itself. */
   readonly place?: Omit<JournalAddress, "id">
+  /** Default: the one that the options name. */
+  readonly project?: Project
 }
 
 /** For settings that were loaded before. */
@@ -86,9 +90,10 @@ export async function openWithSettings(options: ConversationOptions, prepared: P
   const { env } = basis
   const store = storeFrom({ store: options.store, dir: root, env, flush: settings.values.flush, clock })
   const place = { ...basis, store }
+  const project = prepared.project ?? (await projectOf(options, place))
   const memory =
-    prepared.memory ?? (options.layers ? undefined : await memoryFor(owner, { store, settings, cwd, clock }))
-  const address = await addressOf(options, prepared, place)
+    prepared.memory ?? (options.layers ? undefined : await memoryFor(owner, { store, settings, cwd, clock, project }))
+  const address = await addressOf(options, prepared, { ...place, project })
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   try {
     const conversation = await conversationOn(journal, { ...place, options, prepared, prompts, memory })
@@ -136,14 +141,17 @@ async function basisOf(options: ConversationOptions, { settings: given, meter }:
   }
 }
 
+const projectOf = (
+  { project }: ConversationOptions,
+  { cwd, env, root, settings, store }: Basis & { readonly store: Store },
+): Promise<Project> => whichProject({ ...{ cwd, env, root, project, store }, settings: settings.values })
+
 async function addressOf(
   options: ConversationOptions,
   { place }: Prepared,
-  { store, cwd, owner, ids }: Basis & { readonly store: Store },
+  { store, project, owner, ids }: Basis & { readonly store: Store; readonly project: Project },
 ): Promise<JournalAddress> {
-  const kept = place ?? {
-    project: await placeOfConversation({ store, project: projectName(cwd), owner, id: options.id }),
-  }
+  const kept = place ?? { project: await placeOfConversation({ store, project, owner, id: options.id }) }
   return { ...kept, id: options.id ?? ids.uuid() }
 }
 

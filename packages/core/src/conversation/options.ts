@@ -45,6 +45,8 @@ export interface ConversationOptions {
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string
+  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  readonly project?: string
   readonly title?: string
   /**
    * Whose conversation it is, such as `{ owner: userId }`. Memories and past conversations are shared by the conversations of one owner, and
@@ -107,6 +109,7 @@ const RULES: OptionRules<ConversationOptions> = {
   mustExist: anOption.switch,
   dir: anOption.filledText,
   cwd: anOption.filledText,
+  project: anOption.filledText,
   title: anOption.text,
   memory: MEMORY_OPTION,
   source: {

@@ -3,13 +3,15 @@ import { homedir } from "node:os"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
-import { type Owner, placeFor } from "../base/owner.ts"
+import type { Owner } from "../base/owner.ts"
+import type { Project } from "../base/project.ts"
 import { Shared, SharedIn } from "../base/shared.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import { type Budget, budgetIn } from "../journal/budget.ts"
 import { memoryPlaceDirectory } from "../journal/file/layout.ts"
 import { memoryDirectory } from "../journal/file/memory-directory.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
+import { journalDirectoryOf, memoriesOf, placeOf, placesOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
 import { type Waiting, waitingConversations } from "../layers/5-auto-memory/extract/waiting.ts"
 import { type PastConversations, pastConversations } from "../layers/6-dreaming/transcripts.ts"
@@ -18,13 +20,12 @@ import { type MemoryBank, openBank } from "../memory/bank.ts"
 import { claimsOf } from "../memory/claims.ts"
 import { SEARCH_INDEX } from "../memory/file-names.ts"
 import type { Memory } from "../memory/memory.ts"
-import { projectIdentity } from "../memory/project-identity.ts"
 import { openWorkingCopy, type WorkingCopy } from "../memory/working-copy.ts"
 import type { Recalled, RecallQuestion } from "../recall/memory-recall.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
-import { journalDirectoryOf, noteDirectory, type ProjectGround, projectDirectories } from "./project-directories.ts"
 import { type Past, projectSearch } from "./project-search.ts"
+import { memoriesToRead, settleProject } from "./settle-project.ts"
 
 export interface ProjectMemory {
   /** An agent writes its own memory with its file tools. No fork looks for more, and it is not dreamed about. */
@@ -46,7 +47,9 @@ export interface ProjectMemory {
   /** The names in a memory that the code no longer has. */
   readonly gone: (memory: Memory) => Promise<readonly string[]>
   readonly recall: (question: RecallQuestion) => Promise<readonly Recalled<Memory>[]>
-  /** The project's places in the store: of all its worktrees and subdirectories. None for an agent's own memory. */
+  /** About the first use of the project from this directory, for the person: a sentence each. */
+  readonly notices: readonly string[]
+  /** The project's places in the store, also those of earlier versions. None for an agent's own memory. */
   readonly places: () => Promise<readonly string[]>
   /** Their directories. None if the store keeps no files. */
   readonly journals: () => Promise<readonly string[]>
@@ -59,6 +62,7 @@ export interface MemoryGround extends Pick<ProjectMemoryOptions, "isForTools"> {
   readonly store: Store
   readonly settings: EffectiveSettings
   readonly cwd: string
+  readonly project: Project
   readonly clock: Clock
   readonly code?: string
 }
@@ -77,6 +81,7 @@ export interface ProjectMemoryOptions {
   readonly store: Store
   /** Whose it is. */
   readonly owner: Owner
+  readonly project: Project
   readonly cwd: string
   readonly mode: MemoryMode
   readonly clock: Clock
@@ -88,19 +93,22 @@ export interface ProjectMemoryOptions {
 
 /** Nothing if the memory is off. */
 export async function openProjectMemory(options: ProjectMemoryOptions): Promise<ProjectMemory | undefined> {
-  const { store, cwd, mode, owner } = options
+  const { store, mode } = options
   if (mode === "off") return undefined
-  const { name: identity } = await projectIdentity(cwd)
-  const ground: ProjectGround = { store, identity, cwd, owner }
-  // what is not noted is not found from other worktrees, and nothing else is lost
-  if (mode !== "read-only") await noteDirectory(ground).catch(() => undefined)
-  const places = () => projectDirectories(ground)
-  const project = placeFor(identity, owner)
+  const isReadOnly = mode === "read-only"
+  const notices = isReadOnly ? [] : await settleProject(options)
+  const project = placeOf(options)
   const { copy, withoutCopy } = options.isForTools ? await workingCopyOf(store, { project }) : {}
-  const files = copy ?? store.memories({ project })
+  const files = copy ?? (isReadOnly ? await memoriesToRead(options) : memoriesOf(options))
+  let found: Promise<readonly string[]> | undefined
+  // new conversations are all in the first one, so the others stay the same
+  const places = () => {
+    found ??= placesOf(options)
+    return found
+  }
   return openMemory(options, {
     kind: "project",
-    ...{ files, copy, withoutCopy },
+    ...{ files, copy, withoutCopy, notices },
     daily: store.budget(project),
     dreams: { notes: store.memories({ project, beside: "dreams" }), past: pastConversations(store, places) },
     waiting: waitingConversations(files, async (address) =>
@@ -111,7 +119,7 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   })
 }
 
-export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "owner"> {
+export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "owner" | "project"> {
   readonly place: AgentMemoryPlace
 }
 
@@ -153,6 +161,7 @@ interface MemoryParts {
   readonly files: MemoryFiles
   readonly copy?: WorkingCopy | undefined
   readonly withoutCopy?: string | undefined
+  readonly notices?: readonly string[]
   readonly daily: Budget
   readonly dreams?: ProjectMemory["dreams"]
   /** `project`: the place of the memory. */
@@ -161,8 +170,8 @@ interface MemoryParts {
 }
 
 async function openMemory(
-  { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "owner">,
-  { kind, files, copy, withoutCopy, daily, dreams, past, waiting }: MemoryParts,
+  { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "owner" | "project">,
+  { kind, files, copy, withoutCopy, notices = [], daily, dreams, past, waiting }: MemoryParts,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
@@ -175,7 +184,7 @@ async function openMemory(
   const shared = opened && clock === systemClock ? opened.use(key, open) : unshared(open())
   const { bank, recall } = shared.value
   return {
-    ...{ kind, mode, files, bank, recall, daily, quota: new Quota() },
+    ...{ kind, mode, files, notices, bank, recall, daily, quota: new Quota() },
     ...(directory === undefined ? {} : { directory }),
     ...(waiting ? { waiting } : {}),
     ...(dreams ? { dreams } : {}),

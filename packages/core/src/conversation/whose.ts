@@ -1,39 +1,54 @@
 /**
  * In which place of the store a conversation is. An id belongs to its owner: two owners may use the same one. A conversation that was kept
- * without an owner goes on without one.
+ * without an owner goes on without one, and one that an earlier version kept under a path goes on there.
  */
-import { ConversationNotFoundError, InvalidIdError } from "../base/errors.ts"
+import { isSafeId } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { type Owner, placeFor } from "../base/owner.ts"
-import type { JournalAddress, Store } from "../journal/store.ts"
+import { localPerson, placeFor } from "../base/owner.ts"
+import { claim, isNoted, type OtherNames, otherNames, type ProjectInStore, placeOf } from "../journal/project-places.ts"
+import type { Store } from "../journal/store.ts"
 
-export interface Whose {
-  readonly store: Store
-  /** The name of the project. */
-  readonly project: string
-  readonly owner: Owner | undefined
+export interface Whose extends ProjectInStore {
   /** Absent: a new one. */
   readonly id?: string | undefined
 }
 
 /** Throws where an owner asks for a conversation that is kept without one: going on with an empty one would look like a loss. */
-export async function placeOfConversation({ store, project, owner, id }: Whose): Promise<string> {
-  const own = placeFor(project, owner)
-  if (id === undefined || own === project) return own
-  if (owner === undefined) return (await isKept(store, { project, id })) ? project : own
-  for (const other of [project, placeFor(project, undefined)])
-    if ((await isKept(store, { project: other, id })) && !(await isKept(store, { project: own, id })))
-      throw withoutThisOwner(id)
+export async function placeOfConversation(whose: Whose): Promise<string> {
+  const { store, project, owner, id } = whose
+  const own = placeOf(whose)
+  if (id === undefined) return own
+  const others = (one: Whose["owner"]) => otherNames({ ...whose, owner: one })
+  if (owner === localPerson && !isNoted(project) && isNothing(await others(owner))) return own
+  // without an owner, the local person's conversations can be opened too
+  const owners: readonly Whose["owner"][] = owner === undefined ? [localPerson, undefined] : [owner]
+  const kept = (places: readonly string[]) => keptIn(store, places, id)
+  const [found] = await kept(owners.map((one) => placeFor(project.name, one)))
+  if (found !== undefined) return found
+  for (const one of owners) {
+    const { claimed, free } = await others(one)
+    const there = new Set(await kept([...claimed, ...free].map((name) => placeFor(name, one))))
+    for (const name of [...claimed, ...free]) {
+      const place = placeFor(name, one)
+      if (!there.has(place)) continue
+      if (claimed.includes(name) || (await claim(name, { ...whose, owner: one }))) return place
+    }
+  }
+  if (typeof owner === "string") {
+    const names = [project.name, ...(store.isShared ? [] : project.formerly)]
+    const places = names.flatMap((name) => [placeFor(name, localPerson), placeFor(name, undefined)])
+    if ((await kept(places)).length > 0) throw withoutThisOwner(id)
+  }
   return own
 }
 
-async function isKept(store: Store, address: JournalAddress): Promise<boolean> {
-  try {
-    await (await store.open(address, { access: "read" })).close()
-    return true
-  } catch (error) {
-    return !(error instanceof ConversationNotFoundError || error instanceof InvalidIdError)
-  }
+const isNothing = ({ claimed, free }: OtherNames): boolean => claimed.length + free.length === 0
+
+/** Those of these places that have it, in their order. */
+async function keptIn(store: Store, places: readonly string[], id: string): Promise<readonly string[]> {
+  if (places.length === 0 || !isSafeId(id)) return [] // opening says what is wrong with the id
+  const has = await store.has(places.map((project) => ({ project, id })))
+  return places.filter((_, at) => has[at])
 }
 
 const withoutThisOwner = (id: string) =>

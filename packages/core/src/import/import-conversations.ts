@@ -3,13 +3,16 @@ import { readFile } from "node:fs/promises"
 import { basename } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { ImportError, reasonOf } from "../base/errors.ts"
-import { isSafeId, projectName, uuidFrom } from "../base/ids.ts"
+import { isSafeId, uuidFrom } from "../base/ids.ts"
 import { anOption, aPort, checkOptions, type OptionRules, required } from "../base/options.ts"
-import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
-import { listOpenable } from "../journal/openable.ts"
+import { localPerson, OWNER_OPTION, type Owner } from "../base/owner.ts"
+import { defaultRoot } from "../journal/file/layout.ts"
+import { listPlaces } from "../journal/openable.ts"
+import { type ProjectInStore, placeOf, placesOf } from "../journal/project-places.ts"
 import { isJournal } from "../journal/read-bytes.ts"
 import type { Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
+import { whichProject } from "../journal/which-project.ts"
 import { companionFiles } from "./companion-files.ts"
 import { importTranscript } from "./import-file.ts"
 import type { ForeignFile, ImportedAgent, ImportedConversation, ImportReport } from "./importer.ts"
@@ -25,6 +28,8 @@ export interface ImportOptions {
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string
+  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  readonly project?: string
   /** Whose the conversations are from now on. Default: no one's, so no other conversation finds them. */
   readonly owner?: Owner
   /** Default: files under `dir`. */
@@ -38,6 +43,7 @@ export const IMPORT_RULES: OptionRules<ImportOptions> = {
   file: required({ ...anOption.filledText, is: "the path of a transcript" }),
   dir: anOption.filledText,
   cwd: anOption.filledText,
+  project: anOption.filledText,
   owner: OWNER_OPTION,
   store: aPort.store,
   clock: aPort.clock,
@@ -71,24 +77,44 @@ export type ImportedAgentOutcome = Pick<
 /** Imports every conversation in a file. Rejects a file whose conversations were imported before. */
 export async function importConversations(options: ImportOptions): Promise<readonly ImportOutcome[]> {
   checkOptions("importConversations", options, IMPORT_RULES)
-  const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
-  const store = storeFrom({ store: options.store, dir: options.dir, env, clock })
-  const project = placeFor(projectName(cwd), options.owner)
+  const { file, clock = systemClock } = options
+  const given = await importInto(options)
   const imported = await readForeign(file)
-  const kept = options.owner === undefined ? await listOpenable(store, projectName(cwd)) : await store.list(project)
-  const there = new Set(kept.map(({ id }) => id))
+  // without an owner, the local person's conversations can be opened too
+  const owners: readonly ProjectInStore["owner"][] =
+    options.owner === undefined ? [localPerson, undefined] : [options.owner]
+  const there = await keptIds(given, owners)
   const outcomes: ImportOutcome[] = []
   for (const conversation of imported) {
     const id = idFor(conversation)
     if (there.has(id))
       throw new ImportError(
-        `Conversation ${id} of ${basename(file)} is already in ${store.description}. It was not changed. Open it with this id.`,
+        `Conversation ${id} of ${basename(file)} is already in ${given.store.description}. It was not changed. Open it with this id.`,
       )
-    await writeImported(conversation, { store, project, clock, source: basename(file), id })
+    await writeImported(conversation, { ...target(given), clock, source: basename(file), id })
     outcomes.push(outcomeFor(conversation, id))
   }
   return outcomes
 }
+
+/** The store, and the project that the conversations become part of. */
+export async function importInto(options: ImportOptions): Promise<ProjectInStore> {
+  const { cwd = process.cwd(), clock = systemClock, env = process.env, owner } = options
+  const root = options.dir ?? defaultRoot(env)
+  const store = storeFrom({ store: options.store, dir: root, env, clock })
+  return { store, owner, project: await whichProject({ cwd, env, root, store, project: options.project }) }
+}
+
+/** By id: where each conversation is that is kept for one of these owners. */
+export async function keptIds(
+  given: ProjectInStore,
+  owners: readonly ProjectInStore["owner"][],
+): Promise<ReadonlyMap<string, string>> {
+  const places = await Promise.all(owners.map((owner) => placesOf({ ...given, owner })))
+  return new Map((await listPlaces(given.store, places.flat())).map(({ id, place }) => [id, place]))
+}
+
+const target = (given: ProjectInStore) => ({ store: given.store, project: placeOf(given) })
 
 export const idFor = ({ id }: ImportedConversation): string => (isSafeId(id) ? id : uuidFrom(id))
 

@@ -5,17 +5,18 @@
 import { basename } from "node:path"
 import { systemClock } from "../base/clock.ts"
 import { ImportError } from "../base/errors.ts"
-import { projectName, uuidFrom } from "../base/ids.ts"
+import { uuidFrom } from "../base/ids.ts"
 import { checkOptions } from "../base/options.ts"
-import { placeFor } from "../base/owner.ts"
 import { isDecision, isMessage } from "../journal/entries.ts"
+import { placeOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
-import { storeFrom } from "../journal/store-from.ts"
 import {
   IMPORT_RULES,
   type ImportOptions,
   type ImportOutcome,
   idFor,
+  importInto,
+  keptIds,
   outcomeFor,
   readForeign,
 } from "./import-conversations.ts"
@@ -41,15 +42,17 @@ export type TakenUp = ImportOutcome & {
 
 export async function takeUpConversations(options: ImportOptions): Promise<readonly TakenUp[]> {
   checkOptions("takeUpConversations", options, IMPORT_RULES)
-  const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
-  const store = storeFrom({ store: options.store, dir: options.dir, env, clock })
-  const project = placeFor(projectName(cwd), options.owner)
+  const { file, clock = systemClock } = options
+  const given = await importInto(options)
   const conversations = await readForeign(file)
   if (conversations.length === 0) throw new ImportError(`${basename(file)} holds no conversation. Nothing was written.`)
-  const there = new Set((await store.list(project)).map(({ id }) => id))
+  const there = await keptIds(given, [options.owner])
   const taken: TakenUp[] = []
   for (const conversation of conversations) {
-    const target = { store, project, clock, source: basename(file), id: idFor(conversation) }
+    const id = idFor(conversation)
+    // one that an earlier version took up goes on where it is
+    const project = there.get(id) ?? placeOf(given)
+    const target = { store: given.store, project, clock, source: basename(file), id }
     taken.push(await takeUp(conversation, { target, there }))
   }
   return taken
@@ -57,8 +60,8 @@ export async function takeUpConversations(options: ImportOptions): Promise<reado
 
 interface Taking {
   readonly target: ImportTarget
-  /** The ids of what is kept. */
-  readonly there: ReadonlySet<string>
+  /** By id: where what is kept is. */
+  readonly there: ReadonlyMap<string, string>
 }
 
 async function takeUp(conversation: ImportedConversation, { target, there }: Taking): Promise<TakenUp> {

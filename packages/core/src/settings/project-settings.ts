@@ -97,6 +97,7 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
   // a repository must not switch on what the person has restricted
   memory: (mode, person) =>
     MEMORY_MODES.indexOf(mode) >= MEMORY_MODES.indexOf(person.memory) ? "restricts" : "needs trust",
+  project: "needs trust", // it decides whose memory is used; in a shared file it never counts
   permissions: { inside: PERMISSIONS },
   sandbox: (mode, person) =>
     SANDBOX_MODES.indexOf(mode) >= SANDBOX_MODES.indexOf(person.sandbox) ? "restricts" : "needs trust",

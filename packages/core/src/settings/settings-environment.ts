@@ -48,6 +48,7 @@ export const ENVIRONMENT: readonly EnvironmentName[] = [
   { key: "flush", names: ["STRATA_FLUSH"], read: asText },
   { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: asSwitch },
   { key: "memory", names: ["STRATA_MEMORY"], read: asText },
+  { key: "project", names: ["STRATA_PROJECT"], read: asText },
   { key: "sandbox", names: ["STRATA_SANDBOX"], read: asText },
 ]
 

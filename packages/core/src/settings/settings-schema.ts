@@ -140,6 +140,8 @@ export const settingsSchema = z.strictObject({
   clearableTools: z.array(z.string()),
   /** What is kept across conversations: `auto`, `ask` before each write, `read-only`, or `off`. */
   memory: z.enum(MEMORY_MODES),
+  /** What the project is called, in place of its remote. A file that is shared through the repository cannot say it. */
+  project: z.string().optional(),
   permissions,
   /** Which commands run in the system's sandbox: `off`, those that no one allowed (`unasked`), or `all`. */
   sandbox: z.enum(SANDBOX_MODES),

@@ -141,7 +141,10 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
   ]
   const foreign = [...servers.layers, ...claude.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
   const checked = await checkedLayers([...given, { source: "options in code", values: code }])
-  const layers = checked.map((layer) => (foreign.includes(layer.source) ? withoutHints(layer) : layer))
+  const isLocal = (source: string) => source === local.source
+  const layers = checked.map((layer) =>
+    foreign.includes(layer.source) ? withoutHints(isLocal(layer.source) ? layer : withoutName(layer)) : layer,
+  )
   const fromProject = layers.filter(({ source }) => foreign.includes(source))
   const isClaude = new Set(claude.layers.map(({ source }) => source))
   const theirs = personSettings(merged(layers.slice(0, person.layers.length + 1)).values)
@@ -188,6 +191,12 @@ function withoutHints(layer: CheckedLayer): CheckedLayer {
   if (!mcpServers) return layer
   const servers = Object.entries(mcpServers).map(([name, { trustReadOnlyHint: _, ...server }]) => [name, server])
   return { ...layer, values: { ...layer.values, mcpServers: Object.fromEntries(servers) as typeof mcpServers } }
+}
+
+/** A repository does not choose whose memory it sees, however much of it is trusted. */
+function withoutName(layer: CheckedLayer): CheckedLayer {
+  const { project: _, ...values } = layer.values
+  return { ...layer, values }
 }
 
 /** What the project has for Claude Code. In the home directory these files are the person's. */

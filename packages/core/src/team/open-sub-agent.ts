@@ -22,7 +22,7 @@ import type { EffectiveSettings } from "../settings/settings.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import type { LaterTools, Tool, Toolset } from "../tools/tool.ts"
 import { type AgentDefinition, toolNames } from "./definitions/definition.ts"
-import { type AgentMemoryChoice, agentMemoryFor } from "./definitions/memory-choice.ts"
+import { type AgentMemoryChoice, agentMemoryFor, projectOf } from "./definitions/memory-choice.ts"
 import { withMemoryTools } from "./definitions/memory-tools.ts"
 import { isolate, withChanges } from "./isolation.ts"
 import { type ModelSources, modelById, summariserOf, wantedModel } from "./models.ts"
@@ -112,7 +112,8 @@ async function memoryFor(
   const store = storeFrom({ store: options.store, dir: options.dir, env })
   const cwd = lead.shared.state.policy.project
   const owner = ownerIn(options.memory)
-  const choice = await agentMemoryFor(definition, { store, owner, cwd, home: env.HOME, settings })
+  const project = () => projectOf(options, settings.values)
+  const choice = await agentMemoryFor(definition, { store, owner, cwd, project, home: env.HOME, settings })
   if (choice.state !== "place") return undefined
   const copy =
     choice.directory === undefined ? await openWorkingCopy(store, choice.place).catch(() => undefined) : undefined
@@ -136,10 +137,10 @@ async function forkTask({ prompt }: AgentOrder, { id, lead: { conversation } }: 
 type SourcesWithMemory = SubAgentSources & { readonly memory: ChosenMemory | undefined }
 
 function optionsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory): Omit<AgentOptions, "model"> {
-  const { dir, env, clock, ids, flags, store, hooks, system, layers, memory } = sources.options
+  const { dir, env, clock, ids, flags, store, hooks, system, layers, memory, project } = sources.options
   const { state } = member.lead.shared
   const isFork = order.kind === "fork"
-  const given = { dir, env, clock, ids, flags, store, hooks, memory, ...(isFork ? { system } : {}) }
+  const given = { dir, env, clock, ids, flags, store, hooks, memory, project, ...(isFork ? { system } : {}) }
   return {
     ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<AgentOptions>),
     ...layersFor(layers),

@@ -20,7 +20,7 @@ import { CHANGES_TOOL, changesTool } from "./changes-tool.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE, toolNames } from "./definitions/definition.ts"
 import { agentListing } from "./definitions/listing.ts"
 import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load.ts"
-import { type AgentMemoryGround, agentMemoryFor } from "./definitions/memory-choice.ts"
+import { type AgentMemoryGround, agentMemoryFor, projectOf } from "./definitions/memory-choice.ts"
 import { worktreesOf } from "./isolation.ts"
 import type { TeamPlace } from "./mailbox-carrier.ts"
 import { cheapestModel } from "./models.ts"
@@ -153,6 +153,7 @@ async function definitionsFor({ agents, options, settings }: DefinitionSources):
     store: storeFrom({ store: options.store, dir: root, env }),
     owner,
     cwd,
+    project: () => projectOf(options, settings.values),
     home: env.HOME,
     settings,
   }

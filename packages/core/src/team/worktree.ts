@@ -3,15 +3,14 @@
  * there comes back as a diff that the lead merges or drops. Until then nothing of it is removed.
  */
 import { isUtf8 } from "node:buffer"
-import { execFile } from "node:child_process"
 import { hash } from "node:crypto"
 import { copyFile, mkdir, mkdtemp, rm, rmdir, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join, relative, resolve } from "node:path"
-import { promisify } from "node:util"
 import { StrataError } from "../base/errors.ts"
 import { checkedId } from "../base/ids.ts"
 import { isLocal } from "../base/owner.ts"
+import { type GitCall as RunGit, runGit } from "../base/run-git.ts"
 import { Disk } from "../tools/shell/command/disk.ts"
 import { findRepository } from "../tools/shell/command/git-config.ts"
 import { shellEnvironment } from "../tools/shell/shell-environment.ts"
@@ -203,7 +202,7 @@ export class Worktree {
   }
 
   #bytes(args: readonly string[], options: GitOptions): Promise<Buffer> {
-    return runGit({ args, ...options, env: { ...gitEnvironment(this.#place.env), ...options.env } })
+    return gitOutput({ args, ...options, env: { ...gitEnvironment(this.#place.env), ...options.env } })
   }
 }
 
@@ -256,37 +255,16 @@ function repositoryAround(directory: string): string {
   return found.top
 }
 
-interface GitCall {
-  readonly args: readonly string[]
-  readonly at: string
-  readonly env: Readonly<Record<string, string>>
-  readonly input?: Buffer
-  readonly signal?: AbortSignal | undefined
-}
+type GitCall = Pick<RunGit, "args" | "at" | "env" | "input" | "signal">
 
 type GitOptions = Omit<GitCall, "args" | "env"> & Partial<Pick<GitCall, "env">>
 
-/** Nothing of the repository's own runs: no hooks, no monitor. Commits need a name and no signature. */
-const SAFE = [
-  ...["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"],
-  ...["-c", "user.name=Strata", "-c", "user.email=strata@localhost"],
-]
-
-async function runGit({ args, at, env, input, signal }: GitCall): Promise<Buffer> {
-  const run = promisify(execFile)("git", [...SAFE, ...args], {
-    cwd: at,
-    env,
-    maxBuffer: MOST_OUTPUT_BYTES,
-    encoding: "buffer",
-    ...(signal ? { signal } : {}),
-  })
-  run.child.stdin?.on("error", () => undefined) // git may end before it has read everything
-  run.child.stdin?.end(input ?? "")
+async function gitOutput(call: GitCall): Promise<Buffer> {
   try {
-    return (await run).stdout
+    return await runGit({ ...call, mostOutputBytes: MOST_OUTPUT_BYTES })
   } catch (error) {
-    signal?.throwIfAborted()
+    call.signal?.throwIfAborted()
     const { stderr, message } = error as { readonly stderr?: Buffer; readonly message: string }
-    throw new WorktreeError(`git ${args[0]} failed: ${stderr?.toString("utf8").trim() || message}`)
+    throw new WorktreeError(`git ${call.args[0]} failed: ${stderr?.toString("utf8").trim() || message}`)
   }
 }

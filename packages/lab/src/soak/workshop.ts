@@ -8,9 +8,9 @@ import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { type Agent, localPerson, type MemoryBank } from "@strata/core"
 import { openAgent } from "@strata/core/internal/agent/open-agent"
+import { projectAt } from "@strata/core/internal/base/project"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { openBank } from "@strata/core/internal/memory/bank"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
 import { fileTools, openShellTools } from "@strata/core/internal/tools/coding-tools"
 import { todoWrite } from "@strata/core/internal/tools/session/todo-write"
@@ -87,7 +87,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
     clock,
     bindThinking: "error",
   })
-  const { name } = await projectIdentity(scratch.project)
+  const { name } = await projectAt({ cwd: scratch.project, env: process.env })
   const bank = openBank({ files: fileStore({ root: scratch.home }).memories({ project: name }), readOnly: true })
   const shell = openShellTools()
   const closeRest = async () => {

@@ -9,8 +9,9 @@ import { realPath } from "@strata/core/internal/base/path-facts"
 import { repositoryRoot } from "@strata/core/internal/base/repository"
 import type { MemoryMode } from "@strata/core/internal/base/vocabulary"
 import { openProjectMemory, type ProjectMemory } from "@strata/core/internal/conversation/project-memory"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { whichProject } from "@strata/core/internal/journal/which-project"
 import { sourcePhrase } from "@strata/core/internal/layers/5-auto-memory/attach/age"
 import { rememberedDraft } from "@strata/core/internal/layers/5-auto-memory/keep/rules"
 import { isCurrent, isPersons, MEMORY_TYPES, type Memory, type MemoryType } from "@strata/core/internal/memory/memory"
@@ -176,8 +177,10 @@ async function openMemories({ cwd: given, env }: PastOptions): Promise<Opened> {
   const trust = await trustOf(root, reading)
   const { values } = reading.settings({ trusted: trust.state !== "untrusted" })
   const mode = values.off ? "off" : values.memory
+  const store = storeFrom({ dir: root, env })
   const memory = await openProjectMemory({
-    ...{ store: fileStore({ root }), owner: localPerson, cwd, clock: systemClock, mode },
+    ...{ store, owner: localPerson, cwd, clock: systemClock, mode },
+    project: await whichProject({ cwd, env, root, settings: values, store }),
     code: repositoryRoot(cwd),
   })
   if (!memory) throw new Refusal('The setting memory is "off", so there are no memories.')

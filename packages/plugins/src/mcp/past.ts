@@ -9,12 +9,17 @@ import { setImmediate } from "node:timers/promises"
 import { isSafeId } from "@strata/core/internal/base/ids"
 import { localPerson } from "@strata/core/internal/base/owner"
 import { realPath } from "@strata/core/internal/base/path-facts"
-import { journalDirectoryOf, projectDirectories } from "@strata/core/internal/conversation/project-directories"
 import type { Program } from "@strata/core/internal/import/places"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import {
+  journalDirectoryOf,
+  type ProjectInStore,
+  placeOf,
+  placesOf,
+} from "@strata/core/internal/journal/project-places"
 import type { Journal, Store } from "@strata/core/internal/journal/store"
-import { projectIdentity } from "@strata/core/internal/memory/project-identity"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { whichProject } from "@strata/core/internal/journal/which-project"
 import { parseHandle } from "@strata/core/internal/messages/handles"
 import { type JournalAnswer, JournalSearch } from "@strata/core/internal/recall/journal-search"
 import {
@@ -270,13 +275,13 @@ export class ProjectPast {
   }
 
   async #placeNow(): Promise<Place> {
-    const { env, store = fileStore({ root: defaultRoot(env) }) } = this.#options
+    const { env, store = storeFrom({ env }) } = this.#options
     const cwd = realPath(this.#options.cwd) ?? this.#options.cwd
-    const { name: identity } = await projectIdentity(cwd)
-    const projects = await projectDirectories({ store, identity, cwd, owner: localPerson })
-    const directory = journalDirectoryOf(store, identity)
+    const project = await whichProject({ cwd, env, root: defaultRoot(env), store })
+    const given: ProjectInStore = { store, project, owner: localPerson }
+    const directory = journalDirectoryOf(store, placeOf(given))
     const path = directory === undefined ? {} : { path: join(directory, INDEX_NAME) }
-    return { store, projects, index: new TranscriptIndex({ ...path, reader: this.#reader }) }
+    return { store, projects: await placesOf(given), index: new TranscriptIndex({ ...path, reader: this.#reader }) }
   }
 }
 

@@ -35,8 +35,8 @@ export class HttpConversations {
   }
 
   /** Where the journals are. */
-  get directory(): string {
-    return this.#conversations.directory
+  directory(): Promise<string> {
+    return this.#conversations.directory()
   }
 
   warmUp(): Promise<void> {

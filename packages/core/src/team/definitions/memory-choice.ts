@@ -3,13 +3,18 @@
  * repository is used only where a person trusts the project, because anyone can commit one.
  */
 import { sep } from "node:path"
-import { localPerson, type Owner, placeFor, placeOfAllProjects } from "../../base/owner.ts"
+import type { AgentOptions } from "../../agent/options.ts"
+import { systemClock } from "../../base/clock.ts"
+import { localPerson, type Owner, placeOfAllProjects } from "../../base/owner.ts"
+import type { Project } from "../../base/project.ts"
 import { repositoryRoot } from "../../base/repository.ts"
 import { memoryDirectoryOf } from "../../conversation/project-memory.ts"
+import { agentMemoryPlace } from "../../conversation/settle-project.ts"
+import { defaultRoot } from "../../journal/file/layout.ts"
 import type { AgentMemoryPlace } from "../../journal/memory-files.ts"
 import type { Store } from "../../journal/store.ts"
-import { projectIdentity } from "../../memory/project-identity.ts"
-import type { EffectiveSettings } from "../../settings/settings.ts"
+import { whichProject } from "../../journal/which-project.ts"
+import type { EffectiveSettings, Settings } from "../../settings/settings.ts"
 import { followed } from "../../settings/trust.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE } from "./definition.ts"
 
@@ -25,6 +30,8 @@ export interface AgentMemoryGround {
   readonly owner: Owner | undefined
   /** The directory of the conversation that starts the agent, also if the agent works in another worktree. */
   readonly cwd: string
+  /** Asked only where an agent's memory is the project's. */
+  readonly project: () => Promise<Project>
   /** The home directory of the person. */
   readonly home?: string | undefined
   readonly settings: EffectiveSettings
@@ -32,26 +39,30 @@ export interface AgentMemoryGround {
 
 export async function agentMemoryFor(
   { name, memory: scope }: Pick<AgentDefinition, "name" | "memory">,
-  { store, owner, cwd, home, settings }: AgentMemoryGround,
+  { store, owner, cwd, project, home, settings }: AgentMemoryGround,
 ): Promise<AgentMemoryChoice> {
   if (scope === undefined || settings.values.off || settings.values.memory === "off") return { state: "nothing" }
   if (!isAgentName(name)) return refused(name, `of its name: ${NAME_RULE}`)
   if (owner === undefined) return refused(name, "the conversation has no owner")
+  const ofProject = async () => {
+    const isReadOnly = settings.values.memory === "read-only"
+    return agentMemoryPlace(name, { store, owner, project: await project(), clock: systemClock, isReadOnly })
+  }
   if (owner !== localPerson) {
     // a repository and a home directory are shared by all owners, so it is kept with what else this one has
-    const project = scope === "user" ? placeOfAllProjects(owner) : placeFor((await projectIdentity(cwd)).name, owner)
-    return chosen(store, { agent: name, scope: "local", project })
+    if (scope === "user") return chosen(store, { agent: name, scope: "local", project: placeOfAllProjects(owner) })
+    return chosen(store, await ofProject())
   }
   if (scope === "user") return chosen(store, { agent: name, scope })
-  if (scope === "local") return chosen(store, { agent: name, scope, project: (await projectIdentity(cwd)).name })
+  if (scope === "local") return chosen(store, await ofProject())
   if (settings.leftOut !== undefined)
     return refused(
       name,
       'it is kept in the repository, and this project is not trusted. "strata trust" shows what is there',
     )
-  const project = repositoryRoot(cwd, { home })
-  const choice = await chosen(store, { agent: name, scope, directory: project })
-  const isInside = choice.directory?.startsWith(followed(project) + sep) ?? true
+  const repository = repositoryRoot(cwd, { home })
+  const choice = await chosen(store, { agent: name, scope, directory: repository })
+  const isInside = choice.directory?.startsWith(followed(repository) + sep) ?? true
   return isInside ? choice : refused(name, "its directory leads out of the repository")
 }
 
@@ -64,3 +75,9 @@ const refused = (name: string, why: string): AgentMemoryChoice => ({
   state: "refused",
   why: `The agent ${JSON.stringify(name.slice(0, 80))} works without its memory, because ${why}.`,
 })
+
+/** The project that an agent's options name. */
+export const projectOf = (
+  { cwd = process.cwd(), env = process.env, dir, project, store }: AgentOptions,
+  settings: Settings,
+) => whichProject({ cwd, env, root: dir ?? defaultRoot(env), project, settings, ...(store ? { store } : {}) })

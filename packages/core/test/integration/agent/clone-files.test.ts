@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { expect, test } from "vitest"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
-import { projectIdentity } from "../../../src/memory/project-identity.ts"
+import { projectAt } from "../../../src/base/project.ts"
 import { codingTools } from "../../../src/tools/toolsets.ts"
 import { agentFor, ask, project } from "./agents.ts"
 
@@ -68,7 +68,7 @@ test.each([
   mkdirSync(dirname(at), { recursive: true })
   rmSync(at, { force: true })
   execFileSync("mkfifo", [at])
-  await projectIdentity(where.cwd)
+  await projectAt({ cwd: where.cwd, env: process.env })
   const opening = agentFor(sim, where, { tools: codingTools(), trustProject: true })
   const agent = await opening.catch((error: unknown) => error as Error)
   if (agent instanceof Error) expect(agent.message).toContain("not a regular file")

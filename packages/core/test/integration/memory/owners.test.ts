@@ -7,6 +7,7 @@ import { manualClock } from "../../../src/base/clock.ts"
 import { projectName } from "../../../src/base/ids.ts"
 import { InvalidOptionError } from "../../../src/base/options.ts"
 import { localPerson, type MemoryOption, placeFor } from "../../../src/base/owner.ts"
+import { projectAt } from "../../../src/base/project.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { listConversations } from "../../../src/conversation/list.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
@@ -152,7 +153,13 @@ test("L5-12 an agent's own memory is its owner's in every scope, and there is no
   const { where } = server()
   const settings = { values: { off: false, memory: "auto" }, origins: {} } as never
   const choose = (scope: "user" | "local" | "project", owner: string | typeof localPerson | undefined) =>
-    agentMemoryFor({ name: "finder", memory: scope }, { store: memoryStore(), owner, cwd: where.cwd, settings })
+    agentMemoryFor(
+      { name: "finder", memory: scope },
+      {
+        ...{ store: memoryStore(), owner, cwd: where.cwd, settings },
+        project: () => projectAt({ cwd: where.cwd, env: {} }),
+      },
+    )
   for (const scope of ["user", "local", "project"] as const) {
     const [ada, eve] = [await choose(scope, "ada"), await choose(scope, "eve")]
     expect(ada).toMatchObject({ state: "place", place: { agent: "finder", scope: "local" } })

@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { expect, test } from "vitest"
 import { projectName } from "../../../src/base/ids.ts"
-import { projectDirectory } from "../../../src/journal/file/layout.ts"
+import { projectAt } from "../../../src/base/project.ts"
+import { memoryDirectory } from "../../../src/journal/file/layout.ts"
 import { FIGURES } from "../../dreams.ts"
 import { project } from "../agent/agents.ts"
-import { memoryIn, say, stage, textOfRequest } from "./remembering.ts"
+import { say, stage, textOfRequest } from "./remembering.ts"
 
 const QUIET = { settings: { switches: { "auto-memory": false, dreaming: false } } }
 
@@ -52,15 +53,16 @@ test("L5-10 L6-1 conversations of other worktrees and subdirectories count for a
 
 test("L5-10 outside git, and with a memory that is only read or off, no directory is noted", async () => {
   const { where, worktree } = repository()
-  const noted = join(dirname(memoryIn(where)), "directories")
+  const { name } = await projectAt({ cwd: worktree, env: { PATH: process.env.PATH } })
+  const noted = join(memoryDirectory(where.dir, name), ".project.json")
   const { open } = await stage({ where })
   for (const memory of ["read-only", "off"] as const) await open({ cwd: worktree, settings: { memory } })
-  await open(QUIET)
   expect(existsSync(noted)).toBe(false)
   await open({ ...QUIET, cwd: worktree })
-  expect(readdirSync(noted)).toEqual([projectName(worktree)])
+  await open(QUIET)
+  expect(JSON.parse(readFileSync(noted, "utf8"))).toEqual({ directories: [where.cwd], names: [] })
   const alone = join(dirname(where.cwd), "alone")
   mkdirSync(alone)
   await open({ ...QUIET, cwd: alone })
-  expect(existsSync(join(projectDirectory(where.dir, projectName(alone)), "directories"))).toBe(false)
+  expect(existsSync(join(memoryDirectory(where.dir, projectName(alone)), ".project.json"))).toBe(false)
 })

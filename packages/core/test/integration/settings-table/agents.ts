@@ -189,6 +189,12 @@ export const AGENT_SETTINGS: Probes = {
     changed: true,
   },
   memory: { observe: remembers, turned: "off", usual: "kept", changed: says("off") },
+  project: {
+    observe: async (settings) => (await scene(settings)).chat.place.startsWith("shop-"),
+    turned: "shop",
+    usual: false,
+    changed: true,
+  },
   sandbox: { observe: confinement(({ sandbox }) => sandbox), turned: "all", usual: "unasked", changed: "all" },
 }
 

@@ -9,13 +9,13 @@ import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scr
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { localPerson, placeFor } from "../../../src/base/owner.ts"
+import { projectAt } from "../../../src/base/project.ts"
 import { isForked } from "../../../src/forks/fork-marker.ts"
 import { openConversation, openMemoryBank } from "../../../src/index.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import type { Store } from "../../../src/journal/store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
-import { projectIdentity } from "../../../src/memory/project-identity.ts"
 import { edit } from "../../../src/tools/files/edit.ts"
 import { read } from "../../../src/tools/files/read.ts"
 import { write } from "../../../src/tools/files/write.ts"
@@ -60,7 +60,7 @@ async function stage({ script = [], store = memoryStore() }: Setup = {}) {
   })
   const open = (options: Parameters<typeof agentFor>[2] = {}) =>
     agentFor(sim, where, { store, clock: { now: () => new Date(sim.clock.now()) }, mode: "accept-edits", ...options })
-  const place = placeFor((await projectIdentity(where.cwd)).name, localPerson)
+  const place = placeFor((await projectAt({ cwd: where.cwd, env: {} })).name, localPerson)
   return { sim, where, store, place, requests, others, open }
 }
 
@@ -253,7 +253,7 @@ describe("BEY-12 L7-7 the memory of a sub-agent", () => {
     await first.close()
     await ask(await open(), "Review it again.")
     expect(JSON.stringify(of("reviewer").at(-1)!.request.messages)).toContain("Always use tabs.")
-    const project_ = (await projectIdentity(where.cwd)).name
+    const project_ = (await projectAt({ cwd: where.cwd, env: {} })).name
     const place = {
       agent: "reviewer",
       ...(memory === "user" ? { scope: memory } : { scope: memory, project: project_ }),

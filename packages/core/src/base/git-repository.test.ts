@@ -4,9 +4,16 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
-import { projectIdentity } from "./project-identity.ts"
+import { repositoryOf } from "./git-repository.ts"
+import { realPath } from "./path-facts.ts"
 
 const run = promisify(execFile)
+
+/** The main directory of the repository, or the directory itself. */
+async function identity(path: string): Promise<string> {
+  const real = realPath(path) ?? path
+  return (await repositoryOf(real))?.directory ?? real
+}
 
 async function place() {
   const { root, remove } = await temporaryRoot()
@@ -24,10 +31,10 @@ async function place() {
     await git(path, "commit", "-q", "--allow-empty", "-m", "first")
     return path
   }
-  return { top, git, repository, identity: async (path: string) => (await projectIdentity(path)).directory }
+  return { top, git, repository, identity }
 }
 
-test("L5-10 every worktree and subdirectory of a repository is one project, and two clones are two", async () => {
+test("L5-10 every worktree and subdirectory of a repository is one repository, and two clones are two", async () => {
   const { top, git, repository, identity } = await place()
   const main = await repository("main")
   await git(main, "worktree", "add", "-q", "../tree", "-b", "side")
@@ -41,7 +48,7 @@ test("L5-10 every worktree and subdirectory of a repository is one project, and 
   expect(await identity(join(top, "alias"))).toBe(main)
 })
 
-test("L5-10 submodules and bare repositories are projects of their own, with their worktrees", async () => {
+test("L5-10 submodules and bare repositories are repositories of their own, with their worktrees", async () => {
   const { top, git, repository, identity } = await place()
   await repository("part")
   const main = await repository("main")
@@ -55,7 +62,7 @@ test("L5-10 submodules and bare repositories are projects of their own, with the
   expect(await identity(join(top, "bare-tree"))).toBe(join(top, "bare.git"))
 })
 
-test("L5-10 outside git the directory is the project, by its real path", async () => {
+test("L5-10 outside git there is no repository", async () => {
   const { top, identity } = await place()
   await mkdir(join(top, "plain", "inner"), { recursive: true })
   await symlink(join(top, "plain"), join(top, "link"))
@@ -64,7 +71,7 @@ test("L5-10 outside git the directory is the project, by its real path", async (
   expect(await identity(join(top, "missing"))).toBe(join(top, "missing"))
 })
 
-test("L5-10 a .git file gets another repository's memory only if that repository lists this worktree", async () => {
+test("L5-10 a .git file belongs to another repository only if that repository lists this worktree", async () => {
   const { top, git, repository, identity } = await place()
   const victim = await repository("victim")
   await git(victim, "worktree", "add", "-q", "../tree", "-b", "side")

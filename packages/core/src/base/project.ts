@@ -1,0 +1,122 @@
+/**
+ * What a project is called. Its name is not its path: the same repository at two paths is one project, and two projects that are at one
+ * path in turn are two. A name is readable, and ends with a hash of what it was made from.
+ */
+import { hash } from "node:crypto"
+import { resolve } from "node:path"
+import { remoteAddress } from "./git-remote.ts"
+import { type GitRepository, repositoryOf } from "./git-repository.ts"
+import { projectName } from "./ids.ts"
+import { factsOf, realPath } from "./path-facts.ts"
+import { rootCommit } from "./root-commit.ts"
+
+export interface Project {
+  /** By which a store keeps it: letters, digits and `-`, never `_`. */
+  readonly name: string
+  /** What the name was made from. */
+  readonly from: "option" | "environment" | "remote" | "root-commit" | "path"
+  /** For a person: `github.com/acme/shop`. It may hold any characters. */
+  readonly title: string
+  /** The main working directory of the repository, or the directory itself. */
+  readonly directory: string
+  /** Names that earlier versions gave it. What is kept under them is the project's too. */
+  readonly formerly: readonly string[]
+  /** What its first commit would name it: it may have been called so before it had a remote. Runs git. */
+  readonly withoutRemote?: () => Promise<string | undefined>
+}
+
+export interface WhereProject {
+  readonly cwd: string
+  /** A name for it. Any text. */
+  readonly project?: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export const PROJECT_VARIABLE = "STRATA_PROJECT"
+
+/** The name that is given, else the repository's remote, else its first commit, else the path. */
+export async function projectAt({ cwd, project, env }: WhereProject): Promise<Project> {
+  const start = realPath(cwd) ?? resolve(cwd)
+  const repository = await repositoryOf(start, { home: env.HOME || undefined })
+  const directory = repository?.directory ?? start
+  const named =
+    givenName(project, env) ??
+    (await remoteName(repository)) ??
+    (await commitName(repository, env)) ??
+    pathName(directory)
+  const earlier = [projectName(directory), projectName(start), projectName(cwd)]
+  return {
+    ...{ ...named, directory, formerly: [...new Set(earlier)].filter((name) => name !== named.name) },
+    ...(named.from === "remote" ? { withoutRemote: async () => (await commitName(repository, env))?.name } : {}),
+  }
+}
+
+/** Whether a directory has the same remote. Git is not run, and no name is given to it: other programs' transcripts ask for hundreds. */
+export async function hasRemoteOf(project: Project, cwd: string, home: string | undefined): Promise<boolean> {
+  if (project.from !== "remote") return false
+  const start = realPath(cwd)
+  const repository = start === undefined ? undefined : await repositoryOf(start, { home })
+  return (await remoteName(repository))?.name === project.name
+}
+
+/** The main working directory of the repository that a directory is in, or the directory itself. */
+export async function mainDirectory(cwd: string, home: string | undefined): Promise<string> {
+  const start = realPath(cwd) ?? resolve(cwd)
+  return (await repositoryOf(start, { home }))?.directory ?? start
+}
+
+type Named = Pick<Project, "name" | "from" | "title">
+
+function givenName(project: string | undefined, env: WhereProject["env"]): Named | undefined {
+  const variable = env[PROJECT_VARIABLE] ?? ""
+  const from = project === undefined ? "environment" : "option"
+  const title = (project ?? variable).trim()
+  return title === "" ? undefined : { from, title, name: nameFrom({ kind: "given", identity: title }) }
+}
+
+async function commitName(repository: GitRepository | undefined, env: WhereProject["env"]): Promise<Named | undefined> {
+  const commit = repository && isYours(repository) ? await rootCommit(repository, env) : undefined
+  if (commit === undefined) return undefined
+  const title = `root-${commit.slice(0, SHOWN_OF_COMMIT)}`
+  return { from: "root-commit", title, name: nameFrom({ kind: "root-commit", identity: commit, readable: title }) }
+}
+
+async function remoteName(repository: GitRepository | undefined): Promise<Named | undefined> {
+  if (repository?.common === undefined || !isYours(repository)) return undefined
+  const title = await remoteAddress(repository.common)
+  return title === undefined
+    ? undefined
+    : { from: "remote", title, name: nameFrom({ kind: "remote", identity: title }) }
+}
+
+const pathName = (directory: string): Named => ({ from: "path", title: directory, name: projectName(directory) })
+
+/** Git does not use another user's repository, so that one does not say whose memory it gets. */
+function isYours({ directory, common }: GitRepository): boolean {
+  const uid = process.getuid?.()
+  return uid === undefined || [directory, common!].every((path) => factsOf(path)?.uid === uid)
+}
+
+const SHOWN_OF_COMMIT = 12 // digits
+const LONGEST_READABLE = 80 // characters; with the hash it is shorter than what `placeFor` keeps of a name
+/** Digits of the hash. Given names have more, so that they never equal a remote's, and because anyone may have chosen the text. */
+const DIGITS = { given: 16, remote: 8, "root-commit": 8 }
+
+interface NameSource {
+  readonly kind: keyof typeof DIGITS
+  /** Compared exactly. */
+  readonly identity: string
+  readonly readable?: string
+}
+
+/** No name of a path is like it: those begin with a dash, or have two in a row. */
+function nameFrom({ kind, identity, readable = identity }: NameSource): string {
+  const words = readable
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, LONGEST_READABLE)
+    .replace(/^-+|-+$/g, "")
+  // every code unit counts: in UTF-8, all broken characters are the same
+  const exactly = Buffer.from(`${kind}\0${identity}`, "utf16le")
+  return `${words || "project"}-${hash("sha256", exactly, "hex").slice(0, DIGITS[kind])}`
+}

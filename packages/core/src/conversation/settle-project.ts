@@ -1,0 +1,140 @@
+/**
+ * The first use of a project from a directory: what earlier versions kept under paths becomes the project's, and the directory is noted.
+ * Two processes that do it at once do it once, and one that is killed leaves nothing that the next does not complete.
+ */
+import { homedir } from "node:os"
+import type { Clock } from "../base/clock.ts"
+import { MemoryChangedError, plainReason } from "../base/errors.ts"
+import { escaped } from "../base/escaped-text.ts"
+import { placeFor } from "../base/owner.ts"
+import type { Project } from "../base/project.ts"
+import type { AgentMemoryPlace, MemoryFiles } from "../journal/memory-files.ts"
+import {
+  claim,
+  earlierNames,
+  isNoted,
+  memoriesOf,
+  type ProjectInStore,
+  type ProjectRecord,
+  RECORD,
+  readRecord,
+  recordText,
+} from "../journal/project-places.ts"
+import { hasMemories, takeOverMemories } from "../memory/take-over.ts"
+
+const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
+
+export interface Settling extends ProjectInStore {
+  readonly clock: Clock
+}
+
+/** Sentences for the person. Only the first use from a directory has any, and only that one writes. */
+export async function settleProject(given: Settling): Promise<readonly string[]> {
+  const { project } = given
+  const files = memoriesOf(given)
+  if (!isNoted(project)) return []
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const before = await readRecord(files)
+      if (before.directories.includes(project.directory)) return []
+      try {
+        await settle(files, { ...given, before })
+        return noticeOf(project, before)
+      } catch (error) {
+        if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
+      }
+    }
+  } catch (error) {
+    return [
+      `What was kept under the path of this project could not be taken over (${plainReason(error)}). It is still there, and the next start tries again.`,
+    ]
+  }
+}
+
+/** The place of an agent's memory in the project, with what it had under names of earlier versions. */
+export async function agentMemoryPlace(
+  agent: string,
+  { isReadOnly, ...given }: Settling & { readonly isReadOnly: boolean },
+): Promise<AgentMemoryPlace> {
+  const at = (name: string): AgentMemoryPlace => ({ agent, scope: "local", project: placeFor(name, given.owner) })
+  const filesAt = (name: string) => given.store.memories(at(name))
+  const { project, clock } = given
+  const to = filesAt(project.name)
+  const { text, names } = await readRecord(to)
+  const earlier = text === null ? await earlierNames(given) : []
+  for (const name of earlier) {
+    const from = filesAt(name)
+    if (!(await hasMemories(from))) continue
+    if (isReadOnly) return at(name)
+    const record = { path: RECORD, text: recordText({ directories: [], names: [...names, name] }), expected: text }
+    await takeOverMemories({ from, to, clock, alongside: record }).catch((error: unknown) => {
+      if (!(error instanceof MemoryChangedError)) throw error // another process did it
+    })
+    break // earlier versions kept it under one name
+  }
+  return at(project.name)
+}
+
+/** For a reader that writes nothing: as long as nothing was taken over, the memories are where they were. */
+export async function memoriesToRead(given: ProjectInStore): Promise<MemoryFiles> {
+  const files = memoriesOf(given)
+  const hasEarlier = given.project.formerly.length > 0 && !given.store.isShared
+  if (!hasEarlier || (await readRecord(files)).text !== null || (await hasMemories(files))) return files
+  for (const name of await earlierNames(given)) {
+    const earlier = memoriesOf(given, name)
+    if (await hasMemories(earlier)) return earlier
+  }
+  return files
+}
+
+async function settle(
+  files: MemoryFiles,
+  { before, ...given }: Settling & { readonly before: ProjectRecord },
+): Promise<void> {
+  const { project, clock } = given
+  let { text } = before
+  const names = [...before.names]
+  for (const name of await claimedNames(given)) {
+    if (names.includes(name)) continue
+    names.push(name)
+    const from = memoriesOf(given, name)
+    if (!(await hasMemories(from))) continue
+    const next = recordText({ directories: before.directories, names })
+    await takeOverMemories({ from, to: files, clock, alongside: { path: RECORD, text: next, expected: text } })
+    text = next
+  }
+  const next = recordText({ directories: [...before.directories, project.directory], names })
+  await files.install([{ path: RECORD, text: next, expected: text }])
+}
+
+/** Those of earlier versions, and what the project was called before it had a remote. */
+async function claimedNames(given: Settling): Promise<readonly string[]> {
+  const claimed: string[] = []
+  for (const name of await earlierNames(given))
+    if ((await isUsed(name, given)) && (await claim(name, given))) claimed.push(name)
+  const commit = given.store.isShared ? undefined : await given.project.withoutRemote?.()
+  if (commit === undefined || !(await isUsed(commit, given)) || !(await claim(commit, given))) return claimed
+  const { names } = await readRecord(memoriesOf(given, commit))
+  return [...new Set([...claimed, commit, ...names])]
+}
+
+/** A claim on a place where nothing is would only leave a trace there. */
+async function isUsed(name: string, given: Settling): Promise<boolean> {
+  if (await hasMemories(memoriesOf(given, name))) return true
+  return (await given.store.list(placeFor(name, given.owner), { isBare: true })).length > 0
+}
+
+/** What a repository says of itself is content, not consent: the person hears whose memory it gets. */
+function noticeOf({ from, title, directory }: Project, { directories }: ProjectRecord): readonly string[] {
+  const other = directories.findLast((one) => one !== directory)
+  if (other === undefined || (from !== "remote" && from !== "root-commit")) return []
+  const what = from === "remote" ? escaped(title) : "a repository with the same first commit as one"
+  return [
+    `This is ${what}, known from ${shownPath(other)}: its memory is used here too. To keep it apart, set STRATA_PROJECT or the setting project.`,
+  ]
+}
+
+function shownPath(path: string): string {
+  const home = homedir()
+  return escaped(path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path)
+}

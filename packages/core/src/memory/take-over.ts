@@ -1,0 +1,83 @@
+/**
+ * Takes the memories of one place over into another, all or nothing. An empty place gets them with their history. Otherwise each memory
+ * gets a free name, and what was known of its source is recorded with it. The old place is only read.
+ */
+import type { Clock } from "../base/clock.ts"
+import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
+import { commit } from "./changes/commit.ts"
+import { HEAD, readHeadText } from "./changes/history.ts"
+import { factsOf, SnapshotReader } from "./changes/snapshot.ts"
+import { INDEX_FILE, isTopicFile } from "./file-names.ts"
+import type { Provenance } from "./memory.ts"
+
+const HISTORY = HEAD.slice(0, HEAD.indexOf("/"))
+/** Files of ours that belong to the memories: conversations that wait for an extraction, and the sum of the day. */
+const BESIDE = [".waiting.json", ".spent.json"]
+
+export interface TakeOver {
+  readonly from: MemoryFiles
+  readonly to: MemoryFiles
+  /** Written in the same step. With `expected`, two processes do it once. */
+  readonly alongside: MemoryFileChange
+  readonly clock: Clock
+}
+
+/** Whether there is anything to take over. */
+export async function hasMemories(files: MemoryFiles): Promise<boolean> {
+  return (await files.list()).some(({ path }) => isKept(path)) || (await readHeadText(files)) !== null
+}
+
+/** Rejects with `MemoryChangedError` if another process was faster. */
+export async function takeOverMemories(given: TakeOver): Promise<void> {
+  if (await hasMemories(given.to)) await merge(given)
+  else await copy(given)
+}
+
+/** Memories, the index, the archive and the daily logs. */
+const isKept = (path: string): boolean => path.includes("/") || path === INDEX_FILE || isTopicFile(path)
+
+async function copy({ from, to, alongside }: TakeOver): Promise<void> {
+  const all = await from.readAll({ folders: [undefined, HISTORY], paths: BESIDE })
+  const isOurs = (path: string) => path.startsWith(`${HISTORY}/`) || BESIDE.includes(path) || isKept(path)
+  // what cannot be read as text stays where it is: it is no memory
+  const changes = all.flatMap(({ path, text }) =>
+    text !== undefined && isOurs(path) ? [{ path, text, expected: null }] : [],
+  )
+  await to.install([...changes, alongside])
+}
+
+async function merge({ from, to, alongside, clock }: TakeOver): Promise<void> {
+  const old = await new SnapshotReader(from, { readOnly: true }).read()
+  const reader = new SnapshotReader(to, { readOnly: true })
+  const snapshot = await reader.read()
+  const taken = new Map([...snapshot.texts].map(([path, text]) => [path.toLowerCase(), text]))
+  const edits = new Map<string, string>()
+  const sources = new Map<string, Provenance>()
+  for (const [path, text] of old.texts) {
+    if (path === INDEX_FILE) continue
+    const free = freePlace(path, { text, taken })
+    if (free === undefined) continue
+    taken.set(free.toLowerCase(), text)
+    edits.set(free, text)
+    sources.set(free, factsOf(old, path).source)
+  }
+  if (edits.size === 0) {
+    await to.install([alongside])
+    return
+  }
+  const plan = { by: "merge", why: "Taken over from another place of this project", edits, sources } as const
+  await commit({ files: to, reader, snapshot, plan: { ...plan, alongside: [alongside] }, now: clock.now() })
+}
+
+/** Nothing if this text is there already. */
+function freePlace(
+  path: string,
+  { text, taken }: { readonly text: string; readonly taken: ReadonlyMap<string, string> },
+): string | undefined {
+  for (let count = 1; ; count++) {
+    const place = count === 1 ? path : path.replace(/\.md$/i, `-${count}.md`)
+    const there = taken.get(place.toLowerCase())
+    if (there === undefined) return place
+    if (there === text) return undefined
+  }
+}
