@@ -19,7 +19,8 @@ export async function placeOfConversation(whose: Whose): Promise<string> {
   const own = placeOf(whose)
   if (id === undefined) return own
   const others = (one: Whose["owner"]) => otherNames({ ...whose, owner: one })
-  if (owner === localPerson && !isNoted(project) && isNothing(await others(owner))) return own
+  const isSimple = store.isShared || !isNoted(project)
+  if (owner === localPerson && isSimple && isNothing(await others(owner))) return own
   // without an owner, the local person's conversations can be opened too
   const owners: readonly Whose["owner"][] = owner === undefined ? [localPerson, undefined] : [owner]
   const kept = (places: readonly string[]) => keptIn(store, places, id)

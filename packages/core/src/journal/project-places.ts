@@ -42,6 +42,7 @@ export interface OtherNames {
 }
 
 export async function otherNames(given: ProjectInStore): Promise<OtherNames> {
+  if (given.store.isShared) return { claimed: [], free: [] } // paths never named anything there
   const claimed = isNoted(given.project) ? (await readRecord(memoriesOf(given))).names : []
   const free = (await earlierNames(given)).filter((name) => !claimed.includes(name))
   return { claimed, free }
