@@ -185,7 +185,10 @@ describe("events", () => {
 /** A store in memory whose journals flush like this. */
 function storeThatFlushes(sync: () => Promise<void>): Store {
   const memory = memoryStore()
-  return { ...memory, open: async (address, options) => ({ ...(await memory.open(address, options)), sync }) }
+  return {
+    ...memory,
+    open: async (address, options) => ({ ...(await memory.open(address, options)), sync, flushesItself: false }),
+  }
 }
 
 function throwNext(failures: Error[]): void {

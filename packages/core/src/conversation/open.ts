@@ -1,5 +1,6 @@
 /** Opens conversations: new ones, kept ones, and branches of them. Defaults are filled in here. */
 import { systemClock } from "../base/clock.ts"
+import { ConversationNotFoundError } from "../base/errors.ts"
 import { randomIds } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { type Owner, ownerIn } from "../base/owner.ts"
@@ -8,6 +9,7 @@ import type { Telemetry } from "../base/telemetry.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
 import { estimatedSpending } from "../journal/in-flight.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
+import { type ProjectInStore, placeOf } from "../journal/project-places.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
 import { whichProject } from "../journal/which-project.ts"
@@ -93,8 +95,7 @@ export async function openWithSettings(options: ConversationOptions, prepared: P
   const project = prepared.project ?? (await projectOf(options, place))
   const memory =
     prepared.memory ?? (options.layers ? undefined : await memoryFor(owner, { store, settings, cwd, clock, project }))
-  const address = await addressOf(options, prepared, { ...place, project })
-  const journal = await store.open(address, { access: "write", create: !options.mustExist })
+  const journal = await openJournal(options, prepared, { ...place, project })
   try {
     const conversation = await conversationOn(journal, { ...place, options, prepared, prompts, memory })
     const past = options.rerank ? reranking(conversation.past, options.rerank) : conversation.past
@@ -146,13 +147,26 @@ const projectOf = (
   { cwd, env, root, settings, store }: Basis & { readonly store: Store },
 ): Promise<Project> => whichProject({ ...{ cwd, env, root, project, store }, settings: settings.values })
 
-async function addressOf(
-  options: ConversationOptions,
+/** In its own place where it is kept there, as most are. Only otherwise others are looked at. */
+async function openJournal(
+  { id: given, mustExist = false }: ConversationOptions,
   { place }: Prepared,
   { store, project, owner, ids }: Basis & { readonly store: Store; readonly project: Project },
-): Promise<JournalAddress> {
-  const kept = place ?? { project: await placeOfConversation({ store, project, owner, id: options.id }) }
-  return { ...kept, id: options.id ?? ids.uuid() }
+): Promise<Journal> {
+  const id = given ?? ids.uuid()
+  const open = (at: Omit<JournalAddress, "id">, create: boolean) =>
+    store.open({ ...at, id }, { access: "write", create, resumes: true })
+  if (place) return open(place, !mustExist)
+  const whose: ProjectInStore = { store, project, owner }
+  if (given === undefined) return open({ project: placeOf(whose) }, true)
+  if (typeof owner === "string") {
+    const kept = await open({ project: placeOf(whose) }, false).catch((error: unknown) => {
+      if (error instanceof ConversationNotFoundError) return undefined
+      throw error
+    })
+    if (kept) return kept
+  }
+  return open({ project: await placeOfConversation({ ...whose, id }) }, !mustExist)
 }
 
 interface Opening extends Basis {
@@ -179,7 +193,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
   const summariser = await summariserFor(asked, { options, settings: settings.values, env })
   // an agent's model sends what it needs; in a loop of your own, only requests for the beta endpoint can carry it
   const sendsBetas = (isTraced || serverClears) && !settings.values.off
-  const { views, read } = await loadViews(journal, viewOptions(facts, { models, sendsBetas }))
+  const { views, read } = await loadViews(journal, viewOptions(facts, { models, sendsBetas }), journal.resumed)
   if (options.messages?.length && views.context.newest) throw alreadyBegun(id)
   const whenOpen = new WhenOpen()
   const layers = options.layers ?? layersOf(opening, { asked, summariser, whenOpen })

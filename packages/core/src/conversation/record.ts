@@ -183,6 +183,7 @@ export class ConversationRecord {
   /** Lets the disk work on everything written, and goes on. If it fails, `flushed()` says so. */
   beginFlush(): void {
     this.#isFlushDue = false
+    if (this.journal.flushesItself) return
     this.#flushing = Promise.all([this.#flushing, this.journal.sync()]).then(() => undefined)
     this.#flushing.catch(() => undefined) // it reaches the one who waits for it
   }

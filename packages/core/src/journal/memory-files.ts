@@ -53,6 +53,11 @@ export interface WantedTexts {
   readonly known?: ReadonlyMap<string, string>
   /** Of larger files the text is left out. */
   readonly mostBytes?: number
+  /**
+   * A file that every change of the others changes too. Where a store reads one after the other, it looks at this one again at the end, and
+   * reads all of them again if it is another: no change falls between two of them.
+   */
+  readonly guard?: string
 }
 
 /** A memory file with its text. */

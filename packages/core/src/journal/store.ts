@@ -58,6 +58,8 @@ export interface ListJournalsOptions {
 export interface OpenJournalOptions {
   readonly access: "write" | "read"
   readonly create?: boolean
+  /** What a resume needs is wanted too. A store across a network gives it with the same call, as `resumed`. */
+  readonly resumes?: boolean
 }
 
 /** A conversation in the list of a store. */
@@ -81,6 +83,8 @@ export interface Journal {
   readonly location: string
   /** Larger for each writer than for the one before. Absent where it is opened for reading. */
   readonly fence?: number
+  /** What `append` resolves with is as durable as the mode says, so that no one need call `sync`. Default: no. */
+  readonly flushesItself?: boolean
   /** The file with its lines, if the store keeps files. */
   readonly file?: string
   /** The file with the session notes, if the store keeps files: people and the Edit tool change it there. */
@@ -95,6 +99,8 @@ export interface Journal {
   sync(): Promise<void>
   /** The entries from the last boundary on, in the order they were written. */
   tail(): Promise<Segment>
+  /** What a resume needed when it was opened, if it was asked for and the store had it at hand. */
+  readonly resumed?: Resumed
   /** What a resume needs, in one call: the tail, and the checkpoint where the tail begins with a boundary. */
   resume(): Promise<Resumed>
   /** The entries before a segment, back to the previous boundary. */

@@ -36,6 +36,12 @@ function counted(files: MemoryFiles) {
       asked.reads.push(path)
       return files.read(path)
     },
+    async readAll(wanted) {
+      asked.lists++
+      const read = await files.readAll(wanted)
+      asked.reads.push(...read.flatMap(({ path, text }) => (text === undefined ? [] : [path])))
+      return read
+    },
   }
   return { counting, asked }
 }

@@ -42,7 +42,7 @@ const CONSOLIDATION: Shape = {
 const MEMORIES: Shape = {
   name: "memories",
   calls: ["list", "read", "readAll", "install", "problems"],
-  parts: { consolidation: CONSOLIDATION, watch: { name: "watch", calls: ["isUnchanged", "follow"] } },
+  parts: { consolidation: CONSOLIDATION }, // a watch hears of changes: it does not ask
 }
 
 const MAILBOXES: Shape = {

@@ -4,7 +4,7 @@
  */
 
 import { type Entry, isBoundaryEntry, isDecision, isMessage } from "../journal/entries.ts"
-import type { Journal } from "../journal/store.ts"
+import type { Journal, Resumed } from "../journal/store.ts"
 import { isBoundary, type Uuid } from "../messages/messages.ts"
 import { usable } from "../messages/usable.ts"
 import { withoutUsage } from "./context/changed-messages.ts"
@@ -18,8 +18,9 @@ export interface LoadedViews {
   readonly read: "tail" | "all"
 }
 
-export async function loadViews(journal: Journal, options: ViewOptions): Promise<LoadedViews> {
-  const fromTail = await loadTail(journal, options)
+/** `resumed`: what the opening of the journal brought. Only as long as nothing was appended. */
+export async function loadViews(journal: Journal, options: ViewOptions, resumed?: Resumed): Promise<LoadedViews> {
+  const fromTail = await loadTail(journal, options, resumed)
   return fromTail ? { views: fromTail, read: "tail" } : { views: await loadAll(journal, options), read: "all" }
 }
 
@@ -31,17 +32,24 @@ export interface Tail {
   readonly kept: readonly Entry[]
 }
 
-async function loadTail(journal: Journal, options: ViewOptions): Promise<Views | undefined> {
-  const tail = await readTail(journal)
+async function loadTail(
+  journal: Journal,
+  options: ViewOptions,
+  resumed: Resumed | undefined,
+): Promise<Views | undefined> {
+  const tail = await readTail(journal, resumed)
   return tail && viewsOf(tail, options)
 }
 
 /** Resuming reads nothing before the last boundary. The checkpoint has what the views knew there. */
-export async function readTail(journal: Journal): Promise<(Tail & { readonly places: Places }) | undefined> {
+export async function readTail(
+  journal: Journal,
+  resumed?: Resumed,
+): Promise<(Tail & { readonly places: Places }) | undefined> {
   const {
     tail: { entries, start },
     checkpoint,
-  } = await journal.resume()
+  } = resumed ?? (await journal.resume())
   const places = placesIn(entries)
   const first = entries[0]
   if (first === undefined || !isBoundaryEntry(first)) return start === 0 ? { entries, places, kept: [] } : undefined

@@ -41,6 +41,7 @@ import { MemoryWatch } from "./memory-watch.ts"
 
 const LOCK = ".lock"
 const MOST_FILES = 20_000
+const MOST_READINGS = 50 // each repetition means that another process succeeded
 const FILES_AT_ONCE = 500 // about 3 ms, then others get their turn
 const LOCK_PATIENCE_MS = 30_000 // a change takes milliseconds
 const LOCK_RETRY_MS = 5
@@ -117,7 +118,18 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     return waiting ? intendedText(directory, waiting, path) : readWhole(directory, path)
   }
 
-  async function readAll({ folders, paths = [], known, mostBytes }: WantedTexts): Promise<readonly ReadMemoryFile[]> {
+  async function readAll(wanted: WantedTexts): Promise<readonly ReadMemoryFile[]> {
+    const { guard } = wanted
+    const guarded = guard === undefined ? wanted : { ...wanted, paths: [...(wanted.paths ?? []), guard] }
+    for (let reading = 1; ; reading++) {
+      const [before] = guard === undefined ? [] : listingAt(guard)
+      const all = await readOnce(guarded)
+      const [after] = guard === undefined ? [] : listingAt(guard)
+      if (before?.version === after?.version || reading >= MOST_READINGS) return all
+    }
+  }
+
+  async function readOnce({ folders, paths = [], known, mostBytes }: WantedTexts): Promise<readonly ReadMemoryFile[]> {
     const listed = [...(await Promise.all(folders.map(list))).flat(), ...paths.flatMap((path) => listingAt(path))]
     const wanted = new Map(listed.map((listing) => [listing.path, listing]))
     return Promise.all(

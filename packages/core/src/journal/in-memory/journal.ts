@@ -10,7 +10,7 @@ import type { AppendedLines } from "../feed.ts"
 import type { SentRequest } from "../in-flight.ts"
 import type { LeaseHolder } from "../lease.ts"
 import { decodeLine, encodeLine } from "../line.ts"
-import type { Journal, JournalAddress, OpeningReport, Segment } from "../store.ts"
+import type { Journal, JournalAddress, OpeningReport, Resumed, Segment } from "../store.ts"
 
 /** What is kept of a journal while no one has it open. */
 export interface KeptJournal {
@@ -43,6 +43,7 @@ interface MemoryJournalParts {
   readonly clock: Clock
   readonly isCreated: boolean
   readonly isWriter: boolean
+  readonly resumes?: boolean
   readonly onAppended?: (appended: AppendedLines) => void
 }
 
@@ -99,11 +100,19 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
 
   const readCheckpoint = () => (kept.checkpoint === undefined ? undefined : (JSON.parse(kept.checkpoint) as unknown))
 
+  const resumedNow = (): Resumed => {
+    const tail = segmentBefore(kept.lines.length)
+    const [first] = tail.entries
+    return first && isBoundaryEntry(first) ? { tail, checkpoint: readCheckpoint() } : { tail }
+  }
+
   return {
     address,
     location,
     opening: { ...NOTHING_FOUND, created: isCreated },
     ...(fence === undefined ? {} : { fence }),
+    ...(parts.resumes ? { resumed: resumedNow() } : {}),
+    flushesItself: true,
 
     async append(entries) {
       mustBeWriter()
@@ -122,11 +131,7 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
     async tail() {
       return segmentBefore(kept.lines.length)
     },
-    async resume() {
-      const tail = segmentBefore(kept.lines.length)
-      const [first] = tail.entries
-      return first && isBoundaryEntry(first) ? { tail, checkpoint: readCheckpoint() } : { tail }
-    },
+    resume: async () => resumedNow(),
     async before({ start }) {
       mustBeOpen()
       return start === 0 ? undefined : segmentBefore(start)

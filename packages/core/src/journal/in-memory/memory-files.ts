@@ -43,7 +43,8 @@ export function memoryFilesInMemory(location: string, now: () => Date): MemoryFi
     async read(path) {
       return files.get(checkedMemoryPath(path))?.text
     },
-    async readAll({ folders, paths = [], known, mostBytes = Number.POSITIVE_INFINITY }) {
+    async readAll({ folders, paths: given = [], guard, known, mostBytes = Number.POSITIVE_INFINITY }) {
+      const paths = guard === undefined ? given : [...given, guard]
       const single = paths.flatMap((path) => {
         const kept = files.get(checkedMemoryPath(path))
         return kept ? [listingOf(path, kept)] : []

@@ -44,7 +44,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
   return {
     description: "memory",
 
-    async open(address, { access, create = false }) {
+    async open(address, { access, create = false, resumes = false }) {
       const key = journalKey(address)
       const found = journals.get(key)
       if (!found && (!create || access === "read")) throw new ConversationNotFoundError(address.id, "memory")
@@ -55,6 +55,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
         ...{ address, kept, clock },
         location: `memory:${key}`,
         isCreated: !found,
+        resumes,
         isWriter: access === "write",
         onAppended: (appended) => {
           for (const listener of [...listenersOf(address)]) listener(appended)

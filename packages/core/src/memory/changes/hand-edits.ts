@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { type Holder, judge, thisProcess } from "../../journal/file/lock-owner.ts"
-import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.ts"
+import type { MemoryFileChange, MemoryFiles, ReadMemoryFile } from "../../journal/memory-files.ts"
 import type { Provenance } from "../memory.ts"
 import type { Head } from "./history.ts"
 
@@ -20,14 +20,21 @@ export interface HandEdits {
   doubt(file: string): string | undefined
 }
 
+export interface MemoryNow {
+  readonly head: Head
+  readonly hasIndex: boolean
+  /** The files of the folder where writes are announced. */
+  readonly writing: readonly ReadMemoryFile[]
+}
+
 export async function handEditsIn(
-  files: MemoryFiles,
-  { head, hasIndex }: { readonly head: Head; readonly hasIndex: boolean },
+  { directory }: MemoryFiles,
+  { head, hasIndex, writing }: MemoryNow,
 ): Promise<HandEdits> {
-  const announced = await announcedWrites(files)
+  const announced = await announcedIn(writing)
   // an index without a history: Strata was here before, and what it knew is lost
   const isForgotten = head.last === 0 && hasIndex
-  const general = isInRepository(files.directory)
+  const general = isInRepository(directory)
     ? "files that git manages"
     : isForgotten
       ? "files without a history"
@@ -51,7 +58,8 @@ function isInRepository(directory: string | undefined): boolean {
   return false
 }
 
-const FOLDER = ".history/writing"
+/** Where writes are announced. */
+export const WRITING = ".history/writing"
 const US = randomUUID() // a process id can be another process in another container
 
 interface AnnouncedWrite {
@@ -72,7 +80,7 @@ interface Stored {
 
 /** Resolves with a function that takes the announcement back. Record what was written before. */
 export async function announceWrite(files: MemoryFiles, written?: readonly string[]): Promise<() => Promise<void>> {
-  const path = `${FOLDER}/${randomUUID()}.json`
+  const path = `${WRITING}/${randomUUID()}.json`
   const stored: Stored = { by: US, owner: await thisProcess(""), ...(written ? { files: written } : {}) }
   await files.install([{ path, text: JSON.stringify(stored) }])
   return async () => {
@@ -98,11 +106,10 @@ export async function watchWrites(files: MemoryFiles): Promise<() => Promise<voi
 const versionsIn = async (files: MemoryFiles): Promise<ReadonlyMap<string, string>> =>
   new Map((await files.list()).map(({ path, version }) => [path, version]))
 
-async function announcedWrites(files: MemoryFiles): Promise<readonly AnnouncedWrite[]> {
-  const listed = await files.list(FOLDER)
+async function announcedIn(writing: readonly ReadMemoryFile[]): Promise<readonly AnnouncedWrite[]> {
   return Promise.all(
-    listed.map(async ({ path }) => {
-      const { by, owner, files: written } = stored(await files.read(path).catch(() => undefined))
+    writing.map(async ({ path, text }) => {
+      const { by, owner, files: written } = stored(text)
       return {
         path,
         ...(written ? { files: written } : {}),
@@ -118,7 +125,7 @@ export const withoutLeftOvers = (writes: readonly AnnouncedWrite[]): readonly Me
 
 /** Whether a command of an agent in another process runs now: what is said on its behalf may not be the person's. */
 export async function isCommandRunning(files: MemoryFiles): Promise<boolean> {
-  const writes = await announcedWrites(files)
+  const writes = await announcedIn(await files.readAll({ folders: [WRITING] }))
   return writes.some((write) => write.files === undefined && !write.isLeftOver && !write.isOurs)
 }
 

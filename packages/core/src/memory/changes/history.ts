@@ -12,6 +12,8 @@ const CHANGES = ".history/changes"
 const TEXTS = ".history/texts"
 export const HEAD = ".history/head.json"
 const ID_DIGITS = 6
+const changePath = (id: number) => `${CHANGES}/${String(id).padStart(ID_DIGITS, "0")}.json`
+export const FIRST_CHANGE = changePath(1)
 
 /** What was recorded last about one file. */
 export interface RecordedFile {
@@ -50,11 +52,18 @@ export const readHeadText = async (files: MemoryFiles): Promise<string | null> =
     throw error
   })) ?? null
 
-/** `known`: as it was loaded last. It is the same value if nothing was recorded since. */
-export async function loadHead(files: MemoryFiles, known?: LoadedHead): Promise<LoadedHead> {
-  const text = await readHeadText(files)
+export interface HeadNow {
+  /** Of the head, as it is now. */
+  readonly text: string | null
+  /** As it was loaded last. It is the same value if nothing was recorded since. */
+  readonly known?: LoadedHead | undefined
+  /** False where there is neither a memory nor a first change: then there is no history to look for. */
+  readonly mayHaveChanges: boolean
+}
+
+export async function loadHead(files: MemoryFiles, { text, known, mayHaveChanges }: HeadNow): Promise<LoadedHead> {
   if (known && text !== null && known.text === text) return known
-  if (text === null && (await files.list(CHANGES)).length === 0)
+  if (text === null && (!mayHaveChanges || (await files.list(CHANGES)).length === 0))
     return { head: { last: 0, files: {} }, text, problems: [] }
   const head = text === null ? undefined : unsealed<Head>(text)
   if (head?.computed) return { head, text, problems: [] }
@@ -201,7 +210,6 @@ export async function rewrittenHistory(
 }
 
 const textPath = (copy: string) => `${TEXTS}/${copy}.md`
-const changePath = (id: number) => `${CHANGES}/${String(id).padStart(ID_DIGITS, "0")}.json`
 
 function idIn(path: string): number {
   return Number(/(\d+)\.json$/.exec(path)?.[1] ?? 0)

@@ -38,15 +38,20 @@ export class KeptReadings {
     this.#readOnly = readOnly
   }
 
-  /** Reads what an earlier process kept. `count`: how many files there are. */
-  async load(count: number): Promise<void> {
-    if (this.#isLoaded || count < FEWEST) return
+  /** Reads what an earlier process kept. It is there for stores with files, where each one is a reading of its own. */
+  async load(): Promise<void> {
+    if (this.#isLoaded || this.#files.directory === undefined) return
     this.#isLoaded = true
     const text = await this.#files.read(READINGS).catch(() => undefined)
     for (const [path, { version, text: read }] of Object.entries(storedIn(text).files)) {
       this.#readings.set(path, { version, text: read, hash: hashOf(read) })
       this.#clean.set(path, read)
     }
+  }
+
+  /** By path: what need not be read again. */
+  get versions(): ReadonlyMap<string, string> {
+    return new Map([...this.#readings].map(([path, { version }]) => [path, version]))
   }
 
   of(path: string, version: string): Reading | undefined {
@@ -70,7 +75,7 @@ export class KeptReadings {
 
   /** Keeps those of the files that are there for the next process, once there are enough new ones. A failure costs time only. */
   async save(there: ReadonlyMap<string, string>): Promise<void> {
-    if (this.#readOnly || this.#fresh.size < FEWEST) return
+    if (this.#readOnly || this.#fresh.size < FEWEST || this.#files.directory === undefined) return
     this.#fresh.clear()
     const kept = [...this.#readings].filter(
       ([path, { text }]) => there.get(path) === text && this.#clean.get(path) === text,

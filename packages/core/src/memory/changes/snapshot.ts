@@ -1,15 +1,13 @@
 /** One consistent reading of a memory directory: no change by another process falls between two files of it. */
 import { dayOf } from "../../base/clock.ts"
 import { plainReason, StrataError } from "../../base/errors.ts"
-import type { MemoryFileListing, MemoryFiles } from "../../journal/memory-files.ts"
+import type { MemoryFileListing, MemoryFiles, ReadMemoryFile } from "../../journal/memory-files.ts"
 import { INDEX_FILE, isTopicFile, MOST_MEMORY_BYTES } from "../file-names.ts"
 import type { Memory } from "../memory.ts"
 import { type FileFacts, maskedMemory, parseMemory } from "../topic-file.ts"
-import { type HandEdits, handEditsIn, sourceOfEdit } from "./hand-edits.ts"
-import { hashOf, type LoadedHead, loadHead, readHeadText } from "./history.ts"
+import { type HandEdits, handEditsIn, sourceOfEdit, WRITING } from "./hand-edits.ts"
+import { FIRST_CHANGE, HEAD, hashOf, type LoadedHead, loadHead, readHeadText } from "./history.ts"
 import { KeptReadings, type Reading } from "./kept-readings.ts"
-
-const MOST_READINGS = 50
 
 export interface Snapshot {
   readonly loaded: LoadedHead
@@ -47,35 +45,52 @@ export class SnapshotReader {
     this.#kept = new KeptReadings(files, { readOnly })
   }
 
+  /** One call of the store: no change by another process falls between two files. */
   async read(): Promise<Snapshot> {
-    for (let reading = 1; ; reading++) {
-      const loaded = await loadHead(this.#files, this.#last?.snapshot.loaded)
-      const snapshot = await this.#readOnce(loaded)
-      if (reading >= MOST_READINGS || (await readHeadText(this.#files)) === loaded.text) {
-        await this.#kept.save(snapshot.texts)
-        return snapshot
-      }
-    }
+    await this.#kept.load()
+    const all = await this.#files.readAll({
+      ...{ folders: [undefined, WRITING], paths: [FIRST_CHANGE], guard: HEAD },
+      ...{ known: this.#kept.versions, mostBytes: MOST_MEMORY_BYTES },
+    })
+    const shown = all.filter(({ path }) => !path.startsWith("."))
+    const head = all.find(({ path }) => path === HEAD)
+    const loaded = await loadHead(this.#files, {
+      text: await this.#headText(head),
+      known: this.#last?.snapshot.loaded,
+      mayHaveChanges: shown.length > 0 || all.some(({ path }) => path === FIRST_CHANGE),
+    })
+    const snapshot = await this.#snapshotOf(loaded, { all, shown })
+    await this.#kept.save(snapshot.texts)
+    return snapshot
   }
 
-  async #readOnce(loaded: LoadedHead): Promise<Snapshot> {
-    const all = await this.#files.list()
-    const listed = all.filter(({ path, isClosed }) => !isClosed && (isTopicFile(path) || path === INDEX_FILE))
+  /** It can be larger than a memory. What cannot be read is something else in its place: the next change sets that aside. */
+  async #headText(head: ReadMemoryFile | undefined): Promise<string | null> {
+    if (head === undefined) return null
+    return head.text ?? (head.error === undefined ? readHeadText(this.#files) : null)
+  }
+
+  async #snapshotOf(
+    loaded: LoadedHead,
+    { all, shown }: { readonly all: readonly ReadMemoryFile[]; readonly shown: readonly ReadMemoryFile[] },
+  ): Promise<Snapshot> {
+    const listed = shown.filter(({ path, isClosed }) => !isClosed && (isTopicFile(path) || path === INDEX_FILE))
     const hasIndex = listed.some(({ path }) => path === INDEX_FILE)
-    const handEdits = await handEditsIn(this.#files, { head: loaded.head, hasIndex })
-    const seen = all.map(({ path, version }) => `${path} ${version}`).join("\n")
+    const writing = all.filter(({ path }) => path.startsWith(`${WRITING}/`))
+    const handEdits = await handEditsIn(this.#files, { head: loaded.head, hasIndex, writing })
+    const seen = shown.map(({ path, version }) => `${path} ${version}`).join("\n")
     const isKnown = this.#last?.listed === seen && this.#last.snapshot.loaded === loaded
     // what is announced decides about hand edits, and goes again
     if (isKnown && sameEdits(this.#last!.snapshot.handEdits, handEdits)) return this.#last!.snapshot
-    const snapshot = await this.#readFiles({ loaded, all, listed, handEdits })
+    const snapshot = await this.#readFiles({ loaded, all: shown, listed, handEdits })
     this.#last = { listed: seen, snapshot }
     return snapshot
   }
 
   async #readFiles(from: {
     readonly loaded: LoadedHead
-    readonly all: readonly MemoryFileListing[]
-    readonly listed: readonly MemoryFileListing[]
+    readonly all: readonly ReadMemoryFile[]
+    readonly listed: readonly ReadMemoryFile[]
     readonly handEdits: HandEdits
   }): Promise<Snapshot> {
     const { loaded, all, listed, handEdits } = from
@@ -85,9 +100,9 @@ export class SnapshotReader {
       ...loaded.problems,
       ...closed.map((path) => `The folder ${path} may not be read, so its memories are left out.`),
     ]
-    await this.#kept.load(listed.length)
-    const read = await Promise.all(listed.map(async (listing) => [listing.path, await this.#textOf(listing)] as const))
-    for (const [path, reading] of read) {
+    for (const file of listed) {
+      const { path } = file
+      const reading = this.#textOf(file)
       if (reading === undefined) continue
       if ("problem" in reading) {
         problems.push(reading.problem)
@@ -104,18 +119,14 @@ export class SnapshotReader {
     return { loaded, texts, hashes, listings, closed, handEdits, memories, problems }
   }
 
-  async #textOf({ path, bytes, version }: MemoryFileListing): Promise<Reading | { problem: string } | undefined> {
+  #textOf({ path, bytes, version, text, error }: ReadMemoryFile): Reading | { problem: string } | undefined {
     const known = this.#kept.of(path, version)
     if (known) return known
     if (bytes > MOST_MEMORY_BYTES)
       return { problem: `${path} has more than ${MOST_MEMORY_BYTES} bytes, so it is not read as a memory.` }
-    try {
-      const text = await this.#files.read(path)
-      return text === undefined ? undefined : this.#kept.add(path, { version, text })
-    } catch (error) {
-      if (!(error instanceof StrataError) && (error as NodeJS.ErrnoException).code === undefined) throw error
-      return { problem: `${path} is not read as a memory: ${plainReason(error)}` }
-    }
+    if (error === undefined) return text === undefined ? undefined : this.#kept.add(path, { version, text })
+    if (!(error instanceof StrataError) && (error as NodeJS.ErrnoException).code === undefined) throw error
+    return { problem: `${path} is not read as a memory: ${plainReason(error)}` }
   }
 
   /** The memories in these texts. */
