@@ -44,8 +44,9 @@ export function tasksOf({ shells, team, conversation, dreaming }: SessionAgent):
   })
   const layers = conversation.layersAtWork().flatMap((layer): readonly BackgroundTask[] => {
     const words = LAYER_WORDS[layer]
-    if (!words) return []
-    const phase = layer === "dreaming" && dreaming?.state?.status === "running" ? `: ${dreaming.state.phase}` : ""
+    const dream = dreaming?.state?.status === "running" ? dreaming.state : undefined
+    if (!words || (layer === "dreaming" && !dream)) return [] // whether one is due is no dream
+    const phase = layer === "dreaming" ? `: ${dream!.phase}` : ""
     return [{ ...words, about: `${words.about}${phase}`, stop: () => conversation.stopLayer(layer) }]
   })
   return [...commands, ...(team ? agentTasks(team) : []), ...layers]

@@ -29,14 +29,12 @@ const STORES = {
     return { store: fileStore({ root }), talk }
   },
   memory: () => {
-    const store = memoryStore()
+    let now = new Date(START)
+    const store = memoryStore({ clock: { now: () => now } })
     const talk: Talk = async (id, time) => {
+      now = time
       const journal = await store.open({ project: "code", id }, { access: "write", create: true })
-      await journal.append(
-        conversation()
-          .user("Hello")
-          .messages.map((entry) => ({ ...entry, timestamp: time.toISOString() })),
-      )
+      await journal.append(conversation().user("Hello").messages)
       await journal.close()
     }
     return { store, talk }

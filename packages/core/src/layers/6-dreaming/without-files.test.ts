@@ -15,17 +15,17 @@ import { Dreaming } from "./dreaming.ts"
 import { eraseDreamTraces } from "./install.ts"
 import { pastConversations } from "./transcripts.ts"
 
+/** On the store's clock. */
+let storeTime = new Date(0)
+
 async function talked(
   store: Store,
   project: string,
   { id, time, text }: Readonly<Record<"id" | "time" | "text", string>>,
 ) {
+  storeTime = new Date(time)
   const journal = await store.open({ project, id }, { access: "write", create: true })
-  await journal.append(
-    conversation()
-      .user(text)
-      .messages.map((message) => ({ ...message, timestamp: time })),
-  )
+  await journal.append(conversation().user(text).messages)
   await journal.close()
 }
 
@@ -34,7 +34,8 @@ async function dreamer() {
   vi.stubEnv("TMPDIR", temporary)
   onTestFinished(() => void vi.unstubAllEnvs())
   const clock = manualClock(START)
-  const store = memoryStore({ clock })
+  storeTime = new Date(START)
+  const store = memoryStore({ clock: { now: () => storeTime } })
   const files = store.memories({ project: "app" })
   const notes = store.memories({ project: "app", beside: "dreams" })
   const two = { "a.md": memoryText("Alpha", "Alpha is known."), "b.md": memoryText("Beta", "Beta is known.") }
