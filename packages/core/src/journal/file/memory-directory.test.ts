@@ -1,11 +1,14 @@
 import { spawn } from "node:child_process"
+import { rmSync, writeFileSync } from "node:fs"
 import { mkdir, open, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../../test/journal-files.ts"
-import { MemoryChangedError } from "../../base/errors.ts"
+import { systemClock } from "../../base/clock.ts"
+import { LockLostError, MemoryChangedError } from "../../base/errors.ts"
 import { fileStore } from "./file-store.ts"
+import { memoryDirectory } from "./memory-directory.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/memory/install-writer.ts", import.meta.url))
 const STEPS_OF_TWO_INSTALLS = 7 + 10 // locked, checked, intended, three files, completed; then three are moved aside first
@@ -113,6 +116,31 @@ test("BEY-9 a file of ours is replaced in one step: nothing is kept aside for an
   await files.install([{ path: ".count.json", text: undefined }])
   expect(await files.read(".count.json")).toBeUndefined()
 })
+
+test.each(["checked", "intended", "changed"] as const)(
+  "BEY-12 an install that lost its lock after the step %s writes no more, and does not take away another's intent",
+  async (last) => {
+    const { root, remove } = await temporaryRoot()
+    onTestFinished(remove)
+    const directory = join(root, "memory")
+    const others = '{"changes":[],"sum":"another process writes"}'
+    const paused = memoryDirectory({
+      directory,
+      clock: systemClock,
+      atStep(step) {
+        if (step !== last) return
+        rmSync(join(directory, ".lock"), { force: true })
+        writeFileSync(join(directory, ".intent.json"), others)
+      },
+    })
+    const names = ["a.md", "b.md"]
+    const install = paused.install(names.map((path) => ({ path, text: "late", expected: null })))
+    await expect(install).rejects.toThrow(LockLostError)
+    expect(await readFile(join(directory, ".intent.json"), "utf8")).toBe(others)
+    const there = (await readdir(directory)).filter((name) => names.includes(name))
+    expect(there).toEqual(last === "changed" ? expect.any(Array) : [])
+  },
+)
 
 test("BEY-9 a damaged intent is set aside and changes nothing", async () => {
   const { files, directory } = await temporaryMemories()

@@ -20,9 +20,10 @@ import {
   type WantedTexts,
 } from "../memory-files.ts"
 import { consolidationIn } from "./consolidate-lock.ts"
+import { lockLost } from "./fence.ts"
 import { flushDirectory } from "./flush-names.ts"
 import { DIRECTORY_MODE, type MemoryDirectoryPlace } from "./layout.ts"
-import { acquireLock, removeDeadDoors, removeLeftovers } from "./lock.ts"
+import { acquireLock, type FileLock, removeDeadDoors, removeLeftovers } from "./lock.ts"
 import {
   carryOut,
   INTENT,
@@ -59,14 +60,17 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
   const { directory, clock, atStep = () => {} } = options
   const intentPath = join(directory, INTENT)
 
-  async function locked<T>(work: () => Promise<T>): Promise<T> {
+  /** `check` is called before each write: a process that was paused may have lost the lock since. */
+  async function locked<T>(work: (check: () => void) => Promise<T>): Promise<T> {
     return inTurn(directory, async () => {
       await mustBeInside(options)
       await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
       await mustBeInside(options)
       const lock = await lockOf(directory, clock)
       try {
-        return await work()
+        return await work(() => {
+          if (!lock.isHeld()) throw lockLost(lock.path)
+        })
       } finally {
         await lock.release()
       }
@@ -86,11 +90,11 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     }
   }
 
-  async function complete(): Promise<void> {
+  async function complete(check: () => void): Promise<void> {
     const text = await readWhole(directory, INTENT)
     if (text === undefined) return
     const intent = readIntent(text)
-    if (intent) await carryOut({ directory, intent, atStep })
+    if (intent) await carryOut({ directory, intent, check, atStep })
     else await rename(intentPath, join(directory, `.intent.${hash("sha256", text, "hex").slice(0, 8)}.damaged`))
   }
 
@@ -164,14 +168,15 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
       for (const { path, text } of changes) checkMemoryText(checkedMemoryPath(path), text)
       let isIntended = false
       try {
-        return await locked(async () => {
+        return await locked(async (check) => {
           atStep("locked")
           await removeLeftovers(join(directory, LOCK))
           await removeDeadDoors(join(directory, LOCK))
-          await complete()
+          await complete(check)
           await lookAgain(directory)
           const intended = await checkedChanges(directory, changes)
           atStep("checked")
+          check()
           if (intended.length === 0) return { kept: [] }
           if (intended.length === 1 && (options.isOurs || isOurs(intended[0]!.path)))
             return await replaceOurs(directory, intended[0]!)
@@ -180,7 +185,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
           isIntended = true
           await flushDirectory(directory) // from now on a power cut leaves all of it
           atStep("intended")
-          const kept = await carryOut({ directory, intent, atStep })
+          const kept = await carryOut({ directory, intent, check, atStep })
           if (forGood) await lookAgain(directory, { all: true })
           atStep("completed")
           return { kept }
@@ -318,7 +323,7 @@ function isUsable(path: string): boolean {
   }
 }
 
-async function lockOf(directory: string, clock: Clock): Promise<{ release(): Promise<void> }> {
+async function lockOf(directory: string, clock: Clock): Promise<FileLock> {
   const deadline = performance.now() + LOCK_PATIENCE_MS
   for (;;) {
     const attempt = await acquireLock(join(directory, LOCK), clock.now().toISOString())

@@ -55,11 +55,13 @@ export function readIntent(text: string): Intent | undefined {
 export interface CarryOut {
   readonly directory: string
   readonly intent: Intent
+  /** Throws if the lock is lost. Who has it then completes the intent. */
+  readonly check: () => void
   readonly atStep: (step: "moved" | "changed") => void
 }
 
 /** Resolves with the files that someone saved in the meantime: their texts stay. */
-export async function carryOut({ directory, intent, atStep }: CarryOut): Promise<readonly string[]> {
+export async function carryOut({ directory, intent, check, atStep }: CarryOut): Promise<readonly string[]> {
   const { changes, sum } = intent
   await mkdir(join(directory, REPLACED), { recursive: true, mode: DIRECTORY_MODE })
   const kept: string[] = []
@@ -67,7 +69,7 @@ export async function carryOut({ directory, intent, atStep }: CarryOut): Promise
     const some = changes.slice(at, at + WRITES_AT_ONCE)
     const ends = await Promise.allSettled(
       some.map(async (change) => {
-        if ((await replace({ directory, sum, ...change, moved: () => atStep("moved") })) === "kept")
+        if ((await replace({ directory, sum, ...change, check, moved: () => atStep("moved") })) === "kept")
           kept.push(change.path)
         atStep("changed")
       }),
@@ -75,7 +77,9 @@ export async function carryOut({ directory, intent, atStep }: CarryOut): Promise
     // only once all have ended: none may go on after the lock is released
     for (const end of ends) if (end.status === "rejected") throw end.reason
   }
-  await rename(join(directory, INTENT), recordOf(directory, sum))
+  check()
+  if (readIntent((await readWhole(directory, INTENT)) ?? "")?.sum === sum)
+    await rename(join(directory, INTENT), recordOf(directory, sum))
   return kept.sort()
 }
 
@@ -88,6 +92,7 @@ const asideOf = (directory: string, { sum, path }: { sum: string; path: string }
 interface Replacing extends IntendedChange {
   readonly directory: string
   readonly sum: string
+  readonly check: () => void
   readonly moved: () => void
 }
 
@@ -100,7 +105,7 @@ async function replace(change: Replacing): Promise<"done" | "kept"> {
 }
 
 async function replaceText(change: Replacing): Promise<"done" | "kept"> {
-  const { directory, path, before, text, moved } = change
+  const { directory, path, before, text, check, moved } = change
   await makeWay(directory, path)
   const current = (await readWhole(directory, path)) ?? null
   if (current === text) return "done"
@@ -110,6 +115,7 @@ async function replaceText(change: Replacing): Promise<"done" | "kept"> {
   if (!isAsExpected) return "kept"
   const target = await makeFolder(directory, path)
   const draft = text === null ? undefined : await writeDraft(target, text)
+  check()
   if (current !== null) {
     if (!(await movedTo(target, aside))) return "kept" // someone removed it
     moved()
