@@ -5,7 +5,7 @@ import type { Journal } from "../../journal/store.ts"
 import { handleOf } from "../../messages/handles.ts"
 import { listOf } from "../claims.ts"
 import { entriesOf, sketched, textsOf } from "../entries.ts"
-import { type Claim, type Ground, upTo } from "../ground.ts"
+import { ADDRESS, type Claim, type Ground, upTo } from "../ground.ts"
 
 /** The same must be true of a journal that is written and of one that is only read. */
 async function bothWays(ground: Ground, entries: readonly Entry[], look: (journal: Journal) => Promise<void>) {
@@ -47,6 +47,9 @@ export const journalReading: readonly Claim[] = [
       const resumed = await (await ground.reader()).resume()
       assert.equal(textsOf(resumed.tail.entries), "| c")
       assert.deepEqual(resumed.checkpoint, { at: "the boundary" })
+      const opened = await ground.handle().open(ADDRESS, { access: "write", resumes: true })
+      if (opened.resumed) assert.deepEqual(opened.resumed, await opened.resume(), "what the opening brought")
+      await opened.close()
     },
   ],
   [

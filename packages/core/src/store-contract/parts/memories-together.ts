@@ -67,6 +67,30 @@ export const memoriesTogether: readonly Claim[] = [
     },
   ],
   [
+    "BEY-12 a reading with a guard sees a change of several memory files whole, while others change them",
+    async (ground) => {
+      const paths = ["head.md", "one.md", "deep/two.md"]
+      const set = (files: MemoryFiles, text: string) => files.install(paths.map((path) => ({ path, text })))
+      await set(ground.handle().memories(PLACE), "0")
+      let isOver = false
+      const writing = Promise.all(
+        ground.handles.slice(1).map(async (store, writer) => {
+          for (const turn of upTo(ground.runs)) await set(store.memories(PLACE), `${writer}.${turn}`)
+        }),
+      ).finally(() => {
+        isOver = true
+      })
+      const files = ground.handles[0]!.memories(PLACE)
+      do {
+        const read = await files.readAll({ folders: [undefined], guard: "head.md" })
+        assert.deepEqual(read.map(({ path }) => path).toSorted(), paths.toSorted())
+        assert.equal(new Set(read.map(({ text }) => text)).size, 1, read.map(({ text }) => text).join(" "))
+        await others()
+      } while (!isOver)
+      await writing
+    },
+  ],
+  [
     "BEY-9 a change of several memory files is seen whole by those who change them, and no one is lost",
     async (ground) => {
       const paths = ["one.md", "two.md", "deep/three.md"]
