@@ -145,6 +145,7 @@ export {
   type Effect as DecisionEffect,
   type Entry,
   type HiddenRange,
+  isBoundaryEntry,
   isDecision,
   isMessage,
   type MessageDraft,
@@ -159,7 +160,9 @@ export { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
 export type { InFlightLog, KeptRequests, SentRequest } from "./journal/in-flight.ts"
 export { type MemoryStoreOptions, memoryStore } from "./journal/in-memory/store.ts"
 export type { Lease, LeaseAddress, LeaseAttempt, LeaseHolder } from "./journal/lease.ts"
+export { type DecodedLine, decodeLine, encodeLine } from "./journal/line.ts"
 export type { LineLog, LogAddress } from "./journal/line-log.ts"
+export { listingFacts } from "./journal/listing.ts"
 export type {
   FoundMember,
   Mailbox,
@@ -172,20 +175,23 @@ export type {
   TeamAddress,
   TeamMember,
 } from "./journal/mailbox.ts"
-export type {
-  Consolidation,
-  ConsolidationAttempt,
-  ConsolidationLock,
-  ConsolidationState,
-  InstallOptions as MemoryInstallOptions,
-  InstallReport as MemoryInstallReport,
-  MemoryFileChange,
-  MemoryFileListing,
-  MemoryFiles,
-  MemoryFilesWatch,
-  MemoryPlace,
-  ReadMemoryFile,
-  WantedTexts,
+export { checkedDraft as checkedMailboxDraft } from "./journal/mailbox-line.ts"
+export {
+  type Consolidation,
+  type ConsolidationAttempt,
+  type ConsolidationLock,
+  type ConsolidationState,
+  checkedMemoryPath,
+  checkMemoryText,
+  type InstallOptions as MemoryInstallOptions,
+  type InstallReport as MemoryInstallReport,
+  type MemoryFileChange,
+  type MemoryFileListing,
+  type MemoryFiles,
+  type MemoryFilesWatch,
+  type MemoryPlace,
+  type ReadMemoryFile,
+  type WantedTexts,
 } from "./journal/memory-files.ts"
 export type {
   AppendOptions,

@@ -281,6 +281,35 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
     },
   },
   {
+    fault: "keeps entries as plain JSON, so that inputs of calls are spelled otherwise",
+    foundBy: "JRN-2 a call comes back with its input spelled",
+    differs: () => ({
+      journal: (journal) => ({
+        append: (entries, options) => journal.append(JSON.parse(JSON.stringify(entries)) as typeof entries, options),
+      }),
+    }),
+  },
+  {
+    fault: "feeds the search with lines without a checksum",
+    foundBy: "BEY-12 a feed gives the lines of a journal",
+    differs: () => ({
+      store: (store) => ({
+        feed: (place) => ({
+          ...store.feed(place),
+          async *lines(id) {
+            let offset = 0
+            for await (const line of store.feed(place).lines(id, 0)) {
+              const { sum: _, ...plain } = JSON.parse(line.bytes.toString()) as { readonly sum: string }
+              const bytes = Buffer.from(JSON.stringify(plain))
+              yield { ...line, offset, bytes }
+              offset += bytes.length + 1
+            }
+          },
+        }),
+      }),
+    }),
+  },
+  {
     fault: "loses lines of a log",
     foundBy: "BEY-12 many add to a log at once",
     differs: () => {

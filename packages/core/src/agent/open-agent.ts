@@ -1,6 +1,6 @@
 /** Opens an agent: wires a conversation, a model, tools, permissions, hooks and instruction files together. */
 import { realpath } from "node:fs/promises"
-import { dirname, isAbsolute, join, relative } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { systemClock } from "../base/clock.ts"
 import { promptText } from "../base/prompt-file.ts"
 import type { Conversation } from "../conversation/conversation.ts"
@@ -194,8 +194,8 @@ async function begin(equipment: Equipment, { conversation, companions, problems 
 }
 
 /** The text around a summary names the journal, and the marker in a shortened section of the notes names their file. */
-async function letReadOwnFiles({ state }: Equipment, { location, notesPath }: Conversation): Promise<void> {
-  if (isAbsolute(location)) state.letRead(await realpath(location)) // a journal in memory has no file
+async function letReadOwnFiles({ state }: Equipment, { journalFile, notesPath }: Conversation): Promise<void> {
+  if (journalFile !== undefined) state.letRead(await realpath(journalFile))
   if (notesPath !== undefined) state.letRead(await realNotes(notesPath))
 }
 

@@ -73,6 +73,11 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.record.journal.location
   }
 
+  /** @internal The file of its journal, where the store keeps files. */
+  get journalFile(): string | undefined {
+    return this.#engine.record.journal.file
+  }
+
   /** @internal The file of its notes, where the store keeps files. */
   get notesPath(): string | undefined {
     return this.#engine.record.journal.notesPath

@@ -1,6 +1,5 @@
 /** What is known about someone's pauses before a conversation has had any, and how it is kept for later conversations of the same owner. */
 import type { Owner } from "../base/owner.ts"
-import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { CacheHistory } from "../views/cache/cache-history.ts"
 import {
   type EarlierPauses,
@@ -10,7 +9,7 @@ import {
   withConversation,
 } from "../views/cache/earlier-pauses.ts"
 import type { Pauses } from "../views/cache/pauses.ts"
-import { type KeptSums, keepPauses, pausesIn } from "./kept-pauses.ts"
+import { type KeptSums, keepPauses, pausesIn, type SharedFiles } from "./kept-pauses.ts"
 import type { ConversationOptions } from "./options.ts"
 
 export interface Habits {
@@ -21,7 +20,7 @@ export interface Habits {
 
 export interface HabitsOptions {
   /** Where the pauses of all owners are kept, and what is there. Without it, or an owner, nothing is kept for later. */
-  readonly kept?: { readonly files: MemoryFiles; readonly text: string | undefined } | undefined
+  readonly kept?: (SharedFiles & { readonly text: string | undefined }) | undefined
   readonly owner?: Owner | undefined
   readonly asked?: PausePrior["asked"]
   readonly isProgram: boolean
@@ -38,7 +37,7 @@ export function habitsOf({ kept, owner, asked, isProgram, before }: HabitsOption
     async keep(pauses) {
       const added = pausesSince(pauses, start)
       if (!kept || owner === undefined || isProgram || added.grown <= 0) return
-      await keepPauses(kept.files, owner, (sums) => ({
+      await keepPauses(kept, owner, (sums) => ({
         ...withConversation(asEarlier(sums) ?? NO_EARLIER_PAUSES, added),
       })).catch(() => undefined)
     },

@@ -4,6 +4,7 @@
  */
 import { type Owner, placeFor } from "../base/owner.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
+import type { Store } from "../journal/store.ts"
 import { changedText } from "./shared-text.ts"
 
 export const PAUSES = "pauses.json"
@@ -25,34 +26,38 @@ interface Batch {
   readonly written: Promise<void>
 }
 
-type SharedFiles = Pick<MemoryFiles, "location" | "read" | "install">
+/** The text that all owners of a store share. */
+export interface SharedFiles {
+  readonly files: Pick<MemoryFiles, "directory" | "read" | "install">
+  readonly store: Store
+}
 
-/** By location: what the next write takes along. A server closes a thousand conversations at once. */
-const next = new Map<string, Batch>()
-/** By location: the write under way. */
-const writes = new Map<string, Promise<void>>()
+/** By directory or store: what the next write takes along. A server closes a thousand conversations at once. */
+const next = new Map<string | Store, Batch>()
+/** By directory or store: the write under way. */
+const writes = new Map<string | Store, Promise<void>>()
 
-export function keepPauses(files: SharedFiles, owner: Owner, apply: Change["apply"]): Promise<void> {
-  const { location } = files
-  const waiting = next.get(location)
+export function keepPauses({ files, store }: SharedFiles, owner: Owner, apply: Change["apply"]): Promise<void> {
+  const where = files.directory ?? store // what a store calls its places does not tell two stores apart
+  const waiting = next.get(where)
   const change = { key: keyOf(owner), apply }
   if (waiting) {
     waiting.changes.push(change)
     return waiting.written
   }
   const changes = [change]
-  const written = (writes.get(location) ?? Promise.resolve()).then(() => {
-    next.delete(location)
+  const written = (writes.get(where) ?? Promise.resolve()).then(() => {
+    next.delete(where)
     const writing = changedText(files, PAUSES, (text) => withChanges(text, changes))
     const isOver = writing
       .catch(() => undefined) // those who wait for it get the error
       .finally(() => {
-        if (writes.get(location) === isOver) writes.delete(location)
+        if (writes.get(where) === isOver) writes.delete(where)
       })
-    writes.set(location, isOver)
+    writes.set(where, isOver)
     return writing
   })
-  next.set(location, { changes, written })
+  next.set(where, { changes, written })
   return written
 }
 

@@ -222,7 +222,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
       }),
     ...{ telemetry, isTraced, provider: model.provider, address: model.address, meter },
     habits: habitsOf({
-      kept: source === "main" ? { files: shared, text: sharedTexts.get(PAUSES) } : undefined,
+      kept: source === "main" ? { files: shared, store, text: sharedTexts.get(PAUSES) } : undefined,
       asked: askedLifetime(options, views.cacheHistory),
       ...{ owner, isProgram, before: views.cacheHistory.pauses },
     }),

@@ -117,7 +117,10 @@ export interface Journal {
   /** The state of the views at the last boundary. It can be rebuilt from the journal, so losing it loses nothing. */
   readCheckpoint(): Promise<unknown>
   writeCheckpoint(value: unknown): Promise<void>
-  /** Writes a file that belongs to the conversation, such as a large tool result. All of it or nothing. */
+  /**
+   * Writes a file that belongs to the conversation, such as a large tool result. All of it or nothing. A name has letters, digits, `-` and `_`,
+   * and at most one dot between them; others are refused with `InvalidIdError`.
+   */
   writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt>
   readBlob(name: string): Promise<Buffer | undefined>
   /** The session notes as they are now: the person may have edited them. */

@@ -96,6 +96,18 @@ describe("BEY-12 memories of a store without files, as files", () => {
     expect((await files.list()).map(({ path }) => path)).toEqual(["MEMORY.md", "tabs.md"])
   })
 
+  test("two places of a store that names them alike have a directory each", async () => {
+    const { store, copy } = await opened()
+    const alike: typeof store = {
+      ...store,
+      memories: (place) => ({ ...store.memories(place), location: "the database" }),
+    }
+    const [one, two] = [await openWorkingCopy(alike, PLACE), await openWorkingCopy(alike, { project: "other" })]
+    expect(readdirSync(one!.directory).sort()).toEqual(["MEMORY.md", "tabs.md"])
+    expect(readdirSync(two!.directory)).toEqual([])
+    for (const opened of [one!, two!, copy]) opened.close()
+  })
+
   test("users of one store share a directory, and the last one removes it; another store has its own", async () => {
     const { store, copy } = await opened()
     const second = (await openWorkingCopy(store, PLACE))!

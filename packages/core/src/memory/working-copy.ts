@@ -43,8 +43,9 @@ export async function openWorkingCopy(store: Store, place: MemoryPlace): Promise
   if (files.directory !== undefined) return undefined
   const ofStore: Map<string, SharedCopy> = opened.get(store) ?? new Map()
   opened.set(store, ofStore)
-  const shared = ofStore.get(files.location) ?? { copy: copyOf(files), users: 0 }
-  ofStore.set(files.location, shared)
+  const key = JSON.stringify(place, Object.keys(place).sort()) // what a store calls its places is for people
+  const shared = ofStore.get(key) ?? { copy: copyOf(files, key), users: 0 }
+  ofStore.set(key, shared)
   shared.users++
   let isClosed = false
   let copy: Copy | undefined
@@ -52,7 +53,7 @@ export async function openWorkingCopy(store: Store, place: MemoryPlace): Promise
     if (isClosed) return
     isClosed = true
     if (--shared.users > 0) return
-    ofStore.delete(files.location)
+    ofStore.delete(key)
     copy?.removeNow() // the process may end at once
     const released = shared.copy.then((made) => made.release()).catch(() => undefined) // the next process removes it
     closing = Promise.all([closing, released])
@@ -66,9 +67,9 @@ export async function openWorkingCopy(store: Store, place: MemoryPlace): Promise
   }
 }
 
-async function copyOf(files: MemoryFiles): Promise<Copy> {
+async function copyOf(files: MemoryFiles, key: string): Promise<Copy> {
   await closing
-  const copy = new Copy(files, await claimScratch({ kind: "memory", of: files.location }))
+  const copy = new Copy(files, await claimScratch({ kind: "memory", of: `${files.location} ${key}` }))
   await copy.follow(await files.list())
   return copy
 }

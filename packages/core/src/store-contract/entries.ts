@@ -1,6 +1,9 @@
 /** Small entries for the contract, and texts that stores have lost in the past. */
 import { type Ids, seededIds } from "../base/ids.ts"
 import type { Entry, SessionFacts } from "../journal/entries.ts"
+import { isToolUse } from "../messages/blocks.ts"
+import { exactInputOf, withExactInput } from "../messages/exact-json.ts"
+import { contentOf } from "../messages/messages.ts"
 
 /** What a store must give back as it was. */
 export const DIFFICULT_TEXTS: readonly string[] = [
@@ -15,6 +18,8 @@ export const DIFFICULT_TEXTS: readonly string[] = [
 
 export interface Entries {
   user(text: string): Entry
+  /** A call of a tool, with the text of its input. */
+  call(id: string, input: string): Entry
   boundary(): Entry
   session(facts: SessionFacts): Entry
 }
@@ -25,6 +30,10 @@ export function entriesOf(seed: string): Entries {
   const front = () => ({ uuid: ids.uuid(), parentUuid: null, timestamp: "2026-01-01T00:00:00.000Z" })
   return {
     user: (content) => ({ type: "user", ...front(), message: { role: "user", content } }),
+    call: (id, text) => {
+      const content = [withExactInput({ type: "tool_use" as const, id, name: "Read", input: {} }, text)]
+      return { type: "assistant", ...front(), message: { role: "assistant", model: "m", content } }
+    },
     boundary: () => ({
       ...{ type: "system", subtype: "compact_boundary", ...front() },
       compactMetadata: { trigger: "auto", preTokens: 1 },
@@ -36,6 +45,12 @@ export function entriesOf(seed: string): Entries {
 /** "|" is a boundary. */
 export const sketched = (entries: Entries, sketch: string): readonly Entry[] =>
   sketch.split(" ").map((text) => (text === "|" ? entries.boundary() : entries.user(text)))
+
+/** The text of the input of a call. */
+export function inputTextOf(entry: Entry): string | undefined {
+  const [call] = entry.type === "assistant" ? contentOf(entry) : []
+  return call && isToolUse(call) ? (exactInputOf(call) ?? JSON.stringify(call.input)) : undefined
+}
 
 /** What an entry says. A boundary is "|". */
 export const textOf = (entry: Entry): string => {

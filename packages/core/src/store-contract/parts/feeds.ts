@@ -1,6 +1,7 @@
 /** What must be true of feeds: which journals have grown, and their lines as they are. */
 import assert from "node:assert/strict"
 import type { AppendedLines, FeedLine } from "../../journal/feed.ts"
+import { decodeLine } from "../../journal/line.ts"
 import { eventually, listOf } from "../claims.ts"
 import { DIFFICULT_TEXTS, entriesOf } from "../entries.ts"
 import { ADDRESS, type Claim, type Ground, PROJECT } from "../ground.ts"
@@ -32,6 +33,8 @@ export const feeds: readonly Claim[] = [
         entries.map(({ uuid }) => uuid),
       )
       assert.ok(lines.every(({ ended, bytes }) => ended && !bytes.includes("\n")))
+      const states = new Set(lines.map(({ bytes }) => decodeLine(bytes).state))
+      assert.deepEqual([...states], ["whole"], "lines are as encodeLine writes them, or the search leaves them out")
       let offset = 0
       for (const line of lines) {
         assert.equal(line.offset, offset)

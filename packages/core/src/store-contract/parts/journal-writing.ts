@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { ConversationNotFoundError } from "../../base/errors.ts"
 import type { Entry } from "../../journal/entries.ts"
 import { failureOf, listOf, others, refused } from "../claims.ts"
-import { DIFFICULT_TEXTS, entriesOf, textOf } from "../entries.ts"
+import { DIFFICULT_TEXTS, entriesOf, inputTextOf, textOf } from "../entries.ts"
 import { ADDRESS, type Claim, type Ground, upTo } from "../ground.ts"
 
 async function read(ground: Ground, address = ADDRESS): Promise<readonly Entry[]> {
@@ -33,6 +33,22 @@ export const journalWriting: readonly Claim[] = [
       await again.append([more])
       await again.close()
       assert.deepEqual(await read(ground), [...entries, more])
+    },
+  ],
+  [
+    "JRN-2 a call comes back with its input spelled as the model wrote it",
+    async (ground) => {
+      const make = entriesOf("exact inputs")
+      const texts = ['{"n":1.0}', '{ "n": 12345678901234567890 }', '{"b":1,"2":0,"1":0}', '{"n":1e2,"t":"\\u00fc"}']
+      const entries = texts.map((text, at) => make.call(`toolu_${at}`, text))
+      const journal = await ground.writer()
+      await journal.append(entries)
+      const inputs = (all: readonly Entry[]) => all.map(inputTextOf)
+      assert.deepEqual(inputs(await listOf(journal.entries())), texts)
+      await journal.close()
+      const reader = await ground.reader()
+      assert.deepEqual(inputs((await reader.tail()).entries), texts)
+      assert.deepEqual(inputs(await reader.findMany(entries.map(({ uuid }) => uuid))), texts)
     },
   ],
   [

@@ -35,7 +35,8 @@ async function scene(turns: readonly ScriptedTurn[], options: Partial<SimulatorO
   const sim = await simulator({ brain: scriptedBrain(turns, { afterLast: "repeat" }), clock: simClock, ...options })
   const open = async (more: Partial<AgentOptions> = {}, earlier: object = COMES_BACK) => {
     const where = project()
-    await keepPauses(fileStore({ root: where.dir }).memories({ shared: true }), localPerson, () => earlier)
+    const store = fileStore({ root: where.dir })
+    await keepPauses({ store, files: store.memories({ shared: true }) }, localPerson, () => earlier)
     return agentFor(sim, where, { clock, settings: QUIET, keepWarm: true, ...more })
   }
   /** Time passes, and what became due is done. */

@@ -68,6 +68,21 @@ const isDream = ({ messages }: BrainRequest) => JSON.stringify(messages).include
 const NOTES_ONLY = { planner: "economy", switches: { "auto-memory": false, dreaming: false } } as const
 const FREE = { figures: { "background-share": 100 } } as const
 
+test("BEY-12 an agent opens on a store whose places are called like files", async () => {
+  const inMemory = memoryStore()
+  const store: Store = {
+    ...inMemory,
+    open: async (...given) => ({
+      ...(await inMemory.open(...given)),
+      location: join(temporary, "all.db#conversation"),
+    }),
+  }
+  const { open } = await stage({ script: ["Hello."], store })
+  const agent = await open()
+  expect((await ask(agent, "hi")).end.reason).toBe("answer")
+  await agent.close()
+})
+
 describe("BEY-12 L3-1 notes", () => {
   test("an agent with our Edit tool gets them as text, reads them back, and goes on with them after a resume", async () => {
     const { open, where, store, place, others } = await stage({ script: rounds(12, 4_000) })
