@@ -135,6 +135,7 @@ export {
   type AgentKind,
   type AgentStart,
   type AuditFigures,
+  type BoundaryEntry,
   type ChosenLifetimes,
   type CompactionFacts,
   type Decision,
@@ -299,6 +300,7 @@ export type { KeptChange } from "./messages/kept-change.ts"
 export {
   type AssistantMessage,
   type AttachmentMessage,
+  type Boundary,
   type CallChanges,
   type CompactMetadata,
   contentOf,
