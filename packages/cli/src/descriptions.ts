@@ -307,7 +307,7 @@ export const RECALL = describe({
   about: "look up anything a conversation ever held, by handle or words",
   more: [
     "Everything stays in the journal, also what was cleared, put aside or compacted. A handle is shown where something was, such as 3f09c1a2b4.0.",
-    "Without --conversation, the newest conversation of this project counts.",
+    "Without --conversation, the newest conversation of this directory counts, else of the project.",
   ],
   operands: { value: "[HANDLE]", least: 0, most: 1 },
   options: {

@@ -1,5 +1,6 @@
 /** The conversations kept for a project, and one of them opened to change what is sent of it: no model is asked, no key is needed. */
 import { realpath } from "node:fs/promises"
+import { sep } from "node:path"
 import {
   type Conversation,
   type KeptConversation,
@@ -22,19 +23,31 @@ export async function conversationsIn(place: KeptPlace): Promise<readonly KeptCo
   return listConversations({ cwd: await realpath(cwd), env, owner: localPerson, alsoUnowned })
 }
 
-/** Two clones of one repository are one project: `--continue` prefers what was begun in this directory. */
-export const newestHere = (conversations: readonly KeptConversation[], cwd: string): KeptConversation =>
-  conversations.find(({ directory }) => directory === cwd) ?? conversations[0]!
+/**
+ * Two clones of one repository are one project. What was begun in this directory comes first, then what was begun above or below it: a
+ * command in one clone is about that clone. Within each, the newest.
+ */
+export function nearestFirst(conversations: readonly KeptConversation[], cwd: string): readonly KeptConversation[] {
+  const distance = ({ directory }: KeptConversation) => {
+    if (directory === undefined || directory === cwd) return directory === cwd ? 0 : 3
+    if (isInside(cwd, directory)) return 1
+    return isInside(directory, cwd) ? 2 : 3
+  }
+  return conversations.toSorted((a, b) => distance(a) - distance(b))
+}
+
+const isInside = (path: string, directory: string) =>
+  path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
 
 export interface KeptOptions extends Pick<Call, "cwd" | "env"> {
-  /** The start of its id. Default: the newest conversation of the project. */
+  /** The start of its id. Default: the newest conversation of this directory, else of the project. */
   readonly id?: string | undefined
 }
 
 export async function openKeptConversation({ cwd, env, id }: KeptOptions): Promise<Conversation> {
   const begun = await conversationsIn({ cwd, env, alsoUnowned: true })
   if (begun.length === 0) throw new UsageError("This project has no conversation yet.")
-  const conversation = id === undefined ? newestHere(begun, await realpath(cwd)) : findById(id, begun)
+  const conversation = id === undefined ? nearestFirst(begun, await realpath(cwd))[0]! : findById(id, begun)
   return openConversation({
     model: conversation.model ?? modelFrom(undefined, env),
     id: conversation.id,

@@ -24,7 +24,7 @@ import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
 import { findById } from "./conversation-names.ts"
 import { escaped } from "./display/escaped.ts"
-import { conversationsIn, newestHere } from "./kept-conversation.ts"
+import { conversationsIn, nearestFirst } from "./kept-conversation.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
 
 /** Answers the agent's questions. Without it, every question is denied. */
@@ -220,7 +220,7 @@ export async function findConversation(
   if (conversations.length === 0)
     throw new UsageError('This project has no conversation yet. Start one with "strata chat" or "strata run".')
   if (beginning.from === "id") return { conversation: findById(beginning.id, conversations), notes: [] }
-  const conversation = newestHere(conversations, cwd)
+  const conversation = nearestFirst(conversations, cwd)[0]!
   return { conversation, notes: elsewhere(conversation, cwd) }
 }
 

@@ -1,14 +1,17 @@
 /** Two clones of one repository are one project for every command. */
 import { execFileSync } from "node:child_process"
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
+import { strataHere } from "./strata-here.ts"
 import { workbench } from "./workbench.ts"
 
 const echo: Parameters<typeof workbench>[0]["turns"][number] = ({ request }) =>
   `I know ${request.messages.length} messages.`
 
-test("BEY-12 --continue goes on with what was begun in this clone, else with the newest, and says where that was", async () => {
-  await using bench = await workbench({ turns: Array.from({ length: 6 }, () => echo) })
+/** A repository with a clone of it, and commands in either. */
+async function twoClones() {
+  const bench = await workbench({ turns: Array.from({ length: 8 }, () => echo) })
   const git = (...args: string[]) =>
     execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], {
       cwd: bench.project,
@@ -18,6 +21,12 @@ test("BEY-12 --continue goes on with what was begun in this clone, else with the
   git("commit", "-q", "--allow-empty", "-m", "first")
   const clone = join(bench.home, "..", "clone")
   git("clone", "-q", ".", clone)
+  return { bench, clone }
+}
+
+test("BEY-12 --continue goes on with what was begun in this clone, else with the newest, and says where that was", async () => {
+  const { bench, clone } = await twoClones()
+  await using _ = bench
   const run = (...args: string[]) => bench.here(["run", ...args])
   expect((await run("One.")).stdout).toBe("I know 1 messages.\n")
   const continued = await run("--cwd", clone, "--continue", "Two.")
@@ -28,4 +37,26 @@ test("BEY-12 --continue goes on with what was begun in this clone, else with the
   expect(back.stdout).toBe("I know 5 messages.\n")
   expect(back.stderr).not.toContain("was begun in")
   expect((await run("--cwd", clone, "--continue", "Four.")).stdout).toBe("I know 3 messages.\n")
+})
+
+test("BEY-12 a command in one clone, or below it, is about what was begun there", async () => {
+  const { bench, clone } = await twoClones()
+  await using _ = bench
+  const below = join(bench.project, "src", "deep")
+  mkdirSync(below, { recursive: true })
+  await bench.here(["run", "The walrus."])
+  await bench.here(["run", "--cwd", clone, "The narwhal."])
+  expect((await bench.here(["recall", "--search", "walrus"])).stdout).toContain("The walrus.")
+  expect((await bench.here(["recall", "--search", "narwhal"])).code).toBe(1)
+  const continued = await bench.here(["run", "--cwd", below, "--continue", "Go on."])
+  expect(continued).toMatchObject({ stdout: "I know 3 messages.\n", stderr: expect.stringContaining(bench.project) })
+})
+
+test("BEY-12 who lists memories first in another clone hears whose they are", async () => {
+  const { bench, clone } = await twoClones()
+  await using _ = bench
+  await bench.here(["run", "One."])
+  const first = await strataHere(["memory", "list"], { cwd: clone, env: bench.env })
+  expect(first.stderr).toContain("its memory is used here too")
+  expect((await strataHere(["memory", "list"], { cwd: clone, env: bench.env })).stderr).toBe("")
 })

@@ -1,20 +1,21 @@
 /** The agents of one conversation of this project, with what they do now. Opens it for reading only, so it may be in use. */
+import { realpath } from "node:fs/promises"
 import type { AgentView, KeptAgents } from "@strata/core"
 import { agentsOf } from "@strata/core"
 import { type Call, UsageError } from "../command.ts"
 import { findById } from "../conversation-names.ts"
-import { conversationsIn } from "../kept-conversation.ts"
+import { conversationsIn, nearestFirst } from "../kept-conversation.ts"
 import { activityIn } from "./activity.ts"
 
 export interface AgentsPlaceOptions extends Pick<Call, "cwd" | "env"> {
-  /** The start of a conversation's id. Default: the newest. */
+  /** The start of a conversation's id. Default: the newest of this directory, else of the project. */
   readonly id?: string | undefined
   /** Prefers the newest conversation that is open. */
   readonly open?: boolean
 }
 
 export async function openAgentsPlace({ cwd, env, id, open = false }: AgentsPlaceOptions): Promise<KeptAgents> {
-  const begun = await conversationsIn({ cwd, env, alsoUnowned: true })
+  const begun = nearestFirst(await conversationsIn({ cwd, env, alsoUnowned: true }), await realpath(cwd))
   if (begun.length === 0) throw new UsageError("This project has no conversation yet, so it has no agents.")
   if (id !== undefined) return agentsOf(findById(id, begun), { env })
   if (open)

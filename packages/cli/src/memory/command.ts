@@ -7,7 +7,7 @@ import { findById, titleFrom } from "../conversation-names.ts"
 import { MEMORY } from "../descriptions.ts"
 import { listing } from "../display/long-list.ts"
 import { during } from "../display/progress.ts"
-import { printable, visibleJson } from "../display/visible.ts"
+import { printable, visible, visibleJson } from "../display/visible.ts"
 import { nearestTo } from "../suggestion.ts"
 import { changeOf, edit, erase, forget, revert, showChange } from "./changes.ts"
 import { namedMemory } from "./named.ts"
@@ -46,6 +46,7 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   if (values.json && WITHOUT_JSON.has(action)) throw new UsageError(`strata memory ${action} has no --json.`)
   const bank = await openProjectBank({ cwd, env })
   const { location } = bank
+  for (const notice of bank.notices) terminal.complain(`${visible(notice)}\n`)
   const look = { style: terminal.style, columns: terminal.columns, now: new Date(), isShort: terminal.isScreen }
   const show = (value: unknown, page: () => readonly string[]) => {
     terminal.print(`${values.json ? visibleJson(value, 2) : page().join("\n")}\n`)

@@ -7,7 +7,7 @@ import { findById } from "../conversation-names.ts"
 import { RECALL } from "../descriptions.ts"
 import { during } from "../display/progress.ts"
 import { visible, visibleJson } from "../display/visible.ts"
-import { conversationsIn } from "../kept-conversation.ts"
+import { conversationsIn, nearestFirst } from "../kept-conversation.ts"
 
 const DONE = 0
 const NOTHING_FOUND = 1
@@ -20,8 +20,9 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     ...(project ? { in: "project" } : {}),
   }
   // a conversation that no one owns is looked into only by its name
-  const all = await conversationsIn({ cwd, env, alsoUnowned: conversation !== undefined })
-  const past = await openPast(chosen(all, conversation), { cwd: await realpath(cwd), env, owner: localPerson })
+  const directory = await realpath(cwd)
+  const all = nearestFirst(await conversationsIn({ cwd, env, alsoUnowned: conversation !== undefined }), directory)
+  const past = await openPast(chosen(all, conversation), { cwd: directory, env, owner: localPerson })
   try {
     const { state, text, ...data } = await during(terminal, "Searching", () => past.recall(input, FOR_PEOPLE))
     if (state === "unclear") throw new UsageError(asOptions(text))

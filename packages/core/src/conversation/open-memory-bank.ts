@@ -46,6 +46,8 @@ export interface FoundInProject {
 
 /** The memories of a project: the same from every worktree and subdirectory of a repository. */
 export interface ProjectBank extends MemoryBank {
+  /** What the person should know of the opening, such as that another clone's memory is used here too. One sentence each. */
+  readonly notices: readonly string[]
   /** What a memory names of the code, and whether the code still has it. */
   claims(memory: Memory): Promise<readonly Claim[]>
   /** Searches the memories and the past conversations. No model is asked. */
@@ -71,13 +73,14 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
   const { owner, readOnly = false } = options
   const { cwd, store } = keptIn(options)
   const given: ProjectInStore = { store, owner, project: await projectIn(options) }
-  if (!readOnly) await settleProject({ ...given, clock: systemClock })
+  const notices = readOnly ? [] : await settleProject({ ...given, clock: systemClock })
   const files = readOnly ? await memoriesToRead(given) : memoriesOf(given)
   const bank = openBank({ files, readOnly })
   const dreams = { files, notes: store.memories({ project: placeOf(given), beside: "dreams" }), clock: systemClock }
   const projects = () => placesOf(given)
   return {
     ...bank,
+    notices,
     async claims(memory) {
       const { claimsOf } = await import("../memory/claims.ts")
       return claimsOf(memory, { directory: repositoryRoot(cwd) })
