@@ -22,6 +22,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(UNLOCK, args)
   const [id] = operands
   const root = strataDirectory(env)
+  storeFrom({ dir: root, env }) // of a store that cannot be opened here, no one knows that nothing is locked
   const here = { root, env, cwd: await realpath(cwd) }
   const all = await findLocks([...(await placesOf(here)), ...(id === undefined ? [] : await ownedPlaces(here))])
   const locks = id === undefined ? all : all.filter(({ path }) => isOf(path, id))
