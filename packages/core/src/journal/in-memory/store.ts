@@ -29,7 +29,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
     if ("project" in place) checkedId("project name", place.project)
     if ("agent" in place) checkedId("name for an agent", place.agent)
     const key = JSON.stringify(place, Object.keys(place).sort())
-    return made(memories, key, () => memoryFilesInMemory(`memory:${shown(place)}`, () => clock.now()))
+    return made(memories, key, () => memoryFilesInMemory(`memory:${key}`, () => clock.now()))
   }
   /** The journals of one place, by id. */
   const journalsIn = (place: Omit<JournalAddress, "id">): ReadonlyMap<string, KeptJournal> => {
@@ -108,12 +108,6 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
     },
   }
 }
-
-/** For people: `memory:shop-1a2b`, `memory:reviewer/user`. */
-const shown = (place: MemoryPlace): string =>
-  Object.entries(place)
-    .map(([key, value]) => (value === true ? key : value))
-    .join("/")
 
 interface KeptLease {
   fence: number
