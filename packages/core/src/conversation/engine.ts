@@ -250,7 +250,7 @@ export class Engine {
       ...(file === undefined ? {} : { file }),
       ...(notesPath === undefined ? {} : { notesPath }),
       find: async (uuid) => {
-        await this.record.written()
+        await this.record.writeSoFar()
         return journal.find(uuid)
       },
       writeBlob: (name, data) => journal.writeBlob(name, data),
@@ -329,7 +329,7 @@ export class Engine {
       compaction: { manual, auto: auto && this.layers.compacts },
       newUuid: () => this.record.ids.uuid(),
       request: async () => {
-        await this.record.written() // what is asked of a model may take minutes
+        await this.record.writeSoFar() // what is asked of a model may take minutes
         return this.preparer.forkRequest()
       },
       isOnlyOpened: this.#isUntouched && this.#wasIdle(),

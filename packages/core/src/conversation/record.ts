@@ -16,7 +16,7 @@ import {
   isDecision,
   isMessage,
 } from "../journal/entries.ts"
-import type { Journal } from "../journal/store.ts"
+import type { AppendOptions, Journal } from "../journal/store.ts"
 import { isRequest, type Message, type Uuid } from "../messages/messages.ts"
 import { loadViews } from "../views/load.ts"
 import { type PackedTail, packTail, unpackViews } from "../views/packed-tail.ts"
@@ -43,6 +43,11 @@ export interface Appending {
   readonly flush?: boolean
 }
 
+interface Call {
+  /** Why something that it had decided could not be written. */
+  loss?: { readonly error: unknown }
+}
+
 export class ConversationRecord {
   readonly journal: Journal
   readonly events = new Events<ConversationEvents>()
@@ -64,8 +69,8 @@ export class ConversationRecord {
   /** The file has lost something that the views may still know. */
   #isDamaged = false
   #last: Promise<unknown> = Promise.resolve()
-  /** Whether a call is under way whose entries are written together. Calls take turns. */
-  #isTogether = false
+  /** The call under way whose entries are written together. Calls take turns. */
+  #call: Call | undefined
   /** Entries that the views have and the journal does not, in their order. */
   #unwritten: Entry[] = []
   #flushesUnwritten = false
@@ -73,8 +78,10 @@ export class ConversationRecord {
   #isFlushDue = false
   #waiting: { readonly written: () => Promise<void>; readonly lost: () => void }[] = []
   #following: Promise<unknown> | undefined
-  /** Counts how often entries of a call could not be written. */
-  #losses = 0
+  /** The views may not be as the journal is: a write failed, and they could not be loaded again. */
+  #isUncertain = false
+  /** Views that had entries which could not be written. */
+  readonly #lost = new WeakSet<Views>()
 
   constructor({ journal, views, viewOptions, clock, ids, session, source }: RecordParts) {
     this.journal = journal
@@ -137,7 +144,10 @@ export class ConversationRecord {
   /** For the work of a call: resolves when the views have the entries. They are in the journal when the call ends. */
   async decide(drafts: readonly Draft[], how: Appending = {}): Promise<readonly Entry[]> {
     for (const draft of drafts) checkDraft(draft)
-    return this.#inOrder(() => this.#append(drafts, { ...how, waits: this.#isTogether }))
+    return this.#inOrder(() => {
+      if (this.#call?.loss) throw this.#call.loss.error // it may be about what was lost
+      return this.#append(drafts, { ...how, waits: this.#call !== undefined })
+    })
   }
 
   /**
@@ -146,19 +156,21 @@ export class ConversationRecord {
    * is made `again` with a write for each decision: the one that cannot be written need not keep back the others.
    */
   async together<T>(call: () => Promise<T>, { again = false } = {}): Promise<T> {
-    const losses = this.#losses
-    this.#isTogether = true
+    if (this.#isUncertain) await this.writeSoFar()
+    const state: Call = {}
+    this.#call = state
     try {
       const result = await call()
       await this.written()
+      if (state.loss) throw state.loss.error // where others wrote, or a layer asked, the call has not seen it fail
       return result
     } catch (error) {
-      this.#isTogether = false
-      if (again && this.#losses > losses) return await call()
+      this.#call = undefined
+      if (again && state.loss) return await call()
       await this.written().catch(() => undefined) // what was decided before the failure counts
       throw error
     } finally {
-      this.#isTogether = false
+      this.#call = undefined
     }
   }
 
@@ -172,9 +184,14 @@ export class ConversationRecord {
     this.#waiting.push({ written, lost })
   }
 
-  /** Writes what the views have and the journal does not, and what follows from that. */
+  /** Writes what the views have and the journal does not. */
+  async writeSoFar(): Promise<void> {
+    if (!this.isWritten || this.#isUncertain) await this.#inOrder(() => this.#writeUnwritten())
+  }
+
+  /** The same, and waits for what follows from it. */
   async written(): Promise<void> {
-    if (!this.isWritten) await this.#inOrder(() => this.#writeUnwritten())
+    await this.writeSoFar()
     const following = this.#following
     this.#following = undefined
     await following
@@ -202,17 +219,18 @@ export class ConversationRecord {
   rewind(to: Uuid, load: () => Promise<Views>): Promise<void> {
     return this.#inOrder(async () => {
       await this.#write([this.place({ type: "strata", subtype: "rewound" }, to)])
+      this.#isUncertain = true
       this.#views = await load()
+      this.#isUncertain = false
     })
   }
 
   /** Writes entries at places of their own and continues with other views, which have followed them already. */
   change(decide: () => Promise<{ readonly entries: readonly Entry[]; readonly views: Views }>): Promise<void> {
     return this.#inOrder(async () => {
-      const { entries, views } = await decide()
       await this.#writeUnwritten()
-      await this.journal.append(entries)
-      this.#isFlushDue = true
+      const { entries, views } = await decide()
+      await this.#store(entries)
       this.#views = views
       for (const entry of entries) this.events.emit("entry", { entry })
     })
@@ -268,16 +286,20 @@ export class ConversationRecord {
   }
 
   #inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#last.then(work)
+    const run = this.#last.then(async () => {
+      await this.#makeCertain()
+      return work()
+    })
     this.#last = run.catch(() => undefined)
     return run
   }
 
   async #append(
     drafts: readonly Draft[],
-    { seen = this.views, flush = false, waits }: Appending & { readonly waits: boolean },
+    { seen: given = this.views, flush = false, waits }: Appending & { readonly waits: boolean },
   ): Promise<readonly Entry[]> {
     if (drafts.length === 0) return []
+    const seen = this.#lost.has(given) ? this.views : given // no entry follows one that is not there
     let parent = seen.context.newest?.uuid ?? null
     const onPath = seen === this.views || parent === null || this.#isInView(parent)
     let isListed = seen.context.session !== undefined
@@ -310,8 +332,7 @@ export class ConversationRecord {
       this.#flushesUnwritten ||= flush
     } else {
       await this.#writeUnwritten()
-      await this.journal.append(entries, { endsTurn: flush })
-      this.#isFlushDue = true
+      await this.#store(entries, { endsTurn: flush })
       if (flush) this.beginFlush()
     }
     // all at once: no one may see a boundary without the summary after it
@@ -331,12 +352,12 @@ export class ConversationRecord {
     this.#flushesUnwritten = false
     this.#waiting = []
     try {
-      await this.journal.append(entries, { endsTurn })
-      this.#isFlushDue = true
+      await this.#store(entries, { endsTurn })
     } catch (error) {
-      this.#losses++
-      this.#views = (await loadViews(this.journal, this.#viewOptions)).views
-      this.onReload()
+      if (this.#call) this.#call.loss = { error }
+      this.#lost.add(this.views)
+      this.#isUncertain = true
+      await this.#makeCertain().catch(() => undefined) // tried again before anything else
       for (const { lost } of waiting) lost()
       throw error
     }
@@ -344,5 +365,24 @@ export class ConversationRecord {
     for (const entry of entries) this.events.emit("entry", { entry })
     // not awaited here: they may append
     if (waiting.length > 0) this.#following = Promise.all([this.#following, ...waiting.map(({ written }) => written())])
+  }
+
+  /** Resolves if the journal has the entries, also where only its answer was lost. */
+  async #store(entries: readonly Entry[], how: AppendOptions = {}): Promise<void> {
+    try {
+      await this.journal.append(entries, how)
+    } catch (error) {
+      const found = await this.journal.findMany(entries.map(({ uuid }) => uuid)).catch(() => undefined)
+      if (found === undefined) this.#isUncertain = true
+      if (found?.length !== entries.length) throw error
+    }
+    this.#isFlushDue = true
+  }
+
+  async #makeCertain(): Promise<void> {
+    if (!this.#isUncertain) return
+    this.#views = (await loadViews(this.journal, this.#viewOptions)).views
+    this.#isUncertain = false
+    this.onReload()
   }
 }

@@ -222,13 +222,20 @@ export class LayerPipeline {
     const report = reportOf(drafts, { source, trigger: outcome.trigger ?? trigger })
     const saved = Math.max(0, tokensBefore - tokensAfter)
     const said = typeof message === "function" ? message({ saved }) : message
-    await this.#parts.whenWritten(
-      async () => {
-        await outcome.journaled?.(this.#parts.context())
-        this.#parts.onActed({ layer: layer.name, message: said, tokensBefore, tokensAfter })
-      },
-      () => outcome.lost?.(),
-    )
+    const follow = async () => {
+      await outcome.journaled?.(this.#parts.context())
+      this.#parts.onActed({ layer: layer.name, message: said, tokensBefore, tokensAfter })
+    }
+    let isLater = false
+    const followLater = () =>
+      follow().catch((error: unknown) => {
+        if (!isLater) throw error
+        this.#failed(layer, error) // the call has gone on, and what it wrote counts
+      })
+    if (seen)
+      await follow() // written by itself: what a call has not written yet does not matter
+    else await this.#parts.whenWritten(followLater, () => outcome.lost?.())
+    isLater = true
     finish({ ...report, tokensBefore, tokensAfter, counts, ...(failure ? { failure } : {}) })
   }
 
