@@ -96,3 +96,14 @@ test("L5-10 a .git file belongs to another repository only if that repository li
   await symlink(join(victim, ".git"), join(top, "linked", ".git"))
   expect(await identity(join(top, "linked"))).toBe(join(top, "linked"))
 })
+
+test("L5-10 a bare repository among the files of another one is only files of it", async () => {
+  const { top, git, repository, identity } = await place()
+  const main = await repository("main")
+  const bare = join(main, "fixtures", "bare")
+  await git(top, "clone", "-q", "--bare", "main", bare)
+  await git(bare, "remote", "set-url", "origin", "https://example.com/another/project.git")
+  for (const path of [bare, join(bare, "refs")]) expect(await repositoryOf(path)).toMatchObject({ directory: main })
+  await git(bare, "init", "-q", "--bare", "inner")
+  expect(await identity(join(bare, "inner"))).toBe(main)
+})

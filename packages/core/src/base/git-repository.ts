@@ -2,7 +2,7 @@
  * Which repository a directory belongs to: all worktrees and subdirectories of one are one. Only files are read; git is not run. What a
  * `.git` points to may be anyone's, so it counts only where it points back.
  */
-import { basename, dirname, isAbsolute, join, resolve } from "node:path"
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path"
 import { factsOf, linkFactsOf, realPath } from "./path-facts.ts"
 import { readPlainStart } from "./plain-file.ts"
 
@@ -24,9 +24,19 @@ export async function repositoryOf(
   for (let at = start; ; at = dirname(at)) {
     if (at === end && at !== start) return undefined
     const found = await repositoryAt(at)
-    if (found !== undefined) return at === start || mayHold(at, start) ? found : undefined
+    if (found !== undefined && !(await isContent(at, { home })))
+      return at === start || mayHold(at, start) ? found : undefined
     if (dirname(at) === at) return undefined
   }
+}
+
+/**
+ * Whether it is a bare repository in another's working directory: a clone may bring such files, and they would name any project. No clone
+ * brings a `.git`.
+ */
+async function isContent(directory: string, options: { readonly home?: string | undefined }): Promise<boolean> {
+  if (directory.split(sep).includes(".git") || !isGitDirectory(directory)) return false
+  return (await repositoryOf(dirname(directory), options)) !== undefined
 }
 
 /** In a shared directory such as `/tmp` anyone can put a repository. One above counts only if it is yours, or of the owner below. */
