@@ -37,13 +37,19 @@ export async function takeOverMemories(given: TakeOver): Promise<void> {
 const isKept = (path: string): boolean => path.includes("/") || path === INDEX_FILE || isTopicFile(path)
 
 async function copy({ from, to, alongside }: TakeOver): Promise<void> {
-  const all = await from.readAll({ folders: [undefined, HISTORY], paths: BESIDE })
+  const all = await from.readAll({ folders: [undefined, HISTORY], paths: await missingIn(to) })
   const isOurs = (path: string) => path.startsWith(`${HISTORY}/`) || BESIDE.includes(path) || isKept(path)
   // what cannot be read as text stays where it is: it is no memory
   const changes = all.flatMap(({ path, text }) =>
     text !== undefined && isOurs(path) ? [{ path, text, expected: null }] : [],
   )
   await to.install([...changes, alongside])
+}
+
+/** The new place may have been used before it had a memory: what it has noted since stays. */
+async function missingIn(to: MemoryFiles): Promise<readonly string[]> {
+  const there = (await to.readAll({ folders: [], paths: BESIDE })).map(({ path }) => path)
+  return BESIDE.filter((path) => !there.includes(path))
 }
 
 async function merge({ from, to, alongside, clock }: TakeOver): Promise<void> {
