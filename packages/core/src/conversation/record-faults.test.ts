@@ -1,5 +1,6 @@
 /** A store that fails while a call is under way: what was acknowledged is kept once, and the conversation is the one that is opened again. */
-import { expect, test } from "vitest"
+import { setImmediate } from "node:timers/promises"
+import { expect, test, vi } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Store } from "../journal/store.ts"
@@ -76,6 +77,38 @@ test("BEY-12 a message that another call could not write is not acknowledged", a
   const { live, reopened } = await liveAndReopened(chat, kept)
   expect(count(live, "text of t1")).toBe(1)
   expect(reopened).toBe(live)
+})
+
+test("BEY-12 a message that another call is writing is not acknowledged before it is written", async () => {
+  const kept = memoryStore()
+  const writes: PromiseWithResolvers<void>[] = []
+  let isSlow = false
+  const store = tappedStore(kept, async ({ name, run }) => {
+    if (name !== "journal.append" || !isSlow) return run()
+    const write = Promise.withResolvers<void>()
+    writes.push(write)
+    await write.promise
+    return run()
+  })
+  let chat: Conversation
+  let enqueued: Promise<unknown> | undefined
+  const layer = during(async () => {
+    isSlow = true
+    enqueued = chat.enqueue("And b.")
+  })
+  chat = await openTestConversation({ store, layers: [layer] })
+  await asked(chat)
+  let isAcknowledged = false
+  const added = chat.add(result("t1")).then(() => {
+    isAcknowledged = true
+  })
+  await vi.waitFor(() => expect(writes).toHaveLength(1))
+  await setImmediate()
+  expect(isAcknowledged).toBe(false)
+  isSlow = false
+  for (const write of writes) write.resolve()
+  await Promise.all([added, enqueued])
+  await chat.close()
 })
 
 test("BEY-12 a message that a layer's question could not write is not acknowledged", async () => {

@@ -74,6 +74,8 @@ export class ConversationRecord {
   /** Entries that the views have and the journal does not, in their order. */
   #unwritten: Entry[] = []
   #flushesUnwritten = false
+  /** They are on their way into the journal. */
+  #isWriting = false
   /** Something was written since a flush began. */
   #isFlushDue = false
   #waiting: { readonly written: () => Promise<void>; readonly lost: () => void }[] = []
@@ -176,7 +178,7 @@ export class ConversationRecord {
 
   /** Whether the journal has everything that the views have. */
   get isWritten(): boolean {
-    return this.#unwritten.length === 0
+    return this.#unwritten.length === 0 && !this.#isWriting
   }
 
   /** Calls back when that is so, or when what was not written is lost. */
@@ -186,7 +188,8 @@ export class ConversationRecord {
 
   /** Writes what the views have and the journal does not. */
   async writeSoFar(): Promise<void> {
-    if (!this.isWritten || this.#isUncertain) await this.#inOrder(() => this.#writeUnwritten())
+    const isDue = !this.isWritten || this.#waiting.length > 0 || this.#isUncertain
+    if (isDue) await this.#inOrder(() => this.#writeUnwritten())
   }
 
   /** The same, and waits for what follows from it. */
@@ -207,7 +210,7 @@ export class ConversationRecord {
 
   /** Everything so far is on the disk. A flush that has failed since fails here: the disk may report it only once. */
   async flushed(): Promise<void> {
-    this.#flushesUnwritten = !this.isWritten
+    this.#flushesUnwritten = this.#unwritten.length > 0
     await this.written()
     if (this.#isFlushDue) this.beginFlush()
     const begun = this.#flushing
@@ -347,12 +350,12 @@ export class ConversationRecord {
 
   async #writeUnwritten(): Promise<void> {
     const [entries, endsTurn, waiting] = [this.#unwritten, this.#flushesUnwritten, this.#waiting]
-    if (entries.length === 0) return
     this.#unwritten = []
     this.#flushesUnwritten = false
     this.#waiting = []
+    this.#isWriting = true
     try {
-      await this.#store(entries, { endsTurn })
+      if (entries.length > 0) await this.#store(entries, { endsTurn })
     } catch (error) {
       if (this.#call) this.#call.loss = { error }
       this.#lost.add(this.views)
@@ -360,6 +363,8 @@ export class ConversationRecord {
       await this.#makeCertain().catch(() => undefined) // tried again before anything else
       for (const { lost } of waiting) lost()
       throw error
+    } finally {
+      this.#isWriting = false
     }
     if (endsTurn) this.beginFlush()
     for (const entry of entries) this.events.emit("entry", { entry })
