@@ -15,6 +15,7 @@ import { notRemembered, rememberedDraft } from "../layers/5-auto-memory/keep/rul
 import type { Dreamed } from "../layers/6-dreaming/dreaming.ts"
 import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import { announceWrite, watchWrites } from "../memory/changes/hand-edits.ts"
+import { MOST_MEMORY_BYTES } from "../memory/file-names.ts"
 import {
   isPersons,
   isRule,
@@ -150,7 +151,8 @@ export class AgentMemory {
     const conversation = this.#conversation
     // not through the bank: it would record the new text without its source
     const text = await readFile(join(directory!, file), "utf8").catch(() => undefined)
-    if ((await copy?.takeIn())?.includes(file)) return [`${file} was not kept: ${CHANGED_MEANWHILE}`]
+    const notTaken = (await copy?.takeIn())?.find(({ path }) => path === file)
+    if (notTaken) return [`${file} was not kept: ${NOT_KEPT[notTaken.why]}`]
     if (text === undefined) return []
     const facts = { created: "", source: { saidBy: "agent" as const } }
     const memory = await parseMemory({ file, text, facts })
@@ -249,7 +251,10 @@ export class AgentMemory {
   }
 }
 
-const CHANGED_MEANWHILE = "someone else changed it in the meantime. Read it again, then repeat your change."
+const NOT_KEPT = {
+  changed: "someone else changed it in the meantime. Read it again, then repeat your change.",
+  "no-text": `a memory is a text in UTF-8 of at most ${MOST_MEMORY_BYTES} bytes.`,
+}
 
 /** The agent learns how to keep a rule: in the user's words. */
 const unconfirmed = (memory: Memory, source: Provenance, refused: readonly MemoryRefusal[]): readonly string[] =>

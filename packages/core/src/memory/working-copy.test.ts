@@ -13,6 +13,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { scratchDirectory } from "../../test/tool-context.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
+import { MOST_MEMORY_BYTES } from "./file-names.ts"
 import { claimScratch } from "./scratch.ts"
 import { openWorkingCopy } from "./working-copy.ts"
 
@@ -43,6 +44,18 @@ describe("BEY-12 memories of a store without files, as files", () => {
 
   test("a store with files needs none", async () => {
     expect(await openWorkingCopy(fileStore({ root: scratchDirectory() }), PLACE)).toBeUndefined()
+  })
+
+  test("what cannot be a memory is not taken in, and that is said", async () => {
+    const { files, copy, at, shown } = await opened()
+    writeFileSync(at("tabs.md"), "x".repeat(MOST_MEMORY_BYTES + 1))
+    writeFileSync(at("new.md"), Buffer.from([0xff, 0xfe, 0x41]))
+    expect(await copy.takeIn()).toEqual([
+      { path: "new.md", why: "no-text" },
+      { path: "tabs.md", why: "no-text" },
+    ])
+    expect(await files.read("tabs.md")).toBe("Use tabs.\n")
+    expect(shown("tabs.md")).toBe("Use tabs.\n")
   })
 
   test("what others change is there after the next reading, also what they removed", async () => {
@@ -80,7 +93,7 @@ describe("BEY-12 memories of a store without files, as files", () => {
     await files.install([{ path: "tabs.md", text: "Use four spaces.\n" }])
     await copy.list() // does not overwrite what the tool wrote
     expect(shown("tabs.md")).toBe("Use spaces.\n")
-    expect(await copy.takeIn()).toEqual(["tabs.md"])
+    expect(await copy.takeIn()).toEqual([{ path: "tabs.md", why: "changed" }])
     expect(await files.read("tabs.md")).toBe("Use four spaces.\n")
     expect(shown("tabs.md")).toBe("Use four spaces.\n")
   })

@@ -18,10 +18,16 @@ import type { Store } from "../journal/store.ts"
 import { INDEX_FILE, isTopicFile, MOST_MEMORY_BYTES } from "./file-names.ts"
 import { claimScratch, type Scratch } from "./scratch.ts"
 
+/** A file that was not installed: someone else changed it meanwhile, or it cannot be a memory. */
+export interface NotTaken {
+  readonly path: string
+  readonly why: "changed" | "no-text"
+}
+
 export interface WorkingCopy extends MemoryFiles {
   readonly directory: string
-  /** Installs what tools wrote. Resolves with files that others changed meanwhile: theirs stay, and are in the directory again. */
-  takeIn(): Promise<readonly string[]>
+  /** Installs what tools wrote. Resolves with what was not: for those, what the store has is in the directory again. */
+  takeIn(): Promise<readonly NotTaken[]>
   /** The last one of this process removes the directory. */
   close(): void
 }
@@ -156,16 +162,19 @@ class Copy {
     }
   }
 
-  async #takeIn(): Promise<readonly string[]> {
-    const refused: string[] = []
+  async #takeIn(): Promise<readonly NotTaken[]> {
+    const refused: NotTaken[] = []
     for (const path of await this.#written()) {
-      const [before, text] = [this.#mirrored.get(path)?.text, await this.#textOf(path)]
+      const before = this.#mirrored.get(path)?.text
+      const read = await this.#textOf(path)
+      if (read === NO_TEXT) refused.push({ path, why: "no-text" })
+      const text = read === NO_TEXT ? before : read
       if (text !== before)
         try {
           await this.#files.install([{ path, text, expected: before ?? null }])
         } catch (error) {
           if (!(error instanceof MemoryChangedError)) throw error
-          refused.push(path)
+          refused.push({ path, why: "changed" })
         }
       // what is there now is known, so the next line may replace it
       this.#mirrored.set(path, { text: text ?? "", version: "", state: await this.#stateOf(path) })
@@ -187,14 +196,13 @@ class Copy {
     return paths.filter((path, at) => states[at] !== (this.#mirrored.get(path)?.state ?? NOT_THERE))
   }
 
-  /** Nothing if it is gone, or is no text that can be a memory. */
-  async #textOf(path: string): Promise<string | undefined> {
+  /** Nothing if it is gone. */
+  async #textOf(path: string): Promise<string | typeof NO_TEXT | undefined> {
     try {
       const bytes = await readPlainFile(this.#at(path), MOST_MEMORY_BYTES)
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
-      return this.#mirrored.get(path)?.text
+      return (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : NO_TEXT
     }
   }
 
@@ -225,6 +233,7 @@ class Copy {
 }
 
 const NOT_THERE = ""
+const NO_TEXT = Symbol("too large, or not UTF-8")
 
 const isHidden = (path: string): boolean => /(?:^|\/)\./.test(path)
 
