@@ -134,10 +134,15 @@ export class PromptKeeper {
     this.#isSettled = true
     this.#afterBoundary = false
     if (current && isSamePrompt(rendered, current)) return
-    const [entry] = await record.decide([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
-    await record.decide([record.sessionFacts({ prompt: entry!.uuid })])
-    const { referenced } = loadedTools(context.storedMessages())
-    if (current && boundParts(rendered, referenced) !== boundParts(current, referenced)) await this.#dropThinking()
+    try {
+      const [entry] = await record.decide([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
+      await record.decide([record.sessionFacts({ prompt: entry!.uuid })])
+      const { referenced } = loadedTools(context.storedMessages())
+      if (current && boundParts(rendered, referenced) !== boundParts(current, referenced)) await this.#dropThinking()
+    } catch (error) {
+      this.compareAgain() // else the next request would have no prompt, or an old one
+      throw error
+    }
   }
 
   /** Which of the tools the prompt declares. Empty where the journal's continue as they are. */
@@ -171,8 +176,8 @@ export class PromptKeeper {
   async #answerGap(): Promise<void> {
     const { record, boundThinking } = this.#parts
     if (this.#isGapAnswered || !boundThinking || !record.journal.opening.hasNewGap) return
-    this.#isGapAnswered = true
     await record.decide([{ type: "strata", subtype: "thinking-dropped", why: "something before it is damaged" }])
+    this.#isGapAnswered = true
   }
 
   async #dropThinking(): Promise<void> {

@@ -171,6 +171,18 @@ for (const [name, way] of Object.entries(ways))
     expect(reopened).toBe(live)
   })
 
+for (const faults of [1, 2, 3])
+  test(`BEY-12 the first request has its prompt, also after ${faults} failed writes of it`, async () => {
+    const { store, kept, fail } = failingStore()
+    const chat = await openTestConversation({ store })
+    await chat.add("One.")
+    fail("journal.append", ...Array<Fault>(faults).fill("before"))
+    const request = await chat.prepare().catch(() => chat.prepare())
+    expect(request.system).toBeDefined()
+    const { live, reopened } = await liveAndReopened(chat, kept)
+    expect(reopened).toBe(live)
+  })
+
 test("BEY-12 a layer that fails after its decision is written fails alone", async () => {
   const layer: Layer = {
     name: "acting",

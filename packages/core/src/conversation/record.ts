@@ -168,7 +168,10 @@ export class ConversationRecord {
       return result
     } catch (error) {
       this.#call = undefined
-      if (again && state.loss) return await call()
+      if (again && state.loss) {
+        if (this.#isUncertain) await this.writeSoFar()
+        return await call()
+      }
       await this.written().catch(() => undefined) // what was decided before the failure counts
       throw error
     } finally {
