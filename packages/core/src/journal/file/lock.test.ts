@@ -1,6 +1,7 @@
+import { execFileSync } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { openJournal, temporaryRoot } from "../../../test/journal-files.ts"
 import { ConversationLockedError } from "../../base/errors.ts"
 import { acquireLock } from "./lock.ts"
@@ -60,5 +61,32 @@ test("JRN-3 a lock of another machine, or one reused pid, is judged rightly", as
   const garbage = join(root, "garbage")
   await writeFile(garbage, "not a lock")
   expect((await acquireLock(garbage, "now")).state).toBe("acquired")
+  await remove()
+})
+
+test("JRN-3 BEY-12 a process that is paused right before it gets a lock has a larger number than those before it all the same", async () => {
+  const { root, remove } = await temporaryRoot()
+  const path = join(root, "lock")
+  const inAnotherProcess = `
+    import { acquireLock } from ${JSON.stringify(new URL("lock.ts", import.meta.url).href)}
+    const { lock } = await acquireLock(${JSON.stringify(path)}, "now")
+    process.stdout.write(String(lock.fence))
+    await lock.release()`
+  const now = performance.now.bind(performance)
+  const STAMPS_BEFORE = 2 // of a new owner file, and of the attempt
+  let readings = 0
+  let other = 0
+  vi.spyOn(performance, "now").mockImplementation(() => {
+    const time = now()
+    if (++readings === STAMPS_BEFORE)
+      other = Number(execFileSync(process.execPath, ["--input-type=module", "-e", inAnotherProcess]))
+    return time
+  })
+  const attempt = await acquireLock(path, "now").finally(() => vi.restoreAllMocks())
+  if (attempt.state !== "acquired") throw new Error("the lock is held")
+  expect(other).toBeGreaterThan(0)
+  expect(attempt.lock.fence).toBeGreaterThan(other)
+  expect(attempt.lock.isHeld()).toBe(true)
+  await attempt.lock.release()
   await remove()
 })

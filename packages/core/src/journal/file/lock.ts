@@ -48,8 +48,11 @@ export async function acquireLock(path: string, since: string): Promise<LockAtte
 
 async function attemptWith(own: OwnerFile, path: string): Promise<LockAttempt> {
   for (;;) {
-    const stamped = stamp(own)
-    if (await linked(own.file, path)) return { state: "acquired", lock: lockAt(path, { ...own, ...stamped }) }
+    stamp(own)
+    if (await linked(own.file, path)) {
+      const stamped = stamp(own) // again: if this process was paused, others may have had the lock since
+      return { state: "acquired", lock: lockAt(path, { ...own, ...stamped }) }
+    }
     const holder = await ownerOf(path)
     if (holder === undefined) continue // it was released in the meantime
     const verdict = await judge(holder, dirname(path))

@@ -54,12 +54,12 @@ export function writeBroken(path: string, former: LockOwner): OwnerFile {
 }
 
 /**
- * Gives an owner file the number of its next acquisition. It is not in the lock's place now.
+ * Gives an owner file the number of its next acquisition. If it is in the lock's place already, only digits of the number change there.
  *
  * `former`: whose lock it takes over. A lock that was released has left no number, so the time decides.
  */
 export function stamp({ file, owner }: OwnerFile, former?: LockOwner): Stamped {
-  const fence = former?.fence === undefined ? fenceNow() : former.fence + 1
+  const fence = Math.max(fenceNow(), (former?.fence ?? 0) + 1) // the clock may have been set back
   newest = Math.max(newest, fence)
   const text = JSON.stringify({ ...owner, fence, ...(former && mayRun(former) ? { isUnsettled: true } : {}) })
   writeOver(file, text)
