@@ -124,6 +124,20 @@ describe("strata demo", () => {
     expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain(kept[0])
   })
 
+  it("BEY-12 runs on the store that STRATA_STORE names: in memory, no journal, notes or memory is written to disk", async () => {
+    const env = { ...place.env, STRATA_STORE: "memory:" }
+    const { code, stdout, stderr } = await runProcess([...demo(), "--turns", "30", "--keep"], { cwd: project(), env })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expectNextDay(stdout)
+    expect(stdout).toMatch(/The notes were updated: [\d,]+ tokens kept with the conversation/)
+    expect(stdout).toMatch(/^ +(?:layers +)?results put aside: \d+ time/m)
+    expect(stdout).toMatch(/^ +journal +was kept in memory/m)
+    expect(stdout).not.toContain("strata inspect memory:")
+    const written = leftovers().flatMap((name) => readdirSync(join(place.cwd, name), { recursive: true }).map(String))
+    expect(written).toContainEqual(expect.stringContaining("module-1.ts"))
+    expect(written.filter((path) => /\.jsonl|MEMORY\.md|session-memory/.test(path))).toEqual([])
+  })
+
   it("stops at Ctrl-C and removes everything", async () => {
     const [program, ...args] = demo()
     const child = spawn(program!, [...args, "--turns", "2000"], {

@@ -87,9 +87,10 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
     })
     await agent.close()
     const later = isGood(end) ? await nextDay({ workshop, terminal, first, isPaced, signal }) : undefined
-    const kept = options.keep ? { journal: location } : {}
+    const isFile = existsSync(location)
+    const kept = options.keep && isFile ? { journal: location } : {}
     const outcome = {
-      ...{ state, elapsedMs: elapsedMs(), artifacts: views.artifacts, facts, ...kept },
+      ...{ state, elapsedMs: elapsedMs(), artifacts: views.artifacts, facts, isFile, ...kept },
       ...{ strata: ownName(env), reader: readerOf(env) },
       ...(later ? { nextDay: later } : {}),
     }

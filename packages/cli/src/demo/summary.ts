@@ -26,6 +26,8 @@ export interface Outcome {
   /** How to call this program. */
   readonly strata: string
   readonly reader: Reader
+  /** The journal is a file. A store in memory has none. */
+  readonly isFile: boolean
   /** The journal's path, if it was kept. */
   readonly journal?: string
 }
@@ -69,7 +71,7 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
     ...(nextDay ? memoryRows(nextDay, width) : []),
     ["files", `${grouped(files.filter(({ reads }) => reads > 0).length)} read, ${grouped(changed)} changed`],
     ["commands", `${grouped(commands.length)} run, ${grouped(commands.filter(({ failed }) => failed).length)} failed`],
-    ["journal", journal ? fittedAtEnd(journal, width - LABELS) : "removed with the scratch copy (--keep keeps both)"],
+    ["journal", journal ? fittedAtEnd(journal, width - LABELS) : whereJournalWent(outcome)],
   ]
   return [
     style.bold("What happened"),
@@ -82,6 +84,9 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
     ...indented(wrapped(about, width - 6), 6),
   ]
 }
+
+const whereJournalWent = ({ isFile }: Outcome) =>
+  isFile ? "removed with the scratch copy (--keep keeps both)" : "was kept in memory, so it ends with the demo"
 
 /** One line per compaction. */
 function compactionRows({ compactions, waits }: DemoState, width: number): readonly (readonly string[])[] {

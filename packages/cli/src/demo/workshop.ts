@@ -22,8 +22,8 @@ const TURNS_OF_A_SHORT_TASK = 4
 const DAY_MS = 86_400_000
 /** Notes cost as much as in a large window, and a small one compacts cheaply. So background work takes a larger part of the bill. */
 const BACKGROUND_SHARE = 20 // percent
-/** Variables that would change the demo: keys, addresses, settings of Strata and other agents. */
-const NOT_FOR_THE_DEMO = /^(?:STRATA|ANTHROPIC|CLAUDE|DISABLE|OPENAI|OTEL)_/
+/** Variables that would change the demo: keys, addresses, settings of Strata and other agents. Which store keeps it is the person's choice. */
+const NOT_FOR_THE_DEMO = /^(?:STRATA_(?!STORE$)|(?:ANTHROPIC|CLAUDE|DISABLE|OPENAI|OTEL)_)/
 
 /** Shares of a small window, in place of the default figures. */
 const SMALL_WINDOW = { "size-clear-keep": 0.2, "size-clear-least": 0.15, "tool-result-limit": 0.33 } as const
