@@ -20,6 +20,7 @@ import {
   readRecord,
   recordText,
 } from "../journal/project-places.ts"
+import { DREAM_NOTES } from "../layers/6-dreaming/dream-notes.ts"
 import { hasMemories, takeOverMemories } from "../memory/take-over.ts"
 
 const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
@@ -99,12 +100,30 @@ async function settle(
     names.push(name)
     const from = memoriesOf(given, name)
     if (!(await hasMemories(from))) continue
+    if (!(await hasMemories(files))) await takeOverDreams(name, given)
     const next = recordText({ directories: before.directories, names })
     await takeOverMemories({ from, to: files, clock, alongside: { path: RECORD, text: next, expected: text } })
     text = next
   }
   const next = recordText({ directories: [...before.directories, project.directory], names })
   await files.install([{ path: RECORD, text: next, expected: text }])
+}
+
+/**
+ * A change that waits for consent, and what the last dream left: without it, the same memories would be dreamed about again. Before the
+ * memories, so that a process that is killed here does it again.
+ */
+async function takeOverDreams(name: string, { store, project, owner }: Settling): Promise<void> {
+  const notesOf = (one: string) => store.memories({ project: placeFor(one, owner), beside: "dreams" })
+  const { pending, consolidated, status } = DREAM_NOTES
+  const all = await notesOf(name).readAll({ folders: [], paths: [pending, consolidated, status] })
+  const changes = all.flatMap(({ path, text }) => (text === undefined ? [] : [{ path, text, expected: null }]))
+  if (changes.length === 0) return
+  await notesOf(project.name)
+    .install(changes)
+    .catch((error: unknown) => {
+      if (!(error instanceof MemoryChangedError)) throw error // they are there
+    })
 }
 
 /** Those of earlier versions, and what the project was called before it had a remote. */

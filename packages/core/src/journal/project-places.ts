@@ -2,10 +2,8 @@
  * The places of a store that hold what an owner has in a project. Everything new is kept in one, under the project's name. Earlier versions
  * kept it under paths: those places are the project's too, unless another project has claimed them.
  */
-import { readdir, readFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
 import { MemoryChangedError } from "../base/errors.ts"
-import { isSafeId, projectName } from "../base/ids.ts"
+import { projectName } from "../base/ids.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import type { MemoryFiles } from "./memory-files.ts"
@@ -15,7 +13,6 @@ import type { Store } from "./store.ts"
 export const RECORD = ".project.json"
 /** In a place of an earlier version, for people and for other projects. It is no memory. */
 const MARK = "MOVED.txt"
-const NOTED = "directories" // where earlier versions noted worktrees and subdirectories
 const MOST_NOTED = 50 // the last ones: each is an index to search, and a directory to look through
 
 export interface ProjectInStore {
@@ -99,18 +96,14 @@ export function journalDirectoryOf(store: Store, place: string): string | undefi
 
 /** The working directories that an earlier version noted, as the names it gave them. */
 async function notedUnder(name: string, given: ProjectInStore): Promise<readonly string[]> {
-  const { directory } = memoriesOf(given, name)
-  if (directory === undefined) return []
-  const notes = join(dirname(directory), NOTED)
-  const places = (await readdir(notes).catch(() => [] as string[])).filter(isSafeId)
-  const names = await Promise.all(
-    places.slice(0, MOST_NOTED).map(async (place) => {
-      const cwd = (await readFile(join(notes, place), "utf8").catch(() => "")).trim()
-      // a note must not lead to the places of another owner
-      return placeFor(projectName(cwd), given.owner) === place ? projectName(cwd) : undefined
-    }),
-  )
-  return names.filter((one) => one !== undefined)
+  const notes = given.store.memories({ project: placeFor(name, given.owner), beside: "directories" })
+  if (notes.directory === undefined) return [] // earlier versions noted directories only in files
+  const noted = await notes.readAll({ folders: [undefined] }).catch(() => [])
+  return noted.slice(0, MOST_NOTED).flatMap(({ path, text = "" }) => {
+    const cwd = text.trim()
+    // a note must not lead to the places of another owner
+    return placeFor(projectName(cwd), given.owner) === path ? [projectName(cwd)] : []
+  })
 }
 
 export interface ProjectRecord {

@@ -29,7 +29,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
     if ("project" in place) checkedId("project name", place.project)
     if ("agent" in place) checkedId("name for an agent", place.agent)
     const key = JSON.stringify(place, Object.keys(place).sort())
-    return made(memories, key, () => memoryFilesInMemory(`memory:${key}`, () => clock.now()))
+    return made(memories, key, () => memoryFilesInMemory(shownPlace(place), () => clock.now()))
   }
   /** The journals of one place, by id. */
   const journalsIn = (place: Omit<JournalAddress, "id">): ReadonlyMap<string, KeptJournal> => {
@@ -136,3 +136,10 @@ const placeKey = ({ project, under }: Omit<JournalAddress, "id">): string =>
 
 const journalKey = (address: JournalAddress): string =>
   `${placeKey(address)}${checkedId("conversation id", address.id)}`
+
+/** For people: `memory:shop/memory`. */
+const shownPlace = (place: MemoryPlace): string => {
+  if ("shared" in place) return "memory:shared"
+  if ("agent" in place) return `memory:agents/${place.agent}/${place.scope}`
+  return `memory:${place.project}/${place.beside ?? "memory"}`
+}

@@ -201,6 +201,23 @@ test("BEY-12 what an earlier version kept is found: listed, opened where it is, 
     expect(everythingIn(memoryDirectory(dir, name))).not.toContain("The port of shop.")
 })
 
+test("BEY-12 L6-7 a dream of an earlier version that waits for consent still does, and its memories count as consolidated", async () => {
+  const { dir, repository, bank } = place()
+  const cwd = repository("one", ACME)
+  await keptByEarlierVersion(dir, { repository: cwd })
+  const dreams = (name: string) => join(projectDirectory(dir, placeFor(name, localPerson)), "dreams")
+  const old = dreams(projectName(cwd))
+  const texts = { "pending.json": '{"id":"d1","puts":[],"base":[]}\n', "consolidated.json": '{"print":"p"}\n' }
+  mkdirSync(old, { recursive: true })
+  for (const [name, text] of Object.entries(texts)) writeFileSync(join(old, name), text)
+  await bank(cwd)
+  const { name } = await projectAt({ cwd, env })
+  for (const [file, text] of Object.entries(texts)) expect(readFileSync(join(dreams(name), file), "utf8")).toBe(text)
+  rmSync(join(dreams(name), "pending.json")) // decided
+  await bank(cwd)
+  expect(existsSync(join(dreams(name), "pending.json"))).toBe(false)
+})
+
 test("BEY-12 a past that was kept under a path is recalled from another clone", async () => {
   const { dir, repository } = place()
   const [one, two] = [repository("one", ACME), repository("two", ACME)]
