@@ -107,7 +107,6 @@ export const ENDING = (columns: number): readonly string[] =>
       state: { ...stateAfter(eventsOfDemo.length), requests: LONG_RUN },
       elapsedMs: 61_000,
       artifacts: { files: new Map(), commands: new Map() },
-      isFile: true,
       facts: [
         { kind: "messages", all: 5, inView: 5, recalled: 0, inLastWindow: 3 },
         { kind: "rules", all: 2, inView: 2, recalled: 0, inLastWindow: 1 },

@@ -34,6 +34,22 @@ test("the answer alone goes to standard output, what was said before it and tool
   expect(code).toBe(0)
 })
 
+test("BEY-12 with a store in memory, an agent with tools works, nothing is kept, and no command is offered to go on", async () => {
+  const look = calls({ Read: { file_path: "notes.txt" } })
+  await using bench = await workbench({
+    turns: [look, "It says hello.", look, look],
+    files: { "notes.txt": "hello\n" },
+  })
+  const env = { STRATA_STORE: "memory:" }
+  const ended = await bench.here(["run", "What do the notes say?"], { env })
+  expect(ended).toMatchObject({ code: 0, stdout: "It says hello.\n" })
+  const stopped = await bench.here(["run", "--max-turns", "1", "Go on."], { env })
+  expect(stopped.code).not.toBe(0)
+  expect(stopped.stderr).not.toContain("To continue")
+  expect(existsSync(join(bench.home, "projects"))).toBe(false)
+  expect((await bench.here(["run", "--max-turns", "1", "Go on."])).stderr).toContain("To continue: strata run --resume")
+})
+
 test("the task is read from standard input", async () => {
   await using bench = await workbench({
     turns: [({ request }) => `You said: ${request.messages[0]!.content[0]!.text}`],

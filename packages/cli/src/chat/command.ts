@@ -1,4 +1,5 @@
 /** `strata chat`: a conversation in the terminal. */
+import { endsWithProcess } from "@strata/core/internal/journal/store-from"
 import { render } from "ink"
 import { askedEnvironment, personEnvironment } from "../claude/person-environment.ts"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
@@ -64,7 +65,7 @@ export async function run({ args, cwd, env: given, terminal }: Call): Promise<nu
     await screen.close()
     terminal.print(notSent(opening))
   }
-  terminal.print(farewell(chat))
+  terminal.print(farewell(chat, env))
   return EXIT.answer
 }
 
@@ -168,6 +169,8 @@ function notSent(opening: OpeningChat): string {
   return lines.length === 0 ? "" : `You typed this, and it was not sent:\n\n${lines.join("\n")}\n\n`
 }
 
-function farewell({ agent }: Chat): string {
-  return agent.conversation.views.context.isEmpty ? "" : `To continue: strata chat --resume ${agent.conversation.id}\n`
+function farewell({ agent }: Chat, env: Call["env"]): string {
+  if (agent.conversation.views.context.isEmpty) return ""
+  if (endsWithProcess(env)) return "STRATA_STORE kept this conversation in memory, so it cannot be continued.\n"
+  return `To continue: strata chat --resume ${agent.conversation.id}\n`
 }

@@ -8,6 +8,7 @@ import { join, relative } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Agent, QueryEnd, QueryEvent } from "@strata/core"
 import { hasCredentials } from "@strata/core"
+import { endsWithProcess } from "@strata/core/internal/journal/store-from"
 import { makeScratch, type Scratch } from "@strata/sim"
 import { readArguments } from "../arguments.ts"
 import type { Call, Run, Values } from "../command.ts"
@@ -87,10 +88,10 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
     })
     await agent.close()
     const later = isGood(end) ? await nextDay({ workshop, terminal, first, isPaced, signal }) : undefined
-    const isFile = existsSync(location)
-    const kept = options.keep && isFile ? { journal: location } : {}
+    const isInMemory = endsWithProcess(env)
+    const kept = options.keep && !isInMemory ? { journal: location } : {}
     const outcome = {
-      ...{ state, elapsedMs: elapsedMs(), artifacts: views.artifacts, facts, isFile, ...kept },
+      ...{ state, elapsedMs: elapsedMs(), artifacts: views.artifacts, facts, isInMemory, ...kept },
       ...{ strata: ownName(env), reader: readerOf(env) },
       ...(later ? { nextDay: later } : {}),
     }

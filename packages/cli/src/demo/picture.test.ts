@@ -202,7 +202,7 @@ it("ends with a table, what to try next, and the comparison", () => {
   const lines = summary(
     {
       ...{ state: stateAfter([...atWork, ...compaction]), elapsedMs: 20_000, artifacts, nextDay, strata: "strata" },
-      ...{ facts: [], isFile: true, reader: { hasKey: false, hasTranscripts: false } },
+      ...{ facts: [], reader: { hasKey: false, hasTranscripts: false } },
     },
     { style, columns: 80 },
   )

@@ -26,8 +26,8 @@ export interface Outcome {
   /** How to call this program. */
   readonly strata: string
   readonly reader: Reader
-  /** The journal is a file. A store in memory has none. */
-  readonly isFile: boolean
+  /** The journal was kept in memory. */
+  readonly isInMemory?: boolean
   /** The journal's path, if it was kept. */
   readonly journal?: string
 }
@@ -85,8 +85,8 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
   ]
 }
 
-const whereJournalWent = ({ isFile }: Outcome) =>
-  isFile ? "removed with the scratch copy (--keep keeps both)" : "was kept in memory, so it ends with the demo"
+const whereJournalWent = ({ isInMemory }: Outcome) =>
+  isInMemory ? "was kept in memory, so it ends with the demo" : "removed with the scratch copy (--keep keeps both)"
 
 /** One line per compaction. */
 function compactionRows({ compactions, waits }: DemoState, width: number): readonly (readonly string[])[] {

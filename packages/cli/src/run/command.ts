@@ -12,6 +12,7 @@ import {
   type QueryEnd,
   type QueryEvent,
 } from "@strata/core"
+import { endsWithProcess } from "@strata/core/internal/journal/store-from"
 import { clearingSentence } from "@strata/page"
 import { personEnvironment } from "../claude/person-environment.ts"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
@@ -99,7 +100,7 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
   // after closing: what the background cost is in the ledger then, and nothing runs any more
   const exitCode = exitCodeOf(end)
   const ledger = ledgerOf(chat)
-  report.end({ end, exitCode, conversation: chat.id, dollars: ledger.dollars, ledger })
+  report.end({ end, exitCode, conversation: chat.id, isKept: !endsWithProcess(env), dollars: ledger.dollars, ledger })
   return exitCode
 }
 

@@ -13,6 +13,8 @@ export interface RunEnd {
   readonly end: QueryEnd
   readonly exitCode: number
   readonly conversation: string
+  /** It was kept for another process to continue. */
+  readonly isKept: boolean
   /** What the whole conversation has cost so far. */
   readonly dollars: number
   /** Where the money went, and what the layers saved. */

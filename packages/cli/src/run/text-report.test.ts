@@ -35,7 +35,7 @@ test("PERM-5 each denied call says why, and how to allow those that only lacked 
   fetching("2", "WebFetch needs permission, and there is no one to ask", ["WebFetch(domain:example.com)"])
   fetching("3", 'the rule "WebFetch" forbids it')
   const end = { reason: "answer", text: "" } as const
-  report.end({ end, exitCode: 0, conversation: "c", dollars: 0, ledger: {} as RunEnd["ledger"] })
+  report.end({ end, exitCode: 0, conversation: "c", isKept: true, dollars: 0, ledger: {} as RunEnd["ledger"] })
   expect(notes.slice(2)).toEqual([
     '- WebFetch fetch: denied, because the rule "WebFetch" forbids it\n',
     "2 calls were denied, because strata run cannot ask. Allow such calls with --mode or --allow.\n",

@@ -191,11 +191,11 @@ function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
 /** For a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-function closingLines({ end, exitCode, conversation }: RunEnd, denied: readonly string[]): readonly string[] {
+function closingLines({ end, exitCode, conversation, isKept }: RunEnd, denied: readonly string[]): readonly string[] {
   const sentence = sentenceOf(end)
   return [
     ...(sentence === undefined ? [] : [sentence]),
     ...denied,
-    ...(exitCode === 0 ? [] : [`To continue: strata run --resume ${conversation} "…"`]),
+    ...(exitCode === 0 || !isKept ? [] : [`To continue: strata run --resume ${conversation} "…"`]),
   ]
 }
