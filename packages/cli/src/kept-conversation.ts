@@ -39,6 +39,9 @@ export function nearestFirst(conversations: readonly KeptConversation[], cwd: st
 const isInside = (path: string, directory: string) =>
   path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
 
+/** Where the store is memory, no other process can open it. */
+export const endsWithProcess = ({ location }: Pick<Conversation, "location">): boolean => location.startsWith("memory:")
+
 export interface KeptOptions extends Pick<Call, "cwd" | "env"> {
   /** The start of its id. Default: the newest conversation of this directory, else of the project. */
   readonly id?: string | undefined

@@ -1,5 +1,4 @@
 /** `strata chat`: a conversation in the terminal. */
-import { endsWithProcess } from "@strata/core/internal/journal/store-from"
 import { render } from "ink"
 import { askedEnvironment, personEnvironment } from "../claude/person-environment.ts"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
@@ -7,6 +6,7 @@ import { connectionFrom, NO_KEY } from "../connection.ts"
 import { CHAT } from "../descriptions.ts"
 import { leaveScreen, takeScreen } from "../display/output.ts"
 import { EXIT } from "../exit-codes.ts"
+import { endsWithProcess } from "../kept-conversation.ts"
 import { findConversation, openWorkspace, type Workspace } from "../session.ts"
 import { readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
 import { decideTrust } from "../trust/chat-question.ts"
@@ -65,7 +65,7 @@ export async function run({ args, cwd, env: given, terminal }: Call): Promise<nu
     await screen.close()
     terminal.print(notSent(opening))
   }
-  terminal.print(farewell(chat, env))
+  terminal.print(farewell(chat))
   return EXIT.answer
 }
 
@@ -169,8 +169,9 @@ function notSent(opening: OpeningChat): string {
   return lines.length === 0 ? "" : `You typed this, and it was not sent:\n\n${lines.join("\n")}\n\n`
 }
 
-function farewell({ agent }: Chat, env: Call["env"]): string {
+function farewell({ agent }: Chat): string {
   if (agent.conversation.views.context.isEmpty) return ""
-  if (endsWithProcess(env)) return "STRATA_STORE kept this conversation in memory, so it cannot be continued.\n"
+  if (endsWithProcess(agent.conversation))
+    return "STRATA_STORE kept this conversation in memory, so it cannot be continued.\n"
   return `To continue: strata chat --resume ${agent.conversation.id}\n`
 }

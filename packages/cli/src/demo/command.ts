@@ -8,7 +8,6 @@ import { join, relative } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Agent, QueryEnd, QueryEvent } from "@strata/core"
 import { hasCredentials } from "@strata/core"
-import { endsWithProcess } from "@strata/core/internal/journal/store-from"
 import { makeScratch, type Scratch } from "@strata/sim"
 import { readArguments } from "../arguments.ts"
 import type { Call, Run, Values } from "../command.ts"
@@ -16,6 +15,7 @@ import { DEMO } from "../descriptions.ts"
 import { summarise } from "../display/ledger.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { EXIT, exitCodeOf, sentenceOf } from "../exit-codes.ts"
+import { endsWithProcess } from "../kept-conversation.ts"
 import { interruptible } from "../run/interruption.ts"
 import { type NextDay, nextDayScreen, openNextDay, watchMemories } from "./next-day.ts"
 import { CHECKOUT_NAME, repositoryToShow } from "./repository.ts"
@@ -88,7 +88,7 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
     })
     await agent.close()
     const later = isGood(end) ? await nextDay({ workshop, terminal, first, isPaced, signal }) : undefined
-    const isInMemory = endsWithProcess(env)
+    const isInMemory = endsWithProcess(agent.conversation)
     const kept = options.keep && !isInMemory ? { journal: location } : {}
     const outcome = {
       ...{ state, elapsedMs: elapsedMs(), artifacts: views.artifacts, facts, isInMemory, ...kept },

@@ -12,7 +12,6 @@ import {
   type QueryEnd,
   type QueryEvent,
 } from "@strata/core"
-import { endsWithProcess } from "@strata/core/internal/journal/store-from"
 import { clearingSentence } from "@strata/page"
 import { personEnvironment } from "../claude/person-environment.ts"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
@@ -23,6 +22,7 @@ import { RUN } from "../descriptions.ts"
 import { ledgerOf } from "../display/ledger.ts"
 import { visibleJson } from "../display/visible.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
+import { endsWithProcess } from "../kept-conversation.ts"
 import { findConversation, openSession, openWorkspace } from "../session.ts"
 import { type Environment, readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
 import { editText } from "../text-editor.ts"
@@ -100,7 +100,7 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
   // after closing: what the background cost is in the ledger then, and nothing runs any more
   const exitCode = exitCodeOf(end)
   const ledger = ledgerOf(chat)
-  report.end({ end, exitCode, conversation: chat.id, isKept: !endsWithProcess(env), dollars: ledger.dollars, ledger })
+  report.end({ end, exitCode, conversation: chat.id, isKept: !endsWithProcess(chat), dollars: ledger.dollars, ledger })
   return exitCode
 }
 

@@ -23,20 +23,15 @@ const inMemory = new Map<string, Store>()
 export function storeFrom({ store, dir, env, flush, clock = systemClock }: StoreChoice): Store {
   if (store) return store
   const root = dir ?? defaultRoot(env)
-  const named = nameIn(env)
+  const named = env.STRATA_STORE?.trim() ?? ""
   if (named === "") return fileStore({ root, clock, ...(flush ? { flush } : {}) })
-  if (!endsWithProcess(env)) throw unknownStore(schemeOf(named))
+  const [, scheme = ""] = /^([a-z][a-z0-9+.-]*):/i.exec(named) ?? []
+  if (scheme.toLowerCase() !== "memory") throw unknownStore(scheme)
   const key = `${root}\n${named}`
   const opened = inMemory.get(key) ?? memoryStore({ clock })
   inMemory.set(key, opened)
   return opened
 }
-
-/** Whether the environment names a store that no other process can open. */
-export const endsWithProcess = (env: StoreChoice["env"]): boolean => schemeOf(nameIn(env)).toLowerCase() === "memory"
-
-const nameIn = (env: StoreChoice["env"]): string => env.STRATA_STORE?.trim() ?? ""
-const schemeOf = (name: string): string => /^([a-z][a-z0-9+.-]*):/i.exec(name)?.[1] ?? ""
 
 /** Only the scheme is shown: an address can have a password in it. */
 const unknownStore = (scheme: string) =>
