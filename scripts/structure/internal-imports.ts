@@ -47,7 +47,14 @@ export const INTERNAL_USES: readonly InternalUse[] = [
   {
     where: "config/",
     files: [
-      ...["base/errors", "conversation/kept-limits", "journal/store-from", "settings/flag-names", "settings/flags"],
+      ...[
+        "base/errors",
+        "conversation/kept-limits",
+        "journal/store-from",
+        "journal/which-project",
+        "settings/flag-names",
+        "settings/flags",
+      ],
       ...["settings/project-parts", "views/record/limits"],
       ...["settings/settings", "settings/settings-schema", "tools/shell/sandbox/sandbox"],
     ],

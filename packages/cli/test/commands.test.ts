@@ -94,6 +94,12 @@ describe("strata config", () => {
       expect([...line].length, line).toBeLessThanOrEqual(80)
   })
 
+  it("BEY-12 says what the project is called, and what named it", async () => {
+    const { stdout } = await strataHere(["config"], { ...place, env: { ...place.env, STRATA_PROJECT: "the shop" } })
+    expect(stdout).toContain("the shop (from STRATA_PROJECT)")
+    expect(JSON.parse((await run("config", "--json")).stdout).project).toMatchObject({ from: "path" })
+  })
+
   it("WIN-9 shows the limits that servers have shown, and forgets them", async () => {
     const home = place.env.STRATA_HOME!
     const learnt = { model: "claude-opus-5-5", address: "http://127.0.0.1:8080", tokens: 40_000 }

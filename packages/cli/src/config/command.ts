@@ -90,7 +90,7 @@ const WIDEST = 130
 export function configurationPage(configuration: Configuration, look: Look): readonly string[] {
   const { style } = look
   const width = Math.min(look.columns, WIDEST)
-  const { settings, switches, figures, files, remarks, leftOut, limits, sandbox } = configuration
+  const { settings, switches, figures, files, remarks, leftOut, limits, project, sandbox } = configuration
   const from = (origin: string) => originName(origin, files)
   const grid = (columns: readonly Column[], rows: readonly (readonly string[])[]) =>
     (rows.length === 0 ? [] : table({ columns, rows, width, titles: style.dim })).map((line, i) =>
@@ -98,6 +98,9 @@ export function configurationPage(configuration: Configuration, look: Look): rea
     )
   return [
     ...filesPart(files, look),
+    "",
+    style.bold("Project"),
+    ...indented(wrapped(printable(`${project.title} (${PROJECT_SOURCES[project.from]})`), width - 2), 2),
     ...claudePart(configuration.claude, { style, columns: width }),
     ...leftOutPart(leftOut, { look: { style, columns: width }, from }),
     "",
@@ -142,6 +145,15 @@ export function configurationPage(configuration: Configuration, look: Look): rea
     ).map(style.dim),
   ]
 }
+
+/** What named the project. */
+const PROJECT_SOURCES = {
+  setting: "from the setting project",
+  environment: "from STRATA_PROJECT",
+  remote: "from the git remote",
+  "root-commit": "from the first commit",
+  path: "its path: no git remote and no commit name it",
+} as const
 
 const titled = (title: string, rows: readonly unknown[]): readonly string[] => (rows.length === 0 ? [] : ["", title])
 

@@ -4,10 +4,11 @@ import { join } from "node:path"
 import { type ClaudeOffer, type ProjectPart, readSettings } from "@strata/core"
 import { readLimits } from "@strata/core/internal/conversation/kept-limits"
 import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { whichProject } from "@strata/core/internal/journal/which-project"
 import { FIGURES, SWITCHES } from "@strata/core/internal/settings/flag-names"
 import { createFlags } from "@strata/core/internal/settings/flags"
 import { partText, partTitle } from "@strata/core/internal/settings/project-parts"
-import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings } from "@strata/core/internal/settings/settings"
+import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings, type Settings } from "@strata/core/internal/settings/settings"
 import { settingsSchema } from "@strata/core/internal/settings/settings-schema"
 import { sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
 import type { KeptLimit } from "@strata/core/internal/views/record/limits"
@@ -17,6 +18,8 @@ export interface Configuration {
   readonly settings: readonly Setting[]
   readonly switches: readonly Flag<boolean>[]
   readonly figures: readonly (Flag<number> & { readonly unit: string })[]
+  /** What conversations and memories of this directory are kept under, and what named it. */
+  readonly project: { readonly name: string; readonly title: string; readonly from: ProjectSource }
   /** What servers have shown by refusing a request. */
   readonly limits: readonly KeptLimit[]
   /** Whether the system has a sandbox for commands: a sentence. */
@@ -28,6 +31,8 @@ export interface Configuration {
   /** Values that were rejected, and why. */
   readonly remarks: readonly string[]
 }
+
+export type ProjectSource = "setting" | "environment" | "remote" | "root-commit" | "path"
 
 export interface SettingsFile {
   readonly whose: "user" | "project" | "local"
@@ -100,12 +105,18 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
       const origin = originOf(`figures.${name}`)
       return { name, value: flags.figures[name], unit, origin, environment: env, about }
     }),
+    project: await projectOf(place, values),
     limits: (await readLimits(storeFrom({ dir: place.home, env: place.env }).memories({ shared: true }))).limits,
     sandbox: sandboxSentence(values.sandbox, await systemSandbox()),
     ...(claude ? { claude: claudeSettings(claude) } : {}),
     leftOut: leftOut.map(listed),
     remarks,
   }
+}
+
+async function projectOf({ home: root, cwd, env }: Place, settings: Settings): Promise<Configuration["project"]> {
+  const { name, title, from } = await whichProject({ root, cwd, env, settings })
+  return { name, title, from: from === "option" ? "setting" : from } // the command has no option for it
 }
 
 const listed = (part: ProjectPart): LeftOut => ({
