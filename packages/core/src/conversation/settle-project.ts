@@ -96,8 +96,8 @@ async function settle(
   let { text } = before
   const names = [...before.names]
   for (const name of await claimedNames(given)) {
-    if (names.includes(name)) continue
-    names.push(name)
+    // also one that was taken over before: a clone without the remote may have gone on there since
+    if (!names.includes(name)) names.push(name)
     const from = memoriesOf(given, name)
     if (!(await hasMemories(from))) continue
     if (!(await hasMemories(files))) await takeOverDreams(name, given)

@@ -1,11 +1,12 @@
 /**
  * Takes the memories of one place over into another, all or nothing. An empty place gets them with their history. Otherwise each memory
- * gets a free name, and what was known of its source is recorded with it. The old place is only read.
+ * gets a free name, and what was known of its source is recorded with it. What the place has had before is not taken over again. The old
+ * place is only read.
  */
 import type { Clock } from "../base/clock.ts"
 import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
 import { commit } from "./changes/commit.ts"
-import { HEAD, readHeadText } from "./changes/history.ts"
+import { HEAD, hashOf, loadChanges, readHeadText } from "./changes/history.ts"
 import { factsOf, SnapshotReader } from "./changes/snapshot.ts"
 import { INDEX_FILE, isTopicFile } from "./file-names.ts"
 import type { Provenance } from "./memory.ts"
@@ -57,10 +58,11 @@ async function merge({ from, to, alongside, clock }: TakeOver): Promise<void> {
   const reader = new SnapshotReader(to, { readOnly: true })
   const snapshot = await reader.read()
   const taken = new Map([...snapshot.texts].map(([path, text]) => [path.toLowerCase(), text]))
+  const known = await textsOfHistory(to)
   const edits = new Map<string, string>()
   const sources = new Map<string, Provenance>()
   for (const [path, text] of old.texts) {
-    if (path === INDEX_FILE) continue
+    if (path === INDEX_FILE || known.has(hashOf(text))) continue // what was forgotten here does not come back
     const free = freePlace(path, { text, taken })
     if (free === undefined) continue
     taken.set(free.toLowerCase(), text)
@@ -73,6 +75,12 @@ async function merge({ from, to, alongside, clock }: TakeOver): Promise<void> {
   }
   const plan = { by: "merge", why: "Taken over from another place of this project", edits, sources } as const
   await commit({ files: to, reader, snapshot, plan: { ...plan, alongside: [alongside] }, now: clock.now() })
+}
+
+/** Hashes of every text that a place has had. */
+async function textsOfHistory(files: MemoryFiles): Promise<ReadonlySet<string>> {
+  const { changes } = await loadChanges(files)
+  return new Set(changes.flatMap((change) => change.files.flatMap(({ before = "", after = "" }) => [before, after])))
 }
 
 /** Nothing if this text is there already. */

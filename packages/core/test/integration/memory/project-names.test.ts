@@ -291,6 +291,23 @@ test("BEY-12 a project keeps what it had before it had a remote, and before it h
   expect(existsSync(join(dir, "projects", `${projectName(cwd)}_unowned`))).toBe(false)
 })
 
+test("BEY-12 what a clone without the remote goes on to keep comes with it once it has the remote; what was forgotten stays so", async () => {
+  const { top, repository, bank, git } = place()
+  const first = repository("first")
+  git(top, "clone", "-q", first, "second")
+  const second = join(top, "second")
+  git(second, "remote", "remove", "origin") // it was a path
+  const put = (name: string) => ({ by: "person" as const, why: "test", puts: [{ name, body: `${name} is known.` }] })
+  await (await bank(second)).change(put("Old fact"))
+  git(first, "remote", "add", "origin", ACME)
+  const named = await bank(first)
+  expect((await named.all()).map(({ name }) => name)).toEqual(["Old fact"])
+  await named.change({ by: "person", why: "test", removals: ["old-fact.md"] })
+  await (await bank(second)).change(put("Later fact"))
+  git(second, "remote", "add", "origin", ACME)
+  expect((await (await bank(second)).all()).map(({ name }) => name)).toEqual(["Later fact"])
+})
+
 test("BEY-12 of two names given for one path, only the first gets what was there, for every owner and for none", async () => {
   const { dir, top, talk, listed } = place()
   const cwd = join(top, "server")
