@@ -21,7 +21,7 @@ const preview = async (settings: SettingsInput) => {
   const { chat } = await scene(settings)
   await chat.add("Go.")
   await round(chat, "Bash", ["many words\n".repeat(6_000)])
-  return Math.round(textOf(await chat.prepare()).length / 1_000)
+  return Math.floor(textOf(await chat.prepare()).length / 1_000)
 }
 
 interface Clearing extends SceneOptions {
