@@ -2,10 +2,10 @@
  * The limits that servers have shown, in one small text of the store, so that the next conversation begins with them. A text that cannot be
  * read counts as empty: a limit is learnt again by one refusal.
  */
+import { changedText } from "../journal/changed-text.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { type LearntLimit, limitKey } from "../tokens/learnt-limit.ts"
 import type { KeptLimit } from "../views/record/limits.ts"
-import { changedText } from "./shared-text.ts"
 
 export const LIMITS = "limits.json"
 const VERSION = 1

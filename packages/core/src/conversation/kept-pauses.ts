@@ -3,9 +3,9 @@
  * text that cannot be read counts as empty: the planner then begins without a habit to go by.
  */
 import { type Owner, placeFor } from "../base/owner.ts"
+import { changedText } from "../journal/changed-text.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
-import { changedText } from "./shared-text.ts"
 
 export const PAUSES = "pauses.json"
 const VERSION = 1

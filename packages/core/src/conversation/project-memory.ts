@@ -11,7 +11,7 @@ import { type Budget, budgetIn } from "../journal/budget.ts"
 import { memoryPlaceDirectory } from "../journal/file/layout.ts"
 import { memoryDirectory } from "../journal/file/memory-directory.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
-import { journalDirectoryOf, memoriesOf, placeOf, placesOf } from "../journal/project-places.ts"
+import { memoriesOf, placeOf, placesOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
 import { type Waiting, waitingConversations } from "../layers/5-auto-memory/extract/waiting.ts"
 import { type PastConversations, pastConversations } from "../layers/6-dreaming/transcripts.ts"
@@ -51,8 +51,6 @@ export interface ProjectMemory {
   readonly notices: readonly string[]
   /** The project's places in the store, also those of earlier versions. None for an agent's own memory. */
   readonly places: () => Promise<readonly string[]>
-  /** Their directories. None if the store keeps no files. */
-  readonly journals: () => Promise<readonly string[]>
   /** What dreams note, and the conversations that they look at. Absent for an agent's own memory. */
   readonly dreams?: { readonly notes: MemoryFiles; readonly past: PastConversations }
   close(): void
@@ -189,8 +187,6 @@ async function openMemory(
     ...(waiting ? { waiting } : {}),
     ...(dreams ? { dreams } : {}),
     places: async () => (past ? past.places() : []),
-    journals: async () =>
-      past ? (await past.places()).flatMap((project) => journalDirectoryOf(past.store, project) ?? []) : [],
     ...(copy ? { copy } : {}),
     ...(withoutCopy === undefined ? {} : { withoutCopy }),
     close() {

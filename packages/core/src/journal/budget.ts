@@ -1,5 +1,5 @@
 /** The part of the `Store` port that adds up what the processes of a project spend. */
-import { MemoryChangedError } from "../base/errors.ts"
+import { changedText } from "./changed-text.ts"
 import type { MemoryFiles } from "./memory-files.ts"
 
 /** Dollars by day. A day is a UTC day, `2026-11-17`. */
@@ -10,25 +10,18 @@ export interface Budget {
 }
 
 const FILE = ".spent.json"
-const MOST_ATTEMPTS = 10_000 // each failure means that another succeeded; of 16 that add at once, one may lose a hundred times
 
 /** A budget in memory files. It keeps one day: the last that something was spent on. */
 export function budgetIn(files: Pick<MemoryFiles, "read" | "install">): Budget {
   return {
     spentOn: async (day) => dollarsOn(day, await files.read(FILE)),
     async add(dollars, day) {
-      for (let attempt = 1; ; attempt++) {
-        const before = await files.read(FILE)
-        const sum = dollarsOn(day, before) + dollars
-        try {
-          await files.install([
-            { path: FILE, text: `${JSON.stringify({ day, dollars: sum })}\n`, expected: before ?? null },
-          ])
-          return sum
-        } catch (error) {
-          if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
-        }
-      }
+      let sum = 0
+      await changedText(files, FILE, (text) => {
+        sum = dollarsOn(day, text) + dollars
+        return `${JSON.stringify({ day, dollars: sum })}\n`
+      })
+      return sum
     },
   }
 }

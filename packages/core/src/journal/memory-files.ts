@@ -160,6 +160,12 @@ export function checkMemoryText(path: string, text: string | undefined): void {
   if (!text.isWellFormed()) throw new MemoryFileError(path, "the text has half a character in it")
 }
 
+/** Whether a path can be a memory file's. */
+export const isMemoryPath = (path: string): boolean => {
+  const parts = path.split("/")
+  return parts.length <= DEEPEST && parts.every((part) => problemWith(part) === undefined)
+}
+
 /** A plain name such as `release-process.md`: most are, and the checks below would take long for a thousand. */
 const PLAIN_NAME = /^[a-z0-9_-]{5,100}(?:\.[a-z0-9_-]+){0,2}$/i
 

@@ -10,6 +10,7 @@ import { readPlainFile } from "../base/plain-file.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../journal/file/layout.ts"
 import {
   checkedMemoryPath,
+  isMemoryPath,
   type MemoryFileListing,
   type MemoryFiles,
   type MemoryPlace,
@@ -190,7 +191,7 @@ class Copy {
     const there = entries
       .filter((entry) => entry.isFile())
       .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join("/"))
-      .filter((path) => isCopied(path) && isUsable(path))
+      .filter((path) => isCopied(path) && isMemoryPath(path))
     const paths = [...new Set([...there, ...this.#mirrored.keys()])].sort()
     const states = await Promise.all(paths.map((path) => this.#stateOf(path)))
     return paths.filter((path, at) => states[at] !== (this.#mirrored.get(path)?.state ?? NOT_THERE))
@@ -238,12 +239,3 @@ const NO_TEXT = Symbol("too large, or not UTF-8")
 const isHidden = (path: string): boolean => /(?:^|\/)\./.test(path)
 
 const isCopied = (path: string): boolean => isTopicFile(path) || path === INDEX_FILE
-
-function isUsable(path: string): boolean {
-  try {
-    checkedMemoryPath(path)
-    return true
-  } catch {
-    return false
-  }
-}

@@ -13,6 +13,7 @@ import {
   checkedMemoryPath,
   checkMemoryText,
   type InstallReport,
+  isMemoryPath,
   type MemoryFileChange,
   type MemoryFileListing,
   type MemoryFiles,
@@ -288,7 +289,7 @@ async function walk(step: Walk): Promise<void> {
   for (const entry of entries) {
     if (found.length >= MOST_FILES) return
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`
-    if (entry.name.endsWith(".draft") || (!withHidden && entry.name.startsWith(".")) || !isUsable(path)) continue
+    if (entry.name.endsWith(".draft") || (!withHidden && entry.name.startsWith(".")) || !isMemoryPath(path)) continue
     if (entry.isDirectory()) await walk({ ...step, folder: path })
     else if (entry.isFile()) {
       // a promise for each file would take ten times as long
@@ -311,15 +312,6 @@ function lookedAt(file: string) {
     return lstatSync(file, { throwIfNoEntry: false })
   } catch {
     return undefined
-  }
-}
-
-function isUsable(path: string): boolean {
-  try {
-    checkedMemoryPath(path)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -2,7 +2,7 @@
  * Conversations that were too short for an extraction of their own. The next conversation of the same memory looks at what was said in them
  * too. Only their addresses are kept here; what was said is read from their journals.
  */
-import { MemoryChangedError } from "../../../base/errors.ts"
+import { changedText } from "../../../journal/changed-text.ts"
 import type { MemoryFiles } from "../../../journal/memory-files.ts"
 import type { Journal, JournalAddress } from "../../../journal/store.ts"
 import { Links } from "../../../views/path.ts"
@@ -16,7 +16,6 @@ const MOST_WAITING = 30
 const MOST_LOOKED = 100
 const MOST_SHOWN_TOKENS = 4_000 // of what was said in all of them
 const MOST_SHOWN_CHARACTERS = 1_500 // of one message
-const MOST_ATTEMPTS = 50 // each failure means that another process succeeded
 
 export interface WaitingConversation extends Pick<JournalAddress, "project" | "id"> {
   /** The first message of the person that was not looked at. */
@@ -46,20 +45,12 @@ interface Kept {
 type OpenJournal = (address: Pick<JournalAddress, "project" | "id">) => Promise<Journal | undefined>
 
 export function waitingConversations(files: Pick<MemoryFiles, "read" | "install">, open: OpenJournal): Waiting {
-  async function change(to: (kept: Kept) => Kept): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      const before = await files.read(FILE)
-      const kept = keptIn(before)
+  const change = (to: (kept: Kept) => Kept): Promise<void> =>
+    changedText(files, FILE, (text) => {
+      const kept = keptIn(text)
       const after = to(kept)
-      if (JSON.stringify(after) === JSON.stringify(kept)) return
-      try {
-        await files.install([{ path: FILE, text: `${JSON.stringify(after)}\n`, expected: before ?? null }])
-        return
-      } catch (error) {
-        if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
-      }
-    }
-  }
+      return JSON.stringify(after) === JSON.stringify(kept) ? undefined : `${JSON.stringify(after)}\n`
+    })
   return {
     all: async () => keptIn(await files.read(FILE)).waiting,
     note: (one) =>
