@@ -6,17 +6,24 @@ import type { ConversationListing, Journal } from "./store.ts"
 export async function listingFacts(
   journal: Pick<Journal, "tail" | "entries">,
 ): Promise<Pick<ConversationListing, "facts" | "firstWords">> {
-  const { entries } = await journal.tail()
-  const session = entries.findLast(isSession)
-  const facts = session && factsOf(session)
+  const facts = sessionFacts((await journal.tail()).entries)
   if (facts?.title !== undefined) return { facts }
   const firstWords = await firstWordsOf(journal)
   return { ...(facts ? { facts } : {}), ...(firstWords === undefined ? {} : { firstWords }) }
 }
 
+/** The facts that are written last among these entries. */
+export function sessionFacts(entries: readonly Entry[]): ConversationListing["facts"] {
+  const session = entries.findLast(isSession)
+  return session && factsOf(session)
+}
+
+/** The first words of a person, if this entry has them. */
+export const firstWordsIn = (entry: Entry): string | undefined => (isMessage(entry) ? wordsOf([entry]) : undefined)
+
 async function firstWordsOf(journal: Pick<Journal, "entries">): Promise<string | undefined> {
   for await (const entry of journal.entries()) {
-    const words = isMessage(entry) ? wordsOf([entry]) : undefined
+    const words = firstWordsIn(entry)
     if (words !== undefined) return words
   }
   return undefined

@@ -1,0 +1,127 @@
+/**
+ * Calls functions of the schema, each in one round trip and one transaction. No session state and no named statements, so a transaction
+ * pooler may be between. Every function may be called again: what it wrote is recognised. So a call whose answer was lost is repeated.
+ */
+import { callAfter, systemClock } from "@strata/core/internal/base/clock"
+import type { Pool, PoolClient } from "pg"
+import { isPassing, StoreUnreachableError, withoutSecrets } from "./errors.ts"
+import { schemaProblem } from "./schema-problem.ts"
+
+export interface DatabaseOptions {
+  readonly pool: Pool
+  /** How long a call is repeated while the server cannot be reached. Default: 30 seconds. */
+  readonly patienceMs?: number
+  /** How long one try may take. Default: 60 seconds. */
+  readonly timeoutMs?: number
+}
+
+const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 2_000
+/** A commit that no longer waits for its standby says so with a warning and one of these: it was made here, and may be lost. */
+const UNKNOWN_OUTCOME = new Set(["57014", "57P01"])
+
+export class Database {
+  readonly pool: Pool
+  readonly #patienceMs: number
+  readonly #timeoutMs: number
+
+  constructor({ pool, patienceMs = 30_000, timeoutMs = 60_000 }: DatabaseOptions) {
+    this.pool = pool
+    this.#patienceMs = patienceMs
+    this.#timeoutMs = timeoutMs
+    // without a listener, an idle connection that is cut would end the process
+    if (pool.listenerCount("error") === 0) pool.on("error", () => undefined)
+  }
+
+  /** The rows that a function returns. */
+  async rows<Row>(name: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    const started = performance.now()
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#once<Row>(name, values)
+      } catch (error) {
+        const problem = schemaProblem(error)
+        if (problem) throw problem
+        if (!isPassing(error)) throw withoutSecrets(error)
+        if (performance.now() - started > this.#patienceMs) throw new StoreUnreachableError(error)
+      }
+      const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10))
+      await new Promise<void>((resolve) => void callAfter(systemClock, pause * (0.5 + Math.random() / 2), resolve))
+    }
+  }
+
+  /** The one row of a function that returns one. */
+  async row<Row>(name: string, ...values: readonly unknown[]): Promise<Row> {
+    const [row] = await this.rows<Row>(name, ...values)
+    return row!
+  }
+
+  /** The one value of a function that returns one. */
+  async value<T>(name: string, ...values: readonly unknown[]): Promise<T> {
+    const row = await this.row<Record<string, T>>(name, ...values)
+    return row[name]!
+  }
+
+  async #once<Row>(name: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    const client = await this.pool.connect()
+    let isUnknown = false
+    const onNotice = ({ code }: { readonly code?: string | undefined }) => {
+      isUnknown ||= code !== undefined && UNKNOWN_OUTCOME.has(code)
+    }
+    client.on("notice", onNotice)
+    let failure: unknown
+    try {
+      const { rows } = await client.query(queryOf(name, values, this.#timeoutMs))
+      if (isUnknown) throw new UnknownOutcomeError()
+      return rows as readonly Row[]
+    } catch (error) {
+      failure = error
+      throw error
+    } finally {
+      client.off("notice", onNotice)
+      release(client, failure)
+    }
+  }
+}
+
+/** Whether a write was kept is not known: the server gave up waiting for its standby. */
+class UnknownOutcomeError extends Error {
+  readonly code = "57014"
+  readonly isUnknownOutcome = true
+}
+
+/** A connection whose last call failed on the way is not used again. */
+function release(client: PoolClient, failure: unknown): void {
+  client.release(failure === undefined || !isPassing(failure) ? undefined : true)
+}
+
+const texts = new Map<string, string>()
+
+function textOf(name: string, count: number): string {
+  const key = `${name} ${count}`
+  const text =
+    texts.get(key) ??
+    `select * from strata.${name}(${Array.from({ length: count }, (_, at) => `$${at + 1}`).join(", ")})`
+  texts.set(key, text)
+  return text
+}
+
+/** How the caller reads types elsewhere does not matter here. */
+const queryOf = (name: string, values: readonly unknown[], timeout: number) => ({
+  text: textOf(name, values.length),
+  values: [...values],
+  query_timeout: timeout,
+  types: { getTypeParser: parserOf },
+})
+
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [16, (text) => text === "t"], // boolean
+  [17, (text) => Buffer.from(text.slice(2), "hex")], // bytea
+  [20, Number], // bigint: sizes and numbers, all far below 2^53
+  [23, Number], // integer
+  [701, Number], // float8
+])
+
+const asItIs = (text: string) => text
+
+const parserOf = (type: number) => (PARSERS.get(type) ?? asItIs) as (value: string | Buffer) => unknown

@@ -1,0 +1,105 @@
+/**
+ * A process as the server knows it. Everything that a store holds is its own while it renews one row, by the server's clock. One call renews
+ * the rows of all stores that share a pool.
+ */
+import { randomUUID } from "node:crypto"
+import { hostname } from "node:os"
+import { callAfter, systemClock } from "@strata/core/internal/base/clock"
+import type { Pool } from "pg"
+import type { Database } from "./database.ts"
+
+/** How long a process that is gone keeps what it holds. */
+export const LEASE_SECONDS = 30
+/** A renewal may fail twice. */
+const RENEWALS_PER_LEASE = 3
+
+export interface HolderOptions {
+  readonly database: Database
+  readonly tenant: string
+  readonly leaseSeconds: number
+}
+
+export class Holder {
+  readonly id = randomUUID()
+  readonly #options: HolderOptions
+  #held = 0
+
+  constructor(options: HolderOptions) {
+    this.#options = options
+  }
+
+  /** What functions that take something are given: id, process, machine, seconds. */
+  get identity(): readonly [string, number, string, number] {
+    return [this.id, process.pid, MACHINE, this.#options.leaseSeconds]
+  }
+
+  get tenant(): string {
+    return this.#options.tenant
+  }
+
+  /** Renews from now on. The result ends it; a second call of it is nothing. */
+  keep(): () => void {
+    const { database, leaseSeconds } = this.#options
+    const renewals = renewalsOf(database, leaseSeconds)
+    if (++this.#held === 1) renewals.add(this)
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      if (--this.#held === 0) renewals.remove(this)
+    }
+  }
+}
+
+export const MACHINE = hostname()
+
+class Renewals {
+  readonly #database: Database
+  readonly #seconds: number
+  readonly #holders = new Set<Holder>()
+  #cancel: (() => void) | undefined
+
+  constructor(database: Database, seconds: number) {
+    this.#database = database
+    this.#seconds = seconds
+  }
+
+  add(holder: Holder): void {
+    this.#holders.add(holder)
+    this.#later()
+  }
+
+  remove(holder: Holder): void {
+    this.#holders.delete(holder)
+    if (this.#holders.size > 0) return
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  #later(): void {
+    this.#cancel ??= callAfter(systemClock, (this.#seconds * 1_000) / RENEWALS_PER_LEASE, () => {
+      void this.#renew().finally(() => {
+        this.#cancel = undefined
+        if (this.#holders.size > 0) this.#later()
+      })
+    })
+  }
+
+  /** One that fails is made again with the next. Until then what is held is at risk, and writes say if it is lost. */
+  async #renew(): Promise<void> {
+    const holders = [...this.#holders]
+    const tenants = holders.map(({ tenant }) => tenant)
+    const ids = holders.map(({ id }) => id)
+    await this.#database.rows("renew", tenants, ids, process.pid, MACHINE, this.#seconds).catch(() => undefined)
+  }
+}
+
+const renewalsByPool = new WeakMap<Pool, Map<number, Renewals>>()
+
+function renewalsOf(database: Database, seconds: number): Renewals {
+  const ofPool = renewalsByPool.get(database.pool) ?? new Map<number, Renewals>()
+  renewalsByPool.set(database.pool, ofPool)
+  const renewals = ofPool.get(seconds) ?? new Renewals(database, seconds)
+  ofPool.set(seconds, renewals)
+  return renewals
+}

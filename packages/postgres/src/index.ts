@@ -1,0 +1,11 @@
+/** `@strata/postgres`: conversations, memories and teams on PostgreSQL. */
+export { StoreUnreachableError } from "./errors.ts"
+export {
+  type MigrateOptions,
+  type MigrationReport,
+  migrate,
+  SCHEMA_VERSION,
+  type SchemaStatus,
+  schemaStatus,
+} from "./migrate.ts"
+export { type PostgresStore, type PostgresStoreOptions, postgresStore } from "./postgres-store.ts"

@@ -1,0 +1,91 @@
+/** The right to do something alone. Each time it is given, its number is larger. */
+import { randomUUID } from "node:crypto"
+import type { Lease, LeaseAddress, LeaseAttempt, LeaseHolder } from "@strata/core"
+import { checkedId } from "@strata/core/internal/base/ids"
+import type { Database } from "./database.ts"
+import type { Holder } from "./holder.ts"
+import { checkedProject } from "./names.ts"
+
+interface AcquireRow {
+  readonly state: "acquired" | "held"
+  readonly number: number
+  readonly took_over: boolean
+  readonly other_holder: string
+  readonly other_pid: number
+  readonly other_host: string
+  readonly other_since: number
+}
+
+/** Who holds something, as the server has it. */
+export interface HolderRow {
+  readonly number: number | null
+  readonly holder_id: string
+  readonly pid: number
+  readonly host: string
+  readonly since: number
+}
+
+/** Nothing if no one holds it. */
+export function holderFrom(
+  { number, holder_id, pid, host, since }: HolderRow,
+  { id }: Holder,
+): LeaseHolder | undefined {
+  if (number === null) return undefined
+  const isSelf = holder_id === id
+  return { pid, host, since: new Date(since).toISOString(), fence: number, ...(isSelf ? { isSelf } : {}) }
+}
+
+export class Leases {
+  readonly #database: Database
+  readonly #holder: Holder
+
+  constructor(database: Database, holder: Holder) {
+    this.#database = database
+    this.#holder = holder
+  }
+
+  acquire({ project, name }: LeaseAddress): Promise<LeaseAttempt> {
+    return this.acquireNamed(checkedProject(project), checkedId("lease name", name))
+  }
+
+  /** For leases of the store's own, whose names no caller can have. */
+  async acquireNamed(project: string, name: string): Promise<LeaseAttempt> {
+    const { tenant, identity, id } = this.#holder
+    const end = this.#holder.keep()
+    try {
+      const given = [tenant, project, name, ...identity, randomUUID()]
+      const row = await this.#database.row<AcquireRow>("acquire", ...given)
+      if (row.state === "acquired")
+        return {
+          state: "acquired",
+          tookOver: row.took_over,
+          lease: this.#lease({ project, name, fence: row.number, end }),
+        }
+      end()
+      const { number, other_holder: holder_id, other_pid: pid, other_host: host, other_since: since } = row
+      return { state: "held", by: holderFrom({ number, holder_id, pid, host, since }, { id } as Holder)! }
+    } catch (error) {
+      end()
+      throw error
+    }
+  }
+
+  /** Who has it now. */
+  async holderOf(project: string, name: string): Promise<LeaseHolder | undefined> {
+    const row = await this.#database.row<HolderRow>("leased", this.#holder.tenant, project, name)
+    return holderFrom(row, this.#holder)
+  }
+
+  #lease({ project, name, fence, end }: { project: string; name: string; fence: number; end: () => void }): Lease {
+    const { tenant, id } = this.#holder
+    const given = [tenant, project, name, id, fence]
+    return {
+      fence,
+      isHeld: () => this.#database.value<boolean>("is_held", ...given),
+      release: async () => {
+        end()
+        await this.#database.value<boolean>("release", ...given)
+      },
+    }
+  }
+}

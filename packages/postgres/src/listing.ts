@@ -1,0 +1,44 @@
+/** What a list says about a conversation, taken from what is appended: so a list is one call, and opens no journal. */
+import type { ConversationListing, Entry } from "@strata/core"
+import { firstWordsIn, sessionFacts } from "@strata/core/internal/journal/listing"
+
+/** What a batch adds to the list, as texts that a server takes: JSON escapes what it refuses. */
+export interface ListedFacts {
+  readonly facts: string | null
+  readonly firstWords: string | null
+}
+
+export function listedIn(
+  entries: readonly Entry[],
+  { hasFirstWords }: { readonly hasFirstWords: boolean },
+): ListedFacts {
+  const facts = sessionFacts(entries)
+  const words = hasFirstWords
+    ? undefined
+    : entries
+        .values()
+        .map(firstWordsIn)
+        .find((one) => one !== undefined)
+  return {
+    facts: facts ? JSON.stringify(facts) : null,
+    firstWords: words === undefined ? null : JSON.stringify(words),
+  }
+}
+
+export interface ListRow {
+  readonly id: string
+  readonly bytes: number
+  readonly touched: number
+  readonly facts: string | null
+  readonly first_words: string | null
+}
+
+export function listingFrom({ id, bytes, touched, facts: text, first_words }: ListRow): ConversationListing {
+  const facts = text === null ? undefined : (JSON.parse(text) as NonNullable<ConversationListing["facts"]>)
+  const hasWords = first_words !== null && facts?.title === undefined
+  return {
+    ...{ id, bytes, touched: new Date(touched).toISOString() },
+    ...(facts ? { facts } : {}),
+    ...(hasWords ? { firstWords: JSON.parse(first_words) as string } : {}),
+  }
+}

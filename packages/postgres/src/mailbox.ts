@@ -1,0 +1,205 @@
+/** The messages and members of a team on the server. */
+import { hash, randomUUID } from "node:crypto"
+import {
+  ClosedError,
+  checkedMailboxDraft,
+  type FoundMember,
+  InvalidIdError,
+  type Mailbox,
+  type MailboxCursor,
+  type MailboxDraft,
+  MailboxFullError,
+  type MailboxMessage,
+  type MailboxReading,
+  MemberNameTakenError,
+  type Membership,
+  type SendLimits,
+  type TeamMember,
+} from "@strata/core"
+import { checkedId } from "@strata/core/internal/base/ids"
+import type { Arrivals } from "./arrivals.ts"
+import type { Database } from "./database.ts"
+import type { Holder } from "./holder.ts"
+
+export interface PostgresMailboxParts {
+  readonly database: Database
+  readonly holder: Holder
+  readonly arrivals: Arrivals
+  readonly project: string
+  readonly team: string
+}
+
+interface SentRow {
+  readonly number: number
+  readonly sequence: number
+  readonly full_name: string | null
+  readonly full_count: number
+}
+
+interface MessageRow {
+  readonly n: number
+  readonly sender: string
+  readonly sequence: number
+  readonly receivers: string
+  readonly content: string
+}
+
+/** Messages that one call reads. */
+const MOST_AT_ONCE = 1_000
+
+export class PostgresMailbox implements Mailbox {
+  readonly location: string
+  readonly #parts: PostgresMailboxParts
+  readonly #channel: string
+  #isClosed = false
+  #tid: Promise<number> | undefined
+  #seen: TeamState | undefined
+  /** By sender: a pool would send the second message of one before the first. */
+  readonly #sending = new Map<string, Promise<unknown>>()
+
+  constructor(parts: PostgresMailboxParts) {
+    const { project, team, holder } = parts
+    this.#parts = parts
+    this.location = `postgres:${project}/${team}`
+    const digits = hash("sha256", JSON.stringify([holder.tenant, project, team]), "hex").slice(0, 40)
+    this.#channel = `strata_${digits}`
+  }
+
+  async send(given: MailboxDraft, { waiting }: SendLimits = {}): Promise<MailboxMessage> {
+    const { from, to, content } = checkedMailboxDraft(given)
+    if (this.#isClosed) throw new ClosedError()
+    const text = JSON.stringify(content)
+    const before = this.#sending.get(from) ?? Promise.resolve()
+    const sent = before.then(() =>
+      this.#row<SentRow>("send", randomUUID(), from, [...to], text, waiting ?? null, this.#channel),
+    )
+    const settled = sent.catch(() => undefined)
+    this.#sending.set(from, settled)
+    const { number, sequence, full_name, full_count } = await sent
+    if (this.#sending.get(from) === settled) this.#sending.delete(from)
+    if (full_name !== null) throw new MailboxFullError(full_name, full_count)
+    this.#parts.arrivals.wake(this.#channel)
+    return { from, to: [...to], content: JSON.parse(text) as MailboxDraft["content"], sequence, cursor: String(number) }
+  }
+
+  async last(from: string): Promise<number> {
+    return (await this.#row<{ last_sent: number }>("last_sent", from)).last_sent
+  }
+
+  async read(after: MailboxCursor | undefined, member?: string): Promise<MailboxReading> {
+    const messages: MailboxMessage[] = []
+    let at = placeOf(after)
+    let name = after === undefined ? null : (member ?? null)
+    for (;;) {
+      const rows = await this.#rows<MessageRow>("messages", at, name, MOST_AT_ONCE)
+      messages.push(...rows.map(messageFrom))
+      at = rows.at(-1)?.n ?? at
+      name = null
+      if (rows.length < MOST_AT_ONCE) return { messages, cursor: String(at), problems: [] }
+    }
+  }
+
+  async arrival(after: MailboxCursor | undefined, signal: AbortSignal): Promise<void> {
+    const at = placeOf(after)
+    await this.#until(signal, async () => (await this.#state()).last > at)
+  }
+
+  /** Since the last one: what happens while the call is on its way counts too. The first one says at once that something may have changed. */
+  async change(signal: AbortSignal): Promise<void> {
+    await this.#until(signal, async () => {
+      const [before, now] = [this.#seen, await this.#state()]
+      this.#seen = now
+      return now.last !== before?.last || now.changes !== before.changes
+    })
+  }
+
+  async join({ name, conversation }: TeamMember): Promise<Membership> {
+    checkedId("name for an agent", name)
+    const { holder, arrivals } = this.#parts
+    const seat = randomUUID()
+    const end = holder.keep()
+    try {
+      const { state, read_to, other_pid } = await this.#row<JoinRow>(
+        ...(["join_team", name, conversation, ...holder.identity, seat, this.#channel] as const),
+      )
+      if (state === "taken") throw new MemberNameTakenError(name, other_pid)
+      arrivals.wake(this.#channel)
+      return {
+        ...(read_to === null ? {} : { cursor: String(read_to) }),
+        setIdle: async (at) => {
+          await this.#rows("set_idle", name, seat, at === undefined ? null : placeOf(at), this.#channel)
+          arrivals.wake(this.#channel)
+        },
+        leave: async (cursor) => {
+          end()
+          await this.#rows("leave_team", name, seat, cursor === undefined ? null : placeOf(cursor), this.#channel)
+          arrivals.wake(this.#channel)
+        },
+      }
+    } catch (error) {
+      end()
+      throw error
+    }
+  }
+
+  async members(): Promise<readonly FoundMember[]> {
+    const rows = await this.#rows<{ name: string; conversation: string; idle_at: number | null }>("members")
+    return rows.map(({ name, conversation, idle_at }) => ({
+      ...{ name, conversation },
+      ...(idle_at === null ? {} : { idleAt: String(idle_at) }),
+    }))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all(this.#sending.values())
+  }
+
+  async #until(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
+    for (let tries = 0; !signal.aborted && !(await isSo()); tries++)
+      await this.#parts.arrivals.next(this.#channel, { tries, signal })
+  }
+
+  #state(): Promise<TeamState> {
+    return this.#row("team_state")
+  }
+
+  async #row<Row>(name: string, ...values: readonly unknown[]): Promise<Row> {
+    return (await this.#rows<Row>(name, ...values))[0]!
+  }
+
+  async #rows<Row>(name: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    const { database, holder, project, team } = this.#parts
+    this.#tid ??= database.value<number>("team_open", holder.tenant, project, team)
+    const tid = await this.#tid.catch((error: unknown) => {
+      this.#tid = undefined
+      throw error
+    })
+    return database.rows<Row>(name, holder.tenant, tid, ...values)
+  }
+}
+
+interface TeamState {
+  readonly last: number
+  readonly changes: number
+}
+
+interface JoinRow {
+  readonly state: "joined" | "taken"
+  readonly read_to: number | null
+  readonly other_pid: number
+}
+
+const messageFrom = ({ n, sender, sequence, receivers, content }: MessageRow): MailboxMessage => ({
+  from: sender,
+  to: JSON.parse(receivers) as readonly string[],
+  content: JSON.parse(content) as MailboxDraft["content"],
+  sequence,
+  cursor: String(n),
+})
+
+function placeOf(cursor: MailboxCursor | undefined): number {
+  if (cursor === undefined) return 0
+  if (!/^\d{1,15}$/.test(cursor)) throw new InvalidIdError("place in a mailbox", cursor)
+  return Number(cursor)
+}

