@@ -213,6 +213,22 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
     },
   },
   {
+    fault: "names a project whose conversations are only those of agents",
+    foundBy: "BEY-12 all projects with conversations are named",
+    differs: () => {
+      const seen = new Set<string>()
+      return {
+        store: (store) => ({
+          async open(address, options) {
+            seen.add(address.project)
+            return store.open(address, options)
+          },
+          projects: async () => [...seen].sort(),
+        }),
+      }
+    },
+  },
+  {
     fault: "lists the journal that was written first at the top",
     foundBy: "JRN-7 the journal that was written last",
     differs: () => ({ store: (store) => ({ list: async (...given) => (await store.list(...given)).toReversed() }) }),

@@ -17,6 +17,8 @@ export interface Store {
   readonly isShared?: boolean
   /** Opens a journal, and creates it if `create` is set. Opening for writing takes the conversation's lock. */
   open(address: JournalAddress, options: OpenJournalOptions): Promise<Journal>
+  /** The names of the projects that have conversations, sorted: those of every owner. */
+  projects(): Promise<readonly string[]>
   /** The conversations of a project, the most recently written first. With `under`: those that belong to one of them, its sub-agents. */
   list(project: string, options?: ListJournalsOptions): Promise<readonly ConversationListing[]>
   /** Which of these journals are kept. Opens none. */

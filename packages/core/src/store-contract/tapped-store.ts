@@ -53,7 +53,7 @@ const MAILBOXES: Shape = {
 
 const STORE: Shape = {
   name: "",
-  calls: ["open", "list", "has", "writerOf", "lease"],
+  calls: ["open", "projects", "list", "has", "writerOf", "lease"],
   results: {
     open: JOURNAL,
     lease: { name: "", fields: { lease: { name: "lease", calls: ["isHeld", "release"] } } },

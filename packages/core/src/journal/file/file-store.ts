@@ -1,6 +1,6 @@
 /** The store on the local disk: plain files that people can read, grep, back up and version. */
 import { access, readdir, stat } from "node:fs/promises"
-import { dirname } from "node:path"
+import { dirname, join } from "node:path"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
@@ -10,7 +10,15 @@ import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, JournalAddress, Store } from "../store.ts"
 import { FileFeed } from "./file-feed.ts"
 import type { FileJournal } from "./file-journal.ts"
-import { journalDirectory, journalPaths, leasePath, logPath, memoryPlaceDirectory, teamDirectory } from "./layout.ts"
+import {
+  journalDirectory,
+  journalPaths,
+  leasePath,
+  logPath,
+  memoryPlaceDirectory,
+  PROJECTS,
+  teamDirectory,
+} from "./layout.ts"
 import { lineLogFile } from "./line-log-file.ts"
 import { acquireLock, holderOf } from "./lock.ts"
 import { MailboxDirectory } from "./mailbox-directory.ts"
@@ -33,13 +41,18 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
       return openLazily({ root, address, access: mode, flush, now: clock.now().toISOString() })
     },
 
+    async projects() {
+      const names = await readdir(join(root, PROJECTS)).catch(() => [] as string[])
+      const projects = names.filter(isSafeId)
+      const ids = await Promise.all(projects.map((project) => idsIn(journalDirectory(root, { project }))))
+      return projects.filter((_, at) => ids[at]!.length > 0).sort()
+    },
+
     async list(project, { under, isBare = false } = {}) {
       const owner = under === undefined ? { project } : { project, under }
-      const directory = journalDirectory(root, owner)
-      const names = await readdir(directory).catch(() => [] as string[])
-      const ids = names.filter((name) => name.endsWith(".jsonl")).map((name) => name.slice(0, -".jsonl".length))
+      const ids = await idsIn(journalDirectory(root, owner))
       const listing = isBare ? bareListing : listingOf
-      const listed = await Promise.all(ids.filter(isSafeId).map((id) => listing(root, { ...owner, id })))
+      const listed = await Promise.all(ids.map((id) => listing(root, { ...owner, id })))
       const listings = listed.filter((listing) => listing !== undefined)
       return listings.sort((a, b) => b.touched.localeCompare(a.touched))
     },
@@ -88,6 +101,15 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
 async function openLazily(options: OpenFileJournal): Promise<FileJournal> {
   const { openFileJournal } = await import("./open-file-journal.ts")
   return openFileJournal(options)
+}
+
+/** The ids of the journals in a directory. */
+async function idsIn(directory: string): Promise<readonly string[]> {
+  const names = await readdir(directory).catch(() => [] as string[])
+  return names
+    .filter((name) => name.endsWith(".jsonl"))
+    .map((name) => name.slice(0, -".jsonl".length))
+    .filter(isSafeId)
 }
 
 async function mustExist(root: string, address: JournalAddress): Promise<void> {

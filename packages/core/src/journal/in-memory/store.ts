@@ -63,6 +63,11 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
       })
     },
 
+    async projects() {
+      const names = [...journals.keys()].map((key) => key.split("/")).filter((parts) => parts.length === 2)
+      return [...new Set(names.map(([project = ""]) => project))].sort()
+    },
+
     async list(project, { under, isBare = false } = {}) {
       const place = under === undefined ? { project } : { project, under }
       const listings = [...journalsIn(place)].map(async ([id, kept]) => {

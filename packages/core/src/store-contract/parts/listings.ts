@@ -59,6 +59,26 @@ export const listings: readonly Claim[] = [
     },
   ],
   [
+    "BEY-12 all projects with conversations are named, each once, in the order of their names",
+    async (ground) => {
+      assert.deepEqual(await ground.handle().projects(), [])
+      await ground
+        .handle()
+        .memories({ project: "only-memories" })
+        .install([{ path: "a.md", text: "a", expected: null }])
+      const addresses = [
+        ...[{ project: "work" }, { project: "Work-3" }, { project: "work__0123456789abcdef" }, { project: "work" }],
+        ...[{ project: "a" }, { project: "only-agents", under: "gone" }],
+      ].map((place, at) => ({ ...place, id: `id-${at}` }))
+      for (const address of addresses) {
+        const journal = await ground.writer(address)
+        await journal.append([make.user(address.id)])
+        await journal.close()
+      }
+      assert.deepEqual(await ground.handle().projects(), ["Work-3", "a", "work", "work__0123456789abcdef"])
+    },
+  ],
+  [
     "JRN-7 a list has the facts that were written last, else the first words; a bare one has size and time",
     async (ground) => {
       const journal = await ground.writer({ project: PROJECT, id: "titled" })
