@@ -25,9 +25,10 @@ const THIS_PROCESS: Surroundings = {
   },
 }
 
-/** For a part of the program that has these commands. The list of all is the same everywhere. */
+/** For a part of the program that has these commands. The list of all is the same everywhere. `prepare` runs before a command does. */
 export function commandLine(
   commands: readonly Command[],
+  prepare?: (env: Call["env"]) => Promise<void>,
 ): (argv: readonly string[], surroundings?: Surroundings) => Promise<number> {
   return async (argv, surroundings = THIS_PROCESS) => {
     const { env } = surroundings
@@ -44,6 +45,7 @@ export function commandLine(
       const asksHelp = isHelp || ownArgs.some((arg) => HELP.has(arg))
       if (asksHelp && !command.forwards)
         return print(commandHelp((await command.describe?.()) ?? command, terminal), terminal)
+      await prepare?.(env)
       const { run } = await command.load()
       return await run({ ...surroundings, args: isHelp ? ["--help"] : args, terminal })
     } catch (error) {

@@ -68,8 +68,8 @@ test("JRN-3 L6-2 it finds the locks of the memory and of a dream, and leaves tho
 
 test("BEY-12 of a store that cannot be opened here it does not say that nothing is locked", async () => {
   await using bench = await workbench({ turns: [] })
-  const { code, stdout, stderr } = await bench.here(["unlock"], { env: { STRATA_STORE: "postgres://me:secret@db/x" } })
+  const { code, stdout, stderr } = await bench.here(["unlock"], { env: { STRATA_STORE: "mysql://me:secret@db/x" } })
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-  expect(stderr).toContain("cannot be opened here (postgres:)")
+  expect(stderr).toContain("cannot be opened here (mysql:)")
   expect(stderr).not.toContain("secret")
 })

@@ -198,6 +198,7 @@ export type {
   AppendOptions,
   BlobReceipt,
   ConversationListing,
+  FlushMode,
   Journal,
   JournalAddress,
   ListJournalsOptions,
@@ -208,6 +209,7 @@ export type {
   Store,
   Stretch as JournalStretch,
 } from "./journal/store.ts"
+export { type OpenStore, type OpenStoreOptions, registerStore } from "./journal/store-from.ts"
 export type { ClearingOrder } from "./layers/2-microcompact/by-hand.ts"
 export type {
   Carried,

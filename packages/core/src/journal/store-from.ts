@@ -11,31 +11,72 @@ export interface StoreChoice {
   readonly store?: Store | undefined
   /** The root of the files. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string | undefined
-  /** `STRATA_STORE` names a store: `memory:` for one that lasts as long as the process. Default: files under the root. */
+  /**
+   * `STRATA_STORE` names a store: `memory:` for one that lasts as long as the process, or an address whose scheme was registered. Default: files
+   * under the root.
+   */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly flush?: FlushMode
   readonly clock?: Clock
 }
 
-/** By root and name: those that `STRATA_STORE` has named in this process. */
-const inMemory = new Map<string, Store>()
+/** What a registered store is opened with. */
+export interface OpenStoreOptions {
+  readonly clock: Clock
+  /** What must survive a power cut. */
+  readonly flush: FlushMode
+}
+
+/** Opens the store that an address names, such as `postgres://…`. It connects when it is first used. */
+export type OpenStore = (address: string, options: OpenStoreOptions) => Store
+
+interface Known {
+  readonly opened: Map<string, Store>
+  readonly schemes: Map<string, OpenStore>
+}
+
+/** Of the process, not of this module: packages that are built with a copy of it see what others registered. */
+const REGISTRY = Symbol.for("@strata/core stores")
+const everywhere = globalThis as { [REGISTRY]?: Known }
+
+function known(): Known {
+  everywhere[REGISTRY] ??= { opened: new Map(), schemes: new Map() }
+  return everywhere[REGISTRY]
+}
+
+/**
+ * From now on `STRATA_STORE` may name addresses of this scheme. An address is opened once in a process (for each mode of flushing), and the
+ * store is never closed: what it holds open must not keep the process alive.
+ *
+ * @example
+ * registerStore("redis", (address, { clock }) => redisStore({ address, clock }))
+ */
+export function registerStore(scheme: string, open: OpenStore): void {
+  known().schemes.set(scheme.toLowerCase(), open)
+}
 
 export function storeFrom({ store, dir, env, flush, clock = systemClock }: StoreChoice): Store {
   if (store) return store
   const root = dir ?? defaultRoot(env)
-  const named = env.STRATA_STORE?.trim() ?? ""
-  if (named === "") return fileStore({ root, clock, ...(flush ? { flush } : {}) })
-  const [, scheme = ""] = /^([a-z][a-z0-9+.-]*):/i.exec(named) ?? []
-  if (scheme.toLowerCase() !== "memory") throw unknownStore(scheme)
-  const key = `${root}\n${named}`
-  const opened = inMemory.get(key) ?? memoryStore({ clock })
-  inMemory.set(key, opened)
-  return opened
+  const address = env.STRATA_STORE?.trim() ?? ""
+  if (address === "") return fileStore({ root, clock, ...(flush ? { flush } : {}) })
+  const [, scheme = ""] = /^([a-z][a-z0-9+.-]*):/i.exec(address) ?? []
+  const { opened, schemes } = known()
+  const open = schemes.get(scheme.toLowerCase())
+  const isMemory = scheme.toLowerCase() === "memory"
+  if (!open && !isMemory) throw unknownStore(scheme, [...schemes.keys()])
+  const durability = flush ?? "turn"
+  const key = `${open ? durability : root}\n${address}`
+  const found = opened.get(key) ?? (open ? open(address, { clock, flush: durability }) : memoryStore({ clock }))
+  opened.set(key, found)
+  return found
 }
 
 /** Only the scheme is shown: an address can have a password in it. */
-const unknownStore = (scheme: string) =>
-  new StrataError(
-    `STRATA_STORE names a store that cannot be opened here${scheme === "" ? "" : ` (${scheme}:)`}. Nothing was opened. Use "memory:", or leave it out to keep files under STRATA_HOME.`,
+function unknownStore(scheme: string, registered: readonly string[]): StrataError {
+  const usable = ["memory", ...registered].map((one) => `"${one}:"`)
+  return new StrataError(
+    `STRATA_STORE names a store that cannot be opened here${scheme === "" ? "" : ` (${scheme}:)`}. Nothing was opened. Use ${usable.join(" or ")}, or leave it out to keep files under STRATA_HOME. In code, registerStore adds others.`,
     { code: "unknown-store" },
   )
+}

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest"
+import { systemClock } from "../base/clock.ts"
+import { memoryStore } from "./in-memory/store.ts"
+import { registerStore, storeFrom } from "./store-from.ts"
+
+test("BEY-12 a registered scheme opens the store that STRATA_STORE names, once for each address and mode", () => {
+  const opened: unknown[] = []
+  registerStore("Kept-Far", (address, { flush, clock }) => {
+    opened.push([address, flush, clock === systemClock])
+    return memoryStore({ clock })
+  })
+  const named = (address: string) => storeFrom({ env: { STRATA_STORE: address } })
+  const first = named("kept-far://me:secret@one")
+  expect(named(" KEPT-FAR://me:secret@one ")).not.toBe(first) // addresses are the store's own: their case may count
+  expect(named("kept-far://me:secret@one\n")).toBe(first)
+  expect(storeFrom({ env: { STRATA_STORE: "kept-far://me:secret@one" }, flush: "always" })).not.toBe(first)
+  expect(opened).toEqual([
+    ["kept-far://me:secret@one", "turn", true],
+    ["KEPT-FAR://me:secret@one", "turn", true],
+    ["kept-far://me:secret@one", "always", true],
+  ])
+})
+
+test("BEY-12 a store that no one registered is refused, with those that can be opened and without its password", () => {
+  registerStore("known", () => memoryStore())
+  const open = () => storeFrom({ env: { STRATA_STORE: "elsewhere://me:secret@db/x" } })
+  expect(open).toThrow(/cannot be opened here \(elsewhere:\).*"memory:" or .*"known:"/)
+  expect(open).not.toThrow(/secret/)
+})
