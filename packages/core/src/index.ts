@@ -194,6 +194,7 @@ export {
   type ReadMemoryFile,
   type WantedTexts,
 } from "./journal/memory-files.ts"
+export type { Seat, SeatAddress, SeatAttempt, SeatRequest } from "./journal/seat.ts"
 export type {
   AppendOptions,
   BlobReceipt,

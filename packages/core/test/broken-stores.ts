@@ -297,6 +297,32 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
     },
   },
   {
+    fault: "counts the seats that are taken, and takes one a moment later",
+    foundBy: "BEY-12 of many that want a seat at once",
+    differs: () => {
+      const taken = new Set<string>()
+      return {
+        store: () => ({
+          async seat({ id, most }) {
+            const count = taken.size
+            await setImmediate()
+            if (count >= most) return { state: "full", taken: count }
+            taken.add(id)
+            return { state: "acquired", seat: { release: async () => void taken.delete(id) } }
+          },
+        }),
+      }
+    },
+  },
+  {
+    fault: "gives a second seat to who asks again",
+    foundBy: "BEY-12 who asks again for a seat",
+    differs: () => {
+      let asked = 0
+      return { store: (store) => ({ seat: (wanted) => store.seat({ ...wanted, id: `${wanted.id}-${++asked}` }) }) }
+    },
+  },
+  {
     fault: "keeps entries as plain JSON, so that inputs of calls are spelled otherwise",
     foundBy: "JRN-2 a call comes back with its input spelled",
     differs: () => ({

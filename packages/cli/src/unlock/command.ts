@@ -1,6 +1,6 @@
 /** `strata unlock`: shows who holds what of a project, and breaks locks whose machine or container is gone. */
 import { readdir, realpath } from "node:fs/promises"
-import { basename, join, relative } from "node:path"
+import { basename, dirname, join, relative } from "node:path"
 import { localPerson, strataDirectory } from "@strata/core"
 import { isPlaceOf } from "@strata/core/internal/base/owner"
 import { breakLock, type FoundLock, findLocks } from "@strata/core/internal/journal/file/find-locks"
@@ -94,6 +94,7 @@ function whatOf(path: string): string {
   if (name.endsWith(".guard")) return "A dream"
   if (name === ".lock") return "A change of the memory"
   if (name === "lock") return "The messages of a team"
+  if (basename(dirname(dirname(path))) === "seats") return "One of the agents that work at once"
   return `Conversation ${name.replace(/\.lock$/, "")}`
 }
 

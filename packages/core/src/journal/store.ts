@@ -9,6 +9,7 @@ import type { LeaseAddress, LeaseAttempt, LeaseHolder } from "./lease.ts"
 import type { LineLog, LogAddress } from "./line-log.ts"
 import type { Mailbox, TeamAddress } from "./mailbox.ts"
 import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
+import type { SeatAttempt, SeatRequest } from "./seat.ts"
 
 export interface Store {
   /** Where it keeps things, for messages to a person. */
@@ -31,6 +32,8 @@ export interface Store {
   mailboxes(team: TeamAddress): Mailbox
   /** The right to do something alone. */
   lease(address: LeaseAddress): Promise<LeaseAttempt>
+  /** The right to be one of several that do something at once. */
+  seat(wanted: SeatRequest): Promise<SeatAttempt>
   /** Sums that the processes of a project share. */
   budget(project: string): Budget
   /** The journals of one place as they grow, for an index that follows them. */

@@ -3,6 +3,7 @@ import { StrataError } from "../base/errors.ts"
 import type { LeaseAttempt } from "../journal/lease.ts"
 import type { Membership } from "../journal/mailbox.ts"
 import type { ConsolidationAttempt } from "../journal/memory-files.ts"
+import type { SeatAttempt } from "../journal/seat.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import { tappedStore } from "./tapped-store.ts"
 
@@ -45,6 +46,10 @@ async function lapse(name: string, answer: unknown): Promise<void> {
   if (name === "lease") {
     const attempt = answer as LeaseAttempt
     if (attempt.state === "acquired") await attempt.lease.release()
+  }
+  if (name === "seat") {
+    const attempt = answer as SeatAttempt
+    if (attempt.state === "acquired") await attempt.seat.release()
   }
   if (name === "consolidation.acquire") {
     const attempt = answer as ConsolidationAttempt

@@ -19,13 +19,14 @@ import { mailboxMessages } from "./parts/mailbox-messages.ts"
 import { memories } from "./parts/memories.ts"
 import { memoriesTogether } from "./parts/memories-together.ts"
 import { names } from "./parts/names.ts"
+import { seats } from "./parts/seats.ts"
 import { sumsAndLogs } from "./parts/sums-and-logs.ts"
 import { writers } from "./parts/writers.ts"
 
 const CLAIMS: readonly Claim[] = [
   ...[...journalWriting, ...journalReading, ...writers, ...listings, ...names, ...besideJournals],
   ...[...memories, ...memoriesTogether, ...mailboxMessages, ...mailboxMembers],
-  ...[...leases, ...feeds, ...sumsAndLogs],
+  ...[...leases, ...seats, ...feeds, ...sumsAndLogs],
   ...[...journalModel, ...memoriesModel, ...mailboxesModel, ...rightsModel],
 ]
 

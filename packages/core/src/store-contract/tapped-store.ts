@@ -53,10 +53,11 @@ const MAILBOXES: Shape = {
 
 const STORE: Shape = {
   name: "",
-  calls: ["open", "projects", "list", "has", "writerOf", "lease"],
+  calls: ["open", "projects", "list", "has", "writerOf", "lease", "seat"],
   results: {
     open: JOURNAL,
     lease: { name: "", fields: { lease: { name: "lease", calls: ["isHeld", "release"] } } },
+    seat: { name: "", fields: { seat: { name: "seat", calls: ["release"] } } },
   },
   parts: {
     ...{ memories: MEMORIES, mailboxes: MAILBOXES },

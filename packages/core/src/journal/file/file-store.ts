@@ -3,7 +3,7 @@ import { access, readdir, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.ts"
-import { isSafeId } from "../../base/ids.ts"
+import { checkedId, isSafeId } from "../../base/ids.ts"
 import { budgetIn } from "../budget.ts"
 import { describeDamage } from "../damage.ts"
 import { listingFacts } from "../listing.ts"
@@ -17,6 +17,7 @@ import {
   logPath,
   memoryPlaceDirectory,
   PROJECTS,
+  seatDirectory,
   teamDirectory,
 } from "./layout.ts"
 import { lineLogFile } from "./line-log-file.ts"
@@ -25,6 +26,7 @@ import { MailboxDirectory } from "./mailbox-directory.ts"
 import { makeDirectory } from "./make-directory.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 import type { OpenFileJournal } from "./open-file-journal.ts"
+import { seatInFiles } from "./seat-files.ts"
 
 export interface FileStoreOptions {
   readonly root: string
@@ -87,6 +89,11 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
       const { lock, takenOverFrom } = attempt
       const lease = { fence: lock.fence, isHeld: async () => lock.isHeld(), release: () => lock.release() }
       return { state: "acquired", lease, tookOver: takenOverFrom !== undefined }
+    },
+
+    async seat({ most, ...wanted }) {
+      const directory = seatDirectory(root, wanted)
+      return seatInFiles({ directory, id: checkedId("seat id", wanted.id), most, since: clock.now().toISOString() })
     },
 
     budget: (project) => budgetIn(memoryDirectory({ clock, ...memoryPlaceDirectory(root, { project }) })),

@@ -12,6 +12,7 @@ import { feedInMemory } from "./feed.ts"
 import { type KeptJournal, memoryJournal, newJournal } from "./journal.ts"
 import { type KeptMailbox, mailboxInMemory, newMailbox } from "./mailbox.ts"
 import { memoryFilesInMemory } from "./memory-files.ts"
+import { seatInMemory } from "./seats.ts"
 
 export interface MemoryStoreOptions {
   readonly clock?: Clock
@@ -22,6 +23,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
   const memories = new Map<string, MemoryFiles>()
   const mailboxes = new Map<string, KeptMailbox>()
   const leases = new Map<string, KeptLease>()
+  const seats = new Map<string, Set<string>>()
   const logs = new Map<string, string[]>()
   const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
 
@@ -96,6 +98,12 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
         made(leases, key, () => ({ fence: 0, holder: undefined })),
         clock,
       )
+    },
+
+    async seat({ project, name, id, most }) {
+      const key = `${checkedId("project name", project)}/${checkedId("seat name", name)}`
+      const taken = made(seats, key, (): Set<string> => new Set())
+      return seatInMemory(taken, { id: checkedId("seat id", id), most })
     },
 
     budget: (project) => budgetIn(filesOf({ project })),

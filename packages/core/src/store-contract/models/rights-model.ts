@@ -1,7 +1,8 @@
-/** Random use of leases, sums, logs and consolidations from several handles. After each, the store answers what plain values answer. */
+/** Random use of leases, seats, sums, logs and consolidations from several handles. After each, the store answers what plain values answer. */
 import assert from "node:assert/strict"
 import type { Lease } from "../../journal/lease.ts"
 import type { ConsolidationLock } from "../../journal/memory-files.ts"
+import type { Seat } from "../../journal/seat.ts"
 import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
 
 const STEPS = 30
@@ -9,7 +10,7 @@ const HOUR_MS = 3_600_000
 
 export const rightsModel: readonly Claim[] = [
   [
-    "BEY-12 random use of leases, sums, logs and consolidations: the store answers what plain values answer",
+    "BEY-12 random use of leases, seats, sums, logs and consolidations: the store answers what plain values answer",
     async (ground) => {
       for (const run of upTo(ground.runs)) await oneRun(ground, `${PROJECT}-${run}`)
     },
@@ -24,6 +25,7 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
   const log = () => store().log({ project, name: "callers" })
   const consolidation = () => store().memories({ project }).consolidation(clock)
   const model = { lease: undefined as Lease | undefined, spent: 0, lines: [] as string[] }
+  const seats = new Map<string, Seat>()
   const consolidated = { lock: undefined as ConsolidationLock | undefined, last: undefined as string | undefined }
   const day = "2026-01-02"
 
@@ -36,6 +38,19 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
     async () => {
       await model.lease?.release()
       model.lease = undefined
+    },
+    async () => {
+      const [id, most] = [`seat-${random.below(6)}`, 1 + random.below(4)]
+      const attempt = await store().seat({ project, name: "seats", id, most })
+      if (!seats.has(id) && seats.size >= most)
+        return void assert.deepEqual(attempt, { state: "full", taken: seats.size })
+      assert.equal(attempt.state, "acquired")
+      if (attempt.state === "acquired") seats.set(id, attempt.seat)
+    },
+    async () => {
+      const id = random.pick([...seats.keys()])
+      await seats.get(id)?.release()
+      seats.delete(id)
     },
     async () => {
       const dollars = 0.25 * random.below(10)
@@ -69,6 +84,7 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
     const { last, heldBy } = await consolidation().read()
     assert.deepEqual([last?.toISOString(), heldBy !== undefined], [consolidated.last, consolidated.lock !== undefined])
   }
+  for (const seat of seats.values()) await seat.release()
   await model.lease?.release()
   await consolidated.lock?.release("failure")
 }

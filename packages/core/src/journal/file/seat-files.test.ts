@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { expect, onTestFinished, test } from "vitest"
+import { temporaryRoot } from "../../../test/journal-files.ts"
+import { fileStore } from "./file-store.ts"
+import { findLocks } from "./find-locks.ts"
+
+const TAKER = fileURLToPath(new URL("../../../test/seat-taker.ts", import.meta.url))
+const MOST = 3
+
+interface Taker {
+  readonly process: ChildProcess
+  readonly states: readonly string[]
+}
+
+async function taker(root: string, count: number): Promise<Taker> {
+  const child = spawn(process.execPath, [TAKER, root, String(MOST), String(count)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  })
+  onTestFinished(() => void child.kill("SIGKILL"))
+  const states: string[] = []
+  for await (const line of createInterface({ input: child.stdout })) if (states.push(line) === count) break
+  return { process: child, states }
+}
+
+async function killed({ process: child }: Taker): Promise<void> {
+  child.kill("SIGKILL")
+  await once(child, "exit")
+}
+
+async function place() {
+  const { root, remove } = await temporaryRoot()
+  onTestFinished(remove)
+  const seat = (id: string) => fileStore({ root }).seat({ project: "app", name: "agents", id, most: MOST })
+  return { root, seat }
+}
+
+const statesOf = (takers: readonly Taker[]) => takers.flatMap(({ states }) => states).sort()
+
+test("BEY-12 processes that want seats at once get as many as there are, and a killed process's are free", async () => {
+  const { root, seat } = await place()
+  const takers = await Promise.all([2, 2, 2].map((count) => taker(root, count)))
+  expect(statesOf(takers)).toEqual([...Array(3).fill("acquired"), ...Array(3).fill("full")])
+  expect(await seat("here")).toEqual({ state: "full", taken: MOST })
+
+  const loser = takers.find(({ states }) => states.includes("acquired"))!
+  const lost = loser.states.filter((state) => state === "acquired").length
+  await killed(loser)
+  const again = await Promise.all(["a", "b", "c", "d"].map(seat))
+  expect(again.filter(({ state }) => state === "acquired")).toHaveLength(lost)
+
+  for (const one of takers) if (one !== loser) await killed(one)
+  for (const one of again) if (one.state === "acquired") await one.seat.release()
+  for (const one of await Promise.all(["e", "f", "g"].map(seat))) expect(one.state).toBe("acquired")
+})
+
+test("BEY-12 seats are locks that can be seen, and nothing is left of those that were given back", async () => {
+  const { root, seat } = await place()
+  const taken = await Promise.all(["a", "b"].map(seat))
+  const locks = await findLocks([root])
+  expect(locks.map(({ path, pid }) => [path.slice(root.length), pid])).toEqual([
+    ["/projects/app/seats/agents/seat-0.lock", process.pid],
+    ["/projects/app/seats/agents/seat-1.lock", process.pid],
+  ])
+  for (const one of taken) if (one.state === "acquired") await one.seat.release()
+  expect(await findLocks([root])).toEqual([])
+})
