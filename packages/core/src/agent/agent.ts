@@ -5,6 +5,7 @@ import type { Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { EditorState } from "../conversation/editor.ts"
+import type { Budget } from "../journal/budget.ts"
 import type { Dreamed, Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import type { Content } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
@@ -58,6 +59,8 @@ interface AgentParts {
   readonly isSubAgent: boolean
   /** What this agent and all who work for it may spend. */
   readonly purse: Purse
+  /** What memory work of the project has cost today. Absent where there is no memory to write. */
+  readonly daily: Budget | undefined
   /** For queries that name no limit of their own. */
   readonly costLimit: number | undefined
   /** No one is there to answer. */
@@ -100,7 +103,10 @@ export class Agent implements AsyncDisposable {
   }
 
   /** @internal What the agents that work for this one have from it. */
-  get shared(): Pick<AgentParts, "toolset" | "state" | "askPermission" | "telemetry" | "purse" | "duringCommand"> {
+  get shared(): Pick<
+    AgentParts,
+    "toolset" | "state" | "askPermission" | "telemetry" | "purse" | "daily" | "duringCommand"
+  > {
     return this.#parts
   }
 

@@ -72,7 +72,7 @@ export async function equip(given: Base): Promise<Equipment> {
   const policy = openingPolicy(ground, readable, sub)
   const inView = readsInView(reads, (toolUseId) => whenOpen.conversation.views.context.shows(toolUseId))
   const state = new AgentState({
-    ...{ ground, policy, reads: inView, within: sub?.within, whenOpen },
+    ...{ ground: sub ? withoutAgents(ground) : ground, policy, reads: inView, within: sub?.within, whenOpen },
     ...(askPerson ? { askPerson } : {}),
     ...(approvePlan ? { approvePlan } : {}),
   })
@@ -100,6 +100,9 @@ export async function equip(given: Base): Promise<Equipment> {
     ...{ memory, duringCommand, own, deferred, tools, dreaming, keepsWarm, layers },
   }
 }
+
+/** A program that a sub-agent starts, Strata itself included, starts no agents either. */
+const withoutAgents = (ground: Ground): Ground => ({ ...ground, env: { ...ground.env, STRATA_AGENTS: "off" } })
 
 function flagsOf({ options, ground, models }: Base): Pick<Equipment, "flags" | "notices"> {
   const notices: string[] = []
@@ -191,7 +194,7 @@ function dreamsOf({ ground, models }: Base, state: AgentState): Dreaming | undef
 type LayerParts = Pick<Equipment, "tools" | "reads" | "state" | "runHooks" | "instructions" | "dreaming" | "keepsWarm">
 
 function layersOf(
-  { options, ground, models }: Base,
+  { options, ground, models, sub }: Base,
   { inView, state, runHooks, instructions, dreaming, ...parts }: LayerParts & { readonly inView: ReadState },
 ): readonly Layer[] {
   const { makeLayers = defaultLayers, askPermission } = options
@@ -213,6 +216,7 @@ function layersOf(
     ...(models.summariser ? { summariser: models.summariser } : {}),
     ...(options.autonomous ? { autonomous: true } : {}),
     ...(memory ? { memory } : {}),
+    ...(sub?.daily ? { daily: sub.daily } : {}),
     ...(dreaming ? { dreaming } : {}),
     ...(memory && askPermission ? { confirmMemory: confirming(askPermission, memory) } : {}),
   })

@@ -123,7 +123,8 @@ async function openMemory(
   const { store, cwd, clock, settings } = ground
   const code = repositoryRoot(cwd)
   if (!sub) return memoryFor(owner, { ...ground, code })
-  return sub.memory && openAgentMemory({ store, cwd, clock, code, place: sub.memory, mode: settings.values.memory })
+  const { memory: place, project } = sub
+  return place && openAgentMemory({ store, cwd, clock, code, place, project, mode: settings.values.memory })
 }
 
 /** The real path of the project. */

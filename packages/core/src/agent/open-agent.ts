@@ -6,6 +6,7 @@ import { promptText } from "../base/prompt-file.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { editorDue } from "../conversation/editor.ts"
 import { openWithSettings } from "../conversation/open.ts"
+import { dailyOf } from "../conversation/project-memory.ts"
 import { WhenOpen } from "../conversation/when-open.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
@@ -173,6 +174,7 @@ async function begin(equipment: Equipment, { conversation, companions, problems 
     },
     askPermission: options.askPermission,
     isSubAgent: sub !== undefined,
+    daily: sub ? sub.daily : dailyOf(ground.memory),
     costLimit: options.costLimit,
     isAutonomous: options.autonomous === true,
     keeper: equipment.keepsWarm

@@ -3,6 +3,7 @@
 import type { Clock } from "../base/clock.ts"
 import type { ForkParent } from "../forks/fork.ts"
 import { withoutTools } from "../forks/fork-state.ts"
+import type { Budget } from "../journal/budget.ts"
 import { toolResultStorage } from "../layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../layers/2-microcompact/microcompaction.ts"
 import { sessionMemory } from "../layers/3-session-memory/session-memory.ts"
@@ -20,7 +21,7 @@ import { cacheLifetimes } from "../layers/planner/lifetime.ts"
 import { isOffline, type Model } from "../model/model.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
 import type { ReadState, Tool } from "../tools/tool.ts"
-import type { ProjectMemory } from "./project-memory.ts"
+import { dailyOf, type ProjectMemory } from "./project-memory.ts"
 
 /** What the layers of an agent work with: its model, its tools, and its surroundings. */
 export interface LayerSurroundings
@@ -35,6 +36,8 @@ export interface LayerSurroundings
   readonly readsInView?: ReadState
   /** The memory of the project, or of a sub-agent. Absent where it is off. */
   readonly memory?: ProjectMemory
+  /** The sum of the day that notes count into. Default: that of the memory. */
+  readonly daily?: Budget
   /** Proposes memories in place of a fork of the conversation. */
   readonly extractMemories?: ExtractMemories
   /** The cache is kept warm in pauses. */
@@ -54,6 +57,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     notesConfig,
     readsInView = reads,
     memory,
+    daily = dailyOf(memory),
     confirmMemory,
     extractMemories,
     dreaming,
@@ -66,7 +70,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     tools.flatMap(({ name, shortResult: most }) => (most === undefined ? [] : [[name, most]])),
   )
   const parent = { model, tools, reads: readsInView, toolContext }
-  const notes = sessionMemory({ ...parent, ...notesParts(memory, notesConfig) })
+  const notes = sessionMemory({ ...parent, ...notesParts(daily, notesConfig) })
   return [
     toolResultStorage({ limitsItself, shortResults, onPutAside: forget }),
     microcompaction({ onCleared: forget }),
@@ -84,10 +88,9 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
   ]
 }
 
-/** Notes count into the sum of the day, unless nothing may be written beside the memories. */
-const notesParts = (memory: ProjectMemory | undefined, configDirectory: string | undefined) => ({
+const notesParts = (daily: Budget | undefined, configDirectory: string | undefined) => ({
   ...(configDirectory === undefined ? {} : { configDirectory }),
-  ...(memory && memory.mode !== "read-only" ? { daily: memory.daily } : {}),
+  ...(daily ? { daily } : {}),
 })
 
 type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "expected" | "confirm">
@@ -136,7 +139,7 @@ export interface OwnLoop {
 export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
   const { model, clock, serverClears = false, cacheBreakpoints = true, notesConfig, memory, compaction: given } = loop
   const parent = { model, ...withoutTools(clock) }
-  const notes = sessionMemory({ ...parent, ...notesParts(memory, notesConfig) })
+  const notes = sessionMemory({ ...parent, ...notesParts(dailyOf(memory), notesConfig) })
   return [
     toolResultStorage(),
     microcompaction({ serverClears }),

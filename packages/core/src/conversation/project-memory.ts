@@ -7,7 +7,7 @@ import type { Owner } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import { Shared, SharedIn } from "../base/shared.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
-import { type Budget, budgetIn } from "../journal/budget.ts"
+import type { Budget } from "../journal/budget.ts"
 import { memoryPlaceDirectory } from "../journal/file/layout.ts"
 import { memoryDirectory } from "../journal/file/memory-directory.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
@@ -55,6 +55,10 @@ export interface ProjectMemory {
   readonly dreams?: { readonly notes: MemoryFiles; readonly past: PastConversations }
   close(): void
 }
+
+/** The sum of the day that memory work counts into. Absent where nothing may be written beside the memories. */
+export const dailyOf = (memory: ProjectMemory | undefined): Budget | undefined =>
+  memory?.mode === "read-only" ? undefined : memory?.daily
 
 export interface MemoryGround extends Pick<ProjectMemoryOptions, "isForTools"> {
   readonly store: Store
@@ -119,6 +123,8 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
 
 export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "owner" | "project"> {
   readonly place: AgentMemoryPlace
+  /** Where the conversations of its project are kept. What it costs counts into the project's sum. */
+  readonly project: string
 }
 
 /** The memory of one agent in one scope. It does not search past conversations: those are the project's. */
@@ -127,7 +133,7 @@ export async function openAgentMemory(options: AgentMemoryOptions): Promise<Proj
   if (mode === "off") return undefined
   const { copy, withoutCopy } = place.scope === "project" ? {} : await workingCopyOf(store, place)
   const files = copy ?? filesOf(store, place)
-  return openMemory(options, { kind: "agent", files, copy, withoutCopy, daily: budgetIn(files) })
+  return openMemory(options, { kind: "agent", files, copy, withoutCopy, daily: store.budget(options.project) })
 }
 
 /** Where the files of a memory are, links followed. Nothing if the store keeps no files. */

@@ -178,6 +178,7 @@ function placeOf(order: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
     leadLocation: conversation.location,
     within: () => shared.state.policy,
     purse: shared.purse,
+    daily: shared.daily,
     duringCommand: shared.duringCommand,
   }
 }

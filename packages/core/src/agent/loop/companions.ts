@@ -2,6 +2,7 @@
  * What reaches an agent from outside its loop: results and messages of other agents. The floor above provides it. The loop asks before
  * every request and after a final answer.
  */
+import type { Budget } from "../../journal/budget.ts"
 import type { AgentMemoryPlace } from "../../journal/memory-files.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import type { Purse } from "../../model/spending/purse.ts"
@@ -56,6 +57,8 @@ export interface SubAgentPlace {
   readonly copy?: ProjectCopy
   /** What the lead and everyone who works for it may spend. */
   readonly purse: Purse
+  /** What memory work of the project has cost today. Its notes are part of that. */
+  readonly daily: Budget | undefined
   /** What the lead may do now. Its agent may never do more. */
   readonly within: () => PermissionPolicy
   /** The lead looks after the memory of the project while a command runs. */

@@ -245,6 +245,7 @@ describe("BEY-4 in a pause", () => {
       ...{ project: "project", under: "lead", leadLocation: where.dir },
       purse: new Purse(),
       within: () => ({ mode: "bypass" as const, allow: [], ask: [], deny: [], project: where.cwd, kept: [] }),
+      daily: undefined,
       duringCommand: <T>(run: () => Promise<T>) => run(),
     }
     await using agent = await openAgentWith(options, settings, { sub })
