@@ -1,13 +1,13 @@
 /**
- * Takes seats and keeps them until it is killed: `node seat-taker.ts <root> <most> <count>`. Prints the state of each attempt, and then
+ * Takes seats and keeps them until it is killed: `node seat-taker.ts <root> <project> <most> <count>`. Prints the state of each attempt, and then
  * waits for its input to end.
  */
 import { fileStore } from "../src/journal/file/file-store.ts"
 
-const [root = "", most = "", count = ""] = process.argv.slice(2)
+const [root = "", project = "", most = "", count = ""] = process.argv.slice(2)
 const store = fileStore({ root })
 for (let at = 0; at < Number(count); at++) {
-  const wanted = { project: "app", name: "agents", id: `${process.pid}-${at}`, most: Number(most) }
+  const wanted = { project, name: "agents", id: `${process.pid}-${at}`, most: Number(most) }
   const attempt = await store.seat(wanted)
   process.stdout.write(`${attempt.state}\n`)
 }

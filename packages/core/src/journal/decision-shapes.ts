@@ -138,6 +138,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
       agent: text(),
       status: oneOf("completed", "failed", "killed"),
       summary: text(),
+      hops: maybe(count),
       delivered: maybe(flag),
     }),
   ],

@@ -189,6 +189,8 @@ export type Decision =
       readonly agent: string
       readonly status: AgentEnding
       readonly summary: string
+      /** The most hops of what it answered, where that is more than its lead had. */
+      readonly hops?: number
       /** The conversation has its result already, because it was imported with it. */
       readonly delivered?: boolean
     }

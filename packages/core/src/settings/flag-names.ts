@@ -180,6 +180,11 @@ export const FIGURES = [
   figure("command-wait", seconds(10, 1), "a command that no one allowed ends after this time without output or work"),
   figure("refusals-in-a-row", count(3, 1), "refused calls after which the model is asked to take another way"),
   figure("agents-at-once", count(8, 1), "sub-agents of a conversation that work at the same time"),
+  figure(
+    "agents-at-once-in-project",
+    count(100, 1),
+    "sub-agents of all conversations of a project that work at the same time, on all machines that share its store",
+  ),
   figure("agents-per-conversation", count(200), "sub-agents that a conversation may start"),
   figure("agent-turns", count(200, 1), "requests that a sub-agent may use for one task"),
   figure("agent-result-limit", tokens(4_000), "how much of a sub-agent's result its parent gets"),
@@ -208,7 +213,13 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
   "memory-recall": ["memory-recall-files", "memory-recall-limit"],
   dreaming: ["dream-gap", "dream-rescan", "dream-conversations", "dream-turns"],
   "deferred-tools": ["deferred-tools-share", "deferred-tools-limit"],
-  agents: ["agents-at-once", "agents-per-conversation", "agent-turns", "agent-result-limit"],
+  agents: [
+    "agents-at-once",
+    "agents-at-once-in-project",
+    "agents-per-conversation",
+    "agent-turns",
+    "agent-result-limit",
+  ],
 }
 
 /** The same for values of settings. The default takes their place. */

@@ -55,13 +55,14 @@ const PERMISSIONS: Rules<Settings["permissions"]> = {
   deny: "restricts",
 }
 
-/** Limits on what the project itself may add to the context, and on money spent without a question. */
+/** Limits on what the project itself may add to the context, on money spent without a question, and on what others share. */
 const GUARDING: ReadonlySet<FigureName> = new Set([
   "instructions-limit",
   "background-share",
   "compact-failures",
   "memory-daily-limit",
   "command-wait",
+  "agents-at-once-in-project",
 ])
 const FIGURE_RULES = Object.fromEntries(
   FIGURES.map(({ name }) => [name, GUARDING.has(name) ? "needs trust" : "harmless"]),

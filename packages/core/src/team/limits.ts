@@ -19,6 +19,10 @@ export function startProblem({ running, started, figures }: StartState): string 
   return undefined
 }
 
+/** Why no agent can be started: others work for the project, in this process or in another one. */
+export const projectProblem = (taken: number, { "agents-at-once-in-project": most }: Flags["figures"]): string =>
+  `${taken} agents of this project work at the moment, those of other conversations and machines included, and the limit is ${most} (agents-at-once-in-project). Nothing was started: try again later, or do the work yourself.`
+
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/
 /** Ids, the lead, and names that a reader could take for the person or the program. */
 const RESERVED = /^(?:agent-\d+|lead|user|human|person|system|assistant|strata)$/i

@@ -7,6 +7,7 @@ import type { Companions } from "../agent/loop/companions.ts"
 import type { QueryEnd, QueryEvent } from "../agent/loop/query-events.ts"
 import { messageOf } from "../base/errors.ts"
 import type { AgentEnding, AgentStart } from "../journal/entries.ts"
+import type { Seat } from "../journal/seat.ts"
 import { type Block, type Content, isText, textOf } from "../messages/blocks.ts"
 import type { Inbox } from "./inboxes.ts"
 import { oneLine } from "./progress-line.ts"
@@ -24,6 +25,8 @@ export interface SubAgentParts {
   readonly start: AgentStart
   /** Its first message: the task. */
   readonly task: Content
+  /** The hops of what its lead answers with it. */
+  readonly hops: number
   /** Why it must not begin: it was stopped while it was prepared. */
   readonly stopped: string | undefined
   readonly maxTurns: number
@@ -31,8 +34,12 @@ export interface SubAgentParts {
   readonly inbox: Inbox
   /** Resolves when a message may have come, or another agent has ended or waits. */
   readonly nextChange: (signal: AbortSignal) => Promise<void>
-  /** Whether another agent may work now. A teammate that has a message waits until then. */
+  /** Whether another agent of the conversation may work now. A teammate that has a message waits until then. */
   readonly hasRoom: () => boolean
+  /** Its place among all agents of the project. It gives it back when it waits, and when it has ended. */
+  readonly seat: Seat
+  /** A place for its next task. Nothing while all are taken: then there is a change when it should ask again. */
+  readonly nextSeat: (signal: AbortSignal) => Promise<Seat | undefined>
   /** A teammate has finished a task and waits for the next message. */
   readonly onIdle: (text: string) => void
   readonly onEvent: (event: QueryEvent) => void
@@ -57,10 +64,12 @@ export class SubAgent {
   #why: string | undefined
   #last = ""
   #agent: Agent | undefined
+  #seat: Seat | undefined
 
   constructor(parts: SubAgentParts) {
     this.#parts = parts
     this.start = parts.start
+    this.#seat = parts.seat
     if (parts.stopped !== undefined) this.stop(parts.stopped)
     this.done = this.#run()
   }
@@ -97,6 +106,11 @@ export class SubAgent {
     return this.#agent
   }
 
+  /** Of the messages that it works on, its lead's included: a new agent does not begin to count again. */
+  get hops(): number {
+    return Math.max(this.#parts.hops, this.#agent?.conversation.views.agents.hops ?? 0)
+  }
+
   /** Ends its work. `why` is a sentence for its parent. */
   stop(why: string): void {
     this.#why ??= why
@@ -111,6 +125,7 @@ export class SubAgent {
     )
     this.#parts.inbox.isOpen = false
     await this.#agent?.close().catch(() => undefined) // what it wrote is in its journal
+    await this.#leaveSeat()
     const outcome = await this.#parts.finish(ended)
     this.status = outcome.status
     return outcome
@@ -124,6 +139,7 @@ export class SubAgent {
     let end = await this.#query(agent, this.#parts.task)
     while (end.reason === "answer" && !inbox.isEnding) {
       if (this.start.kind === "teammate") {
+        await this.#leaveSeat()
         this.status = "idle"
         this.tasks++
         this.#parts.onIdle(end.text)
@@ -157,10 +173,24 @@ export class SubAgent {
   /** Waits for a message, and then for room to work. `false` where it was stopped instead. */
   async #nextMessage(): Promise<boolean> {
     const { signal } = this.#abort
-    const { inbox, hasRoom, nextChange } = this.#parts
-    while (!signal.aborted && !(inbox.hasAny && hasRoom())) await nextChange(signal)
-    if (!signal.aborted) this.status = "running" // in the same step as the look, so that no other takes the room
-    return !signal.aborted
+    const { inbox, hasRoom, nextChange, nextSeat } = this.#parts
+    while (!signal.aborted) {
+      if (inbox.hasAny && hasRoom()) {
+        this.status = "running" // in the same step as the look, so that no other takes the room
+        this.#seat = await nextSeat(signal)
+        if (this.#seat) return !signal.aborted
+        this.status = "idle"
+      }
+      await nextChange(signal)
+    }
+    return false
+  }
+
+  /** If the store cannot be reached, the seat is free when this process ends. */
+  async #leaveSeat(): Promise<void> {
+    const seat = this.#seat
+    this.#seat = undefined
+    await seat?.release().catch(() => undefined)
   }
 
   #outcome(end: QueryEnd): AgentOutcome {

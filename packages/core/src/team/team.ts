@@ -10,18 +10,20 @@ import { messageOf, StrataError } from "../base/errors.ts"
 import { Events } from "../base/events.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
+import type { Seat } from "../journal/seat.ts"
 import type { Content } from "../messages/blocks.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import { type AgentRecord, undelivered } from "../views/record/agents.ts"
 import { agentView } from "./agent-view.ts"
 import { type Delivery, LEAD } from "./carrier.ts"
-import { nameProblem, startProblem } from "./limits.ts"
+import { nameProblem, projectProblem, startProblem } from "./limits.ts"
 import { Mail, type MailOptions } from "./mail.ts"
 import type { TeamMessage } from "./messages.ts"
 import type { OpenSubAgent, PreparedAgent } from "./open-sub-agent.ts"
 import type { AgentOrder, AgentView } from "./order.ts"
 import { type ProgressLineParts, ProgressLines } from "./progress-line.ts"
 import { arrivalOf, type BoundedResult, boundedFor, summaryOf } from "./result.ts"
+import { Seats } from "./seats.ts"
 import { missingSpending, spendingOf } from "./spending.ts"
 import { type AgentOutcome, LIMIT_REACHED, SubAgent, type SubAgentParts } from "./sub-agent.ts"
 
@@ -46,6 +48,7 @@ export class Team implements Companions {
   readonly mail: Mail
   readonly #open: OpenSubAgent
   readonly #lines: ProgressLines
+  readonly #seats: Seats
   readonly #agents = new Map<string, SubAgent>()
   readonly #outcomes = new Map<string, AgentOutcome>()
   /** By agent: resolves when its end is in the journal. */
@@ -58,6 +61,8 @@ export class Team implements Companions {
   /** Agents that are being opened count as running. `stopped`: why one must not begin. */
   readonly #opening = new Set<{ stopped?: string }>()
   #started = 0
+  /** Those that are being opened and have no number yet. */
+  #unnumbered = 0
   /** Reports of teammates that are being written. */
   #reporting = 0
   /** Of the last query: agents in the background spend money after it too. */
@@ -74,6 +79,7 @@ export class Team implements Companions {
       onSpent: (decision) => void this.#spent(decision),
       onProblem: (problem) => this.mail.notice(problem),
     })
+    this.#seats = new Seats({ lead: () => this.#chat, clock, onChance: () => this.mail.changed() })
     this.mail = new Mail({
       ...mail,
       clock,
@@ -82,7 +88,7 @@ export class Team implements Companions {
         results: () =>
           Promise.all(this.#due.map((due) => arrivalOf(this.#chat, due, this.#outcomes.get(due.id)?.text))),
         isWorking: () => this.#isWorking,
-        hopsOf: (name) => (name === LEAD ? this.#lead : this.get(name)?.agent)?.conversation.views.agents.hops ?? 0,
+        hopsOf: (name) => (name === LEAD ? this.#hops : (this.get(name)?.hops ?? 0)),
         endOf: (name) => this.view(name)?.status,
         stop: (name) => this.#stopForUser(name),
       },
@@ -120,26 +126,44 @@ export class Team implements Companions {
     const lead = this.leader
     const problem = this.#startProblem(order)
     if (problem !== undefined) throw notStarted(problem)
-    const id = this.#newId()
-    const { definition, description, kind, callId, name = id } = order
-    const prepared = this.#open(order, { id, name, lead })
-    const about = definition === undefined ? {} : { definition: definition.name }
-    const start = { agent: id, name, kind, description, callId, model: prepared.model, ...about }
     const opening: { stopped?: string } = {}
     this.#opening.add(opening)
-    if (kind === "wait") this.#awaited.add(id)
-    const maxTurns = definition?.maxTurns ?? this.#chat.flags.figures["agent-turns"]
+    let seat: Seat | undefined
     try {
+      const admitted = await this.#admitted()
+      const { id } = admitted
+      seat = admitted.seat
+      const { definition, description, kind, callId, name = id } = order
+      const prepared = this.#open(order, { id, name, lead })
+      const about = definition === undefined ? {} : { definition: definition.name }
+      const start = { agent: id, name, kind, description, callId, model: prepared.model, ...about }
+      if (kind === "wait") this.#awaited.add(id)
+      const maxTurns = definition?.maxTurns ?? this.#chat.flags.figures["agent-turns"]
       await this.#chat.note([{ type: "strata", subtype: "agent-started", ...start }])
       this.#count("agents.started", { "strata.agent.kind": kind })
       const task = await this.#begun(id, prepared)
-      const agent = this.#employ(prepared, { start, task, stopped: opening.stopped, maxTurns })
+      const agent = this.#employ(prepared, { start, task, stopped: opening.stopped, maxTurns, seat })
       this.#agents.set(id, agent)
       this.#recorded.set(id, this.#record(agent))
       return agent
+    } catch (error) {
+      await seat?.release().catch(() => undefined) // why it did not begin matters more
+      throw error
     } finally {
       this.#opening.delete(opening)
       this.mail.changed()
+    }
+  }
+
+  /** A seat among the agents of the project, and the number of the agent. Who is refused gets no number. */
+  async #admitted(): Promise<{ readonly id: string; readonly seat: Seat }> {
+    this.#unnumbered++
+    try {
+      const attempt = await this.#seats.take()
+      if (attempt.state === "full") throw notStarted(projectProblem(attempt.taken, this.#chat.flags.figures))
+      return { id: this.#newId(), seat: attempt.seat }
+    } finally {
+      this.#unnumbered--
     }
   }
 
@@ -148,16 +172,20 @@ export class Team implements Companions {
     if (this.#isClosed) return LEAD_CLOSED
     const { figures, on } = this.#chat.flags
     if (!on.agents) return SWITCHED_OFF
-    const problem = startProblem({ running: this.#running, started: this.#started, figures })
+    const problem = startProblem({ running: this.#running, started: this.#started + this.#unnumbered, figures })
     if (problem !== undefined || (name === undefined && kind !== "teammate")) return problem
     return nameProblem(name ?? "", this.mail.inboxes.names())
   }
 
   /** It begins to work at once. */
-  #employ(prepared: PreparedAgent, work: Pick<SubAgentParts, "start" | "task" | "stopped" | "maxTurns">): SubAgent {
+  #employ(
+    prepared: PreparedAgent,
+    work: Pick<SubAgentParts, "start" | "task" | "stopped" | "maxTurns" | "seat">,
+  ): SubAgent {
     const { agent: id, name } = work.start
     return new SubAgent({
       ...work,
+      hops: this.#hops,
       open: async (companions) => {
         const opened = await prepared.open(companions)
         opened.conversation.on("entry", ({ entry }) => void this.#spent(spendingOf(entry, id)))
@@ -167,6 +195,7 @@ export class Team implements Companions {
       inbox: this.mail.inboxes.open(name),
       nextChange: (signal) => this.mail.nextChange(signal),
       hasRoom: () => this.#running < this.#chat.flags.figures["agents-at-once"],
+      nextSeat: (signal) => this.#seats.takeAgain(signal),
       onIdle: (text) => {
         void this.#report(id, text)
         this.mail.changed()
@@ -270,6 +299,10 @@ export class Team implements Companions {
     return undelivered(this.#chat.views.agents).filter(({ id }) => !this.#awaited.has(id))
   }
 
+  get #hops(): number {
+    return this.#lead?.conversation.views.agents.hops ?? 0
+  }
+
   get #running(): number {
     return this.#opening.size + [...this.#agents.values()].filter(({ status }) => status === "running").length
   }
@@ -301,7 +334,8 @@ export class Team implements Companions {
 
   async #ended(agent: string, outcome: AgentOutcome): Promise<void> {
     this.#count("agents.ended", { "strata.agent.status": outcome.status })
-    await this.#chat.note([ended(agent, outcome)])
+    const hops = this.get(agent)?.hops ?? 0
+    await this.#chat.note([{ ...ended(agent, outcome), ...(hops > this.#hops ? { hops } : {}) }])
   }
 
   #count(name: string, about: Readonly<Record<string, string>>): void {
@@ -333,8 +367,8 @@ export class Team implements Companions {
 
   /** A teammate's answer reaches the lead as a message, because the teammate stays. It has the hops of what it answers. */
   async #report(id: string, text: string): Promise<void> {
-    const { name, tasks, agent } = this.get(id)!
-    const hops = Math.max(1, agent?.conversation.views.agents.hops ?? 1)
+    const { name, tasks, hops: own } = this.get(id)!
+    const hops = Math.max(1, own)
     this.#reporting++
     try {
       const { content, handle } = await boundedFor(this.#chat, { name: `${id}-report-${tasks}`, text })

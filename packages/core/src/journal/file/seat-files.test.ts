@@ -16,7 +16,7 @@ interface Taker {
 }
 
 async function taker(root: string, count: number): Promise<Taker> {
-  const child = spawn(process.execPath, [TAKER, root, String(MOST), String(count)], {
+  const child = spawn(process.execPath, [TAKER, root, "app", String(MOST), String(count)], {
     stdio: ["pipe", "pipe", "inherit"],
   })
   onTestFinished(() => void child.kill("SIGKILL"))

@@ -16,7 +16,7 @@ export interface Agents {
   readonly received: Map<string, string>
   /** How far the mailbox of the team was read. */
   cursor?: string
-  /** The most hops of a message that was received since the last task. */
+  /** The most hops of a message that was received since the last task, by the conversation or by an agent that brought it a result. */
   hops: number
 }
 
@@ -50,6 +50,7 @@ export const agents: Projection<Agents> = {
         const record = state.roster.get(entry.agent)
         if (record?.status === "running")
           Object.assign(record, { status: entry.status, summary: entry.summary, endedAt: entry.timestamp })
+        state.hops = Math.max(state.hops, entry.hops ?? 0)
         if (record && entry.delivered) record.isDelivered = true
       }
     } else if (entry.type === "attachment") arrived(state, entry.attachment, onPath)

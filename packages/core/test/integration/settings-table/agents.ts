@@ -261,6 +261,12 @@ export const AGENT_FIGURES: Probes = {
     usual: says(/^(?!.*agents-at-once)/),
     changed: says("agents-at-once"),
   },
+  "agents-at-once-in-project": {
+    observe: leadCalls("Agent", { description: "some work", prompt: "Look around." }, { times: 2 }),
+    turned: 1,
+    usual: says(/^(?!.*agents-at-once-in-project)/),
+    changed: says("agents-at-once-in-project"),
+  },
   "agent-turns": {
     observe: leadCalls("Agent", { description: "some work", prompt: "Look around." }, { agentCalls: 5 }),
     turned: 3,

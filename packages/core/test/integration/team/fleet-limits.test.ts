@@ -1,0 +1,179 @@
+/** Limits on agents that hold for all processes of a project, and after a resume in another one. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { expect, onTestFinished, test } from "vitest"
+import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import { manualClock } from "../../../src/base/clock.ts"
+import { memoryStore } from "../../../src/journal/in-memory/store.ts"
+import { isToolResult } from "../../../src/messages/blocks.ts"
+import { contentOf } from "../../../src/messages/messages.ts"
+import type { TeamAgent } from "../../../src/team/open-team.ts"
+import { ask, calls, project } from "../agent/agents.ts"
+import { agentCall, castSimulator, journalOf, leadFor, send } from "./cast.ts"
+
+const TAKER = fileURLToPath(new URL("../../seat-taker.ts", import.meta.url))
+
+async function toolResults(agent: TeamAgent): Promise<readonly string[]> {
+  const entries = await journalOf(agent)
+  return entries.flatMap((entry) =>
+    entry.type === "user"
+      ? contentOf(entry)
+          .filter(isToolResult)
+          .map(({ content }) => JSON.stringify(content))
+      : [],
+  )
+}
+
+/** A turn that waits until it is let go. */
+function held(answer: string) {
+  const [reached, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const turn: ScriptedTurn = async () => {
+    reached.resolve()
+    await free.promise
+    return answer
+  }
+  return { turn, reached: reached.promise, free: free.resolve }
+}
+
+test("BEY-12 agents of another process count: the model gets a sentence, and a killed process's places are free", async () => {
+  const { sim } = await castSimulator({
+    lead: [calls(agentCall("[a] 1")), "Later.", calls(agentCall("[a] 2")), "Done."],
+    a: ["ok"],
+  })
+  const agent = await leadFor(sim, { ...project(), settings: { figures: { "agents-at-once-in-project": 2 } } })
+  const root = (await agent.conversation.location).split("/projects/")[0]!
+  const other = spawn(process.execPath, [TAKER, root, agent.conversation.place, "2", "2"], {
+    stdio: ["pipe", "pipe", "inherit"],
+  })
+  onTestFinished(() => void other.kill("SIGKILL"))
+  let taken = 0
+  for await (const line of createInterface({ input: other.stdout })) if (line === "acquired" && ++taken === 2) break
+
+  await ask(agent, "Go.")
+  expect((await toolResults(agent))[0]).toContain(
+    "2 agents of this project work at the moment, those of other conversations and machines included, and the limit is 2 (agents-at-once-in-project). Nothing was started: try again later, or do the work yourself.",
+  )
+  expect(agent.team.list()).toEqual([])
+  other.kill("SIGKILL")
+  await once(other, "exit")
+  await ask(agent, "Again.")
+  expect((await toolResults(agent))[1]).toContain("ok")
+  expect(agent.team.list()).toMatchObject([{ id: "agent-1", status: "completed" }])
+})
+
+test("BEY-12 two conversations share the places of their project, and a teammate with a message waits for one", async () => {
+  const busy = held("Slept.")
+  const { sim, of } = await castSimulator({
+    lead: [
+      ...[calls(agentCall("[mate] First.", { name: "mate" })), "I wait.", "First is there."],
+      ...[calls(agentCall("[busy] Sleep.", { run_in_background: true })), "I wait."],
+      ...["Second is there.", "It slept."],
+    ],
+    mate: ["First is done.", "Second is done."],
+    busy: [busy.turn],
+  })
+  const clock = manualClock("2026-11-17T12:00:00.000Z")
+  const shared = { store: memoryStore(), ...project(), clock }
+  const settings = { figures: { "agents-at-once-in-project": 1, "agent-progress": 0 } }
+  const one = await leadFor(sim, { ...shared, settings, autonomous: true })
+  await ask(one, "Begin.") // its teammate works, reports and waits: the place is free
+  const other = await leadFor(sim, { ...shared, settings })
+  await ask(other, "Begin.")
+  await busy.reached
+  const full = { state: "full", taken: 1 }
+  expect(await one.conversation.agentSeat({ id: "probe", most: 1 })).toEqual(full)
+
+  one.team.deliver({ id: "lead#1", from: "lead", to: "mate", text: "Now the second.", hops: 1 })
+  for (let tries = 0; tries < 3; tries++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(5_000)
+  }
+  expect(of("mate")).toHaveLength(1)
+  expect(one.team.list()).toMatchObject([{ name: "mate", status: "idle" }])
+  busy.free()
+  await other.team.settled()
+  clock.advance(5_000)
+  expect(await one.team.arrivals.whenAny(new AbortController().signal)).toBe(true)
+  expect(of("mate")).toHaveLength(2)
+})
+
+test("BEY-12 an agent that cannot begin, fails or is stopped gives its place back", async () => {
+  const { sim } = await castSimulator({
+    lead: [
+      calls(agentCall("[a] 1", { isolation: "worktree" })), // there is no repository
+      calls(agentCall("[endless] 2")),
+      calls(agentCall("[a] 3")),
+      "Done.",
+    ],
+    endless: Array.from({ length: 3 }, () => calls(["Grep", { words: 10 }])),
+    a: ["ok"],
+  })
+  const agent = await leadFor(sim, {
+    ...{ store: memoryStore(), ...project() },
+    settings: { figures: { "agents-at-once-in-project": 1, "agent-turns": 2 } },
+  })
+  await ask(agent, "Go.")
+  const said = await toolResults(agent)
+  expect(said[1]).toContain("It used all of its 2 requests.")
+  expect(said[2]).toContain("ok")
+  expect((await agent.conversation.agentSeat({ id: "probe", most: 1 })).state).toBe("acquired")
+})
+
+test("BEY-12 agents that a conversation has started count after a resume, those that were refused do not", async () => {
+  const { sim } = await castSimulator({
+    lead: [
+      calls(agentCall("[a] 1"), agentCall("[a] 2")),
+      ...["Done.", calls(agentCall("[a] 3"))],
+      ...[calls(agentCall("[a] 4")), "Done."],
+    ],
+    a: ["ok", "ok", "ok"],
+  })
+  const figures = { "agents-per-conversation": 2, "agents-at-once-in-project": 1 }
+  const shared = { ...project(), id: "c", settings: { figures } }
+  const first = await leadFor(sim, shared)
+  await ask(first, "Go.")
+  expect((await toolResults(first))[1]).toContain("agents-at-once-in-project")
+  await first.close()
+  const second = await leadFor(sim, shared)
+  await ask(second, "Go on.")
+  const said = await toolResults(second)
+  expect(said[2]).toContain("ok")
+  expect(said[3]).toContain("This conversation has started 2 agents, and its limit is 2 (agents-per-conversation)")
+  expect(second.team.list().map(({ id }) => id)).toEqual(["agent-1", "agent-2"])
+})
+
+test("BEY-12 an agent begins with the hops of what its lead answers", async () => {
+  const { sim, of } = await castSimulator({
+    lead: [calls(agentCall("[a] Ask them.")), "Done."],
+    a: [calls(send("lead", "What do you think?")), "Asked."],
+  })
+  const agent = await leadFor(sim, { settings: { figures: { "agent-message-hops": 4 } } })
+  agent.team.deliver({ id: "other#1", from: "other", to: "lead", text: "What do you think?", hops: 4 })
+  await ask(agent, undefined)
+  expect(JSON.stringify(of("a")[1]!.request.messages)).toContain("that is the limit (agent-message-hops)")
+})
+
+test("BEY-12 the result of an agent brings the hops of what it answered, also after a resume in another process", async () => {
+  const answering = held("I think so.")
+  const { sim } = await castSimulator({
+    lead: [
+      ...[calls(agentCall("[a] Listen.", { name: "mate" })), "I wait.", "Well."],
+      ...[calls(agentCall("[b] Wait.", { name: "other" }), send("other", "And you?")), "Done."],
+    ],
+    a: ["I listen.", answering.turn],
+    b: ["I wait."],
+  })
+  const shared = { ...project(), id: "c", settings: { figures: { "agent-message-hops": 4 } } }
+  const first = await leadFor(sim, { ...shared, autonomous: true })
+  await ask(first, "Begin.")
+  first.team.deliver({ id: "far#1", from: "far", to: "mate", text: "What do you think?", hops: 4 })
+  await answering.reached
+  await first.team.stop("mate")
+  await first.close()
+  const second = await leadFor(sim, shared)
+  expect(second.conversation.views.agents.hops).toBe(4)
+  await ask(second, undefined)
+  expect(await toolResults(second)).toContainEqual(expect.stringContaining("that is the limit (agent-message-hops)"))
+})
