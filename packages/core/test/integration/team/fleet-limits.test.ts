@@ -11,7 +11,7 @@ import { isToolResult } from "../../../src/messages/blocks.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
 import type { TeamAgent } from "../../../src/team/open-team.ts"
 import { ask, calls, project } from "../agent/agents.ts"
-import { agentCall, castSimulator, journalOf, leadFor, send } from "./cast.ts"
+import { agentCall, castSimulator, decisions, journalOf, leadFor, send } from "./cast.ts"
 
 const TAKER = fileURLToPath(new URL("../../seat-taker.ts", import.meta.url))
 
@@ -176,4 +176,41 @@ test("BEY-12 the result of an agent brings the hops of what it answered, also af
   expect(second.conversation.views.agents.hops).toBe(4)
   await ask(second, undefined)
   expect(await toolResults(second)).toContainEqual(expect.stringContaining("that is the limit (agent-message-hops)"))
+})
+
+test.each([
+  { limit: 0, hasSpent: false },
+  { limit: 2, hasSpent: true },
+])("BEY-12 notes of an agent count into the project's sum of the day: limit $limit", async ({ limit, hasSpent }) => {
+  const { sim } = await castSimulator({
+    lead: [calls(agentCall("[a] Go.")), "Done."],
+    a: [...Array.from({ length: 4 }, () => calls(["Grep", { words: 3_000 }])), "ok"],
+  })
+  const store = memoryStore()
+  const clock = manualClock("2026-11-17T12:00:00.000Z")
+  const figures = {
+    "memory-daily-limit": limit,
+    "background-share": 100,
+    "notes-first": 3_000,
+    "notes-growth": 1_000,
+    "notes-tool-calls": 1,
+  }
+  const settings = { figures, switches: { notes: true } }
+  const agent = await leadFor(sim, { ...{ store, clock, settings }, ...project() })
+  await ask(agent, "Go.")
+  expect(decisions(await journalOf(agent), "notes-updated")).toEqual([])
+  expect(await store.budget(agent.conversation.place).spentOn("2026-11-17")).toEqual(
+    hasSpent ? expect.toSatisfy((dollars: number) => dollars > 0) : 0,
+  )
+})
+
+test("BEY-12 Strata among the commands of an agent starts no agents, and among those of its lead it does", async () => {
+  const command = ["Bash", { command: "echo agents=$STRATA_AGENTS.", description: "looks" }] as const
+  const { sim, of } = await castSimulator({
+    lead: [calls(command), calls(agentCall("[a] Go.")), "Done."],
+    a: [calls(command), "ok"],
+  })
+  await ask(await leadFor(sim), "Go.")
+  expect(JSON.stringify(of("lead")[1]!.request.messages)).toContain("agents=.")
+  expect(JSON.stringify(of("a")[1]!.request.messages)).toContain("agents=off.")
 })
