@@ -7,20 +7,20 @@ const PACKAGE = "@strata/postgres"
 
 export interface PostgresPackage {
   readonly postgresStore: (
-    options: { readonly connectionString: string } & Parameters<OpenStore>[1],
+    options: { readonly connectionString: string; readonly tenant?: string } & Parameters<OpenStore>[1],
   ) => ReturnType<OpenStore>
 }
 
 /** To be called before a command asks for its store. */
 export async function registerNamedStore(
-  { STRATA_STORE: address = "" }: Call["env"],
+  { STRATA_STORE: address = "", STRATA_TENANT: tenant = "" }: Call["env"],
   load: () => Promise<PostgresPackage> = () => import(PACKAGE),
 ): Promise<void> {
   if (!POSTGRES.test(address)) return
   const { postgresStore } = await load().catch(refuse)
   const { registerStore } = await import("@strata/core")
   for (const scheme of ["postgres", "postgresql"])
-    registerStore(scheme, (connectionString, options) => postgresStore({ connectionString, ...options }))
+    registerStore(scheme, (connectionString, options) => postgresStore({ connectionString, tenant, ...options }))
 }
 
 function refuse(error: unknown): never {

@@ -31,6 +31,7 @@ import { postgresMemory } from "./memory-files.ts"
 import { checkedProject, memoryKey, placeKey } from "./names.ts"
 import { type PoolUse, sharedPool } from "./pool.ts"
 import { MOST_BYTES } from "./read-lines.ts"
+import { takeSeat } from "./seats.ts"
 
 export interface PostgresStoreOptions {
   /** A pool of your own. It is not ended with the store. */
@@ -105,6 +106,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       }
     },
 
+    projects: async () => (await database.rows<{ project: string }>("projects", tenant)).map(({ project }) => project),
+
     async list(project, { under, isBare = false } = {}) {
       const place = placeKey(under === undefined ? { project } : { project, under })
       const rows = await database.rows<ListRow>("list", tenant, ...place, null, !isBare)
@@ -134,6 +137,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       }),
 
     lease: (address) => leases.acquire(address),
+    seat: (wanted) => takeSeat(wanted, { database, holder }),
     budget: (project) => budgetOf(checkedProject(project), { database, tenant }),
     feed: (place) => new PostgresFeed({ database, tenant, place, listeners: listenersOf(place) }),
 

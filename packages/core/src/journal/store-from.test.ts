@@ -15,8 +15,8 @@ test("BEY-12 a registered scheme opens the store that STRATA_STORE names, once f
   expect(named("kept-far://me:secret@one\n")).toBe(first)
   expect(storeFrom({ env: { STRATA_STORE: "kept-far://me:secret@one" }, flush: "always" })).not.toBe(first)
   expect(opened).toEqual([
-    ["kept-far://me:secret@one", "turn", true],
-    ["KEPT-FAR://me:secret@one", "turn", true],
+    ["kept-far://me:secret@one", undefined, true],
+    ["KEPT-FAR://me:secret@one", undefined, true],
     ["kept-far://me:secret@one", "always", true],
   ])
 })

@@ -23,8 +23,8 @@ export interface StoreChoice {
 /** What a registered store is opened with. */
 export interface OpenStoreOptions {
   readonly clock: Clock
-  /** What must survive a power cut. */
-  readonly flush: FlushMode
+  /** What must survive a power cut, if the caller says so. Default: the store's own. */
+  readonly flush?: FlushMode
 }
 
 /** Opens the store that an address names, such as `postgres://…`. It connects when it is first used. */
@@ -65,9 +65,9 @@ export function storeFrom({ store, dir, env, flush, clock = systemClock }: Store
   const open = schemes.get(scheme.toLowerCase())
   const isMemory = scheme.toLowerCase() === "memory"
   if (!open && !isMemory) throw unknownStore(scheme, [...schemes.keys()])
-  const durability = flush ?? "turn"
-  const key = `${open ? durability : root}\n${address}`
-  const found = opened.get(key) ?? (open ? open(address, { clock, flush: durability }) : memoryStore({ clock }))
+  const key = `${open ? (flush ?? "") : root}\n${address}`
+  const found =
+    opened.get(key) ?? (open ? open(address, { clock, ...(flush ? { flush } : {}) }) : memoryStore({ clock }))
   opened.set(key, found)
   return found
 }

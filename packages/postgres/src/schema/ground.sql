@@ -217,3 +217,39 @@ begin
   return (select string_agg(l.line, '\x0a'::bytea order by l.n) from strata.log_line l
     where l.tenant = p_tenant and l.project = p_project and l.name = p_name);
 end $$;
+
+-- How many do something at once. The lease of the same project bears the lock: no caller can have a lease with a slash in its name.
+create table strata.seat (
+  tenant text not null,
+  project text collate "C" not null,
+  name text collate "C" not null,
+  id text collate "C" not null,
+  holder uuid not null,
+  primary key (tenant, project, name, id)
+);
+
+select strata.isolate('strata.seat');
+
+create function strata.sit(
+  p_tenant text, p_project text, p_name text, p_id text, p_most integer, p_holder uuid, p_pid integer, p_host text, p_seconds float8,
+  out is_seated boolean, out taken bigint)
+language plpgsql as $$
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
+  insert into strata.lease (tenant, project, name) values (p_tenant, p_project, 'seats/' || p_name) on conflict do nothing;
+  perform from strata.lease l where l.tenant = p_tenant and l.project = p_project and l.name = 'seats/' || p_name for update;
+  delete from strata.seat s where s.tenant = p_tenant and s.project = p_project and s.name = p_name and not strata.is_alive(p_tenant, s.holder);
+  update strata.seat s set holder = p_holder where s.tenant = p_tenant and s.project = p_project and s.name = p_name and s.id = p_id;
+  is_seated := found;
+  select count(*) into taken from strata.seat s where s.tenant = p_tenant and s.project = p_project and s.name = p_name;
+  if is_seated or taken >= p_most then return; end if;
+  insert into strata.seat (tenant, project, name, id, holder) values (p_tenant, p_project, p_name, p_id, p_holder);
+  is_seated := true;
+end $$;
+
+create function strata.leave_seat(p_tenant text, p_project text, p_name text, p_id text) returns void language plpgsql as $$
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  delete from strata.seat s where s.tenant = p_tenant and s.project = p_project and s.name = p_name and s.id = p_id;
+end $$;

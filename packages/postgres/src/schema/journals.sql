@@ -389,3 +389,10 @@ begin
     from strata.journal j join strata.holder h on h.tenant = j.tenant and h.id = j.holder
     where j.tenant = p_tenant and j.project = p_project and j.under = p_under and j.id = p_id and h.until > clock_timestamp();
 end $$;
+
+create function strata.projects(p_tenant text) returns table (project text) language plpgsql as $$
+#variable_conflict use_column
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  return query select distinct j.project from strata.journal j where j.tenant = p_tenant and j.under = '' order by j.project;
+end $$;

@@ -1,0 +1,30 @@
+/** Seats: how many do something at once, over all processes. */
+import type { SeatAttempt, SeatRequest } from "@strata/core"
+import { checkedId } from "@strata/core/internal/base/ids"
+import type { Database } from "./database.ts"
+import type { Holder } from "./holder.ts"
+import { checkedProject } from "./names.ts"
+
+interface SeatGround {
+  readonly database: Database
+  readonly holder: Holder
+}
+
+export async function takeSeat(wanted: SeatRequest, { database, holder }: SeatGround): Promise<SeatAttempt> {
+  const { project, name, id, most } = wanted
+  const key = [holder.tenant, checkedProject(project), checkedId("seat name", name), checkedId("seat id", id)]
+  const end = holder.keep()
+  let isTaken = false
+  try {
+    const row = await database.row<{ is_seated: boolean; taken: number }>("sit", ...key, most, ...holder.identity)
+    isTaken = row.is_seated
+    if (!isTaken) return { state: "full", taken: row.taken }
+  } finally {
+    if (!isTaken) end()
+  }
+  const release = async () => {
+    end()
+    await database.rows("leave_seat", ...key)
+  }
+  return { state: "acquired", seat: { release } }
+}
