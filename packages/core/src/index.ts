@@ -145,6 +145,7 @@ export {
   type Draft as EntryDraft,
   type Effect as DecisionEffect,
   type Entry,
+  type ForeignChange,
   type HiddenRange,
   isBoundaryEntry,
   isDecision,

@@ -59,6 +59,10 @@ export async function hasRemoteOf(project: Project, cwd: string, home: string | 
   return (await remoteName(repository))?.name === project.name
 }
 
+/** The name for what another program keeps with us, under a text of its own. No project of ours has it. */
+export const foreignProjectName = (program: string, text: string): string =>
+  nameFrom({ kind: "foreign", identity: `${program}\0${text}`, readable: `${program} ${text}` })
+
 /** The main working directory of the repository that a directory is in, or the directory itself. */
 export async function mainDirectory(cwd: string, home: string | undefined): Promise<string> {
   const start = realPath(cwd) ?? resolve(cwd)
@@ -100,7 +104,7 @@ function isYours({ directory, common }: GitRepository): boolean {
 const SHOWN_OF_COMMIT = 12 // digits
 const LONGEST_READABLE = 80 // characters; with the hash it is shorter than what `placeFor` keeps of a name
 /** Digits of the hash. Given names have more, so that they never equal a remote's, and because anyone may have chosen the text. */
-const DIGITS = { given: 16, remote: 8, "root-commit": 8 }
+const DIGITS = { given: 16, foreign: 20, remote: 8, "root-commit": 8 }
 
 interface NameSource {
   readonly kind: keyof typeof DIGITS

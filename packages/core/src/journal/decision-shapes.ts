@@ -32,6 +32,10 @@ const auditFigures = open({ coverage: count, fabrication: count, struck: texts, 
 const textsByName: Shape = (value) =>
   (isRecord(value) ? undefined : wrong("an object")) ?? texts(Object.values(value as object))
 
+/** Of another program: we have no limits for it. */
+const anything: Shape = () => undefined
+const textsOrAll: Shape = (value) => (value === "all" ? undefined : texts(value))
+
 const promptFields = open({ system: json, tools: listOf(json), context: text() })
 
 /** Half characters are replaced before a prompt is sent. */
@@ -148,6 +152,8 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ["undone", open({ decision: text(), tokens: maybe(count), by: maybe(oneOf("chat", "command", "page")) })],
   ["delivered", open({ queued: text() })],
   ["branched", open({ from: open({ conversation: text(), uuid: text() }) })],
+  ["foreign-line", open({ line: anything })],
+  ["foreign-change", open({ removed: textsOrAll, operation: maybe(open({ id: text(), sum: text() })) })],
 ])
 
 /** What a decision lacks that its readers rely on. */

@@ -227,12 +227,24 @@ export type Decision =
   | { readonly subtype: "branched"; readonly from: { readonly conversation: string; readonly uuid: Uuid } }
   /** Where an imported conversation came from, and how much of it the importer understood. */
   | { readonly subtype: "imported"; readonly format: string; readonly source: string; readonly report: unknown }
+  /** A line that another program keeps here, as it is. It is content of that program: no view reads it. */
+  | { readonly subtype: "foreign-line"; readonly line: unknown }
+  /** What another program took back of its lines. They stay in the journal. */
+  | ({ readonly subtype: "foreign-change" } & ForeignChange)
 
 /** `wait`: its result is a tool result. The others work in the background; a teammate has a name and stays for more. */
 /** Where a person asked for an undo: in a chat, with a command, or on a page of the dashboard. */
 export type UndoneBy = "chat" | "command" | "page"
 
 export type AgentKind = "wait" | "background" | "fork" | "teammate"
+
+/** A change to the lines of another program. */
+export interface ForeignChange {
+  /** Entries whose lines no longer count, or all of them so far. */
+  readonly removed: readonly Uuid[] | "all"
+  /** The program's own name for the change, so that a repeated one is known, and a checksum of what was asked for. */
+  readonly operation?: { readonly id: string; readonly sum: string }
+}
 
 /** How a sub-agent ended. */
 export type AgentEnding = "completed" | "failed" | "killed"

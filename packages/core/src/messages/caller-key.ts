@@ -54,7 +54,7 @@ export function traceOf({ role, content, output_config }: CallerMessage): Messag
       results.push([id, digested])
     } else if (typeof block.id === "string") {
       said.push(`${type} ${block.id}`)
-      if (!isTellingId(block.id)) exact.push(inOrder(withoutMark(block)))
+      if (!isTellingId(block.id)) exact.push(jsonInOrder(withoutMark(block)))
     } else said.push(`${type} ${JSON.stringify(withoutMark(block))}`)
   }
   if (words !== "") said.unshift(words)
@@ -124,12 +124,12 @@ export const nextLink = (before: string, key: string): string => digest(`${befor
 export const digestOf = (text: string): string => digest(text, KEY_LENGTH)
 
 /** The JSON of a value, whatever the order of its fields. */
-function inOrder(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(inOrder).join(",")}]`
+export function jsonInOrder(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonInOrder).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
   const fields = Object.entries(value).filter(([, field]) => field !== undefined)
   const sorted = fields.sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${sorted.map(([name, field]) => `${JSON.stringify(name)}:${inOrder(field)}`).join(",")}}`
+  return `{${sorted.map(([name, field]) => `${JSON.stringify(name)}:${jsonInOrder(field)}`).join(",")}}`
 }
 
 const LONG_RUN = /[a-z0-9]{16,}/gi

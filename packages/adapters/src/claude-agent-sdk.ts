@@ -1,0 +1,154 @@
+/**
+ * The `SessionStore` of the Claude Agent SDK on any store of ours: `query({ prompt, options: { sessionStore: sessionStore() } })`. A session
+ * can be resumed on another machine. Every line comes back as the SDK gave it; a journal keeps each transcript.
+ */
+import { type Clock, type Ids, InvalidOptionError, type JournalAddress, type Owner, type Store } from "@strata/core"
+import { systemClock } from "@strata/core/internal/base/clock"
+import { randomIds } from "@strata/core/internal/base/ids"
+import { anOption, aPort, checkOptions, type OptionRules } from "@strata/core/internal/base/options"
+import { OWNER_OPTION, placeFor } from "@strata/core/internal/base/owner"
+import { foreignProjectName } from "@strata/core/internal/base/project"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { noteDeletion, readDeletion, readDeletions } from "./claude-agent-sdk/deletions.ts"
+import type { FoldSessionSummary, SessionKey, StrataSessionStore } from "./claude-agent-sdk/shapes.ts"
+import { forgetSummary, summariesOf } from "./claude-agent-sdk/summaries.ts"
+import { liveLines, TranscriptWriter } from "./claude-agent-sdk/transcripts.ts"
+import { safeId, textOfId } from "./foreign/safe-id.ts"
+
+export type {
+  FoldSessionSummary,
+  ListedSession,
+  SessionKey,
+  SessionStoreEntry,
+  SessionSummaryEntry,
+  StrataSessionStore,
+} from "./claude-agent-sdk/shapes.ts"
+
+export interface SessionStoreOptions {
+  /** Default: the one that `STRATA_STORE` names, else files under `dir`. */
+  readonly store?: Store
+  /** Where files are kept. Default: `~/.strata`, or `STRATA_HOME`. */
+  readonly dir?: string
+  /**
+   * One name for the sessions of all directories, so that a session can be resumed in another one. Default: the SDK's project key, which is
+   * the working directory.
+   */
+  readonly project?: string
+  /** Whose sessions these are. Nothing of one owner is loaded or listed for another. */
+  readonly owner?: Owner
+  /** The function of this name in the SDK. With it, a list of sessions reads only what is new. */
+  readonly foldSessionSummary?: FoldSessionSummary
+  readonly clock?: Clock
+  readonly ids?: Ids
+}
+
+const RULES: OptionRules<SessionStoreOptions> = {
+  store: aPort.store,
+  dir: anOption.filledText,
+  project: anOption.filledText,
+  owner: OWNER_OPTION,
+  foldSessionSummary: anOption.callback,
+  clock: aPort.clock,
+  ids: aPort.ids,
+}
+
+const PROGRAM = "claude-agent-sdk"
+
+export function sessionStore(options: SessionStoreOptions = {}): StrataSessionStore {
+  checkOptions("sessionStore", options, RULES)
+  const { dir, project, owner, foldSessionSummary: fold, clock = systemClock, ids = randomIds } = options
+  const store = storeFrom({ store: options.store, dir, env: process.env })
+  const writer = new TranscriptWriter({ clock, ids })
+
+  const projectOf = (projectKey: string) => placeFor(foreignProjectName(PROGRAM, project ?? projectKey), owner)
+  const filesOf = (projectKey: string) => store.memories({ project: projectOf(projectKey) })
+
+  function placeOf({ projectKey, sessionId, subpath }: SessionKey) {
+    if (subpath === "") throw new InvalidOptionError("subpath", EMPTY_SUBPATH)
+    const session = safeId("session id", sessionId)
+    const agent = subpath === undefined ? undefined : safeId("subpath", subpath)
+    const address: JournalAddress =
+      agent === undefined
+        ? { project: projectOf(projectKey), id: session }
+        : { project: projectOf(projectKey), under: session, id: agent }
+    /** How many bytes of the journal no longer count. */
+    const deleted = async () => {
+      const deletion = await readDeletion(filesOf(projectKey), session)
+      return agent === undefined ? deletion.own : (deletion.agents[agent] ?? 0)
+    }
+    return { place: { store, address }, session, agent, deleted }
+  }
+
+  /** The agents' journals of a session with their sizes, also deleted ones. */
+  const agentsOf = (projectKey: string, session: string) =>
+    store.list(projectOf(projectKey), { under: session, isBare: true })
+
+  async function sessionsOf(projectKey: string) {
+    const [listed, deletions] = await Promise.all([
+      store.list(projectOf(projectKey), { isBare: true }),
+      readDeletions(filesOf(projectKey)),
+    ])
+    return listed.flatMap(({ id, bytes, touched }) => {
+      const deleted = deletions.get(id)?.own ?? 0
+      if (bytes <= deleted) return []
+      const place = { store, address: { project: projectOf(projectKey), id } }
+      return [{ sessionId: textOfId(id), mtime: Date.parse(touched), place, bytes, deleted }]
+    })
+  }
+
+  return {
+    async append(key, entries) {
+      const { place, deleted } = placeOf(key)
+      if (entries.length > 0) await writer.add(place, entries, deleted)
+    },
+
+    async load(key) {
+      const { place, deleted } = placeOf(key)
+      const [from, all] = await Promise.all([deleted(), liveLines(place, 0)])
+      const { lines } = from === 0 ? all : await liveLines(place, from) // deleted ones are rare
+      return lines.length === 0 ? null : lines
+    },
+
+    listSessions: async (projectKey) =>
+      (await sessionsOf(projectKey)).map(({ sessionId, mtime }) => ({ sessionId, mtime })),
+
+    ...(fold && {
+      listSessionSummaries: async (projectKey: string) =>
+        summariesOf({ files: filesOf(projectKey), sessions: await sessionsOf(projectKey), projectKey, fold }),
+    }),
+
+    async delete(key) {
+      const { place, session, agent } = placeOf(key)
+      const { id, ...journals } = place.address
+      const feed = store.feed(journals)
+      try {
+        const [sizes, agents] = await Promise.all([
+          feed.sizes(new Set([id])),
+          agent === undefined ? agentsOf(key.projectKey, session) : [],
+        ])
+        const own = sizes.get(id)?.bytes ?? 0
+        if (own === 0 && agents.length === 0) return
+        const more =
+          agent === undefined
+            ? { own, agents: Object.fromEntries(agents.map(({ id: each, bytes }) => [each, bytes])) }
+            : { agents: { [agent]: own } }
+        await noteDeletion(filesOf(key.projectKey), session, more)
+        if (agent === undefined) await forgetSummary(filesOf(key.projectKey), session)
+      } finally {
+        feed.close()
+      }
+    },
+
+    async listSubkeys({ projectKey, sessionId }) {
+      const session = safeId("session id", sessionId)
+      const [agents, deletion] = await Promise.all([
+        agentsOf(projectKey, session),
+        readDeletion(filesOf(projectKey), session),
+      ])
+      return agents.filter(({ id, bytes }) => bytes > (deletion.agents[id] ?? 0)).map(({ id }) => textOfId(id))
+    },
+  }
+}
+
+const EMPTY_SUBPATH =
+  "A subpath must not be empty: leave it out for the transcript of the session itself. Nothing was read or written."

@@ -1,0 +1,85 @@
+/** The lines of the SDK's transcripts in journals: what is new is added, and what counts is read. */
+import { uuidFrom } from "@strata/core/internal/base/ids"
+import { foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
+import { inTurn, type Place, writeAlone } from "../foreign/write-alone.ts"
+import type { SessionStoreEntry } from "./shapes.ts"
+
+const MOST_REMEMBERED = 1000 // transcripts; of others it is asked again what is there
+
+/**
+ * Adds lines, each uuid once. What the SDK sends again begins with lines that are there, so a transcript whose last lines were new need not
+ * be asked.
+ */
+export class TranscriptWriter {
+  readonly #sources: Sources
+  /** Journals to which the last lines were new and written, the oldest first. */
+  readonly #followed = new Set<string>()
+
+  constructor(sources: Sources) {
+    this.#sources = sources
+  }
+
+  /** `deleted`: how many bytes of the journal no longer count. It is asked only where lines are there already. */
+  async add(place: Place, given: readonly SessionStoreEntry[], deleted: () => Promise<number>): Promise<void> {
+    const lines = eachOnce(structuredClone(given)) // the caller may change them while we wait
+    const key = JSON.stringify([place.address.project, place.address.under, place.address.id])
+    await inTurn(place, async () => {
+      const mustAsk = !this.#followed.delete(key) // added again once it is written
+      const there = await writeAlone(place, async (journal) => {
+        const isNew = journal.opening.created || !mustAsk
+        const found = isNew ? 0 : (await journal.findMany(lines.flatMap(entryId))).length
+        const entries =
+          found === 0 ? lines.map((line) => this.#entry(line)) : await this.#missing(place, lines, deleted)
+        if (entries.length > 0) await journal.append(entries, { endsTurn: true })
+        return found
+      })
+      if (there === 0) this.#remember(key) // acknowledged: what fails is asked about before it is written again
+    })
+  }
+
+  /** Lines of a transcript that was deleted are written again, as entries of their own. */
+  async #missing(place: Place, lines: readonly SessionStoreEntry[], deleted: () => Promise<number>) {
+    const from = await deleted()
+    const live = new Set((await liveLines(place, from)).lines.map(({ uuid }) => uuid))
+    const missing = lines.filter(({ uuid }) => uuid === undefined || !live.has(uuid))
+    return missing.map((line) =>
+      from > 0 ? foreignEntry({ subtype: "foreign-line", line }, this.#sources) : this.#entry(line),
+    )
+  }
+
+  #entry(line: SessionStoreEntry) {
+    const [uuid] = entryId(line)
+    return foreignEntry({ subtype: "foreign-line", line, ...(uuid === undefined ? {} : { uuid }) }, this.#sources)
+  }
+
+  #remember(key: string): void {
+    this.#followed.add(key)
+    for (const oldest of this.#followed) if (this.#followed.size > MOST_REMEMBERED) this.#followed.delete(oldest)
+  }
+}
+
+/** The entry of a line with a uuid has one that follows from it. */
+const entryId = ({ uuid }: SessionStoreEntry): readonly string[] =>
+  typeof uuid === "string" ? [uuidFrom(`claude-agent-sdk\0${uuid}`)] : []
+
+/** The lines from an offset on, and where the journal ended. */
+export interface LiveLines {
+  readonly lines: SessionStoreEntry[]
+  readonly end: number
+}
+
+export async function liveLines(place: Place, from: number): Promise<LiveLines> {
+  const lines: SessionStoreEntry[] = []
+  let end = from
+  for await (const { entry, next } of readFrom(place, from)) {
+    if (entry?.subtype === "foreign-line") lines.push(entry.line as SessionStoreEntry)
+    end = next
+  }
+  return { lines: eachOnce(lines), end }
+}
+
+/** Of lines with one uuid, the first: two processes may have written the same. */
+export function eachOnce(lines: readonly SessionStoreEntry[]): SessionStoreEntry[] {
+  const seen = new Set<string>()
+  return lines.filter(({ uuid }) => typeof uuid !== "string" || (!seen.has(uuid) && seen.add(uuid)))
+}

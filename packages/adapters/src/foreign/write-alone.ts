@@ -1,0 +1,56 @@
+/**
+ * Writes to the journal of another program's lines. A journal has one writer, and such programs know nothing of that: several processes may
+ * write to a session. So it is opened for one change and closed again, and who comes second waits.
+ */
+import { setTimeout as wait } from "node:timers/promises"
+import { ConversationLockedError, type Journal, type JournalAddress, type Store } from "@strata/core"
+
+const PATIENCE_MS = 30_000 // a write takes milliseconds; who waits longer is told who has it
+const LONGEST_PAUSE_MS = 100
+
+/** What this process does with a journal, in the order it was asked for. */
+const last = new Map<string, Promise<unknown>>()
+
+export interface Place {
+  readonly store: Store
+  readonly address: JournalAddress
+}
+
+/** Runs after everything that was asked for before with the same journal. */
+export async function inTurn<T>({ store, address }: Place, work: () => Promise<T>): Promise<T> {
+  const key = JSON.stringify([store.description, address.project, address.under, address.id])
+  const run = (last.get(key) ?? Promise.resolve()).then(work)
+  const done = run.catch(() => undefined)
+  last.set(key, done)
+  try {
+    return await run
+  } finally {
+    if (last.get(key) === done) last.delete(key)
+  }
+}
+
+/** Opens the journal for one change. Call it in turn. */
+export async function writeAlone<T>(place: Place, change: (journal: Journal) => Promise<T>): Promise<T> {
+  const journal = await openPatiently(place)
+  let result: T
+  try {
+    result = await change(journal)
+  } catch (error) {
+    await journal.close().catch(() => undefined) // why the change failed says more
+    throw error
+  }
+  await journal.close()
+  return result
+}
+
+async function openPatiently({ store, address }: Place): Promise<Journal> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (let pause = 1; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    try {
+      return await store.open(address, { access: "write", create: true })
+    } catch (error) {
+      if (!(error instanceof ConversationLockedError) || performance.now() > deadline) throw error
+      await wait(pause)
+    }
+  }
+}

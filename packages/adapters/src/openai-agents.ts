@@ -1,0 +1,84 @@
+/**
+ * The `Session` of the OpenAI Agents SDK on any store of ours: `run(agent, input, { session: strataSession({ sessionId }) })`. Nothing is
+ * deleted: taking items back is a decision in the journal.
+ */
+import type { Clock, Ids, Owner, Store } from "@strata/core"
+import { systemClock } from "@strata/core/internal/base/clock"
+import { randomIds } from "@strata/core/internal/base/ids"
+import { anOption, aPort, checkOptions, type OptionRules } from "@strata/core/internal/base/options"
+import { OWNER_OPTION, placeFor } from "@strata/core/internal/base/owner"
+import { foreignProjectName } from "@strata/core/internal/base/project"
+import { keptIn, projectIn } from "@strata/core/internal/conversation/list"
+import { safeId } from "./foreign/safe-id.ts"
+import { JournaledSession } from "./openai-agents/session.ts"
+import type { StrataSession } from "./openai-agents/shapes.ts"
+
+export type { HistoryTransaction, HistoryTransactionArgs, StrataSession } from "./openai-agents/shapes.ts"
+
+export interface StrataSessionOptions {
+  /** Which session it is: any text of up to 180 characters. Default: a new one. */
+  readonly sessionId?: string
+  /** Default: the one that `STRATA_STORE` names, else files under `dir`. */
+  readonly store?: Store
+  /** Where files are kept. Default: `~/.strata`, or `STRATA_HOME`. */
+  readonly dir?: string
+  /** The project's directory. Default: the process's. */
+  readonly cwd?: string
+  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  readonly project?: string
+  /** Whose session it is. Two owners may use the same id and share nothing. */
+  readonly owner?: Owner
+  readonly clock?: Clock
+  readonly ids?: Ids
+}
+
+const RULES: OptionRules<StrataSessionOptions> = {
+  sessionId: anOption.filledText,
+  store: aPort.store,
+  dir: anOption.filledText,
+  cwd: anOption.filledText,
+  project: anOption.filledText,
+  owner: OWNER_OPTION,
+  clock: aPort.clock,
+  ids: aPort.ids,
+}
+
+const PROGRAM = "openai-agents"
+
+export function strataSession(options: StrataSessionOptions = {}): StrataSession {
+  checkOptions("strataSession", options, RULES)
+  const { sessionId: given, clock = systemClock, ids = randomIds, owner, ...where } = options
+  const sessionId = given ?? ids.uuid()
+  const id = safeId("session id", sessionId)
+  let opened: Promise<JournaledSession> | undefined
+
+  async function open(): Promise<JournaledSession> {
+    const { store } = keptIn(where)
+    const project = placeFor(foreignProjectName(PROGRAM, (await projectIn({ ...where, store })).name), owner)
+    return new JournaledSession({ store, address: { project, id } }, { clock, ids })
+  }
+  /** After a failure the next call tries again. */
+  const session = (): Promise<JournaledSession> => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+
+  return {
+    getSessionId: async () => sessionId,
+    async getItems<Item>(limit?: number) {
+      const all = await (await session()).items()
+      const wanted = limit === undefined ? all : limit > 0 ? all.slice(-limit) : []
+      return wanted.map(({ item }) => structuredClone(item) as Item)
+    },
+    async addItems(items) {
+      if (items.length > 0) await (await session()).add(items)
+    },
+    popItem: async <Item>() => (await (await session()).pop())?.item as Item | undefined,
+    clearSession: async () => (await session()).clear(),
+    replaceHistoryWithCompaction: async (items) => (await session()).replaceAll(items),
+    applyHistoryTransaction: async (args) => (await session()).transact(args),
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * One session in one journal. Items are read from where the last reading ended, so a turn costs what is new. A change is one entry: what it
+ * takes back stays in the journal.
+ */
+import { hash } from "node:crypto"
+import { StrataError } from "@strata/core"
+import { jsonInOrder } from "@strata/core/internal/messages/caller-key"
+import { foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
+import { inTurn, type Place, writeAlone } from "../foreign/write-alone.ts"
+import { Items, type KeptItem } from "./items.ts"
+import type { HistoryTransaction, HistoryTransactionArgs } from "./shapes.ts"
+
+type Draft = Parameters<typeof foreignEntry>[0]
+
+export class JournaledSession {
+  readonly #place: Place
+  readonly #sources: Sources
+  #items = new Items()
+  /** The journal was read up to this byte. */
+  #offset = 0
+
+  constructor(place: Place, sources: Sources) {
+    this.#place = place
+    this.#sources = sources
+  }
+
+  items(): Promise<readonly KeptItem[]> {
+    return inTurn(this.#place, () => this.#read())
+  }
+
+  add(items: readonly unknown[]): Promise<void> {
+    const drafts = linesOf(items)
+    return this.#write(async () => drafts)
+  }
+
+  /** The newest item, if there is one. */
+  async pop(): Promise<KeptItem | undefined> {
+    if ((await this.items()).length === 0) return undefined
+    let popped: KeptItem | undefined
+    await this.#write(async () => {
+      popped = (await this.#read()).at(-1)
+      return popped ? [{ subtype: "foreign-change", removed: [popped.entry] }] : []
+    })
+    return popped
+  }
+
+  async clear(): Promise<void> {
+    if ((await this.items()).length > 0) await this.replaceAll([])
+  }
+
+  replaceAll(items: readonly unknown[]): Promise<void> {
+    const drafts: readonly Draft[] = [{ subtype: "foreign-change", removed: "all" }, ...linesOf(items)]
+    return this.#write(async () => drafts)
+  }
+
+  /** Throws, and changes nothing, if the name was used for something else, or if the items are not those that it expects. */
+  transact({ operationId: id, transaction }: HistoryTransactionArgs): Promise<void> {
+    if (typeof id !== "string" || id.trim() === "") throw refused("its operationId is empty")
+    const given = structuredClone(transaction)
+    const sum = sumOf(given)
+    return this.#write(async () => {
+      const kept = await this.#read()
+      const done = this.#items.operation(id)
+      if (done === sum) return []
+      if (done !== undefined) throw refused("its operationId was used for another one")
+      const removed = replacedBy(given, kept).map(({ entry }) => entry)
+      const added = given.type === "append_items" ? given.items : given.replacement
+      return [{ subtype: "foreign-change", removed, operation: { id, sum } }, ...linesOf(added)]
+    })
+  }
+
+  /** All of the entries, or none. */
+  #write(plan: () => Promise<readonly Draft[]>): Promise<void> {
+    return inTurn(this.#place, () =>
+      writeAlone(this.#place, async (journal) => {
+        const entries = (await plan()).map((draft) => foreignEntry(draft, this.#sources))
+        if (entries.length > 0) await journal.append(entries, { endsTurn: true })
+      }),
+    )
+  }
+
+  /** Where the new part is not made of whole lines, a failed write was cut off since: then all is read again. */
+  async #read(): Promise<readonly KeptItem[]> {
+    const from = this.#offset
+    for await (const { entry, next } of readFrom(this.#place, from)) {
+      if (!entry && from > 0) return this.#readAgain()
+      if (entry) this.#items.take(entry)
+      this.#offset = next
+    }
+    return this.#items.all
+  }
+
+  #readAgain(): Promise<readonly KeptItem[]> {
+    this.#items = new Items()
+    this.#offset = 0
+    return this.#read()
+  }
+}
+
+const linesOf = (items: readonly unknown[]): readonly Draft[] =>
+  structuredClone(items).map((line) => ({ subtype: "foreign-line", line })) // the caller may change them while we wait
+
+/** The items that a change takes back. */
+function replacedBy(change: HistoryTransaction, kept: readonly KeptItem[]): readonly KeptItem[] {
+  if (change.type === "append_items" || change.expectedSuffix.length === 0) return []
+  const end = kept.slice(-change.expectedSuffix.length)
+  if (sumOf(end.map(({ item }) => item)) !== sumOf(change.expectedSuffix))
+    throw refused("the newest items are not those that it replaces")
+  return end
+}
+
+/** The order of an object's fields does not count. */
+const sumOf = (value: unknown): string => hash("sha256", jsonInOrder(value), "hex")
+
+const refused = (why: string) =>
+  new StrataError(`The change to the session was refused: ${why}. Nothing was changed. Read the items again.`, {
+    code: "session-change-refused",
+  })
