@@ -74,11 +74,18 @@ export function strataSession(options: StrataSessionOptions = {}): StrataSession
       return wanted.map(({ item }) => structuredClone(item) as Item)
     },
     async addItems(items) {
-      if (items.length > 0) await (await session()).add(items)
+      const given = structuredClone(items) // the caller may change them while we wait
+      if (given.length > 0) await (await session()).add(given)
     },
     popItem: async <Item>() => (await (await session()).pop())?.item as Item | undefined,
     clearSession: async () => (await session()).clear(),
-    replaceHistoryWithCompaction: async (items) => (await session()).replaceAll(items),
-    applyHistoryTransaction: async (args) => (await session()).transact(args),
+    async replaceHistoryWithCompaction(items) {
+      const given = structuredClone(items)
+      await (await session()).replaceAll(given)
+    },
+    async applyHistoryTransaction(args) {
+      const given = structuredClone(args)
+      await (await session()).transact(given)
+    },
   }
 }

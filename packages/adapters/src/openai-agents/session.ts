@@ -56,15 +56,14 @@ export class JournaledSession {
   /** Throws, and changes nothing, if the name was used for something else, or if the items are not those that it expects. */
   transact({ operationId: id, transaction }: HistoryTransactionArgs): Promise<void> {
     if (typeof id !== "string" || id.trim() === "") throw refused("its operationId is empty")
-    const given = structuredClone(transaction)
-    const sum = sumOf(given)
+    const sum = sumOf(transaction)
     return this.#write(async () => {
       const kept = await this.#read()
       const done = this.#items.operation(id)
       if (done === sum) return []
       if (done !== undefined) throw refused("its operationId was used for another one")
-      const removed = replacedBy(given, kept).map(({ entry }) => entry)
-      const added = given.type === "append_items" ? given.items : given.replacement
+      const removed = replacedBy(transaction, kept).map(({ entry }) => entry)
+      const added = transaction.type === "append_items" ? transaction.items : transaction.replacement
       return [{ subtype: "foreign-change", removed, operation: { id, sum } }, ...linesOf(added)]
     })
   }
@@ -98,7 +97,7 @@ export class JournaledSession {
 }
 
 const linesOf = (items: readonly unknown[]): readonly Draft[] =>
-  structuredClone(items).map((line) => ({ subtype: "foreign-line", line })) // the caller may change them while we wait
+  items.map((line) => ({ subtype: "foreign-line", line }))
 
 /** The items that a change takes back. */
 function replacedBy(change: HistoryTransaction, kept: readonly KeptItem[]): readonly KeptItem[] {
