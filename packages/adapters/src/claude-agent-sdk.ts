@@ -99,7 +99,7 @@ export function sessionStore(options: SessionStoreOptions = {}): StrataSessionSt
   return {
     async append(key, entries) {
       const { place, deleted } = placeOf(key)
-      if (entries.length > 0) await writer.add(place, entries, deleted)
+      if (entries.length > 0) await writer.add({ place, lines: entries, deleted })
     },
 
     async load(key) {
@@ -132,7 +132,8 @@ export function sessionStore(options: SessionStoreOptions = {}): StrataSessionSt
           agent === undefined
             ? { own, agents: Object.fromEntries(agents.map(({ id: each, bytes }) => [each, bytes])) }
             : { agents: { [agent]: own } }
-        await noteDeletion(filesOf(key.projectKey), session, more)
+        writer.forget()
+        await noteDeletion({ files: filesOf(key.projectKey), session, more })
         if (agent === undefined) await forgetSummary(filesOf(key.projectKey), session)
       } finally {
         feed.close()

@@ -185,6 +185,8 @@ describe.each(STORES)("BEY-12 sessions of the Claude Agent SDK in %s", (_, makeS
     expect(await sessions.listSessions(KEY.projectKey)).toHaveLength(1)
     await sessions.delete(KEY)
     expect(await sessions.load(KEY)).toBeNull()
+    await sessions.append(KEY, [line("b"), line("c")])
+    expect(await sessions.load(KEY)).toEqual([line("b"), line("c")])
   })
 
   test("one name for all directories: a session is found from another one", async () => {

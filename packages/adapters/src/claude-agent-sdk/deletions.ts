@@ -30,8 +30,15 @@ export async function readDeletions(files: MemoryFiles): Promise<ReadonlyMap<str
   )
 }
 
+interface NewDeletion {
+  readonly files: MemoryFiles
+  /** The id of its journal. */
+  readonly session: string
+  readonly more: Partial<Deletion>
+}
+
 /** What was deleted before stays deleted. */
-export async function noteDeletion(files: MemoryFiles, session: string, more: Partial<Deletion>): Promise<void> {
+export async function noteDeletion({ files, session, more }: NewDeletion): Promise<void> {
   await changedText(files, pathOf(session), (text) => {
     const { own, agents } = deletionIn(text)
     return JSON.stringify({ own: more.own ?? own, agents: { ...agents, ...more.agents } } satisfies Deletion)

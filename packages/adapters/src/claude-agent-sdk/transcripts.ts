@@ -1,6 +1,6 @@
 /** The lines of the SDK's transcripts in journals: what is new is added, and what counts is read. */
 import { uuidFrom } from "@strata/core/internal/base/ids"
-import { foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
+import { type ForeignEntry, foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
 import { inTurn, type Place, writeAlone } from "../foreign/write-alone.ts"
 import type { SessionStoreEntry } from "./shapes.ts"
 
@@ -19,32 +19,38 @@ export class TranscriptWriter {
     this.#sources = sources
   }
 
-  /** `deleted`: how many bytes of the journal no longer count. It is asked only where lines are there already. */
-  async add(place: Place, given: readonly SessionStoreEntry[], deleted: () => Promise<number>): Promise<void> {
+  async add({ place, lines: given, deleted }: Batch): Promise<void> {
     const lines = eachOnce(structuredClone(given)) // the caller may change them while we wait
     const key = JSON.stringify([place.address.project, place.address.under, place.address.id])
     await inTurn(place, async () => {
       const mustAsk = !this.#followed.delete(key) // added again once it is written
-      const there = await writeAlone(place, async (journal) => {
-        const isNew = journal.opening.created || !mustAsk
-        const found = isNew ? 0 : (await journal.findMany(lines.flatMap(entryId))).length
-        const entries =
-          found === 0 ? lines.map((line) => this.#entry(line)) : await this.#missing(place, lines, deleted)
+      const isAllNew = await writeAlone(place, async (journal) => {
+        const found = journal.opening.created || !mustAsk ? [] : await journal.findMany(lines.flatMap(entryId))
+        const there = new Set(found.map(({ uuid }) => uuid))
+        const entries = await this.#missing({ place, lines, there, deleted })
         if (entries.length > 0) await journal.append(entries, { endsTurn: true })
-        return found
+        return there.size === 0
       })
-      if (there === 0) this.#remember(key) // acknowledged: what fails is asked about before it is written again
+      if (isAllNew) this.#remember(key) // acknowledged: what fails is asked about before it is written again
     })
   }
 
-  /** Lines of a transcript that was deleted are written again, as entries of their own. */
-  async #missing(place: Place, lines: readonly SessionStoreEntry[], deleted: () => Promise<number>) {
+  /** From now on it is asked what is there: what was deleted may be sent again. */
+  forget(): void {
+    this.#followed.clear()
+  }
+
+  /** What is there may have been deleted. Then the lines are written again, as entries of their own. */
+  async #missing({ place, lines, there, deleted }: Asked): Promise<readonly ForeignEntry[]> {
+    if (there.size === 0) return lines.map((line) => this.#entry(line))
     const from = await deleted()
+    if (from === 0) {
+      const others = lines.filter((line) => entryId(line).every((id) => !there.has(id)))
+      return others.map((line) => this.#entry(line))
+    }
     const live = new Set((await liveLines(place, from)).lines.map(({ uuid }) => uuid))
     const missing = lines.filter(({ uuid }) => uuid === undefined || !live.has(uuid))
-    return missing.map((line) =>
-      from > 0 ? foreignEntry({ subtype: "foreign-line", line }, this.#sources) : this.#entry(line),
-    )
+    return missing.map((line) => foreignEntry({ subtype: "foreign-line", line }, this.#sources))
   }
 
   #entry(line: SessionStoreEntry) {
@@ -56,6 +62,19 @@ export class TranscriptWriter {
     this.#followed.add(key)
     for (const oldest of this.#followed) if (this.#followed.size > MOST_REMEMBERED) this.#followed.delete(oldest)
   }
+}
+
+/** Lines for one transcript. */
+interface Batch {
+  readonly place: Place
+  readonly lines: readonly SessionStoreEntry[]
+  /** How many bytes of the journal no longer count. It is asked only where lines are there already. */
+  readonly deleted: () => Promise<number>
+}
+
+interface Asked extends Batch {
+  /** The entries of these lines that are in the journal. */
+  readonly there: ReadonlySet<string>
 }
 
 /** The entry of a line with a uuid has one that follows from it. */

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from "node:timers/promises"
 import { ConversationLockedError, type Journal, type JournalAddress, type Store } from "@strata/core"
 
-const PATIENCE_MS = 30_000 // a write takes milliseconds; who waits longer is told who has it
+const PATIENCE_MS = 30_000 // a write takes milliseconds; after this, the error names who has it
 const LONGEST_PAUSE_MS = 100
 
 /** What this process does with a journal, in the order it was asked for. */
