@@ -191,10 +191,16 @@ export async function openKept(options: KeptOptions = {}): Promise<KeptStore> {
   return open(options)
 }
 
-/** The conversations in a transcript of any program, or in a journal of ours: one, for most formats. Nothing is written. */
-export async function readTranscripts(file: string): Promise<readonly Transcript[]> {
+/**
+ * The conversations in a transcript of any program, or in a journal of ours: one, for most formats. Nothing is written. `where`: the store of
+ * journals that `findTranscripts` names by their place in it.
+ */
+export async function readTranscripts(
+  file: string,
+  where: Pick<WhereKept, "store" | "dir" | "env"> = {},
+): Promise<readonly Transcript[]> {
   const { readTranscripts: read } = await import("./inspect/read-transcripts.ts")
-  return read(file)
+  return read(file, where)
 }
 
 /**

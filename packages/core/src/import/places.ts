@@ -9,6 +9,9 @@ import { basename, dirname, join, resolve } from "node:path"
 import { inSlices, type Steps } from "../base/in-slices.ts"
 import { isLocal } from "../base/owner.ts"
 import { defaultRoot, PROJECTS } from "../journal/file/layout.ts"
+import type { Store } from "../journal/store.ts"
+import { storeFrom } from "../journal/store-from.ts"
+import { storedName } from "../journal/stored-name.ts"
 import { openCodeSessions } from "./opencode-sessions.ts"
 
 export const PROGRAMS = ["claude-code", "codex", "pi", "opencode", "gemini", "copilot"] as const
@@ -33,12 +36,15 @@ export interface TranscriptFile {
 export interface FoundTranscript {
   /** `strata`: our own journal. `other`: found in a directory of yours; its format is known once it is read. */
   readonly program: Program | "strata" | "other"
-  /** What `readTranscripts` takes. For a session in a database of opencode: the database, then `#` and the session. */
+  /**
+   * What `readTranscripts` takes. For a session in a database of opencode: the database, then `#` and the session. For a conversation of ours in
+   * a store: `store:`, its project and its id.
+   */
   readonly path: string
   /** In bytes. 0 for a session in a database. */
   readonly size: number
   readonly modifiedMs: number
-  /** The number of the file on its disk. 0 for a session in a database, and for a kept copy. */
+  /** The number of the file on its disk. 0 for a session in a database, in a store, and for a kept copy. */
   readonly inode: number
   /** The session that started it as a sub-agent, where a program keeps both alike. */
   readonly parent?: string
@@ -54,6 +60,8 @@ export interface FindTranscripts {
   readonly dirs?: readonly string[]
   /** Look only into `dirs`. */
   readonly onlyDirs?: boolean
+  /** Where Strata's own conversations are kept. Default: the one that `STRATA_STORE` names, else files. */
+  readonly store?: Store
 }
 
 interface Keeper {
@@ -123,8 +131,9 @@ export async function findTranscripts({
   home = homeIn(env),
   dirs = [],
   onlyDirs = false,
+  store,
 }: FindTranscripts = {}): Promise<readonly FoundTranscript[]> {
-  const usual = onlyDirs ? [] : [otherPrograms(env, home), ownJournals(env, home)]
+  const usual = onlyDirs ? [] : [otherPrograms(env, home), ownJournals({ env, home, store })]
   const found = await Promise.all([...usual, ...dirs.map((directory) => transcriptsBelow(directory))])
   const byPath = new Map(
     found
@@ -132,8 +141,18 @@ export async function findTranscripts({
       .toReversed()
       .map((one) => [one.path, one]),
   )
-  return [...byPath.values()].sort((a, b) => b.modifiedMs - a.modifiedMs || (a.path < b.path ? -1 : 1))
+  return [...byPath.values()].sort(newest)
 }
+
+const newest = (a: FoundTranscript, b: FoundTranscript): number =>
+  b.modifiedMs - a.modifiedMs || (a.path < b.path ? -1 : 1)
+
+/** Those of other programs only, newest first. */
+export const foreignTranscripts = async ({
+  env = process.env,
+  home = homeIn(env),
+}: Pick<FindTranscripts, "env" | "home">): Promise<readonly FoundTranscript[]> =>
+  (await otherPrograms(env, home)).toSorted(newest)
 
 async function otherPrograms(env: Environment, home: string): Promise<readonly FoundTranscript[]> {
   const files = await transcriptFiles(env, home)
@@ -152,14 +171,33 @@ async function otherPrograms(env: Environment, home: string): Promise<readonly F
   ]
 }
 
+interface OwnPlace {
+  readonly env: Environment
+  readonly home: string
+  readonly store: Store | undefined
+}
+
 /** Only the local person's: nothing of another owner is in a report. */
-async function ownJournals(env: Environment, home: string): Promise<readonly FoundTranscript[]> {
+async function ownJournals({ env, home, store }: OwnPlace): Promise<readonly FoundTranscript[]> {
   const root = env.STRATA_HOME ? defaultRoot(env) : join(home, ".strata")
+  const named = store ?? (env.STRATA_STORE?.trim() ? storeFrom({ dir: root, env }) : undefined)
+  if (named) return storedJournals(named)
   const paths = await filesBelow(join(root, PROJECTS), [ANY, LINES])
   return factsOfAll(
     paths.filter((path) => isLocal(basename(dirname(path)))),
     (path, { size, mtimeMs, ino }) => [{ program: "strata" as const, path, size, modifiedMs: mtimeMs, inode: ino }],
   )
+}
+
+async function storedJournals(store: Store): Promise<readonly FoundTranscript[]> {
+  const projects = (await store.projects()).filter(isLocal)
+  const listed = projects.map(async (project) =>
+    (await store.list(project, { isBare: true })).map(({ id, bytes, touched }) => ({
+      ...{ program: "strata" as const, path: storedName({ project, id }) },
+      ...{ size: bytes, modifiedMs: Date.parse(touched), inode: 0 },
+    })),
+  )
+  return (await Promise.all(listed)).flat()
 }
 
 const MOST_DEPTH = 12 // folders below a directory that a person names

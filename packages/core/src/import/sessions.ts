@@ -9,7 +9,7 @@ import { firstWords } from "../messages/first-words.ts"
 import { importTranscript } from "./import-file.ts"
 import type { ImportedConversation } from "./importer.ts"
 import { openCodeExport } from "./opencode-sessions.ts"
-import { type FindTranscripts, type FoundTranscript, findTranscripts, type Program } from "./places.ts"
+import { type FindTranscripts, type FoundTranscript, foreignTranscripts, type Program } from "./places.ts"
 
 const MOST_LISTED = 50
 const MOST_ELSEWHERE = 20 // of other directories
@@ -40,7 +40,7 @@ export interface SessionsPlace extends Pick<FindTranscripts, "home" | "env"> {
 
 /** Those of this directory first; each part newest first. */
 export async function foreignSessions({ cwd, ...where }: SessionsPlace): Promise<readonly ForeignSession[]> {
-  const all = (await findTranscripts(where)).filter(isForeign)
+  const all = (await foreignTranscripts(where)).filter(isForeign)
   const looked = all.filter(({ program }) => program !== "claude-code").slice(0, MOST_LOOKED_AT)
   const named = await Promise.all(looked.map(async (file) => ((await names(file, cwd)) ? [file.path] : [])))
   const here = new Set([...named.flat(), ...all.filter((file) => isFolderOf(file, cwd)).map(({ path }) => path)])

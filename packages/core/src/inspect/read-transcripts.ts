@@ -2,80 +2,37 @@
 import { lstat, readdir, readFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { ImportError, reasonOf } from "../base/errors.ts"
+import type { WhereKept } from "../conversation/list.ts"
 import { companionFiles } from "../import/companion-files.ts"
 import { importTranscript } from "../import/import-file.ts"
 import { placedEntries } from "../import/imported-entries.ts"
-import type { ImportedConversation, ImportReport } from "../import/importer.ts"
+import type { ImportedConversation } from "../import/importer.ts"
 import { keptTranscript } from "../import/kept/kept-transcript.ts"
 import { openCodeExport } from "../import/opencode-sessions.ts"
-import { damageSentences } from "../journal/damage-sentences.ts"
-import { type DecisionEntry, type Entry, isDecision, isMessage } from "../journal/entries.ts"
-import { isJournal, readJournalBytes } from "../journal/read-bytes.ts"
-import { spendingOf } from "../team/spending.ts"
-import { Links } from "../views/path.ts"
+import { isJournal } from "../journal/read-bytes.ts"
+import type { JournalAddress, Store } from "../journal/store.ts"
+import { storeFrom } from "../journal/store-from.ts"
+import { storedAddress } from "../journal/stored-name.ts"
+import { type AgentSpending, agentSpending, journalTranscript } from "./journal-transcript.ts"
+import { copyJournal } from "./stored-journal.ts"
+import type { Transcript } from "./transcript.ts"
 
-/**
- * What a journal's sub-agents spent and the journal does not say: a process that dies leaves the last responses only in the agent's own
- * journal.
- */
+export type { Transcript } from "./transcript.ts"
+
 const EXTENSION = ".jsonl"
-
-async function unrecordedSpending(file: string, entries: readonly Entry[]): Promise<readonly DecisionEntry[]> {
-  const folder = join(dirname(file), basename(file, EXTENSION), "subagents")
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(EXTENSION))
-  const recorded = new Set(entries.flatMap(responseIn))
-  const missing: DecisionEntry[] = []
-  for (const name of names.toSorted()) {
-    const agent = basename(name, EXTENSION)
-    const spent = spentBy(agent, await ownEntries(join(folder, name)))
-    missing.push(...spent.filter(({ responseId }) => !recorded.has(responseId)))
-  }
-  return missing
-}
-
-/** A fork's journal begins with a copy of its parent's, which the parent paid for. */
-async function ownEntries(path: string): Promise<readonly Entry[]> {
-  const facts = await lstat(path)
-  const bytes = facts.isFile() ? await readFile(path) : Buffer.alloc(0)
-  if (!isJournal(bytes)) return []
-  const { entries } = readJournalBytes(bytes)
-  return entries.slice(entries.findLastIndex((entry) => isDecision(entry) && entry.subtype === "branched") + 1)
-}
-
-function spentBy(agent: string, entries: readonly Entry[]) {
-  return entries.flatMap((entry) => {
-    const spending = spendingOf(entry, agent)
-    const place = { uuid: `${agent}:${entry.uuid}`, parentUuid: null, timestamp: entry.timestamp }
-    return spending ? [{ ...spending, ...place }] : []
-  })
-}
-
-function responseIn(entry: Entry): readonly string[] {
-  if (isDecision(entry)) return entry.subtype === "spent" ? [entry.responseId] : []
-  return entry.type === "assistant" ? [entry.message.id ?? entry.uuid] : []
-}
-
-/** A recorded conversation of any program. */
-export interface Transcript {
-  readonly file: string
-  readonly format: string
-  readonly id: string
-  readonly title?: string
-  readonly cwd?: string
-  readonly model?: string
-  readonly report: ImportReport
-  /** The main path of the conversation. */
-  readonly entries: readonly Entry[]
-  /** Abandoned branches and sub-agents: they cost money but do not fill this conversation's window. */
-  readonly aside: readonly Entry[]
-}
-
-const JOURNAL_FORMAT = "strata"
 const GZIP = Buffer.from([0x1f, 0x8b]) // how every gzip file begins
 const PATTERN = /[*?[]/ // a shell passes a pattern on as it is where nothing matches
 
+/** Where a journal is that is named by its place in a store. */
+export type WhereStored = Pick<WhereKept, "store" | "dir" | "env">
+
 /** The conversations in a file: one, for most formats. */
-export async function readTranscripts(file: string): Promise<readonly Transcript[]> {
+export async function readTranscripts(
+  file: string,
+  { env = process.env, ...where }: WhereStored = {},
+): Promise<readonly Transcript[]> {
+  const stored = storedAddress(file)
+  if (stored) return [await fromStore(file, stored, storeFrom({ ...where, env }))]
   const session = openCodeExport(file)
   if (session !== undefined)
     return importTranscript({ name: basename(file), text: session }).map((found) => fromImport(file, found))
@@ -84,10 +41,36 @@ export async function readTranscripts(file: string): Promise<readonly Transcript
     throw unreadable("compressed", `${file} is compressed. Unpack it with gunzip, then name the unpacked file.`)
   const kept = await keptTranscript(file, bytes)
   if (kept) return importTranscript(kept).map((found) => fromImport(file, found))
-  if (isJournal(bytes)) return [await fromJournal(file, bytes)]
+  if (isJournal(bytes)) {
+    const spent = await spentByAgents(file)
+    return [journalTranscript({ file, id: basename(file, EXTENSION), bytes, spent })]
+  }
   const text = bytes.toString("utf8")
   const companions = await companionFiles(file, text)
   return importTranscript({ name: basename(file), text, companions }).map((found) => fromImport(file, found))
+}
+
+async function fromStore(file: string, address: JournalAddress, store: Store): Promise<Transcript> {
+  const copy = await copyJournal(store, address)
+  if (copy.bytes.length === 0)
+    throw unreadable(
+      "no-file",
+      `The store (${store.description}) has no conversation ${address.id} in ${address.project}.`,
+    )
+  return journalTranscript({ file, id: address.id, ...copy })
+}
+
+/** The journals of a journal's agents are in a folder beside it. */
+async function spentByAgents(file: string): Promise<readonly AgentSpending[]> {
+  const folder = join(dirname(file), basename(file, EXTENSION), "subagents")
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(EXTENSION))
+  const spent: AgentSpending[] = []
+  for (const name of names.toSorted()) {
+    const path = join(folder, name)
+    const bytes = (await lstat(path)).isFile() ? await readFile(path) : Buffer.alloc(0)
+    spent.push(...agentSpending(basename(name, EXTENSION), bytes))
+  }
+  return spent
 }
 
 async function readBytes(file: string): Promise<Buffer> {
@@ -110,48 +93,3 @@ function fromImport(file: string, imported: ImportedConversation): Transcript {
   const { messages: _m, system: _system, tools: _tools, agents: _agents, spent: _spent, ...about } = imported
   return { file, ...about, ...placedEntries(imported) }
 }
-
-async function fromJournal(file: string, bytes: Buffer): Promise<Transcript> {
-  const understood: Record<string, number> = {}
-  const notUnderstood: Record<string, number> = {}
-  const { entries: all, damaged, ...found } = readJournalBytes(bytes)
-  for (const entry of all) understood[kindOf(entry)] = (understood[kindOf(entry)] ?? 0) + 1
-  for (const { why } of damaged) notUnderstood[why] = (notUnderstood[why] ?? 0) + 1
-  const links = new Links()
-  for (const entry of all) links.add(entry)
-  const places = links.placesOn(links.path())
-  const session = all.findLast((entry) => isDecision(entry) && entry.subtype === "session")
-  const { title, model, cwd } = (session ?? {}) as { title?: string; model?: string; cwd?: string }
-  const entries = all.filter((entry) => places(entry) === "on-path")
-  const aside = all.filter((entry) => places(entry) !== "on-path")
-  const abandoned = aside.filter((entry) => isMessage(entry) && !entry.isSidechain).length
-  const unrecorded = await unrecordedSpending(file, all)
-  const hasUndone = entries.some((entry) => isDecision(entry) && entry.subtype === "undone")
-  return {
-    file,
-    format: JOURNAL_FORMAT,
-    id: basename(file, ".jsonl"),
-    ...(title === undefined ? {} : { title }),
-    ...(model === undefined ? {} : { model }),
-    ...(cwd === undefined ? {} : { cwd }),
-    report: {
-      lines: sum(understood) + sum(notUnderstood),
-      understood,
-      notUnderstood,
-      notes: [
-        ...(abandoned > 0
-          ? [`messages on abandoned branches${hasUndone ? " or of undone compactions" : ""}: ${abandoned}`]
-          : []),
-        ...(unrecorded.length > 0
-          ? [`responses of sub-agents that only their own journals have: ${unrecorded.length}`]
-          : []),
-        ...damageSentences({ damagedLines: damaged, damagedCount: damaged.length, ...found }),
-      ],
-    },
-    entries,
-    aside: [...aside, ...unrecorded],
-  }
-}
-
-const kindOf = (entry: Entry) => (isDecision(entry) ? `strata:${entry.subtype}` : entry.type)
-const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0)
