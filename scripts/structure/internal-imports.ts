@@ -60,7 +60,16 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     ],
     why: "shows every setting and flag, with its default and its range",
   },
-  { where: "dashboard/", files: ["journal/file/layout"], why: "pages follow the file of a journal" },
+  {
+    where: "dashboard/",
+    files: ["journal/project-places", "journal/store-from"],
+    why: "pages follow a journal in its store",
+  },
+  {
+    where: "look/",
+    files: ["journal/project-places", "journal/store-from", "journal/stored-name"],
+    why: "pages follow a journal in its store",
+  },
   { where: "open-browser.ts", files: ["tools/shell/shell-environment"], why: "a browser gets no secrets" },
   {
     where: "demo/",

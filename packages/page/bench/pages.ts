@@ -46,8 +46,8 @@ if (BROWSER !== undefined)
   await inTemporaryDirectory(async (dir) => {
     const cwd = join(dir, "project")
     mkdirSync(cwd)
-    const { id, file } = await makeConversation({ dir, cwd, rounds: ROUNDS, resultCharacters: RESULT_CHARACTERS })
-    const trial = await startTrial(sourceOf({ long: { title: "Long", file } }))
+    const { id, at } = await makeConversation({ dir, cwd, rounds: ROUNDS, resultCharacters: RESULT_CHARACTERS })
+    const trial = await startTrial(sourceOf({ long: { title: "Long", at } }))
     const browser = await launch()
     const { tab } = await openTab(browser, trial, { viewport: { width: 1_440, height: 900 } })
     for (const view of ["context", "context", "messages", "compactions", "cache", "money"]) {

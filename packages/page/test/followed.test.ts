@@ -1,9 +1,13 @@
-/** What a page hears of a file that another one replaces, and of a conversation while others are looked at. Real files and HTTP. */
+/** What a page hears of a journal that grows or is replaced, in any store, and of a conversation while others are looked at. Real files and HTTP. */
 import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { memoryStore, openConversation } from "@strata/core"
+import { manualClock, systemClock } from "@strata/core/internal/base/clock"
+import { countedStore } from "@strata/core/store-contract"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { FollowedConversation } from "../src/live/followed-conversation.ts"
+import { journalSource } from "../src/live/followed-source.ts"
 import { makeConversation } from "./made-conversation.ts"
 import { sourceOf, startTrial } from "./trial-pages.ts"
 
@@ -20,11 +24,11 @@ describe("BEY-10 a journal that another one replaces, larger than it was", () =>
     ["as another file", renameSync],
     ["in the same file", copyFileSync],
   ])("is read from its beginning: %s", async (_, replace) => {
-    const { file } = await made(2, "first")
+    const { file, at } = await made(2, "first")
     const { file: other } = await made(1, "second".repeat(5_000))
     const long = readFileSync(other)
     writeFileSync(other, long.subarray(0, long.indexOf("\n") + 1)) // one line, longer than all of the first journal
-    const followed = await FollowedConversation.open(file)
+    const followed = await FollowedConversation.open(journalSource(at, systemClock))
     replace(other, file)
     await followed.update()
     expect(JSON.stringify(followed.rows)).not.toContain("first")
@@ -32,15 +36,15 @@ describe("BEY-10 a journal that another one replaces, larger than it was", () =>
   })
 
   it("and what is only added to it is taken as it comes", async () => {
-    const { file } = await made(3, "first")
+    const { file, at } = await made(3, "first")
     const whole = readFileSync(file)
     const cut = whole.subarray(0, whole.length / 2).lastIndexOf("\n") + 1
     writeFileSync(file, whole.subarray(0, cut))
-    const followed = await FollowedConversation.open(file)
+    const followed = await FollowedConversation.open(journalSource(at, systemClock))
     const { fold } = followed
     appendFileSync(file, whole.subarray(cut))
     await followed.update()
-    expect(followed.rows).toEqual((await FollowedConversation.open(file)).rows)
+    expect(followed.rows).toEqual((await FollowedConversation.open(journalSource(at, systemClock))).rows)
     expect(followed.fold).toBe(fold)
   })
 })
@@ -48,7 +52,7 @@ describe("BEY-10 a journal that another one replaces, larger than it was", () =>
 it("BEY-10 a page that listens goes on hearing from its conversation when many others are opened", async () => {
   const files = await Promise.all(Array.from({ length: 8 }, (_, n) => made(1, `number ${n}`)))
   const { page, base } = await startTrial(
-    sourceOf(Object.fromEntries(files.map(({ file }, n) => [`c${n}`, { title: `${n}`, file }]))),
+    sourceOf(Object.fromEntries(files.map(({ at }, n) => [`c${n}`, { title: `${n}`, at }]))),
   )
   try {
     const entered = await fetch(page.address, { redirect: "manual" })
@@ -62,4 +66,30 @@ it("BEY-10 a page that listens goes on hearing from its conversation when many o
   } finally {
     await page.close()
   }
+})
+
+it("BEY-12 a journal of a store without files is looked at each second while someone listens, and only what is new is read", async () => {
+  const { store, calls, reset } = countedStore(memoryStore())
+  const clock = manualClock()
+  await using chat = await openConversation({ model: "claude-opus-5-5", store, cwd: dir, dir, env: {} })
+  await chat.add("first")
+  const [project = ""] = await store.projects()
+  const followed = await FollowedConversation.open(journalSource({ store, address: { project, id: chat.id } }, clock))
+  const next = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const stop = followed.onChange(resolve)
+    return { promise, stop }
+  }
+  const heard = next()
+  await chat.add("second")
+  reset()
+  clock.advance(1_000)
+  await heard.promise
+  expect(calls()).toEqual(["feed.sizes", "feed.lines"])
+  expect(JSON.stringify(followed.rows.at(-1))).toContain("second")
+  heard.stop()
+  reset()
+  clock.advance(10_000)
+  expect(calls()).toEqual([])
+  followed.close()
 })

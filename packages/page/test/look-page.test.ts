@@ -36,7 +36,7 @@ describe.skipIf(BROWSER === undefined)("BEY-15 all conversations in a browser", 
       conversations: async () => [],
       find: async (id) => {
         const row = look.row(Number(id))
-        return row && { id, title: row.title ?? row.id, file: row.file, within: row.id }
+        return row && { id, title: row.title ?? row.id, at: { file: row.file, within: row.id } }
       },
       look: {
         report: (filter) => look.report(filter),

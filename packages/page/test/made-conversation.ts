@@ -1,9 +1,14 @@
 /** A conversation of our own with results, a compaction and hostile texts, made by the library without a model. */
+import { basename, dirname } from "node:path"
 import { openConversation } from "@strata/core"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import type { FollowedJournal } from "../src/live/followed-source.ts"
 
 export interface MadeConversation {
   readonly id: string
   readonly file: string
+  /** Where pages follow it. */
+  readonly at: FollowedJournal
 }
 
 export interface Making {
@@ -58,7 +63,8 @@ export async function makeConversation({
       context = 6_000
     }
   }
-  return { id: chat.id, file: chat.location }
+  const address = { project: basename(dirname(chat.location)), id: chat.id }
+  return { id: chat.id, file: chat.location, at: { store: fileStore({ root: dir }), address } }
 }
 
 const response = (id: string, context: number, content: readonly unknown[]) =>

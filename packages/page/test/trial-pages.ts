@@ -16,7 +16,7 @@ export interface TrialPages {
 }
 
 export async function startTrial(source: PageSource): Promise<TrialPages> {
-  const page = await startPage({ source, now: () => new Date("2026-11-17T12:00:00Z") })
+  const page = await startPage({ source, clock: { now: () => new Date("2026-11-17T12:00:00Z") } })
   const { origin, pathname } = new URL(page.address)
   return { page, base: `${origin}${pathname.replace(/\/$/, "")}` }
 }

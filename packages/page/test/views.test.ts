@@ -24,8 +24,8 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
     const hostile = await makeConversation({ dir, cwd: dir, rounds: PAYLOADS.length, texts: PAYLOADS })
     trial = await startTrial({
       ...sourceOf({
-        work: { title: "Thirty tasks", file: work.file },
-        hostile: { title: PAYLOADS[0]!, file: hostile.file },
+        work: { title: "Thirty tasks", at: work.at },
+        hostile: { title: PAYLOADS[0]!, at: hostile.at },
       }),
       work: tasks,
     })

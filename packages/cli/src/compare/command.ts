@@ -22,13 +22,19 @@ import { scoreTable } from "./score-table.ts"
 
 const WIDEST = 160
 
-export const run: Run = async ({ args, cwd, terminal }) => {
+export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands: files } = readArguments(COMPARE, args)
   const policies = values.policies === undefined ? ALL_POLICIES : namedPolicies(values.policies, REFERENCES)
   const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
   const all: Compared[] = []
   const code = await overFiles(terminal, async ({ progress, complain }) => {
-    for await (const recording of recordings({ command: COMPARE.name, files, ...values, complain })) {
+    for await (const recording of recordings({
+      command: COMPARE.name,
+      files,
+      ...values,
+      complain,
+      place: { cwd, env },
+    })) {
       const onPolicy = (name: string) => progress.show(`${basename(recording.file)} with ${name}`, recording.at)
       const options = { policies, onPolicy, ...replayOptions(values) }
       all.push({ recording, ...(await timedReplay(recording.conversation, options)) })

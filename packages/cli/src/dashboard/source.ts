@@ -10,7 +10,7 @@ import {
   strataDirectory,
   type WhereKept,
 } from "@strata/core"
-import { journalPaths } from "@strata/core/internal/journal/file/layout"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
 import type { NamedConversation, OwnConversation, PageSource } from "@strata/page/server"
 import type { Call } from "../command.ts"
 import { conversationsIn } from "../kept-conversation.ts"
@@ -21,6 +21,7 @@ const UNTITLED = "no title yet"
 
 export async function projectSource({ cwd, env }: Pick<Call, "cwd" | "env">): Promise<PageSource> {
   const place = { cwd: await realpath(cwd), env }
+  const store = storeFrom({ dir: strataDirectory(env), env })
   const listed = () => conversationsIn({ ...place, alsoUnowned: true })
   return {
     name: "Conversations of this project",
@@ -33,11 +34,10 @@ export async function projectSource({ cwd, env }: Pick<Call, "cwd" | "env">): Pr
       const found = (await listed()).find((each) => each.id === id)
       if (!found) return undefined
       const { title = UNTITLED, address } = found
-      const file = journalPaths(strataDirectory(env), address).journal
-      return { id, title, file, own: ownConversation(found, place) }
+      return { id, title, at: { store, address }, own: ownConversation(found, place) }
     },
     memories: () => openMemoryBank({ ...place, owner: localPerson }),
-    work: await projectWork({ ...place, conversations: listed, titleOf: ({ title = UNTITLED }) => title }),
+    work: await projectWork({ ...place, store, conversations: listed, titleOf: ({ title = UNTITLED }) => title }),
   }
 }
 

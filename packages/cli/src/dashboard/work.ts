@@ -7,9 +7,9 @@ import {
   localPerson,
   openMemoryBank,
   type SentRequest,
-  strataDirectory,
+  type Store,
 } from "@strata/core"
-import { journalPaths } from "@strata/core/internal/journal/file/layout"
+import { journalDirectoryOf } from "@strata/core/internal/journal/project-places"
 import type { BackgroundWork, WorkPages } from "@strata/page/server"
 import type { Call } from "../command.ts"
 
@@ -18,14 +18,17 @@ const LOOK_MS = 5_000 // a process that was killed writes nothing
 /** The conversation itself, and what is shown as a dream or an agent. */
 const SHOWN_ELSEWHERE: ReadonlySet<SentRequest["purpose"]> = new Set(["main", "agent", "progress", "dream"])
 
+/** Whose conversation was not written for this long has nothing at work. */
+const QUIET_MS = 24 * 60 * 60 * 1_000
+
 export interface WorkPlace extends Pick<Call, "cwd" | "env"> {
+  readonly store: Store
   readonly conversations: () => Promise<readonly KeptConversation[]>
   readonly titleOf: (conversation: KeptConversation) => string
 }
 
 export async function projectWork(place: WorkPlace): Promise<WorkPages> {
-  const { cwd, env, conversations, titleOf } = place
-  const root = strataDirectory(env)
+  const { cwd, env, store, conversations, titleOf } = place
   const bank = await openMemoryBank({ cwd, env, owner: localPerson, readOnly: true })
 
   async function workOf(conversation: KeptConversation): Promise<readonly BackgroundWork[]> {
@@ -46,15 +49,15 @@ export async function projectWork(place: WorkPlace): Promise<WorkPages> {
   const now = async (): Promise<readonly BackgroundWork[]> => {
     const [dream, all] = await Promise.all([bank.dream(), conversations()])
     const work: BackgroundWork[] = dream?.status === "running" ? [{ kind: "dream", dream }] : []
-    for (const conversation of all) work.push(...(await workOf(conversation)))
-    return work
+    const busy = all.filter(({ updated }) => Date.now() - Date.parse(updated) < QUIET_MS)
+    return work.concat(...(await Promise.all(busy.map(workOf))))
   }
 
-  /** Of journals, and of dreams: these are beside them. */
+  /** Of journals, and of dreams: these are beside them. None if the store keeps no files. */
   const directories = async () =>
-    (await conversations()).flatMap(({ address }) => {
-      const { directory } = journalPaths(root, address)
-      return [directory, join(directory, "dreams")]
+    [...new Set((await conversations()).map(({ address }) => address.project))].flatMap((project) => {
+      const directory = journalDirectoryOf(store, project)
+      return directory === undefined ? [] : [directory, join(directory, "dreams")]
     })
   const watched = watchedWork({ now, directories })
   return { now, stopDream: () => bank.stopDream(), onChange: (listener) => watched.onChange(listener) }

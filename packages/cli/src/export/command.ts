@@ -15,7 +15,7 @@ const DONE = 0
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(EXPORT, args)
   if (values.to === undefined) throw new UsageError(`Say for whom: --to ${EXPORT_FORMATS.join("|")}.`)
-  const transcripts = await readTranscripts(await sessionFile(operands[0]!, { cwd, env }))
+  const transcripts = await readTranscripts(await sessionFile(operands[0]!, { cwd, env }), { env })
   const [transcript] = transcripts
   if (!transcript) throw new UsageError(`There is no conversation in ${operands[0]}.`)
   const { text, secrets, leftOut } = await exportTranscript(transcript, {

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises"
 import { basename, resolve } from "node:path"
 import { type InspectedResponses, responsesIn, type Transcript, totalOf } from "@strata/core"
 import { readArguments } from "../arguments.ts"
-import { type Call, type Run, UsageError } from "../command.ts"
+import { type Run, UsageError } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
 import type { Steps } from "../display/progress.ts"
 import { visibleJson } from "../display/visible.ts"
@@ -11,16 +11,8 @@ import { checkPagePlace, writePage } from "../html/file.ts"
 import { type Analysis, analyse } from "./analysis.ts"
 import { comparison } from "./comparison.ts"
 import type { Inspected } from "./html-page.ts"
-import { overFiles, readEach } from "./over-files.ts"
+import { filesNamed, overFiles, readEach } from "./over-files.ts"
 import { report } from "./report.ts"
-
-/** A session can be named by the start of its id, also a kept one whose file is gone. */
-const SESSION = /^[\w-]{4,}$/
-
-async function namedFile(name: string, place: Pick<Call, "cwd" | "env">): Promise<string> {
-  const { sessionFile } = await import("../export/session-file.ts")
-  return sessionFile(name, place)
-}
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(INSPECT, args)
@@ -33,14 +25,14 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     const { lookAt } = await import("../look/command.ts")
     return lookAt({ env, terminal }, { dirs: directories, json: values.json })
   }
-  const files = await Promise.all(operands.map((name) => (SESSION.test(name) ? namedFile(name, { cwd, env }) : name)))
+  const files = await filesNamed(operands, { cwd, env })
   const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
   const inspected: Inspected[] = []
   const analyses: Analysis[] = []
   const responses: InspectedResponses[] = []
   const code = await overFiles(terminal, async ({ progress, complain }) => {
     const onFile = (file: string, at: Steps | undefined) => progress.show(`Reading ${basename(file)}`, at)
-    for await (const { transcript } of readEach(files, { complain, onFile })) {
+    for await (const { transcript } of readEach(files, { complain, env, onFile })) {
       const analysis = values.layers ? await withLayers(transcript) : await analyse(transcript)
       analyses.push(analysis)
       responses.push({ inspection: analysis, responses: await responsesIn(transcript) })

@@ -1,6 +1,6 @@
 /** Commands that read several files: a line of progress, and with several files, one that cannot be read does not end the others. */
 import { readTranscripts, StrataError, type Transcript } from "@strata/core"
-import { UsageError } from "../command.ts"
+import { type Call, UsageError } from "../command.ts"
 import { type Progress, progressOn, type Steps } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 
@@ -30,6 +30,20 @@ export async function overFiles(terminal: Terminal, work: (work: Work) => Promis
   return failures === 0 ? DONE : SOME_FAILED
 }
 
+/** A session can be named by the start of its id, also a kept one whose file is gone, and one in a store. */
+const SESSION = /^[\w-]{4,}$/
+
+/** The files that a person names, by their paths or as sessions. */
+export function filesNamed(names: readonly string[], place: Pick<Call, "cwd" | "env">): Promise<readonly string[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      if (!SESSION.test(name)) return name
+      const { sessionFile } = await import("../export/session-file.ts")
+      return sessionFile(name, place)
+    }),
+  )
+}
+
 export interface FileRead {
   readonly transcript: Transcript
   /** Its file's place among what was asked for. Absent where there is only one. */
@@ -37,15 +51,20 @@ export interface FileRead {
 }
 
 export interface Reading extends Pick<Work, "complain"> {
+  /** Of the process: it names the store. */
+  readonly env: Call["env"]
   readonly onFile?: (file: string, at: Steps | undefined) => void
 }
 
 /** The conversations in the files. A single file that cannot be read is an error. */
-export async function* readEach(files: readonly string[], { complain, onFile }: Reading): AsyncGenerator<FileRead> {
+export async function* readEach(
+  files: readonly string[],
+  { complain, env, onFile }: Reading,
+): AsyncGenerator<FileRead> {
   for (const [done, file] of files.entries()) {
     const at = files.length > 1 ? { done, of: files.length } : undefined
     onFile?.(file, at)
-    for (const transcript of await readOrComplain(file, files.length === 1 ? undefined : complain))
+    for (const transcript of await readOrComplain(file, { env, ...(files.length === 1 ? {} : { complain }) }))
       yield { transcript, ...(at ? { at } : {}) }
   }
 }
@@ -53,9 +72,12 @@ export async function* readEach(files: readonly string[], { complain, onFile }: 
 /** Codes of errors that say: the command line names something else than a transcript. */
 const NO_FILE: ReadonlySet<string | undefined> = new Set(["no-file", "directory", "compressed"])
 
-async function readOrComplain(file: string, complain: Reading["complain"] | undefined): Promise<readonly Transcript[]> {
+async function readOrComplain(
+  file: string,
+  { env, complain }: Pick<Reading, "env"> & Partial<Reading>,
+): Promise<readonly Transcript[]> {
   try {
-    return await readTranscripts(file)
+    return await readTranscripts(file, { env })
   } catch (error) {
     const isNoFile = error instanceof StrataError && NO_FILE.has(error.code)
     if (isNoFile && !complain) throw new UsageError(error.message)

@@ -1,9 +1,13 @@
 /** All conversations of this machine as pages. What the index has is shown at once; reading and replaying go on while people look. */
 import { realpath } from "node:fs/promises"
-import { basename } from "node:path"
+import { basename, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
+import { StrataError } from "@strata/core"
+import { journalDirectoryOf } from "@strata/core/internal/journal/project-places"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { storedAddress, storedName } from "@strata/core/internal/journal/stored-name"
 import { type Look, type LookRow, openLook } from "@strata/page"
-import type { LookPages, NamedConversation, PageSource } from "@strata/page/server"
+import type { FollowedJournal, LookPages, NamedConversation, PageSource } from "@strata/page/server"
 import type { Call } from "../command.ts"
 import { projectSource } from "../dashboard/source.ts"
 import { counted, grouped } from "../display/numbers.ts"
@@ -54,11 +58,18 @@ class BackgroundWork implements Pick<LookPages, "working" | "onChange"> {
   async run(): Promise<void> {
     const { signal } = this.#end
     while (!signal.aborted) {
-      await this.#look.follow(
-        ({ done, of }) =>
-          this.#say(done < of ? `Reading conversations: ${grouped(done)} of ${grouped(of)}.` : undefined),
-        signal,
-      )
+      try {
+        await this.#look.follow(
+          ({ done, of }) =>
+            this.#say(done < of ? `Reading conversations: ${grouped(done)} of ${grouped(of)}.` : undefined),
+          signal,
+        )
+      } catch (error) {
+        if (!(error instanceof StrataError)) throw error // a store may not answer for a while
+        this.#say(`${error.message} What was read before is shown.`)
+        await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined)
+        continue
+      }
       const { of, replayed } = this.#look.savings()
       let left = of - replayed
       const words = () =>
@@ -96,8 +107,8 @@ function sourceOf(look: Look, { work, env }: { readonly work: BackgroundWork; re
   const find = async (id: string): Promise<NamedConversation | undefined> => {
     const row = /^\d{1,15}$/.test(id) ? look.row(Number(id)) : undefined
     if (!row) return undefined
-    const own = row.program === "strata" ? await ownOf(row, env) : undefined
-    return { id, title: row.title ?? row.id, file: row.file, within: row.id, ...(own ? { own } : {}) }
+    const kept = row.program === "strata" ? await keptAs(row, env) : undefined
+    return { id, title: row.title ?? row.id, ...(kept ?? { at: { file: row.file, within: row.id } }) }
   }
   return {
     name: "All conversations",
@@ -113,13 +124,23 @@ function sourceOf(look: Look, { work, env }: { readonly work: BackgroundWork; re
   }
 }
 
-/** What a person may do with a conversation of ours, if its project is still there. */
-async function ownOf({ project, file }: LookRow, env: Call["env"]) {
-  if (project === undefined) return undefined
-  const source = await projectSource({ cwd: project, env }).catch(() => undefined)
-  const found = await source?.find(basename(file, ".jsonl"))
-  // a file elsewhere may claim the project and the id of another conversation
-  return found && (await isSameFile(found.file, file)) ? found.own : undefined
+/** A conversation of ours in its store, with what a person may do with it if its project is still there. */
+async function keptAs(
+  { project, file }: LookRow,
+  env: Call["env"],
+): Promise<Pick<NamedConversation, "at" | "own"> | undefined> {
+  const stored = storedAddress(file)
+  const source = project === undefined ? undefined : await projectSource({ cwd: project, env }).catch(() => undefined)
+  const found = await source?.find(stored?.id ?? basename(file, ".jsonl"))
+  if (found && "store" in found.at && (await isAt(found.at, file))) return found
+  return stored && { at: { store: storeFrom({ env }), address: stored } }
+}
+
+/** A file elsewhere may claim the project and the id of another conversation. */
+async function isAt({ store, address }: FollowedJournal, file: string): Promise<boolean> {
+  if (storedAddress(file)) return storedName(address) === file
+  const directory = journalDirectoryOf(store, address.project)
+  return directory !== undefined && isSameFile(join(directory, `${address.id}.jsonl`), file)
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {

@@ -14,14 +14,20 @@ import { type Replayed, replayOverview, replayReport } from "./report.ts"
 
 const MOST_TURNS_ON_SCREEN = 100
 
-export const run: Run = async ({ args, cwd, terminal }) => {
+export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands: files } = readArguments(REPLAY, args)
   const policy = namedPolicy(values.policy ?? "strata")
   const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
   const turns = terminal.isScreen ? MOST_TURNS_ON_SCREEN : Number.POSITIVE_INFINITY
   const found: Replayed[] = []
   const code = await overFiles(terminal, async ({ progress, complain }) => {
-    for await (const recording of recordings({ command: REPLAY.name, files, ...values, complain })) {
+    for await (const recording of recordings({
+      command: REPLAY.name,
+      files,
+      ...values,
+      complain,
+      place: { cwd, env },
+    })) {
       progress.show(`Replaying ${basename(recording.file)}`, recording.at)
       const replayed = await replayedWith(policy, recording, values)
       found.push(replayed)

@@ -1,8 +1,8 @@
 /** What `replay` and `compare` work on: the conversations in files of any importable format, or generated work. */
 import { asModel, generatedWork, type RecordedConversation } from "@strata/replay"
-import { UsageError } from "../command.ts"
+import { type Call, UsageError } from "../command.ts"
 import { grouped } from "../display/numbers.ts"
-import { readEach } from "../inspect/over-files.ts"
+import { filesNamed, readEach } from "../inspect/over-files.ts"
 
 export interface Recording {
   readonly file: string
@@ -23,18 +23,30 @@ export interface Asked {
   readonly model: string | undefined
   /** Gets the problem of a file that cannot be read, where others are left. */
   readonly complain: (problem: string) => void
+  /** Where the command runs. */
+  readonly place: Pick<Call, "cwd" | "env">
 }
 
 const GENERATED_MODEL = "claude-opus-5-5"
 
-export async function* recordings({ command, files, generate, model, complain }: Asked): AsyncGenerator<Recording> {
+export async function* recordings({
+  command,
+  files,
+  generate,
+  model,
+  complain,
+  place,
+}: Asked): AsyncGenerator<Recording> {
   if (files.length === 0 && generate === undefined)
     throw new UsageError(`strata ${command} needs FILE…, or --generate N. "strata ${command} --help" shows an example.`)
   if (generate !== undefined) {
     const conversation = generatedWork({ model: model ?? GENERATED_MODEL, tokens: generate })
     yield { file: `generated work, ${grouped(generate)} tokens`, format: "generated", conversation }
   }
-  for await (const { transcript, at } of readEach(files, { complain })) {
+  for await (const { transcript, at } of readEach(await filesNamed(files, place), {
+    complain,
+    env: place.env,
+  })) {
     const { file, format, title, entries, report } = transcript
     const isPartial = Object.keys(report.notUnderstood).length > 0
     const recorded = transcript.model === undefined ? { entries } : { entries, model: transcript.model }

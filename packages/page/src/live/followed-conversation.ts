@@ -1,44 +1,37 @@
 /**
  * A conversation that is followed while it goes on, also when another process writes it. New lines of a journal are taken one by one, so a
- * change costs what is new. Where the path leaves what was taken, after a rewind or an undo, everything is read again; other programs'
- * transcripts are always read again.
+ * change costs what is new. Where the path leaves what was taken, after a rewind or an undo, everything is read again; transcripts in files
+ * are always read again.
  */
-import { statSync } from "node:fs"
-import { open, readFile } from "node:fs/promises"
-import { type Entry, isDecision, isMessage, type NeededNames, readTranscripts, type Transcript } from "@strata/core"
+import { type Entry, isDecision, isMessage, type NeededNames, type Transcript } from "@strata/core"
 import { neededNames } from "@strata/core/internal/inspect/needed-names"
 import { CourseFold } from "@strata/core/internal/inspect/recorded-course"
-import { readJournalBytes } from "@strata/core/internal/journal/read-bytes"
 import { Links } from "@strata/core/internal/views/path"
 import { TurnClasses } from "../draw/turn-classes.ts"
-import { type FileFollower, followFile, markOf } from "./followed-file.ts"
+import type { Cursor, FollowedSource } from "./followed-source.ts"
 import { type Row, rowOf } from "./rows.ts"
 
-const LINE_END = 0x0a
-const JOURNAL = "strata"
 const BETWEEN_READINGS_MS = 10_000 // of all texts, for the names that a compaction lost
 /** After these, the path may be another one. */
 const CHANGES_PATH: ReadonlySet<string> = new Set(["rewound", "undone", "branched"])
 
 export class FollowedConversation {
-  readonly file: string
+  readonly #source: FollowedSource
   readonly #listeners = new Set<() => void>()
   #state: State
-  #follower: FileFollower | undefined
+  #stop: (() => void) | undefined
   #work: Promise<void> = Promise.resolve()
   #mark: string
-  readonly #within: string | undefined
 
-  private constructor(file: string, { state, mark, within }: Start) {
-    this.file = file
+  private constructor(source: FollowedSource, { state, mark }: { readonly state: State; readonly mark: string }) {
+    this.#source = source
     this.#state = state
     this.#mark = mark
-    this.#within = within
   }
 
-  static async open(file: string, within?: string): Promise<FollowedConversation> {
-    const mark = markOf(file) // before reading: what is written meanwhile is a change
-    return new FollowedConversation(file, { state: await read(file, within), mark, within })
+  static async open(source: FollowedSource): Promise<FollowedConversation> {
+    const mark = await source.mark() // before reading: what is written meanwhile is a change
+    return new FollowedConversation(source, { state: await read(source), mark })
   }
 
   get about(): Omit<Transcript, "entries" | "aside"> {
@@ -78,19 +71,22 @@ export class FollowedConversation {
     return this.#state.byUuid.get(uuid)
   }
 
-  /** Follows the file as long as someone listens. */
+  /** Follows it as long as someone listens. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
-    this.#follower ??= followFile(this.file, () => void this.update().catch(() => undefined))
+    this.#stop ??= this.#source.onMayHaveChanged(() => this.update())
     return () => {
       this.#listeners.delete(listener)
-      if (this.#listeners.size > 0) return
-      this.#follower?.close()
-      this.#follower = undefined
+      if (this.#listeners.size === 0) this.#end()
     }
   }
 
-  /** Takes what the file has by now. */
+  #end(): void {
+    this.#stop?.()
+    this.#stop = undefined
+  }
+
+  /** Takes what is there by now. */
   update(): Promise<void> {
     this.#work = this.#work.then(
       () => this.#takeNew(),
@@ -101,66 +97,51 @@ export class FollowedConversation {
 
   async #takeNew(): Promise<void> {
     const before = this.#state
-    const mark = markOf(this.file)
+    const mark = await this.#source.mark()
     if (mark === this.#mark) return
-    const grown = before.isJournal ? await appended(this.file, before) : undefined
-    const isTaken = grown !== undefined && takeAll(before, readJournalBytes(grown, { isFromStart: false }).entries)
-    if (isTaken) before.offset += grown.length
-    else this.#state = await read(this.file, this.#within)
+    const grown = before.cursor && (await this.#source.grown(before.cursor))
+    if (grown && takeAll(before, grown.entries)) before.cursor = grown.cursor
+    else this.#state = await read(this.#source)
     this.#mark = mark // once it is taken: a reading that failed is tried again
     for (const listener of this.#listeners) listener()
   }
 
   close(): void {
     this.#listeners.clear()
-    this.#follower?.close()
-    this.#follower = undefined
+    this.#end()
+    this.#source.close()
   }
-}
-
-interface Start {
-  readonly state: State
-  readonly mark: string
-  readonly within: string | undefined
 }
 
 interface State {
   readonly transcript: Transcript
-  readonly isJournal: boolean
   readonly links: Links
   readonly fold: CourseFold
   readonly classes: TurnClasses
   readonly rows: Row[]
   readonly entries: Entry[]
   readonly byUuid: Map<string, Entry>
-  /** Of the file that was read. */
-  readonly inode: number | undefined
   /** Everything that is on the path, in order. */
   readonly onPath: Entry[]
-  /** The byte after the last whole line. */
-  offset: number
+  /** How far it was read. */
+  cursor: Cursor | undefined
   /** `at`: how many entries were on the path. */
   needed?: { readonly at: number; readonly since: number; readonly names: readonly (NeededNames | undefined)[] }
 }
 
-async function read(file: string, within: string | undefined): Promise<State> {
-  const inode = statSync(file, { throwIfNoEntry: false })?.ino
-  const before = await readFile(file).catch(() => Buffer.alloc(0)) // a session in a database is no file
-  const all = await readTranscripts(file)
-  const transcript = all.find(({ id }) => id === within) ?? all[0]!
+async function read(source: FollowedSource): Promise<State> {
+  const { transcript, cursor } = await source.read()
   const classes = new TurnClasses()
   const state: State = {
     transcript,
-    isJournal: transcript.format === JOURNAL,
     links: new Links(),
     fold: new CourseFold({ model: transcript.model ?? "unknown", onTurn: (view) => classes.note(view) }),
     classes,
     rows: [],
     entries: [],
     byUuid: new Map(),
-    inode,
     onPath: [],
-    offset: before.lastIndexOf(LINE_END) + 1,
+    cursor,
   }
   for (const entry of transcript.aside) take(state, entry, "off-path")
   for (const entry of transcript.entries) take(state, entry, "on-path")
@@ -194,15 +175,4 @@ function take(state: State, entry: Entry, place: "on-path" | "off-path"): void {
   state.onPath.push(entry)
   const row = rowOf(entry, rows.length)
   if (row) rows.push(row)
-}
-
-/** What was written since, up to the last whole line. `undefined`: it is another file now, or does not go on where it ended. */
-async function appended(file: string, { inode, offset }: Pick<State, "inode" | "offset">): Promise<Buffer | undefined> {
-  await using handle = await open(file)
-  const { size, ino } = await handle.stat()
-  if (size < offset || ino !== inode || offset === 0) return undefined
-  const from = offset - 1 // with the line end before it
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - from), 0, size - from, from)
-  if (buffer[0] !== LINE_END) return undefined
-  return buffer.subarray(1, buffer.subarray(0, bytesRead).lastIndexOf(LINE_END) + 1)
 }

@@ -15,6 +15,7 @@ import type {
   UndoReport,
 } from "@strata/core"
 import type { Look } from "../look/open-look.ts"
+import type { FollowedFile, FollowedJournal } from "./followed-source.ts"
 
 export interface PageSource {
   /** What the conversations are of: a project, or this machine. */
@@ -71,9 +72,8 @@ export interface ListedConversation {
 export interface NamedConversation {
   readonly id: string
   readonly title: string
-  readonly file: string
-  /** Its own id, where the file has several. */
-  readonly within?: string
+  /** Where it is read: in a store, or in a file. */
+  readonly at: FollowedJournal | FollowedFile
   /** What a person may do with it. Absent for other programs' conversations. */
   readonly own?: OwnConversation
 }

@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 import { type Environment, type FoundTranscript, findTranscripts } from "@strata/core"
 import { type KnownFile, type LookIndex, type PlacedFile, type ReadFile, type Scope, whenFree } from "./look-index.ts"
 import { settleShared } from "./shared-responses.ts"
+import type { FetchJournal } from "./stored-journals.ts"
 import type { WorkPool } from "./work-pool.ts"
 
 const MANY = 200 // files
@@ -13,6 +14,7 @@ export interface Following {
   readonly home: string
   readonly scope: Scope
   readonly pool: WorkPool
+  readonly fetchJournal: FetchJournal
   readonly onProgress?: OnProgress | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -83,11 +85,11 @@ export const whenStopped = (signal: AbortSignal): Promise<undefined> =>
     signal.addEventListener("abort", () => resolve(undefined), { once: true })
   })
 
-type Reading = Pick<Following, "pool" | "onProgress" | "signal">
+type Reading = Pick<Following, "pool" | "fetchJournal" | "onProgress" | "signal">
 
 /** Answers how many were read: fewer than all where it was stopped. */
 async function readAll(index: LookIndex, files: readonly PlacedFile[], reading: Reading): Promise<number> {
-  const { pool, onProgress, signal = new AbortController().signal } = reading
+  const { pool, fetchJournal, onProgress, signal = new AbortController().signal } = reading
   const stopped = whenStopped(signal)
   let done = 0
   let ready: { readonly file: PlacedFile; readonly read: ReadFile }[] = []
@@ -96,13 +98,22 @@ async function readAll(index: LookIndex, files: readonly PlacedFile[], reading: 
     ready = []
     if (batch.length > 0) await whenFree(() => index.store(batch))
   }
+  let failed: { readonly error: unknown } | undefined
+  const readOne = async ({ path, size }: PlacedFile): Promise<ReadFile | undefined> => {
+    try {
+      return await pool.run({ kind: "read", path, size, ...(await fetchJournal(path)) })
+    } catch (error) {
+      failed ??= { error } // the store does not answer: the rest is read the next time
+      return undefined
+    }
+  }
   onProgress?.({ done, of: files.length })
   // a few more than there are workers: none waits for the index, and what was read does not pile up
   const queue = files.values()
   const reader = async () => {
     for (const file of queue) {
-      if (signal.aborted) return
-      const read = await Promise.race([pool.run({ kind: "read", path: file.path, size: file.size }), stopped])
+      if (signal.aborted || failed) return
+      const read = await Promise.race([readOne(file), stopped])
       if (read === undefined) return
       ready.push({ file, read })
       if (ready.length >= STORED_TOGETHER) await store()
@@ -112,6 +123,7 @@ async function readAll(index: LookIndex, files: readonly PlacedFile[], reading: 
   }
   await Promise.all(Array.from({ length: READERS }, reader))
   await store()
+  if (failed) throw failed.error
   return done
 }
 

@@ -11,6 +11,7 @@ import { indexPath, type Looked, LookIndex, whenFree } from "./look-index.ts"
 import { lookReport } from "./report.ts"
 import type { ListRequest, LookFilter, LookList, LookReport, LookRow, LookSavings } from "./report-data.ts"
 import { nextReplays, savingsIn, storeReplay } from "./savings.ts"
+import { type FetchJournal, fetchingFrom } from "./stored-journals.ts"
 import { type WorkPool, workPool } from "./work-pool.ts"
 
 export interface LookOptions {
@@ -61,14 +62,15 @@ export function openLook(options: LookOptions): Look {
   const scope = scopeOf({ dirs, onlyDirs })
   const looked = { index, scope }
   const size = Math.min(MOST_WORKERS, availableParallelism())
+  const fetchJournal = fetchingFrom(env)
   const pool = workPool(startWorker, size)
   const background = workPool(startWorker, 1) // apart: a thread's priority cannot be raised again
   return {
-    follow: (onProgress, signal) => followFiles(index, { env, home, scope, pool, onProgress, signal }),
+    follow: (onProgress, signal) => followFiles(index, { env, home, scope, pool, fetchJournal, onProgress, signal }),
     replay: (order) =>
       order.isInBackground
-        ? replayAll({ looked, pool: background, lanes: 1, order })
-        : replayAll({ looked, pool, lanes: startWorker ? size : 1, order }),
+        ? replayAll({ looked, pool: background, fetchJournal, lanes: 1, order })
+        : replayAll({ looked, pool, fetchJournal, lanes: startWorker ? size : 1, order }),
     report: (filter = {}) => lookReport(looked, filter),
     savings: (filter = {}) => savingsIn(looked, filter),
     list: (request = {}) => lookList(looked, request),
@@ -89,12 +91,13 @@ export function openLook(options: LookOptions): Look {
 interface Replaying {
   readonly looked: Looked
   readonly pool: WorkPool
+  readonly fetchJournal: FetchJournal
   /** How many at a time. */
   readonly lanes: number
   readonly order: ReplayOrder
 }
 
-async function replayAll({ looked, pool, lanes, order }: Replaying): Promise<number> {
+async function replayAll({ looked, pool, fetchJournal, lanes, order }: Replaying): Promise<number> {
   const { signal, isInBackground, onReplayed } = order
   const stopped = whenStopped(signal)
   const begun = new Set<number>()
@@ -105,7 +108,10 @@ async function replayAll({ looked, pool, lanes, order }: Replaying): Promise<num
       if (!next) return
       const { key, path, name } = next
       begun.add(key)
-      const result = await Promise.race([pool.run({ kind: "replay", path, name, isInBackground }), stopped])
+      const fetched = await Promise.race([fetchJournal(path).catch(() => "later" as const), stopped])
+      if (fetched === "later") continue // the store does not answer
+      if (fetched === undefined) return
+      const result = await Promise.race([pool.run({ kind: "replay", path, name, ...fetched, isInBackground }), stopped])
       if (result === undefined) return
       await whenFree(() => storeReplay(looked.index, key, result))
       count++

@@ -1,5 +1,6 @@
 /** Reads transcripts for the index. Nothing ends it: what cannot be read becomes a reason. It runs in this thread or in a worker. */
 import { readTranscripts } from "@strata/core"
+import { journalTranscript, type NamedJournal } from "@strata/core/internal/inspect/journal-transcript"
 import type { ReadConversation, ReadFile } from "./look-index.ts"
 import { recordedFrom } from "./recorded.ts"
 import { saidIn } from "./said.ts"
@@ -9,13 +10,16 @@ const MOST_BYTES = 512 * 1024 * 1024 // a text of this size is the largest that 
 export interface FileToRead {
   readonly path: string
   readonly size: number
+  /** What the store has of it, if it is in a store: a worker has none. */
+  readonly journal?: NamedJournal
 }
 
-export async function readFileForIndex({ path, size }: FileToRead): Promise<ReadFile> {
+export async function readFileForIndex({ path, size, journal }: FileToRead): Promise<ReadFile> {
   if (size > MOST_BYTES) return { kind: "problem", reason: "larger than 512 MB" }
+  if (journal?.bytes.length === 0) return { kind: "problem", reason: EMPTY }
   try {
     const conversations: ReadConversation[] = []
-    for (const transcript of await readTranscripts(path)) {
+    for (const transcript of journal ? [journalTranscript(journal)] : await readTranscripts(path)) {
       conversations.push({ recorded: await recordedFrom(transcript), said: saidIn(transcript) })
     }
     return { kind: "read", conversations }

@@ -3,6 +3,7 @@
  * with their own compactions, and the same work with Strata's layers.
  */
 import { readTranscripts, type Transcript } from "@strata/core"
+import { journalTranscript, type NamedJournal } from "@strata/core/internal/inspect/journal-transcript"
 import { responsesIn } from "@strata/core/internal/inspect/responses"
 import { replay } from "@strata/replay"
 import { NOTHING } from "@strata/replay/internal/policies/clearing-only"
@@ -27,11 +28,14 @@ export interface ConversationToReplay {
   readonly path: string
   /** Its id in the file. */
   readonly name: string
+  /** What the store has of it, if it is in a store: a worker has none. */
+  readonly journal?: NamedJournal
 }
 
-export async function replayForIndex({ path, name }: ConversationToReplay): Promise<ReplayedFile> {
+export async function replayForIndex({ path, name, journal }: ConversationToReplay): Promise<ReplayedFile> {
   try {
-    const transcript = (await readTranscripts(path)).find(({ id }) => id.startsWith(name))
+    const read = journal ? [journalTranscript(journal)] : await readTranscripts(path)
+    const transcript = read.find(({ id }) => id.startsWith(name))
     if (!transcript) return { kind: "cannot" }
     const { entries, model } = transcript
     const recording = model === undefined ? { entries } : { entries, model }

@@ -1,12 +1,16 @@
 /** Starts the server of the pages: on loopback, on a free port, with a secret of its own. */
 import { serve } from "@hono/node-server"
+import type { Clock } from "@strata/core"
+import { systemClock } from "@strata/core/internal/base/clock"
 import { kindOfError } from "@strata/core/internal/base/errors"
 import { FollowedConversation } from "../live/followed-conversation.ts"
+import { fileSource, journalSource } from "../live/followed-source.ts"
 import type { NamedConversation, PageSource } from "../live/source.ts"
 import { pageApp } from "./app.ts"
 import type { Conversations } from "./conversation-routes.ts"
 import { doors } from "./doors.ts"
 
+export type { FollowedFile, FollowedJournal } from "../live/followed-source.ts"
 export type {
   BackgroundWork,
   ListedConversation,
@@ -24,7 +28,8 @@ export interface PageOptions {
   readonly source: PageSource
   /** Default: a free one. */
   readonly port?: number
-  readonly now?: () => Date
+  /** Default: the machine's. */
+  readonly clock?: Clock
   /** Learns of errors that are ours; the person at the page gets a sentence. Default: a warning of the process. */
   readonly onFault?: (error: unknown) => void
 }
@@ -44,13 +49,13 @@ const warn = (error: unknown): void => process.emitWarning(`A page failed: ${kin
 export async function startPage({
   source,
   port = 0,
-  now = () => new Date(),
+  clock = systemClock,
   onFault = warn,
 }: PageOptions): Promise<RunningPage> {
   let listening = port
   const opened = doors({ port: () => listening })
-  const conversations = new OpenConversations(source)
-  const app = pageApp({ source, doors: opened, conversations, now, onFault })
+  const conversations = new OpenConversations(source, clock)
+  const app = pageApp({ source, doors: opened, conversations, now: () => clock.now(), onFault })
   const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
     const started = serve({ fetch: app.fetch, hostname: LOOPBACK, port }, (info) => {
       listening = info.port
@@ -76,10 +81,12 @@ export async function startPage({
 /** Keeps the newest few, so that a page that asks again does not read again. */
 class OpenConversations implements Conversations {
   readonly #source: PageSource
+  readonly #clock: Clock
   readonly #open = new Map<string, Promise<Opened | undefined>>()
 
-  constructor(source: PageSource) {
+  constructor(source: PageSource, clock: Clock) {
     this.#source = source
+    this.#clock = clock
   }
 
   async open(id: string): Promise<Opened | undefined> {
@@ -100,16 +107,22 @@ class OpenConversations implements Conversations {
 
   async #read(id: string): Promise<Opened | undefined> {
     const named = await this.#named(id)
-    return named && { named, followed: await FollowedConversation.open(named.file, named.within) }
+    if (!named) return undefined
+    const { at } = named
+    const source = "store" in at ? journalSource(at, this.#clock) : fileSource(at, this.#clock)
+    return { named, followed: await FollowedConversation.open(source) }
   }
 
   /** An agent's conversation is named by its lead's id, `~` and its own. */
   async #named(id: string): Promise<NamedConversation | undefined> {
     const [lead = "", name] = id.split("~")
     const named = await this.#source.find(lead)
-    if (name === undefined || !named?.own) return name === undefined ? named : undefined
+    if (name === undefined) return named
+    if (!named?.own || !("store" in named.at)) return undefined
+    const { store, address } = named.at
     const agent = (await (await named.own.agents()).list()).find((each) => each.id === name)
-    return agent && { id, title: `${agent.name} for ${named.title}`, file: agent.journal }
+    const at = { store, address: { project: address.project, under: address.id, id: name } }
+    return agent && { id, title: `${agent.name} for ${named.title}`, at }
   }
 
   close(): void {

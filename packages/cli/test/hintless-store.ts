@@ -1,0 +1,57 @@
+/**
+ * The file store with everything taken away that says where its files are, in a directory that the program does not know. What works on it
+ * works through the port alone, as on a store across a network, and other processes see the same.
+ */
+import { type Journal, type JournalFeed, type MemoryFiles, registerStore, type Store } from "@strata/core"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+
+/** `STRATA_STORE` names a directory: `hintless:/tmp/x`. */
+export const HINTLESS = "hintless"
+
+export const registerHintless = (): void =>
+  registerStore(HINTLESS, (address, { clock, flush }) =>
+    hintless(fileStore({ root: address.slice(HINTLESS.length + 1), clock, flush })),
+  )
+
+export function hintless(store: Store): Store {
+  return changed(store, {
+    description: HINTLESS,
+    open: async (...given) => {
+      const journal = await store.open(...given)
+      const { project, id, under } = journal.address
+      return changed<Journal>(journal, {
+        location: `${HINTLESS}:${[project, ...(under === undefined ? [] : [under]), id].join("/")}`,
+        file: undefined,
+        notesPath: undefined,
+        writeBlob: async (name, data) => ({ location: name, bytes: (await journal.writeBlob(name, data)).bytes }),
+      })
+    },
+    writerOf: async (address) => withoutPath(await store.writerOf(address)),
+    lease: async (address) => {
+      const attempt = await store.lease(address)
+      return attempt.state === "held" ? { ...attempt, by: withoutPath(attempt.by)! } : attempt
+    },
+    memories: (place) => changed<MemoryFiles>(store.memories(place), { directory: undefined, location: HINTLESS }),
+    feed: (place) => changed<JournalFeed>(store.feed(place), { directory: undefined }),
+  })
+}
+
+function withoutPath<H extends { readonly path?: string }>(holder: H | undefined): Omit<H, "path"> | undefined {
+  if (!holder) return undefined
+  const { path: _path, ...rest } = holder
+  return rest
+}
+
+type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined }
+
+/** Methods keep their object: a journal has state of its own. */
+function changed<T extends object>(target: T, changes: Changes<T>): T {
+  return new Proxy(target, {
+    get(_, key) {
+      if (Object.hasOwn(changes, key)) return changes[key as keyof T]
+      const value = Reflect.get(target, key, target) as unknown
+      return typeof value === "function" ? value.bind(target) : value
+    },
+    has: (_, key) => (Object.hasOwn(changes, key) ? changes[key as keyof T] !== undefined : key in target),
+  })
+}

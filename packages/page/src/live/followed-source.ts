@@ -1,0 +1,121 @@
+/** What a page follows while it goes on: a journal in a store, or a transcript of any program in a file. */
+import { statSync } from "node:fs"
+import { basename, dirname } from "node:path"
+import { type Clock, type Entry, type JournalAddress, readTranscripts, type Store, type Transcript } from "@strata/core"
+import { journalTranscript } from "@strata/core/internal/inspect/journal-transcript"
+import { copyJournal } from "@strata/core/internal/inspect/stored-journal"
+import { readJournalBytes } from "@strata/core/internal/journal/read-bytes"
+import { storedName } from "@strata/core/internal/journal/stored-name"
+import { followChanges } from "./follow-changes.ts"
+
+/** How far a journal was read: its last whole line, and where that begins. */
+export interface Cursor {
+  readonly offset: number
+  readonly line: Buffer
+}
+
+export interface Reading {
+  readonly transcript: Transcript
+  /** Absent where only everything can be read again. */
+  readonly cursor?: Cursor
+}
+
+/** Entries that were added, and how far they go. */
+export interface Grown {
+  readonly entries: readonly Entry[]
+  readonly cursor: Cursor
+}
+
+export interface FollowedSource {
+  /** Another text after each change. */
+  mark(): Promise<string>
+  /** Everything, from the beginning. */
+  read(): Promise<Reading>
+  /** What was added since. Nothing if it does not go on where it ended. */
+  grown(cursor: Cursor): Promise<Grown | undefined>
+  /** Calls back now and then, and where the system says so, at once. The next call waits for the one before. */
+  onMayHaveChanged(look: () => Promise<void>): () => void
+  close(): void
+}
+
+/** A journal in a store. */
+export interface FollowedJournal {
+  readonly store: Store
+  readonly address: JournalAddress
+}
+
+const LINE_END = 0x0a
+const LOOK_MS = 1_000
+
+export function journalSource({ store, address }: FollowedJournal, clock: Clock): FollowedSource {
+  const { id, ...place } = address
+  const feed = store.feed(place)
+  return {
+    async mark() {
+      const size = (await feed.sizes(new Set([id]))).get(id)
+      return size ? `${size.bytes} ${size.touched}` : ""
+    },
+    async read() {
+      const copy = await copyJournal(store, address)
+      const cursor = lastLineOf(Buffer.from(copy.bytes))
+      const transcript = journalTranscript({ file: storedName(address), id, ...copy })
+      return { transcript, ...(cursor ? { cursor } : {}) }
+    },
+    async grown(cursor) {
+      let last: Cursor | undefined
+      const added: Buffer[] = []
+      for await (const { offset, bytes, ended } of feed.lines(id, cursor.offset)) {
+        if (!ended) break
+        if (last) added.push(bytes, Buffer.of(LINE_END))
+        else if (!bytes.equals(cursor.line)) return undefined // another journal took its place
+        last = { offset, line: Buffer.from(bytes) }
+      }
+      return last && { entries: readJournalBytes(Buffer.concat(added), { isFromStart: false }).entries, cursor: last }
+    },
+    onMayHaveChanged: (look) =>
+      followChanges({
+        ...{ clock, everyMs: LOOK_MS, look },
+        ...(feed.directory === undefined ? {} : { watched: { directory: feed.directory, name: `${id}.jsonl` } }),
+      }),
+    close: () => feed.close(),
+  }
+}
+
+function lastLineOf(bytes: Buffer): Cursor | undefined {
+  const end = bytes.lastIndexOf(LINE_END)
+  if (end < 1) return undefined
+  const offset = bytes.lastIndexOf(LINE_END, end - 1) + 1
+  return { offset, line: Buffer.from(bytes.subarray(offset, end)) }
+}
+
+/** A transcript in a file. It is always read again: other programs change what they have written. */
+export interface FollowedFile {
+  readonly file: string
+  /** Its own id, where the file has several conversations. */
+  readonly within?: string
+}
+
+/** How a session in a database is named: the database, then `#` and the session. */
+const SESSION = /(?<=\.db)#.*$/
+const LOOK_AT_FILE_MS = 2_000 // where the system reports nothing: a shared disk, too many watchers
+
+export function fileSource({ file, within }: FollowedFile, clock: Clock): FollowedSource {
+  const path = file.replace(SESSION, "")
+  return {
+    async mark() {
+      const found = statSync(path, { throwIfNoEntry: false })
+      return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ""
+    },
+    async read() {
+      const all = await readTranscripts(file)
+      return { transcript: all.find(({ id }) => id === within) ?? all[0]! }
+    },
+    grown: async () => undefined,
+    onMayHaveChanged: (look) =>
+      followChanges({
+        ...{ clock, everyMs: LOOK_AT_FILE_MS, look },
+        watched: { directory: dirname(path), name: basename(path) },
+      }),
+    close() {},
+  }
+}

@@ -1,0 +1,17 @@
+/** Conversations of ours that are in a store: fetched here, so that workers need no connection of their own. */
+import type { Environment } from "@strata/core"
+import type { NamedJournal } from "@strata/core/internal/inspect/journal-transcript"
+import { copyJournal } from "@strata/core/internal/inspect/stored-journal"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { storedAddress } from "@strata/core/internal/journal/stored-name"
+
+export type FetchJournal = (path: string) => Promise<{ readonly journal?: NamedJournal }>
+
+/** What a task needs of a journal in the store. Nothing for a file. */
+export const fetchingFrom =
+  (env: Environment): FetchJournal =>
+  async (path) => {
+    const address = storedAddress(path)
+    if (!address) return {}
+    return { journal: { file: path, id: address.id, ...(await copyJournal(storeFrom({ env }), address)) } }
+  }
