@@ -500,6 +500,7 @@ export const UNLOCK = describe({
   more: [
     "A conversation, a memory and a dream have one writer at a time. If its process ended on this machine, the next one takes over by itself.",
     "On another machine, or in another container, that cannot be seen. If it is gone, break its lock here. What runs on this machine keeps its lock.",
+    "A store across a network frees a conversation by itself soon after its process has ended. There, the command only says who has it open.",
   ],
   operands: { value: "[ID]", least: 0, most: 1 },
   options: { yes: { kind: "flag", about: "break them without a question; for scripts" } },

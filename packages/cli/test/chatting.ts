@@ -1,6 +1,6 @@
 /** A chat in a terminal, ready for input. A simulator is the server. */
 import type { TERMINALS } from "./terminal.ts"
-import { type WorkbenchOptions, workbench } from "./workbench.ts"
+import { type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts"
 
 /** The input line is empty and the agent rests: after the last rule come only the prompt and the status. */
 export const RESTS = /─{40}\s+>\s+claude-opus-5-5[^─]*$/
@@ -11,16 +11,18 @@ export const TAKES_KEYS = /Enter or a key chooses(?![\s\S]*Takes keys in a momen
 export interface ChatOptions extends WorkbenchOptions {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** More variables, which depend on the place. */
+  readonly inStore?: (bench: Workbench) => Readonly<Record<string, string>>
 }
 
 export async function startChat(
   open: (typeof TERMINALS)[number]["open"],
-  { env = {}, args = [], ...options }: ChatOptions,
+  { env = {}, args = [], inStore = () => ({}), ...options }: ChatOptions,
 ) {
   await using opened = new AsyncDisposableStack()
   const bench = opened.use(await workbench(options))
   const command = [...bench.command, "chat", ...args]
-  const terminal = opened.use(open({ command, cwd: bench.project, env: { ...bench.env, ...env } }))
+  const terminal = opened.use(open({ command, cwd: bench.project, env: { ...bench.env, ...env, ...inStore(bench) } }))
   await terminal.sees("type a task, or /help")
   const kept = opened.move()
   return { bench, terminal, [Symbol.asyncDispose]: () => kept.disposeAsync() }

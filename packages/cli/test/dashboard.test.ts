@@ -1,47 +1,17 @@
 /** `strata dashboard`: a process with pages of this project, and what a person does on them. */
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { localPerson, openConversation, openMemoryBank } from "@strata/core"
 import { lineOf } from "@strata/core/internal/journal/in-flight"
-import { expect, onTestFinished, test } from "vitest"
-import { MAIN } from "./strata-process.ts"
-import { calls, workbench } from "./workbench.ts"
+import { expect, test } from "vitest"
+import { startDashboard } from "./dashboard-pages.ts"
+import { calls, type Workbench, workbench } from "./workbench.ts"
 
 const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
 const READS = [calls({ Bash: { command: "cat log.txt" } }), "I have read the log."]
 const SUMMARY = `<summary>\n${"Ports 8080 and 9090 were looked at. ".repeat(60)}\n</summary>`
 const env = { STRATA_NOTES: "0" }
 
-type Bench = Awaited<ReturnType<typeof workbench>>
-
-/** The pages as a browser gets them. */
-async function dashboard(bench: Bench) {
-  const child = spawn(process.execPath, [MAIN, "dashboard", "--no-open"], {
-    cwd: bench.project,
-    env: { ...bench.env, ...env },
-  })
-  onTestFinished(() => void child.kill())
-  let printed = ""
-  for await (const piece of child.stdout) {
-    printed += piece
-    if (/key=[\w-]+\n/.test(printed)) break
-  }
-  const address = /http:\S+/.exec(printed)![0]
-  const entered = await fetch(address, { redirect: "manual" })
-  const cookie = entered.headers.get("set-cookie")!.split(";")[0]!
-  const base = address.replace(/\/\?.*$/, "")
-  const { origin } = new URL(base)
-  const page = async (path: string) => (await fetch(base + path, { headers: { cookie } })).text()
-  const post = async (path: string) =>
-    (await fetch(base + path, { method: "POST", headers: { cookie, origin, "x-strata-page": "1" } })).text()
-  const end = async () => {
-    child.kill("SIGINT")
-    const [code] = (await once(child, "exit")) as [number | null]
-    return code
-  }
-  return { page, post, end, printed }
-}
+const dashboard = (bench: Workbench) => startDashboard(bench, env)
 
 test("BEY-10 the dashboard of a project: what was compacted can be planned, undone after a question, and the journal says so", async () => {
   await using bench = await workbench({ turns: [...READS, SUMMARY], files: LONG })

@@ -10,7 +10,7 @@ export const HINTLESS = "hintless"
 
 export const registerHintless = (): void =>
   registerStore(HINTLESS, (address, { clock, flush }) =>
-    hintless(fileStore({ root: address.slice(HINTLESS.length + 1), clock, flush })),
+    hintless(fileStore({ root: address.slice(HINTLESS.length + 1), clock, ...(flush ? { flush } : {}) })),
   )
 
 export function hintless(store: Store): Store {

@@ -4,6 +4,7 @@ import { extname, relative, resolve, sep } from "node:path"
 import { EXPORT_FORMATS, type ExportFormat, exportTranscript, readTranscripts } from "@strata/core"
 import { counted } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"
+import { sessionFile } from "../export/session-file.ts"
 import type { CommandTarget } from "./command-target.ts"
 
 const OWNER_ONLY = 0o600
@@ -27,7 +28,8 @@ export async function exportConversation(target: CommandTarget, argument: string
   if (conversation.views.context.isEmpty) return target.notice("There is nothing to export yet.")
   const { cwd, env } = target.place
   const { to, file } = readExportRequest(argument)
-  const [transcript] = await readTranscripts(conversation.location)
+  const source = conversation.journalFile ?? (await sessionFile(conversation.id, { cwd, env }))
+  const [transcript] = await readTranscripts(source, { env })
   const exported = await exportTranscript(transcript!, { to, ...(env.HOME ? { home: env.HOME } : {}) })
   const shown = (path: string) => printable(path.startsWith(cwd + sep) ? relative(cwd, path) : path)
   const wanted = resolve(cwd, file ?? exported.name)

@@ -1,11 +1,11 @@
 /** `strata unlock`: shows who holds what of a project, and breaks locks whose machine or container is gone. */
-import { readdir, realpath } from "node:fs/promises"
+import { realpath } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
-import { localPerson, strataDirectory } from "@strata/core"
+import { localPerson, type Store, strataDirectory } from "@strata/core"
 import { isPlaceOf } from "@strata/core/internal/base/owner"
 import { breakLock, type FoundLock, findLocks } from "@strata/core/internal/journal/file/find-locks"
 import { projectDirectory } from "@strata/core/internal/journal/file/layout"
-import { placesOf as placesInStore } from "@strata/core/internal/journal/project-places"
+import { journalDirectoryOf, placesOf as placesInStore } from "@strata/core/internal/journal/project-places"
 import { storeFrom } from "@strata/core/internal/journal/store-from"
 import { whichProject } from "@strata/core/internal/journal/which-project"
 import { readArguments } from "../arguments.ts"
@@ -14,6 +14,7 @@ import { type Call, type Run, UsageError } from "../command.ts"
 import { UNLOCK } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable } from "../display/visible.ts"
+import { heldIn, heldLines, NOT_BROKEN } from "./leases.ts"
 
 const DONE = 0
 const NOT_DONE = 1
@@ -22,16 +23,21 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(UNLOCK, args)
   const [id] = operands
   const root = strataDirectory(env)
-  storeFrom({ dir: root, env }) // of a store that cannot be opened here, no one knows that nothing is locked
-  const here = { root, env, cwd: await realpath(cwd) }
-  const all = await findLocks([...(await placesOf(here)), ...(id === undefined ? [] : await ownedPlaces(here))])
+  const store = storeFrom({ dir: root, env })
+  const here = { root, env, store, cwd: await realpath(cwd) }
+  const places = [...(await placesOf(here)), ...(id === undefined ? [] : await ownedPlaces(here))]
+  const nothing =
+    id === undefined ? "Nothing of this project is locked.\n" : `Nothing that starts with ${printable(id)} is locked.\n`
+  if (journalDirectoryOf(store, places[0]!) === undefined) {
+    const held = await heldIn(store, { places, id })
+    if (held.length > 0) terminal.complain(`${[...heldLines(held), NOT_BROKEN].join("\n")}\n`)
+    else terminal.print(nothing)
+    return held.length > 0 ? NOT_DONE : DONE
+  }
+  const all = await findLocks([...places.map((place) => projectDirectory(root, place)), ...agentMemories(here)])
   const locks = id === undefined ? all : all.filter(({ path }) => isOf(path, id))
   if (locks.length === 0) {
-    terminal.print(
-      id === undefined
-        ? "Nothing of this project is locked.\n"
-        : `Nothing that starts with ${printable(id)} is locked.\n`,
-    )
+    terminal.print(nothing)
     return DONE
   }
   terminal.print(`${locks.flatMap((lock) => linesOf(lock, root)).join("\n")}\n`)
@@ -49,24 +55,27 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
 
 interface Here extends Pick<Call, "cwd" | "env"> {
   readonly root: string
+  readonly store: Store
 }
 
-/** Everything of the project that the directory belongs to, and memories of agents for all projects. */
-async function placesOf({ root, env, cwd }: Here): Promise<readonly string[]> {
-  const project = await whichProject({ root, env, cwd })
-  const names = await placesInStore({ store: storeFrom({ dir: root, env: {} }), project, owner: localPerson })
-  const own = [join(root, "agent-memory"), join(cwd, ".strata", "agent-memory")]
-  return names.map((name) => projectDirectory(root, name)).concat(own)
+/** The places of the project that the directory belongs to. */
+async function placesOf({ root, env, store, cwd }: Here): Promise<readonly string[]> {
+  const project = await whichProject({ root, env, cwd, store })
+  return placesInStore({ store, project, owner: localPerson })
 }
+
+/** The memories of agents, also those for all projects. */
+const agentMemories = ({ root, cwd }: Here): readonly string[] => [
+  join(root, "agent-memory"),
+  join(cwd, ".strata", "agent-memory"),
+]
 
 /** What a program made with the library keeps here, for owners and for no one. Only a conversation that is named is looked for there. */
-async function ownedPlaces({ root, env, cwd }: Here): Promise<readonly string[]> {
-  const { name: current, formerly } = await whichProject({ root, env, cwd })
+async function ownedPlaces({ root, env, store, cwd }: Here): Promise<readonly string[]> {
+  const { name: current, formerly } = await whichProject({ root, env, cwd, store })
   const own = [current, ...formerly]
-  const names = await readdir(join(root, "projects")).catch(() => [] as string[])
-  return names
-    .filter((name) => own.some((project) => name !== project && isPlaceOf(project, name)))
-    .map((name) => projectDirectory(root, name))
+  const names = await store.projects()
+  return names.filter((name) => own.some((project) => name !== project && isPlaceOf(project, name)))
 }
 
 /** A conversation's own lock, or one of its agents'. */

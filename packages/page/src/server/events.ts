@@ -1,4 +1,5 @@
 /** Says in a stream when something changed, as long as someone listens. */
+import { setTimeout as pause } from "node:timers/promises"
 import type { Context } from "hono"
 import { streamSSE } from "hono/streaming"
 
@@ -16,12 +17,16 @@ export const eventsOf = (context: Context, { state, onChange, begin }: Told): Re
   streamSSE(context, async (stream) => {
     const send = () => void stream.writeSSE({ data: JSON.stringify(state()) })
     const stop = onChange(send)
-    stream.onAbort(stop)
+    const gone = new AbortController()
+    stream.onAbort(() => {
+      stop()
+      gone.abort() // a timer that goes on would keep the program from ending
+    })
     await begin?.().catch(() => undefined)
     send()
     while (!stream.aborted) {
-      await stream.sleep(PING_MS)
-      await stream.writeSSE({ event: "ping", data: "" })
+      await pause(PING_MS, undefined, { signal: gone.signal }).catch(() => undefined)
+      if (!stream.aborted) await stream.writeSSE({ event: "ping", data: "" })
     }
     stop()
   })
