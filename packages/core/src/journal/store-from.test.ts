@@ -14,10 +14,13 @@ test("BEY-12 a registered scheme opens the store that STRATA_STORE names, once f
   expect(named(" KEPT-FAR://me:secret@one ")).not.toBe(first) // addresses are the store's own: their case may count
   expect(named("kept-far://me:secret@one\n")).toBe(first)
   expect(storeFrom({ env: { STRATA_STORE: "kept-far://me:secret@one" }, flush: "always" })).not.toBe(first)
+  const flushed = storeFrom({ env: { STRATA_STORE: "kept-far://two" }, flush: "turn" })
+  expect(named("kept-far://two")).toBe(flushed)
   expect(opened).toEqual([
     ["kept-far://me:secret@one", undefined, true],
     ["KEPT-FAR://me:secret@one", undefined, true],
     ["kept-far://me:secret@one", "always", true],
+    ["kept-far://two", "turn", true],
   ])
 })
 

@@ -66,8 +66,10 @@ export function storeFrom({ store, dir, env, flush, clock = systemClock }: Store
   const isMemory = scheme.toLowerCase() === "memory"
   if (!open && !isMemory) throw unknownStore(scheme, [...schemes.keys()])
   const key = `${open ? (flush ?? "") : root}\n${address}`
+  // who does not care how it flushes takes the one that is open: each has connections of its own
+  const any = open && !flush ? [...opened].find(([one]) => one.endsWith(`\n${address}`))?.[1] : undefined
   const found =
-    opened.get(key) ?? (open ? open(address, { clock, ...(flush ? { flush } : {}) }) : memoryStore({ clock }))
+    opened.get(key) ?? any ?? (open ? open(address, { clock, ...(flush ? { flush } : {}) }) : memoryStore({ clock }))
   opened.set(key, found)
   return found
 }
