@@ -7,8 +7,8 @@ test("BEY-12 the package for PostgreSQL loads only when STRATA_STORE names such 
   const asked: string[] = []
   const store = memoryStore()
   const load = async () => ({
-    postgresStore({ connectionString, tenant }: { connectionString: string; tenant?: string }) {
-      asked.push(`${connectionString} ${tenant}`)
+    namedPostgresStore(address: string) {
+      asked.push(address)
       return store
     },
   })
@@ -16,10 +16,10 @@ test("BEY-12 the package for PostgreSQL loads only when STRATA_STORE names such 
   for (const address of [undefined, "", "memory:", "mysql://db/postgres:"])
     await registerNamedStore({ STRATA_STORE: address }, unused)
   for (const address of ["postgres://me@db/x", "PostgreSQL://me@db/x"]) {
-    await registerNamedStore({ STRATA_STORE: address, STRATA_TENANT: "acme" }, load)
+    await registerNamedStore({ STRATA_STORE: address }, load)
     expect(storeFrom({ env: { STRATA_STORE: address } })).toBe(store)
   }
-  expect(asked).toEqual(["postgres://me@db/x acme", "PostgreSQL://me@db/x acme"])
+  expect(asked).toEqual(["postgres://me@db/x", "PostgreSQL://me@db/x"])
 })
 
 test("BEY-12 where the package is missing, a sentence says what to install and shows no password", async () => {

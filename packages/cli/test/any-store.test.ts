@@ -4,7 +4,8 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { localPerson, openConversation, openMemoryBank } from "@strata/core"
 import { type Brain, extractiveBrain, type ScriptedTurn } from "@strata/sim"
-import { describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { newestPrograms, startServer, type TestServer } from "../../postgres/test/server.ts"
 import { RESTS, startChat } from "./chatting.ts"
 import { startDashboard } from "./dashboard-pages.ts"
 import { HINTLESS, registerHintless } from "./hintless-store.ts"
@@ -18,140 +19,172 @@ const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) 
 const READS = [calls({ Bash: { command: "cat log.txt" } }), "I have read the log."]
 const SUMMARY = `<summary>\n${"Ports 8080 and 9090 were looked at. ".repeat(60)}\n</summary>`
 
-const envOf = (bench: Workbench, more: Readonly<Record<string, string>> = {}) => ({
-  STRATA_STORE: `${HINTLESS}:${join(bench.home, "..", "elsewhere")}`,
-  STRATA_NOTES: "0",
-  NODE_OPTIONS: REGISTERED,
-  ...more,
-})
+let server: TestServer | undefined
+let database: string | undefined
 
-async function storeBench(options: WorkbenchOptions) {
-  const bench = await workbench(options)
-  const env = envOf(bench)
-  const strata = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await bench.here(args, { env })
-    expect({ args, code, stderr }).toMatchObject({ code: 0 })
-    return stdout === "" ? stderr : stdout
-  }
-  return { bench, env, strata }
+beforeAll(async () => {
+  server = newestPrograms() === undefined ? undefined : await startServer()
+  database = await server?.database()
+})
+afterAll(() => server?.stop())
+
+/** The environment of a bench, which has nothing of another one's. */
+const STORES: Readonly<Record<string, (bench: Workbench) => Readonly<Record<string, string>>>> = {
+  "files that say nothing of themselves": ({ home }) => ({
+    STRATA_STORE: `${HINTLESS}:${join(home, "..", "elsewhere")}`,
+    NODE_OPTIONS: REGISTERED,
+  }),
+  ...(newestPrograms() === undefined
+    ? {}
+    : {
+        PostgreSQL: ({ home }) => ({
+          STRATA_STORE: `${database}?tenant=${encodeURIComponent(home)}`,
+          STRATA_PROJECT: "shop",
+        }),
+      }),
 }
 
-/** Nothing of a conversation is among the files of the program's own directory. */
-const filesIn = (bench: Workbench): readonly string[] =>
-  existsSync(bench.home)
-    ? readdirSync(bench.home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"))
-    : []
-
-test("BEY-12 run, continue, compact, undo, recall, inspect, look, export, replay and unlock work through the port alone", async () => {
-  const { bench, env, strata } = await storeBench({ turns: [...READS, SUMMARY, "It was port 8080."], files: LONG })
-  await using _ = bench
-  await strata("run", "Read the log.", "--mode", "bypass")
-  expect(await strata("compact")).toContain("ompacted")
-  expect(await strata("run", "--continue", "Which port?")).toBe("It was port 8080.\n")
-  expect(await strata("undo")).toContain("undone")
-  expect(await strata("recall", "--search", "9090", "--kind", "result")).toContain("port 9090 does not")
-
-  const report = JSON.parse(await strata("look", "--replay", "0", "--json"))
-  expect(report).toMatchObject({ conversations: 1, byProgram: [{ name: "strata" }] })
-  const { rows } = JSON.parse(await strata("look", "--search", "Which port", "--json"))
-  const [, id] = /^store:[\w-]+\/([\w-]+)$/.exec(rows[0].file)!
-  expect(JSON.parse(await strata("look", "--replay", "5", "--json")).saved).toMatchObject({ replayed: 1, of: 1 })
-  expect(await strata("inspect")).toContain("1 conversation")
-
-  const { conversations } = JSON.parse(await strata("inspect", id!.slice(0, 8), "--json"))
-  expect(conversations).toMatchObject([{ format: "strata", id, growth: { sizes: { length: 3 } } }])
-  expect(conversations[0].money.dollars).toBeCloseTo(rows[0].dollars, 6)
-  expect(await strata("export", id!.slice(0, 8), "--to", "markdown")).toContain("Which port?")
-  expect(await strata("replay", id!.slice(0, 8), "--json")).toContain(id)
-
-  expect(await strata("unlock")).toBe("Nothing of this project is locked.\n")
-  const chat = await openConversation({
-    ...{ model: "claude-opus-5-5", id: id!, mustExist: true, cwd: bench.project },
-    env: { ...bench.env, ...env },
+describe.each(Object.entries(STORES))("on %s", (_store, storeOf) => {
+  const envOf = (bench: Workbench, more: Readonly<Record<string, string>> = {}) => ({
+    STRATA_NOTES: "0",
+    ...storeOf(bench),
+    ...more,
   })
-  const held = await bench.here(["unlock", id!.slice(0, 8), "--yes"], { env })
-  expect(held).toMatchObject({ code: 1, stdout: "" })
-  expect(held.stderr).toContain(`Conversation ${id}: process ${process.pid} on `)
-  expect(held.stderr).toContain("frees a conversation by itself")
-  await chat.close()
-  expect(filesIn(bench)).toEqual([])
-})
 
-test("BEY-12 strata agents and strata look have what an agent did and cost", async () => {
-  const { bench, strata } = await storeBench({
-    turns: [calls({ Agent: { description: "Count", prompt: "[finder] Count the ports." } }), "There are 2."],
-    cast: { finder: ["I counted 2."] },
-  })
-  await using _ = bench
-  await strata("run", "Count the ports.")
-  expect(await strata("agents")).toContain("agent-1")
-  expect(await strata("agents", "show", "agent-1")).toContain("I counted 2.")
-  const report = JSON.parse(await strata("look", "--replay", "0", "--json"))
-  expect(report.byPurpose.map(({ name }: { name: string }) => name)).toContain("agents")
-})
+  async function storeBench(options: WorkbenchOptions) {
+    const bench = await workbench(options)
+    const env = envOf(bench)
+    const strata = async (...args: readonly string[]) => {
+      const { code, stdout, stderr } = await bench.here(args, { env })
+      expect({ args, code, stderr }).toMatchObject({ code: 0 })
+      return stdout === "" ? stderr : stdout
+    }
+    return { bench, env, strata }
+  }
 
-test("BEY-12 memories are kept, searched, changed, and dreamed about through the port alone", async () => {
-  const brain: Brain = extractiveBrain()
-  const turn: ScriptedTurn = (asked) => brain.answer(asked)
-  const { bench, env, strata } = await storeBench({ turns: Array.from({ length: 12 }, () => turn) })
-  await using _ = bench
-  const bank = await openMemoryBank({ cwd: bench.project, env: { ...bench.env, ...env }, owner: localPerson })
-  const bodies = ["The port is 8080.", "The port is 8080.", "Ferries leave Bergen at noon.", "Owls hoot.", "Rye bread."]
-  await bank.change({
-    ...{ by: "person", why: "Said so" },
-    puts: bodies.map((body, at) => ({ name: `Fact ${at + 1}`, body })),
-  })
-  expect(await strata("memory")).toContain("fact-1")
-  expect(await strata("memory", "search", "Bergen")).toContain("Ferries")
-  expect(await strata("dream", "status")).toContain("there has been none yet")
-  const dreamed = await bench.strata(["dream"], { env }).ended
-  expect(dreamed).toMatchObject({ code: 0 })
-  expect(await strata("dream", "status")).toContain("It cost")
-  expect(await strata("memory", "history")).toContain("Said so")
-  expect(filesIn(bench)).toEqual([])
-})
+  /** Nothing of a conversation is among the files of the program's own directory. */
+  const filesIn = (bench: Workbench): readonly string[] =>
+    existsSync(bench.home)
+      ? readdirSync(bench.home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"))
+      : []
 
-test("BEY-12 the dashboard shows a conversation, hears of what another process adds, and undoes a compaction", async () => {
-  const { bench, env, strata } = await storeBench({ turns: [...READS, SUMMARY, "It was port 8080."], files: LONG })
-  await using _ = bench
-  await strata("run", "Read the log.", "--mode", "bypass")
-  await strata("compact")
-  const { page, post, events, end } = await startDashboard(bench, env)
-  const [, id] = /\/c\/([\w-]+)"/.exec(await page("/"))!
-  const [, undo] = /data-post="[^"]*(\/undo\?compaction=[\w-]+)"/.exec(await page(`/c/${id}/compactions`))!
-  const heard = await events(`/c/${id}/events`)
-  const before = await heard()
-  await strata("run", "--continue", "Which port?")
-  expect(await heard()).toBeGreaterThan(before)
-  expect(await page(`/c/${id}/rows?from=0`)).toContain("It was port 8080.")
-  expect(await page(`/c/${id}/find?words=9090`)).toContain("found, best first")
-  expect(await post(`/c/${id}${undo}`)).toContain("was undone")
-  expect(await page(`/c/${id}/compactions`)).toContain("Not compacted yet")
-  expect(await page("/memories")).toContain("Nothing is remembered yet")
-  expect(await page("/work")).toContain("Nothing works in the background")
-  expect(await end()).toBe(0)
-})
+  test("BEY-12 run, continue, compact, undo, recall, inspect, look, export, replay and unlock work through the port alone", async () => {
+    const { bench, env, strata } = await storeBench({ turns: [...READS, SUMMARY, "It was port 8080."], files: LONG })
+    await using _ = bench
+    await strata("run", "Read the log.", "--mode", "bypass")
+    expect(await strata("compact")).toContain("ompacted")
+    expect(await strata("run", "--continue", "Which port?")).toBe("It was port 8080.\n")
+    expect(await strata("undo")).toContain("undone")
+    expect(await strata("recall", "--search", "9090", "--kind", "result")).toContain("port 9090 does not")
 
-describe.each(TERMINALS.slice(0, 1))("in $name", ({ open }) => {
-  test("BEY-12 a chat on such a store is kept, exported, and continued by another process", async () => {
-    await using at = await startChat(open, {
-      turns: ["Hello to you.", "Again."],
-      inStore: envOf,
+    const report = JSON.parse(await strata("look", "--replay", "0", "--json"))
+    expect(report).toMatchObject({ conversations: 1, byProgram: [{ name: "strata" }] })
+    const { rows } = JSON.parse(await strata("look", "--search", "Which port", "--json"))
+    const [, id] = /^store:[\w-]+\/([\w-]+)$/.exec(rows[0].file)!
+    expect(JSON.parse(await strata("look", "--replay", "5", "--json")).saved).toMatchObject({ replayed: 1, of: 1 })
+    expect(await strata("inspect")).toContain("1 conversation")
+
+    const { conversations } = JSON.parse(await strata("inspect", id!.slice(0, 8), "--json"))
+    expect(conversations).toMatchObject([{ format: "strata", id, growth: { sizes: { length: 3 } } }])
+    expect(conversations[0].money.dollars).toBeCloseTo(rows[0].dollars, 6)
+    expect(await strata("export", id!.slice(0, 8), "--to", "markdown")).toContain("Which port?")
+    expect(await strata("replay", id!.slice(0, 8), "--json")).toContain(id)
+
+    expect(await strata("unlock")).toBe("Nothing of this project is locked.\n")
+    const chat = await openConversation({
+      ...{ model: "claude-opus-5-5", id: id!, mustExist: true, cwd: bench.project },
+      env: { ...bench.env, ...env },
     })
-    const { bench, terminal } = at
-    terminal.type("Say hello")
-    terminal.press("enter")
-    await terminal.sees("Hello to you.")
-    await terminal.sees(RESTS)
-    terminal.type("/export markdown talk.md")
-    terminal.press("enter")
-    await terminal.sees("Exported as markdown to talk.md")
-    expect(readFileSync(join(bench.project, "talk.md"), "utf8")).toContain("Hello to you.")
-    terminal.type("/exit")
-    terminal.press("enter")
-    await terminal.sees("strata chat --resume")
-    expect(await bench.here(["run", "--continue", "Once more."], { env: envOf(bench) })).toMatchObject({
-      ...{ code: 0, stdout: "Again.\n" },
+    const held = await bench.here(["unlock", id!.slice(0, 8), "--yes"], { env })
+    expect(held).toMatchObject({ code: 1, stdout: "" })
+    expect(held.stderr).toContain(`Conversation ${id}: process ${process.pid} on `)
+    expect(held.stderr).toContain("frees a conversation by itself")
+    await chat.close()
+    expect(filesIn(bench)).toEqual([])
+  })
+
+  test("BEY-12 strata agents and strata look have what an agent did and cost", async () => {
+    const { bench, strata } = await storeBench({
+      turns: [calls({ Agent: { description: "Count", prompt: "[finder] Count the ports." } }), "There are 2."],
+      cast: { finder: ["I counted 2."] },
+    })
+    await using _ = bench
+    await strata("run", "Count the ports.")
+    expect(await strata("agents")).toContain("agent-1")
+    expect(await strata("agents", "show", "agent-1")).toContain("I counted 2.")
+    const report = JSON.parse(await strata("look", "--replay", "0", "--json"))
+    expect(report.byPurpose.map(({ name }: { name: string }) => name)).toContain("agents")
+  })
+
+  test("BEY-12 memories are kept, searched, changed, and dreamed about through the port alone", async () => {
+    const brain: Brain = extractiveBrain()
+    const turn: ScriptedTurn = (asked) => brain.answer(asked)
+    const { bench, env, strata } = await storeBench({ turns: Array.from({ length: 12 }, () => turn) })
+    await using _ = bench
+    const bank = await openMemoryBank({ cwd: bench.project, env: { ...bench.env, ...env }, owner: localPerson })
+    const bodies = [
+      "The port is 8080.",
+      "The port is 8080.",
+      "Ferries leave Bergen at noon.",
+      "Owls hoot.",
+      "Rye bread.",
+    ]
+    await bank.change({
+      ...{ by: "person", why: "Said so" },
+      puts: bodies.map((body, at) => ({ name: `Fact ${at + 1}`, body })),
+    })
+    expect(await strata("memory")).toContain("fact-1")
+    expect(await strata("memory", "search", "Bergen")).toContain("Ferries")
+    expect(await strata("dream", "status")).toContain("there has been none yet")
+    const dreamed = await bench.strata(["dream"], { env }).ended
+    expect(dreamed).toMatchObject({ code: 0 })
+    expect(await strata("dream", "status")).toContain("It cost")
+    expect(await strata("memory", "history")).toContain("Said so")
+    expect(filesIn(bench)).toEqual([])
+  })
+
+  test("BEY-12 the dashboard shows a conversation, hears of what another process adds, and undoes a compaction", async () => {
+    const { bench, env, strata } = await storeBench({ turns: [...READS, SUMMARY, "It was port 8080."], files: LONG })
+    await using _ = bench
+    await strata("run", "Read the log.", "--mode", "bypass")
+    await strata("compact")
+    const { page, post, events, end } = await startDashboard(bench, env)
+    const [, id] = /\/c\/([\w-]+)"/.exec(await page("/"))!
+    const [, undo] = /data-post="[^"]*(\/undo\?compaction=[\w-]+)"/.exec(await page(`/c/${id}/compactions`))!
+    const heard = await events(`/c/${id}/events`)
+    const before = await heard()
+    await strata("run", "--continue", "Which port?")
+    expect(await heard()).toBeGreaterThan(before)
+    expect(await page(`/c/${id}/rows?from=0`)).toContain("It was port 8080.")
+    expect(await page(`/c/${id}/find?words=9090`)).toContain("found, best first")
+    expect(await post(`/c/${id}${undo}`)).toContain("was undone")
+    expect(await page(`/c/${id}/compactions`)).toContain("Not compacted yet")
+    expect(await page("/memories")).toContain("Nothing is remembered yet")
+    expect(await page("/work")).toContain("Nothing works in the background")
+    expect(await end()).toBe(0)
+  })
+
+  describe.each(TERMINALS.slice(0, 1))("in $name", ({ open }) => {
+    test("BEY-12 a chat on such a store is kept, exported, and continued by another process", async () => {
+      await using at = await startChat(open, {
+        turns: ["Hello to you.", "Again."],
+        inStore: envOf,
+      })
+      const { bench, terminal } = at
+      terminal.type("Say hello")
+      terminal.press("enter")
+      await terminal.sees("Hello to you.")
+      await terminal.sees(RESTS)
+      terminal.type("/export markdown talk.md")
+      terminal.press("enter")
+      await terminal.sees("Exported as markdown to talk.md")
+      expect(readFileSync(join(bench.project, "talk.md"), "utf8")).toContain("Hello to you.")
+      terminal.type("/exit")
+      terminal.press("enter")
+      await terminal.sees("strata chat --resume")
+      expect(await bench.here(["run", "--continue", "Once more."], { env: envOf(bench) })).toMatchObject({
+        ...{ code: 0, stdout: "Again.\n" },
+      })
     })
   })
 })

@@ -158,6 +158,7 @@ export {
   type UndoneBy,
 } from "./journal/entries.ts"
 export type { AppendedLines, FeedLine, JournalFeed, JournalSize, LookedAt } from "./journal/feed.ts"
+export { type CommittedMemoryPlace, committedMemory } from "./journal/file/committed-memory.ts"
 export { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
 export type { InFlightLog, KeptRequests, SentRequest } from "./journal/in-flight.ts"
 export { type MemoryStoreOptions, memoryStore } from "./journal/in-memory/store.ts"

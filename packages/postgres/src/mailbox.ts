@@ -16,10 +16,10 @@ import {
   type SendLimits,
   type TeamMember,
 } from "@strata/core"
-import { checkedId } from "@strata/core/internal/base/ids"
 import type { Arrivals } from "./arrivals.ts"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
+import { checkedId } from "./names.ts"
 
 export interface PostgresMailboxParts {
   readonly database: Database

@@ -6,6 +6,8 @@ import {
   type Clock,
   ConversationLockedError,
   ConversationNotFoundError,
+  committedMemory,
+  type FlushMode,
   isSafeId,
   type JournalAddress,
   type MemoryFiles,
@@ -14,10 +16,6 @@ import {
   type Store,
   StrataError,
 } from "@strata/core"
-import { checkedId } from "@strata/core/internal/base/ids"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
-import type { FlushMode } from "@strata/core/internal/journal/store"
 import type { Pool } from "pg"
 import { Arrivals } from "./arrivals.ts"
 import { Database } from "./database.ts"
@@ -28,7 +26,7 @@ import { type HolderRow, holderFrom, Leases } from "./leases.ts"
 import { type ListRow, listingFrom } from "./listing.ts"
 import { PostgresMailbox } from "./mailbox.ts"
 import { postgresMemory } from "./memory-files.ts"
-import { checkedProject, memoryKey, placeKey } from "./names.ts"
+import { checkedId, checkedProject, memoryKey, placeKey } from "./names.ts"
 import { type PoolUse, sharedPool } from "./pool.ts"
 import { MOST_BYTES } from "./read-lines.ts"
 import { takeSeat } from "./seats.ts"
@@ -38,7 +36,7 @@ export interface PostgresStoreOptions {
   readonly pool?: Pool
   /** In place of a pool: one is made, and shared by all stores of the process with the same address. TLS as in `pg`. */
   readonly connectionString?: string
-  /** Whose data it is. Tenants see nothing of each other. Default: one for all. */
+  /** Whose data it is. Tenants see nothing of each other. Default: `default`. */
   readonly tenant?: string
   /** What survives if the server loses its power. Default: `always`. */
   readonly flush?: FlushMode
@@ -57,9 +55,10 @@ export interface PostgresStore extends Store {
 }
 
 const LONGEST_TENANT = 200
+const DEFAULT_TENANT = "default"
 
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { tenant = "", flush = "always", leaseSeconds = LEASE_SECONDS } = options
+  const { tenant = DEFAULT_TENANT, flush = "always", leaseSeconds = LEASE_SECONDS } = options
   checkTenant(tenant)
   const use = poolFor(options)
   const { patienceMs, timeoutMs } = options
@@ -161,9 +160,10 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 }
 
 function checkTenant(tenant: string): void {
-  if (tenant.length <= LONGEST_TENANT && tenant.isWellFormed() && !tenant.includes("\0")) return
+  // an empty one would be that of a session in which no tenant was set
+  if (tenant !== "" && tenant.length <= LONGEST_TENANT && tenant.isWellFormed() && !tenant.includes("\0")) return
   throw new StrataError(
-    `The name of a tenant has at most ${LONGEST_TENANT} characters and no broken ones. Nothing was opened.`,
+    `The name of a tenant has 1 to ${LONGEST_TENANT} characters, none of them broken. Nothing was opened.`,
   )
 }
 
@@ -224,8 +224,7 @@ interface MemoryGround {
 
 /** A memory in the working directory is committed there, with any store. */
 function memoriesAt(place: MemoryPlace, ground: MemoryGround): MemoryFiles {
-  if ("agent" in place && place.scope === "project")
-    return fileStore({ root: defaultRoot(process.env) }).memories(place)
+  if ("agent" in place && place.scope === "project") return committedMemory(place)
   const key = memoryKey(place)
   return postgresMemory({ ...ground, place: key, location: `postgres:${key}` })
 }

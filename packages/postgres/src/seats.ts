@@ -1,9 +1,8 @@
 /** Seats: how many do something at once, over all processes. */
 import type { SeatAttempt, SeatRequest } from "@strata/core"
-import { checkedId } from "@strata/core/internal/base/ids"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
-import { checkedProject } from "./names.ts"
+import { checkedId, checkedProject } from "./names.ts"
 
 interface SeatGround {
   readonly database: Database

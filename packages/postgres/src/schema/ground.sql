@@ -16,8 +16,8 @@ begin
   execute format('alter table %s enable row level security', p_table);
   execute format('alter table %s force row level security', p_table);
   execute format(
-    'create policy tenant on %s using (tenant = current_setting(''strata.tenant'', true)) with check (tenant = current_setting(''strata.tenant'', true))',
-    p_table);
+    'create policy tenant on %s using (tenant = current_setting(''strata.tenant'', true) and tenant <> '''') with check (tenant = current_setting(''strata.tenant'', true) and tenant <> '''')',
+    p_table); -- a session in which no tenant was set may have an empty one
 end $$;
 
 -- lines and texts are mostly of a few kilobytes: lz4 is fast for them, where the server has it

@@ -1,0 +1,31 @@
+/** The store that an address names, for `registerStore` and `STRATA_STORE`: `postgres://me@db/strata?tenant=acme`. */
+import type { OpenStoreOptions } from "@strata/core"
+import { type PostgresStore, postgresStore } from "./postgres-store.ts"
+
+/** In an address, beside what `pg` knows. */
+const TENANT = "tenant"
+
+/**
+ * Opens the store that an address names. Its tenant may be in it.
+ *
+ * @example
+ * registerStore("postgres", namedPostgresStore)
+ */
+export function namedPostgresStore(address: string, options: Partial<OpenStoreOptions> = {}): PostgresStore {
+  const { tenant, connectionString } = parted(address)
+  return postgresStore({ connectionString, ...(tenant === undefined ? {} : { tenant }), ...options })
+}
+
+/** An address without a query stays as it is, also one that is no URL. */
+function parted(address: string): { readonly connectionString: string; readonly tenant?: string } {
+  const [start, query] = splitAt(address, address.indexOf("?"))
+  const parameters = new URLSearchParams(query)
+  const tenant = parameters.get(TENANT)
+  if (tenant === null) return { connectionString: address }
+  parameters.delete(TENANT)
+  const rest = parameters.toString()
+  return { connectionString: rest === "" ? start : `${start}?${rest}`, tenant }
+}
+
+const splitAt = (text: string, at: number): readonly [string, string] =>
+  at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]
