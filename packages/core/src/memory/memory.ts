@@ -66,7 +66,7 @@ export interface MemoryText {
   readonly source?: Provenance
 }
 
-/** `merge`: an earlier version brought the memory of a worktree and the project's together. `outside`: a file changed, and it may not have been the person. */
+/** `merge`: the memories of two places or two machines were brought together. `outside`: a file changed, and it may not have been the person. */
 export type MemoryAuthor = "person" | "agent" | "extraction" | "dream" | "merge" | "outside"
 
 /** A change to make, of any number of files. */

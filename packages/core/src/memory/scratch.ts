@@ -20,7 +20,7 @@ export interface Scratch {
 }
 
 interface ScratchOrder {
-  readonly kind: "dream" | "memory"
+  readonly kind: "dream" | "memory" | "sync"
   /** What the texts are of. */
   readonly of: string
 }

@@ -83,8 +83,8 @@ async function textsOfHistory(files: MemoryFiles): Promise<ReadonlySet<string>> 
   return new Set(changes.flatMap((change) => change.files.flatMap(({ before = "", after = "" }) => [before, after])))
 }
 
-/** Nothing if this text is there already. */
-function freePlace(
+/** A free name. Nothing if this text is there already. `taken`: texts by path in lower case. */
+export function freePlace(
   path: string,
   { text, taken }: { readonly text: string; readonly taken: ReadonlyMap<string, string> },
 ): string | undefined {

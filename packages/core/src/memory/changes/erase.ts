@@ -11,7 +11,7 @@ import { hashOf, loadChanges, type RecordedFile, readCopy, rewrittenHistory } fr
 import { READINGS } from "./kept-readings.ts"
 import { factsOf, type Snapshot } from "./snapshot.ts"
 
-const ERASED = "A memory was erased for good" // names no file: a name can hold what had to go
+export const ERASED = "A memory was erased for good" // names no file: a name can hold what had to go
 
 interface Erasure {
   readonly writes: readonly MemoryFileChange[]

@@ -8,11 +8,11 @@ import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.t
 import { INDEX_FILE } from "../file-names.ts"
 import type { MemoryChange, MemoryFileEdit, Provenance } from "../memory.ts"
 
-const CHANGES = ".history/changes"
-const TEXTS = ".history/texts"
+export const CHANGES = ".history/changes"
+export const TEXTS = ".history/texts"
 export const HEAD = ".history/head.json"
 const ID_DIGITS = 6
-const changePath = (id: number) => `${CHANGES}/${String(id).padStart(ID_DIGITS, "0")}.json`
+export const changePath = (id: number) => `${CHANGES}/${String(id).padStart(ID_DIGITS, "0")}.json`
 export const FIRST_CHANGE = changePath(1)
 
 /** What was recorded last about one file. */
@@ -84,7 +84,7 @@ function withSources(head: Head, { files }: Head): Head {
 const UNKNOWN: Provenance = { saidBy: "agent" }
 
 /** A change of an older version has no sources. What the person did is theirs; a change taken back is not a new word of theirs. */
-const sourceAfter = (change: MemoryChange, edit: MemoryFileEdit, known: Provenance = UNKNOWN): Provenance =>
+export const sourceAfter = (change: MemoryChange, edit: MemoryFileEdit, known: Provenance = UNKNOWN): Provenance =>
   edit.source ?? (change.by !== "person" ? UNKNOWN : change.reverts === undefined ? { saidBy: "user" } : known)
 
 /** The source that a text of the history had. */
@@ -209,19 +209,19 @@ export async function rewrittenHistory(
   ]
 }
 
-const textPath = (copy: string) => `${TEXTS}/${copy}.md`
+export const textPath = (copy: string) => `${TEXTS}/${copy}.md`
 
 function idIn(path: string): number {
   return Number(/(\d+)\.json$/.exec(path)?.[1] ?? 0)
 }
 
 /** JSON with a checksum, so that a torn or edited file is recognised. */
-function sealed(value: object): string {
+export function sealed(value: object): string {
   const text = JSON.stringify(value)
   return `${JSON.stringify({ sum: hashOf(text).slice(0, 16), value }, undefined, 1)}\n`
 }
 
-function unsealed<T extends object>(text: string): T | undefined {
+export function unsealed<T extends object>(text: string): T | undefined {
   try {
     const { sum, value } = JSON.parse(text) as { sum: string; value: T }
     return hashOf(JSON.stringify(value)).slice(0, 16) === sum ? value : undefined

@@ -41,7 +41,12 @@ export async function mergedWith(options: {
 
 type FileText = string | null
 
-async function mergeFile(file: { base: FileText; current: FileText; text: FileText }): Promise<FileText | "conflict"> {
+/** One file: what both changes together make of it. */
+export async function mergeFile(file: {
+  base: FileText
+  current: FileText
+  text: FileText
+}): Promise<FileText | "conflict"> {
   const { base, current, text } = file
   if (current === base || current === text) return text
   if (text === base) return current
