@@ -386,6 +386,30 @@ export const IMPORT = describe({
   ],
 })
 
+export const SYNC = describe({
+  name: "sync",
+  about: "the same memories on your other machines, through a git remote",
+  more: [
+    `REMOTE is an address or a path that git takes, or the name of a remote of this repository. A private repository of your own is best.
+The memories of this project go both ways, with their history: what you forget or erase on one machine does not come back from another.`,
+    `They are kept on a branch of their own, strata/memories. Your branches and files are not touched. Each sync replaces the branch's only
+commit, so what is erased is gone from it.`,
+    `The first time, you are asked whose the remote is, and see what would leave this machine. What has a secret in it never leaves.`,
+  ],
+  operands: { value: "REMOTE", least: 1, most: 1 },
+  options: {
+    "all-projects": { kind: "flag", about: "all projects, not only this one" },
+    "dry-run": { kind: "flag", about: "say what would happen, and change nothing" },
+    mine: { kind: "flag", about: "only you can read and write the remote; for scripts" },
+    shared: { kind: "flag", about: "others can read the remote too; for scripts" },
+    json: { kind: "flag", about: "print what happened as JSON" },
+  },
+  examples: [
+    ["strata sync git@github.com:you/memories.git", "on each machine, now and then"],
+    ["strata sync /media/stick/memories.git --dry-run", "look first; a bare repository on a disk works too"],
+  ],
+})
+
 export const CONFIG = describe({
   name: "config",
   about: "list every setting, its value and where the value comes from",
@@ -683,6 +707,7 @@ export const DESCRIPTIONS: readonly CommandDescription[] = [
   AGENTS,
   MEMORY,
   DREAM,
+  SYNC,
   CONFIG,
   TRUST,
   UNLOCK,

@@ -11,10 +11,8 @@ const LONGEST_ADDRESS = 2_000 // characters
 
 /** Such as `github.com/acme/shop`. `origin` counts first, else the first by name. Remotes on this machine do not count. */
 export async function remoteAddress(commonDirectory: string): Promise<string | undefined> {
-  const bytes = await readPlainFile(join(commonDirectory, "config"), MOST_CONFIG_BYTES).catch(() => undefined)
-  if (bytes === undefined) return undefined
   const addresses = new Map<string, string>()
-  for (const [name, url] of remotesIn(bytes.toString("utf8"))) {
+  for (const [name, url] of await remoteUrls(commonDirectory)) {
     const address = addressIn(url)
     if (address !== undefined) addresses.set(name, address)
   }
@@ -22,10 +20,15 @@ export async function remoteAddress(commonDirectory: string): Promise<string | u
   return addresses.get(PREFERRED) ?? (first === undefined ? undefined : addresses.get(first))
 }
 
+/** The first address of each remote, by its name, as it is written: it may have credentials in it. */
+export async function remoteUrls(commonDirectory: string): Promise<ReadonlyMap<string, string>> {
+  const bytes = await readPlainFile(join(commonDirectory, "config"), MOST_CONFIG_BYTES).catch(() => undefined)
+  return bytes === undefined ? new Map() : remotesIn(bytes.toString("utf8"))
+}
+
 const SECTION = /^\[[ \t]*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?[ \t]*\]/
 const URL_LINE = /^url[ \t]*=(.*)$/is
 
-/** The first address of each remote, by its name. */
 function remotesIn(config: string): ReadonlyMap<string, string> {
   const remotes = new Map<string, string>()
   let name: string | undefined

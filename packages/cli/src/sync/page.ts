@@ -1,0 +1,66 @@
+/** What a sync did, or would do, in sentences. */
+import type { TakenStep } from "@strata/core/internal/memory/sync/take-in"
+import { counted } from "../display/numbers.ts"
+import { printable } from "../display/visible.ts"
+import type { ProjectReport } from "./memories.ts"
+
+/** Steps that one line says for all of them. */
+const TOGETHER: readonly (readonly [what: TakenStep["what"], words: string])[] = [
+  ["sent", "Sent"],
+  ["received", "Received"],
+  ["merged", "Merged, because two machines changed them"],
+  ["removed-here", "Forgotten here, because they were forgotten on another machine (the archive keeps them)"],
+  ["removed-there", "Removed from the remote, because they were forgotten here"],
+  ["erased-here", "Erased here for good, because they were erased on another machine"],
+  ["forgotten", "Not taken again, because you have forgotten them here"],
+]
+
+/** `names`: how the parts are shown where there is more than one project. */
+export function memoryLines(reports: readonly ProjectReport[]): readonly string[] {
+  const shown = reports.filter(({ steps, problems }) => steps.length + problems.length > 0)
+  return shown.flatMap(({ project, steps, problems }) => {
+    const lines = [...stepLines(steps), ...problems.map(printable)]
+    return reports.length === 1 ? lines : [`${printable(project)}:`, ...lines.map((line) => `  ${line}`)]
+  })
+}
+
+function stepLines(steps: readonly TakenStep[]): readonly string[] {
+  const together = TOGETHER.flatMap(([what, words]) => {
+    const names = steps.filter((step) => step.what === what).map(({ file }) => file)
+    return names.length === 0 ? [] : [`${words}: ${namesOf(names)}`]
+  })
+  return [...together, ...steps.flatMap(ownLine)]
+}
+
+function ownLine(step: TakenStep): readonly string[] {
+  const file = printable(step.file)
+  switch (step.what) {
+    case "kept-both":
+      return [
+        `${file} was changed in the same lines on two machines. Both texts are kept: the other one is ${printable(step.as)}.`,
+      ]
+    case "refused":
+      return [`${file} was not taken from the remote: ${printable(step.why)}.`]
+    case "not-sent":
+      return [`${file} was not sent: ${printable(step.why)}.`]
+    case "not-erased":
+      return [`${file} was erased on another machine, but not here yet: ${printable(step.why)} Sync again afterwards.`]
+    default:
+      return []
+  }
+}
+
+const MOST_NAMED = 20
+
+export function namesOf(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMED).map(printable).join(", ")
+  return names.length <= MOST_NAMED ? shown : `${shown} and ${counted(names.length - MOST_NAMED, "other")}`
+}
+
+/** Names of what would leave this machine. */
+export const leaving = (reports: readonly ProjectReport[]): readonly string[] =>
+  reports.flatMap(({ project, steps }) =>
+    steps.flatMap((step) =>
+      step.what === "sent" ? [reports.length === 1 ? step.file : `${project}/${step.file}`] : [],
+    ),
+  )
