@@ -28,6 +28,7 @@ it("lists every command with an example", () => {
       agents     see the agents of a conversation; follow, stop and message them
       memory     see, search, change and undo what a project remembers
       dream      consolidate what a project remembers; watch, end or review that
+      sync       the same memories on your other machines, through a git remote
       config     list every setting, its value and where the value comes from
       trust      see what a project's settings would run, and trust them or not
       unlock     see who holds locks here; break those of machines that are gone
@@ -71,6 +72,7 @@ it("lists every command with an example", () => {
                                                    since when
       strata dream                                 consolidate this project's memory
                                                    now
+      strata sync git@github.com:you/memories.git  on each machine, now and then
       strata config                                the settings for this directory
       strata trust                                 look at this directory's
                                                    settings, then decide

@@ -23,6 +23,8 @@ export async function installSync(given: InstallSync): Promise<string> {
   const { files, reader, here, plan, remote, title, now } = given
   const { imports, sources } = plan
   const { head, text: headText } = here.snapshot.loaded
+  const edits = settledEdits(plan, here)
+  const written = new Set(edits.values()) // the change itself keeps copies of these, and no file is written twice in one step
   const copies = new Map(imports.flatMap(copiesIn).map((copy) => [copy, plan.next.texts.get(copy)!]))
   const imported = imports.map((change, at): MemoryFileChange => {
     const id = head.last + 1 + at
@@ -30,13 +32,12 @@ export async function installSync(given: InstallSync): Promise<string> {
   })
   const noted = sealed(plan.base.taken)
   const alongside = [
-    ...[...copies].map(([copy, text]) => ({ path: textPath(copy), text })),
+    ...[...copies].flatMap(([copy, text]) => (written.has(text) ? [] : [{ path: textPath(copy), text }])),
     ...imported,
     ...(noted === here.baseText ? [] : [{ path: basePath(remote), text: noted, expected: here.baseText }]),
   ]
   const last = head.last + imports.length
   const snapshot: Snapshot = { ...here.snapshot, loaded: { ...here.snapshot.loaded, head: { ...head, last } } }
-  const edits = settledEdits(plan, here)
   const change = await commit({
     ...{ files, reader, snapshot, now },
     plan: { by: "merge", why: `${SYNCED} ${title}`, edits, sources, alongside },

@@ -1,0 +1,188 @@
+/** `strata sync`: two homes, two clones and bare repositories on a disk, with real git. */
+import { execFileSync } from "node:child_process"
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { systemClock } from "@strata/core/internal/base/clock"
+import { projectAt } from "@strata/core/internal/base/project"
+import { memoryDirectory } from "@strata/core/internal/journal/file/memory-directory"
+import { openBank } from "@strata/core/internal/memory/bank"
+import { expect, test } from "vitest"
+import { strataHere } from "./strata-here.ts"
+import { emptyPlace, MAIN } from "./strata-process.ts"
+import { TERMINALS } from "./terminal.ts"
+
+const memory = (name: string, body: string) =>
+  `---\nname: ${name}\ndescription: About ${name}\ntype: project\n---\n\n${body}\n`
+
+async function machines() {
+  const place = emptyPlace()
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { cwd: place.cwd, encoding: "utf8", stdio: "pipe" }).trim()
+  for (const name of ["box.git", "origin.git"]) git("init", "-q", "--bare", join(place.cwd, name))
+  const [box, origin] = [join(place.cwd, "box.git"), join(place.cwd, "origin.git")]
+  const { name } = await projectAt({ cwd: place.cwd, env: {}, project: "shop" })
+  const machine = (letter: string) => {
+    const cwd = join(place.cwd, letter)
+    git("clone", "-q", origin, cwd)
+    const env = { ...place.env, STRATA_HOME: join(place.cwd, `home-${letter}`), STRATA_PROJECT: "shop" }
+    const directory = join(env.STRATA_HOME, "projects", name, "memory")
+    mkdirSync(directory, { recursive: true })
+    const strata = (...args: string[]) => strataHere(args, { cwd, env })
+    return {
+      ...{ cwd, env, directory, strata },
+      write: (file: string, text: string) => writeFileSync(join(directory, file), text),
+      read: (file: string) => readFileSync(join(directory, file), "utf8"),
+      names: () => readdirSync(directory).filter((file) => file.endsWith(".md") && file !== "MEMORY.md"),
+      sync: async (...args: string[]) => {
+        const ended = await strata("sync", box, ...args)
+        expect(ended).toMatchObject({ code: 0, stderr: "" })
+        return ended.stdout
+      },
+    }
+  }
+  return { box, origin, git, place, a: machine("a"), b: machine("b") }
+}
+
+/** Everything that the branches of a repository reach. */
+function reachable(repository: string): string {
+  const run = (args: string[], input = "") =>
+    execFileSync("git", ["--git-dir", repository, ...args], { encoding: "utf8", input })
+  const objects = run(["rev-list", "--all", "--objects"])
+  return objects + run(["cat-file", "--batch"], objects.replace(/ .*$/gm, ""))
+}
+
+test("BEY-12 memories reach the other machine through a branch of their own, which has one commit", async () => {
+  const { a, b, box, git } = await machines()
+  a.write("ports.md", memory("Ports", "The shop listens on 8080."))
+  expect(await a.sync("--dry-run")).toContain("Nothing was changed.\nSent: ports.md")
+  expect(git("--git-dir", box, "for-each-ref")).toBe("")
+  expect(existsSync(join(a.env.STRATA_HOME, "sync"))).toBe(false)
+  expect(await a.sync("--mine")).toContain("Sent: ports.md")
+  b.write("tests.md", memory("Tests", "The tests need a database."))
+  expect(await b.sync("--mine")).toBe(`Synced with ${box} (yours).\nSent: tests.md\nReceived: ports.md\n`)
+  const answer = JSON.parse(await a.sync("--json")) as object
+  expect(answer).toMatchObject({ trust: "mine", projects: [{ steps: [{ what: "received", file: "tests.md" }] }] })
+  expect(a.names()).toEqual(b.names())
+  expect(b.read("ports.md")).toBe(a.read("ports.md"))
+  expect((await b.strata("memory", "history")).stdout).toContain("added ports.md. Edited by hand.")
+  expect(await b.sync()).toContain("The memories are the same on both sides.")
+  expect(git("--git-dir", box, "rev-list", "--all", "--count")).toBe("1")
+  expect(git("--git-dir", box, "for-each-ref", "--format=%(refname)")).toBe("refs/heads/strata/memories")
+  expect(execFileSync("git", ["for-each-ref"], { cwd: a.cwd, encoding: "utf8" })).toBe("")
+  expect(readdirSync(a.cwd)).toEqual([".git"])
+})
+
+test("BEY-12 what is erased for good is in no object that the branch reaches", async () => {
+  const { a, b, box } = await machines()
+  a.write("private.md", memory("Private", "The word is swordfish."))
+  a.write("other.md", memory("Other", "Nothing special."))
+  await a.sync("--mine")
+  await b.sync("--mine")
+  expect(reachable(box)).toContain("swordfish")
+  await a.strata("memory", "forget", "private", "--erase", "--yes")
+  await a.sync()
+  expect(reachable(box)).not.toMatch(/swordfish|private/i)
+  expect(await b.sync()).toContain("Erased here for good, because they were erased on another machine: private.md")
+  const kept = readdirSync(b.env.STRATA_HOME, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  const texts = kept.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"))
+  expect(texts.join(" ")).not.toContain("swordfish")
+})
+
+test("BEY-12 two machines that sync at the same time both succeed, and have everything afterwards", async () => {
+  const { a, b } = await machines()
+  for (let round = 1; round <= 3; round++) {
+    a.write(`a-${round}.md`, memory(`From a ${round}`, `Fact ${round} of the first machine.`))
+    b.write(`b-${round}.md`, memory(`From b ${round}`, `Fact ${round} of the second machine.`))
+    await Promise.all([a.sync("--mine"), b.sync("--mine")])
+  }
+  await a.sync()
+  await b.sync()
+  await a.sync()
+  expect(a.names()).toHaveLength(6)
+  expect(b.names()).toEqual(a.names())
+})
+
+test("BEY-12 without a terminal, a remote that was not named before gets nothing", async () => {
+  const { a, box, git } = await machines()
+  a.write("ports.md", memory("Ports", "The shop listens on 8080."))
+  const refused = await a.strata("sync", box)
+  expect(refused).toMatchObject({ code: 2, stdout: "" })
+  expect(refused.stderr).toContain("Add --mine if only you can read and write it, or --shared if others can.")
+  expect(git("--git-dir", box, "for-each-ref")).toBe("")
+})
+
+test("BEY-12 a remote of the project is never the person's alone", async () => {
+  const { a, b, origin, git } = await machines()
+  a.write("ports.md", memory("Ports", "The shop listens on 8080."))
+  for (const args of [["origin"], ["origin", "--mine"], [origin], [`file://${origin}`, "--mine"]])
+    expect((await a.strata("sync", ...args)).stderr).toContain(
+      "everyone who can read that repository would read your memories",
+    )
+  expect(git("--git-dir", origin, "for-each-ref")).toBe("")
+  expect((await a.strata("sync", "origin", "--shared")).stdout).toContain("(shared with others).\nSent: ports.md")
+  await b.strata("sync", "origin", "--shared")
+  const bank = openBank({ files: memoryDirectory({ directory: b.directory, clock: systemClock }) })
+  expect(await bank.get("ports.md")).toMatchObject({ source: { saidBy: "agent", outside: origin } })
+  // the answer is remembered
+  expect(await a.strata("sync", "origin")).toMatchObject({ code: 0 })
+})
+
+test("BEY-12 an address cannot start a program, and its password is not shown", async () => {
+  const { a, place } = await machines()
+  const mark = join(place.cwd, "started")
+  const program = join(place.cwd, "program")
+  writeFileSync(program, `#!/bin/sh\ntouch ${mark}\n`)
+  chmodSync(program, 0o755)
+  for (const address of [`ext::${program}`, `--upload-pack=${program}`, `helper://${program}`])
+    expect(await a.strata("sync", "--mine", "--", address)).toMatchObject({ code: 2 })
+  const unreachable = await a.strata("sync", "--mine", "http://me:hunter2@127.0.0.1:9/box.git")
+  expect(unreachable).toMatchObject({ code: 1 })
+  expect(unreachable.stderr).toContain("What was taken in so far is kept")
+  expect(unreachable.stderr).not.toContain("hunter2")
+  expect(existsSync(mark)).toBe(false)
+})
+
+test("BEY-12 the state of a stranger's branch is refused, and nothing of it is written", async () => {
+  const { a, box } = await machines()
+  a.write("ports.md", memory("Ports", "The shop listens on 8080."))
+  await a.sync("--mine")
+  const clone = join(a.cwd, "..", "stranger")
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@y", ...args], { cwd: clone, stdio: "pipe" })
+  execFileSync("git", ["clone", "-q", "-b", "strata/memories", box, clone])
+  const [project] = readdirSync(join(clone, "projects"))
+  writeFileSync(join(clone, "projects", project!, "state.json"), '{"format": 99}')
+  git("commit", "-qam", "x")
+  git("push", "-q", "origin", "HEAD:strata/memories")
+  const refused = await a.strata("sync", box)
+  expect(refused).toMatchObject({ code: 1 })
+  expect(refused.stderr).toContain("Nothing was changed there or here.")
+  expect(a.names()).toEqual(["ports.md"])
+})
+
+test.each(TERMINALS)(
+  "BEY-12 the first sync shows what would leave, and asks whose the remote is ($name)",
+  async ({ open }) => {
+    const { a, box, git } = await machines()
+    a.write("ports.md", memory("Ports", "The shop listens on 8080."))
+    const start = () =>
+      open({ command: [process.execPath, MAIN, "sync", box], cwd: a.cwd, env: { ...a.env, NO_COLOR: "1" } })
+    {
+      await using terminal = await start()
+      await terminal.sees("1 memory: ports.md")
+      await terminal.sees("Whose is it?")
+      terminal.type("no")
+      terminal.press("enter")
+      await terminal.sees("nothing was sent")
+    }
+    expect(git("--git-dir", box, "for-each-ref")).toBe("")
+    await using terminal = await start()
+    await terminal.sees("Whose is it?")
+    terminal.type("mine")
+    terminal.press("enter")
+    await terminal.sees("Sent: ports.md")
+    expect(git("--git-dir", box, "for-each-ref")).toContain("strata/memories")
+  },
+)
