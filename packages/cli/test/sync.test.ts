@@ -1,9 +1,11 @@
 /** `strata sync`: two homes, two clones and bare repositories on a disk, with real git. */
 import { execFileSync } from "node:child_process"
+import { randomUUID } from "node:crypto"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { systemClock } from "@strata/core/internal/base/clock"
 import { projectAt } from "@strata/core/internal/base/project"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { memoryDirectory } from "@strata/core/internal/journal/file/memory-directory"
 import { openBank } from "@strata/core/internal/memory/bank"
 import { expect, test } from "vitest"
@@ -29,7 +31,7 @@ async function machines() {
     mkdirSync(directory, { recursive: true })
     const strata = (...args: string[]) => strataHere(args, { cwd, env })
     return {
-      ...{ cwd, env, directory, strata },
+      ...{ cwd, env, directory, strata, project: name },
       write: (file: string, text: string) => writeFileSync(join(directory, file), text),
       read: (file: string) => readFileSync(join(directory, file), "utf8"),
       names: () => readdirSync(directory).filter((file) => file.endsWith(".md") && file !== "MEMORY.md"),
@@ -61,11 +63,11 @@ test("BEY-12 memories reach the other machine through a branch of their own, whi
   b.write("tests.md", memory("Tests", "The tests need a database."))
   expect(await b.sync("--mine")).toBe(`Synced with ${box} (yours).\nSent: tests.md\nReceived: ports.md\n`)
   const answer = JSON.parse(await a.sync("--json")) as object
-  expect(answer).toMatchObject({ trust: "mine", projects: [{ steps: [{ what: "received", file: "tests.md" }] }] })
+  expect(answer).toMatchObject({ trust: "mine", memories: [{ steps: [{ what: "received", file: "tests.md" }] }] })
   expect(a.names()).toEqual(b.names())
   expect(b.read("ports.md")).toBe(a.read("ports.md"))
   expect((await b.strata("memory", "history")).stdout).toContain("added ports.md. Edited by hand.")
-  expect(await b.sync()).toContain("The memories are the same on both sides.")
+  expect(await b.sync()).toContain("Both sides are the same.")
   expect(git("--git-dir", box, "rev-list", "--all", "--count")).toBe("1")
   expect(git("--git-dir", box, "for-each-ref", "--format=%(refname)")).toBe("refs/heads/strata/memories")
   expect(execFileSync("git", ["for-each-ref"], { cwd: a.cwd, encoding: "utf8" })).toBe("")
@@ -186,3 +188,90 @@ test.each(TERMINALS)(
     expect(git("--git-dir", box, "for-each-ref")).toContain("strata/memories")
   },
 )
+
+type Machine = Awaited<ReturnType<typeof machines>>["a"]
+
+/** Writes messages into a journal of a machine, and leaves it open if asked to. */
+async function say(at: Machine, address: { id: string; under?: string }, ...texts: string[]) {
+  const journal = await fileStore({ root: at.env.STRATA_HOME }).open(
+    { project: at.project, ...address },
+    { access: "write", create: true },
+  )
+  const entries = texts.map((content) => ({
+    ...{ uuid: randomUUID(), parentUuid: null, timestamp: "2026-11-17T20:00:00.000Z" },
+    ...{ type: "user" as const, message: { role: "user" as const, content } },
+  }))
+  await journal.append(entries)
+  return journal
+}
+
+const file = (at: Machine, ...path: string[]) =>
+  readFileSync(join(at.env.STRATA_HOME, "projects", at.project, ...path), "utf8")
+
+test("BEY-12 sessions travel on request, byte for byte, with agents, notes and stored results", async () => {
+  const { a, b, box, git } = await machines()
+  const journal = await say(a, { id: "talk" }, "Hello.", "Where is the test?")
+  await journal.writeBlob("result-1.txt", "a long result")
+  await journal.writeNotes("# Notes\n")
+  await journal.close()
+  await (await say(a, { id: "finder", under: "talk" }, "Find it.")).close()
+  await a.sync("--mine")
+  expect(git("--git-dir", box, "for-each-ref")).toBe("")
+  expect(await a.sync("--sessions", "--dry-run")).toContain("1 session sent: talk")
+  expect(await a.sync("--sessions")).toContain("1 session sent: talk")
+  expect(await b.sync("--mine", "--sessions")).toContain("1 session received: talk")
+  const paths = [["talk.jsonl"], ["talk", "subagents", "finder.jsonl"], ["tool-results", "talk", "result-1.txt"]]
+  for (const path of [...paths, ["session-memory", "talk.md"]]) expect(file(b, ...path)).toBe(file(a, ...path))
+
+  await (await say(b, { id: "talk" }, "Here it is.")).close()
+  await b.sync("--sessions")
+  // a conversation that is open is left alone
+  const open = await say(a, { id: "talk" })
+  expect(await a.sync("--sessions")).toContain(
+    "Session talk was not taken from the remote: it is open in another process.",
+  )
+  await open.close()
+  expect(await a.sync("--sessions")).toContain("1 session received: talk")
+  expect(file(a, "talk.jsonl")).toBe(file(b, "talk.jsonl"))
+  expect(await b.sync("--sessions")).toContain("Both sides are the same.")
+  expect(git("--git-dir", box, "rev-list", "--count", "strata/sessions")).toBe("1")
+})
+
+test("BEY-12 a session that went on on two machines is two on both", async () => {
+  const { a, b } = await machines()
+  await (await say(a, { id: "talk" }, "Hello.")).close()
+  await a.sync("--mine", "--sessions")
+  await b.sync("--mine", "--sessions")
+  await (await say(a, { id: "talk" }, "On the first machine.")).close()
+  await (await say(b, { id: "talk" }, "On the second machine.")).close()
+  await a.sync("--sessions")
+  expect(await b.sync("--sessions")).toMatch(
+    /Session talk went on here and on another machine. The other one is here as talk-elsewhere-/,
+  )
+  expect(await a.sync("--sessions")).toMatch(/1 session received: talk-elsewhere-/)
+  for (const { sync } of [b, a, b]) expect(await sync("--sessions")).toContain("Both sides are the same.")
+  const journals = (at: Machine) =>
+    readdirSync(join(at.env.STRATA_HOME, "projects", at.project)).filter((name) => name.endsWith(".jsonl"))
+  const texts = (at: Machine) =>
+    journals(at)
+      .map((name) => file(at, name))
+      .sort()
+  expect(journals(a)).toHaveLength(2)
+  expect(texts(b)).toEqual(texts(a))
+  // both go on
+  await (await say(b, { id: "talk" }, "More on the second machine.")).close()
+  await b.sync("--sessions")
+  await a.sync("--sessions")
+  expect(texts(a)).toEqual(texts(b))
+})
+
+test("BEY-12 a session with a secret stays here, and sessions go only to a remote of the person's own", async () => {
+  const { a, box } = await machines()
+  const key = `sk-ant-api03-${"aB3".repeat(31)}-AA`
+  await (await say(a, { id: "talk" }, `The key is ${key}`)).close()
+  expect(await a.sync("--mine", "--sessions")).toContain("Session talk was not sent: it has secrets in it")
+  expect(reachable(box)).not.toContain(key)
+  const refused = await a.strata("sync", "origin", "--shared", "--sessions")
+  expect(refused).toMatchObject({ code: 2 })
+  expect(refused.stderr).toContain("only with a remote that is yours alone")
+})

@@ -1,4 +1,4 @@
-/** `strata sync`: one person, several machines. Memories travel through a branch of a git remote. */
+/** `strata sync`: one person, several machines. Memories travel through a branch of a git remote, and sessions through another. */
 import { realpath } from "node:fs/promises"
 import { localPerson, strataDirectory } from "@strata/core"
 import { systemClock } from "@strata/core/internal/base/clock"
@@ -12,13 +12,14 @@ import { SYNC } from "../descriptions.ts"
 import { during } from "../display/progress.ts"
 import { printable, visible, visibleJson } from "../display/visible.ts"
 import { openProjectBank } from "../memory/place.ts"
-import { openBranch } from "./git-branch.ts"
-import { MEMORIES_BRANCH, type MemorySync, type ProjectReport, type SyncedProject, syncMemories } from "./memories.ts"
-import { leaving, memoryLines } from "./page.ts"
+import { type Branch, openBranch } from "./git-branch.ts"
+import { MEMORIES_BRANCH, type ProjectReport, type SyncedProject, syncMemories } from "./memories.ts"
+import { leaving, leavingSessions, memoryLines, sessionLines } from "./page.ts"
 import { allProjects } from "./projects.ts"
-import { askWhose, mustBeAsked, notMine } from "./question.ts"
+import { askWhose, mustBeAsked, notMine, sessionsAreYours } from "./question.ts"
 import { rememberedTrust, rememberTrust } from "./remembered-remotes.ts"
 import { remoteNamed, type SyncRemote } from "./remote.ts"
+import { SESSIONS_BRANCH, type SessionReport, syncSessions } from "./sessions.ts"
 
 const [DONE, NOT_DONE] = [0, 1]
 
@@ -32,35 +33,73 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
 
   const { current, notices, store } = await projectHere({ cwd, env, readOnly: isDryRun })
   for (const notice of notices) terminal.complain(`${visible(notice)}\n`)
-  const branch = await openBranch({
-    ...{ env, isAtTerminal, url: remote.url, title: remote.title, name: MEMORIES_BRANCH },
-    now: () => systemClock.now(),
-  })
-  try {
-    const projects: MemorySync["projects"] = async (there) =>
-      values["all-projects"] ? allProjects({ store, root, current, there, readOnly: isDryRun }) : [current]
-    const syncAs = (trust: RemoteTrust, dry: boolean) =>
-      during(terminal, "Syncing the memories", () =>
-        syncMemories({ branch, projects, remote, trust, clock: systemClock, isDryRun: dry }),
-      )
-    const usual = remote.isProjects ? "shared" : "mine"
-    let trust = known ?? (isDryRun ? usual : undefined)
-    if (trust === undefined) {
-      const memories = leaving(await syncAs(usual, true))
-      trust = await askWhose({ remote, terminal, leaving: { memories, sessions: [] } })
-      if (trust === undefined) {
-        terminal.print("Nothing was changed, and nothing was sent.\n")
-        return NOT_DONE
-      }
-    }
-    if (!isDryRun) await rememberTrust(root, { remote, trust, now: systemClock.now() })
-    const reports = await syncAs(trust, isDryRun)
-    const outcome = { remote: remote.title, trust, dryRun: isDryRun, projects: reports }
-    terminal.print(values.json ? `${visibleJson(outcome, 2)}\n` : pageOf(outcome))
-    return DONE
-  } finally {
-    await branch.close()
+  const open = (name: string) =>
+    openBranch({ env, isAtTerminal, name, url: remote.url, title: remote.title, now: () => systemClock.now() })
+  await using branches = new Branches(open)
+  const all = (there: ReadonlySet<string>) =>
+    values["all-projects"] ? allProjects({ store, root, current, there, readOnly: isDryRun }) : [current]
+  const syncAs = async (trust: RemoteTrust, dry: boolean): Promise<Synced> => {
+    const memories = await during(terminal, "Syncing the memories", async () =>
+      syncMemories({
+        ...{ branch: await branches.named(MEMORIES_BRANCH), remote, trust, clock: systemClock, isDryRun: dry },
+        projects: async (there) => all(there),
+      }),
+    )
+    if (!values.sessions) return { memories, sessions: [] }
+    const sessions = await during(terminal, "Syncing the sessions", async () =>
+      syncSessions({
+        ...{ branch: await branches.named(SESSIONS_BRANCH), store, root, isDryRun: dry },
+        places: async (there) => (await all(there)).map(({ place }) => place),
+      }),
+    )
+    return { memories, sessions }
   }
+  const usual = remote.isProjects ? "shared" : "mine"
+  const trust = known ?? (isDryRun ? usual : await askFirst({ remote, terminal, preview: () => syncAs(usual, true) }))
+  if (trust === undefined) {
+    terminal.print("Nothing was changed, and nothing was sent.\n")
+    return NOT_DONE
+  }
+  if (trust === "shared" && values.sessions) throw sessionsAreYours(remote)
+  if (!isDryRun) await rememberTrust(root, { remote, trust, now: systemClock.now() })
+  const outcome = { remote: remote.title, trust, dryRun: isDryRun, ...(await syncAs(trust, isDryRun)) }
+  terminal.print(values.json ? `${visibleJson(outcome, 2)}\n` : pageOf(outcome))
+  return DONE
+}
+
+interface Synced {
+  readonly memories: readonly ProjectReport[]
+  readonly sessions: readonly SessionReport[]
+}
+
+/** Opened when they are needed, and closed together. */
+class Branches {
+  readonly #open: (name: string) => Promise<Branch>
+  readonly #opened = new Map<string, Promise<Branch>>()
+
+  constructor(open: (name: string) => Promise<Branch>) {
+    this.#open = open
+  }
+
+  named(name: string): Promise<Branch> {
+    const branch = this.#opened.get(name) ?? this.#open(name)
+    this.#opened.set(name, branch)
+    return branch
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const branch of this.#opened.values()) await branch.then((opened) => opened.close()).catch(() => undefined)
+  }
+}
+
+interface AskFirst extends Pick<Call, "terminal"> {
+  readonly remote: SyncRemote
+  readonly preview: () => Promise<Synced>
+}
+
+async function askFirst({ remote, terminal, preview }: AskFirst): Promise<RemoteTrust | undefined> {
+  const { memories, sessions } = await preview()
+  return askWhose({ remote, terminal, leaving: { memories: leaving(memories), sessions: leavingSessions(sessions) } })
 }
 
 const atTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
@@ -99,18 +138,17 @@ async function projectHere({ cwd, env, readOnly }: Here) {
   return { current, store, notices: [...bank.notices, ...(project.from === "path" ? [pathNotice] : [])] }
 }
 
-interface Outcome {
+interface Outcome extends Synced {
   readonly remote: string
   readonly trust: RemoteTrust
   readonly dryRun: boolean
-  readonly projects: readonly ProjectReport[]
 }
 
-function pageOf({ remote, trust, dryRun, projects }: Outcome): string {
+function pageOf({ remote, trust, dryRun, memories, sessions }: Outcome): string {
   const whose = trust === "mine" ? "yours" : "shared with others"
-  const lines = memoryLines(projects)
+  const lines = [...memoryLines(memories), ...sessionLines(sessions)]
   const title = dryRun
     ? `With ${printable(remote)} (${whose}), a sync would do this. Nothing was changed.`
     : `Synced with ${printable(remote)} (${whose}).`
-  return `${[title, ...(lines.length === 0 ? ["The memories are the same on both sides."] : lines)].join("\n")}\n`
+  return `${[title, ...(lines.length === 0 ? ["Both sides are the same."] : lines)].join("\n")}\n`
 }

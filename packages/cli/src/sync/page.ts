@@ -3,6 +3,7 @@ import type { TakenStep } from "@strata/core/internal/memory/sync/take-in"
 import { counted } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"
 import type { ProjectReport } from "./memories.ts"
+import type { SessionReport, SessionStep } from "./sessions.ts"
 
 /** Steps that one line says for all of them. */
 const TOGETHER: readonly (readonly [what: TakenStep["what"], words: string])[] = [
@@ -64,3 +65,36 @@ export const leaving = (reports: readonly ProjectReport[]): readonly string[] =>
       step.what === "sent" ? [reports.length === 1 ? step.file : `${project}/${step.file}`] : [],
     ),
   )
+
+export const leavingSessions = (reports: readonly SessionReport[]): readonly string[] =>
+  reports.flatMap(({ steps }) => steps.flatMap((step) => (step.what === "sent" ? [step.session] : [])))
+
+export function sessionLines(reports: readonly SessionReport[]): readonly string[] {
+  return reports.flatMap(({ project, steps }) => {
+    const named = (what: SessionStep["what"]) =>
+      steps.filter((step) => step.what === what).map(({ session }) => session)
+    const lines = (["sent", "received"] as const).flatMap((what) => {
+      const ids = named(what)
+      return ids.length === 0 ? [] : [`${counted(ids.length, "session")} ${what}: ${namesOf(ids)}`]
+    })
+    const all = [...lines, ...steps.flatMap(ownSessionLine)]
+    return reports.length === 1 || all.length === 0
+      ? all
+      : [`${printable(project)}:`, ...all.map((line) => `  ${line}`)]
+  })
+}
+
+function ownSessionLine(step: SessionStep): readonly string[] {
+  switch (step.what) {
+    case "kept-both":
+      return [
+        `Session ${printable(step.session)} went on here and on another machine. The other one is here as ${printable(step.as)}.`,
+      ]
+    case "not-sent":
+      return [`Session ${printable(step.session)} was not sent: ${printable(step.why)}.`]
+    case "not-received":
+      return [`Session ${printable(step.session)} was not taken from the remote: ${printable(step.why)}.`]
+    default:
+      return []
+  }
+}

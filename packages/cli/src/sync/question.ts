@@ -71,3 +71,9 @@ export const notMine = ({ title }: SyncRemote): UsageError =>
   new UsageError(
     `${printable(title)} is a remote of the project itself: everyone who can read that repository would read your memories. Nothing was sent. If you want that, use --shared in place of --mine.`,
   )
+
+/** A journal has the person's words in it: what others wrote must not pose as them. */
+export const sessionsAreYours = ({ title }: SyncRemote): UsageError =>
+  new UsageError(
+    `Sessions are synced only with a remote that is yours alone, and others can reach ${printable(title)}. Nothing was changed. Leave out --sessions, or name another remote.`,
+  )
