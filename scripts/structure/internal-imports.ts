@@ -91,6 +91,17 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     why: "dreams without a conversation, which only this command does",
   },
   {
+    where: "sync/",
+    files: [
+      ...["base/clock", "base/git-remote", "base/git-repository", "base/owner"],
+      ...["base/run-git", "base/secrets/find-secrets", "journal/file/layout", "journal/project-places"],
+      ...["journal/store-from", "journal/which-project", "layers/6-dreaming/install", "memory/bank"],
+      ...["memory/scratch", "memory/sync/decide", "memory/sync/sync-format", "memory/sync/synced-memories"],
+      ...["memory/sync/take-in", "tools/shell/shell-environment"],
+    ],
+    why: "brings two machines together: it joins histories and erases, which no other program should",
+  },
+  {
     where: "trust/",
     files: ["settings/project-parts", "settings/trust", "settings/trust-store"],
     why: "lists and takes back what only this command grants",

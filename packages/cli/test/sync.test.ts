@@ -275,3 +275,21 @@ test("BEY-12 a session with a secret stays here, and sessions go only to a remot
   expect(refused).toMatchObject({ code: 2 })
   expect(refused.stderr).toContain("only with a remote that is yours alone")
 })
+
+test("BEY-12 all projects that have a name travel, also to a machine that does not have them yet", async () => {
+  const { a, b, box } = await machines()
+  a.write("ports.md", memory("Ports", "The shop listens on 8080."))
+  const other = { ...a.env, STRATA_PROJECT: "stock" }
+  const { name } = await projectAt({ cwd: a.cwd, env: {}, project: "stock" })
+  await (await say({ ...a, project: name }, { id: "count" }, "Count everything.")).close()
+  const directory = join(a.env.STRATA_HOME, "projects", name, "memory")
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, "shelves.md"), memory("Shelves", "There are 12 shelves."))
+  await a.sync("--mine")
+  expect(reachable(box)).not.toContain("12 shelves")
+  expect(await a.sync("--all-projects", "--sessions")).toContain(`${name}:\n  Sent: shelves.md`)
+  await b.sync("--mine", "--all-projects", "--sessions")
+  const listed = await strataHere(["memory"], { cwd: b.cwd, env: { ...other, STRATA_HOME: b.env.STRATA_HOME } })
+  expect(listed.stdout).toContain("shelves")
+  expect(existsSync(join(b.env.STRATA_HOME, "projects", name, "count.jsonl"))).toBe(true)
+})

@@ -37,7 +37,7 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
     openBranch({ env, isAtTerminal, name, url: remote.url, title: remote.title, now: () => systemClock.now() })
   await using branches = new Branches(open)
   const all = (there: ReadonlySet<string>) =>
-    values["all-projects"] ? allProjects({ store, root, current, there, readOnly: isDryRun }) : [current]
+    values["all-projects"] ? allProjects({ store, current, there, readOnly: isDryRun }) : [current]
   const syncAs = async (trust: RemoteTrust, dry: boolean): Promise<Synced> => {
     const memories = await during(terminal, "Syncing the memories", async () =>
       syncMemories({

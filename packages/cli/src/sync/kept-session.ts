@@ -1,9 +1,14 @@
 /** One journal with its notes and stored results, as it is kept: read through the store, and continued byte for byte. */
 import { readdir } from "node:fs/promises"
-import { ConversationLockedError } from "@strata/core"
+import {
+  ConversationLockedError,
+  decodeLine,
+  encodeLine,
+  type Journal,
+  type JournalAddress,
+  type Store,
+} from "@strata/core"
 import { journalPaths } from "@strata/core/internal/journal/file/layout"
-import { decodeLine, encodeLine } from "@strata/core/internal/journal/line"
-import type { Journal, JournalAddress, Store } from "@strata/core/internal/journal/store"
 
 export interface KeptSession {
   /** Whole lines, with their ends. */

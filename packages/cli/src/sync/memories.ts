@@ -1,7 +1,6 @@
 /** Syncs the memories of projects with one branch of a remote: fetch, merge, take in, push. If another machine pushed first, it starts again. */
-import { StrataError } from "@strata/core"
+import { type MemoryFiles, StrataError } from "@strata/core"
 import type { Clock } from "@strata/core/internal/base/clock"
-import type { MemoryFiles } from "@strata/core/internal/journal/memory-files"
 import type { RemoteTrust } from "@strata/core/internal/memory/sync/decide"
 import { decodeMemories, encodeMemories } from "@strata/core/internal/memory/sync/sync-format"
 import { NO_MEMORIES, type SyncedMemories } from "@strata/core/internal/memory/sync/synced-memories"

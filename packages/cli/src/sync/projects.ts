@@ -1,11 +1,7 @@
 /** Which projects are synced: this one, or all that have a name that means the same on another machine. */
-import { readdir } from "node:fs/promises"
-import { join } from "node:path"
-import { StrataError } from "@strata/core"
+import { type Store, StrataError } from "@strata/core"
 import { systemClock } from "@strata/core/internal/base/clock"
 import { isLocal } from "@strata/core/internal/base/owner"
-import { PROJECTS } from "@strata/core/internal/journal/file/layout"
-import type { Store } from "@strata/core/internal/journal/store"
 import { eraseDreamTraces } from "@strata/core/internal/layers/6-dreaming/install"
 import { openBank } from "@strata/core/internal/memory/bank"
 import type { SyncedProject } from "./memories.ts"
@@ -15,37 +11,15 @@ const isPathName = (place: string): boolean => place.startsWith("-") || place.in
 
 export interface AllProjects {
   readonly store: Store
-  /** Where the file store keeps its files. */
-  readonly root: string
   readonly current: SyncedProject
   readonly there: ReadonlySet<string>
   readonly readOnly: boolean
 }
 
-export async function allProjects({
-  store,
-  root,
-  current,
-  there,
-  readOnly,
-}: AllProjects): Promise<readonly SyncedProject[]> {
-  const here = await placesHere({ store, root, place: current.place })
+export async function allProjects({ store, current, there, readOnly }: AllProjects): Promise<readonly SyncedProject[]> {
+  const here = (await store.projects()).filter((place) => /^[A-Za-z0-9-]{1,200}$/.test(place) && isLocal(place))
   const places = [...new Set([...here, ...there])].filter((place) => place !== current.place && !isPathName(place))
   return [current, ...places.sort().map((place) => projectAt({ store, place, readOnly }))]
-}
-
-async function placesHere({
-  store,
-  root,
-  place,
-}: {
-  store: Store
-  root: string
-  place: string
-}): Promise<readonly string[]> {
-  if (store.memories({ project: place }).directory === undefined) return []
-  const names = await readdir(join(root, PROJECTS)).catch(() => [] as string[])
-  return names.filter((name) => /^[A-Za-z0-9-]{1,200}$/.test(name) && isLocal(name))
 }
 
 interface OneProject extends Pick<AllProjects, "store" | "readOnly"> {

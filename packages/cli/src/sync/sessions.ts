@@ -2,8 +2,7 @@
  * Syncs sessions with a branch of their own: journals byte for byte, with their sub-agents, notes and stored results. The longer of two that
  * begin alike wins. If both went on, both are kept. Nothing is removed on either side.
  */
-import { StrataError } from "@strata/core"
-import { isSafeId } from "@strata/core/internal/base/ids"
+import { isSafeId, StrataError } from "@strata/core"
 import { findSecrets } from "@strata/core/internal/base/secrets/find-secrets"
 import type { Branch, BranchFile, BranchState } from "./git-branch.ts"
 import { BLOB_NAME, continueSession, type KeptSession, readSession, type SessionPlace } from "./kept-session.ts"
