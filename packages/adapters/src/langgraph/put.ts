@@ -1,0 +1,54 @@
+/** Adds a checkpoint or writes to a thread. What is there already is not added again. */
+import type { CheckpointDraft, Segment, Write } from "./segment.ts"
+import type { Thread, Writing } from "./thread.ts"
+import { damagedThread } from "./thread-errors.ts"
+
+export const putCheckpoint = (thread: Thread, draft: CheckpointDraft): Promise<void> =>
+  thread.write(async (writing) => {
+    const { segment, find, add, begin } = writing
+    const { ns, id } = draft
+    const holder = await find(ns, id)
+    if (holder && holder !== segment) return putAgain(writing, holder, draft)
+    if (!segment.isDue(draft) || holder) return add(segment.addCheckpoint(draft))
+    const early = segment.writesOf(ns, id) // they came before their checkpoint
+    const next = begin(segment.nextLine())
+    add(next.addCheckpoint(draft))
+    addAll({ segment: next, add, ns, id, writes: early })
+  })
+
+/** The checkpoint is in an earlier segment. */
+function putAgain({ segment, add }: Writing, holder: Segment, draft: CheckpointDraft): void {
+  const { ns, id } = draft
+  if (holder.isSame(draft)) return
+  add(segment.addCheckpoint(draft, true))
+  addAll({ segment, add, ns, id, writes: holder.writesOf(ns, id) })
+}
+
+export interface WritesDraft {
+  readonly ns: string
+  readonly id: string
+  readonly task: string
+  readonly writes: readonly Write[]
+}
+
+export const putWrites = (thread: Thread, { ns, id, task, writes }: WritesDraft): Promise<void> =>
+  thread.write(async ({ segment, find, add }) => {
+    const holder = await find(ns, id)
+    if (holder && holder !== segment) {
+      const state = holder.stateOf(ns, id)
+      if (!state) throw damagedThread(segment.thread)
+      add(segment.addCheckpoint({ ns, id, parent: holder.parentOf(ns, id), state }, true))
+      addAll({ segment, add, ns, id, writes: holder.writesOf(ns, id) })
+    }
+    add(segment.addWrites({ ns, id, task }, writes))
+  })
+
+interface Copied extends Pick<Writing, "segment" | "add"> {
+  readonly ns: string
+  readonly id: string
+  readonly writes: readonly Write[]
+}
+
+function addAll({ segment, add, ns, id, writes }: Copied): void {
+  for (const [task, own] of Map.groupBy(writes, (write) => write.task)) add(segment.addWrites({ ns, id, task }, own))
+}

@@ -1,0 +1,261 @@
+/**
+ * The journal of one thread. Work on it is done one after the other. The right to write is kept while the thread is in use and given back
+ * soon after, so that another process can go on with it. What was read or written stays in memory: only what others added is read again.
+ */
+import { type Clock, callAfter } from "@strata/core/internal/base/clock"
+import { ConversationLockedError, ConversationNotFoundError, LockLostError } from "@strata/core/internal/base/errors"
+import type { Journal, JournalAddress, Store } from "@strata/core/internal/journal/store"
+import { checkpointId, entriesOf, type Line, lineOf, type SegmentLine, segmentId } from "./lines.ts"
+import { Segment, segmentAfter } from "./segment.ts"
+import { damagedThread } from "./thread-errors.ts"
+
+const IDLE_MS = 200 // a graph writes several times in a step; a model takes longer
+const FIRST_PAUSE_MS = 10
+const LONGEST_PAUSE_MS = 200
+const MOST_OLDER = 4 // segments that time travel has read
+
+export interface ThreadPlace {
+  readonly store: Store
+  readonly address: JournalAddress
+  readonly name: string
+  readonly clock: Clock
+  /** How long to wait for another process that writes to the thread: milliseconds. */
+  readonly patience: number
+}
+
+/** A look at a thread. */
+export interface Reading {
+  readonly segment: Segment
+  /** The segment that has a checkpoint. */
+  find(ns: string, id: string): Promise<Segment | undefined>
+  /** An earlier segment. Nothing if it was deleted. */
+  earlier(number: number): Promise<Segment | undefined>
+}
+
+/** What is added to a thread. */
+export interface Writing extends Reading {
+  /** Adds a line that its segment has taken already. */
+  add(line: Line | undefined): void
+  /** Begins a segment. */
+  begin(line: SegmentLine): Segment
+}
+
+export class Thread {
+  readonly #place: ThreadPlace
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  #segment: Segment | undefined
+  #older = new Map<number, Segment>()
+  #writer: Journal | undefined
+  /** The number of the last time that this process could write, as long as the segment is what it left. */
+  #fence: number | undefined
+  #stopIdle: () => void = () => {}
+
+  constructor(place: ThreadPlace) {
+    this.#place = place
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting === 0 && this.#writer === undefined
+  }
+
+  get bytes(): number {
+    return this.#segment?.bytes ?? 0
+  }
+
+  /** Nothing if there is no such thread. */
+  read<T>(work: (reading: Reading) => Promise<T>): Promise<T | undefined> {
+    return this.#inTurn(async () => {
+      if (this.#writer) return this.#segment && work(this.#reading(this.#writer, this.#segment))
+      const journal = await this.#opened("read")
+      if (!journal) {
+        this.#forget()
+        return undefined
+      }
+      try {
+        const segment = await this.#upToDate(journal)
+        return segment && (await work(this.#reading(journal, segment)))
+      } finally {
+        await journal.close()
+      }
+    })
+  }
+
+  /** `work` says what to add. It is asked again if it is not known whether that was written. */
+  write(work: (writing: Writing) => Promise<void>, { create = true } = {}): Promise<void> {
+    return this.#inTurn(async () => {
+      try {
+        await this.#append(work, create)
+      } catch (error) {
+        await this.#release().catch(() => undefined) // the first failure is the one to report
+        this.#forget()
+        await this.#again(work, error)
+      }
+    })
+  }
+
+  /** An answer may have been lost, or the right to write: then what is missing is added. */
+  async #again(work: (writing: Writing) => Promise<void>, error: unknown): Promise<void> {
+    if (error instanceof ConversationLockedError) throw error
+    try {
+      await this.#append(work, false, error instanceof LockLostError ? undefined : error)
+    } catch (second) {
+      await this.#release().catch(() => undefined)
+      this.#forget()
+      throw second
+    }
+  }
+
+  async #append(work: (writing: Writing) => Promise<void>, create: boolean, failed?: unknown): Promise<void> {
+    const journal = await this.#writable(create)
+    if (!journal) {
+      if (failed !== undefined) throw failed
+      return
+    }
+    const lines: Line[] = []
+    const begin = (line: SegmentLine) => {
+      if (this.#segment) this.#keepOlder(this.#segment)
+      lines.push(line)
+      this.#segment = new Segment(line)
+      return this.#segment
+    }
+    const segment = this.#segment ?? begin(Segment.firstLine(this.#place.name))
+    const add = (line: Line | undefined) => void (line && lines.push(line))
+    await work({ ...this.#reading(journal, segment), add, begin })
+    if (lines.length === 0) return
+    if (failed !== undefined) throw failed
+    await journal.append(entriesOf(lines, this.#place.clock.now().toISOString()), { endsTurn: true })
+  }
+
+  /** Gives the right to write back. */
+  close(): Promise<void> {
+    return this.#inTurn(() => this.#release())
+  }
+
+  async #release(): Promise<void> {
+    const writer = this.#writer
+    this.#writer = undefined
+    await writer?.close()
+  }
+
+  #forget(): void {
+    this.#segment = undefined
+    this.#fence = undefined
+    this.#older.clear()
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#stopIdle()
+    this.#waiting++
+    const run = this.#last.then(work).finally(() => {
+      this.#waiting--
+      if (this.#waiting === 0 && this.#writer) this.#waitIdle()
+    })
+    this.#last = run.catch(() => undefined)
+    return run
+  }
+
+  #waitIdle(): void {
+    // what fails here fails again, and is reported, with the next write
+    this.#stopIdle = callAfter(this.#place.clock, IDLE_MS, () => void this.close().catch(() => this.#forget()))
+  }
+
+  async #writable(create: boolean): Promise<Journal | undefined> {
+    if (this.#writer) return this.#writer
+    const journal = await this.#opened("write", create)
+    if (!journal) return undefined
+    this.#writer = journal
+    const isAsLeft = this.#fence !== undefined && journal.fence === this.#fence + 1
+    if (!isAsLeft) await this.#upToDate(journal)
+    this.#fence = journal.fence
+    return journal
+  }
+
+  /** Waits while another process writes. */
+  async #opened(access: "read" | "write", create = false): Promise<Journal | undefined> {
+    const { store, address, patience, clock } = this.#place
+    const resumes = this.#segment === undefined
+    for (let waited = 0, pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        return await store.open(address, { access, resumes, ...(access === "write" ? { create } : {}) })
+      } catch (error) {
+        if (error instanceof ConversationNotFoundError) return undefined
+        if (!(error instanceof ConversationLockedError) || waited >= patience) throw error
+      }
+      await paused(clock, pause)
+      waited += pause
+    }
+  }
+
+  /** Reads what is new since the last look, or the newest segment. */
+  async #upToDate(journal: Journal): Promise<Segment | undefined> {
+    const known = this.#segment
+    if (known) {
+      const lines = await linesOf(journal.stretch({ first: known.lastUuid }))
+      if (lines[0]?.uuid === known.lastUuid) {
+        const now = segmentAfter(known, lines.slice(1))
+        if (now !== known) this.#keepOlder(known)
+        this.#segment = now
+        return now
+      }
+    }
+    this.#forget() // it was not read yet, or it is another journal now
+    const { tail } = journal.resumed ?? (await journal.resume())
+    this.#segment = segmentAfter(
+      undefined,
+      tail.entries.flatMap((entry) => lineOf(entry) ?? []),
+    )
+    return this.#segment
+  }
+
+  #reading(journal: Journal, segment: Segment): Reading {
+    const earlier = async (number: number) => (number < segment.since ? undefined : this.#earlier(journal, number))
+    return {
+      segment,
+      earlier,
+      find: async (ns, id) => {
+        const at = segment.placeOf(ns, id)
+        if (at === segment.number) return segment
+        if (at !== undefined) return earlier(at)
+        if (segment.isHeadless) throw damagedThread(this.#place.name)
+        if (!segment.mayBeEarlier(ns, id)) return undefined
+        const entry = await journal.find(checkpointId(ns, id))
+        const line = entry && lineOf(entry)
+        return line && earlier(line.segment)
+      },
+    }
+  }
+
+  async #earlier(journal: Journal, number: number): Promise<Segment | undefined> {
+    const kept = this.#older.get(number)
+    if (kept) return kept
+    const lines = await linesOf(journal.stretch({ first: segmentId(number), last: segmentId(number + 1) }))
+    const segment = segmentAfter(
+      undefined,
+      lines.filter((line) => line.segment === number),
+    )
+    if (segment) this.#keepOlder(segment)
+    return segment
+  }
+
+  #keepOlder(segment: Segment): void {
+    this.#older.set(segment.number, segment)
+    for (const number of this.#older.keys()) if (this.#older.size > MOST_OLDER) this.#older.delete(number)
+  }
+}
+
+async function linesOf(entries: AsyncIterable<Parameters<typeof lineOf>[0]>): Promise<Line[]> {
+  const lines: Line[] = []
+  for await (const entry of entries) {
+    const line = lineOf(entry)
+    if (line) lines.push(line)
+  }
+  return lines
+}
+
+/** A program that waits for this is not over, so the timer of the machine keeps it alive. */
+const paused = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    if (clock.after) clock.after(ms, resolve)
+    else setTimeout(resolve, ms)
+  })
