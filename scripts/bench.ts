@@ -19,6 +19,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   proxy: "packages/proxy/bench/added-time.ts",
   pages: "packages/page/bench/pages.ts",
   sim: "packages/sim/bench/requests.ts",
+  langgraph: "packages/adapters/bench/langgraph.ts",
   policies: "packages/lab/bench/policies.ts",
   recall: "packages/lab/bench/recall.ts",
   "deferred-tools": "packages/lab/bench/deferred-tools.ts",

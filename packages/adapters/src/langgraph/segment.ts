@@ -140,8 +140,9 @@ export class Segment {
   /** The state of a checkpoint. Read it at once: a later line changes it. `undefined`: what it is based on was lost. */
   stateOf(ns: string, id: string): Node | undefined {
     const last = this.#last.get(keyOf(ns, id))
+    if (!last) return undefined
     const head = this.#heads.get(ns)
-    if (last && head?.uuid === last.uuid) return head.state
+    if (head?.uuid === last.uuid) return head.state
     for (const { line, state } of this.replay(ns)) if (line === last) return state
     return undefined
   }

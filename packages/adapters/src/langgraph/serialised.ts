@@ -35,8 +35,9 @@ export class Serialised {
 
   async #packList(list: readonly unknown[]): Promise<ListNode> {
     const items = Array.from(list, (item) => this.#piece(item)) // also the holes of a list
-    for (const [at, item] of items.entries()) if (!(item instanceof Piece)) items[at] = await item
-    return { kind: "list", items: items as Piece[] }
+    const pieces: Piece[] = []
+    for (const item of items) pieces.push(item instanceof Piece ? item : await item)
+    return { kind: "list", items: pieces }
   }
 
   async #packMap(value: Readonly<Record<string, unknown>>, depth: number): Promise<MapNode> {

@@ -46,15 +46,27 @@ function isSame(value: unknown, copy: unknown): boolean {
   )
 }
 
-/** Objects whose content is not in their fields. */
-const isOpaque = (value: object): boolean =>
-  value instanceof Map ||
-  value instanceof Set ||
-  value instanceof Date ||
-  value instanceof RegExp ||
-  value instanceof Error ||
-  ArrayBuffer.isView(value) ||
-  value instanceof ArrayBuffer ||
-  value instanceof String ||
-  value instanceof Number ||
-  value instanceof Boolean
+/** By prototype: objects whose content is not in their fields. */
+const opaque = new WeakMap<object, boolean>()
+
+function isOpaque(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as object | null
+  if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return false
+  const known = opaque.get(prototype) ?? OPAQUE.some((kind) => value instanceof kind)
+  opaque.set(prototype, known)
+  return known
+}
+
+const OPAQUE = [
+  Map,
+  Set,
+  Date,
+  RegExp,
+  Error,
+  ArrayBuffer,
+  DataView,
+  Object.getPrototypeOf(Uint8Array),
+  String,
+  Number,
+  Boolean,
+]

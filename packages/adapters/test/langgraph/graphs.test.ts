@@ -12,6 +12,7 @@ import {
   MessagesAnnotation,
   START,
   StateGraph,
+  type StateSnapshot,
 } from "@langchain/langgraph"
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
@@ -95,9 +96,9 @@ test("BEY-12: a graph goes on from an old checkpoint, and both branches stay", a
   const next = processes()
   const input = { messages: [new HumanMessage({ id: "h", content: "go" })] }
   await worker(next()).invoke(input, CONFIG)
-  const old = (await Array.fromAsync(worker(next()).getStateHistory(CONFIG))).find(
-    ({ metadata }) => metadata?.step === 2,
-  )!
+  const history: StateSnapshot[] = []
+  for await (const snapshot of worker(next()).getStateHistory(CONFIG)) history.push(snapshot)
+  const old = history.find(({ metadata }) => metadata?.step === 2)!
   const end = await worker(next()).getState(CONFIG)
   const edited = await worker(next()).updateState(old.config, {
     messages: [new AIMessage({ id: "edited", content: "no" })],
