@@ -20,6 +20,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   pages: "packages/page/bench/pages.ts",
   sim: "packages/sim/bench/requests.ts",
   langgraph: "packages/adapters/bench/langgraph.ts",
+  postgres: "packages/postgres/bench/beside-files.ts",
   policies: "packages/lab/bench/policies.ts",
   recall: "packages/lab/bench/recall.ts",
   "deferred-tools": "packages/lab/bench/deferred-tools.ts",

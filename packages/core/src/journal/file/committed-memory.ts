@@ -1,10 +1,15 @@
 /** An agent's memory in a working directory, where it can be committed. It is kept in files there with any store. */
 import { type Clock, systemClock } from "../../base/clock.ts"
-import type { AgentMemoryPlace, MemoryFiles } from "../memory-files.ts"
+import type { MemoryFiles } from "../memory-files.ts"
 import { memoryPlaceDirectory } from "./layout.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 
-export type CommittedMemoryPlace = Extract<AgentMemoryPlace, { readonly scope: "project" }>
+/** An agent's memory in the repository that this directory is the root of. */
+export interface CommittedMemoryPlace {
+  readonly agent: string
+  readonly scope: "project"
+  readonly directory: string
+}
 
 /** What a store of your own gives for such a place. */
 export const committedMemory = (place: CommittedMemoryPlace, clock: Clock = systemClock): MemoryFiles =>
