@@ -1,0 +1,69 @@
+import { once } from "node:events"
+import type { AddressInfo } from "node:net"
+import Anthropic from "@anthropic-ai/sdk"
+import { serve } from "@hono/node-server"
+import { type ScriptedTurn, scriptedBrain, startSimulator } from "@strata/sim"
+import pg from "pg"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { serverless } from "../examples/serverless.ts"
+import { postgresStore } from "../src/index.ts"
+import { newestPrograms, startServer } from "./server.ts"
+
+/** Statements that a request may take once its process is warm: open, remember, one append, close and what is beside them. */
+const MOST_STATEMENTS = 16
+
+describe.skipIf(newestPrograms() === undefined)("BEY-12 a server without a disk", () => {
+  test("each request opens the conversation on another machine, and finds what was said on the last", async () => {
+    const asked: string[] = []
+    const turn: ScriptedTurn = ({ request }) => {
+      asked.push(JSON.stringify(request.messages))
+      return "Yes."
+    }
+    const [server, sim] = await Promise.all([
+      startServer(),
+      startSimulator({ brain: scriptedBrain(Array.from({ length: 10 }, () => turn)) }),
+    ])
+    onTestFinished(() => Promise.all([server.stop(), sim.close()]).then(() => undefined))
+    const url = await server.database()
+    const client = new Anthropic({ apiKey: "sk-ant-test", baseURL: sim.url, maxRetries: 0 })
+
+    /** A machine: a pool, a store and a server of its own. */
+    async function machine() {
+      const pool = new pg.Pool({ connectionString: url, max: 2 })
+      let statements = 0
+      pool.on("acquire", () => statements++)
+      const store = postgresStore({ pool, tenant: "acme" })
+      const userOf = ({ headers }: Request) => headers.get("x-user") ?? undefined
+      const http = serve({ fetch: serverless({ store, client, userOf }).fetch, port: 0, hostname: "127.0.0.1" })
+      onTestFinished(async () => {
+        await new Promise((resolve) => http.close(resolve))
+        await store.close()
+        await pool.end()
+      })
+      await once(http, "listening")
+      const { port } = http.address() as AddressInfo
+      const said = async (text: string, user = "anna") => {
+        statements = 0
+        const response = await fetch(`http://127.0.0.1:${port}/chats/c1`, {
+          ...{ method: "POST", body: JSON.stringify({ text }) },
+          headers: { "content-type": "application/json", ...(user === "" ? {} : { "x-user": user }) },
+        })
+        return { status: response.status, body: await response.json(), statements }
+      }
+      return { said }
+    }
+
+    const machines = [await machine(), await machine(), await machine()]
+    for (let turn = 0; turn < 6; turn++) {
+      const { status, statements } = await machines[turn % machines.length]!.said(`Question ${turn}`)
+      expect(status).toBe(200)
+      if (turn >= machines.length) expect(statements).toBeLessThanOrEqual(MOST_STATEMENTS)
+    }
+    expect(asked.at(-1)!.match(/Question \d/g)).toEqual(Array.from({ length: 6 }, (_, turn) => `Question ${turn}`))
+
+    const other = await machines[0]!.said("What did the other customer say?", "bert")
+    expect(other.status).toBe(200)
+    expect(asked.at(-1)).not.toContain("Question")
+    expect(await machines[0]!.said("Hello?", "")).toMatchObject({ status: 401 })
+  })
+})
