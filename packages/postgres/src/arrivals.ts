@@ -5,11 +5,14 @@
 import { randomUUID } from "node:crypto"
 import { callAfter, systemClock } from "@strata/core/internal/base/clock"
 import pg, { type Pool, type PoolClient } from "pg"
+import { connectionOf } from "./pool.ts"
 
 const FIRST_POLL_MS = 20
 const LONGEST_POLL_MS = 500
 /** A notice that is sent to oneself arrives at once, or never. */
 const PROBE_MS = 1_000
+/** The longest wait for a connection, and for its answers. */
+const CONNECT_MS = 5_000
 /** While notices arrive: one may be lost with its connection. */
 const LISTENING_POLL_MS = 5_000
 /** After a failure, how long no other try is made to listen. */
@@ -17,12 +20,14 @@ const PAUSE_MS = 30_000
 
 export class Arrivals {
   readonly #pool: Pool
+  readonly #pauseMs: number
   readonly #wakers = new Map<string, Set<() => void>>()
   #listener: Promise<PoolClient | undefined> | undefined
   #notBefore = 0
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, { pauseMs = PAUSE_MS }: { readonly pauseMs?: number } = {}) {
     this.#pool = pool
+    this.#pauseMs = pauseMs
   }
 
   /** Resolves when something may have happened in a channel, at the latest after a while that grows with `tries`, or when the signal aborts. */
@@ -36,15 +41,21 @@ export class Arrivals {
     this.#wakers.set(channel, wakers.add(waker.resolve))
     const onAbort = () => waker.resolve()
     signal.addEventListener("abort", onAbort, { once: true })
-    const isListening = await this.#listens(channel)
-    const most = isListening ? LISTENING_POLL_MS : LONGEST_POLL_MS
-    const cancel = callAfter(systemClock, Math.min(most, FIRST_POLL_MS * 2 ** Math.min(tries, 10)), waker.resolve)
+    const wakeAfter = (most: number) =>
+      callAfter(systemClock, Math.min(most, FIRST_POLL_MS * 2 ** Math.min(tries, 10)), waker.resolve)
+    let cancel = wakeAfter(LONGEST_POLL_MS)
+    // nothing waits for it: the connection that would listen may hang
+    void this.#listens(channel).then((isListening) => {
+      if (!isListening || !wakers.has(waker.resolve)) return
+      cancel()
+      cancel = wakeAfter(LISTENING_POLL_MS)
+    })
     try {
       await waker.promise
     } finally {
+      wakers.delete(waker.resolve)
       cancel()
       signal.removeEventListener("abort", onAbort)
-      wakers.delete(waker.resolve)
     }
   }
 
@@ -54,10 +65,9 @@ export class Arrivals {
   }
 
   async close(): Promise<void> {
-    const listener = await this.#listener
-    this.#listener = undefined
     this.#notBefore = Number.POSITIVE_INFINITY
-    listener?.release(true)
+    await this.#listener
+    this.#release?.()
   }
 
   async #listens(channel: string): Promise<boolean> {
@@ -65,20 +75,31 @@ export class Arrivals {
     this.#listener ??= this.#connect()
     const listener = await this.#listener
     if (!listener) return false
-    if (this.#heard.has(channel)) return true
-    try {
-      await listener.query(`listen ${pg.escapeIdentifier(channel)}`)
-      this.#heard.add(channel)
-      return true
-    } catch {
-      return false
-    }
+    return this.#heard.get(channel) ?? this.#hear(listener, channel)
   }
 
-  readonly #heard = new Set<string>()
+  /** One after the other: a connection says one thing at a time. */
+  #hear(listener: PoolClient, channel: string): Promise<boolean> {
+    const heard = this.#last
+      .then(() => listener.query(limited(`listen ${pg.escapeIdentifier(channel)}`)))
+      .then(
+        () => true,
+        () => {
+          this.#release?.()
+          return false
+        },
+      )
+    this.#last = heard
+    this.#heard.set(channel, heard)
+    return heard
+  }
+
+  readonly #heard = new Map<string, Promise<boolean>>()
+  #last: Promise<unknown> = Promise.resolve()
 
   async #connect(): Promise<PoolClient | undefined> {
-    const client = await this.#pool.connect().catch(() => undefined)
+    const client = await this.#free()
+    client?.on("error", () => undefined)
     const isHeard = client !== undefined && (await arrives(client, this.#pool).catch(() => false))
     if (!isHeard) {
       client?.release(true)
@@ -86,20 +107,34 @@ export class Arrivals {
       return undefined
     }
     client.on("notification", ({ channel }) => this.wake(channel))
-    client.on("error", () => undefined)
-    client.once("end", () => this.#lost())
+    this.#release = () => {
+      this.#release = undefined
+      client.release(true) // one that is lost would stay a place of the pool
+      this.#lost()
+    }
+    client.once("end", () => this.#release?.())
     keepNoProcess(client)
     return client
+  }
+
+  #release: (() => void) | undefined
+
+  /** Nothing where listening would leave no connection for work. */
+  async #free(): Promise<PoolClient | undefined> {
+    if ((this.#pool.options.max ?? 2) < 2) return undefined
+    return connectionOf(this.#pool, CONNECT_MS).catch(() => undefined)
   }
 
   /** Everyone who waits looks, and asks again and again until a new connection listens. */
   #lost(): void {
     this.#listener = undefined
     this.#heard.clear()
-    this.#notBefore = Math.max(this.#notBefore, performance.now() + PAUSE_MS)
+    this.#notBefore = Math.max(this.#notBefore, performance.now() + this.#pauseMs)
     for (const channel of this.#wakers.keys()) this.wake(channel)
   }
 }
+
+const limited = (text: string) => ({ text, ...{ query_timeout: CONNECT_MS } }) // `pg` takes it, its types do not name it
 
 /** Sends a notice over another connection and waits for it. */
 async function arrives(client: PoolClient, pool: Pool): Promise<boolean> {
@@ -108,16 +143,18 @@ async function arrives(client: PoolClient, pool: Pool): Promise<boolean> {
   const onNotice = (notice: { readonly channel: string }) => {
     if (notice.channel === channel) heard.resolve(true)
   }
+  const say = (command: string) => client.query(limited(`${command} ${channel}`))
   client.on("notification", onNotice)
-  const cancel = callAfter(systemClock, PROBE_MS, () => heard.resolve(false))
   try {
-    await client.query(`listen ${channel}`)
-    await pool.query(`notify ${channel}`)
-    return await heard.promise
-  } finally {
+    await say("listen")
+    const cancel = callAfter(systemClock, PROBE_MS, () => heard.resolve(false))
+    pool.query(`notify ${channel}`).catch(() => heard.resolve(false)) // not awaited: no connection may be free
+    const isHeard = await heard.promise
     cancel()
+    await say("unlisten")
+    return isHeard
+  } finally {
     client.off("notification", onNotice)
-    await client.query(`unlisten ${channel}`).catch(() => undefined)
   }
 }
 

@@ -2,14 +2,15 @@
  * Calls functions of the schema, each in one round trip and one transaction. No session state and no named statements, so a transaction
  * pooler may be between. Every function may be called again: what it wrote is recognised. So a call whose answer was lost is repeated.
  */
-import { callAfter, systemClock } from "@strata/core/internal/base/clock"
+import { setTimeout as wait } from "node:timers/promises"
 import type { Pool, PoolClient } from "pg"
 import { isPassing, StoreUnreachableError, withoutSecrets } from "./errors.ts"
+import { connectionOf } from "./pool.ts"
 import { schemaProblem } from "./schema-problem.ts"
 
 export interface DatabaseOptions {
   readonly pool: Pool
-  /** How long a call is repeated while the server cannot be reached. Default: 30 seconds. */
+  /** How long a call is repeated while the server cannot be reached: once at least. Default: 30 seconds. */
   readonly patienceMs?: number
   /** How long one try may take. Default: 60 seconds. */
   readonly timeoutMs?: number
@@ -17,8 +18,6 @@ export interface DatabaseOptions {
 
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 2_000
-/** A commit that no longer waits for its standby says so with a warning and one of these: it was made here, and may be lost. */
-const UNKNOWN_OUTCOME = new Set(["57014", "57P01"])
 
 export class Database {
   readonly pool: Pool
@@ -43,10 +42,11 @@ export class Database {
         const problem = schemaProblem(error)
         if (problem) throw problem
         if (!isPassing(error)) throw withoutSecrets(error)
-        if (performance.now() - started > this.#patienceMs) throw new StoreUnreachableError(error)
+        // a connection that hangs may be the only thing that is wrong: another one is tried
+        if (tries > 1 && performance.now() - started > this.#patienceMs) throw new StoreUnreachableError(error)
       }
       const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10))
-      await new Promise<void>((resolve) => void callAfter(systemClock, pause * (0.5 + Math.random() / 2), resolve))
+      await wait(pause * (0.5 + Math.random() / 2))
     }
   }
 
@@ -63,12 +63,13 @@ export class Database {
   }
 
   async #once<Row>(name: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    const client = await this.pool.connect()
+    const client = await connectionOf(this.pool, this.#timeoutMs)
     let isUnknown = false
-    const onNotice = ({ code }: { readonly code?: string | undefined }) => {
-      isUnknown ||= code !== undefined && UNKNOWN_OUTCOME.has(code)
+    const onNotice = (notice: Notice) => {
+      isUnknown ||= isUnreplicated(notice)
     }
     client.on("notice", onNotice)
+    client.on("error", ignore) // the query fails too; without a listener the process would end
     let failure: unknown
     try {
       const { rows } = await client.query(queryOf(name, values, this.#timeoutMs))
@@ -80,9 +81,22 @@ export class Database {
     } finally {
       client.off("notice", onNotice)
       release(client, failure)
+      client.off("error", ignore)
     }
   }
 }
+
+const ignore = () => undefined
+
+interface Notice {
+  readonly code?: string | undefined
+  readonly message?: string | undefined
+  readonly routine?: string | undefined
+}
+
+/** A commit that no longer waits for its standby says so with a warning, which has no code of its own: it was made here, and may be lost. */
+const isUnreplicated = ({ code = "", message = "", routine }: Notice): boolean =>
+  routine === "SyncRepWaitForLSN" || code.startsWith("57") || /synchronous replication/i.test(message)
 
 /** Whether a write was kept is not known: the server gave up waiting for its standby. */
 class UnknownOutcomeError extends Error {

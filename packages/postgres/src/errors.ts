@@ -18,6 +18,7 @@ const PASSING_CLASSES = ["08", "40", "53", "57P"]
 const PASSING_CODES = new Set([
   "25006", // read only: it was the primary before
   "55000", // no recovery target yet, or a replica that restarts
+  "55P03", // a lock was not free within the server's own limit
 ])
 const PASSING_IN_NODE = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
@@ -54,6 +55,11 @@ export function withoutSecrets(error: unknown): unknown {
     severity?: unknown
   }
   if (severity === undefined || typeof code !== "string") return error
+  if (code.startsWith("28") || code === "3D000")
+    return new StrataError(
+      `The database refused the connection (${code}: ${message}). Nothing was read or written. Check the user, the password and the name of the database in the address.`,
+      { code: `postgres-${code}` },
+    )
   const full = code === "53100" ? " The disk of the database is full: make room, then try again." : ""
   return new StrataError(
     `The database refused a call (${code}: ${message}). Nothing of it was written, and everything acknowledged is kept.${full}`,

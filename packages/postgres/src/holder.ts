@@ -6,12 +6,15 @@ import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import { callAfter, systemClock } from "@strata/core/internal/base/clock"
 import type { Pool } from "pg"
-import type { Database } from "./database.ts"
+import { Database } from "./database.ts"
 
 /** How long a process that is gone keeps what it holds. */
 export const LEASE_SECONDS = 30
 /** A renewal may fail twice. */
 const RENEWALS_PER_LEASE = 3
+/** A try of a renewal takes less than its share of a lease, so that a connection that hangs costs no lease. */
+const TRIES_PER_LEASE = 6
+const SHORTEST_TRY_MS = 1_000
 
 export interface HolderOptions {
   readonly database: Database
@@ -59,8 +62,10 @@ class Renewals {
   readonly #holders = new Set<Holder>()
   #cancel: (() => void) | undefined
 
-  constructor(database: Database, seconds: number) {
-    this.#database = database
+  constructor(pool: Pool, seconds: number) {
+    const leaseMs = seconds * 1_000
+    const timeoutMs = Math.max(SHORTEST_TRY_MS, leaseMs / TRIES_PER_LEASE)
+    this.#database = new Database({ pool, timeoutMs, patienceMs: leaseMs })
     this.#seconds = seconds
   }
 
@@ -99,7 +104,7 @@ const renewalsByPool = new WeakMap<Pool, Map<number, Renewals>>()
 function renewalsOf(database: Database, seconds: number): Renewals {
   const ofPool = renewalsByPool.get(database.pool) ?? new Map<number, Renewals>()
   renewalsByPool.set(database.pool, ofPool)
-  const renewals = ofPool.get(seconds) ?? new Renewals(database, seconds)
+  const renewals = ofPool.get(seconds) ?? new Renewals(database.pool, seconds)
   ofPool.set(seconds, renewals)
   return renewals
 }

@@ -232,7 +232,10 @@ export class PostgresJournal implements Journal {
   async writeBlob(name: string, data: string | Uint8Array): ReturnType<Journal["writeBlob"]> {
     this.#mustBeWriter()
     const bytes = Buffer.from(data)
-    const given = [this.#jid, ...this.#right(), checkedBlobName(name), bytes, this.#parts.flush === "always"]
+    const given = [
+      ...[randomUUID(), this.#jid, ...this.#right()],
+      ...[checkedBlobName(name), bytes, this.#parts.flush === "always"],
+    ]
     if (!(await this.#value<boolean>("blob_write", given))) throw await this.#lost()
     return { location: `${this.location}/${name}`, bytes: bytes.length }
   }

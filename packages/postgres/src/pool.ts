@@ -1,5 +1,5 @@
 /** Pools that stores of one process share: a thousand tenants with one address need no more connections than one. */
-import pg, { type Pool } from "pg"
+import pg, { type Pool, type PoolClient } from "pg"
 
 export interface PoolUse {
   readonly pool: Pool
@@ -45,6 +45,24 @@ function newPool(connectionString: string): Pool {
     keepAlive: true,
     allowExitOnIdle: true, // a process that has nothing else to do ends
   })
+}
+
+/** A free connection. A pool that someone else made may let callers wait for ever, so this one gives up. */
+export async function connectionOf(pool: Pool, timeoutMs: number): Promise<PoolClient> {
+  const asked = pool.connect()
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error("timeout exceeded: no connection was free")), timeoutMs)
+  try {
+    return await Promise.race([asked, late.promise])
+  } catch (error) {
+    void asked.then(
+      (client) => client.release(),
+      () => undefined,
+    )
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Host and database. */

@@ -45,13 +45,18 @@ create table strata.done (
   at timestamptz not null default clock_timestamp(),
   primary key (tenant, call)
 );
+create index done_at on strata.done (tenant, at);
 
 select strata.isolate('strata.holder');
 select strata.isolate('strata.done');
 
+-- Renews what the process holds. Where much of the time is left nothing is written: calls of one process would wait for each other here, and a
+-- renewal for all of them.
 create function strata.hold(p_tenant text, p_holder uuid, p_pid integer, p_host text, p_seconds float8) returns void
 language plpgsql as $$
 begin
+  if exists (select from strata.holder h where h.tenant = p_tenant and h.id = p_holder
+    and h.until > clock_timestamp() + make_interval(secs => p_seconds * 0.8)) then return; end if;
   insert into strata.holder as h (tenant, id, pid, host, until)
   values (p_tenant, p_holder, p_pid, p_host, clock_timestamp() + make_interval(secs => p_seconds))
   on conflict (tenant, id) do update set until = excluded.until where h.until < excluded.until;
@@ -63,15 +68,17 @@ create function strata.is_alive(p_tenant text, p_holder uuid) returns boolean la
   )
 $$;
 
--- One call renews everything that a process holds, for all its tenants. It also removes what is long over.
+-- One call renews everything that a process holds, for all its tenants. It also removes what is long over, unless another process does.
 create function strata.renew(p_tenants text[], p_holders uuid[], p_pid integer, p_host text, p_seconds float8) returns void
 language plpgsql as $$
 begin
   for v_at in 1 .. cardinality(p_tenants) loop
     perform set_config('strata.tenant', p_tenants[v_at], true);
     perform strata.hold(p_tenants[v_at], p_holders[v_at], p_pid, p_host, p_seconds);
-    delete from strata.done d where d.tenant = p_tenants[v_at] and d.at < clock_timestamp() - interval '1 hour';
-    delete from strata.holder h where h.tenant = p_tenants[v_at] and h.until < clock_timestamp() - interval '1 day';
+    delete from strata.done d where d.ctid = any (array(
+      select o.ctid from strata.done o where o.tenant = p_tenants[v_at] and o.at < clock_timestamp() - interval '1 hour' for update skip locked));
+    delete from strata.holder h where h.ctid = any (array(
+      select o.ctid from strata.holder o where o.tenant = p_tenants[v_at] and o.until < clock_timestamp() - interval '1 day' for update skip locked));
   end loop;
 end $$;
 
@@ -86,6 +93,15 @@ end $$;
 create function strata.note_done(p_tenant text, p_call uuid) returns void language sql as $$
   insert into strata.done (tenant, call) values (p_tenant, p_call)
 $$;
+
+-- Notes a call that no lock keeps apart from itself. False: it was made before. It waits where the first try is still on its way.
+create function strata.begin_call(p_tenant text, p_call uuid) returns boolean language plpgsql as $$
+begin
+  insert into strata.done (tenant, call) values (p_tenant, p_call) on conflict do nothing;
+  if found then return true; end if;
+  perform strata.was_done(p_tenant, p_call);
+  return false;
+end $$;
 
 -- The right to do something alone. The number grows with each acquisition.
 create table strata.lease (
@@ -109,11 +125,12 @@ declare
   v_lease strata.lease;
 begin
   perform set_config('strata.tenant', p_tenant, true);
-  perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
   insert into strata.lease (tenant, project, name) values (p_tenant, p_project, p_name) on conflict do nothing;
   select * into v_lease from strata.lease l
     where l.tenant = p_tenant and l.project = p_project and l.name = p_name for update;
-  if v_lease.call = p_call and v_lease.holder = p_holder then -- the answer was lost
+  perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
+  if v_lease.call = p_call and v_lease.holder = p_holder then -- the answer was lost. The update makes sure that a standby has it
+    update strata.lease l set since = l.since where l.tenant = p_tenant and l.project = p_project and l.name = p_name;
     state := 'acquired'; number := v_lease.fence; took_over := false;
     return;
   end if;
@@ -204,8 +221,7 @@ create function strata.log_append(p_tenant text, p_call uuid, p_project text, p_
 language plpgsql as $$
 begin
   perform set_config('strata.tenant', p_tenant, true);
-  if strata.was_done(p_tenant, p_call) then return; end if;
-  perform strata.note_done(p_tenant, p_call);
+  if not strata.begin_call(p_tenant, p_call) then return; end if;
   insert into strata.log_line (tenant, project, name, line) values (p_tenant, p_project, p_name, p_line);
 end $$;
 
@@ -236,9 +252,9 @@ create function strata.sit(
 language plpgsql as $$
 begin
   perform set_config('strata.tenant', p_tenant, true);
-  perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
   insert into strata.lease (tenant, project, name) values (p_tenant, p_project, 'seats/' || p_name) on conflict do nothing;
   perform from strata.lease l where l.tenant = p_tenant and l.project = p_project and l.name = 'seats/' || p_name for update;
+  perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
   delete from strata.seat s where s.tenant = p_tenant and s.project = p_project and s.name = p_name and not strata.is_alive(p_tenant, s.holder);
   update strata.seat s set holder = p_holder where s.tenant = p_tenant and s.project = p_project and s.name = p_name and s.id = p_id;
   is_seated := found;

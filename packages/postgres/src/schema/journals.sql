@@ -99,9 +99,9 @@ begin
     if found then state := 'created'; end if;
   end if;
   if p_writes then
-    perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
     select * into v_journal from strata.journal j
       where j.tenant = p_tenant and j.project = p_project and j.under = p_under and j.id = p_id for update;
+    perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
   else
     select * into v_journal from strata.journal j
       where j.tenant = p_tenant and j.project = p_project and j.under = p_under and j.id = p_id;
@@ -113,7 +113,8 @@ begin
   journal_id := v_journal.jid; size := v_journal.bytes; tail_at := v_journal.boundary;
   if p_writes then
     if v_journal.holder = p_holder and v_journal.call = p_call then
-      number := v_journal.fence; -- the answer was lost
+      number := v_journal.fence; -- the answer was lost. The update makes sure that a standby has it
+      update strata.journal j set since = j.since where j.tenant = p_tenant and j.jid = v_journal.jid;
       if v_journal.fence = 1 and v_journal.bytes = 0 then state := 'created'; end if;
     elsif strata.is_alive(p_tenant, v_journal.holder) then
       state := 'held'; number := v_journal.fence;
@@ -314,23 +315,27 @@ declare
 begin
   perform set_config('strata.tenant', p_tenant, true);
   if not strata.is_writer(p_tenant, p_jid, p_holder, p_fence) then return 'lost'; end if;
+  if strata.was_done(p_tenant, p_call) then return 'written'; end if;
   if not p_any then
-    if strata.was_done(p_tenant, p_call) then return 'written'; end if;
     select n.text into v_text from strata.notes n where n.tenant = p_tenant and n.jid = p_jid;
     if v_text is distinct from p_expected then return 'changed'; end if;
-    perform strata.note_done(p_tenant, p_call);
   end if;
+  perform strata.note_done(p_tenant, p_call);
   insert into strata.notes (tenant, jid, text) values (p_tenant, p_jid, p_text)
     on conflict (tenant, jid) do update set text = excluded.text;
   return 'written';
 end $$;
 
-create function strata.blob_write(p_tenant text, p_jid bigint, p_holder uuid, p_fence bigint, p_name text, p_data bytea, p_waits boolean)
+-- A try that arrives late, after another one was made, changes nothing.
+create function strata.blob_write(
+  p_tenant text, p_call uuid, p_jid bigint, p_holder uuid, p_fence bigint, p_name text, p_data bytea, p_waits boolean)
 returns boolean language plpgsql as $$
 begin
   perform set_config('strata.tenant', p_tenant, true);
   if not p_waits then perform set_config('synchronous_commit', 'off', true); end if;
   if not strata.is_writer(p_tenant, p_jid, p_holder, p_fence) then return false; end if;
+  if strata.was_done(p_tenant, p_call) then return true; end if;
+  perform strata.note_done(p_tenant, p_call);
   insert into strata.blob (tenant, jid, name, data) values (p_tenant, p_jid, p_name, p_data)
     on conflict (tenant, jid, name) do update set data = excluded.data;
   return true;

@@ -136,8 +136,8 @@ declare
   v_member strata.member;
 begin
   perform set_config('strata.tenant', p_tenant, true);
-  perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
   perform from strata.team t where t.tenant = p_tenant and t.tid = p_tid for update;
+  perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
   select * into v_member from strata.member e where e.tenant = p_tenant and e.tid = p_tid and e.name = p_name;
   read_to := v_member.cursor;
   if v_member.seat = p_seat then
