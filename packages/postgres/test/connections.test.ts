@@ -1,0 +1,227 @@
+/** Connections that break, hang or are too few: a process goes on, and a call is made once. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import { entriesOf, textsOf } from "@strata/core/internal/store-contract/entries"
+import pg from "pg"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { Arrivals } from "../src/arrivals.ts"
+import { type PostgresStore, type PostgresStoreOptions, postgresStore } from "../src/index.ts"
+import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { startProxy, type TcpProxy, through } from "./tcp-proxy.ts"
+
+const PROJECT = "p"
+
+describe.skipIf(newestPrograms() === undefined)("connections", () => {
+  let server: TestServer
+  let proxy: TcpProxy
+  let address: string
+  const open: { close(): Promise<void> }[] = []
+
+  beforeAll(async () => {
+    server = await startServer()
+    address = await server.database()
+    proxy = await startProxy(server.port)
+  })
+  afterEach(async () => {
+    for (const one of open.splice(0).reverse()) await one.close()
+  })
+  afterAll(async () => {
+    await proxy?.close()
+    await server?.stop()
+  })
+
+  let tenants = 0
+  function storeOf(options: PostgresStoreOptions = {}): PostgresStore {
+    const by = options.pool ? {} : { connectionString: through(proxy, address) }
+    const store = postgresStore({ tenant: `t${++tenants}`, ...by, ...options })
+    open.push(store)
+    return store
+  }
+  function poolOf(options: pg.PoolConfig): pg.Pool {
+    const pool = new pg.Pool({ connectionString: through(proxy, address), ...options })
+    open.push({ close: () => pool.end() })
+    return pool
+  }
+  const asOwner = async (sql: string, values: unknown[] = []) => {
+    const client = new pg.Client({ connectionString: server.url(new URL(address).pathname.slice(1)) })
+    await client.connect()
+    try {
+      return (await client.query(sql, values)).rows as Record<string, unknown>[]
+    } finally {
+      await client.end()
+    }
+  }
+
+  test("BEY-12 a connection that is cut in the middle of a call does not end the process, and the call is made once", async () => {
+    const store = storeOf()
+    const journal = await store.open({ project: PROJECT, id: "cut" }, { access: "write", create: true })
+    const entries = entriesOf("cut")
+    for (let n = 0; n < 20; n++) {
+      for (let which = 0; which < 5; which++) proxy.swallowAnswer(which)
+      await journal.append([entries.user(String(n))])
+      await store.budget(PROJECT).add(1, "2026-01-01")
+    }
+    expect(textsOf((await journal.tail()).entries)).toBe(Array.from({ length: 20 }, (_, n) => n).join(" "))
+    expect(await store.budget(PROJECT).spentOn("2026-01-01")).toBe(20)
+    await journal.close()
+  })
+
+  test("BEY-12 a listener that is lost again and again takes no place of the pool", async () => {
+    const pool = poolOf({ max: 3 })
+    pool.on("error", () => undefined)
+    const arrivals = new Arrivals(pool, { pauseMs: 0 })
+    open.push(arrivals)
+    for (let n = 0; n < 5; n++) {
+      const ended = new AbortController()
+      const woken = listening(arrivals, ended.signal)
+      await until(async () => (await listeners()) > 0)
+      proxy.cutAll()
+      ended.abort()
+      await woken
+    }
+    await until(async () => pool.totalCount === pool.idleCount)
+  })
+
+  /** Waits until it is aborted, as a mailbox does. */
+  async function listening(arrivals: Arrivals, signal: AbortSignal): Promise<void> {
+    for (let tries = 0; !signal.aborted; tries++) await arrivals.next("strata_some", { tries, signal })
+  }
+  const listeners = async () =>
+    Number(
+      (
+        await asOwner(
+          "select count(*) as n from pg_stat_activity where query ilike 'listen %' and query not ilike '%probe%'",
+        )
+      )[0]!.n,
+    )
+
+  test("BEY-12 a pool with one connection does not listen, and messages arrive", async () => {
+    const store = storeOf({ pool: poolOf({ max: 1 }), timeoutMs: 2_000 })
+    const mailbox = store.mailboxes({ project: PROJECT, team: "one" })
+    const arrival = mailbox.arrival(undefined, new AbortController().signal)
+    await mailbox.send({ from: "a", to: ["b"], content: { text: "hello" } })
+    await arrival
+    expect((await mailbox.read(undefined)).messages).toHaveLength(1)
+    await mailbox.close()
+  })
+
+  test("BEY-12 a wait for messages ends when it is aborted, also while the connection hangs", async () => {
+    const store = storeOf()
+    const mailbox = store.mailboxes({ project: PROJECT, team: "hanging" })
+    await mailbox.send({ from: "a", to: ["b"], content: {} })
+    const { cursor } = await mailbox.read(undefined)
+    const over = new AbortController()
+    const arrivals = new Arrivals(poolOf({ max: 2 }))
+    open.push(arrivals)
+    const deliver = proxy.holdBack()
+    const waiting = arrivals.next("strata_hangs", { tries: 0, signal: over.signal })
+    over.abort()
+    await waiting
+    deliver()
+    proxy.cutAll()
+    expect((await mailbox.read(cursor)).messages).toEqual([])
+    await mailbox.close()
+  })
+
+  test("BEY-12 what the network delivers late changes nothing: the call was repeated, and others were made since", async () => {
+    const store = storeOf({ timeoutMs: 300, pool: poolOf({ max: 1 }) })
+    const journal = await store.open({ project: PROJECT, id: "late" }, { access: "write", create: true })
+    const entries = entriesOf("late")
+    const files = store.memories({ project: PROJECT })
+    const log = store.log({ project: PROJECT, name: "callers" })
+    const mailbox = store.mailboxes({ project: PROJECT, team: "late" })
+    await mailbox.send({ from: "a", to: ["b"], content: { text: "before" } })
+    const writes: Record<string, (n: string) => Promise<unknown>> = {
+      append: (n) => journal.append([entries.user(n)]),
+      blob: (n) => journal.writeBlob("blob.txt", n),
+      notes: (n) => journal.writeNotes(n),
+      memory: (n) => files.install([{ path: "memory.md", text: n }]),
+      sum: () => store.budget(PROJECT).add(1, "2026-01-01"),
+      log: (n) => log.append(n),
+      send: (text) => mailbox.send({ from: "a", to: ["b"], content: { text } }),
+    }
+    for (const write of Object.values(writes)) {
+      const deliver = proxy.holdBack() // what the pool's connection sends from now on arrives when it says so
+      await write("first") // its first try hangs, and its second uses another connection
+      await write("second")
+      deliver()
+      await until(async () => (await backends()) <= proxy.open) // the one that got it has done it, and ended
+    }
+    expect(textsOf((await journal.tail()).entries)).toBe("first second")
+    expect((await journal.readBlob("blob.txt"))?.toString()).toBe("second")
+    expect(await journal.readNotes()).toBe("second")
+    expect(await files.read("memory.md")).toBe("second")
+    expect(await store.budget(PROJECT).spentOn("2026-01-01")).toBe(2)
+    expect(await log.read()).toEqual(["first", "second"])
+    const texts = (await mailbox.read(undefined)).messages.map(({ content }) => content.text)
+    expect(texts).toEqual(["before", "first", "second"])
+    await mailbox.close()
+    await journal.close()
+  })
+
+  const backends = async () =>
+    Number((await asOwner("select count(*) as n from pg_stat_activity where usename = 'app'"))[0]!.n)
+
+  test("BEY-12 a try that is still on its way and its repetition are one line of a log", async () => {
+    const database = new URL(address).pathname.slice(1)
+    const one = new pg.Client({ connectionString: server.url(database, "app") })
+    const two = new pg.Client({ connectionString: server.url(database, "app") })
+    await Promise.all([one.connect(), two.connect()])
+    const append =
+      "select strata.log_append('x', '0b1c2d3e-0000-4000-8000-000000000001', 'p', 'callers', 'once'::bytea)"
+    await one.query("begin")
+    await one.query(append)
+    const repeated = two.query(append)
+    await one.query("commit")
+    await repeated
+    await Promise.all([one.end(), two.end()])
+    const lines = await asOwner("select from strata.log_line where tenant = 'x'")
+    expect(lines).toHaveLength(1)
+  })
+
+  test("BEY-12 a conversation whose row is locked does not keep the process from renewing what else it holds", async () => {
+    const tenant = "renewing"
+    const store = storeOf({ tenant, leaseSeconds: 2, timeoutMs: 60_000 })
+    const other = storeOf({ tenant, leaseSeconds: 2 })
+    const kept = await store.open({ project: PROJECT, id: "kept" }, { access: "write", create: true })
+    await (await store.open({ project: PROJECT, id: "locked" }, { access: "write", create: true })).close()
+    const locker = new pg.Client({ connectionString: server.url(new URL(address).pathname.slice(1)) })
+    await locker.connect()
+    await locker.query("begin")
+    await locker.query("select from strata.journal where id = 'locked' for update")
+    const opening = store.open({ project: PROJECT, id: "locked" }, { access: "write" })
+    await until(async () => (await asOwner("select from pg_locks where not granted")).length > 0)
+    const [before] = await asOwner("select max(until) as until from strata.holder where tenant = $1", [tenant])
+    await until(async () => {
+      const [now] = await asOwner("select max(until) as until from strata.holder where tenant = $1", [tenant])
+      return Number(now!.until) - Number(before!.until) > 2_000
+    })
+    expect(await other.writerOf({ project: PROJECT, id: "kept" })).toMatchObject({ pid: process.pid })
+    await locker.query("commit")
+    await locker.end()
+    await (await opening).close()
+    await kept.close()
+  })
+
+  test("BEY-12 a process that only waits for a server that is away stays until it has its answer", async () => {
+    const source = `
+      import { postgresStore } from ${JSON.stringify(fileURLToPath(new URL("../src/postgres-store.ts", import.meta.url)))}
+      const store = postgresStore({ connectionString: "postgres://app@127.0.0.1:1/none", patienceMs: 500 })
+      await store.projects().catch((error) => console.log(error.name))`
+    const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
+      stdio: ["ignore", "pipe", "inherit"],
+    })
+    let said = ""
+    child.stdout!.on("data", (text: Buffer) => {
+      said += text.toString()
+    })
+    await once(child, "close")
+    expect(said.trim()).toBe("StoreUnreachableError")
+  })
+})
+
+/** The server's own state says when. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10))
+}

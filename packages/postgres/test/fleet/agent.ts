@@ -1,0 +1,223 @@
+/** An agent of the fleet: it writes its conversation and everything beside it, in an order that its seed gives, until it is asked to be quiet. */
+import {
+  ConversationLockedError,
+  type Journal,
+  type Mailbox,
+  MemberNameTakenError,
+  type Membership,
+  MemoryChangedError,
+  type Store,
+} from "@strata/core"
+import { type Entries, entriesOf } from "@strata/core/internal/store-contract/entries"
+import { type Random, seededRandom } from "@strata/core/internal/store-contract/random"
+import {
+  ADDED_DOLLARS,
+  type AgentState,
+  allEntries,
+  blobText,
+  DAY,
+  type DoneKind,
+  type FleetRecord,
+  hashOf,
+  LOG,
+  MEMORY_FILES,
+  PROJECT,
+  stateIn,
+  TEAM,
+} from "./records.ts"
+
+export interface AgentOptions {
+  readonly store: Store
+  readonly name: string
+  readonly team: readonly string[]
+  readonly seed: number
+  readonly write: (record: FleetRecord) => void
+  readonly pause: () => Promise<void>
+  /** Runs one thing. Nothing: no more are wanted. */
+  readonly step: (work: () => Promise<void>) => Promise<void> | undefined
+  /** Resolves when everyone is quiet. */
+  readonly everyoneIsQuiet: Promise<void>
+}
+
+export async function runAgent(options: AgentOptions): Promise<void> {
+  const journal = await opened(options)
+  const mailbox = options.store.mailboxes({ project: PROJECT, team: TEAM })
+  const member = await joined(options, mailbox)
+  try {
+    const agent = await FleetAgent.resume({ ...options, journal, mailbox })
+    await agent.work()
+  } finally {
+    await member.leave()
+    await mailbox.close()
+    await journal.close()
+  }
+}
+
+async function opened({ store, name, pause }: AgentOptions): Promise<Journal> {
+  for (;;)
+    try {
+      return await store.open({ project: PROJECT, id: name }, { access: "write", create: true, resumes: true })
+    } catch (error) {
+      if (!(error instanceof ConversationLockedError)) throw error
+      await pause() // until the lease of a killed process is over
+    }
+}
+
+async function joined({ name, pause }: AgentOptions, mailbox: Mailbox): Promise<Membership> {
+  for (;;)
+    try {
+      return await mailbox.join({ name, conversation: name })
+    } catch (error) {
+      if (!(error instanceof MemberNameTakenError)) throw error
+      await pause()
+    }
+}
+
+type AgentParts = AgentOptions & { readonly journal: Journal; readonly mailbox: Mailbox }
+
+class FleetAgent {
+  readonly #parts: AgentParts
+  readonly #fence: number
+  readonly #random: Random
+  readonly #entries: Entries
+  #step = 0
+  cursor: string | undefined
+
+  static async resume(parts: AgentParts): Promise<FleetAgent> {
+    const agent = new FleetAgent(parts)
+    const all = await allEntries(parts.journal)
+    const last = all.map(stateIn).findLast((state) => state !== undefined)
+    agent.#step = last?.step ?? 0
+    agent.cursor = last?.cursor
+    const resumed = { lines: all.length, all: hashOf(all), tail: hashOf(parts.journal.resumed!.tail.entries) }
+    parts.write({ type: "opened", agent: parts.name, fence: agent.#fence, resumed })
+    return agent
+  }
+
+  constructor(parts: AgentParts) {
+    this.#parts = parts
+    this.#fence = parts.journal.fence!
+    const seed = `${parts.seed} ${parts.name} ${this.#fence}`
+    this.#random = seededRandom(seed)
+    this.#entries = entriesOf(seed)
+  }
+
+  async work(): Promise<void> {
+    const { step, pause, everyoneIsQuiet } = this.#parts
+    const does = [
+      () => this.#append(),
+      () => this.#append(),
+      () => this.#read(),
+      () => this.#send(),
+      () => this.#writeBlob(),
+      () => this.#writeNotes(),
+      () => this.#changeMemory(),
+      () => this.#spend(),
+      () => this.#log(),
+      () => this.#lease(),
+    ]
+    for (;;) {
+      const stepping = step(this.#random.pick(does))
+      if (!stepping) break
+      await stepping
+      await pause()
+    }
+    await everyoneIsQuiet
+    await this.#read()
+  }
+
+  async #append(took: AgentState["took"] = [], cursor = this.cursor): Promise<void> {
+    const { journal, name, write } = this.#parts
+    const states = Array.from({ length: 1 + this.#random.below(3) }, (_, at): AgentState => {
+      const step = ++this.#step
+      return { agent: name, fence: this.#fence, step, took: at === 0 ? took : [], ...(cursor ? { cursor } : {}) }
+    })
+    const said = states.map((state) => this.#entries.user(JSON.stringify(state)))
+    const entries = this.#random.chance(0.1) ? [this.#entries.boundary(), ...said] : said
+    await journal.append(entries)
+    this.cursor = cursor
+    write({ type: "appended", agent: name, fence: this.#fence, uuids: entries.map(({ uuid }) => uuid) })
+  }
+
+  async #read(): Promise<void> {
+    const { mailbox, name } = this.#parts
+    const { messages, cursor } = await mailbox.read(this.cursor, name)
+    const mine = messages.filter(({ to }) => to.includes(name))
+    await this.#append(
+      mine.map(({ from, sequence }) => [from, sequence] as const),
+      cursor,
+    )
+  }
+
+  async #send(): Promise<void> {
+    const { mailbox, name, team, write } = this.#parts
+    const to = new Set(Array.from({ length: 1 + this.#random.below(3) }, () => this.#random.pick(team)))
+    // two at once: they keep their order
+    const ids = [this.#name(), this.#name()]
+    await Promise.all(
+      ids.map(async (id) => {
+        const { sequence } = await mailbox.send({ from: name, to: [...to], content: { id } })
+        write({ type: "sent", agent: name, id, sequence })
+      }),
+    )
+  }
+
+  #writeBlob(): Promise<void> {
+    return this.#noted("blob", async (name) => void (await this.#parts.journal.writeBlob(name, blobText(name))))
+  }
+
+  /** The notes are the name of the last writing. */
+  async #writeNotes(): Promise<void> {
+    const { journal } = this.#parts
+    const before = (await journal.readNotes()) ?? null
+    await this.#noted("notes", async (name) => {
+      if (!(await journal.writeNotes(name, before))) throw new Error("The notes were changed by no one, and refused.")
+    })
+  }
+
+  /** Adds a line to a file that all share. */
+  #changeMemory(): Promise<void> {
+    const files = this.#parts.store.memories({ project: PROJECT })
+    const path = `shared-${this.#random.below(MEMORY_FILES)}.md`
+    return this.#noted("memory", async (name) => {
+      for (;;)
+        try {
+          const before = (await files.read(path)) ?? null
+          return void (await files.install([{ path, text: `${before ?? ""}${name}\n`, expected: before }]))
+        } catch (error) {
+          if (!(error instanceof MemoryChangedError)) throw error
+        }
+    })
+  }
+
+  #spend(): Promise<void> {
+    return this.#noted("sum", async () => void (await this.#parts.store.budget(PROJECT).add(ADDED_DOLLARS, DAY)))
+  }
+
+  #log(): Promise<void> {
+    return this.#noted("log", (name) => this.#parts.store.log({ project: PROJECT, name: LOG }).append(name))
+  }
+
+  async #lease(): Promise<void> {
+    const { store, name, write } = this.#parts
+    const attempt = await store.lease({ project: PROJECT, name: "alone" })
+    if (attempt.state === "held") return
+    write({ type: "leased", agent: name, fence: attempt.lease.fence })
+    await attempt.lease.release()
+  }
+
+  async #noted(kind: DoneKind, work: (name: string) => Promise<void>): Promise<void> {
+    const { name: agent, write } = this.#parts
+    const name = this.#name()
+    write({ type: "trying", kind, agent, name })
+    await work(name)
+    write({ type: "did", kind, agent, name })
+  }
+
+  #names = 0
+
+  /** One that no other process of the fleet gives. */
+  #name(): string {
+    return `${this.#parts.name}-${this.#fence}-${++this.#names}`
+  }
+}

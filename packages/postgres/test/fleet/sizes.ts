@@ -1,0 +1,13 @@
+/** How large the fleet is. */
+import type { FleetSize } from "./driver.ts"
+
+export const LONG: FleetSize = {
+  ...{ agents: 50, processes: 8 },
+  ...{ kills: 200, restarts: 20, pauses: 20, cuts: 300, pauseMs: 150 },
+}
+
+/** For every test run. */
+export const SHORT: FleetSize = {
+  ...{ agents: 12, processes: 3 },
+  ...{ kills: 5, restarts: 2, pauses: 1, cuts: 15, pauseMs: 40 },
+}
