@@ -45,7 +45,7 @@ export class Arrivals {
       callAfter(systemClock, Math.min(most, FIRST_POLL_MS * 2 ** Math.min(tries, 10)), waker.resolve)
     let cancel = wakeAfter(LONGEST_POLL_MS)
     // nothing waits for it: the connection that would listen may hang
-    void this.#listens(channel).then((isListening) => {
+    void this.listens(channel).then((isListening) => {
       if (!isListening || !wakers.has(waker.resolve)) return
       cancel()
       cancel = wakeAfter(LISTENING_POLL_MS)
@@ -70,7 +70,8 @@ export class Arrivals {
     this.#release?.()
   }
 
-  async #listens(channel: string): Promise<boolean> {
+  /** Whether notices of a channel arrive from now on. */
+  async listens(channel: string): Promise<boolean> {
     if (performance.now() < this.#notBefore) return false
     this.#listener ??= this.#connect()
     const listener = await this.#listener

@@ -3,20 +3,36 @@ import { storeContract } from "@strata/core/store-contract"
 import pg from "pg"
 import { afterAll, beforeAll, describe, test } from "vitest"
 import { postgresStore } from "../src/index.ts"
+import { hasPooler, POOLER, startPooler, type TestPooler } from "./pooler.ts"
 import { newestPrograms, oldestPrograms, startServer, type TestServer } from "./server.ts"
+import { through } from "./tcp-proxy.ts"
 
-const servers = { "the newest PostgreSQL": newestPrograms(), "PostgreSQL 15": oldestPrograms() }
+interface Tried {
+  readonly programs: string | undefined
+  /** Connections of a transaction pooler to the server. Absent: none is between. */
+  readonly pooled?: number
+}
 
-for (const [which, programs] of Object.entries(servers))
+const servers = {
+  "the newest PostgreSQL": { programs: newestPrograms() },
+  "PostgreSQL 15": { programs: oldestPrograms() },
+  [`the newest through ${POOLER}`]: { programs: hasPooler ? newestPrograms() : undefined, pooled: 5 },
+}
+
+for (const [which, { programs, pooled }] of Object.entries<Tried>(servers))
   describe.skipIf(programs === undefined)(`BEY-12 ${which}`, () => {
     let server: TestServer | undefined
+    let pooler: TestPooler | undefined
     let pool: pg.Pool | undefined
     beforeAll(async () => {
       server = await startServer({ programs: programs! })
-      pool = new pg.Pool({ connectionString: await server.database(), max: 20 })
+      const direct = await server.database()
+      if (pooled !== undefined) pooler = await startPooler({ server, connections: pooled })
+      pool = new pg.Pool({ connectionString: pooler ? through(pooler, direct) : direct, max: 20 })
     })
     afterAll(async () => {
       await pool?.end()
+      await pooler?.stop()
       await server?.stop()
     })
 

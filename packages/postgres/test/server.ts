@@ -14,8 +14,8 @@ export interface TestServer {
   url(database?: string, role?: string): string
   /** A new database with the schema, as the application's role sees it. */
   database(): Promise<string>
-  /** As if the machine lost its power. */
-  kill(): Promise<void>
+  /** At once, without a checkpoint. Default: SIGQUIT, which ends its children too; with SIGKILL they notice it. */
+  kill(signal?: "SIGQUIT" | "SIGKILL"): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -43,7 +43,7 @@ export function oldestPrograms(): string | undefined {
 }
 
 /** The server refuses to run as root: then it is the account of the package, or one without rights. */
-const account = ((): { readonly uid?: number; readonly gid?: number } => {
+export const account = ((): { readonly uid?: number; readonly gid?: number } => {
   if (process.getuid?.() !== 0) return {}
   const idOf = (flag: string, name: string) => Number(execFileSync("id", [flag, name], { encoding: "utf8" }))
   const name = ["postgres", "nobody"].find((one) => {
@@ -55,6 +55,11 @@ const account = ((): { readonly uid?: number; readonly gid?: number } => {
   })
   return name === undefined ? {} : { uid: idOf("-u", name), gid: idOf("-g", name) }
 })()
+
+/** Gives a directory and all in it to the account of the server. */
+export function ownedByServer(directory: string): void {
+  if (account.uid !== undefined) execFileSync("chown", ["-R", `${account.uid}:${account.gid}`, directory])
+}
 
 const SETTINGS = { fsync: "off", max_connections: "200", shared_buffers: "64MB", log_min_messages: "fatal" }
 
@@ -125,7 +130,7 @@ export async function startServer({
       )
       return url(name, "app")
     },
-    kill: () => end("SIGQUIT"), // at once, without a checkpoint
+    kill: (signal = "SIGQUIT") => end(signal),
     async stop() {
       await end("SIGINT")
       rmSync(root, { recursive: true, force: true })
@@ -157,7 +162,7 @@ async function answers(connectionString: string): Promise<boolean> {
   }
 }
 
-const freePort = () =>
+export const freePort = () =>
   new Promise<number>((resolve, reject) => {
     const server = createServer()
     server.on("error", reject)

@@ -1,0 +1,160 @@
+/** What a caller gets when the server does not answer, or refuses: within its limits, in plain sentences, without a password. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
+import pg from "pg"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
+import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { asked } from "./standby.ts"
+import { startProxy, through } from "./tcp-proxy.ts"
+
+const DAY = "2026-01-01"
+
+describe.skipIf(newestPrograms() === undefined)("limits", () => {
+  let server: TestServer
+  let address: string
+  const open: { close(): Promise<void> }[] = []
+  beforeAll(async () => {
+    server = await startServer()
+    address = await server.database()
+  })
+  afterEach(async () => {
+    for (const one of open.splice(0).reverse()) await one.close()
+  })
+  afterAll(() => server?.stop())
+
+  function storeOf(options: PostgresStoreOptions) {
+    const store = postgresStore(options)
+    open.push(store)
+    return store
+  }
+  const owner = () => server.url(new URL(address).pathname.slice(1))
+  const withPassword = (connectionString: string) => connectionString.replace("//app@", "//app:geheim@")
+  /** Waits, as the application does, for what someone else has locked. */
+  async function whileLocked(table: string, work: () => Promise<void>): Promise<void> {
+    await asked(owner(), async (client) => {
+      await client.query("begin")
+      await client.query(`lock table ${table} in access exclusive mode`)
+      await work()
+      await client.query("rollback")
+    })
+  }
+
+  test("BEY-12 a call that hangs is given up, tried again, and then the store cannot be reached: no password is in the sentence", async () => {
+    const store = storeOf({ connectionString: withPassword(address), timeoutMs: 100, patienceMs: 300 })
+    await whileLocked("strata.spent", async () => {
+      const failed = await store
+        .budget("p")
+        .spentOn(DAY)
+        .catch((error: unknown) => error)
+      expect(failed).toBeInstanceOf(StoreUnreachableError)
+      expect(String(failed)).toContain("The database did not answer (Query read timeout).")
+      expect(String(failed) + JSON.stringify(failed)).not.toContain("geheim")
+      const { rows } = await asked(owner(), (client) =>
+        client.query("select from pg_stat_activity where usename = 'app' and query like '%spent_on%'"),
+      )
+      expect(rows.length).toBeGreaterThan(1) // it was tried more than once
+    })
+    expect(await store.budget("p").spentOn(DAY)).toBe(0)
+  })
+
+  test("BEY-12 a call that hangs is tried again, also where one try takes longer than the patience", async () => {
+    const proxy = await startProxy(server.port)
+    open.push(proxy)
+    const pool = new pg.Pool({ connectionString: through(proxy, address), max: 1 })
+    open.push({ close: () => pool.end() })
+    const store = storeOf({ pool, timeoutMs: 100, patienceMs: 1 })
+    expect(await store.budget("p").spentOn(DAY)).toBe(0)
+    proxy.holdBack() // the connection of the pool is dead from now on, and does not say so
+    expect(await store.budget("p").spentOn(DAY)).toBe(0)
+  })
+
+  test("BEY-12 a pool whose connections are all in use: the call ends, and what it waited for is given back", async () => {
+    const pool = new pg.Pool({ connectionString: address, max: 1 })
+    open.push({ close: () => pool.end() })
+    const store = storeOf({ pool, timeoutMs: 50, patienceMs: 100 })
+    const taken = await pool.connect()
+    await expect(store.budget("p").spentOn(DAY)).rejects.toThrow(
+      /did not answer \(timeout exceeded: no connection was free\)/,
+    )
+    taken.release()
+    expect(await store.budget("p").spentOn(DAY)).toBe(0)
+    expect(pool.idleCount).toBe(pool.totalCount)
+  })
+
+  test("BEY-12 a server that is away and starts again: calls wait for it", async () => {
+    const store = storeOf({ connectionString: address })
+    await store.budget("p").spentOn(DAY)
+    await server.kill()
+    const added = Promise.all(Array.from({ length: 5 }, () => store.budget("starts").add(1, DAY)))
+    await server.start()
+    await added
+    expect(await store.budget("starts").spentOn(DAY)).toBe(5)
+  })
+
+  test.for([
+    ["57P03", "the server is starting up"],
+    ["53300", "too many connections"],
+    ["25006", "the server is read only: it was the primary before"],
+    ["55P03", "a lock is not free within the server's own limit"],
+    ["40P01", "a deadlock"],
+  ])("BEY-12 %s, %s: the call is made again", async ([code]) => {
+    const store = storeOf({ connectionString: address })
+    await failing({ code: code!, times: 2 }, async () => {
+      expect(await store.budget(`p-${code}`).add(1, DAY)).toBe(1)
+    })
+  })
+
+  test("BEY-12 a full disk is not tried again: the sentence says what to do", async () => {
+    const store = storeOf({ connectionString: address })
+    await failing({ code: "53100", times: 1 }, async () => {
+      await expect(store.budget("full").add(1, DAY)).rejects.toThrow(
+        /53100.*everything acknowledged is kept.*make room, then try again/s,
+      )
+      expect(await store.budget("full").add(1, DAY)).toBe(1) // the failed one was not counted
+    })
+  })
+
+  /** The next additions to a sum fail with an error of the server. A sequence counts them, because it is not rolled back. */
+  async function failing(
+    { code, times }: { readonly code: string; readonly times: number },
+    work: () => Promise<void>,
+  ) {
+    await asked(owner(), (client) =>
+      client.query(`
+        create sequence public.failures;
+        grant usage on sequence public.failures to strata_app;
+        create function public.fail() returns trigger language plpgsql as $$ begin
+          if nextval('public.failures') <= ${times} then raise exception 'it fails' using errcode = '${code}'; end if;
+          return new;
+        end $$;
+        create trigger fail before insert on strata.spent for each row execute function public.fail();`),
+    )
+    try {
+      await work()
+    } finally {
+      await asked(owner(), (client) =>
+        client.query("drop trigger fail on strata.spent; drop function public.fail; drop sequence public.failures"),
+      )
+    }
+  }
+
+  test("BEY-12 a wrong password fails at once, with a plain sentence", async () => {
+    const file = join(server.directory, "pg_hba.conf")
+    writeFileSync(file, `host all guarded 127.0.0.1/32 scram-sha-256\n${readFileSync(file, "utf8")}`)
+    await asked(owner(), (client) =>
+      client.query("create role guarded login password 'right'; select pg_reload_conf()"),
+    )
+    const connectionString = owner().replace("//owner@", "//guarded:geheim@")
+    // until the server has read the file
+    while (await asked(connectionString, async () => true).catch(() => false)) await wait(10)
+    const store = storeOf({ connectionString })
+    const failed = await store.projects().catch((error: unknown) => error)
+    expect(failed).not.toBeInstanceOf(StoreUnreachableError)
+    expect(String(failed)).toMatch(
+      /The database refused the connection \(28P01: .*Nothing was read or written\. Check the user, the password/,
+    )
+    expect(String(failed)).not.toContain("geheim")
+  })
+})
