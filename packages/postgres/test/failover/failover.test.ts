@@ -1,6 +1,7 @@
 import { entriesOf, textsOf } from "@strata/core/internal/store-contract/entries"
 import { describe, expect, test } from "vitest"
 import { postgresStore } from "../../src/index.ts"
+import { SHORT_FAILOVERS } from "../fleet/sizes.ts"
 import { newestPrograms, oldestPrograms, startServer, type TestServer } from "../server.ts"
 import { asked, promote, startStandby, waitForStandby } from "../standby.ts"
 import { startProxy, through } from "../tcp-proxy.ts"
@@ -12,7 +13,7 @@ test.skipIf(newestPrograms() === undefined)(
   "BEY-12 the primary is killed under load and the standby promoted: nothing acknowledged is lost",
   async () => {
     const seed = Number(process.env.FUZZ_SEED ?? 1)
-    const { problems, figures } = await runFailovers({ programs: newestPrograms()!, times: 2, writers: 4, seed })
+    const { problems, figures } = await runFailovers({ programs: newestPrograms()!, seed, ...SHORT_FAILOVERS })
     expect(problems).toEqual([])
     expect(figures["entries acknowledged"]).toBeGreaterThan(50)
   },

@@ -26,7 +26,6 @@ export interface FleetOptions {
   readonly server?: TestServer
   /** Of the database, as the application's role. */
   readonly connectionString: string
-  readonly onTrouble?: (trouble: Trouble) => void
 }
 
 export type Trouble = "kill" | "restart" | "pause" | "cut" | "swallow"
@@ -77,13 +76,12 @@ class Fleet {
   }
 
   async run(): Promise<FleetRun> {
-    const { size, onTrouble } = this.#options
+    const { size } = this.#options
     for (const one of this.#processes) one.start()
     await this.#until(() => new Set(this.#opened()).size === this.#agents.length)
     for (const trouble of this.#plan()) {
       await this.#make(trouble)
       this.#troubles[trouble]++
-      onTrouble?.(trouble)
       await wait(this.#random.below(2 * size.pauseMs))
     }
     await this.#finish()

@@ -11,3 +11,7 @@ export const SHORT: FleetSize = {
   ...{ agents: 12, processes: 3 },
   ...{ kills: 5, restarts: 2, pauses: 1, cuts: 15, pauseMs: 40 },
 }
+
+/** How often a primary is killed, and who writes meanwhile. */
+export const FAILOVERS = { times: 20, writers: 8 }
+export const SHORT_FAILOVERS = { times: 2, writers: 4 }
