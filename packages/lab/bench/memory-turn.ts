@@ -6,7 +6,7 @@ import { localPerson, type MemoryDraft, openConversation } from "@strata/core"
 import { projectName, seededIds } from "@strata/core/internal/base/ids"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { openBank } from "@strata/core/internal/memory/bank"
-import { JournalSearch } from "@strata/core/internal/recall/journal-search"
+import { journalSearchIn } from "@strata/core/internal/recall/journal-search"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../../core/bench/measure.ts"
 import { makeDialogue } from "../src/memory-questions/dialogues.ts"
 
@@ -64,7 +64,7 @@ async function fill({ root, cwd }: Project, count: number, said: readonly string
   })
   const bank = openBank({ files: store.memories({ project }), clock })
   await bank.change({ by: "extraction", why: "bench", source: { saidBy: "user" }, puts })
-  const journals = new JournalSearch({ feed: store.feed({ project }) })
+  const journals = journalSearchIn(store, { project })
   await journals.update()
   journals.close()
 }

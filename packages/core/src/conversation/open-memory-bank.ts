@@ -97,11 +97,7 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
       for (const project of (await projects()).slice(1))
         await openBank({ files: store.memories({ project }) }).erase(file)
       const { removeJournalIndex } = await import("../recall/journal-search.ts")
-      for (const project of await projects()) {
-        const feed = store.feed({ project })
-        removeJournalIndex(feed)
-        feed.close()
-      }
+      for (const project of await projects()) await removeJournalIndex(store, { project })
       return erased
     },
   }

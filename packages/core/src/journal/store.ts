@@ -9,6 +9,7 @@ import type { LeaseAddress, LeaseAttempt, LeaseHolder } from "./lease.ts"
 import type { LineLog, LogAddress } from "./line-log.ts"
 import type { Mailbox, TeamAddress } from "./mailbox.ts"
 import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
+import type { PassageShelf, ShelfAddress } from "./passage-shelf.ts"
 import type { SeatAttempt, SeatRequest } from "./seat.ts"
 
 export interface Store {
@@ -38,6 +39,8 @@ export interface Store {
   budget(project: string): Budget
   /** The journals of one place as they grow, for an index that follows them. */
   feed(place: Omit<JournalAddress, "id">): JournalFeed
+  /** The search index of these journals, if the store keeps it on a server. Otherwise it is a file in the feed's directory, or in memory. */
+  passages?(address: ShelfAddress): PassageShelf
   /** Lines that are only ever added to. */
   log(address: LogAddress): LineLog
 }

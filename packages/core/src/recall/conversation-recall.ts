@@ -15,7 +15,13 @@ import type {
   RecallSource,
 } from "../tools/session/recall-source.ts"
 import type { Question } from "./answer/ranking.ts"
-import { type JournalAnswer, type JournalPlace, JournalSearch, sharedJournalSearch } from "./journal-search.ts"
+import {
+  type JournalAnswer,
+  type JournalPlace,
+  type JournalSearch,
+  journalSearchIn,
+  sharedJournalSearch,
+} from "./journal-search.ts"
 import {
   foundText,
   messagesNamed,
@@ -221,7 +227,7 @@ export class ConversationRecall implements RecallSource {
 }
 
 function ownJournalSearch(store: Store, { id, ...place }: JournalAddress) {
-  const value = new JournalSearch({ feed: store.feed(place), only: id })
+  const value = journalSearchIn(store, place, id)
   return { value, close: () => value.close() }
 }
 

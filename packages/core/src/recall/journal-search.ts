@@ -6,6 +6,7 @@ import { checkedId } from "../base/ids.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import { Shared, SharedIn } from "../base/shared.ts"
 import type { JournalFeed } from "../journal/feed.ts"
+import type { PassageShelf } from "../journal/passage-shelf.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
 import type { SearchAnswer } from "./answer/choose.ts"
 import type { Question } from "./answer/ranking.ts"
@@ -13,6 +14,7 @@ import { BlockReader } from "./block-texts.ts"
 import { type Asked, type CatchUp, FollowedJournals } from "./index/followed-journals.ts"
 import { removeDatabase } from "./index/index-file.ts"
 import { PassageIndex } from "./index/passage-index.ts"
+import { ServedIndex } from "./index/served-index.ts"
 import { type BlockAround, passagesOf } from "./passages/passage.ts"
 
 const INDEX_NAME = "search.sqlite"
@@ -24,6 +26,8 @@ interface JournalSearchOptions {
   readonly feed: JournalFeed
   /** Follows only this conversation, with an index of its own. */
   readonly only?: string
+  /** Where the store keeps the index, if it does. Default: a file in the feed's directory, or in memory. */
+  readonly shelf?: PassageShelf | undefined
   /** Takes secrets out of a text before it is stored. */
   readonly mask?: (text: string) => string
   readonly clock?: Clock
@@ -42,7 +46,7 @@ export class JournalSearch {
   readonly #journals: FollowedJournals
   readonly #only: CatchUp
 
-  constructor({ feed, only, mask = maskSecrets, clock = systemClock }: JournalSearchOptions) {
+  constructor({ feed, only, shelf, mask = maskSecrets, clock = systemClock }: JournalSearchOptions) {
     this.#only = only === undefined ? {} : { only: new Set([only]) }
     this.#journals = new FollowedJournals({
       feed,
@@ -51,6 +55,7 @@ export class JournalSearch {
       hearsAppends: only === undefined,
       clock,
       open: (path) => new PassageIndex(path),
+      ...(shelf ? { served: new ServedIndex(shelf) } : {}),
       reader: (carried) => {
         const reader = new BlockReader(carried)
         return {
@@ -64,13 +69,11 @@ export class JournalSearch {
   search({ around, ...question }: JournalQuestion, which: CatchUp = {}): Promise<Asked<JournalAnswer>> {
     const only = question.source === undefined ? this.#only : { only: new Set([question.source]) }
     return this.#journals.ask(
-      (index) => {
-        const answer = index.search(question)
+      async (index) => {
+        const answer = await index.search(question)
         if (around === undefined) return answer
-        const found = answer.found.map((one) => {
-          const beside = index.around(one, around)
-          return beside ? { ...one, around: beside } : one
-        })
+        const beside = await index.around(answer.found, around)
+        const found = answer.found.map((one, at) => (beside[at] ? { ...one, around: beside[at] } : one))
         return { ...answer, found }
       },
       { ...which, ...only },
@@ -95,6 +98,13 @@ export class JournalSearch {
 /** Where journals are beside each other: those of a project, or the sub-agents' of one conversation. */
 export type JournalPlace = Omit<JournalAddress, "id">
 
+/** The search in a place, or in one conversation of it. Close it. */
+export function journalSearchIn(store: Store, { project, under }: JournalPlace, only?: string): JournalSearch {
+  const place = under === undefined ? { project } : { project, under }
+  const of = only === undefined ? {} : { only }
+  return new JournalSearch({ feed: store.feed(place), shelf: store.passages?.({ ...place, ...of }), ...of })
+}
+
 /** Indexes in memory that stay open without a user: the next one would read all journals again. Each is about as large as its journals. */
 const MOST_IDLE = 32
 
@@ -106,12 +116,13 @@ const inStores = new SharedIn<JournalSearch>({ mostIdle: MOST_IDLE })
  * with the same files share it.
  */
 export function sharedJournalSearch(store: Store, { project, under }: JournalPlace) {
-  const feed = store.feed(under === undefined ? { project } : { project, under })
+  const place = under === undefined ? { project } : { project, under }
+  const feed = store.feed(place)
   const { directory } = feed
   let isUsed = false
   const open = () => {
     isUsed = true
-    return new JournalSearch({ feed })
+    return new JournalSearch({ feed, shelf: store.passages?.(place) })
   }
   const search =
     directory === undefined
@@ -121,9 +132,15 @@ export function sharedJournalSearch(store: Store, { project, under }: JournalPla
   return search
 }
 
-/** Removes the indexes of a place from the disk. The next search builds them again from the journals. */
-export function removeJournalIndex({ directory }: Pick<JournalFeed, "directory">): void {
-  if (directory === undefined) return
+/** Removes the indexes of a place. The next search builds them again from the journals. */
+export async function removeJournalIndex(store: Store, place: JournalPlace): Promise<void> {
+  await store.passages?.(place).clear()
+  const feed = store.feed(place)
+  if (feed.directory !== undefined) removeFiles(feed.directory)
+  feed.close()
+}
+
+function removeFiles(directory: string): void {
   const names = statSync(directory, { throwIfNoEntry: false }) ? readdirSync(directory) : []
   const own = names.filter((name) => name.endsWith(`.${INDEX_NAME}`))
   for (const name of [INDEX_NAME, ...own, ...OLD_NAMES]) removeDatabase(join(directory, name))

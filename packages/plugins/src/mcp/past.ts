@@ -21,7 +21,7 @@ import type { Journal, Store } from "@strata/core/internal/journal/store"
 import { storeFrom } from "@strata/core/internal/journal/store-from"
 import { whichProject } from "@strata/core/internal/journal/which-project"
 import { parseHandle } from "@strata/core/internal/messages/handles"
-import { type JournalAnswer, JournalSearch } from "@strata/core/internal/recall/journal-search"
+import { type JournalAnswer, type JournalSearch, journalSearchIn } from "@strata/core/internal/recall/journal-search"
 import {
   foundText,
   placesNamed,
@@ -203,7 +203,7 @@ export class ProjectPast {
     const { store } = await this.#placed()
     const known = () => this.#journals.get(project)
     if (!known() && (await store.list(project, { isBare: true })).length === 0) return undefined
-    const search = known() ?? new JournalSearch({ feed: store.feed({ project }) })
+    const search = known() ?? journalSearchIn(store, { project })
     this.#journals.set(project, search)
     return search
   }

@@ -66,10 +66,8 @@ export class TranscriptIndex {
   search({ around = 0, ...question }: JournalQuestion): JournalAnswer {
     return this.#kept.ask((index) => {
       const { found, ...answer } = index.search(question)
-      const withAround = found.map((one) => {
-        const beside = index.around(one, around)
-        return beside ? { ...one, around: beside } : one
-      })
+      const beside = index.around(found, around)
+      const withAround = found.map((one, at) => (beside[at] ? { ...one, around: beside[at] } : one))
       return { ...answer, found: withAround }
     })
   }

@@ -1,6 +1,6 @@
 /** What a question looks for: its words, each with the terms that stand for it in an index, and how much each says. */
 
-import { namesAsWritten, questionTerms } from "../passages/passage-terms.ts"
+import { namesAsWritten, type QuestionTerm, questionTerms } from "../passages/passage-terms.ts"
 import { isAboutSpeaker } from "../passages/told.ts"
 import { type NamedTime, timeNamedIn } from "./named-time.ts"
 import { bitsIn, type Question, type Weights } from "./ranking.ts"
@@ -11,7 +11,7 @@ const MOST_CONTEXT_TERMS = 40
 /** A term that only begins like a word of the question. */
 const SIMILAR = 0.5
 /** Words for which such terms are looked up. */
-const MOST_MISSED = 4
+export const MOST_MISSED = 4
 /** A long message is about several things. What has this many of its rarest words covers it. */
 const ENOUGH_WORDS = 6
 
@@ -60,16 +60,39 @@ export interface Vocabulary {
   readonly similarTo: (term: string, isName: boolean) => readonly string[]
 }
 
+/** The terms of a question, before it is known which passages have them. */
+export interface AskedTerms {
+  readonly asked: readonly QuestionTerm[]
+  /** Of the context. None of them is asked. */
+  readonly around: readonly string[]
+  readonly time: NamedTime | undefined
+}
+
 /** The words that name a time are compared with times. As words they count no more than context does. */
-export function lookedFor(question: Question, vocabulary: Vocabulary, weights: Weights): LookedFor {
-  const { text, context = [], now } = question
+export function termsAsked({ text, context = [], now }: Question): AskedTerms {
   const time = timeNamedIn(text, now)
+  const asked = questionTerms(time ? text.replace(time.phrase, " ") : text)
+  const isAsked = new Set(asked.map(({ term }) => term))
+  const around = [...context, time?.phrase ?? ""]
+    .flatMap((each) => questionTerms(each))
+    .slice(-MOST_CONTEXT_TERMS)
+    .flatMap(({ term }) => (isAsked.has(term) ? [] : term))
+  return { asked, around, time }
+}
+
+interface Looking extends AskedTerms {
+  readonly text: string
+  readonly vocabulary: Vocabulary
+  readonly weights: Weights
+}
+
+export function lookedFor({ text, vocabulary, weights, ...terms }: Looking): LookedFor {
   const isForAnswer = FOR_ANSWER.test(text)
   const weighed = (term: string) => {
     const documents = vocabulary.documentsWith(term)
     return { term, documents, weight: rarity(documents, vocabulary.count) }
   }
-  const asked = questionTerms(time ? text.replace(time.phrase, " ") : text)
+  const asked = terms.asked
     .map(({ term, word, isName }) => ({ ...weighed(term), name: word, isName }))
     .sort((a, b) => b.weight - a.weight)
   const known = asked.filter(({ documents }) => documents > 0)
@@ -87,12 +110,8 @@ export function lookedFor(question: Question, vocabulary: Vocabulary, weights: W
   const others = found.flatMap(({ others: terms, name, isName }) =>
     terms.map((term) => ({ ...term, weight: SIMILAR * term.weight, isName, word: place.get(name) })),
   )
-  const isAsked = new Set(asked.map(({ term }) => term))
-  const around = [...context, time?.phrase ?? ""]
-    .flatMap((each) => questionTerms(each))
-    .slice(-MOST_CONTEXT_TERMS)
-    .filter(({ term }) => !isAsked.has(term))
-    .map(({ term }) => weighed(term))
+  const around = terms.around
+    .map(weighed)
     .filter(({ documents }) => documents > 0)
     .map((term) => ({ ...term, weight: weights.context * term.weight, isName: false, word: undefined }))
   return {
@@ -106,7 +125,7 @@ export function lookedFor(question: Question, vocabulary: Vocabulary, weights: W
     ),
     terms: [...own, ...others, ...around].sort((a, b) => b.weight - a.weight),
     names: namesAsWritten(text),
-    ...{ text: text.trim(), time, isForAnswer, isForSpeaker: !isForAnswer && isAboutSpeaker(text) },
+    ...{ text: text.trim(), time: terms.time, isForAnswer, isForSpeaker: !isForAnswer && isAboutSpeaker(text) },
   }
 }
 

@@ -57,8 +57,8 @@ async function followed() {
   })
   onTestFinished(() => journals.close())
   const found = async (text: string, which: object = {}) => {
-    const { answer, of } = await journals.ask((index) => index.search({ text, now: clock.now() }).found, which)
-    return { texts: answer.map((one) => one.text), of }
+    const { answer, of } = await journals.ask((index) => index.search({ text, now: clock.now() }), which)
+    return { texts: answer.found.map((one) => one.text), of }
   }
   const inBackground = async () => {
     clock.advance(1_000)

@@ -10,9 +10,10 @@ import { type Clock, callAfter, systemClock } from "../../base/clock.ts"
 import type { JournalFeed } from "../../journal/feed.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
 import { WaitingLines } from "./appended-lines.ts"
+import type { FollowedIndex } from "./followed-index.ts"
 import { isBusy, isDamage, isFromSqlite, removeDatabase } from "./index-file.ts"
-import { appendedStep, BATCH, type MakeReader, type Mark, readJournal } from "./journal-steps.ts"
-import type { Extension, PassageIndex } from "./passage-index.ts"
+import { appendedStep, type MakeReader, type Mark, readJournal } from "./journal-steps.ts"
+import type { Extension } from "./passage-index.ts"
 
 /** What was appended waits this long: many lines in one transaction cost a fraction of one line in each. */
 const FOLLOW_AFTER_MS = 500
@@ -26,7 +27,9 @@ interface FollowedJournalsOptions {
   /** What earlier versions called theirs. They are removed. */
   readonly oldNames?: readonly string[]
   /** `path`: a file, or `:memory:`. */
-  readonly open: (path: string) => PassageIndex
+  readonly open: (path: string) => FollowedIndex
+  /** The index on the store's server. Then there is no file. */
+  readonly served?: FollowedIndex
   readonly reader: MakeReader
   /** Stores what this process appends without being asked. */
   readonly hearsAppends?: boolean
@@ -54,15 +57,15 @@ export interface Asked<T> {
 
 export class FollowedJournals {
   readonly #options: FollowedJournalsOptions
-  #index: PassageIndex | undefined
+  #index: FollowedIndex | undefined
   /** Which file it is. Someone may remove it, and another process may then write a new one. */
   #inode: number | undefined
   #isInMemory: boolean
   /** Asked while the file is locked. It is kept until the file is free again. */
-  #standIn: PassageIndex | undefined
+  #standIn: FollowedIndex | undefined
   readonly #feed: JournalFeed
   /** The index that has all that was seen, apart from these conversations. */
-  #follower: PassageIndex | undefined
+  #follower: FollowedIndex | undefined
   readonly #unread = new Set<string>()
   readonly #appended = new WaitingLines()
   #stopListening: (() => void) | undefined
@@ -78,15 +81,15 @@ export class FollowedJournals {
   constructor(options: FollowedJournalsOptions) {
     this.#options = options
     this.#feed = options.feed
-    this.#isInMemory = options.feed.directory === undefined
+    this.#isInMemory = options.served !== undefined || options.feed.directory === undefined
     this.#listen()
   }
 
   /** Reads what is new, then asks the index. */
-  ask<T>(question: (index: PassageIndex) => T, which: CatchUp = {}): Promise<Asked<T>> {
+  ask<T>(question: (index: FollowedIndex) => T | Promise<T>, which: CatchUp = {}): Promise<Asked<T>> {
     this.#listen()
     return this.#inOrder(async () => {
-      const asked = async (index: PassageIndex) => {
+      const asked = async (index: FollowedIndex) => {
         if (this.#isFresh(index, which)) this.#followSoon()
         else await this.#catchUp(index, which)
         return question(index)
@@ -107,7 +110,7 @@ export class FollowedJournals {
   update(which: CatchUp = {}): Promise<void> {
     return this.#inOrder(async () => {
       if (this.#isClosed) return
-      const work = (index: PassageIndex) => index.briefly(() => this.#catchUp(index, which))
+      const work = (index: FollowedIndex) => index.briefly(() => this.#catchUp(index, which))
       await this.#retried(work).catch((error: unknown) => {
         if (!isBusy(error)) throw error
       })
@@ -146,7 +149,7 @@ export class FollowedJournals {
     })
   }
 
-  #isFresh(index: PassageIndex, { mostAge }: CatchUp): boolean {
+  #isFresh(index: FollowedIndex, { mostAge }: CatchUp): boolean {
     const age = this.#now() - this.#lookedAt
     return mostAge !== undefined && this.#follower === index && age >= 0 && age <= mostAge
   }
@@ -175,7 +178,7 @@ export class FollowedJournals {
     const appended = new Set(this.#appended.conversations) // what comes meanwhile waits for the next time
     while (appended.size > 0 && !this.#isClosed) {
       await this.#inOrder(async () => {
-        const store = (index: PassageIndex) => index.briefly(async () => this.#storeAppended(index, appended))
+        const store = (index: FollowedIndex) => index.briefly(() => this.#storeAppended(index, appended))
         if (!this.#isClosed) await this.#retried(store)
       })
       await setImmediate()
@@ -184,20 +187,21 @@ export class FollowedJournals {
   }
 
   /** Stores about a batch of what these have appended, in one transaction, and takes them out. What does not fit is found by a look. */
-  #storeAppended(index: PassageIndex, conversations: Set<string>): void {
+  async #storeAppended(index: FollowedIndex, conversations: Set<string>): Promise<void> {
+    const marks = await index.marks()
     const steps: Extension[] = []
     let passages = 0
     for (const conversation of conversations) {
       conversations.delete(conversation)
       const stretch = this.#appended.take(conversation)
-      const of = { conversation, mark: index.marks().get(conversation), reader: this.#options.reader }
+      const of = { conversation, mark: marks.get(conversation), reader: this.#options.reader }
       const step = stretch && appendedStep(stretch, of)
       if (!step) continue
       steps.push(step)
       passages += step.passages.length
-      if (passages >= BATCH) break
+      if (passages >= index.batch) break
     }
-    if (steps.length > 0) index.extendAll(steps)
+    if (steps.length > 0) await index.extendAll(steps)
   }
 
   /** Reads conversations in slices, so that a question never waits for all of them. */
@@ -236,7 +240,7 @@ export class FollowedJournals {
   }
 
   /** A damaged index holds nothing that the journals do not: it is removed and built again, once. */
-  async #retried<T>(work: (index: PassageIndex) => Promise<T>): Promise<T> {
+  async #retried<T>(work: (index: FollowedIndex) => Promise<T>): Promise<T> {
     try {
       return await work(this.#opened())
     } catch (error) {
@@ -249,9 +253,9 @@ export class FollowedJournals {
     }
   }
 
-  #opened(): PassageIndex {
+  #opened(): FollowedIndex {
     if (this.#index && !this.#isOurs()) this.#closeIndex()
-    this.#index ??= this.#isInMemory ? this.#options.open(":memory:") : this.#openedFile()
+    this.#index ??= this.#options.served ?? (this.#isInMemory ? this.#options.open(":memory:") : this.#openedFile())
     return this.#index
   }
 
@@ -265,7 +269,7 @@ export class FollowedJournals {
     return this.#isInMemory || statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode
   }
 
-  #openedFile(): PassageIndex {
+  #openedFile(): FollowedIndex {
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: DIRECTORY_MODE })
       // SQLite would let others read it
@@ -285,7 +289,7 @@ export class FollowedJournals {
     return join(this.#feed.directory!, this.#options.name)
   }
 
-  async #catchUp(index: PassageIndex, { only, except, isLate = () => false, mostNew }: CatchUp): Promise<void> {
+  async #catchUp(index: FollowedIndex, { only, except, isLate = () => false, mostNew }: CatchUp): Promise<void> {
     if (this.#follower !== index) {
       this.#feed.forget()
       this.#unread.clear()
@@ -295,17 +299,16 @@ export class FollowedJournals {
     const appended = new Set(
       only ?? (this.#appended.bytes > (mostNew ?? Number.POSITIVE_INFINITY) ? [] : this.#appended.conversations),
     )
-    while (appended.size > 0 && !isLate()) this.#storeAppended(index, appended)
-    const { journals, isAll, gone } = only
-      ? { journals: await this.#feed.sizes(only), isAll: false, gone: [] }
-      : await this.#feed.look(this.#unread)
+    while (appended.size > 0 && !isLate()) await this.#storeAppended(index, appended)
+    const looked = only
+      ? this.#feed.sizes(only).then((journals) => ({ journals, isAll: false, gone: [] }))
+      : this.#feed.look(this.#unread)
+    const [{ journals, isAll, gone }, marks] = await Promise.all([looked, index.marks()])
     if (!only) this.#lookedAt = startedAt
-    const marks = index.marks()
     const removed = isAll ? [...marks.keys()].filter((conversation) => !journals.has(conversation)) : gone
-    for (const conversation of removed) {
-      this.#unread.delete(conversation)
-      if (marks.has(conversation)) index.remove(conversation)
-    }
+    for (const conversation of removed) this.#unread.delete(conversation)
+    const indexed = removed.filter((conversation) => marks.has(conversation))
+    if (indexed.length > 0) await index.remove(...indexed)
     const grown = [...journals].flatMap(([conversation, { bytes }]) => {
       const mark = marks.get(conversation)
       if (mark?.startsWith(`{"bytes":${bytes},`)) return [] // to parse them all takes long

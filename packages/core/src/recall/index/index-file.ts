@@ -128,11 +128,6 @@ function numbersIn(digits: Uint8Array): Uint32Array {
   return numbers.slice(0, count)
 }
 
-export const isPlainTerm = (term: string) => /^[a-z0-9]+$/.test(term)
-
-/** SQLite splits text by its own, older Unicode tables. In hex, every term is one word to it. */
-export const tokenOf = (term: string) => (isPlainTerm(term) ? term : `u${Buffer.from(term).toString("hex")}`)
-
 interface SqliteError extends Error {
   readonly errcode: number
 }

@@ -5,9 +5,8 @@ import type { FeedLine, JournalFeed } from "../../journal/feed.ts"
 import { decodeLine, peekLine } from "../../journal/line.ts"
 import type { Passage } from "../passages/passage.ts"
 import type { AppendedStretch } from "./appended-lines.ts"
-import type { Extension, PassageIndex } from "./passage-index.ts"
-
-export const BATCH = 25 // passages per transaction: about 5 ms, then others get their turn
+import type { FollowedIndex } from "./followed-index.ts"
+import type { Extension } from "./passage-index.ts"
 
 /** Makes passages of the entries of one journal, in their order. */
 export interface EntryReader {
@@ -63,7 +62,7 @@ interface Reading extends Unread {
 }
 
 /** Whether all of it was read. A journal only grows: one whose last known line is no longer in its place was replaced, and is read from the start. */
-export async function readJournal(index: PassageIndex, reading: Reading): Promise<boolean> {
+export async function readJournal(index: FollowedIndex, reading: Reading): Promise<boolean> {
   const { conversation, mark, feed } = reading
   const known = mark === undefined ? BEGINNING : (JSON.parse(mark) as Mark)
   if (known.bytes === 0) return storeLines(index, { ...reading, known, unread: feed.lines(conversation, 0) })
@@ -80,15 +79,15 @@ interface Storing extends Reading {
   readonly isRestart?: boolean
 }
 
-async function storeLines(index: PassageIndex, storing: Storing): Promise<boolean> {
+async function storeLines(index: FollowedIndex, storing: Storing): Promise<boolean> {
   const { conversation, mark, isLate, reader, known, unread } = storing
   let from = mark
   let isRestart = storing.isRestart ?? mark === undefined
   const lines = new Lines(known, reader)
-  const store = () => {
+  const store = async () => {
     const to = lines.mark()
     if (to === from) return true
-    const isStored = index.extend({ source: conversation, passages: lines.passages, from, to, isRestart })
+    const isStored = await index.extend({ source: conversation, passages: lines.passages, from, to, isRestart })
     from = to
     isRestart = false
     lines.passages = []
@@ -97,8 +96,8 @@ async function storeLines(index: PassageIndex, storing: Storing): Promise<boolea
   for await (const { offset, bytes, ended } of unread) {
     if (!ended) break // still being written
     lines.take(bytes, offset)
-    if (lines.passages.length < BATCH) continue
-    if (!store() || isLate()) return false
+    if (lines.passages.length < index.batch) continue
+    if (!(await store()) || isLate()) return false
     await setImmediate() // others get their turn
   }
   return store()

@@ -1,13 +1,11 @@
 /** Finds the passages that have a text as it is written, the newest first. Only those are read that have its common words. */
-import { beginningsAround, beginningsIn } from "../passages/common-beginnings.ts"
 import type { IndexFile } from "./index-file.ts"
-import { beginningToken, sourceToken } from "./term-lists.ts"
+import { sourceToken } from "./passage-table.ts"
 
-/** What the index lists of a passage besides its terms. */
-export const literalTokens = (text: string): readonly string[] => [...beginningsIn(text)].map(beginningToken)
-
-interface Literal {
+export interface LiteralWanted {
   readonly text: string
+  /** Every passage with the text has them. */
+  readonly tokens: readonly string[]
   /** The source. Default: all. */
   readonly only: number | undefined
   readonly fits: (id: number) => boolean
@@ -19,12 +17,9 @@ const IN_LISTED =
   "SELECT words.rowid AS id FROM words CROSS JOIN passages ON passages.id = words.rowid " +
   "WHERE words MATCH ? AND words.rowid < ? AND instr(text, ?) > 0 ORDER BY words.rowid DESC LIMIT ?"
 
-export function passagesWith(file: IndexFile, { text, only, fits, most }: Literal): readonly number[] {
-  const tokens = [
-    ...[...beginningsAround(text)].map(beginningToken),
-    ...(only === undefined ? [] : [sourceToken(only)]),
-  ]
-  const match = tokens.map((token) => `"${token}"`).join(" AND ")
+export function passagesWith(file: IndexFile, { text, tokens, only, fits, most }: LiteralWanted): readonly number[] {
+  const all = [...tokens, ...(only === undefined ? [] : [sourceToken(only)])]
+  const match = all.map((token) => `"${token}"`).join(" AND ")
   const next = (before: number, limit: number) =>
     match === ""
       ? file.statement(IN_ALL).all(before, text, limit)

@@ -101,7 +101,8 @@ test("BEY-1 on a full disk a search still finds everything, also what is new: th
     },
   })
   onTestFinished(() => journals.close())
-  const ask = async (text: string) => (await journals.ask((index) => found(index, text).length)).answer
+  const asking = async (text: string) => journals.ask((index) => index.search({ text, now: NOW }))
+  const ask = async (text: string) => (await asking(text)).answer.found.length
   expect(await ask("needle")).toBe(1)
   await journal.append(conversation().user("a second thing").messages)
   expect(await ask("second")).toBe(1)

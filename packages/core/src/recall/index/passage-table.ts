@@ -1,14 +1,9 @@
 /**
- * The table of passages, and from it to the columns that the ranking uses. Most of the facts are packed, many passages in one value, so that
- * to open a large index takes milliseconds.
+ * The tables of a shelf in SQLite. Most of the facts are packed, many passages in one value, so that to open a large index takes milliseconds.
  */
-import { KINDS, type Passage } from "../passages/passage.ts"
-import type { PassageColumns } from "../passages/passage-columns.ts"
-import { countedTerms } from "../passages/passage-terms.ts"
-import { toldIn } from "../passages/told.ts"
+import { FACTS, type ShelfPassage, type ShelfRow } from "../../journal/passage-shelf.ts"
 import type { IndexFile, IndexShape } from "./index-file.ts"
-import { literalTokens } from "./literal-search.ts"
-import { tokensOf } from "./term-lists.ts"
+import { BEGINNING, OFTEN, TOLD, TWICE } from "./tokens.ts"
 
 export const SHAPE: IndexShape = {
   version: 7,
@@ -37,30 +32,31 @@ export function addSource(file: IndexFile, name: string, mark: string): number {
   return Number(added.lastInsertRowid)
 }
 
+/** What the index lists of every passage of a source. No term has an underscore. */
+const SOURCE = "s_"
+export const sourceToken = (id: number) => `${SOURCE}${id}`
+
 /** A turn begins with another message of the person or the assistant. */
-export function addPassages(file: IndexFile, passages: readonly Passage[], source: number): void {
+export function addPassages(file: IndexFile, passages: readonly ShelfPassage[], source: number): void {
   if (passages.length === 0) return
   const last = file
     .statement("SELECT uuid, turn FROM passages WHERE source = ? AND isSaid = 1 ORDER BY id DESC LIMIT 1")
     .get(source)
   let [turn, speaking] = [Number(last?.turn ?? 0), String(last?.uuid ?? "")]
-  for (const { uuid, blocks, kind, isSaid, label, time, start, length, text } of passages) {
+  for (const { uuid, blocks, kind, isSaid, facts, label, time, start, length, terms, tokens, text } of passages) {
     if (isSaid && uuid !== speaking) {
       turn++
       speaking = uuid
     }
-    const at = Date.parse(time)
-    const { counts, length: terms } = countedTerms(text)
-    const values = [source, turn, uuid, blocks, kind, Number(isSaid), label ?? null, Number.isNaN(at) ? null : at]
+    const values = [source, turn, uuid, blocks, kind, Number(isSaid), label ?? null, Number.isNaN(time) ? null : time]
     const { lastInsertRowid } = file
       .statement(
         "INSERT INTO passages (source, turn, uuid, blocks, kind, isSaid, label, time, start, length, terms, facts, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       )
-      .run(...values, start, length, terms, factsOf(kind, isSaid, text), text)
-    const tokens = tokensOf(counts, { label, source, told: toldIn({ kind, isSaid, text }) })
+      .run(...values, start, length, terms, facts, text)
     file
       .statement("INSERT INTO words (rowid, body) VALUES (?, ?)")
-      .run(lastInsertRowid, [...tokens, ...literalTokens(text)].join(" "))
+      .run(lastInsertRowid, [sourceToken(source), ...tokens].join(" "))
   }
 }
 
@@ -72,31 +68,27 @@ export function removePassages(file: IndexFile, source: number): void {
   if (stretch?.first != null) packAgain(file, { first: Number(stretch.first), last: Number(stretch.last) })
 }
 
-/** The kind and two bits, in one number. */
-const factsOf = (kind: Passage["kind"], isSaid: boolean, text: string): number =>
-  4 * KINDS.indexOf(kind) + 2 * Number(isSaid) + Number(/[?？]/.test(text))
+export const ROW = "id, source, uuid, blocks, facts, label, time, start, length, text"
 
-export const COLUMNS = "id, source, uuid, blocks, kind, isSaid, label, time, start, length, text"
-
-export function passageFrom(row: Record<string, unknown>): Passage {
+export function rowFrom({ label, time, ...row }: Row): ShelfRow {
   return {
-    uuid: String(row.uuid),
-    blocks: String(row.blocks),
-    kind: String(row.kind) as Passage["kind"],
-    isSaid: row.isSaid === 1,
-    ...(row.label === null ? {} : { label: String(row.label) }),
-    time: row.time === null ? "" : new Date(Number(row.time)).toISOString(),
-    start: Number(row.start),
-    length: Number(row.length),
-    text: String(row.text),
+    ...(row as Omit<ShelfRow, "label" | "time">),
+    ...(label === null ? {} : { label: String(label) }),
+    time: time === null ? Number.NaN : Number(time),
   }
 }
+
+/** All terms. The other tokens are left out by their order: they are in many passages, and SQLite would count those. */
+export const TERMS_BETWEEN = ["", TWICE, OFTEN, BEGINNING, SOURCE, TOLD].map((kind, at, kinds) => {
+  const next = kinds[at + 1]
+  const after = kind === "" ? "term > ''" : `term > '${kind}~'`
+  return `SELECT group_concat(term, char(10)) AS terms FROM vocabulary WHERE ${after}${next === undefined ? "" : ` AND term < '${next}'`}`
+})
 
 /** Passages in one pack. The ones after the last pack are read one by one. */
 const PACKED = 256
 /** To pack an index that had none, a few at a time: about 20 ms. */
 const MOST_PACKS_AT_ONCE = 32
-const FIELDS = 7
 const ROWS = "SELECT id, source, turn, facts, terms, length, time FROM passages WHERE id > ? AND id <= ? ORDER BY id"
 
 /** Packs what is new in the table. Call it inside the transaction that adds it. */
@@ -130,29 +122,19 @@ const valuesOf = ({ id, source, turn, facts, terms, length, time }: Row) =>
 
 const packed = (rows: readonly Row[]) => new Uint8Array(Float64Array.from(rows.flatMap(valuesOf)).buffer)
 
-/** Adds the passages that are new since to the columns. */
-export function loadFacts(file: IndexFile, columns: PassageColumns): void {
-  if (columns.largest === 0)
-    for (const { facts } of file.statement("SELECT facts FROM packs ORDER BY last").iterate())
-      addAll(columns, new Float64Array((facts as Uint8Array).slice().buffer))
-  for (const row of file.statement(ROWS).iterate(columns.largest, Number.MAX_SAFE_INTEGER))
-    addAll(columns, valuesOf(row))
-}
-
-function addAll(columns: PassageColumns, values: ArrayLike<number>): void {
-  for (let at = 0; at < values.length; at += FIELDS) {
-    const facts = values[at + 3]!
-    columns.add(values[at]!, {
-      source: values[at + 1]!,
-      turn: values[at + 2]!,
-      kind: KINDS[facts >> 2]!,
-      isSaid: (facts & 2) > 0,
-      isQuestion: (facts & 1) > 0,
-      length: values[at + 4]!,
-      blockLength: values[at + 5]!,
-      time: values[at + 6]!,
-    })
-  }
+/** The facts of the passages after this one, in their order. */
+export function factsAfter(file: IndexFile, passage: number): readonly ArrayLike<number>[] {
+  const packs =
+    passage > 0
+      ? []
+      : file
+          .statement("SELECT facts FROM packs ORDER BY last")
+          .all()
+          .map(({ facts }) => new Float64Array((facts as Uint8Array).slice().buffer))
+  const packed = packs.findLast(({ length }) => length > 0)
+  const last = packed ? packed[packed.length - FACTS]! : passage
+  const rest = file.statement(ROWS).all(last, Number.MAX_SAFE_INTEGER)
+  return [...packs, rest.flatMap(valuesOf)]
 }
 
 const lastPacked = (file: IndexFile) => Number(file.statement("SELECT max(last) AS id FROM packs").get()?.id ?? 0)

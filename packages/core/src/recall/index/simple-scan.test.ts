@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { fuzz, RUNS } from "../../../test/runs.ts"
 import { chooseFrom } from "../answer/choose.ts"
-import { coverageOf, lookedFor } from "../answer/looked-for.ts"
+import { coverageOf, lookedFor, termsAsked } from "../answer/looked-for.ts"
 import { type Question, rankPassages, type TermList, WEIGHTS } from "../answer/ranking.ts"
 import type { Passage } from "../passages/passage.ts"
 import { PassageColumns } from "../passages/passage-columns.ts"
@@ -44,7 +44,8 @@ function scanned(passages: readonly Placed[], question: Question) {
   const having = (all: readonly ReadonlyMap<string, number>[], term: string, least: number) =>
     all.flatMap((each, at) => ((each.get(term) ?? 0) >= least ? [at + 1] : []))
   const documentsWith = (term: string) => having(counts, term, 1).length
-  const looked = lookedFor(question, { count: passages.length, documentsWith, similarTo: () => [] }, WEIGHTS)
+  const vocabulary = { count: passages.length, documentsWith, similarTo: () => [] }
+  const looked = lookedFor({ ...termsAsked(question), text: question.text, vocabulary, weights: WEIGHTS })
   const lists = looked.terms.map(({ term, weight, isName, word }): TermList => {
     const ids = having(counts, term, 1)
     if (word === undefined) return { weight, isName, word, ids, twice: [], often: [], told: [] }

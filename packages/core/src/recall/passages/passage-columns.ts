@@ -91,6 +91,18 @@ export class PassageColumns {
     this.sessionTotal += share
   }
 
+  /** All of them, in their order. */
+  ids(): Uint32Array {
+    return Uint32Array.from({ length: this.largest }, (_, at) => at + 1).filter((id) => this.sources[id]! > 0)
+  }
+
+  /** Those of a list that are here. `only`: of this source. */
+  present(ids: Uint32Array, only: number | undefined): Uint32Array {
+    const { sources, largest } = this
+    const isHere = (id: number) => id <= largest && (only === undefined ? sources[id]! > 0 : sources[id] === only)
+    return ids.every(isHere) ? ids : ids.filter(isHere)
+  }
+
   #sessionOf(source: number, time: number): number {
     const open = this.#open.get(source)
     if (open && !(time - open.time > PAUSE)) {

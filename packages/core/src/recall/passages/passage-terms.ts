@@ -32,7 +32,7 @@ export function countedTerms(text: string): CountedTerms {
   return { counts, length }
 }
 
-interface QuestionTerm {
+export interface QuestionTerm {
   readonly term: string
   /** As it was written, in lower case. */
   readonly word: string

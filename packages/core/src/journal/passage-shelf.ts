@@ -1,0 +1,138 @@
+/**
+ * The part of the `Store` port that keeps a search index, for stores with a server: every process then reads and extends the same one, and a new
+ * process reads no journal again. It keeps passages of sources, and lists which of them have a token. What a token is, and which passages answer a
+ * question, is decided by the index that uses it. It may cross a network: each method is one round trip.
+ */
+
+export interface PassageShelf {
+  /** How far each source was read, by its name. A mark is any text. */
+  marks(): Promise<ReadonlyMap<string, string>>
+  /** Takes the steps in one transaction. For each: whether it was taken. It is refused if the source's mark is not the one that the step begins at. */
+  extend(steps: readonly ShelfStep[]): Promise<readonly boolean[]>
+  /** Passages of these sources are in no answer that follows. */
+  remove(sources: readonly string[]): Promise<void>
+  /** Removes everything. */
+  clear(): Promise<void>
+  /** What is new since, and what a question needs to know of its tokens. All of it is of one state of the shelf. */
+  news(since: ShelfSince): Promise<ShelfNews>
+  /** For each token the passages that have it, in their order. `source`: others than this one's may be left out. It may list passages that were removed. */
+  lists(tokens: readonly string[], source?: number): Promise<readonly Uint32Array[]>
+  /** All tokens without an underscore, in their order, each followed by a line end. */
+  vocabulary(): Promise<string>
+  /** Those that are there, in any order. */
+  rows(ids: readonly number[]): Promise<readonly ShelfRow[]>
+  /** Those of these passages that have a text as it is written, in the order given: the first `most`. */
+  having(wanted: TextWanted): Promise<readonly number[]>
+  /** For each of these passages the ones of its source around it, in their order, with itself. Empty where it is not there. */
+  around(passages: readonly ShelfPlace[], most: number): Promise<readonly (readonly ShelfRow[])[]>
+}
+
+/** From one state of a source to the next. */
+export interface ShelfStep {
+  readonly source: string
+  readonly passages: readonly ShelfPassage[]
+  /** The mark that the caller saw. `undefined`: the source is new. */
+  readonly from: string | undefined
+  readonly to: string
+  /** Leaves out what the source had before. */
+  readonly isRestart: boolean
+}
+
+/** Texts may have any characters. */
+export interface ShelfPassage {
+  /** The message. */
+  readonly uuid: string
+  /** Digits and dots, or empty. */
+  readonly blocks: string
+  readonly kind: string
+  readonly isSaid: boolean
+  /** A small number that the index understands. */
+  readonly facts: number
+  readonly label?: string
+  /** Milliseconds since 1970, or NaN. */
+  readonly time: number
+  readonly start: number
+  readonly length: number
+  /** How many terms it has. */
+  readonly terms: number
+  /** Each once: letters a to z, digits and underscores. */
+  readonly tokens: readonly string[]
+  readonly text: string
+}
+
+/** A passage as it is read again. */
+export interface ShelfRow {
+  /** Passages that are added later have larger numbers. The first is 1. */
+  readonly id: number
+  /** The number of its source. */
+  readonly source: number
+  readonly uuid: string
+  readonly blocks: string
+  readonly facts: number
+  readonly label?: string
+  readonly time: number
+  readonly start: number
+  readonly length: number
+  readonly text: string
+}
+
+/** What the caller knows already. */
+export interface ShelfSince {
+  /** The largest number of a passage, and of a source. 0: nothing. */
+  readonly passage: number
+  readonly source: number
+  readonly removals: number
+  /** Up to this many new passages are wanted as rows too. */
+  readonly mostRows: number
+  /** In how many passages are these? */
+  readonly tokens: readonly string[]
+  /** The first `mostMissed` of these that no passage has are looked up by their beginning: at most `mostSimilar` tokens for each. */
+  readonly asked: readonly string[]
+  readonly mostMissed: number
+  readonly mostSimilar: number
+}
+
+export interface ShelfNews {
+  /** How often something was removed. If it is not the number that the caller knew, everything is given again. */
+  readonly removals: number
+  /** Of the new passages, in their order: `FACTS` numbers for each. */
+  readonly facts: readonly ArrayLike<number>[]
+  /** The names of the new sources, by their number. */
+  readonly sources: ReadonlyMap<number, string>
+  /** The new passages. Absent if there are more than were wanted. */
+  readonly rows?: readonly ShelfRow[]
+  /** In the order of the tokens. */
+  readonly documents: readonly number[]
+  /** For tokens that no passage has: those that begin with them, in the fewest passages first, then in their order. */
+  readonly beginning: ReadonlyMap<string, readonly TokenCount[]>
+}
+
+/** Numbers that `ShelfNews.facts` has for each passage: id, source, turn, facts, terms, length, time. A turn begins with another message of the person or the assistant. */
+export const FACTS = 7
+
+export interface TokenCount {
+  readonly token: string
+  readonly documents: number
+}
+
+export interface TextWanted {
+  readonly ids: Uint32Array
+  readonly text: string
+  readonly most: number
+}
+
+/** Which passage it is. */
+export interface ShelfPlace {
+  readonly source: string
+  readonly uuid: string
+  readonly blocks: string
+  readonly start: number
+}
+
+/** Whose passages a shelf keeps. */
+export interface ShelfAddress {
+  readonly project: string
+  readonly under?: string
+  /** Only of this conversation. */
+  readonly only?: string
+}

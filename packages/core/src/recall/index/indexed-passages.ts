@@ -1,0 +1,260 @@
+/**
+ * From a question to the passages of a shelf that answer it. The shelf lists the passages with each token, the ranking orders them here. Names are
+ * found whole, by their parts and by their beginning. A question asks the shelf three times: for what is new and what its tokens are in, for
+ * lists, and for texts. What was read stays here, and follows the shelf as it grows.
+ */
+import { FACTS, type ShelfNews, type ShelfRow } from "../../journal/passage-shelf.ts"
+import {
+  type Choices,
+  choicesFrom,
+  chooseFrom,
+  type Found,
+  NOTHING_FOUND,
+  type RankedText,
+  type SearchAnswer,
+} from "../answer/choose.ts"
+import {
+  type AskedTerms,
+  coverageOf,
+  type LookedFor,
+  lookedFor,
+  MOST_MISSED,
+  neededFor,
+  termsAsked,
+  type Vocabulary,
+} from "../answer/looked-for.ts"
+import { type Question, type RankedPassage, rankPassages, type TermList, WEIGHTS } from "../answer/ranking.ts"
+import { beginningsAround } from "../passages/common-beginnings.ts"
+import { type BlockAround, blockAround } from "../passages/passage.ts"
+import { PassageColumns } from "../passages/passage-columns.ts"
+import { type Asking, fromShelf } from "./asking.ts"
+import type { LiteralWanted } from "./literal-search.ts"
+import { TermLists } from "./term-lists.ts"
+import { beginningToken, isPlainTerm, isQuestionIn, isSaidIn, kindIn, passageFrom, tokenOf } from "./tokens.ts"
+
+/** Passages whose texts are read and compared with the question. */
+const READ = 100
+/** Passages that have a term of the question, over all its terms. The rarest terms come first. */
+const MOST_LISTED = 50_000 // about 8 ms
+/** Passages whose texts are kept for the next question: about 1 MB. */
+const MOST_KEPT_ROWS = 2_000
+/** Passages that are listed for the words of the context: they only help to choose. */
+const MOST_CONTEXT_LISTED = 5_000
+/** Terms that begin with, or contain, a word that no passage has. */
+const MOST_SIMILAR = 20
+const SHORTEST_PART = 3
+
+/** How the passages with a text as it is written are found, the newest first. */
+export type LiteralSearch = (wanted: LiteralWanted, lists: TermLists) => Asking<readonly number[]> | readonly number[]
+
+export class IndexedPassages {
+  readonly #literally: LiteralSearch
+  #columns = new PassageColumns()
+  #removals = 0
+  readonly #names = new Map<number, string>()
+  readonly #sources = new Map<string, number>()
+  #lastSource = 0
+  /** By passage. What a conversation asks about, it asks about again. */
+  readonly #rows = new Map<number, ShelfRow>()
+  readonly #terms = new TermLists(() => this.#columns)
+
+  constructor(literally: LiteralSearch) {
+    this.#literally = literally
+  }
+
+  /** The passages that answer a question, the best first. */
+  *search(question: Question): Asking<SearchAnswer> {
+    const ranked = yield* this.#ranked(question)
+    return ranked ? chooseFrom(ranked.texts, question, ranked.asked) : NOTHING_FOUND
+  }
+
+  /** Only which passages answer it, without them. */
+  *choose(question: Question): Asking<Choices> {
+    const ranked = yield* this.#ranked(question)
+    return ranked ? choicesFrom(ranked.texts, question, ranked.asked) : { chosen: [], more: 0, isFitting: false }
+  }
+
+  /** What is around passages that were found: for each, as far as this many passages away. */
+  *around(found: readonly Place[], most: number): Asking<readonly (BlockAround | undefined)[]> {
+    if (found.length === 0) return []
+    const places = found.map(({ source, uuid, blocks, start }) => ({ source, uuid, blocks, start }))
+    const rows = yield* fromShelf((shelf) => shelf.around(places, most))
+    return rows.map((each, at) => (each.length === 0 ? undefined : blockAround(each.map(passageFrom), found[at]!)))
+  }
+
+  *#ranked(
+    question: Question,
+  ): Asking<{ readonly texts: readonly RankedText[]; readonly asked: LookedFor } | undefined> {
+    const terms = termsAsked(question)
+    const vocabulary = yield* this.#learnt(terms)
+    const columns = this.#columns
+    const only = question.source === undefined ? undefined : this.#sources.get(question.source)
+    if (columns.count === 0 || (question.source !== undefined && only === undefined)) return undefined
+    const weights = { ...WEIGHTS, ...question.weights }
+    const asked = lookedFor({ ...terms, text: question.text, vocabulary, weights })
+    const fits = this.#filter(question, only)
+    const { prior, leastCoverage = 0 } = question
+    const needed = leastCoverage > 0 ? neededFor(leastCoverage, asked) : undefined
+    if (needed?.size === 0 && asked.words.length > 0) return undefined // no list need be read
+    const ranked =
+      asked.words.length === 0
+        ? yield* this.#literal(asked.text, { only, fits })
+        : rankPassages({
+            ...{ columns, weights, fits, isForAnswer: asked.isForAnswer },
+            ...{ time: asked.time, lists: yield* this.#lists(asked, only), leastShare: leastCoverage },
+            ...(needed ? { needed } : {}),
+            share: (mask) => coverageOf(mask, asked),
+            prior: prior ? (id) => prior(this.#names.get(columns.sources[id]!)!) : () => 1,
+          })
+    return { texts: yield* this.#withTexts(ranked.slice(0, READ), question), asked }
+  }
+
+  /** Reads what is new, and learns what the shelf has of these terms. */
+  *#learnt({ asked, around }: AskedTerms): Asking<Vocabulary> {
+    const tokens = [...asked.map(({ term }) => tokenOf(term)), ...around.map(tokenOf)]
+    const missing = asked.map(({ term }) => tokenOf(term))
+    const beginning = yield* this.#upToDate(tokens, missing)
+    const similar = new Map<string, readonly string[]>()
+    const missed = asked.filter(({ term }) => this.#terms.documents(tokenOf(term)) === 0)
+    for (const { term, isName } of missed.slice(0, MOST_MISSED)) {
+      if (!isPlainTerm(term) || term.length < SHORTEST_PART) continue
+      const found = beginning.get(term) ?? []
+      for (const { token, documents } of found) this.#terms.learn(token, documents)
+      if (found.length > 0 || !isName)
+        similar.set(
+          term,
+          found.map(({ token }) => token),
+        )
+      else similar.set(term, yield* this.#containing(term))
+    }
+    return {
+      count: this.#columns.count,
+      documentsWith: (term) => this.#terms.documents(tokenOf(term)) ?? 0,
+      similarTo: (term) => similar.get(term) ?? [],
+    }
+  }
+
+  *#containing(part: string): Asking<readonly string[]> {
+    const found = yield* this.#terms.containing(part)
+    yield* this.#upToDate(found)
+    return found
+      .map((token) => ({ token, documents: this.#terms.documents(token)! }))
+      .sort((a, b) => a.documents - b.documents || (a.token < b.token ? -1 : 1))
+      .slice(0, MOST_SIMILAR)
+      .map(({ token }) => token)
+  }
+
+  /** After a removal, by this process or another, all is read again. `asked`: tokens that are looked up by their beginning if no passage has them. */
+  *#upToDate(tokens: readonly string[], asked: readonly string[] = []): Asking<ShelfNews["beginning"]> {
+    for (;;) {
+      const unknown = [...new Set(tokens)].filter((token) => this.#terms.documents(token) === undefined)
+      const since = {
+        ...{ passage: this.#columns.largest, source: this.#lastSource, removals: this.#removals },
+        ...{ mostRows: this.#terms.mostAdded, tokens: unknown, mostMissed: MOST_MISSED, mostSimilar: MOST_SIMILAR },
+        asked: asked.filter((token) => !this.#terms.documents(token)),
+      }
+      const news = yield* fromShelf((shelf) => shelf.news(since))
+      this.#take(news)
+      for (const [at, documents] of news.documents.entries()) this.#terms.learn(unknown[at]!, documents)
+      // what was known may have been forgotten because too much is new
+      if (tokens.every((token) => this.#terms.documents(token) !== undefined)) return news.beginning
+    }
+  }
+
+  #take({ removals, facts, sources, rows }: ShelfNews): void {
+    if (removals !== this.#removals) {
+      this.#columns = new PassageColumns()
+      this.#names.clear()
+      this.#sources.clear()
+      this.#lastSource = 0
+      this.#rows.clear()
+      this.#terms.clear()
+    }
+    this.#removals = removals
+    for (const [id, name] of sources) {
+      this.#names.set(id, name)
+      this.#sources.set(name, id)
+      this.#lastSource = Math.max(this.#lastSource, id)
+    }
+    for (const values of facts) addFacts(this.#columns, values)
+    if (rows) this.#terms.add(rows)
+    else if (facts.some(({ length }) => length > 0)) this.#terms.clear()
+  }
+
+  *#lists({ terms, isForSpeaker }: LookedFor, only: number | undefined): Asking<readonly TermList[]> {
+    let [listed, ofContext] = [0, 0]
+    const wanted = terms.filter(({ documents, word }, at) => {
+      if (word === undefined) {
+        if (ofContext + documents > MOST_CONTEXT_LISTED) return false
+        ofContext += documents
+        return true
+      }
+      listed += documents
+      return at === 0 || listed <= MOST_LISTED
+    })
+    const lists = yield* this.#terms.listsOf(
+      wanted.map(({ term, word }) => ({ term, isPlain: word === undefined })),
+      { only, isForSpeaker },
+    )
+    return wanted.map(({ weight, word, isName }, at) => ({ weight, word, isName, ...lists[at]! }))
+  }
+
+  /** A question without words, such as an emoji or an operator, is compared with the texts themselves. */
+  *#literal(text: string, which: Pick<LiteralWanted, "only" | "fits">): Asking<readonly RankedPassage[]> {
+    if (text === "") return []
+    const tokens = [...beginningsAround(text)].map(beginningToken)
+    const answer = this.#literally({ text, tokens, ...which, most: READ }, this.#terms)
+    const found = "next" in answer ? yield* answer : answer
+    return found.map((id) => ({ id, score: 1, mask: 0 }))
+  }
+
+  #filter({ isSaid, kind, since, until, exclude }: Question, only: number | undefined): (id: number) => boolean {
+    const { said, kinds, times, sources } = this.#columns
+    const from = since?.getTime() ?? Number.NEGATIVE_INFINITY
+    const to = until?.getTime() ?? Number.POSITIVE_INFINITY
+    const left = new Set([...(exclude?.sources ?? [])].map((name) => this.#sources.get(name)))
+    return (id) =>
+      (!isSaid || said[id] === 1) &&
+      (kind === undefined || kinds[id] === kind) &&
+      !(times[id]! < from || times[id]! >= to) &&
+      (only === undefined || sources[id] === only) &&
+      (left.size === 0 || !left.has(sources[id]!))
+  }
+
+  *#withTexts(ranked: readonly RankedPassage[], { exclude }: Question): Asking<readonly RankedText[]> {
+    yield* this.#keepRows(ranked.map(({ id }) => id))
+    return ranked.flatMap((one) => {
+      const row = this.#rows.get(one.id)
+      if (!row || exclude?.messages?.has(row.uuid)) return []
+      const source = this.#names.get(row.source)!
+      const { uuid, blocks, text } = row
+      const passage = () => ({ ...passageFrom(row), source })
+      return [{ ...one, source, uuid, blocks, isSaid: isSaidIn(row.facts), text, passage }]
+    })
+  }
+
+  *#keepRows(wanted: readonly number[]): Asking<void> {
+    if (this.#rows.size > MOST_KEPT_ROWS) this.#rows.clear()
+    const ids = wanted.filter((id) => !this.#rows.has(id))
+    if (ids.length === 0) return
+    for (const row of yield* fromShelf((shelf) => shelf.rows(ids))) this.#rows.set(row.id, row)
+  }
+}
+
+type Place = Pick<Found, "source" | "uuid" | "blocks" | "start">
+
+function addFacts(columns: PassageColumns, values: ArrayLike<number>): void {
+  for (let at = 0; at < values.length; at += FACTS) {
+    const facts = values[at + 3]!
+    columns.add(values[at]!, {
+      source: values[at + 1]!,
+      turn: values[at + 2]!,
+      kind: kindIn(facts),
+      isSaid: isSaidIn(facts),
+      isQuestion: isQuestionIn(facts),
+      length: values[at + 4]!,
+      blockLength: values[at + 5]!,
+      time: values[at + 6]!,
+    })
+  }
+}

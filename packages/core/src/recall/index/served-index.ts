@@ -1,0 +1,81 @@
+/** The same index on a server, shared by all processes. It answers as the one in SQLite does. */
+import type { PassageShelf } from "../../journal/passage-shelf.ts"
+import type { SearchAnswer } from "../answer/choose.ts"
+import type { Question } from "../answer/ranking.ts"
+import type { BlockAround, Passage } from "../passages/passage.ts"
+import { type Asking, asked, fromShelf } from "./asking.ts"
+import { IndexedPassages, type LiteralSearch } from "./indexed-passages.ts"
+import { type Extension, shelvedStep } from "./passage-index.ts"
+
+export class ServedIndex {
+  /** Passages that are added at once: each time crosses a network. */
+  readonly batch = 200
+  readonly #shelf: PassageShelf
+  readonly #passages: IndexedPassages
+
+  constructor(shelf: PassageShelf) {
+    this.#shelf = shelf
+    this.#passages = new IndexedPassages(literally)
+  }
+
+  async extend(step: Extension): Promise<boolean> {
+    return (await this.extendAll([step]))[0]!
+  }
+
+  extendAll(steps: readonly Extension[]): Promise<readonly boolean[]> {
+    return this.#shelf.extend(steps.map(shelvedStep))
+  }
+
+  async remove(...sources: readonly string[]): Promise<void> {
+    await this.#shelf.remove(sources)
+  }
+
+  marks(): Promise<ReadonlyMap<string, string>> {
+    return this.#shelf.marks()
+  }
+
+  search(question: Question): Promise<SearchAnswer> {
+    return asked(this.#passages.search(question), this.#shelf)
+  }
+
+  around(
+    found: readonly (Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string })[],
+    most: number,
+  ): Promise<readonly (BlockAround | undefined)[]> {
+    return asked(this.#passages.around(found, most), this.#shelf)
+  }
+
+  briefly<T>(work: () => Promise<T>): Promise<T> {
+    return work()
+  }
+
+  close(): void {}
+}
+
+/** Passages whose texts the server compares at first. If they do not have the text, four times as many follow. */
+const FIRST_COMPARED = 4_000
+
+/** The lists are here, so that only passages that have all of the tokens and fit are compared. */
+const literally: LiteralSearch = function* ({ text, tokens, only, fits, most }, terms): Asking<readonly number[]> {
+  const lists = tokens.length === 0 ? [terms.all()] : [...(yield* terms.ofTokens(tokens, only)).values()]
+  const ids = inAll(lists).filter(fits).reverse()
+  const found: number[] = []
+  for (let [from, size] = [0, FIRST_COMPARED]; from < ids.length && found.length < most; size *= 4) {
+    const wanted = { ids: ids.subarray(from, from + size), text, most: most - found.length }
+    found.push(...(yield* fromShelf((shelf) => shelf.having(wanted))))
+    from += size
+  }
+  return found
+}
+
+/** The numbers that all of these ascending lists have. */
+function inAll(lists: readonly Uint32Array[]): Uint32Array {
+  const [first = new Uint32Array(0), ...others] = lists.toSorted((a, b) => a.length - b.length)
+  return others.reduce((left, list) => {
+    let at = 0
+    return left.filter((id) => {
+      while (at < list.length && list[at]! < id) at++
+      return list[at] === id
+    })
+  }, first)
+}

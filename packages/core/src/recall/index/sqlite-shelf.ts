@@ -1,0 +1,207 @@
+/** A shelf in an SQLite file, or in memory: it answers at once. Several processes may use one file. */
+import type {
+  ShelfNews,
+  ShelfPassage,
+  ShelfPlace,
+  ShelfRow,
+  ShelfSince,
+  ShelfStep,
+  TextWanted,
+  TokenCount,
+} from "../../journal/passage-shelf.ts"
+import type { ShelfAtHand } from "./asking.ts"
+import { IndexFile } from "./index-file.ts"
+import { passagesWith } from "./literal-search.ts"
+import {
+  addPassages,
+  addSource,
+  factsAfter,
+  packFacts,
+  ROW,
+  removePassages,
+  rowFrom,
+  SHAPE,
+  sourceId,
+  sourceToken,
+  TERMS_BETWEEN,
+} from "./passage-table.ts"
+
+export class SqliteShelf implements ShelfAtHand {
+  readonly #file: IndexFile
+  #marks: { readonly at: number; readonly all: Map<string, string> } | undefined
+
+  /** `path`: a file, or `:memory:`. */
+  constructor(path: string) {
+    this.#file = new IndexFile(path, SHAPE)
+  }
+
+  extend(steps: readonly ShelfStep[]): readonly boolean[] {
+    const taken = this.#file.inTransaction(() => {
+      const each = steps.map((step) => this.#extended(step))
+      packFacts(this.#file)
+      return each
+    })
+    for (const [at, { source, to }] of steps.entries()) if (taken[at]) this.#marks?.all.set(source, to)
+    return taken
+  }
+
+  #extended({ source, passages, from, to, isRestart }: ShelfStep): boolean {
+    const known = this.#file.statement("SELECT id, mark FROM sources WHERE name = ?").get(source)
+    if ((known === undefined ? undefined : String(known.mark)) !== from) return false
+    if (isRestart && known) removePassages(this.#file, Number(known.id))
+    const id = known ? Number(known.id) : addSource(this.#file, source, to)
+    this.#file.statement("UPDATE sources SET mark = ? WHERE id = ?").run(to, id)
+    addPassages(this.#file, passages, id)
+    return true
+  }
+
+  /** Takes these passages in place of the ones that the sources had. All or none. */
+  replace(sources: ReadonlyMap<string, readonly ShelfPassage[]>, marks: ReadonlyMap<string, string>): void {
+    this.#file.inTransaction(() => {
+      for (const [source, passages] of sources) {
+        const known = sourceId(this.#file, source)
+        const mark = marks.get(source) ?? ""
+        if (known !== undefined) removePassages(this.#file, known)
+        const id = known ?? addSource(this.#file, source, mark)
+        this.#file.statement("UPDATE sources SET mark = ? WHERE id = ?").run(mark, id)
+        addPassages(this.#file, passages, id)
+        this.#marks?.all.set(source, mark)
+      }
+      packFacts(this.#file)
+    })
+  }
+
+  remove(sources: readonly string[]): void {
+    this.#file.inTransaction(() => {
+      for (const source of sources) this.#remove(source)
+    })
+  }
+
+  #remove(source: string): void {
+    const id = sourceId(this.#file, source)
+    if (id === undefined) return
+    removePassages(this.#file, id)
+    this.#file.statement("DELETE FROM sources WHERE id = ?").run(id)
+    this.#marks?.all.delete(source)
+  }
+
+  clear(): void {
+    this.remove([...this.marks().keys()])
+  }
+
+  /** They are read again once another process has written. */
+  marks(): ReadonlyMap<string, string> {
+    const at = this.#file.changes()
+    if (this.#marks?.at !== at) {
+      const rows = this.#file.statement("SELECT name, mark FROM sources").all()
+      this.#marks = { at, all: new Map(rows.map((row) => [String(row.name), String(row.mark)])) }
+    }
+    return this.#marks.all
+  }
+
+  news(since: ShelfSince): ShelfNews {
+    const removals = Number(this.#file.statement("SELECT count FROM removals").get()!.count)
+    const isContinued = removals === since.removals
+    const [passage, source] = isContinued ? [since.passage, since.source] : [0, 0]
+    const facts = factsAfter(this.#file, passage)
+    const sources = this.#file.statement("SELECT id, name FROM sources WHERE id > ?").all(source)
+    const documents = since.tokens.map((token) => this.#documentsWith(token))
+    const counts = new Map(since.tokens.map((token, at) => [token, documents[at]!]))
+    const missed = since.asked.filter((token) => (counts.get(token) ?? 0) === 0).slice(0, since.mostMissed)
+    const rows = isContinued ? this.#rowsAfter(passage, since.mostRows, facts) : undefined
+    return {
+      ...{ removals, facts, documents, ...(rows ? { rows } : {}) },
+      sources: new Map(sources.map(({ id, name }) => [Number(id), String(name)])),
+      beginning: new Map(missed.map((token) => [token, this.#beginning(token, since.mostSimilar)])),
+    }
+  }
+
+  #rowsAfter(passage: number, most: number, facts: ShelfNews["facts"]): readonly ShelfRow[] | undefined {
+    const isNone = facts.every(({ length }) => length === 0)
+    if (isNone || most === 0) return isNone ? [] : undefined
+    const rows = this.#file.statement(`SELECT ${ROW} FROM passages WHERE id > ? ORDER BY id LIMIT ?`)
+    const found = rows.all(passage, most + 1).map(rowFrom)
+    return found.length > most ? undefined : found
+  }
+
+  #documentsWith(token: string): number {
+    return Number(this.#file.statement("SELECT doc FROM vocabulary WHERE term = ?").get(token)?.doc ?? 0)
+  }
+
+  #beginning(token: string, most: number): readonly TokenCount[] {
+    return this.#file
+      .statement("SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc, term LIMIT ?")
+      .all(token, `${token}~`, most)
+      .map(({ term, doc }) => ({ token: String(term), documents: Number(doc) }))
+  }
+
+  lists(tokens: readonly string[], source?: number): readonly Uint32Array[] {
+    const match = "SELECT CAST(group_concat(rowid) AS BLOB) AS ids FROM words WHERE words MATCH ?"
+    const of = source === undefined ? "" : ` AND "${sourceToken(source)}"`
+    return tokens.map((token) => this.#file.ids(match, `"${token}"${of}`))
+  }
+
+  vocabulary(): string {
+    return TERMS_BETWEEN.map((range) => `${this.#file.statement(range).get()?.terms ?? ""}\n`).join("")
+  }
+
+  rows(ids: readonly number[]): readonly ShelfRow[] {
+    return this.#file
+      .statement(`SELECT ${ROW} FROM passages WHERE id IN (SELECT value FROM json_each(?))`)
+      .all(JSON.stringify(ids))
+      .map(rowFrom)
+  }
+
+  having({ ids, text, most }: TextWanted): readonly number[] {
+    const having = this.#file.statement("SELECT 1 FROM passages WHERE id = ? AND instr(text, ?) > 0")
+    const found: number[] = []
+    for (const id of ids) {
+      if (found.length === most) break
+      if (having.get(id, text)) found.push(id)
+    }
+    return found
+  }
+
+  /** The newest passages that have a text and fit. `tokens`: every passage with the text has them. It reads fewer than `having` with lists. */
+  newestWith(wanted: Parameters<typeof passagesWith>[1]): readonly number[] {
+    return passagesWith(this.#file, wanted)
+  }
+
+  around(passages: readonly ShelfPlace[], most: number): readonly (readonly ShelfRow[])[] {
+    return passages.map(({ source: name, uuid, blocks, start }) => {
+      const source = sourceId(this.#file, name)
+      if (source === undefined) return []
+      const id = this.#file
+        .statement("SELECT id FROM passages WHERE source = ? AND uuid = ? AND blocks = ? AND start = ?")
+        .get(source, uuid, blocks, start)?.id
+      if (id === undefined) return []
+      return this.#file
+        .statement(`SELECT ${ROW} FROM passages WHERE source = ? AND id BETWEEN ? AND ? ORDER BY id`)
+        .all(source, Number(id) - most, Number(id) + most)
+        .map(rowFrom)
+    })
+  }
+
+  /** The names of the sources that have such a message. */
+  sourcesWith(isWanted: (uuid: string) => boolean): ReadonlySet<string> {
+    const rows = this.#file.statement("SELECT DISTINCT source, uuid FROM passages").iterate()
+    const wanted = new Set<number>()
+    for (const { source, uuid } of rows) if (isWanted(String(uuid))) wanted.add(Number(source))
+    const name = this.#file.statement("SELECT name FROM sources WHERE id = ?")
+    return new Set([...wanted].map((source) => String(name.get(source)?.name)))
+  }
+
+  /** What another process writes meanwhile does not show. */
+  inOneState<T>(work: () => T): T {
+    return this.#file.inOneState(work)
+  }
+
+  /** Work in the background, which does not wait for other processes. */
+  briefly<T>(work: () => Promise<T>): Promise<T> {
+    return this.#file.briefly(work)
+  }
+
+  close(): void {
+    this.#file.close()
+  }
+}

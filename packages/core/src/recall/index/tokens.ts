@@ -1,0 +1,65 @@
+/** What an index lists of a passage: tokens. A term is one, and so is that it is there more often. */
+import type { ShelfPassage, ShelfRow } from "../../journal/passage-shelf.ts"
+import { beginningsIn } from "../passages/common-beginnings.ts"
+import { KINDS, type Passage } from "../passages/passage.ts"
+import { countedTerms } from "../passages/passage-terms.ts"
+import { toldIn } from "../passages/told.ts"
+
+/** A label, such as the title of a memory, says what the text is about. */
+const LABEL_COUNT = 2
+
+export const isPlainTerm = (term: string) => /^[a-z0-9]+$/.test(term)
+
+/** SQLite splits text by its own, older Unicode tables. In hex, every term is one word to it. */
+export const tokenOf = (term: string) => (isPlainTerm(term) ? term : `u${Buffer.from(term).toString("hex")}`)
+
+// no term has an underscore
+export const TWICE = "2_"
+export const OFTEN = "4_"
+export const TOLD = "t_"
+export const BEGINNING = "b_"
+export const beginningToken = (beginning: string) => BEGINNING + beginning
+
+type Tokenised = Pick<Passage, "kind" | "isSaid" | "label" | "text">
+
+/**
+ * Each term, and the term once more if it is there at least twice, or at least four times: the index lists passages, and no counts. A term of
+ * what the speaker says of themselves is there once more too. Then how its common words begin. `terms`: how many it has, with repetitions.
+ */
+export function tokensOf(passage: Tokenised): { readonly tokens: readonly string[]; readonly terms: number } {
+  const { label, text } = passage
+  const { counts, length: terms } = countedTerms(text)
+  const all = new Map(counts)
+  if (label !== undefined)
+    for (const term of countedTerms(label).counts.keys()) all.set(term, (all.get(term) ?? 0) + LABEL_COUNT)
+  const tokens = [...all].flatMap(([term, count]) => {
+    const token = tokenOf(term)
+    return [token, ...(count > 1 ? [TWICE + token] : []), ...(count > 3 ? [OFTEN + token] : [])]
+  })
+  const told = toldIn(passage)
+  const toldTokens = told === "" ? [] : [...countedTerms(told).counts.keys()].map((term) => TOLD + tokenOf(term))
+  return { tokens: [...tokens, ...toldTokens, ...[...beginningsIn(text)].map(beginningToken)], terms }
+}
+
+/** A passage as a shelf keeps it. */
+export function shelved(passage: Passage): ShelfPassage {
+  const { kind, isSaid, time, text } = passage
+  return { ...passage, ...tokensOf(passage), facts: factsOf(kind, isSaid, text), time: Date.parse(time) }
+}
+
+/** A passage as it was. */
+export function passageFrom({ uuid, blocks, facts, label, time, start, length, text }: ShelfRow): Passage {
+  return {
+    ...{ uuid, blocks, kind: kindIn(facts), isSaid: isSaidIn(facts) },
+    ...(label === undefined ? {} : { label }),
+    ...{ time: Number.isNaN(time) ? "" : new Date(time).toISOString(), start, length, text },
+  }
+}
+
+/** The kind and two bits, in one number. */
+const factsOf = (kind: Passage["kind"], isSaid: boolean, text: string): number =>
+  4 * KINDS.indexOf(kind) + 2 * Number(isSaid) + Number(/[?？]/.test(text))
+
+export const kindIn = (facts: number): Passage["kind"] => KINDS[facts >> 2]!
+export const isSaidIn = (facts: number): boolean => (facts & 2) > 0
+export const isQuestionIn = (facts: number): boolean => (facts & 1) > 0
