@@ -4,15 +4,22 @@
  * question, is decided by the index that uses it. It may cross a network: each method is one round trip.
  */
 
-export interface PassageShelf {
+export interface PassageShelf extends ReadableShelf {
   /** How far each source was read, by its name. A mark is any text. */
   marks(): Promise<ReadonlyMap<string, string>>
   /** Takes the steps in one transaction. For each: whether it was taken. It is refused if the source's mark is not the one that the step begins at. */
   extend(steps: readonly ShelfStep[]): Promise<readonly boolean[]>
-  /** Passages of these sources are in no answer that follows. */
-  remove(sources: readonly string[]): Promise<void>
+  /**
+   * Removes the sources whose mark is still the one given here, by their name. `tokensOf`: the tokens that a passage was added with, since a shelf
+   * does not keep them.
+   */
+  remove(marks: ReadonlyMap<string, string>, tokensOf: (row: ShelfRow) => readonly string[]): Promise<void>
   /** Removes everything. */
   clear(): Promise<void>
+}
+
+/** What a question asks. */
+export interface ReadableShelf {
   /** What is new since, and what a question needs to know of its tokens. All of it is of one state of the shelf. */
   news(since: ShelfSince): Promise<ShelfNews>
   /** For each token the passages that have it, in their order. `source`: others than this one's may be left out. It may list passages that were removed. */
@@ -21,10 +28,10 @@ export interface PassageShelf {
   vocabulary(): Promise<string>
   /** Those that are there, in any order. */
   rows(ids: readonly number[]): Promise<readonly ShelfRow[]>
-  /** Those of these passages that have a text as it is written, in the order given: the first `most`. */
+  /** Those of these passages that have a text as it is written: the newest `most`, the newest first. */
   having(wanted: TextWanted): Promise<readonly number[]>
-  /** For each of these passages the ones of its source around it, in their order, with itself. Empty where it is not there. */
-  around(passages: readonly ShelfPlace[], most: number): Promise<readonly (readonly ShelfRow[])[]>
+  /** For each of these passages the ones of its source around it, in their order, with itself: up to so many numbers away. Empty where it is not there. */
+  around(ids: readonly number[], most: number): Promise<readonly (readonly ShelfRow[])[]>
 }
 
 /** From one state of a source to the next. */
@@ -34,8 +41,6 @@ export interface ShelfStep {
   /** The mark that the caller saw. `undefined`: the source is new. */
   readonly from: string | undefined
   readonly to: string
-  /** Leaves out what the source had before. */
-  readonly isRestart: boolean
 }
 
 /** Texts may have any characters. */
@@ -119,14 +124,6 @@ export interface TextWanted {
   readonly ids: Uint32Array
   readonly text: string
   readonly most: number
-}
-
-/** Which passage it is. */
-export interface ShelfPlace {
-  readonly source: string
-  readonly uuid: string
-  readonly blocks: string
-  readonly start: number
 }
 
 /** Whose passages a shelf keeps. */

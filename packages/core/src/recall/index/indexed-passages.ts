@@ -74,11 +74,14 @@ export class IndexedPassages {
     return ranked ? choicesFrom(ranked.texts, question, ranked.asked) : { chosen: [], more: 0, isFitting: false }
   }
 
-  /** What is around passages that were found: for each, as far as this many passages away. */
+  /** What is around passages that the last question found: for each, as far as this many passages away. */
   *around(found: readonly Place[], most: number): Asking<readonly (BlockAround | undefined)[]> {
-    if (found.length === 0) return []
-    const places = found.map(({ source, uuid, blocks, start }) => ({ source, uuid, blocks, start }))
-    const rows = yield* fromShelf((shelf) => shelf.around(places, most))
+    const keyOf = ({ source, uuid, blocks, start }: Place) => JSON.stringify([source, uuid, blocks, start])
+    const ids = new Map<string, number>()
+    for (const { id, source, ...row } of this.#rows.values())
+      ids.set(keyOf({ ...row, source: this.#names.get(source)! }), id)
+    const wanted = found.map((one) => ids.get(keyOf(one)) ?? 0)
+    const rows = found.length === 0 ? [] : yield* fromShelf((shelf) => shelf.around(wanted, most))
     return rows.map((each, at) => (each.length === 0 ? undefined : blockAround(each.map(passageFrom), found[at]!)))
   }
 

@@ -21,7 +21,7 @@ export interface Extension {
   readonly to: string
 }
 
-export const shelvedStep = ({ passages, isRestart = false, ...step }: Extension) => ({
+const shelvedStep = ({ passages, isRestart = false, ...step }: Extension) => ({
   ...{ ...step, isRestart },
   passages: passages.map(shelved),
 })

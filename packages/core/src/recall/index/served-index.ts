@@ -1,11 +1,12 @@
 /** The same index on a server, shared by all processes. It answers as the one in SQLite does. */
-import type { PassageShelf } from "../../journal/passage-shelf.ts"
+import type { PassageShelf, ShelfRow } from "../../journal/passage-shelf.ts"
 import type { SearchAnswer } from "../answer/choose.ts"
 import type { Question } from "../answer/ranking.ts"
 import type { BlockAround, Passage } from "../passages/passage.ts"
 import { type Asking, asked, fromShelf } from "./asking.ts"
 import { IndexedPassages, type LiteralSearch } from "./indexed-passages.ts"
-import { type Extension, shelvedStep } from "./passage-index.ts"
+import type { Extension } from "./passage-index.ts"
+import { passageFrom, shelved, tokensOf } from "./tokens.ts"
 
 export class ServedIndex {
   /** Passages that are added at once: each time crosses a network. */
@@ -22,12 +23,25 @@ export class ServedIndex {
     return (await this.extendAll([step]))[0]!
   }
 
-  extendAll(steps: readonly Extension[]): Promise<readonly boolean[]> {
-    return this.#shelf.extend(steps.map(shelvedStep))
+  /** What begins again is removed first. If the process ends between the two, the source is read from its beginning later. */
+  async extendAll(steps: readonly Extension[]): Promise<readonly boolean[]> {
+    const again = steps.flatMap(({ source, from, isRestart }) =>
+      isRestart && from !== undefined ? [[source, from] as const] : [],
+    )
+    const removed = new Map(again)
+    if (removed.size > 0) await this.#shelf.remove(removed, tokensIn)
+    return this.#shelf.extend(
+      steps.map(({ source, passages, from, to }) => ({
+        ...{ source, from: removed.has(source) ? undefined : from, to },
+        passages: passages.map(shelved),
+      })),
+    )
   }
 
   async remove(...sources: readonly string[]): Promise<void> {
-    await this.#shelf.remove(sources)
+    const marks = await this.#shelf.marks()
+    const known = sources.flatMap((source) => (marks.has(source) ? [[source, marks.get(source)!] as const] : []))
+    if (known.length > 0) await this.#shelf.remove(new Map(known), tokensIn)
   }
 
   marks(): Promise<ReadonlyMap<string, string>> {
@@ -51,6 +65,8 @@ export class ServedIndex {
 
   close(): void {}
 }
+
+const tokensIn = (row: ShelfRow) => tokensOf(passageFrom(row)).tokens
 
 /** Passages whose texts the server compares at first. If they do not have the text, four times as many follow. */
 const FIRST_COMPARED = 4_000

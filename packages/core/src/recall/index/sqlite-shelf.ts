@@ -2,11 +2,9 @@
 import type {
   ShelfNews,
   ShelfPassage,
-  ShelfPlace,
   ShelfRow,
   ShelfSince,
   ShelfStep,
-  TextWanted,
   TokenCount,
 } from "../../journal/passage-shelf.ts"
 import type { ShelfAtHand } from "./asking.ts"
@@ -26,6 +24,11 @@ import {
   TERMS_BETWEEN,
 } from "./passage-table.ts"
 
+interface SqliteStep extends ShelfStep {
+  /** Leaves out what the source had before. */
+  readonly isRestart: boolean
+}
+
 export class SqliteShelf implements ShelfAtHand {
   readonly #file: IndexFile
   #marks: { readonly at: number; readonly all: Map<string, string> } | undefined
@@ -35,7 +38,7 @@ export class SqliteShelf implements ShelfAtHand {
     this.#file = new IndexFile(path, SHAPE)
   }
 
-  extend(steps: readonly ShelfStep[]): readonly boolean[] {
+  extend(steps: readonly SqliteStep[]): readonly boolean[] {
     const taken = this.#file.inTransaction(() => {
       const each = steps.map((step) => this.#extended(step))
       packFacts(this.#file)
@@ -45,7 +48,7 @@ export class SqliteShelf implements ShelfAtHand {
     return taken
   }
 
-  #extended({ source, passages, from, to, isRestart }: ShelfStep): boolean {
+  #extended({ source, passages, from, to, isRestart }: SqliteStep): boolean {
     const known = this.#file.statement("SELECT id, mark FROM sources WHERE name = ?").get(source)
     if ((known === undefined ? undefined : String(known.mark)) !== from) return false
     if (isRestart && known) removePassages(this.#file, Number(known.id))
@@ -83,10 +86,6 @@ export class SqliteShelf implements ShelfAtHand {
     removePassages(this.#file, id)
     this.#file.statement("DELETE FROM sources WHERE id = ?").run(id)
     this.#marks?.all.delete(source)
-  }
-
-  clear(): void {
-    this.remove([...this.marks().keys()])
   }
 
   /** They are read again once another process has written. */
@@ -152,34 +151,16 @@ export class SqliteShelf implements ShelfAtHand {
       .map(rowFrom)
   }
 
-  having({ ids, text, most }: TextWanted): readonly number[] {
-    const having = this.#file.statement("SELECT 1 FROM passages WHERE id = ? AND instr(text, ?) > 0")
-    const found: number[] = []
-    for (const id of ids) {
-      if (found.length === most) break
-      if (having.get(id, text)) found.push(id)
-    }
-    return found
-  }
-
-  /** The newest passages that have a text and fit. `tokens`: every passage with the text has them. It reads fewer than `having` with lists. */
+  /** The newest passages that have a text and fit. `tokens`: every passage with the text has them. */
   newestWith(wanted: Parameters<typeof passagesWith>[1]): readonly number[] {
     return passagesWith(this.#file, wanted)
   }
 
-  around(passages: readonly ShelfPlace[], most: number): readonly (readonly ShelfRow[])[] {
-    return passages.map(({ source: name, uuid, blocks, start }) => {
-      const source = sourceId(this.#file, name)
-      if (source === undefined) return []
-      const id = this.#file
-        .statement("SELECT id FROM passages WHERE source = ? AND uuid = ? AND blocks = ? AND start = ?")
-        .get(source, uuid, blocks, start)?.id
-      if (id === undefined) return []
-      return this.#file
-        .statement(`SELECT ${ROW} FROM passages WHERE source = ? AND id BETWEEN ? AND ? ORDER BY id`)
-        .all(source, Number(id) - most, Number(id) + most)
-        .map(rowFrom)
-    })
+  around(ids: readonly number[], most: number): readonly (readonly ShelfRow[])[] {
+    const around = this.#file.statement(
+      `SELECT ${ROW} FROM passages WHERE id BETWEEN ? AND ? AND source = (SELECT source FROM passages WHERE id = ?) ORDER BY id`,
+    )
+    return ids.map((id) => around.all(id - most, id + most, id).map(rowFrom))
   }
 
   /** The names of the sources that have such a message. */
