@@ -196,6 +196,18 @@ export {
   type ReadMemoryFile,
   type WantedTexts,
 } from "./journal/memory-files.ts"
+export type {
+  PassageShelf,
+  ReadableShelf,
+  ShelfAddress,
+  ShelfNews,
+  ShelfPassage,
+  ShelfRow,
+  ShelfSince,
+  ShelfStep,
+  TextWanted,
+  TokenCount,
+} from "./journal/passage-shelf.ts"
 export type { Seat, SeatAddress, SeatAttempt, SeatRequest } from "./journal/seat.ts"
 export type {
   AppendOptions,

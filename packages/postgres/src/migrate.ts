@@ -23,6 +23,11 @@ const STEPS: readonly Step[] = [
       promptText(new URL("./schema/mailboxes.sql", import.meta.url)),
     ],
   },
+  {
+    version: 2,
+    name: "search",
+    sql: [promptText(new URL("./schema/passages.sql", import.meta.url))],
+  },
 ]
 
 const RIGHTS = promptText(new URL("./schema/rights.sql", import.meta.url))

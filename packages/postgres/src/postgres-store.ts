@@ -27,6 +27,7 @@ import { type ListRow, listingFrom } from "./listing.ts"
 import { PostgresMailbox } from "./mailbox.ts"
 import { postgresMemory } from "./memory-files.ts"
 import { checkedId, checkedProject, memoryKey, placeKey } from "./names.ts"
+import { PostgresShelf } from "./passage-shelf.ts"
 import { type PoolUse, sharedPool } from "./pool.ts"
 import { MOST_BYTES } from "./read-lines.ts"
 import { takeSeat } from "./seats.ts"
@@ -139,6 +140,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     seat: (wanted) => takeSeat(wanted, { database, holder }),
     budget: (project) => budgetOf(checkedProject(project), { database, tenant }),
     feed: (place) => new PostgresFeed({ database, tenant, place, listeners: listenersOf(place) }),
+    passages: (address) => new PostgresShelf({ database, tenant, address }),
 
     log({ project, name }) {
       const key = [checkedProject(project), name]

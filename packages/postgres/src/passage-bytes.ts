@@ -1,0 +1,152 @@
+/** How passages and lists cross to the server and back: as bytes, because their texts may hold what a text of the server cannot. */
+import { hash } from "node:crypto"
+import type { ShelfPassage, ShelfRow, ShelfStep } from "@strata/core"
+import { FACTS } from "@strata/core/internal/journal/passage-shelf"
+
+/** A passage's message, block and label. */
+type Head = readonly [uuid: string, blocks: string, label?: string]
+
+const headOf = ({ uuid, blocks, label }: ShelfPassage): Buffer => {
+  const head: Head = label === undefined ? [uuid, blocks] : [uuid, blocks, label]
+  return Buffer.from(JSON.stringify(head))
+}
+
+/** The columns that `strata.shelf_extend` takes, in its order. */
+export function stepColumns(steps: readonly ShelfStep[]): readonly unknown[] {
+  const passages = steps.flatMap((step, at) => step.passages.map((passage, nth) => ({ passage, step: at + 1, nth })))
+  const turns = steps.map(({ passages: own }) => turnsOf(own))
+  const heads = passages.map(({ passage }) => headOf(passage))
+  const texts = passages.map(({ passage }) => Buffer.from(passage.text))
+  return [
+    steps.map(({ source }) => source),
+    steps.map(({ from }) => from ?? null),
+    steps.map(({ to }) => to),
+    steps.map(({ passages: own }) => own.length),
+    turns.map(({ each }) => each.at(-1) ?? 0),
+    turns.map(({ first }) => first),
+    turns.map(({ last }) => last),
+    passages.map(({ step }) => step),
+    passages.map(({ nth }) => nth),
+    turns.flatMap(({ each }) => each),
+    passages.map(({ passage }) => passage.facts),
+    passages.map(({ passage }) => passage.terms),
+    passages.map(({ passage }) => passage.time),
+    passages.map(({ passage }) => passage.start),
+    passages.map(({ passage }) => passage.length),
+    heads.map(({ length }) => length),
+    texts.map(({ length }) => length),
+    Buffer.concat(heads.flatMap((head, at) => [head, texts[at]!])),
+    ...listColumns(steps),
+  ]
+}
+
+/** The turn of each passage, counted from the last one before the step. The first speaker may be the one who spoke last: the server compares them. */
+function turnsOf(passages: readonly ShelfPassage[]) {
+  const said = passages.filter(({ isSaid }) => isSaid)
+  let [turn, speaking] = [0, undefined as string | undefined]
+  const each = passages.map(({ isSaid, uuid }) => {
+    if (isSaid && uuid !== speaking) {
+      turn++
+      speaking = uuid
+    }
+    return turn
+  })
+  return { each, first: speakerOf(said[0]), last: speakerOf(said.at(-1)) }
+}
+
+const speakerOf = (passage: ShelfPassage | undefined): string | null => (passage ? hash("sha1", passage.uuid) : null)
+
+/** For each step and token: in how many passages it is, and where its list ends among the bytes of all lists. */
+function listColumns(steps: readonly ShelfStep[]): readonly unknown[] {
+  const [stepOf, tokens, documents, ends]: [number[], string[], number[], number[]] = [[], [], [], []]
+  const bytes: number[] = []
+  for (const [at, { passages }] of steps.entries()) {
+    const lists = new Map<string, number[]>()
+    for (const [nth, passage] of passages.entries())
+      for (const token of passage.tokens) {
+        const list = lists.get(token)
+        if (!list) lists.set(token, [nth])
+        else if (list.at(-1) !== nth) list.push(nth)
+      }
+    for (const [token, list] of lists) {
+      stepOf.push(at + 1)
+      tokens.push(token)
+      documents.push(list.length)
+      addNumber(bytes, list.length)
+      let before = 0
+      for (const nth of list) {
+        addNumber(bytes, nth - before)
+        before = nth
+      }
+      ends.push(bytes.length)
+    }
+  }
+  return [stepOf, tokens, documents, ends, Buffer.from(bytes)]
+}
+
+/** Seven bits in a byte, the lowest first. The eighth says that more follow. */
+function addNumber(bytes: number[], number: number): void {
+  let rest = number
+  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80)
+  bytes.push(rest)
+}
+
+/** A list is made of parts, one for each step: the number of its first passage, how many follow, and how far each is from the one before. */
+export function listIn(bytes: Buffer): Uint32Array {
+  const ids = new Uint32Array(bytes.length)
+  let [count, at] = [0, 0]
+  const next = () => {
+    let [number, shift] = [0, 0]
+    for (;;) {
+      const byte = bytes[at++]!
+      number |= (byte & 0x7f) << shift
+      if (byte < 0x80) return number
+      shift += 7
+    }
+  }
+  while (at < bytes.length) {
+    let id = bytes.readUInt32BE(at)
+    at += 4
+    for (let left = next(); left > 0; left--) {
+      id += next()
+      ids[count++] = id
+    }
+  }
+  return ids.slice(0, count)
+}
+
+const FACT_BYTES = 4 * (FACTS - 1) + 8
+
+/** Six whole numbers and a time for each passage. */
+export function factsIn(bytes: Buffer): Float64Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const values = new Float64Array((bytes.length / FACT_BYTES) * FACTS)
+  for (let [from, to] = [0, 0]; from < bytes.length; from += FACT_BYTES, to += FACTS) {
+    for (let field = 0; field < FACTS - 1; field++) values[to + field] = view.getInt32(from + 4 * field)
+    values[to + FACTS - 1] = view.getFloat64(from + FACT_BYTES - 8)
+  }
+  return values
+}
+
+export const countsIn = (bytes: Buffer): readonly number[] =>
+  Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readInt32BE(4 * at))
+
+const ROW_HEAD = 36 // bytes before the texts of a row
+
+export function rowsIn(bytes: Buffer): readonly ShelfRow[] {
+  const rows: ShelfRow[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const texts = at + ROW_HEAD
+    const past = texts + bytes.readInt32BE(at + 28)
+    const end = past + bytes.readInt32BE(at + 32)
+    const [uuid, blocks, label] = JSON.parse(bytes.toString("utf8", texts, past)) as Head
+    rows.push({
+      ...{ id: bytes.readInt32BE(at), source: bytes.readInt32BE(at + 4), facts: bytes.readInt32BE(at + 8) },
+      ...{ start: bytes.readInt32BE(at + 12), length: bytes.readInt32BE(at + 16), time: bytes.readDoubleBE(at + 20) },
+      ...{ uuid, blocks, ...(label === undefined ? {} : { label }) },
+      text: bytes.toString("utf8", past, end),
+    })
+    at = end
+  }
+  return rows
+}

@@ -1,0 +1,166 @@
+/** The search index of a place, on the server. All processes read and extend the same one, and a new one reads no journal again. */
+import type {
+  PassageShelf,
+  ShelfAddress,
+  ShelfNews,
+  ShelfRow,
+  ShelfSince,
+  ShelfStep,
+  TextWanted,
+  TokenCount,
+} from "@strata/core"
+import { checkedId } from "@strata/core/internal/base/ids"
+import type { Database } from "./database.ts"
+import { placeKey } from "./names.ts"
+import { countsIn, factsIn, listIn, rowsIn, stepColumns } from "./passage-bytes.ts"
+
+/** Bytes of the part of a token's list that is still written to. Longer rows would be kept apart from their table. */
+const SEALED_BYTES = 1_500
+/** Passages of a source that are read at once before it is removed. */
+const REMOVED_AT_ONCE = 1_000
+
+interface ShelfParts {
+  readonly database: Database
+  readonly tenant: string
+  readonly address: ShelfAddress
+}
+
+export class PostgresShelf implements PassageShelf {
+  readonly #database: Database
+  /** The first values of every call. */
+  readonly #key: readonly string[]
+  #marks = { version: 0, removals: 0, all: new Map<string, string>() }
+
+  constructor({ database, tenant, address }: ShelfParts) {
+    const { only } = address
+    this.#database = database
+    this.#key = [tenant, ...placeKey(address), only === undefined ? "" : checkedId("conversation id", only)]
+  }
+
+  /** Only those that changed are read. */
+  async marks(): Promise<ReadonlyMap<string, string>> {
+    const { version, removals, all } = this.#marks
+    const row = await this.#database.row<MarksRow>("shelf_marks", ...this.#key, version, removals)
+    const changed = Object.entries(JSON.parse(row.marks ?? "{}") as Record<string, string>)
+    const known = row.is_all ? new Map(changed) : all
+    for (const [name, mark] of changed) known.set(name, mark)
+    this.#marks = { version: row.version, removals: row.removals, all: known }
+    return known
+  }
+
+  async extend(steps: readonly ShelfStep[]): Promise<readonly boolean[]> {
+    const taken = await this.#database.value<string>("shelf_extend", ...this.#key, ...stepColumns(steps), SEALED_BYTES)
+    return [...taken].map((each) => each === "1")
+  }
+
+  async remove(marks: ReadonlyMap<string, string>, tokensOf: (row: ShelfRow) => readonly string[]): Promise<void> {
+    for (const [source, mark] of marks) {
+      const counts = new Map<string, number>()
+      for await (const row of this.#rowsOf(source, mark))
+        for (const token of new Set(tokensOf(row))) counts.set(token, (counts.get(token) ?? 0) + 1)
+      await this.#database.rows("shelf_remove", ...this.#key, source, mark, [...counts.keys()], [...counts.values()])
+    }
+  }
+
+  async *#rowsOf(source: string, mark: string): AsyncGenerator<ShelfRow> {
+    for (let after = 0; ; ) {
+      const values = [...this.#key, source, mark, after, REMOVED_AT_ONCE]
+      const bytes = await this.#database.value<Buffer | null>("shelf_source_rows", ...values)
+      const rows = bytes ? rowsIn(bytes) : []
+      yield* rows
+      if (rows.length < REMOVED_AT_ONCE) return
+      after = rows.at(-1)!.id
+    }
+  }
+
+  async clear(): Promise<void> {
+    await this.#database.rows("shelf_clear", ...this.#key)
+  }
+
+  async news({
+    passage,
+    source,
+    removals,
+    mostRows,
+    tokens,
+    asked,
+    mostMissed,
+    mostSimilar,
+  }: ShelfSince): Promise<ShelfNews> {
+    const known = [passage, source, removals, mostRows]
+    const wanted = [tokens, asked, mostMissed, mostSimilar]
+    const row = await this.#database.row<NewsRow>("shelf_news", ...this.#key, ...known, ...wanted)
+    const facts = row.facts ? [factsIn(row.facts)] : []
+    const isNothingNew = facts.length === 0 && row.removals === removals
+    const rows = row.added ? rowsIn(row.added) : isNothingNew ? [] : undefined
+    const sources = Object.entries(JSON.parse(row.sources ?? "{}") as Record<string, string>)
+    const beginning = Object.entries(JSON.parse(row.beginning ?? "{}") as Record<string, readonly [string, number][]>)
+    return {
+      ...{ removals: row.removals, facts, ...(rows ? { rows } : {}) },
+      sources: new Map(sources.map(([id, name]) => [Number(id), name])),
+      documents: row.documents ? countsIn(row.documents) : tokens.map(() => 0),
+      beginning: new Map(
+        beginning.map(([token, similar]) => [
+          token,
+          similar.map(([each, documents]): TokenCount => ({ token: each, documents })),
+        ]),
+      ),
+    }
+  }
+
+  async lists(tokens: readonly string[], source?: number): Promise<readonly Uint32Array[]> {
+    const rows = await this.#database.rows<ListRow>("shelf_lists", ...this.#key, tokens, source ?? null)
+    const lists = new Map(rows.map(({ n, ids }) => [n, ids]))
+    return tokens.map((_, at) => listIn(lists.get(at + 1) ?? NOTHING))
+  }
+
+  async vocabulary(): Promise<string> {
+    const tokens = await this.#database.value<string | null>("shelf_vocabulary", ...this.#key)
+    return tokens === null ? "" : `${tokens}\n`
+  }
+
+  async rows(ids: readonly number[]): Promise<readonly ShelfRow[]> {
+    const bytes = await this.#database.value<Buffer | null>("shelf_rows", ...this.#key, ids)
+    return bytes ? rowsIn(bytes) : []
+  }
+
+  async having({ ids, text, most }: TextWanted): Promise<readonly number[]> {
+    const values = [[...ids], Buffer.from(text), most]
+    const rows = await this.#database.rows<{ readonly id: number }>("shelf_having", ...this.#key, ...values)
+    return rows.map(({ id }) => id)
+  }
+
+  async around(ids: readonly number[], most: number): Promise<readonly (readonly ShelfRow[])[]> {
+    const rows = await this.#database.rows<AroundRow>("shelf_around", ...this.#key, ids, most)
+    const around = new Map(rows.map(({ n, passages }) => [n, passages]))
+    return ids.map((_, at) => rowsIn(around.get(at + 1) ?? NOTHING))
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+interface MarksRow {
+  readonly version: number
+  readonly removals: number
+  readonly is_all: boolean
+  readonly marks: string | null
+}
+
+interface NewsRow {
+  readonly removals: number
+  readonly facts: Buffer | null
+  readonly sources: string | null
+  readonly added: Buffer | null
+  readonly documents: Buffer | null
+  readonly beginning: string | null
+}
+
+interface ListRow {
+  readonly n: number
+  readonly ids: Buffer
+}
+
+interface AroundRow {
+  readonly n: number
+  readonly passages: Buffer
+}

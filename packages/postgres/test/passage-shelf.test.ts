@@ -1,0 +1,147 @@
+/** The index on a server against the one in SQLite: whatever is added and removed, every question has the same answer. */
+import { randomUUID } from "node:crypto"
+import type { Question } from "@strata/core/internal/recall/answer/ranking"
+import { PassageIndex } from "@strata/core/internal/recall/index/passage-index"
+import { ServedIndex } from "@strata/core/internal/recall/index/served-index"
+import type { Passage } from "@strata/core/internal/recall/passages/passage"
+import fc from "fast-check"
+import pg from "pg"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { fuzz, RUNS } from "../../core/test/runs.ts"
+import { postgresStore } from "../src/index.ts"
+import { newestPrograms, oldestPrograms, startServer, type TestServer } from "./server.ts"
+
+const NOW = new Date("2026-03-10T12:00:00Z")
+const START = Date.UTC(2025, 10, 1)
+const HOUR = 3_600_000
+const WORDS =
+  "heron port server walrus invoice I my we the did what do week last May 2025 yesterday heron heron server? parseConfigFile src/foo.ts ERR_42 日本語 é 🚀 !== x\0y \ud800 İn conf configuration".split(
+    " ",
+  )
+const QUESTIONS = [
+  "what did we do last week?",
+  "we did",
+  "🚀",
+  "!==",
+  "conf",
+  "ERR_4",
+  "foo.t",
+  "Config",
+  "my port in May 2025",
+]
+
+const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 9 }).map((words) => words.join(" "))
+const said = fc.record({
+  text,
+  kind: fc.constantFrom("user", "assistant", "result", "call", "note" as const),
+  isNew: fc.boolean(),
+  hours: fc.nat(9),
+  label: fc.option(fc.constantFrom("Bash", "the walrus\0 port"), { nil: undefined }),
+})
+const change = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("add" as const),
+      source: fc.nat(2),
+      said: fc.array(said, { maxLength: 9 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("remove", "restart"), source: fc.nat(2) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("ask" as const) }) },
+)
+const asked = fc.record({
+  text: fc.oneof(text, fc.constantFrom(...QUESTIONS)),
+  context: fc.constantFrom([], ["the walrus port", "an invoice"]),
+  isSaid: fc.boolean(),
+  source: fc.option(fc.constantFrom("s0", "s1", "s2"), { nil: undefined }),
+  left: fc.option(fc.constantFrom("s0", "s1"), { nil: undefined }),
+})
+
+type Asked = typeof asked extends fc.Arbitrary<infer Value> ? Value : never
+
+const questionOf = ({ text: words, context, isSaid, source, left }: Asked): Question => ({
+  ...{ text: words, context, isSaid, now: NOW, limit: 20 },
+  ...(source === undefined ? {} : { source }),
+  ...(left === undefined ? {} : { exclude: { sources: new Set([left]) } }),
+})
+
+const servers = { "the newest PostgreSQL": newestPrograms(), "PostgreSQL 15": oldestPrograms() }
+
+for (const [which, programs] of Object.entries(servers))
+  describe.skipIf(programs === undefined)(`BEY-12 ${which}`, () => {
+    let server: TestServer | undefined
+    let pool: pg.Pool | undefined
+    beforeAll(async () => {
+      server = await startServer({ programs: programs! })
+      pool = new pg.Pool({ connectionString: await server.database(), max: 20 })
+    })
+    afterAll(async () => {
+      await pool?.end()
+      await server?.stop()
+    })
+
+    const shelfOf = (tenant: string, project = "p") => postgresStore({ pool: pool!, tenant }).passages!({ project })
+
+    async function sameAnswers(served: ServedIndex, { index, question }: { index: PassageIndex; question: Question }) {
+      const [here, there] = [index.search(question), await served.search(question)]
+      expect(there).toEqual(here)
+      expect(await served.around(there.found, 3)).toEqual(index.around(here.found, 3))
+    }
+
+    test("BEY-12 every question has the answer that the index in SQLite gives", async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(change, { minLength: 1, maxLength: 12 }),
+          fc.array(asked, { minLength: 1, maxLength: 4 }),
+          async (changes, questions) => {
+            const tenant = randomUUID()
+            const index = new PassageIndex(":memory:")
+            const served = new ServedIndex(shelfOf(tenant))
+            const marks = new Map<string, string>()
+            let [steps, hours] = [0, 0]
+            for (const each of changes) {
+              if (each.kind === "ask") {
+                for (const one of questions) await sameAnswers(served, { index, question: questionOf(one) })
+                continue
+              }
+              const source = `s${(each as { source: number }).source}`
+              if (each.kind === "remove") {
+                index.remove(source)
+                await served.remove(source)
+                marks.delete(source)
+                continue
+              }
+              const passages = ("said" in each ? each.said : []).map((one, at): Passage => {
+                hours += one.hours
+                return {
+                  ...{
+                    uuid: one.isNew ? `${steps}-${at}` : "same\0",
+                    blocks: `${at}`,
+                    kind: one.kind as Passage["kind"],
+                  },
+                  isSaid: one.kind === "user" || one.kind === "assistant",
+                  ...(one.label === undefined ? {} : { label: one.label }),
+                  time: one.hours === 7 ? "" : new Date(START + hours * HOUR).toISOString(),
+                  ...{ start: 100 * steps + at, length: one.text.length * 40, text: one.text },
+                }
+              })
+              const to = `mark ${++steps}`
+              const step = { source, passages, from: marks.get(source), to, isRestart: each.kind === "restart" }
+              expect(index.extend(step)).toBe(true)
+              expect(await served.extend(step)).toBe(true)
+              marks.set(source, to)
+            }
+            expect(await served.marks()).toEqual(marks)
+            const newcomer = new ServedIndex(shelfOf(tenant))
+            for (const one of questions) {
+              await sameAnswers(served, { index, question: questionOf(one) })
+              await sameAnswers(newcomer, { index, question: questionOf(one) })
+            }
+            index.close()
+          },
+        ),
+        { ...fuzz, numRuns: 2 * RUNS },
+      )
+    })
+  })
