@@ -1,0 +1,244 @@
+/** Search through the store: what a person asks has the same answer with files and with PostgreSQL, and costs few round trips. */
+import { spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { once } from "node:events"
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Entry, importConversations, localPerson, type Store } from "@strata/core"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { BlockReader } from "@strata/core/internal/recall/block-texts"
+import { ServedIndex } from "@strata/core/internal/recall/index/served-index"
+import { type JournalSearch, journalSearchIn } from "@strata/core/internal/recall/journal-search"
+import { passagesOf } from "@strata/core/internal/recall/passages/passage"
+import pg from "pg"
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import { size } from "../../core/test/size.ts"
+import { postgresStore } from "../src/index.ts"
+import { newestPrograms, startServer, type TestServer } from "./server.ts"
+
+const RECORDINGS = join(import.meta.dirname, "../../../../shared/data/transcripts")
+const sizeOf = (name: string) => statSync(join(RECORDINGS, name)).size
+const all = existsSync(RECORDINGS)
+  ? readdirSync(RECORDINGS, { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(?:jsonl|traj)$/.test(name))
+      .toSorted((a, b) => sizeOf(a) - sizeOf(b))
+  : []
+const recordings = size(all.slice(0, 8), all)
+const NOW = new Date("2026-03-10T12:00:00Z")
+const PROJECT = "p"
+
+describe.skipIf(newestPrograms() === undefined)("BEY-12 search", () => {
+  let server: TestServer
+  let url: string
+  let pool: pg.Pool
+
+  beforeAll(async () => {
+    server = await startServer()
+    url = await server.database()
+    pool = new pg.Pool({ connectionString: url, max: 20 })
+  })
+  afterAll(async () => {
+    await pool?.end()
+    await server?.stop()
+  })
+
+  function searchIn(store: Store): JournalSearch {
+    const search = journalSearchIn(store, { project: PROJECT })
+    onTestFinished(() => search.close())
+    return search
+  }
+
+  test.skipIf(recordings.length > 0)("the recordings in ../shared/data are absent: they are not tried", () => undefined)
+
+  test.skipIf(recordings.length === 0)(
+    "BEY-12 recorded conversations: every question has the same answer with files",
+    { timeout: 600_000 },
+    async () => {
+      const root = mkdtempSync(join(tmpdir(), "strata-search-"))
+      onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+      const files = fileStore({ root, flush: "never" })
+      const served = postgresStore({ pool, tenant: randomUUID() })
+      const [here, there] = [searchIn(files), searchIn(served)]
+      const questions = new Set(["what did we do last week?", "and in 2025?", "!==", "→", "the failing test yesterday"])
+      for (const [at, name] of recordings.entries()) {
+        for (const entries of await imported(join(RECORDINGS, name), at)) {
+          const id = `c${at}-${randomUUID()}`
+          for (const store of [files, served]) await write(store, { id, entries })
+          // in one order: of two passages that are equally good, the one that was indexed later comes first
+          await here.update()
+          await there.update()
+          for (const question of questionsFrom(entries)) questions.add(question)
+        }
+      }
+      const newcomer = searchIn(served)
+      expect(questions.size).toBeGreaterThan(30)
+      for (const text of questions) {
+        const question = { text, now: NOW, limit: 10, around: 20 }
+        const { answer } = await here.search(question)
+        expect((await there.search(question)).answer, text).toEqual(answer)
+        expect((await newcomer.search(question)).answer, text).toEqual(answer)
+      }
+    },
+  )
+
+  test("BEY-12 processes that index one project at once: each passage once, nothing missing", async () => {
+    const tenant = randomUUID()
+    const store = postgresStore({ pool, tenant })
+    for (let n = 0; n < 6; n++) {
+      const entries = Array.from({ length: 150 }, (_, at) => said(`word${n}x${at} ${"and more of it ".repeat(20)}`))
+      await write(store, { id: `c${n}`, entries })
+    }
+    const workers = await Promise.all([1, 2, 3].map(() => worker(url, tenant)))
+    for (const one of workers) one.stdin.end()
+    expect(await Promise.all(workers.map(async (one) => (await once(one, "exit"))[0]))).toEqual([0, 0, 0])
+    const search = searchIn(store)
+    await search.update() // what each left to the others
+    const { rows } = await pool.query<{ count: string }>(
+      "select set_config('strata.tenant', $1, false), (select count(*) from strata.passage where tenant = $1) as count",
+      [tenant],
+    )
+    expect(rows[0]!.count).toBe("900")
+    for (const word of ["word0x0", "word5x149", "word3x100"]) {
+      const { answer } = await search.search({ text: word, now: NOW })
+      expect(answer.found.filter(({ text }) => text.includes(word))).toHaveLength(1)
+    }
+  })
+
+  test("BEY-12 a new process reads no journal again", async () => {
+    const tenant = randomUUID()
+    const first = postgresStore({ pool, tenant })
+    await write(first, { id: "c", entries: [said("the heron flies"), said("the walrus sleeps")] })
+    await searchIn(first).update()
+    const second = postgresStore({ pool, tenant })
+    const search = searchIn({
+      ...second,
+      feed: (place) =>
+        Object.assign(second.feed(place), {
+          lines: () => {
+            throw new Error("it reads a journal")
+          },
+        }),
+    })
+    const { answer } = await search.search({ text: "heron", now: NOW })
+    expect(answer.found.map(({ text }) => text)).toEqual(["the heron flies"])
+  })
+
+  test("BEY-12 a question costs three round trips, and one more for what is around its answers", async () => {
+    const tenant = randomUUID()
+    const shelf = postgresStore({ pool, tenant }).passages!({ project: PROJECT })
+    const calls: string[] = []
+    const counted = new Proxy(shelf, {
+      get(target, name) {
+        const member = Reflect.get(target, name) as (...given: unknown[]) => unknown
+        return (...given: unknown[]) => {
+          calls.push(String(name))
+          return member.apply(target, given)
+        }
+      },
+    })
+    const index = new ServedIndex(counted)
+    const reader = new BlockReader()
+    const passages = [said("the heron flies over the port"), said("the walrus sleeps"), said("ERR_42 in src/foo.ts")]
+      .flatMap((entry) => reader.take(entry))
+      .flatMap((block) => passagesOf(block, (text) => text))
+    await index.extend({ source: "c", passages, from: undefined, to: "1" })
+    calls.length = 0
+    const { found } = await index.search({ text: "my heron, the port and ERR_42", context: ["a walrus"], now: NOW })
+    expect(found.length).toBeGreaterThan(0)
+    expect(calls).toEqual(["news", "lists", "rows"])
+    await index.around(found, 5)
+    expect(calls.splice(0)).toEqual(["news", "lists", "rows", "around"])
+    await index.search({ text: "my heron, the port and ERR_42", context: ["a walrus"], now: NOW })
+    expect(calls).toEqual(["news"])
+  })
+
+  test("BEY-12 erasing removes the index on the server, and the next search builds it again", async () => {
+    const store = postgresStore({ pool, tenant: randomUUID() })
+    await write(store, { id: "c", entries: [said("the heron flies")] })
+    const search = searchIn(store)
+    const found = async () => (await search.search({ text: "heron", now: NOW })).answer.found.map(({ text }) => text)
+    expect(await found()).toEqual(["the heron flies"])
+    const shelf = store.passages!({ project: PROJECT })
+    await shelf.clear()
+    expect(await shelf.marks()).toEqual(new Map())
+    expect(await shelf.vocabulary()).toBe("")
+    await searchIn(store).update()
+    expect(await found()).toEqual(["the heron flies"])
+  })
+
+  test("BEY-12 one tenant's passages are in no answer of another's, nor one place's in another's", async () => {
+    const store = postgresStore({ pool, tenant: "acme" })
+    await write(store, { id: "c", entries: [said("the heron flies")] })
+    await searchIn(store).update()
+    const others = [
+      postgresStore({ pool, tenant: "globex" }).passages!({ project: PROJECT }),
+      store.passages!({ project: PROJECT, only: "c" }),
+      store.passages!({ project: PROJECT, under: "c" }),
+      store.passages!({ project: "q" }),
+    ]
+    for (const shelf of others) {
+      expect(await shelf.marks()).toEqual(new Map())
+      expect(await shelf.rows([1])).toEqual([])
+      expect(await shelf.vocabulary()).toBe("")
+      expect((await shelf.lists(["heron"]))[0]).toHaveLength(0)
+      expect(await shelf.having({ ids: new Uint32Array([1]), text: "heron", most: 9 })).toEqual([])
+      expect((await new ServedIndex(shelf).search({ text: "heron", now: NOW })).found).toEqual([])
+    }
+  })
+})
+
+const said = (text: string): Entry => ({
+  ...{ type: "user", uuid: randomUUID(), parentUuid: null, sessionId: "s", timestamp: "2026-03-09T10:00:00.000Z" },
+  message: { role: "user", content: text },
+})
+
+async function write(store: Store, { id, entries }: { readonly id: string; readonly entries: readonly Entry[] }) {
+  const journal = await store.open({ project: PROJECT, id }, { access: "write", create: true })
+  await journal.append(entries)
+  await journal.close()
+}
+
+/** The conversations of a recording, as entries. */
+async function imported(file: string, at: number): Promise<readonly (readonly Entry[])[]> {
+  const root = mkdtempSync(join(tmpdir(), `strata-import-${at}-`))
+  try {
+    const store = fileStore({ root, flush: "never" })
+    await importConversations({ file, cwd: "/nowhere", owner: localPerson, store, env: {} })
+    const all: Entry[][] = []
+    for (const project of await store.projects())
+      for (const { id } of await store.list(project, { isBare: true })) {
+        const journal = await store.open({ project, id }, { access: "read" })
+        const entries: Entry[] = []
+        for await (const entry of journal.entries()) entries.push(entry)
+        all.push(entries)
+        await journal.close()
+      }
+    return all
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+/** Stretches of what was said and of what tools gave, and names in them. */
+function questionsFrom(entries: readonly Entry[]): readonly string[] {
+  const reader = new BlockReader()
+  const texts = entries.flatMap((entry) => reader.take(entry)).map(({ text }) => text)
+  const step = Math.max(1, Math.floor(texts.length / 5))
+  return texts
+    .filter((_, at) => at % step === 0)
+    .flatMap((text) => {
+      const words = text.split(/\s+/).filter((word) => word !== "")
+      const middle = Math.floor(words.length / 2)
+      return [words.slice(middle, middle + 6).join(" "), words.find((word) => /[a-z][/._][a-z]/i.test(word)) ?? ""]
+    })
+    .map((question) => question.slice(0, 300))
+    .filter((question) => question !== "")
+}
+
+async function worker(url: string, tenant: string) {
+  const program = join(import.meta.dirname, "search-worker.ts")
+  const child = spawn(process.execPath, [program, url, tenant, PROJECT], { stdio: ["pipe", "pipe", "inherit"] })
+  await once(child.stdout, "data")
+  return child
+}
