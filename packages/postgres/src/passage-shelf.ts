@@ -14,8 +14,11 @@ import type { Database } from "./database.ts"
 import { placeKey } from "./names.ts"
 import { countsIn, factsIn, listIn, rowsIn, stepColumns } from "./passage-bytes.ts"
 
-/** Bytes of the part of a token's list that is still written to. Longer rows would be kept apart from their table. */
-const SEALED_BYTES = 1_500
+/** Bytes of the newest part of a token's list: all of it is written again with every new passage that has the token. */
+const TAIL_BYTES = 160
+/** Bytes of a list in one row. Longer rows would be kept apart from their table. */
+const SEALED_BYTES = 1_600
+const LENGTHS = [TAIL_BYTES, SEALED_BYTES]
 /** Passages of a source that are read at once before it is removed. */
 const REMOVED_AT_ONCE = 1_000
 
@@ -49,7 +52,7 @@ export class PostgresShelf implements PassageShelf {
   }
 
   async extend(steps: readonly ShelfStep[]): Promise<readonly boolean[]> {
-    const taken = await this.#database.value<string>("shelf_extend", ...this.#key, ...stepColumns(steps), SEALED_BYTES)
+    const taken = await this.#database.value<string>("shelf_extend", ...this.#key, ...stepColumns(steps), ...LENGTHS)
     return [...taken].map((each) => each === "1")
   }
 

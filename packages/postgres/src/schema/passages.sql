@@ -58,7 +58,7 @@ create table strata.passage_pack (
   primary key (tenant, shelf, last)
 );
 
--- The newest part of a token's list is here. When it is long, it becomes a row of strata.posting, which never changes.
+-- The newest part of a token's list is here, and short, because it is written with every new passage. The rest is in strata.posting.
 create table strata.token (
   tenant text not null,
   shelf bigint not null,
@@ -100,7 +100,7 @@ create function strata.shelf_extend(
   p_sources text[], p_from text[], p_to text[], p_counts integer[], p_turns integer[], p_first text[], p_last text[],
   p_step integer[], p_nth integer[], p_turn integer[], p_facts integer[], p_terms integer[], p_times float8[], p_starts integer[],
   p_lengths integer[], p_heads integer[], p_texts integer[], p_bytes bytea,
-  p_token_step integer[], p_tokens text[], p_documents integer[], p_ends integer[], p_ids bytea, p_sealed integer)
+  p_token_step integer[], p_tokens text[], p_documents integer[], p_ends integer[], p_ids bytea, p_tail integer, p_sealed integer)
 returns text language plpgsql as $$
 declare
   v_shelf strata.shelf;
@@ -111,6 +111,7 @@ declare
   v_ids integer[];
   v_first_turns integer[];
   v_goes_on boolean[];
+  v_long text[];
 begin
   perform set_config('strata.tenant', p_tenant, true);
   perform set_config('synchronous_commit', 'off', true); -- it can be built again from the journals
@@ -160,40 +161,54 @@ begin
   where v_bases[u.step] is not null;
 
   -- the same token may come from several steps
-  begin
-    with given as (
-      select u.token, sum(u.documents)::integer as documents, min(v_bases[u.step]) as first,
-        max(v_bases[u.step] + p_counts[u.step] - 1) as last,
-        string_agg(int4send(v_bases[u.step]) || substring(p_ids from u.begins + 1 for u.ends - u.begins), ''::bytea order by u.step) as ids
-      from (
-        select g.*, coalesce(lag(ends) over (order by n), 0) as begins
-        from unnest(p_token_step, p_tokens, p_documents, p_ends) with ordinality as g (step, token, documents, ends, n)
-      ) as u
-      where v_bases[u.step] is not null
-      group by u.token
-    ), sealed as (
-      insert into strata.posting (tenant, shelf, token, first, last, ids)
-      select p_tenant, v_shelf.id, g.token, t.first, t.last, t.tail
-      from given g cross join lateral (
-        select k.first, k.last, k.tail from strata.token k
-        where k.tenant = p_tenant and k.shelf = v_shelf.id and k.token = g.token limit 1
-      ) as t
-      where length(t.tail) + length(g.ids) > p_sealed
-    )
+  with given as (
+    select u.token, sum(u.documents)::integer as documents, min(v_bases[u.step]) as first,
+      max(v_bases[u.step] + p_counts[u.step] - 1) as last,
+      string_agg(int4send(v_bases[u.step]) || substring(p_ids from u.begins + 1 for u.ends - u.begins), ''::bytea order by u.step) as ids
+    from (
+      select g.*, coalesce(lag(ends) over (order by n), 0) as begins
+      from unnest(p_token_step, p_tokens, p_documents, p_ends) with ordinality as g (step, token, documents, ends, n)
+    ) as u
+    where v_bases[u.step] is not null
+    group by u.token
+  ), added as (
     insert into strata.token as t (tenant, shelf, token, documents, first, last, tail)
     select p_tenant, v_shelf.id, g.token, g.documents, g.first, g.last, g.ids from given g order by g.token
     on conflict (tenant, shelf, token) do update set
-      documents = t.documents + excluded.documents,
-      first = case when length(t.tail) + length(excluded.tail) > p_sealed then excluded.first else t.first end,
-      last = excluded.last,
-      tail = case when length(t.tail) + length(excluded.tail) > p_sealed then excluded.tail else t.tail || excluded.tail end;
-  end;
+      documents = t.documents + excluded.documents, last = excluded.last,
+      first = case when t.tail = '' then excluded.first else t.first end, tail = t.tail || excluded.tail
+    returning t.token, t.tail
+  )
+  select array_agg(a.token) into v_long from added a where length(a.tail) > p_tail;
+  perform strata.shelf_seal(p_tenant, v_shelf.id, v_long, p_sealed);
 
   update strata.shelf s
     set passages = v_next - 1, sources = v_shelf.sources, version = s.version + 1,
       packed = strata.pack_passages(p_tenant, v_shelf.id, v_shelf.packed, v_next - 1)
     where s.tenant = p_tenant and s.id = v_shelf.id;
   return v_taken;
+end $$;
+
+-- Moves the newest parts of these lists to where they are kept: the last row there grows until it is long.
+create function strata.shelf_seal(p_tenant text, p_shelf bigint, p_tokens text[], p_sealed integer) returns void
+language plpgsql as $$
+declare
+  v_token strata.token;
+  v_last integer;
+begin
+  for v_at in 1 .. coalesce(cardinality(p_tokens), 0) loop
+    select * into v_token from strata.token t where t.tenant = p_tenant and t.shelf = p_shelf and t.token = p_tokens[v_at];
+    v_last := (select p.first from strata.posting p
+      where p.tenant = p_tenant and p.shelf = p_shelf and p.token = p_tokens[v_at] order by p.first desc limit 1);
+    update strata.posting p set ids = p.ids || v_token.tail, last = v_token.last
+      where p.tenant = p_tenant and p.shelf = p_shelf and p.token = p_tokens[v_at] and p.first = v_last
+        and length(p.ids) + length(v_token.tail) <= p_sealed;
+    if not found then
+      insert into strata.posting (tenant, shelf, token, first, last, ids)
+      values (p_tenant, p_shelf, p_tokens[v_at], v_token.first, v_token.last, v_token.tail);
+    end if;
+    update strata.token t set tail = '' where t.tenant = p_tenant and t.shelf = p_shelf and t.token = p_tokens[v_at];
+  end loop;
 end $$;
 
 -- Of the passages in a stretch, in their order: number, source, turn, facts, terms, length, time.

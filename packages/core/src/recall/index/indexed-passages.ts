@@ -56,10 +56,12 @@ export class IndexedPassages {
   #lastSource = 0
   /** By passage. What a conversation asks about, it asks about again. */
   readonly #rows = new Map<number, ShelfRow>()
-  readonly #terms = new TermLists(() => this.#columns)
+  readonly #terms: TermLists
 
-  constructor(literally: LiteralSearch) {
+  /** `mostKept`: numbers in lists that are kept. */
+  constructor({ literally, mostKept }: { readonly literally: LiteralSearch; readonly mostKept: number }) {
     this.#literally = literally
+    this.#terms = new TermLists({ columns: () => this.#columns, mostKept })
   }
 
   /** The passages that answer a question, the best first. */
@@ -89,7 +91,9 @@ export class IndexedPassages {
     question: Question,
   ): Asking<{ readonly texts: readonly RankedText[]; readonly asked: LookedFor } | undefined> {
     const terms = termsAsked(question)
-    const vocabulary = yield* this.#learnt(terms)
+    // a question without words is compared with texts, among those that have these
+    const ofText = terms.asked.length === 0 ? literalTokens(question.text.trim()) : []
+    const vocabulary = yield* this.#learnt(terms, ofText)
     const columns = this.#columns
     const only = question.source === undefined ? undefined : this.#sources.get(question.source)
     if (columns.count === 0 || (question.source !== undefined && only === undefined)) return undefined
@@ -112,9 +116,9 @@ export class IndexedPassages {
     return { texts: yield* this.#withTexts(ranked.slice(0, READ), question), asked }
   }
 
-  /** Reads what is new, and learns what the shelf has of these terms. */
-  *#learnt({ asked, around }: AskedTerms): Asking<Vocabulary> {
-    const tokens = [...asked.map(({ term }) => tokenOf(term)), ...around.map(tokenOf)]
+  /** Reads what is new, and learns what the shelf has of these terms and of other tokens. */
+  *#learnt({ asked, around }: AskedTerms, others: readonly string[]): Asking<Vocabulary> {
+    const tokens = [...asked.map(({ term }) => tokenOf(term)), ...around.map(tokenOf), ...others]
     const missing = asked.map(({ term }) => tokenOf(term))
     const beginning = yield* this.#upToDate(tokens, missing)
     const similar = new Map<string, readonly string[]>()
@@ -205,8 +209,7 @@ export class IndexedPassages {
   /** A question without words, such as an emoji or an operator, is compared with the texts themselves. */
   *#literal(text: string, which: Pick<LiteralWanted, "only" | "fits">): Asking<readonly RankedPassage[]> {
     if (text === "") return []
-    const tokens = [...beginningsAround(text)].map(beginningToken)
-    const answer = this.#literally({ text, tokens, ...which, most: READ }, this.#terms)
+    const answer = this.#literally({ text, tokens: literalTokens(text), ...which, most: READ }, this.#terms)
     const found = "next" in answer ? yield* answer : answer
     return found.map((id) => ({ id, score: 1, mask: 0 }))
   }
@@ -243,6 +246,9 @@ export class IndexedPassages {
     for (const row of yield* fromShelf((shelf) => shelf.rows(ids))) this.#rows.set(row.id, row)
   }
 }
+
+/** Every passage that has a text has these. */
+const literalTokens = (text: string): readonly string[] => [...beginningsAround(text)].map(beginningToken)
 
 type Place = Pick<Found, "source" | "uuid" | "blocks" | "start">
 

@@ -26,6 +26,9 @@ const shelvedStep = ({ passages, isRestart = false, ...step }: Extension) => ({
   passages: passages.map(shelved),
 })
 
+/** Numbers in lists that are kept, 4 MB. */
+const MOST_KEPT = 1_000_000
+
 type Place = Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string }
 
 export class PassageIndex {
@@ -37,7 +40,7 @@ export class PassageIndex {
   /** `path`: a file, or `:memory:`. */
   constructor(path: string) {
     this.#shelf = new SqliteShelf(path)
-    this.#passages = new IndexedPassages((wanted) => this.#shelf.newestWith(wanted))
+    this.#passages = new IndexedPassages({ literally: (wanted) => this.#shelf.newestWith(wanted), mostKept: MOST_KEPT })
   }
 
   /** Says no if another process has moved the mark since. */

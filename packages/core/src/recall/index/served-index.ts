@@ -8,6 +8,9 @@ import { IndexedPassages, type LiteralSearch } from "./indexed-passages.ts"
 import type { Extension } from "./passage-index.ts"
 import { passageFrom, shelved, tokensOf } from "./tokens.ts"
 
+/** Numbers in lists that are kept, 16 MB: what is not crosses the network again. */
+const MOST_KEPT = 4_000_000
+
 export class ServedIndex {
   /** Passages that are added at once: each time crosses a network. */
   readonly batch = 200
@@ -16,7 +19,7 @@ export class ServedIndex {
 
   constructor(shelf: PassageShelf) {
     this.#shelf = shelf
-    this.#passages = new IndexedPassages(literally)
+    this.#passages = new IndexedPassages({ literally, mostKept: MOST_KEPT })
   }
 
   async extend(step: Extension): Promise<boolean> {
@@ -70,11 +73,18 @@ const tokensIn = (row: ShelfRow) => tokensOf(passageFrom(row)).tokens
 
 /** Passages whose texts the server compares at first. If they do not have the text, four times as many follow. */
 const FIRST_COMPARED = 4_000
+/** Once so few are left, to compare them costs less than another list. */
+const FEW = 500
 
-/** The lists are here, so that only passages that have all of the tokens and fit are compared. */
+/** The lists are here, so that only passages that have all of the tokens and fit are compared. The shortest lists come first. */
 const literally: LiteralSearch = function* ({ text, tokens, only, fits, most }, terms): Asking<readonly number[]> {
-  const lists = tokens.length === 0 ? [terms.all()] : [...(yield* terms.ofTokens(tokens, only)).values()]
-  const ids = inAll(lists).filter(fits).reverse()
+  let left = tokens.length === 0 ? terms.all() : undefined
+  for (const token of tokens.toSorted((a, b) => terms.documents(a)! - terms.documents(b)!)) {
+    if (left && left.length <= FEW) break
+    const list: Uint32Array = (yield* terms.ofTokens([token], only)).get(token)!
+    left = left ? inBoth(left, list) : list
+  }
+  const ids = left!.filter(fits).reverse()
   const found: number[] = []
   for (let [from, size] = [0, FIRST_COMPARED]; from < ids.length && found.length < most; size *= 4) {
     const wanted = { ids: ids.subarray(from, from + size), text, most: most - found.length }
@@ -84,14 +94,11 @@ const literally: LiteralSearch = function* ({ text, tokens, only, fits, most }, 
   return found
 }
 
-/** The numbers that all of these ascending lists have. */
-function inAll(lists: readonly Uint32Array[]): Uint32Array {
-  const [first = new Uint32Array(0), ...others] = lists.toSorted((a, b) => a.length - b.length)
-  return others.reduce((left, list) => {
-    let at = 0
-    return left.filter((id) => {
-      while (at < list.length && list[at]! < id) at++
-      return list[at] === id
-    })
-  }, first)
+/** The numbers that two ascending lists have. */
+function inBoth(some: Uint32Array, others: Uint32Array): Uint32Array {
+  let at = 0
+  return some.filter((id) => {
+    while (at < others.length && others[at]! < id) at++
+    return others[at] === id
+  })
 }

@@ -7,8 +7,6 @@ import type { PassageColumns } from "../passages/passage-columns.ts"
 import { type Asking, fromShelf } from "./asking.ts"
 import { isSaidIn, kindIn, OFTEN, TOLD, TWICE, tokenOf, tokensOf } from "./tokens.ts"
 
-/** Numbers that are kept, 4 MB. */
-const MOST_KEPT = 1_000_000
 /** If more passages than this are new, their terms are not looked at one by one. */
 const MOST_ADDED = 200
 /** Terms that contain a word that no passage has. */
@@ -31,6 +29,7 @@ export interface ListWanted {
 
 export class TermLists {
   readonly #columns: () => PassageColumns
+  readonly #mostKept: number
   /** By token, the one that was asked for last at the end. */
   readonly #kept = new Map<string, Uint32Array>()
   readonly #documents = new Map<string, number>()
@@ -38,8 +37,10 @@ export class TermLists {
   /** All terms, one in a line, in any order. A term that was added later may be there twice. */
   #vocabulary: string | undefined
 
-  constructor(columns: () => PassageColumns) {
+  /** `mostKept`: numbers in all lists. */
+  constructor({ columns, mostKept }: { readonly columns: () => PassageColumns; readonly mostKept: number }) {
     this.#columns = columns
+    this.#mostKept = mostKept
   }
 
   clear(): void {
@@ -142,7 +143,7 @@ export class TermLists {
   #keep(token: string, ids: Uint32Array): void {
     this.#forget(token)
     for (const oldest of this.#kept.keys()) {
-      if (this.#size + ids.length < MOST_KEPT) break
+      if (this.#size + ids.length < this.#mostKept) break
       this.#forget(oldest)
     }
     this.#size += ids.length + 1
