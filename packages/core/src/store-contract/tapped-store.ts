@@ -51,6 +51,11 @@ const MAILBOXES: Shape = {
   results: { join: { name: "membership", calls: ["setIdle", "leave"] } },
 }
 
+const PASSAGES: Shape = {
+  name: "passages",
+  calls: ["marks", "extend", "remove", "clear", "news", "lists", "vocabulary", "rows", "having", "around"],
+}
+
 const STORE: Shape = {
   name: "",
   calls: ["open", "projects", "list", "has", "writerOf", "lease", "seat"],
@@ -63,6 +68,7 @@ const STORE: Shape = {
     ...{ memories: MEMORIES, mailboxes: MAILBOXES },
     budget: { name: "budget", calls: ["spentOn", "add"] },
     feed: { name: "feed", calls: ["look", "sizes"], streams: ["lines"] },
+    passages: PASSAGES,
     log: { name: "log", calls: ["read", "append"] },
   },
 }
