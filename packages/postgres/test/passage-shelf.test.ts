@@ -1,4 +1,4 @@
-/** The index on a server against the one in SQLite: whatever is added and removed, every question has the same answer. */
+/** The index on a server against the one in SQLite: after any additions and removals, every question has the same answer. */
 import { randomUUID } from "node:crypto"
 import type { Question } from "@strata/core/internal/recall/answer/ranking"
 import { PassageIndex } from "@strata/core/internal/recall/index/passage-index"

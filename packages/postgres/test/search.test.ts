@@ -10,7 +10,7 @@ import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { BlockReader } from "@strata/core/internal/recall/block-texts"
 import { ServedIndex } from "@strata/core/internal/recall/index/served-index"
 import { type JournalSearch, journalSearchIn } from "@strata/core/internal/recall/journal-search"
-import { passagesOf } from "@strata/core/internal/recall/passages/passage"
+import { countedStore } from "@strata/core/store-contract"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { size } from "../../core/test/size.ts"
@@ -125,32 +125,24 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 search", () => {
   })
 
   test("BEY-12 a question costs three round trips, and one more for what is around its answers", async () => {
-    const tenant = randomUUID()
-    const shelf = postgresStore({ pool, tenant }).passages!({ project: PROJECT })
-    const calls: string[] = []
-    const counted = new Proxy(shelf, {
-      get(target, name) {
-        const member = Reflect.get(target, name) as (...given: unknown[]) => unknown
-        return (...given: unknown[]) => {
-          calls.push(String(name))
-          return member.apply(target, given)
-        }
-      },
+    const { store, calls, reset } = countedStore(postgresStore({ pool, tenant: randomUUID() }))
+    await write(store, {
+      id: "c",
+      entries: [said("the heron flies over the port"), said("the walrus sleeps"), said("ERR_42 in src/foo.ts")],
     })
-    const index = new ServedIndex(counted)
-    const reader = new BlockReader()
-    const passages = [said("the heron flies over the port"), said("the walrus sleeps"), said("ERR_42 in src/foo.ts")]
-      .flatMap((entry) => reader.take(entry))
-      .flatMap((block) => passagesOf(block, (text) => text))
-    await index.extend({ source: "c", passages, from: undefined, to: "1" })
-    calls.length = 0
-    const { found } = await index.search({ text: "my heron, the port and ERR_42", context: ["a walrus"], now: NOW })
-    expect(found.length).toBeGreaterThan(0)
-    expect(calls).toEqual(["news", "lists", "rows"])
-    await index.around(found, 5)
-    expect(calls.splice(0)).toEqual(["news", "lists", "rows", "around"])
-    await index.search({ text: "my heron, the port and ERR_42", context: ["a walrus"], now: NOW })
-    expect(calls).toEqual(["news"])
+    await searchIn(store).update()
+    const search = searchIn(store)
+    const question = { text: "my heron, the port and ERR_42", context: ["a walrus"], now: NOW, around: 5 }
+    reset()
+    expect((await search.search(question)).answer.found.length).toBeGreaterThan(0)
+    const looks = ["feed.look", "passages.marks"] // at once
+    expect(calls()).toEqual([...looks, "passages.news", "passages.lists", "passages.rows", "passages.around"])
+    reset()
+    await search.search(question)
+    expect(calls()).toEqual([...looks, "passages.news", "passages.around"])
+    reset()
+    await search.search({ ...question, text: "what did we do last week?" })
+    expect(calls()).toEqual([...looks, "passages.news"])
   })
 
   test("BEY-12 erasing removes the index on the server, and the next search builds it again", async () => {

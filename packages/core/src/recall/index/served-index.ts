@@ -78,6 +78,7 @@ const FEW = 500
 
 /** The lists are here, so that only passages that have all of the tokens and fit are compared. The shortest lists come first. */
 const literally: LiteralSearch = function* ({ text, tokens, only, fits, most }, terms): Asking<readonly number[]> {
+  if (tokens.some((token) => terms.documents(token) === 0)) return []
   let left = tokens.length === 0 ? terms.all() : undefined
   for (const token of tokens.toSorted((a, b) => terms.documents(a)! - terms.documents(b)!)) {
     if (left && left.length <= FEW) break
