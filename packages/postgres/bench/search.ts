@@ -65,13 +65,13 @@ async function measure(directory: string): Promise<void> {
   }
   console.log(`  all: ${spread(all.files)} (a file), ${spread(all.served)} (PostgreSQL)`)
   console.log(`  answers that differ: ${differing} of ${3 * (QUERIES + WARMING)}`)
-  const { rows } = await pool.query<{ bytes: string; texts: string }>(
-    `select sum(pg_total_relation_size(format('strata.%I', t)::regclass)) as bytes, (select sum(length(text)) from strata.passage) as texts
+  const { rows } = await pool.query<{ name: string; bytes: string; texts: string }>(
+    `select t as name, pg_total_relation_size(format('strata.%I', t)::regclass) as bytes, (select sum(length(text)) from strata.passage) as texts
      from unnest(array['passage', 'passage_pack', 'token', 'posting', 'shelf_source']) as t`,
   )
-  console.log(
-    `  bytes on the server for each byte of text: ${(Number(rows[0]!.bytes) / Number(rows[0]!.texts)).toFixed(1)}`,
-  )
+  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
+  const sizes = rows.map(({ name, bytes }) => `${name} ${megabytes(Number(bytes))}`).join(", ")
+  console.log(`  on the server for ${megabytes(Number(rows[0]!.texts))} of text: ${sizes}`)
   files.close()
 }
 

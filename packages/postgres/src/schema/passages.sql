@@ -374,10 +374,10 @@ begin
   perform set_config('strata.tenant', p_tenant, true);
   v_shelf := (select s.id from strata.shelf s
     where s.tenant = p_tenant and s.project = p_project and s.under = p_under and s.conversation = p_only);
-  return query select own.id from unnest(p_ids) as u (id) cross join lateral (
-      select p.id, p.text from strata.passage p where p.tenant = p_tenant and p.shelf = v_shelf and p.id = u.id limit 1
-    ) as own
-    where position(p_text in own.text) > 0 order by own.id desc limit p_most;
+  -- one scan of the index for all of them: there may be thousands
+  return query select p.id from strata.passage p
+    where p.tenant = p_tenant and p.shelf = v_shelf and p.id = any (p_ids) and position(p_text in p.text) > 0
+    order by p.id desc limit p_most;
 end $$;
 
 create function strata.shelf_around(p_tenant text, p_project text, p_under text, p_only text, p_ids integer[], p_most integer)
