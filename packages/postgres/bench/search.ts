@@ -29,7 +29,7 @@ const NOW = new Date("2026-01-01T00:00:00.000Z")
 
 async function measure(directory: string): Promise<void> {
   const files = new PassageIndex(join(directory, "search.sqlite"))
-  const shelf = () => postgresStore({ pool }).passages!({ project: "bench" })
+  const shelf = () => postgresStore({ pool }).passages!({ project: "bench", tokens: 1 })
   const served = new ServedIndex(shelf())
   const { questions, said, tokens, passages, building } = await build(files, served)
   console.log(
@@ -65,10 +65,16 @@ async function measure(directory: string): Promise<void> {
   }
   console.log(`  all: ${spread(all.files)} (a file), ${spread(all.served)} (PostgreSQL)`)
   console.log(`  answers that differ: ${differing} of ${3 * (QUERIES + WARMING)}`)
-  const { rows } = await pool.query<{ name: string; bytes: string; texts: string }>(
+  const client = await pool.connect()
+  // in one transaction with the tenant: the workers of a parallel scan have only what it sets
+  await client.query("begin")
+  await client.query("select set_config('strata.tenant', '', true)")
+  const { rows } = await client.query<{ name: string; bytes: string; texts: string }>(
     `select t as name, pg_total_relation_size(format('strata.%I', t)::regclass) as bytes, (select sum(length(text)) from strata.passage) as texts
      from unnest(array['passage', 'passage_pack', 'token', 'posting', 'shelf_source']) as t`,
   )
+  await client.query("commit")
+  client.release()
   const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
   const sizes = rows.map(({ name, bytes }) => `${name} ${megabytes(Number(bytes))}`).join(", ")
   console.log(`  on the server for ${megabytes(Number(rows[0]!.texts))} of text: ${sizes}`)

@@ -34,9 +34,10 @@ export class PostgresShelf implements PassageShelf {
   #marks = { version: 0, removals: 0, all: new Map<string, string>() }
 
   constructor({ database, tenant, address }: ShelfParts) {
-    const { only } = address
+    const { only, tokens } = address
     this.#database = database
-    this.#key = [tenant, ...placeKey(address), only === undefined ? "" : checkedId("conversation id", only)]
+    const conversation = only === undefined ? "" : checkedId("conversation id", only)
+    this.#key = [tenant, ...placeKey(address), `${tokens}/${conversation}`]
   }
 
   /** Only those that changed are read. */

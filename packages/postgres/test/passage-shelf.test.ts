@@ -81,7 +81,8 @@ for (const [which, programs] of Object.entries(servers))
       await server?.stop()
     })
 
-    const shelfOf = (tenant: string, project = "p") => postgresStore({ pool: pool!, tenant }).passages!({ project })
+    const shelfOf = (tenant: string, project = "p") =>
+      postgresStore({ pool: pool!, tenant }).passages!({ project, tokens: 1 })
 
     async function sameAnswers(served: ServedIndex, { index, question }: { index: PassageIndex; question: Question }) {
       const [here, there] = [index.search(question), await served.search(question)]

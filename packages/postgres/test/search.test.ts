@@ -9,6 +9,7 @@ import { type Entry, importConversations, localPerson, type Store } from "@strat
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { BlockReader } from "@strata/core/internal/recall/block-texts"
 import { ServedIndex } from "@strata/core/internal/recall/index/served-index"
+import { TOKENS_VERSION } from "@strata/core/internal/recall/index/tokens"
 import { type JournalSearch, journalSearchIn } from "@strata/core/internal/recall/journal-search"
 import { countedStore } from "@strata/core/store-contract"
 import pg from "pg"
@@ -151,7 +152,7 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 search", () => {
     const search = searchIn(store)
     const found = async () => (await search.search({ text: "heron", now: NOW })).answer.found.map(({ text }) => text)
     expect(await found()).toEqual(["the heron flies"])
-    const shelf = store.passages!({ project: PROJECT })
+    const shelf = store.passages!({ project: PROJECT, tokens: TOKENS_VERSION })
     await shelf.clear()
     expect(await shelf.marks()).toEqual(new Map())
     expect(await shelf.vocabulary()).toBe("")
@@ -164,10 +165,11 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 search", () => {
     await write(store, { id: "c", entries: [said("the heron flies")] })
     await searchIn(store).update()
     const others = [
-      postgresStore({ pool, tenant: "globex" }).passages!({ project: PROJECT }),
-      store.passages!({ project: PROJECT, only: "c" }),
-      store.passages!({ project: PROJECT, under: "c" }),
-      store.passages!({ project: "q" }),
+      postgresStore({ pool, tenant: "globex" }).passages!({ project: PROJECT, tokens: TOKENS_VERSION }),
+      store.passages!({ project: PROJECT, only: "c", tokens: TOKENS_VERSION }),
+      store.passages!({ project: PROJECT, under: "c", tokens: TOKENS_VERSION }),
+      store.passages!({ project: "q", tokens: TOKENS_VERSION }),
+      store.passages!({ project: PROJECT, tokens: TOKENS_VERSION + 1 }),
     ]
     for (const shelf of others) {
       expect(await shelf.marks()).toEqual(new Map())

@@ -132,4 +132,6 @@ export interface ShelfAddress {
   readonly under?: string
   /** Only of this conversation. */
   readonly only?: string
+  /** How its tokens are made. Shelves whose tokens are made otherwise share nothing, so that versions of the library can run side by side. */
+  readonly tokens: number
 }

@@ -15,6 +15,7 @@ import { type Asked, type CatchUp, FollowedJournals } from "./index/followed-jou
 import { removeDatabase } from "./index/index-file.ts"
 import { PassageIndex } from "./index/passage-index.ts"
 import { ServedIndex } from "./index/served-index.ts"
+import { TOKENS_VERSION } from "./index/tokens.ts"
 import { type BlockAround, passagesOf } from "./passages/passage.ts"
 
 const INDEX_NAME = "search.sqlite"
@@ -98,11 +99,15 @@ export class JournalSearch {
 /** Where journals are beside each other: those of a project, or the sub-agents' of one conversation. */
 export type JournalPlace = Omit<JournalAddress, "id">
 
+/** Where the store keeps the index, if it does. */
+const shelfOf = (store: Store, place: JournalPlace & { readonly only?: string }) =>
+  store.passages?.({ ...place, tokens: TOKENS_VERSION })
+
 /** The search in a place, or in one conversation of it. Close it. */
 export function journalSearchIn(store: Store, { project, under }: JournalPlace, only?: string): JournalSearch {
   const place = under === undefined ? { project } : { project, under }
   const of = only === undefined ? {} : { only }
-  return new JournalSearch({ feed: store.feed(place), shelf: store.passages?.({ ...place, ...of }), ...of })
+  return new JournalSearch({ feed: store.feed(place), shelf: shelfOf(store, { ...place, ...of }), ...of })
 }
 
 /** Indexes in memory that stay open without a user: the next one would read all journals again. Each is about as large as its journals. */
@@ -122,7 +127,7 @@ export function sharedJournalSearch(store: Store, { project, under }: JournalPla
   let isUsed = false
   const open = () => {
     isUsed = true
-    return new JournalSearch({ feed, shelf: store.passages?.(place) })
+    return new JournalSearch({ feed, shelf: shelfOf(store, place) })
   }
   const search =
     directory === undefined
@@ -134,7 +139,7 @@ export function sharedJournalSearch(store: Store, { project, under }: JournalPla
 
 /** Removes the indexes of a place. The next search builds them again from the journals. */
 export async function removeJournalIndex(store: Store, place: JournalPlace): Promise<void> {
-  await store.passages?.(place).clear()
+  await shelfOf(store, place)?.clear()
   const feed = store.feed(place)
   if (feed.directory !== undefined) removeFiles(feed.directory)
   feed.close()

@@ -7,7 +7,7 @@ create table strata.shelf (
   id bigint generated always as identity,
   project text collate "C" not null,
   under text collate "C" not null,
-  conversation text collate "C" not null,
+  conversation text collate "C" not null, -- how its tokens are made, and the one conversation that it is for
   passages integer not null default 0, -- the largest number of a passage, and of a source, that was ever given
   sources integer not null default 0,
   packed integer not null default 0, -- passages up to this number are in packs

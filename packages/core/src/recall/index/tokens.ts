@@ -5,6 +5,9 @@ import { KINDS, type Passage } from "../passages/passage.ts"
 import { countedTerms } from "../passages/passage-terms.ts"
 import { toldIn } from "../passages/told.ts"
 
+/** Raise it when terms or tokens change, and the version of the tables in SQLite with it. */
+export const TOKENS_VERSION = 1
+
 /** A label, such as the title of a memory, says what the text is about. */
 const LABEL_COUNT = 2
 
