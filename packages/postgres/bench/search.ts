@@ -25,11 +25,12 @@ const AT_ONCE = 40
 const OF_TIMES = ["last week", "yesterday", "in May 2025", "on 2025-03-01", "in 2025", "three months ago"].flatMap(
   (time) => [`what did we do ${time}?`, `what was it ${time}`, `and ${time}?`],
 )
+const TENANT = "bench"
 const NOW = new Date("2026-01-01T00:00:00.000Z")
 
 async function measure(directory: string): Promise<void> {
   const files = new PassageIndex(join(directory, "search.sqlite"))
-  const shelf = () => postgresStore({ pool }).passages!({ project: "bench", tokens: 1 })
+  const shelf = () => postgresStore({ pool, tenant: TENANT }).passages!({ project: "bench", tokens: 1 })
   const served = new ServedIndex(shelf())
   const { questions, said, tokens, passages, building } = await build(files, served)
   console.log(
@@ -68,7 +69,7 @@ async function measure(directory: string): Promise<void> {
   const client = await pool.connect()
   // in one transaction with the tenant: the workers of a parallel scan have only what it sets
   await client.query("begin")
-  await client.query("select set_config('strata.tenant', '', true)")
+  await client.query("select set_config('strata.tenant', $1, true)", [TENANT])
   const { rows } = await client.query<{ name: string; bytes: string; texts: string }>(
     `select t as name, pg_total_relation_size(format('strata.%I', t)::regclass) as bytes, (select sum(length(text)) from strata.passage) as texts
      from unnest(array['passage', 'passage_pack', 'token', 'posting', 'shelf_source']) as t`,
