@@ -10,7 +10,8 @@ import { withInlinedScripts } from "./inline-scripts.ts"
 import { licencesOf } from "./licences.ts"
 import { entriesOf, ROOT, type SourcePackage } from "./packages.ts"
 
-const OWN_SOURCE = /[\\/]packages[\\/](?:adapters|core|page|plugins|postgres|proxy|replay|sim|cli)[\\/]src[\\/].*\.tsx?$/
+const OWN_SOURCE =
+  /[\\/]packages[\\/](?:adapters|core|page|plugins|postgres|proxy|replay|sim|cli)[\\/]src[\\/].*\.tsx?$/
 /** Names stay and lines stay short, so that a stack trace says where it was. */
 const LINE_CHARACTERS = 160
 /** Inside the bundle: every conversation loads it, and Node takes four times as long for its 17 files. */

@@ -71,6 +71,9 @@ export const TRIALS: readonly Trial[] = [
   { what: "the example in the README of @strata/core runs unchanged against strata sim", run: runReadme },
 ]
 
+/** Peers that only one subpath needs: who imports it has them. */
+const ENTRY_PEERS = ["@langchain/langgraph-checkpoint"]
+
 /** Writes the files the trials use: the examples, and every TypeScript block of a README as its own file. */
 export function prepareUser({ directory, packages }: User): void {
   writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }))
@@ -87,6 +90,7 @@ export function prepareUser({ directory, packages }: User): void {
 
 /** Also the files that only a command loads. Commands themselves are left to other trials, because importing one starts it. */
 function importEverything(user: User): void {
+  for (const name of ENTRY_PEERS) linkThirdParty(user.directory, name)
   const specifiers = user.packages.flatMap(({ manifest, paths }) => {
     const { name, exports = {}, bin = {} } = manifest
     const commands = Object.values(bin)
