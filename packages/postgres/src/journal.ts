@@ -14,6 +14,7 @@ import {
   LockLostError,
   type OpeningReport,
   type JournalSegment as Segment,
+  StrataError,
   type JournalStretch as Stretch,
 } from "@strata/core"
 import { keyOf } from "@strata/core/internal/base/line-key"
@@ -136,6 +137,7 @@ export class PostgresJournal implements Journal {
       entries.flatMap((entry, at) => (isBoundaryEntry(entry) ? [at + 1] : [])),
       ...[facts, firstWords, waits],
     ])
+    if (state === "grown") throw grownError(`${this.address.project}/${this.address.id}`)
     if (state !== "written" && state !== "there") throw await this.#lost()
     this.#bytes = from + bytes.length
     this.#hasFirstWords ||= firstWords !== null
@@ -340,6 +342,13 @@ export class PostgresJournal implements Journal {
     return new LockLostError(`${project}/${id}`, holder ? { holder } : {})
   }
 }
+
+/** Only this process writes, so it is a write of its own that was given up before its answer came. */
+const grownError = (name: string) =>
+  new StrataError(
+    `${name} does not end where this process left it: an earlier write, whose answer did not come, was made after all, or lost with the server. This write was not made, and everything acknowledged is kept. Close the conversation here and open it again: then it continues from what is there.`,
+    { code: "journal-grown" },
+  )
 
 interface SegmentRow {
   readonly first: number

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
+import { entriesOf, textsOf } from "@strata/core/internal/store-contract/entries"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
@@ -57,6 +58,26 @@ describe.skipIf(newestPrograms() === undefined)("limits", () => {
       expect(rows.length).toBeGreaterThan(1) // it was tried more than once
     })
     expect(await store.budget("p").spentOn(DAY)).toBe(0)
+  })
+
+  test("BEY-12 a write that was given up and made after all: the next one says so, and opening again finds it", async () => {
+    const store = storeOf({ connectionString: address, timeoutMs: 100, patienceMs: 100 })
+    const where = { project: "p", id: "given-up" }
+    const journal = await store.open(where, { access: "write", create: true })
+    const entries = entriesOf("given up")
+    await asked(owner(), async (client) => {
+      await client.query("begin")
+      await client.query("select from strata.journal where id = 'given-up' for update")
+      await expect(journal.append([entries.user("in doubt")])).rejects.toThrow(StoreUnreachableError)
+      await client.query("commit")
+      while ((await client.query("select from strata.line")).rowCount === 0) await wait(10)
+    })
+    await expect(journal.append([entries.user("next")])).rejects.toThrow(/was made after all.*open it again/)
+    await journal.close()
+    const again = await store.open(where, { access: "write" })
+    await again.append([entries.user("next")])
+    expect(textsOf((await again.tail()).entries)).toBe("in doubt next")
+    await again.close()
   })
 
   test("BEY-12 a call that hangs is tried again, also where one try takes longer than the patience", async () => {
