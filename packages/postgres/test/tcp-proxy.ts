@@ -7,7 +7,7 @@ export interface TcpProxy {
   readonly open: number
   /** New connections go to another server. */
   point(port: number): void
-  /** Cuts one of the connections, chosen by a number. False: no connection is open. */
+  /** Cuts one of the connections, chosen by a number. False: there are no connections. */
   cut(which: number): boolean
   /** Cuts one of them when the server next answers: the server has done the work, and the client does not learn it. */
   swallowAnswer(which: number): boolean

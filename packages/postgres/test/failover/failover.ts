@@ -73,7 +73,7 @@ async function replace({ primary, standby, proxy, random }: Replacement): Promis
   await primary.stop()
 }
 
-/** Writers of conversations and senders of messages, and what was acknowledged to them is kept. */
+/** Writers of conversations and senders of messages, with a list of what was acknowledged. */
 class Load {
   isOver = false
   readonly #store: Store
