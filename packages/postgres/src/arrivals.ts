@@ -18,6 +18,13 @@ const LISTENING_POLL_MS = 5_000
 /** After a failure, how long no other try is made to listen. */
 const PAUSE_MS = 30_000
 
+interface NextOptions {
+  readonly tries: number
+  /** What `wakes` said before the caller looked. */
+  readonly since: number
+  readonly signal: AbortSignal
+}
+
 export class Arrivals {
   readonly #pool: Pool
   readonly #pauseMs: number
@@ -31,11 +38,8 @@ export class Arrivals {
   }
 
   /** Resolves when something may have happened in a channel, at the latest after a while that grows with `tries`, or when the signal aborts. */
-  async next(
-    channel: string,
-    { tries, signal }: { readonly tries: number; readonly signal: AbortSignal },
-  ): Promise<void> {
-    if (signal.aborted) return
+  async next(channel: string, { tries, since, signal }: NextOptions): Promise<void> {
+    if (signal.aborted || this.wakes(channel) !== since) return
     const waker = Promise.withResolvers<void>()
     const wakers = this.#wakers.get(channel) ?? new Set()
     this.#wakers.set(channel, wakers.add(waker.resolve))
@@ -59,8 +63,16 @@ export class Arrivals {
     }
   }
 
+  /** How often something may have happened in a channel. */
+  wakes(channel: string): number {
+    return this.#wakes.get(channel) ?? 0
+  }
+
+  readonly #wakes = new Map<string, number>()
+
   /** What this process does itself needs no notice. */
   wake(channel: string): void {
+    this.#wakes.set(channel, this.wakes(channel) + 1)
     for (const resolve of [...(this.#wakers.get(channel) ?? [])]) resolve()
   }
 
@@ -84,7 +96,10 @@ export class Arrivals {
     const heard = this.#last
       .then(() => listener.query(limited(`listen ${pg.escapeIdentifier(channel)}`)))
       .then(
-        () => true,
+        () => {
+          this.wake(channel) // for what happened before
+          return true
+        },
         () => {
           this.#release?.()
           return false

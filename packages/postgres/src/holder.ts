@@ -61,6 +61,7 @@ class Renewals {
   readonly #seconds: number
   readonly #holders = new Set<Holder>()
   #cancel: (() => void) | undefined
+  #isRenewing = false
 
   constructor(pool: Pool, seconds: number) {
     const leaseMs = seconds * 1_000
@@ -82,9 +83,12 @@ class Renewals {
   }
 
   #later(): void {
+    if (this.#isRenewing) return // the next one follows it
     this.#cancel ??= callAfter(systemClock, (this.#seconds * 1_000) / RENEWALS_PER_LEASE, () => {
+      this.#cancel = undefined
+      this.#isRenewing = true
       void this.#renew().finally(() => {
-        this.#cancel = undefined
+        this.#isRenewing = false
         if (this.#holders.size > 0) this.#later()
       })
     })

@@ -156,8 +156,12 @@ export class PostgresMailbox implements Mailbox {
   }
 
   async #until(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
-    for (let tries = 0; !signal.aborted && !(await isSo()); tries++)
-      await this.#parts.arrivals.next(this.#channel, { tries, signal })
+    const { arrivals } = this.#parts
+    for (let tries = 0; !signal.aborted; tries++) {
+      const since = arrivals.wakes(this.#channel) // a notice may be here before the answer that does not know it
+      if (await isSo()) return
+      await arrivals.next(this.#channel, { tries, since, signal })
+    }
   }
 
   #state(): Promise<TeamState> {

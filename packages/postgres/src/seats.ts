@@ -23,7 +23,7 @@ export async function takeSeat(wanted: SeatRequest, { database, holder }: SeatGr
   }
   const release = async () => {
     end()
-    await database.rows("leave_seat", ...key)
+    await database.rows("leave_seat", ...key, holder.id)
   }
   return { state: "acquired", seat: { release } }
 }

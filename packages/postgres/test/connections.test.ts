@@ -1,11 +1,14 @@
 /** Connections that break, hang or are too few: a process goes on, and a call is made once. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { setTimeout as wait } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { entriesOf, textsOf } from "@strata/core/internal/store-contract/entries"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { Arrivals } from "../src/arrivals.ts"
+import { Database } from "../src/database.ts"
+import { Holder } from "../src/holder.ts"
 import { type PostgresStore, type PostgresStoreOptions, postgresStore } from "../src/index.ts"
 import { newestPrograms, startServer, type TestServer } from "./server.ts"
 import { startProxy, type TcpProxy, through } from "./tcp-proxy.ts"
@@ -85,7 +88,10 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
 
   /** Waits until it is aborted, as a mailbox does. */
   async function listening(arrivals: Arrivals, signal: AbortSignal): Promise<void> {
-    for (let tries = 0; !signal.aborted; tries++) await arrivals.next("strata_some", { tries, signal })
+    for (let tries = 0; !signal.aborted; tries++) {
+      const since = arrivals.wakes("strata_some")
+      await arrivals.next("strata_some", { tries, since, signal })
+    }
   }
   const listeners = async () =>
     Number(
@@ -95,6 +101,16 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
         )
       )[0]!.n,
     )
+
+  test("BEY-12 a notice that is here before the answer that does not know it is not missed", async () => {
+    const arrivals = new Arrivals(poolOf({ max: 2 }))
+    open.push(arrivals)
+    const since = arrivals.wakes("strata_early")
+    arrivals.wake("strata_early") // while the caller looks
+    const looked = arrivals.next("strata_early", { tries: 10, since, signal: new AbortController().signal })
+    const first = await Promise.race([looked.then(() => "looks again"), nextTurn().then(() => "waits")])
+    expect(first).toBe("looks again")
+  })
 
   test("BEY-12 a pool with one connection does not listen, and messages arrive", async () => {
     const store = storeOf({ pool: poolOf({ max: 1 }), timeoutMs: 2_000 })
@@ -115,7 +131,7 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
     const arrivals = new Arrivals(poolOf({ max: 2 }))
     open.push(arrivals)
     const deliver = proxy.holdBack()
-    const waiting = arrivals.next("strata_hangs", { tries: 0, signal: over.signal })
+    const waiting = arrivals.next("strata_hangs", { tries: 0, since: 0, signal: over.signal })
     over.abort()
     await waiting
     deliver()
@@ -204,6 +220,38 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
     await kept.close()
   })
 
+  test("BEY-12 a process that was paused leaves no seat that another has taken since", async () => {
+    const tenant = "seats"
+    const [paused, other] = [storeOf({ tenant }), storeOf({ tenant })]
+    const wanted = { project: PROJECT, name: "agents", id: "one", most: 1 }
+    const taken = await paused.seat(wanted)
+    await asOwner("update strata.holder set until = now() - interval '1 second' where tenant = $1", [tenant])
+    const takenAgain = await other.seat(wanted)
+    if (taken.state === "acquired") await taken.seat.release()
+    expect(await other.seat({ ...wanted, id: "two" })).toEqual({ state: "full", taken: 1 })
+    if (takenAgain.state === "acquired") await takenAgain.seat.release()
+    expect((await other.seat({ ...wanted, id: "two" })).state).toBe("acquired")
+  })
+
+  test("BEY-12 conversations that are opened and closed while a renewal is on its way add no renewals", async () => {
+    const answers: (() => void)[] = []
+    // a pool whose connections come when the test says so
+    const pool = {
+      ...SILENT_POOL,
+      connect: () => new Promise((_, reject) => answers.push(() => reject(new Error("no")))),
+    }
+    const database = new Database({ pool: pool as unknown as pg.Pool })
+    const holder = new Holder({ database, tenant: "", leaseSeconds: 0.006 })
+    const first = holder.keep()
+    await until(async () => answers.length === 1)
+    first()
+    const second = holder.keep()
+    for (let turn = 0; turn < 20; turn++) await wait(1)
+    expect(answers).toHaveLength(1)
+    second()
+    for (const answer of answers) answer()
+  })
+
   test("BEY-12 a process that only waits for a server that is away stays until it has its answer", async () => {
     const source = `
       import { postgresStore } from ${JSON.stringify(fileURLToPath(new URL("../src/postgres-store.ts", import.meta.url)))}
@@ -220,6 +268,10 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
     expect(said.trim()).toBe("StoreUnreachableError")
   })
 })
+
+const SILENT_POOL = { listenerCount: () => 1, on: () => undefined }
+
+const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
 /** The server's own state says when. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {

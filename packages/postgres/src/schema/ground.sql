@@ -264,8 +264,10 @@ begin
   is_seated := true;
 end $$;
 
-create function strata.leave_seat(p_tenant text, p_project text, p_name text, p_id text) returns void language plpgsql as $$
+-- A process that was paused leaves nothing that another has taken since.
+create function strata.leave_seat(p_tenant text, p_project text, p_name text, p_id text, p_holder uuid) returns void language plpgsql as $$
 begin
   perform set_config('strata.tenant', p_tenant, true);
-  delete from strata.seat s where s.tenant = p_tenant and s.project = p_project and s.name = p_name and s.id = p_id;
+  delete from strata.seat s
+    where s.tenant = p_tenant and s.project = p_project and s.name = p_name and s.id = p_id and s.holder = p_holder;
 end $$;
