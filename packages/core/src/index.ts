@@ -128,6 +128,17 @@ export type { RecordedResponse } from "./inspect/responses.ts"
 export type { FileTotal, ToolCall, ToolTotal } from "./inspect/tool-use.ts"
 export type { InspectedResponses, InspectionTotal, SharedResponses } from "./inspect/totals.ts"
 export type { Budget } from "./journal/budget.ts"
+export {
+  type ContentAddress,
+  type ContentChange,
+  ContentDiffersError,
+  type ContentFile,
+  type ContentFileBytes,
+  type Contents,
+  contentName,
+  type KeptContent,
+  type KeptPlace,
+} from "./journal/contents.ts"
 export type { DamagedLine, DamageFound } from "./journal/damage.ts"
 export { openingProblems } from "./journal/damage-sentences.ts"
 export {

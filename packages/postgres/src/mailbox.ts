@@ -16,6 +16,7 @@ import {
   type SendLimits,
   type TeamMember,
 } from "@strata/core"
+import { numberOfPlace } from "@strata/core/internal/journal/team-content"
 import type { Arrivals } from "./arrivals.ts"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
@@ -204,6 +205,7 @@ const messageFrom = ({ n, sender, sequence, receivers, content }: MessageRow): M
 
 function placeOf(cursor: MailboxCursor | undefined): number {
   if (cursor === undefined) return 0
-  if (!/^\d{1,15}$/.test(cursor)) throw new InvalidIdError("place in a mailbox", cursor)
-  return Number(cursor)
+  const place = numberOfPlace(cursor)
+  if (place === undefined) throw new InvalidIdError("place in a mailbox", cursor)
+  return place
 }

@@ -21,6 +21,7 @@ const STEPS: readonly Step[] = [
       promptText(new URL("./schema/journals.sql", import.meta.url)),
       promptText(new URL("./schema/memories.sql", import.meta.url)),
       promptText(new URL("./schema/mailboxes.sql", import.meta.url)),
+      promptText(new URL("./schema/contents.sql", import.meta.url)),
     ],
   },
   {

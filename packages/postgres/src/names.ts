@@ -27,3 +27,12 @@ export function memoryKey(place: Exclude<MemoryPlace, { readonly scope: "project
   const agent = checkedId("name for an agent", place.agent)
   return place.scope === "user" ? `agent/${agent}` : `agent/${agent}/${checkedProject(place.project)}`
 }
+
+/** The place of a key that `memoryKey` made. */
+export function memoryPlace(key: string): Exclude<MemoryPlace, { readonly scope: "project" }> {
+  const [kind = "", name = "", project] = key.split("/")
+  if (kind === "shared") return { shared: true }
+  if (kind === "agent")
+    return project === undefined ? { agent: name, scope: "user" } : { agent: name, scope: "local", project }
+  return kind === "memory" ? { project: name } : { project: name, beside: kind as "dreams" | "directories" }
+}

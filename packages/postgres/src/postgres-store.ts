@@ -18,6 +18,7 @@ import {
 } from "@strata/core"
 import type { Pool } from "pg"
 import { Arrivals } from "./arrivals.ts"
+import { postgresContents } from "./contents.ts"
 import { Database } from "./database.ts"
 import { PostgresFeed } from "./feed.ts"
 import { Holder, LEASE_SECONDS } from "./holder.ts"
@@ -153,6 +154,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
           void (await database.rows("log_append", tenant, randomUUID(), ...key, Buffer.from(line.toWellFormed()))),
       }
     },
+
+    contents: () => postgresContents({ database, holder }),
 
     async close() {
       await arrivals.close()

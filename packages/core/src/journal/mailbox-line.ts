@@ -1,11 +1,14 @@
 /** How a message is written into a team's log: one line of JSON with a checksum, like the lines of a journal. */
 import { MailboxMessageError } from "../base/errors.ts"
 import { checkedId, isSafeId } from "../base/ids.ts"
-import { type Flaw, fields, listOf, record, text, whole } from "../messages/shapes/shape.ts"
+import { type Flaw, fields, listOf, maybe, record, text, whole } from "../messages/shapes/shape.ts"
 import { isWhole, withoutSum, withSum } from "./line.ts"
 import type { MailboxDraft, MailboxMessage } from "./mailbox.ts"
 
-export type SentMessage = Omit<MailboxMessage, "cursor">
+export interface SentMessage extends Omit<MailboxMessage, "cursor"> {
+  /** The number of its place where it was sent, if that was in another store: journals name it. */
+  readonly at?: number
+}
 
 /** The first line of a segment: the sequences that were given before it. */
 export interface SegmentHeader {
@@ -32,13 +35,16 @@ export function checkedDraft(draft: MailboxDraft): MailboxDraft {
   return draft
 }
 
-export const encodeMessage = ({ from, to, sequence, content }: SentMessage): Buffer =>
-  withSum(JSON.stringify({ from, to, sequence, content }))
+export const encodeMessage = ({ from, to, sequence, content, at }: SentMessage): Buffer =>
+  withSum(JSON.stringify({ from, to, sequence, content, ...(at === undefined ? {} : { at }) }))
 
 export const encodeHeader = (senders: SegmentHeader["senders"]): Buffer =>
   withSum(JSON.stringify({ mailbox: 1, senders }))
 
-const messageFlaw = fields({ from: text(), to: listOf(text()), sequence: whole(), content: record }, "open")
+const messageFlaw = fields(
+  { from: text(), to: listOf(text()), sequence: whole(), content: record, at: maybe(whole()) },
+  "open",
+)
 
 const headerFlaw = fields({ senders: (value) => record(value) ?? everySequence(value) }, "open")
 

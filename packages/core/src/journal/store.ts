@@ -1,6 +1,8 @@
 /** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
 
+import type { JournalAddress } from "./address.ts"
 import type { Budget } from "./budget.ts"
+import type { Contents } from "./contents.ts"
 import type { DamagedLine, DamageFound } from "./damage.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
 import type { JournalFeed } from "./feed.ts"
@@ -11,6 +13,8 @@ import type { Mailbox, TeamAddress } from "./mailbox.ts"
 import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
 import type { PassageShelf, ShelfAddress } from "./passage-shelf.ts"
 import type { SeatAttempt, SeatRequest } from "./seat.ts"
+
+export type { JournalAddress } from "./address.ts"
 
 export interface Store {
   /** Where it keeps things, for messages to a person. */
@@ -43,15 +47,8 @@ export interface Store {
   passages?(address: ShelfAddress): PassageShelf
   /** Lines that are only ever added to. */
   log(address: LogAddress): LineLog
-}
-
-/** Which journal it is. */
-export interface JournalAddress {
-  /** The name of a project, and whose it is: letters, digits, `-` and `_`. Two names share nothing. */
-  readonly project: string
-  readonly id: string
-  /** The conversation that it belongs to, for a sub-agent's. Ids of sub-agents are unique only under one conversation. */
-  readonly under?: string
+  /** Everything that is kept, for moving, erasing and retention. */
+  contents(): Contents
 }
 
 /** Which journals of a project to list. */

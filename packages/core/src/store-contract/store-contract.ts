@@ -4,11 +4,13 @@
  */
 import type { ContractCase, ContractGiven } from "./given.ts"
 import { type Claim, provenIn } from "./ground.ts"
+import { contentsModel } from "./models/contents-model.ts"
 import { journalModel } from "./models/journal-model.ts"
 import { mailboxesModel } from "./models/mailboxes-model.ts"
 import { memoriesModel } from "./models/memories-model.ts"
 import { rightsModel } from "./models/rights-model.ts"
 import { besideJournals } from "./parts/beside-journals.ts"
+import { contents } from "./parts/contents.ts"
 import { feeds } from "./parts/feeds.ts"
 import { journalReading } from "./parts/journal-reading.ts"
 import { journalWriting } from "./parts/journal-writing.ts"
@@ -26,8 +28,8 @@ import { writers } from "./parts/writers.ts"
 const CLAIMS: readonly Claim[] = [
   ...[...journalWriting, ...journalReading, ...writers, ...listings, ...names, ...besideJournals],
   ...[...memories, ...memoriesTogether, ...mailboxMessages, ...mailboxMembers],
-  ...[...leases, ...seats, ...feeds, ...sumsAndLogs],
-  ...[...journalModel, ...memoriesModel, ...mailboxesModel, ...rightsModel],
+  ...[...leases, ...seats, ...feeds, ...sumsAndLogs, ...contents],
+  ...[...journalModel, ...memoriesModel, ...mailboxesModel, ...rightsModel, ...contentsModel],
 ]
 
 /**

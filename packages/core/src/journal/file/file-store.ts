@@ -8,8 +8,10 @@ import { budgetIn } from "../budget.ts"
 import { describeDamage } from "../damage.ts"
 import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, JournalAddress, Store } from "../store.ts"
+import { fileContents } from "./contents/file-contents.ts"
 import { FileFeed } from "./file-feed.ts"
 import type { FileJournal } from "./file-journal.ts"
+import { idsIn } from "./journal-ids.ts"
 import {
   journalDirectory,
   journalPaths,
@@ -101,6 +103,8 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
     feed: (place) => new FileFeed(journalDirectory(root, place)),
 
     log: (address) => lineLogFile(logPath(root, address)),
+
+    contents: () => fileContents({ root, clock }),
   }
 }
 
@@ -108,15 +112,6 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
 async function openLazily(options: OpenFileJournal): Promise<FileJournal> {
   const { openFileJournal } = await import("./open-file-journal.ts")
   return openFileJournal(options)
-}
-
-/** The ids of the journals in a directory. */
-async function idsIn(directory: string): Promise<readonly string[]> {
-  const names = await readdir(directory).catch(() => [] as string[])
-  return names
-    .filter((name) => name.endsWith(".jsonl"))
-    .map((name) => name.slice(0, -".jsonl".length))
-    .filter(isSafeId)
 }
 
 async function mustExist(root: string, address: JournalAddress): Promise<void> {

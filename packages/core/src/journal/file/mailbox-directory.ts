@@ -27,6 +27,7 @@ import type {
 } from "../mailbox.ts"
 import { checkedDraft } from "../mailbox-line.ts"
 import type { FlushMode } from "../store.ts"
+import { ownCursor } from "./contents/team-files.ts"
 import { isAlive, thisProcess } from "./lock-owner.ts"
 import { hasMore, LogWriter, placeOf, readLog, removeSegmentsBefore, renewLastSegment } from "./mailbox-log.ts"
 import { type MemberFile, membersIn, readMember, takeMember, writeMember } from "./mailbox-members.ts"
@@ -98,13 +99,15 @@ export class MailboxDirectory implements Mailbox {
     })
   }
 
-  async read(after: MailboxCursor | undefined, member?: string): Promise<MailboxReading> {
+  async read(given: MailboxCursor | undefined, member?: string): Promise<MailboxReading> {
+    const after = await ownCursor(this.location, given)
     if (member !== undefined && after !== undefined) await this.#passed(member, after)
     const reading = await this.#read(after)
     return { messages: reading.messages, cursor: reading.cursor, problems: reading.problems }
   }
 
-  async arrival(after: MailboxCursor | undefined, signal: AbortSignal): Promise<void> {
+  async arrival(given: MailboxCursor | undefined, signal: AbortSignal): Promise<void> {
+    const after = await ownCursor(this.location, given)
     while (!signal.aborted) {
       const changed = this.#change(signal) // before the look, so that nothing arrives unseen in between
       try {
@@ -130,8 +133,8 @@ export class MailboxDirectory implements Mailbox {
     })
     return {
       ...(before?.cursor === undefined ? {} : { cursor: before.cursor }),
-      setIdle: (at) => this.#setIdle(name, at),
-      leave: (cursor) => this.#leave(name, cursor),
+      setIdle: async (at) => this.#setIdle(name, await ownCursor(this.location, at)),
+      leave: async (cursor) => this.#leave(name, await ownCursor(this.location, cursor)),
     }
   }
 

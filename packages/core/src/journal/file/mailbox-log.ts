@@ -84,8 +84,11 @@ export async function readLog(directory: string, after: MailboxCursor | undefine
     if (start < wanted) reading.problems.push(shorter(path))
     for (const { start: at, next, line } of piecesIn(bytes)) {
       const cursor = cursorAt({ segment, offset: start + next })
-      if (line.state === "message") reading.messages.push({ ...line.message, cursor })
-      else if (line.state === "damaged")
+      if (line.state === "message") {
+        const { at: _, ...message } = line.message
+        reading.messages.push({ ...message, cursor })
+      }
+      if (line.state === "damaged")
         reading.problems.push(
           `A message in ${path} is damaged and was skipped: ${next - at} bytes at offset ${start + at}. All others were read.`,
         )
@@ -114,7 +117,7 @@ interface FoundLines {
   readonly start: number
 }
 
-async function linesFrom(path: string, wanted: number): Promise<FoundLines> {
+export async function linesFrom(path: string, wanted: number): Promise<FoundLines> {
   const handle = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined // removed in the meantime
     throw error

@@ -315,7 +315,7 @@ function lookedAt(file: string) {
   }
 }
 
-async function lockOf(directory: string, clock: Clock): Promise<FileLock> {
+export async function lockOf(directory: string, clock: Clock): Promise<FileLock> {
   const deadline = performance.now() + LOCK_PATIENCE_MS
   for (;;) {
     const attempt = await acquireLock(join(directory, LOCK), clock.now().toISOString())

@@ -205,7 +205,7 @@ function entryAt(lines: readonly Buffer[], at: number): Entry | undefined {
 }
 
 /** The same names as in a file store. */
-function checkedBlobName(name: string): string {
+export function checkedBlobName(name: string): string {
   const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
   if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)
   return name

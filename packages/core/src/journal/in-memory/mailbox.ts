@@ -3,6 +3,7 @@ import { ClosedError, InvalidIdError, MailboxFullError, MemberNameTakenError } f
 import { checkedId } from "../../base/ids.ts"
 import type { FoundMember, Mailbox, MailboxCursor, MailboxMessage, TeamMember } from "../mailbox.ts"
 import { checkedDraft } from "../mailbox-line.ts"
+import { numberOfPlace } from "../team-content.ts"
 
 interface Seat {
   readonly member: TeamMember
@@ -14,13 +15,15 @@ interface Seat {
 /** What is kept of a team, for all who have its mailbox. */
 export interface KeptMailbox {
   readonly log: MailboxMessage[]
+  /** The last sequence of each sender. */
+  readonly senders: Map<string, number>
   readonly seats: Map<string, Seat>
   readonly listeners: Set<() => void>
 }
 
-export const newMailbox = (): KeptMailbox => ({ log: [], seats: new Map(), listeners: new Set() })
+export const newMailbox = (): KeptMailbox => ({ log: [], senders: new Map(), seats: new Map(), listeners: new Set() })
 
-export function mailboxInMemory(location: string, { log, seats, listeners }: KeptMailbox): Mailbox {
+export function mailboxInMemory(location: string, { log, senders, seats, listeners }: KeptMailbox): Mailbox {
   let isClosed = false
   const changed = () => {
     for (const listener of [...listeners]) listener()
@@ -35,7 +38,9 @@ export function mailboxInMemory(location: string, { log, seats, listeners }: Kep
       listeners.add(done)
       signal.addEventListener("abort", done)
     })
-  const last = (from: string) => log.findLast((message) => message.from === from)?.sequence ?? 0
+  const last = (from: string) => senders.get(from) ?? 0
+  const end = () => placeOf(log.at(-1)?.cursor)
+  const after = (place: number) => log.slice(log.findLastIndex(({ cursor }) => placeOf(cursor) <= place) + 1)
 
   return {
     location,
@@ -44,11 +49,12 @@ export function mailboxInMemory(location: string, { log, seats, listeners }: Kep
       const draft = checkedDraft(given)
       if (isClosed) throw new ClosedError()
       for (const name of draft.to) {
-        const unread = log.slice(placeOf(seats.get(name)?.cursor)).filter(({ to }) => to.includes(name)).length
+        const unread = after(placeOf(seats.get(name)?.cursor)).filter(({ to }) => to.includes(name)).length
         if (waiting !== undefined && unread >= waiting) throw new MailboxFullError(name, unread)
       }
       const content = structuredClone(draft.content)
-      const message = { ...draft, content, sequence: last(draft.from) + 1, cursor: String(log.length + 1) }
+      const message = { ...draft, content, sequence: last(draft.from) + 1, cursor: String(end() + 1) }
+      senders.set(draft.from, message.sequence)
       log.push(message)
       changed()
       return structuredClone(message)
@@ -58,15 +64,16 @@ export function mailboxInMemory(location: string, { log, seats, listeners }: Kep
       return last(from)
     },
 
-    async read(after, member) {
+    async read(from, member) {
       const seat = member === undefined ? undefined : seats.get(member)
-      if (seat && after !== undefined) seat.cursor = after
-      return { messages: structuredClone(log.slice(placeOf(after))), cursor: String(log.length), problems: [] }
+      if (seat && from !== undefined) seat.cursor = from
+      const messages = structuredClone(after(placeOf(from)))
+      return { messages, cursor: String(end()), problems: [] }
     },
 
-    async arrival(after, signal) {
-      const start = placeOf(after)
-      while (!signal.aborted && log.length <= start) await nextChange(signal)
+    async arrival(from, signal) {
+      const start = placeOf(from)
+      while (!signal.aborted && end() <= start) await nextChange(signal)
     },
 
     async change(signal) {
@@ -109,6 +116,7 @@ const found = ({ member, idleAt }: Seat): FoundMember => (idleAt === undefined ?
 
 function placeOf(cursor: MailboxCursor | undefined): number {
   if (cursor === undefined) return 0
-  if (!/^\d{1,15}$/.test(cursor)) throw new InvalidIdError("place in a mailbox", cursor)
-  return Number(cursor)
+  const place = numberOfPlace(cursor)
+  if (place === undefined) throw new InvalidIdError("place in a mailbox", cursor)
+  return place
 }

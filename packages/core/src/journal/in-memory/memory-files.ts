@@ -16,10 +16,27 @@ interface Kept {
   readonly version: string
 }
 
-export function memoryFilesInMemory(location: string, now: () => Date): MemoryFiles {
-  const files = new Map<string, Kept>()
-  const consolidated: Consolidated = { last: undefined, since: undefined, turns: 0 }
-  let writes = 0
+/** What is kept of a place. */
+export interface KeptMemory {
+  readonly files: Map<string, Kept>
+  readonly consolidated: Consolidated
+  /** Counts the changes. */
+  writes: number
+}
+
+interface MemoryInMemory {
+  readonly location: string
+  readonly now: () => Date
+}
+
+export const newMemory = (): KeptMemory => ({
+  files: new Map(),
+  consolidated: { last: undefined, since: undefined, turns: 0 },
+  writes: 0,
+})
+
+export function memoryFilesInMemory(kept: KeptMemory, { location, now }: MemoryInMemory): MemoryFiles {
+  const { files, consolidated } = kept
 
   const listingOf = (path: string, { text, modified, version }: Kept): MemoryFileListing => ({
     ...{ path, modified, version },
@@ -63,13 +80,13 @@ export function memoryFilesInMemory(location: string, now: () => Date): MemoryFi
       if (changed.length > 0) throw new MemoryChangedError(changed.map(({ path }) => path))
       for (const { path, text } of changes) {
         if (text === files.get(path)?.text) continue
-        writes++
+        kept.writes++
         if (text === undefined) files.delete(path)
-        else files.set(path, { text, modified: now().toISOString(), version: String(writes) })
+        else files.set(path, { text, modified: now().toISOString(), version: String(kept.writes) })
       }
       return { kept: [] }
     },
-    watch: () => watchOf(() => writes),
+    watch: () => watchOf(() => kept.writes),
     consolidation: (clock) => consolidationOf(consolidated, clock),
   }
 }

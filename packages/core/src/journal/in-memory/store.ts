@@ -6,12 +6,13 @@ import { budgetIn } from "../budget.ts"
 import type { AppendedLines } from "../feed.ts"
 import type { LeaseAttempt, LeaseHolder } from "../lease.ts"
 import { listingFacts } from "../listing.ts"
-import type { MemoryFiles, MemoryPlace } from "../memory-files.ts"
+import type { MemoryPlace } from "../memory-files.ts"
 import type { JournalAddress, Store } from "../store.ts"
+import { contentsInMemory } from "./contents.ts"
 import { feedInMemory } from "./feed.ts"
 import { type KeptJournal, memoryJournal, newJournal } from "./journal.ts"
 import { type KeptMailbox, mailboxInMemory, newMailbox } from "./mailbox.ts"
-import { memoryFilesInMemory } from "./memory-files.ts"
+import { type KeptMemory, memoryFilesInMemory, newMemory } from "./memory-files.ts"
 import { seatInMemory } from "./seats.ts"
 
 export interface MemoryStoreOptions {
@@ -20,7 +21,7 @@ export interface MemoryStoreOptions {
 
 export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): Store {
   const journals = new Map<string, KeptJournal>()
-  const memories = new Map<string, MemoryFiles>()
+  const memories = new Map<string, KeptMemory>()
   const mailboxes = new Map<string, KeptMailbox>()
   const leases = new Map<string, KeptLease>()
   const seats = new Map<string, Set<string>>()
@@ -30,8 +31,8 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
   const filesOf = (place: MemoryPlace) => {
     if ("project" in place) checkedId("project name", place.project)
     if ("agent" in place) checkedId("name for an agent", place.agent)
-    const key = JSON.stringify(place, Object.keys(place).sort())
-    return made(memories, key, () => memoryFilesInMemory(shownPlace(place), () => clock.now()))
+    const kept = made(memories, memoryKey(place), newMemory)
+    return memoryFilesInMemory(kept, { location: shownPlace(place), now: () => clock.now() })
   }
   /** The journals of one place, by id. */
   const journalsIn = (place: Omit<JournalAddress, "id">): ReadonlyMap<string, KeptJournal> => {
@@ -119,6 +120,8 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
       const lines = made(logs, `${checkedId("project name", project)}/${name}`, (): string[] => [])
       return { read: async () => [...lines], append: async (line) => void lines.push(line.toWellFormed()) }
     },
+
+    contents: () => contentsInMemory({ journals, memories, mailboxes, logs, clock }),
   }
 }
 
@@ -149,6 +152,8 @@ const placeKey = ({ project, under }: Omit<JournalAddress, "id">): string =>
 
 const journalKey = (address: JournalAddress): string =>
   `${placeKey(address)}${checkedId("conversation id", address.id)}`
+
+const memoryKey = (place: MemoryPlace): string => JSON.stringify(place, Object.keys(place).sort())
 
 /** For people: `memory:shop/memory`. */
 const shownPlace = (place: MemoryPlace): string => {

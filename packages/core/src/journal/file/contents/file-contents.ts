@@ -1,0 +1,209 @@
+/** Everything that a file store keeps, for moving, erasing and retention. */
+import { appendFile, readdir, readFile, rm, stat } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import type { Clock } from "../../../base/clock.ts"
+import { isSafeId } from "../../../base/ids.ts"
+import {
+  type ContentAddress,
+  type ContentChange,
+  ContentDiffersError,
+  type Contents,
+  DAYS,
+  type KeptContent,
+  type KeptPlace,
+  MESSAGES,
+} from "../../contents.ts"
+import { sumsIn, sumsText } from "../../sums-content.ts"
+import { teamTexts } from "../../team-content.ts"
+import { idsIn } from "../journal-ids.ts"
+import {
+  FILE_MODE,
+  journalDirectory,
+  journalPaths,
+  logPath,
+  memoryDirectory,
+  PROJECTS,
+  projectDirectory,
+  teamDirectory,
+} from "../layout.ts"
+import { makeDirectory } from "../make-directory.ts"
+import { memoryDirectory as memoriesIn } from "../memory-directory.ts"
+import { eraseJournal, journalContent, journalFile, journalLines, writeJournal } from "./journal-files.ts"
+import { eraseMemory, memoryContent, memoryFile, SPENT, writeMemory } from "./memory-place.ts"
+import { eraseMessages, isTeamOpen, readTeam, withTeamLock, writeTeam } from "./team-files.ts"
+
+export interface FileContentsOptions {
+  readonly root: string
+  readonly clock: Clock
+}
+
+export function fileContents({ root, clock }: FileContentsOptions): Contents {
+  const now = () => clock.now().toISOString()
+  const memory = (place: KeptPlace) => ({ root, place, clock })
+
+  async function* list({ project: only }: { readonly project?: string } = {}): AsyncGenerator<KeptContent> {
+    const projects = only === undefined ? await namesIn(join(root, PROJECTS)) : [only]
+    for (const project of projects) yield* inProject(project)
+    const logs = only === undefined ? await namesIn(join(root, "callers"), ".jsonl") : [only]
+    for (const project of logs) yield* asked({ kind: "log", project, name: "callers" })
+    if (only !== undefined) return
+    for (const agent of await namesIn(join(root, "agent-memory"))) yield* memoriesOf({ agent, scope: "user" })
+    yield* memoriesOf({ shared: true })
+  }
+
+  async function* inProject(project: string): AsyncGenerator<KeptContent> {
+    const directory = projectDirectory(root, project)
+    const owners = [undefined, ...(await namesIn(directory))]
+    for (const under of owners) {
+      const place = under === undefined ? { project } : { project, under }
+      for (const id of (await idsIn(journalDirectory(root, place))).toSorted())
+        yield* await journalContent(root, { ...place, id }).then((content) => (content ? [content] : []))
+    }
+    for (const beside of [undefined, "dreams", "directories"] as const)
+      yield* memoriesOf(beside === undefined ? { project } : { project, beside })
+    for (const agent of await namesIn(join(directory, "agent-memory")))
+      yield* memoriesOf({ agent, scope: "local", project })
+    for (const team of await namesIn(join(directory, "teams"))) yield* asked({ kind: "team", project, team })
+    yield* asked({ kind: "sums", project })
+  }
+
+  async function* memoriesOf(place: KeptPlace): AsyncGenerator<KeptContent> {
+    const content = await memoryContent(memory(place))
+    if (content) yield content
+  }
+
+  /** A thing of which only reading says whether it is there. */
+  async function* asked(
+    address: Extract<ContentAddress, { kind: "log" | "team" | "sums" }>,
+  ): AsyncGenerator<KeptContent> {
+    if (address.kind === "log") {
+      const facts = await stat(logPath(root, address)).catch(() => undefined)
+      if (!facts?.isFile()) return
+      yield { address, lines: await logEnd(logPath(root, address)), files: [], touched: facts.mtime.toISOString() }
+      return
+    }
+    const texts = await textsOf(address)
+    if (texts.size === 0) return
+    const files = [...texts].map(([name, { length: bytes }]) => ({ name, bytes }))
+    const isOpen = address.kind === "team" && (await isTeamOpen(teamDirectory(root, address)))
+    yield { address, files, ...(isOpen ? { isOpen } : {}) }
+  }
+
+  async function textsOf(
+    address: Extract<ContentAddress, { kind: "team" | "sums" }>,
+  ): Promise<ReadonlyMap<string, Buffer>> {
+    if (address.kind === "team") {
+      const team = await readTeam(teamDirectory(root, address))
+      return team.messages.length + team.members.length === 0 ? new Map() : teamTexts(team)
+    }
+    const kept = await readFile(join(memoryDirectory(root, address.project), SPENT), "utf8").catch(() => "")
+    const text = sumsText(sumsIn(kept))
+    return text === undefined ? new Map() : new Map([[DAYS, Buffer.from(text)]])
+  }
+
+  async function fileOf(address: ContentAddress, name: string): Promise<Buffer | undefined> {
+    if (address.kind === "journal") return journalFile(root, address, name)
+    if (address.kind === "memories") return memoryFile(memory(address.place), name)
+    return undefined
+  }
+
+  return {
+    list,
+
+    async lines(address, from) {
+      if (address.kind === "journal") return journalLines(journalPaths(root, address).journal, from)
+      if (address.kind !== "log") return Buffer.alloc(0)
+      const path = logPath(root, address)
+      return (await readFile(path).catch(() => Buffer.alloc(0))).subarray(from, await logEnd(path))
+    },
+
+    async files(address, names) {
+      if (address.kind === "team" || address.kind === "sums") {
+        const texts = await textsOf(address)
+        return new Map(names.flatMap((name) => (texts.has(name) ? [[name, texts.get(name)!] as const] : [])))
+      }
+      const found = new Map<string, Buffer>()
+      for (const name of names) {
+        const data = await fileOf(address, name)
+        if (data) found.set(name, data)
+      }
+      return found
+    },
+
+    async write(address, change) {
+      switch (address.kind) {
+        case "journal": {
+          const { kind: _, ...journal } = address
+          return writeJournal({ ...change, root, address: journal, now: now() })
+        }
+        case "memories":
+          return writeMemory(memory(address.place), change)
+        case "team": {
+          const texts = new Map(await textsOf(address))
+          for (const { name, data } of change.files ?? []) texts.set(name, data)
+          return writeTeam({ directory: teamDirectory(root, address), address, texts, now: now() })
+        }
+        case "log":
+          return writeLog(address, change)
+        case "sums":
+          return writeSums(address.project, change)
+      }
+    },
+
+    async erase(address, names) {
+      switch (address.kind) {
+        case "journal": {
+          const { kind: _, ...journal } = address
+          return eraseJournal({ root, address: journal, now: now(), ...(names ? { names } : {}) })
+        }
+        case "memories":
+          return eraseMemory(memory(address.place), names)
+        case "team": {
+          const directory = teamDirectory(root, address)
+          if (!(await stat(directory).catch(() => undefined))) return
+          if (names) return eraseMessages(directory, new Set(names.map(messagePlace)), now())
+          await withTeamLock({ directory, now: now() }, async () => undefined) // someone may write to it now
+          return rm(directory, { recursive: true, force: true })
+        }
+        case "log":
+          return rm(logPath(root, address), { force: true })
+        case "sums":
+          return rm(join(memoryDirectory(root, address.project), SPENT), { force: true })
+      }
+    },
+  }
+
+  async function writeLog(address: Extract<ContentAddress, { kind: "log" }>, { lines }: ContentChange): Promise<void> {
+    if (!lines) return
+    const path = logPath(root, address)
+    await makeDirectory(dirname(path))
+    if ((await logEnd(path)) !== lines.at) throw new ContentDiffersError(address, "the size")
+    await appendFile(path, lines.data, { mode: FILE_MODE, flush: true })
+  }
+
+  async function writeSums(project: string, { files = [] }: ContentChange): Promise<void> {
+    const memories = memoriesIn({ clock, directory: memoryDirectory(root, project) })
+    for (const { name, data, replaces } of files) {
+      if (name !== DAYS) continue
+      const there = (await memories.read(SPENT)) ?? null
+      const text = data.toString("utf8")
+      if (!replaces && there !== null && there !== text)
+        throw new ContentDiffersError({ kind: "sums", project }, "a sum")
+      await memories.install([{ path: SPENT, text, expected: there }])
+    }
+  }
+}
+
+/** Messages are named by the numbers of their places. */
+export const messagePlace = (name: string): number => Number(name.slice(MESSAGES.length + 1))
+
+/** Where the last line of a log ends: one that was not finished is no line. */
+async function logEnd(path: string): Promise<number> {
+  return (await readFile(path).catch(() => Buffer.alloc(0))).lastIndexOf(0x0a) + 1
+}
+
+async function namesIn(directory: string, ending = ""): Promise<readonly string[]> {
+  const names = await readdir(directory).catch(() => [] as string[])
+  const own = names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, name.length - ending.length))
+  return own.filter(isSafeId).sort()
+}

@@ -1,0 +1,287 @@
+/** A conversation on disk as it is given out and taken in: its lines, its blobs, its notes and its checkpoint. Indexes are worked out again. */
+import { appendFile, lstat, open, readdir, readFile, rm, stat, truncate, utimes } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import { crc32 } from "node:zlib"
+import { ConversationLockedError, InvalidIdError } from "../../../base/errors.ts"
+import { isSafeId } from "../../../base/ids.ts"
+import { readPlainFile } from "../../../base/plain-file.ts"
+import {
+  BLOB,
+  type ContentChange,
+  ContentDiffersError,
+  type ContentFile,
+  type ContentFileBytes,
+  type KeptContent,
+} from "../../contents.ts"
+import { piecesOf } from "../../line.ts"
+import type { JournalAddress } from "../../store.ts"
+import { readSummed } from "../checkpoint-file.ts"
+import { idsIn } from "../journal-ids.ts"
+import { FILE_MODE, type JournalPaths, journalDirectory, journalPaths } from "../layout.ts"
+import { acquireLock, holderOf } from "../lock.ts"
+import { makeDirectory } from "../make-directory.ts"
+import { writeWhole } from "../write-whole.ts"
+
+const LINE_END = 0x0a
+const STRETCH_BYTES = 4 * 1024 * 1024
+const MOST_FILE_BYTES = 2 ** 31 - 1
+const SET_ASIDE = "set-aside"
+const SEARCH_INDEX = /^(?:search|blocks|recall)\.sqlite/
+
+export async function journalContent(root: string, address: JournalAddress): Promise<KeptContent | undefined> {
+  const paths = journalPaths(root, address)
+  const facts = await stat(paths.journal).catch(() => undefined)
+  if (!facts?.isFile()) return undefined
+  const [ending, isOpen, files] = await Promise.all([endingOf(paths, facts.size), isOpenNow(paths), filesOf(paths)])
+  const isTorn = ending.torn.length > 0 && !isOpen
+  const aside = files.find(({ name }) => name === SET_ASIDE)
+  const listed = files.filter((file) => file !== aside)
+  if (aside || isTorn) listed.push({ name: SET_ASIDE, bytes: (await setAsideOf(paths, ending)).length })
+  return {
+    address: { kind: "journal", ...address },
+    lines: ending.lines,
+    files: listed.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    touched: facts.mtime.toISOString(),
+    ...(isOpen ? { isOpen } : {}),
+  }
+}
+
+/** How the lines of a file end. Opening it for writing would leave the same: what is not whole at the end is cut off and set aside. */
+interface Ending {
+  /** The size of the whole lines. */
+  readonly lines: number
+  /** Bytes after the last line end that are whole lines, with the line end that they lack. */
+  readonly ended: Buffer
+  /** The rest. */
+  readonly torn: Buffer
+}
+
+async function endingOf({ journal }: JournalPaths, size: number): Promise<Ending> {
+  const end = await lastLineEnd(journal, size)
+  if (end === size) return { lines: size, ended: Buffer.alloc(0), torn: Buffer.alloc(0) }
+  const tail = await readRange(journal, end, size)
+  const last = piecesOf(tail).at(-1)!
+  const whole = tail.subarray(0, last.isWhole ? tail.length : last.start)
+  const ended = whole.length === 0 ? whole : Buffer.concat([whole, Buffer.of(LINE_END)])
+  return { lines: end + ended.length, ended, torn: tail.subarray(whole.length) }
+}
+
+async function lastLineEnd(path: string, size: number): Promise<number> {
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - STRETCH_BYTES)
+    const found = (await readRange(path, start, end)).lastIndexOf(LINE_END)
+    if (found >= 0) return start + found + 1
+    end = start
+  }
+  return 0
+}
+
+async function readRange(path: string, from: number, to: number): Promise<Buffer> {
+  const handle = await open(path, "r")
+  try {
+    const bytes = Buffer.alloc(to - from)
+    let read = 0
+    while (read < bytes.length) {
+      const { bytesRead } = await handle.read(bytes, read, bytes.length - read, from + read)
+      if (bytesRead === 0) break
+      read += bytesRead
+    }
+    return bytes.subarray(0, read)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Whole lines from an offset on. */
+export async function journalLines(path: string, from: number): Promise<Buffer> {
+  const facts = await stat(path).catch(() => undefined)
+  if (!facts?.isFile() || from >= facts.size + 1) return Buffer.alloc(0)
+  for (let wanted = STRETCH_BYTES; ; wanted *= 2) {
+    const to = Math.min(facts.size, from + wanted)
+    const bytes = await readRange(path, from, to)
+    const end = bytes.lastIndexOf(LINE_END) + 1
+    if (end > 0) return bytes.subarray(0, end)
+    if (to < facts.size) continue // a line that is longer
+    const last = bytes.length === 0 ? undefined : piecesOf(bytes).at(-1)!
+    const whole = last === undefined ? bytes : bytes.subarray(0, last.isWhole ? bytes.length : last.start)
+    return whole.length === 0 ? whole : Buffer.concat([whole, Buffer.of(LINE_END)])
+  }
+}
+
+const isOpenNow = async ({ lock }: JournalPaths): Promise<boolean> => {
+  const holder = await holderOf(lock)
+  return holder !== undefined && holder.verdict !== "dead"
+}
+
+async function filesOf({ notes, checkpoint, setAside, blobs }: JournalPaths): Promise<ContentFile[]> {
+  const files: ContentFile[] = []
+  for (const [name, path] of [
+    ["notes", notes],
+    [SET_ASIDE, setAside],
+  ] as const) {
+    const facts = await lstat(path).catch(() => undefined)
+    if (facts?.isFile()) files.push({ name, bytes: facts.size })
+  }
+  const json = await checkpointJson(checkpoint)
+  if (json) files.push({ name: "checkpoint", bytes: json.length })
+  for (const name of (await readdir(blobs).catch(() => [] as string[])).filter(isBlobName)) {
+    const facts = await lstat(join(blobs, name)).catch(() => undefined)
+    if (facts?.isFile()) files.push({ name: `${BLOB}${name}`, bytes: facts.size })
+  }
+  return files
+}
+
+/** As the port names them; drafts have two dots. */
+export function isBlobName(name: string): boolean {
+  const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
+  return stem !== undefined && isSafeId(stem + extension)
+}
+
+/** Without its checksum, which is the file's own. Nothing if it is damaged: the journal has everything to rebuild it. */
+async function checkpointJson(path: string): Promise<Buffer | undefined> {
+  const bytes = await readFile(path).catch(() => undefined)
+  if (bytes === undefined || readSummed(bytes).state !== "used") return undefined
+  return bytes.subarray(0, bytes.lastIndexOf(LINE_END, bytes.length - 2))
+}
+
+const summed = (json: Buffer): string => `${json.toString("utf8")}\n${crc32(json).toString(16).padStart(8, "0")}\n`
+
+export async function journalFile(root: string, address: JournalAddress, name: string): Promise<Buffer | undefined> {
+  const paths = journalPaths(root, address)
+  if (name === "checkpoint") return checkpointJson(paths.checkpoint)
+  if (name === SET_ASIDE) {
+    const size = (await stat(paths.journal).catch(() => undefined))?.size ?? 0
+    const bytes = await setAsideOf(paths, await endingOf(paths, size))
+    return bytes.length === 0 ? undefined : bytes
+  }
+  return readPlainFile(pathOf(paths, name), MOST_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined
+    throw error
+  })
+}
+
+/** What was set aside, and the unfinished line that opening would add to it. */
+async function setAsideOf({ setAside, journal }: JournalPaths, { torn }: Ending): Promise<Buffer> {
+  const known = await readFile(setAside).catch(() => Buffer.alloc(0))
+  if (torn.length === 0) return known
+  const size = (await stat(journal)).size
+  const front = `{"offset":${size - torn.length},"length":${torn.length},"crc":${crc32(torn)},`
+  if (known.includes(front)) return known
+  return Buffer.concat([known, Buffer.from(`${front}"base64":"${torn.toString("base64")}"}\n`)])
+}
+
+function pathOf(paths: JournalPaths, name: string): string {
+  if (name === "notes") return paths.notes
+  if (name === "checkpoint") return paths.checkpoint
+  if (name === SET_ASIDE) return paths.setAside
+  const blob = name.startsWith(BLOB) ? name.slice(BLOB.length) : ""
+  if (!isBlobName(blob)) throw new InvalidIdError("file name", name)
+  return join(paths.blobs, blob)
+}
+
+export interface JournalWrite extends ContentChange {
+  readonly root: string
+  readonly address: JournalAddress
+  readonly now: string
+}
+
+/** Lines come last: a kill before them leaves files that the next try finds as they should be. */
+export async function writeJournal({ root, address, now, lines, files = [], touched }: JournalWrite): Promise<void> {
+  const paths = journalPaths(root, address)
+  await locked({ root, address, now }, async ({ number, check }) => {
+    const facts = await stat(paths.journal).catch(() => undefined)
+    const ending = facts && (await endingOf(paths, facts.size))
+    const before = ending?.lines ?? 0
+    const differs = (what: string) => new ContentDiffersError({ kind: "journal", ...address }, what)
+    if (lines && lines.at !== before) throw differs(`the size (${before} bytes, not ${lines.at})`)
+    for (const file of files)
+      if (!file.replaces && (await isOther(root, address, file))) throw differs(`"${file.name}"`)
+    for (const { name, data } of files) {
+      const path = pathOf(paths, name)
+      await makeDirectory(dirname(path))
+      await writeWhole({ path, data: name === "checkpoint" ? summed(data) : data, number, flush: true, check })
+    }
+    const size = facts?.size ?? 0
+    if (ending && ending.torn.length > 0) {
+      await writeWhole({ path: paths.setAside, data: await setAsideOf(paths, ending), number, flush: true, check })
+      await truncate(paths.journal, size - ending.torn.length)
+    }
+    const lacksEnd = ending !== undefined && ending.ended.length > 0
+    try {
+      check()
+      const data = Buffer.concat([Buffer.from(lacksEnd ? "\n" : ""), lines?.data ?? Buffer.alloc(0)])
+      await appendFile(paths.journal, data, { mode: FILE_MODE, flush: true })
+    } catch (error) {
+      await truncate(paths.journal, before).catch(() => undefined)
+      throw error
+    }
+    if (touched !== undefined) await utimes(paths.journal, new Date(touched), new Date(touched))
+  })
+}
+
+async function isOther(root: string, address: JournalAddress, { name, data }: ContentFileBytes): Promise<boolean> {
+  const there = await journalFile(root, address, name)
+  return there !== undefined && !there.equals(data)
+}
+
+interface Right {
+  readonly number: number
+  readonly check: () => void
+}
+
+async function locked<T>(
+  { root, address, now }: Pick<JournalWrite, "root" | "address" | "now">,
+  work: (right: Right) => Promise<T>,
+): Promise<T> {
+  const { lock: path, directory } = journalPaths(root, address)
+  await makeDirectory(directory)
+  const attempt = await acquireLock(path, now)
+  if (attempt.state === "held") throw new ConversationLockedError(address.id, attempt.by)
+  const { lock } = attempt
+  const check = () => {
+    if (!lock.isHeld()) throw new ConversationLockedError(address.id, { pid: 0, host: "another machine", since: now })
+  }
+  try {
+    return await work({ number: lock.fence, check })
+  } finally {
+    await lock.release()
+  }
+}
+
+/** With its sub-agents. None of it goes if one of them is open. */
+export async function eraseJournal(
+  given: Pick<JournalWrite, "root" | "address" | "now"> & { readonly names?: readonly string[] },
+): Promise<void> {
+  const { root, address, now, names } = given
+  const paths = journalPaths(root, address)
+  if (!(await stat(paths.journal).catch(() => undefined))) return
+  if (names) return locked(given, () => removeAll(names.map((name) => pathOf(paths, name))))
+  const below = { project: address.project, under: address.id }
+  const agents = address.under === undefined ? await idsIn(journalDirectory(root, below)) : []
+  const eraseFrom = (at: number): Promise<void> => {
+    const id = agents[at]
+    const [one, next] = id === undefined ? [address, undefined] : [{ ...below, id }, () => eraseFrom(at + 1)]
+    return locked({ root, address: one, now }, async () => {
+      await next?.()
+      await removeFiles(journalPaths(root, one))
+    })
+  }
+  await eraseFrom(0)
+  if (address.under === undefined)
+    await rm(join(paths.directory, address.id), { recursive: true, force: true }).catch(() => undefined)
+}
+
+async function removeFiles(paths: JournalPaths): Promise<void> {
+  const { directory, journal, index, checkpoint, inFlight, setAside, blobs, notes } = paths
+  await rm(blobs, { recursive: true, force: true })
+  // the index of the search holds the same words, for this conversation or for all of the place; it is made again
+  const start = `${basename(journal, ".jsonl")}.`
+  const own = (await readdir(directory)).filter(
+    (name) => SEARCH_INDEX.test(name) || (name.startsWith(start) && /\.sqlite|\.draft$/.test(name)),
+  )
+  await removeAll([...own.map((name) => join(directory, name)), notes, checkpoint, inFlight, setAside, index, journal])
+}
+
+async function removeAll(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(path, { force: true })
+}

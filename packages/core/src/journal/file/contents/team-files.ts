@@ -1,0 +1,244 @@
+/**
+ * A team's log and members on disk as texts, and back. A message that was sent elsewhere keeps the number of its place in its line, unless it
+ * gets the same place here: journals name places.
+ */
+import { randomUUID } from "node:crypto"
+import { readdirSync } from "node:fs"
+import { rename, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { setImmediate } from "node:timers/promises"
+import { isSafeId } from "../../../base/ids.ts"
+import { ContentDiffersError, MESSAGES } from "../../contents.ts"
+import { withSum } from "../../line.ts"
+import type { MailboxCursor, TeamAddress } from "../../mailbox.ts"
+import { encodeHeader, encodeMessage, piecesIn } from "../../mailbox-line.ts"
+import {
+  filePlace,
+  type KeptMember,
+  numberOfPlace,
+  type PlacedMessage,
+  placeNumber,
+  type TeamContent,
+  teamFrom,
+  teamTexts,
+} from "../../team-content.ts"
+import { FILE_MODE } from "../layout.ts"
+import { cursorAt, linesFrom, placeOf, renewLastSegment, segmentPath, segmentsIn } from "../mailbox-log.ts"
+import { membersIn, readMember, takeMember } from "../mailbox-members.ts"
+import { makeDirectory } from "../make-directory.ts"
+import { RepeatedLock } from "../repeated-lock.ts"
+
+const SEGMENT_BYTES = 1024 * 1024
+const MOST_SEGMENTS = 1_000 // between two messages; more was never written
+const LOCK = "lock"
+
+/** A message with the place where it ends in the files. */
+interface FiledMessage extends PlacedMessage {
+  readonly end: number
+}
+
+interface FiledTeam extends TeamContent {
+  readonly messages: readonly FiledMessage[]
+}
+
+export async function readTeam(directory: string): Promise<FiledTeam> {
+  const messages: FiledMessage[] = []
+  const senders = new Map<string, { readonly sequence: number; readonly damaged: number }>()
+  let damaged = 0
+  const raise = (name: string, sequence: number) => {
+    if (sequence >= (senders.get(name)?.sequence ?? 0)) senders.set(name, { sequence, damaged })
+  }
+  for (const segment of await segmentsIn(directory)) {
+    const { bytes } = await linesFrom(segmentPath(directory, segment), 0)
+    await setImmediate()
+    for (const { next, line } of piecesIn(bytes)) {
+      if (line.state === "damaged") damaged++
+      if (line.state === "header")
+        for (const [name, sequence] of Object.entries(line.header.senders)) raise(name, sequence)
+      if (line.state !== "message") continue
+      const { from, to, sequence, content, at } = line.message
+      const end = placeNumber({ segment, offset: next })
+      raise(from, sequence)
+      messages.push({ from, to, sequence, content, at: at ?? end, end })
+    }
+  }
+  // as a sender here would go on: a damaged line may have been its own
+  const last = [...senders].map(([name, known]) => [name, known.sequence + damaged - known.damaged] as const)
+  return { messages, senders: Object.fromEntries(last), members: membersOf(directory, messages) }
+}
+
+function membersOf(directory: string, messages: readonly FiledMessage[]): readonly KeptMember[] {
+  return namesIn(join(directory, "members")).flatMap((name) => {
+    const member = readMember(directory, name)
+    if (!member) return []
+    const reached = member.cursor === undefined ? 0 : placeNumber(placeOf(member.cursor))
+    const read = messages.findLast(({ end }) => end <= reached)?.at
+    return { name, conversation: member.conversation, ...(read === undefined ? {} : { read }) }
+  })
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith(".json"))
+    return names.map((name) => name.slice(0, -".json".length)).filter(isSafeId)
+  } catch {
+    return []
+  }
+}
+
+/** Whether a member works in it now. */
+export const isTeamOpen = async (directory: string): Promise<boolean> =>
+  (await membersIn(directory)).some(({ isRunning }) => isRunning)
+
+/** A place that another store gave, as one of these files. */
+export async function ownCursor(
+  directory: string,
+  cursor: MailboxCursor | undefined,
+): Promise<MailboxCursor | undefined> {
+  if (cursor === undefined || !/^\d{1,15}$/.test(cursor)) return cursor
+  const reached = numberOfPlace(cursor)!
+  const { messages } = await readTeam(directory)
+  const end = messages.findLast(({ at }) => at <= reached)?.end
+  return end === undefined ? undefined : cursorAt(filePlace(end)!)
+}
+
+interface TeamWrite {
+  readonly directory: string
+  readonly address: TeamAddress
+  readonly texts: ReadonlyMap<string, Buffer>
+  readonly now: string
+}
+
+/** What is there must be the beginning of it. A kill leaves a beginning too. */
+export async function writeTeam({ directory, address, texts, now }: TeamWrite): Promise<void> {
+  const team = teamFrom(texts)
+  await makeDirectory(directory)
+  await withTeamLock({ directory, now }, async () => {
+    const before = await readTeam(directory)
+    const known = teamTexts(before).get(MESSAGES)!
+    if (!teamTexts(team).get(MESSAGES)!.subarray(0, known.length).equals(known))
+      throw new ContentDiffersError({ kind: "team", ...address }, "a message")
+    const segments = before.messages.length === team.messages.length ? [] : segmentsOf(team)
+    for (const { segment, bytes } of segments) {
+      const path = segmentPath(directory, segment)
+      await writeFile(`${path}.draft`, bytes, { mode: FILE_MODE, flush: true })
+      await rename(`${path}.draft`, path)
+    }
+    const written = new Set(segments.map(({ segment }) => segment))
+    if (segments.length > 0)
+      for (const segment of await segmentsIn(directory))
+        if (!written.has(segment)) await rm(segmentPath(directory, segment), { force: true })
+    const { messages } = await readTeam(directory)
+    for (const { name, conversation, read } of team.members) {
+      const end = read === undefined ? undefined : messages.findLast(({ at }) => at <= read)?.end
+      const cursor = end === undefined ? {} : { cursor: cursorAt(filePlace(end)!) }
+      const nowhere = { pid: 0, host: "moved", started: "", token: randomUUID() }
+      await takeMember(directory, { name, conversation, ...nowhere, ...cursor, hasLeft: true })
+    }
+  })
+}
+
+/** Messages that are erased keep their places: what remains of one is as long as it was. */
+export async function eraseMessages(directory: string, places: ReadonlySet<number>, now: string): Promise<void> {
+  await withTeamLock({ directory, now }, async () => {
+    for (const segment of await segmentsIn(directory)) {
+      const path = segmentPath(directory, segment)
+      const { bytes } = await linesFrom(path, 0)
+      let isChanged = false
+      for (const { start, next, line } of piecesIn(bytes)) {
+        if (line.state !== "message") continue
+        if (!places.has(line.message.at ?? placeNumber({ segment, offset: next }))) continue
+        blankMessage(bytes, { start, next, message: line.message })
+        isChanged = true
+      }
+      if (!isChanged) continue
+      await writeFile(`${path}.draft`, bytes, { mode: FILE_MODE, flush: true })
+      await rename(`${path}.draft`, path)
+    }
+  })
+}
+
+interface BlankedMessage {
+  readonly start: number
+  readonly next: number
+  readonly message: Parameters<typeof encodeMessage>[0]
+}
+
+function blankMessage(bytes: Buffer, { start, next, message }: BlankedMessage): void {
+  const blank = encodeMessage({ ...message, content: {} })
+  const room = next - start - blank.length
+  const { from, to, sequence, at } = message
+  const front = JSON.stringify({ from, to, sequence, content: {}, ...(at === undefined ? {} : { at }) })
+  withSum(`${front.slice(0, -1)}${" ".repeat(room)}}`).copy(bytes, start)
+}
+
+interface Segment {
+  readonly segment: number
+  readonly bytes: Buffer
+}
+
+function segmentsOf({ messages, senders }: TeamContent): readonly Segment[] {
+  const given = sendersBefore(messages, senders)
+  const done: Segment[] = []
+  let segment = filePlace(messages[0]?.at ?? 0)?.segment ?? 1
+  let lines = [encodeHeader(sorted(given))]
+  let offset = lines[0]!.length
+  const rotate = () => {
+    done.push({ segment, bytes: Buffer.concat(lines) })
+    segment++
+    lines = [encodeHeader(sorted(given))]
+    offset = lines[0]!.length
+  }
+  const add = (line: Buffer) => {
+    lines.push(line)
+    offset += line.length
+  }
+  for (const { at, ...message } of messages) {
+    const wanted = filePlace(at)
+    const ahead = wanted ? wanted.segment - segment : 0
+    if (ahead > 0 && ahead < MOST_SEGMENTS) for (let n = 0; n < ahead; n++) rotate()
+    else if (!wanted && offset >= SEGMENT_BYTES) rotate()
+    const plain = encodeMessage(message)
+    const gap = wanted?.segment === segment ? wanted.offset - offset - plain.length : -1
+    const padding = gap > 0 ? headerOf(sorted(given), gap) : undefined // where something damaged was left out
+    if (padding) add(padding)
+    add(gap === 0 || padding ? plain : encodeMessage({ ...message, at }))
+    given.set(message.from, message.sequence)
+  }
+  done.push({ segment, bytes: Buffer.concat(lines) })
+  return done
+}
+
+/** The sequences that were given before the first message. */
+function sendersBefore(messages: readonly PlacedMessage[], senders: TeamContent["senders"]): Map<string, number> {
+  const first = new Map<string, number>()
+  for (const { from, sequence } of messages) if (!first.has(from)) first.set(from, sequence)
+  const before = Object.entries(senders).map(([name, last]) => [name, (first.get(name) ?? last + 1) - 1] as const)
+  return new Map(before.filter(([, sequence]) => sequence > 0))
+}
+
+const sorted = (senders: ReadonlyMap<string, number>) =>
+  Object.fromEntries([...senders].sort(([a], [b]) => (a < b ? -1 : 1)))
+
+/** A header of exactly this length. Nothing if it does not fit. */
+function headerOf(senders: Readonly<Record<string, number>>, length: number): Buffer | undefined {
+  const room = length - encodeHeader(senders).length
+  const json = JSON.stringify({ mailbox: 1, senders })
+  return room < 0 ? undefined : withSum(`${json.slice(0, -1)}${" ".repeat(room)}}`)
+}
+
+export async function withTeamLock<T>(
+  { directory, now }: { readonly directory: string; readonly now: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  const lock = new RepeatedLock({
+    path: join(directory, LOCK),
+    now: () => now,
+    renew: (by) => renewLastSegment(directory, by),
+  })
+  try {
+    return await lock.hold(work)
+  } finally {
+    await lock.close()
+  }
+}

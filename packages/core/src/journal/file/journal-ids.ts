@@ -1,0 +1,12 @@
+/** Which journals a directory has. */
+import { readdir } from "node:fs/promises"
+import { isSafeId } from "../../base/ids.ts"
+
+/** The ids of the journals in a directory. */
+export async function idsIn(directory: string): Promise<readonly string[]> {
+  const names = await readdir(directory).catch(() => [] as string[])
+  return names
+    .filter((name) => name.endsWith(".jsonl"))
+    .map((name) => name.slice(0, -".jsonl".length))
+    .filter(isSafeId)
+}

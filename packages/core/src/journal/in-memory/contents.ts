@@ -1,0 +1,340 @@
+/** Everything that a store in memory keeps, for moving, erasing and retention. */
+import type { Clock } from "../../base/clock.ts"
+import { ConversationLockedError, StrataError } from "../../base/errors.ts"
+import { checkedId } from "../../base/ids.ts"
+import {
+  BLOB,
+  CONSOLIDATED,
+  type ContentAddress,
+  type ContentChange,
+  ContentDiffersError,
+  type ContentFileBytes,
+  type Contents,
+  DAYS,
+  type KeptContent,
+  type KeptPlace,
+  MESSAGES,
+  projectOf,
+} from "../contents.ts"
+import { checkedMemoryPath } from "../memory-files.ts"
+import { sumsIn, sumsText } from "../sums-content.ts"
+import { numberOfPlace, type TeamContent, teamFrom, teamTexts } from "../team-content.ts"
+import { checkedBlobName, type KeptJournal, newJournal } from "./journal.ts"
+import { type KeptMailbox, newMailbox } from "./mailbox.ts"
+import { type KeptMemory, newMemory } from "./memory-files.ts"
+
+export interface KeptInMemory {
+  /** By `project/id`, and `project/under/subagents/id`. */
+  readonly journals: Map<string, KeptJournal>
+  /** By the place as JSON. */
+  readonly memories: Map<string, KeptMemory>
+  /** By `project/team`. */
+  readonly mailboxes: Map<string, KeptMailbox>
+  /** By `project/name`. */
+  readonly logs: Map<string, string[]>
+  readonly clock: Clock
+}
+
+const SPENT = ".spent.json"
+const SET_ASIDE = ".set-aside" // no blob has such a name
+const STRETCH_BYTES = 4 * 1024 * 1024
+
+export function contentsInMemory(kept: KeptInMemory): Contents {
+  const { journals, memories, mailboxes, logs, clock } = kept
+
+  function all(): readonly ContentAddress[] {
+    return [
+      ...[...journals.keys()].map(journalAddress),
+      ...[...memories.keys()].flatMap(placeAddresses),
+      ...[...mailboxes.keys()].map((key): ContentAddress => {
+        const [project = "", team = ""] = key.split("/")
+        return { kind: "team", project, team }
+      }),
+      ...[...logs.keys()].map((key): ContentAddress => {
+        const [project = ""] = key.split("/")
+        return { kind: "log", project, name: "callers" }
+      }),
+    ]
+  }
+
+  function textsOf(address: ContentAddress): ReadonlyMap<string, Buffer> {
+    switch (address.kind) {
+      case "journal":
+        return journalTexts(journals.get(journalKey(address)))
+      case "memories":
+        return memoryTexts(memories.get(memoryKey(address.place)))
+      case "team":
+        return mailboxTexts(mailboxes.get(`${address.project}/${address.team}`))
+      case "sums": {
+        const text = memories.get(memoryKey({ project: address.project }))?.files.get(SPENT)?.text ?? ""
+        const days = sumsText(sumsIn(text))
+        return days === undefined ? new Map() : new Map([[DAYS, Buffer.from(days)]])
+      }
+      case "log":
+        return new Map()
+    }
+  }
+
+  function linesOf(address: ContentAddress): readonly Buffer[] {
+    if (address.kind === "journal") return journals.get(journalKey(address))?.lines ?? []
+    if (address.kind !== "log") return []
+    return (logs.get(`${address.project}/${address.name}`) ?? []).map((line) => Buffer.from(`${line}\n`))
+  }
+
+  function contentOf(address: ContentAddress): KeptContent | undefined {
+    const texts = textsOf(address)
+    const hasLines = address.kind === "journal" || address.kind === "log"
+    const lines = linesOf(address).reduce((sum, { length }) => sum + length, 0)
+    if (texts.size === 0 && (address.kind === "log" ? lines === 0 : !hasLines)) return undefined
+    const modified = address.kind === "memories" ? memories.get(memoryKey(address.place))?.files : undefined
+    const journal = address.kind === "journal" ? journals.get(journalKey(address)) : undefined
+    const files = [...texts].map(([name, { length }]) => {
+      const time = modified?.get(name)?.modified
+      return { name, bytes: length, ...(time === undefined ? {} : { modified: time }) }
+    })
+    return {
+      address,
+      files: files.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      ...(hasLines ? { lines } : {}),
+      ...(journal ? { touched: journal.touched } : {}),
+      ...(journal?.writer ? { isOpen: true } : {}),
+    }
+  }
+
+  function mustBeClosed(address: ContentAddress & { readonly kind: "journal" }): void {
+    const writer = journals.get(journalKey(address))?.writer
+    if (writer) throw new ConversationLockedError(address.id, writer)
+  }
+
+  function check(address: ContentAddress, { lines, files = [] }: ContentChange): void {
+    if (address.kind === "journal") mustBeClosed(address)
+    const size = linesOf(address).reduce((sum, { length }) => sum + length, 0)
+    if (lines && lines.at !== size) throw new ContentDiffersError(address, "the size")
+    const texts = textsOf(address)
+    for (const { name, data, replaces } of files) {
+      const there = texts.get(name)
+      if (there && !replaces && !there.equals(data)) throw new ContentDiffersError(address, `"${name}"`)
+    }
+  }
+
+  return {
+    async *list({ project } = {}) {
+      for (const address of all()) {
+        const content = project === undefined || projectOf(address) === project ? contentOf(address) : undefined
+        if (content) yield content
+      }
+    },
+
+    async lines(address, from) {
+      const found: Buffer[] = []
+      let at = 0
+      let bytes = 0
+      for (const line of linesOf(address)) {
+        if (at >= from) {
+          found.push(line)
+          bytes += line.length
+        }
+        at += line.length
+        if (bytes >= STRETCH_BYTES) break
+      }
+      return Buffer.concat(found)
+    },
+
+    async files(address, names) {
+      const texts = textsOf(address)
+      return new Map(names.flatMap((name) => (texts.has(name) ? [[name, texts.get(name)!] as const] : [])))
+    },
+
+    async write(address, change) {
+      const { lines, files = [], touched } = change
+      check(address, change)
+      switch (address.kind) {
+        case "journal": {
+          for (const { name } of files) if (name.startsWith(BLOB)) checkedBlobName(name.slice(BLOB.length))
+          const journal = made(journals, journalKey(address), () => newJournal(clock))
+          for (const line of lines ? linesIn(lines.data) : []) {
+            journal.lines.push(line)
+            journal.bytes += line.length
+          }
+          for (const file of files) putJournalFile(journal, file)
+          if (touched !== undefined) journal.touched = touched
+          return
+        }
+        case "memories":
+          return putMemory(made(memories, memoryKey(address.place), newMemory), address, files)
+        case "team": {
+          const key = `${checkedId("project name", address.project)}/${checkedId("team name", address.team)}`
+          const mailbox = made(mailboxes, key, newMailbox)
+          const texts = new Map(mailboxTexts(mailbox))
+          for (const { name, data } of files) texts.set(name, data)
+          return putTeam(mailbox, address, teamFrom(texts))
+        }
+        case "log": {
+          const key = `${checkedId("project name", address.project)}/${address.name}`
+          const log = made(logs, key, (): string[] => [])
+          for (const line of lines ? linesIn(lines.data) : []) log.push(line.toString("utf8", 0, line.length - 1))
+          return
+        }
+        case "sums": {
+          const memory = made(memories, memoryKey({ project: checkedId("project name", address.project) }), newMemory)
+          const modified = clock.now().toISOString()
+          for (const { data } of files) putText(memory, SPENT, { text: data.toString("utf8"), modified })
+        }
+      }
+    },
+
+    async erase(address, names) {
+      if (address.kind === "journal") return eraseJournal(address, names)
+      if (address.kind === "memories") return eraseMemory(memories.get(memoryKey(address.place)), names)
+      if (address.kind === "sums") return eraseMemory(memories.get(memoryKey({ project: address.project })), [SPENT])
+      if (address.kind === "log") return void logs.delete(`${address.project}/${address.name}`)
+      const key = `${address.project}/${address.team}`
+      if (names) blankMessages(mailboxes.get(key), names)
+      else mailboxes.delete(key)
+    },
+  }
+
+  function eraseJournal(address: ContentAddress & { readonly kind: "journal" }, names?: readonly string[]): void {
+    const key = journalKey(address)
+    mustBeClosed(address)
+    if (names) {
+      const journal = journals.get(key)
+      for (const name of journal ? names : []) dropJournalFile(journal!, name)
+      return
+    }
+    const below = [...journals.keys()].filter((one) => one.startsWith(`${key}/subagents/`))
+    for (const one of below) mustBeClosed(journalAddress(one))
+    for (const one of [...below, key]) journals.delete(one)
+  }
+}
+
+function journalAddress(key: string): ContentAddress & { readonly kind: "journal" } {
+  const [project = "", under = "", , id] = key.split("/")
+  return { kind: "journal", project, ...(id === undefined ? { id: under } : { under, id }) }
+}
+
+function journalKey({ project, under, id }: ContentAddress & { readonly kind: "journal" }): string {
+  const place = under === undefined ? "" : `${checkedId("conversation id", under)}/subagents/`
+  return `${checkedId("project name", project)}/${place}${checkedId("conversation id", id)}`
+}
+
+/** The sums of a project are in its memory. Memories of scope `project` are not the store's. */
+function placeAddresses(key: string): readonly ContentAddress[] {
+  const place = JSON.parse(key) as KeptPlace | { readonly directory: string }
+  if ("directory" in place) return []
+  const isProject = "project" in place && !("agent" in place) && !("beside" in place)
+  return [{ kind: "memories", place }, ...(isProject ? [{ kind: "sums", project: place.project } as const] : [])]
+}
+
+function memoryKey(place: KeptPlace): string {
+  if ("project" in place) checkedId("project name", place.project)
+  if ("agent" in place) checkedId("name for an agent", place.agent)
+  return JSON.stringify(place, Object.keys(place).sort())
+}
+
+function journalTexts(journal: KeptJournal | undefined): ReadonlyMap<string, Buffer> {
+  const texts = new Map<string, Buffer>()
+  for (const [name, data] of journal?.blobs ?? []) texts.set(name === SET_ASIDE ? "set-aside" : `${BLOB}${name}`, data)
+  if (journal?.checkpoint !== undefined) texts.set("checkpoint", Buffer.from(journal.checkpoint))
+  if (journal?.notes !== undefined) texts.set("notes", Buffer.from(journal.notes))
+  return texts
+}
+
+function putJournalFile(journal: KeptJournal, { name, data }: ContentFileBytes): void {
+  if (name === "notes") journal.notes = textOf(name, data)
+  else if (name === "checkpoint") journal.checkpoint = textOf(name, data)
+  else if (name === "set-aside") journal.blobs.set(SET_ASIDE, Buffer.from(data))
+  else journal.blobs.set(checkedBlobName(name.slice(BLOB.length)), Buffer.from(data))
+}
+
+function dropJournalFile(journal: KeptJournal, name: string): void {
+  if (name === "notes") journal.notes = undefined
+  else if (name === "checkpoint") journal.checkpoint = undefined
+  else journal.blobs.delete(name === "set-aside" ? SET_ASIDE : name.slice(BLOB.length))
+}
+
+function memoryTexts(memory: KeptMemory | undefined): ReadonlyMap<string, Buffer> {
+  const texts = new Map<string, Buffer>()
+  for (const [path, { text }] of memory?.files ?? []) if (path !== SPENT) texts.set(path, Buffer.from(text))
+  if (memory?.consolidated.last) texts.set(CONSOLIDATED, Buffer.from(memory.consolidated.last.toISOString()))
+  return texts
+}
+
+function putMemory(memory: KeptMemory, address: ContentAddress, files: readonly ContentFileBytes[]): void {
+  const now = new Date(0).toISOString()
+  const texts = files.map(({ name, data, modified = now }) => ({ name, text: textOf(name, data), modified }))
+  for (const { name } of texts) if (name !== CONSOLIDATED) checkedMemoryPath(name)
+  for (const { name, text, modified } of texts) {
+    if (name !== CONSOLIDATED) putText(memory, name, { text, modified })
+    else if (Number.isNaN(Date.parse(text))) throw new ContentDiffersError(address, `"${name}"`)
+    else memory.consolidated.last = new Date(text)
+  }
+}
+
+function putText(memory: KeptMemory, path: string, given: { readonly text: string; readonly modified: string }): void {
+  memory.files.set(path, { ...given, version: String(++memory.writes) })
+}
+
+function eraseMemory(memory: KeptMemory | undefined, names?: readonly string[]): void {
+  if (!memory) return
+  for (const name of names ?? [...memory.files.keys()].filter((path) => path !== SPENT)) memory.files.delete(name)
+  if (names === undefined || names.includes(CONSOLIDATED)) memory.consolidated.last = undefined
+  memory.writes++
+}
+
+function mailboxTexts(mailbox: KeptMailbox | undefined): ReadonlyMap<string, Buffer> {
+  if (!mailbox || mailbox.log.length + mailbox.seats.size === 0) return new Map()
+  const messages = mailbox.log.map(({ cursor, ...message }) => ({ ...message, at: numberOfPlace(cursor)! }))
+  const members = [...mailbox.seats.values()].map(({ member: { name, conversation }, cursor }) => {
+    const reached = cursor === undefined ? 0 : numberOfPlace(cursor)!
+    const read = messages.findLast(({ at }) => at <= reached)?.at
+    return { name, conversation, ...(read === undefined ? {} : { read }) }
+  })
+  return teamTexts({ messages, senders: Object.fromEntries(mailbox.senders), members })
+}
+
+/** What is there must be the beginning of it. */
+function putTeam(mailbox: KeptMailbox, address: ContentAddress, team: TeamContent): void {
+  const known = mailboxTexts(mailbox).get(MESSAGES) ?? Buffer.alloc(0)
+  if (!teamTexts(team).get(MESSAGES)!.subarray(0, known.length).equals(known))
+    throw new ContentDiffersError(address, "a message")
+  for (const { at, ...message } of team.messages.slice(mailbox.log.length))
+    mailbox.log.push({ ...message, cursor: String(at) })
+  for (const [name, sequence] of Object.entries(team.senders)) mailbox.senders.set(name, sequence)
+  for (const { name, conversation, read } of team.members)
+    mailbox.seats.set(name, {
+      ...{ member: { name, conversation }, idleAt: undefined, isHere: false },
+      cursor: read === undefined ? undefined : String(read),
+    })
+}
+
+function blankMessages(mailbox: KeptMailbox | undefined, names: readonly string[]): void {
+  const places = new Set(names.map((name) => name.slice(MESSAGES.length + 1)))
+  for (const [n, message] of mailbox?.log.entries() ?? [])
+    if (places.has(String(numberOfPlace(message.cursor)))) mailbox!.log[n] = { ...message, content: {} }
+}
+
+function* linesIn(data: Buffer): Generator<Buffer> {
+  for (let start = 0; start < data.length; ) {
+    const end = data.indexOf(0x0a, start) + 1 || data.length
+    yield Buffer.from(data.subarray(start, end))
+    start = end
+  }
+}
+
+/** This store keeps texts as texts. */
+function textOf(name: string, data: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data)
+  } catch {
+    throw new StrataError(
+      `"${name}" is not UTF-8 text, which is all that a store in memory keeps there. Nothing was written.`,
+    )
+  }
+}
+
+function made<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const value = map.get(key) ?? make()
+  map.set(key, value)
+  return value
+}

@@ -1,0 +1,256 @@
+/**
+ * Copies what one store keeps to another, byte for byte, and proves it by reading both again. It can be stopped at any moment: what is equal is
+ * found again and left alone, and what was begun goes on where it ended. Nothing that differs is overwritten.
+ */
+import { createHash, hash } from "node:crypto"
+import { isPlaceOf } from "../base/owner.ts"
+import {
+  BLOB,
+  CONSOLIDATED,
+  type ContentAddress,
+  ContentDiffersError,
+  type ContentFileBytes,
+  type Contents,
+  contentName,
+  DAYS,
+  type KeptContent,
+  MEMBERS,
+  MESSAGES,
+  projectOf,
+} from "./contents.ts"
+import type { Store } from "./store.ts"
+
+export interface MoveOptions {
+  readonly from: Store
+  readonly to: Store
+  /** Only what is kept for this project, of every owner. Default: everything. */
+  readonly project?: string
+  /** Ends it after the write that is under way. The call then rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: MoveProgress) => void
+}
+
+export interface MoveProgress {
+  /** What was looked at so far. */
+  readonly contents: number
+  /** Bytes that were written so far. */
+  readonly written: number
+  /** What it is at. */
+  readonly at: string
+}
+
+/** What moving one thing did. */
+export type MoveOutcome = "copied" | "continued" | "equal" | "further"
+
+export interface MoveReport {
+  readonly outcomes: Readonly<Record<MoveOutcome, number>>
+  readonly written: number
+  /** Bytes that were read on both sides and are equal. */
+  readonly proven: number
+  /** SHA-256 over the sums of everything that is equal on both sides, in the order of its names. */
+  readonly sha256: string
+  /** What is something else on the other side, one sentence each. It was left as it is there. */
+  readonly refused: readonly string[]
+  /** What someone wrote to meanwhile: as much as was there was copied. Move again to continue. */
+  readonly open: readonly string[]
+  /** Files that no other store can keep, one sentence each. */
+  readonly leftOut: readonly string[]
+}
+
+const AT_ONCE = 4
+const BATCH_BYTES = 8 * 1024 * 1024
+
+export async function moveContents({ from, to, project, signal, onProgress }: MoveOptions): Promise<MoveReport> {
+  const [source, target] = [from.contents(), to.contents()]
+  const there = new Map<string, KeptContent>()
+  for await (const content of target.list()) there.set(contentName(content.address), content)
+  const report = newReport()
+  const next = source.list()[Symbol.asyncIterator]()
+  const work = async () => {
+    for (;;) {
+      signal?.throwIfAborted()
+      const { value: content, done } = await next.next()
+      if (done) return
+      if (project !== undefined && !isPlaceOf(project, projectOf(content.address) ?? "/")) continue
+      const name = contentName(content.address)
+      onProgress?.({ contents: report.seen++, written: report.written, at: name })
+      const moving = { source, target, content, signal, there: there.get(name), report }
+      try {
+        report.outcomes[await moveOne(moving)]++
+      } catch (error) {
+        if (!(error instanceof ContentDiffersError)) throw error
+        report.refused.push(error.message)
+      }
+      if (content.isOpen) report.open.push(name)
+      for (const why of content.leftOut ?? []) report.leftOut.push(`${name}: ${why}`)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const { outcomes, written, proven, sums, refused, open, leftOut } = report
+  return { outcomes, written, proven, sha256: hash("sha256", sums.sort().join("\n"), "hex"), refused, open, leftOut }
+}
+
+interface Report {
+  readonly outcomes: Record<MoveOutcome, number>
+  seen: number
+  written: number
+  proven: number
+  readonly sums: string[]
+  readonly refused: string[]
+  readonly open: string[]
+  readonly leftOut: string[]
+}
+
+const newReport = (): Report => ({
+  outcomes: { copied: 0, continued: 0, equal: 0, further: 0 },
+  ...{ seen: 0, written: 0, proven: 0, sums: [], refused: [], open: [], leftOut: [] },
+})
+
+interface Moving {
+  readonly source: Contents
+  readonly target: Contents
+  readonly content: KeptContent
+  readonly there: KeptContent | undefined
+  readonly signal: AbortSignal | undefined
+  readonly report: Report
+}
+
+async function moveOne(moving: Moving): Promise<MoveOutcome> {
+  const { content, there } = moving
+  const lines = await linesState(moving)
+  if (lines === "further") return "further"
+  const files = await filesToWrite(moving, lines === "equal")
+  if (files === "further") return "further"
+  if (there && lines === "equal" && files.length === 0) {
+    await prove(moving)
+    return "equal"
+  }
+  await write(moving, files)
+  await prove(moving)
+  return there === undefined || (content.lines !== undefined && there.lines === 0) ? "copied" : "continued"
+}
+
+/** How the lines on the other side are to these. */
+async function linesState({ source, target, content, there }: Moving): Promise<"equal" | "shorter" | "further"> {
+  const { address, lines: size = 0 } = content
+  const other = there?.lines ?? 0
+  const common = Math.min(size, other)
+  if (common > 0) {
+    const sums = await Promise.all([source, target].map((one) => sumOfLines(one, address, common)))
+    if (sums[0] !== sums[1]) throw new ContentDiffersError(address, `a line in the first ${common} bytes`)
+  }
+  if (other > size) return "further"
+  return other === size ? "equal" : "shorter"
+}
+
+async function sumOfLines(contents: Contents, address: ContentAddress, size: number): Promise<string> {
+  const sum = createHash("sha256")
+  for (let at = 0; at < size; ) {
+    const bytes = await contents.lines(address, at)
+    if (bytes.length === 0) break
+    sum.update(bytes.subarray(0, size - at))
+    at += bytes.length
+  }
+  return sum.digest("hex")
+}
+
+/** Files of one batch, so that neither side is asked for each of them. */
+function* batchesOf(content: KeptContent): Generator<readonly string[]> {
+  let batch: string[] = []
+  let bytes = 0
+  for (const file of content.files) {
+    if (batch.length > 0 && bytes + (file.bytes ?? 0) > BATCH_BYTES) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(file.name)
+    bytes += file.bytes ?? 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+type FileToWrite = Omit<ContentFileBytes, "data">
+
+/** Those that are missing, or may be replaced. Throws for one that is something else. */
+async function filesToWrite(moving: Moving, hasSameLines: boolean): Promise<readonly FileToWrite[] | "further"> {
+  const { source, target, content, there } = moving
+  const { address } = content
+  const known = new Set(there?.files.map(({ name }) => name))
+  const wanted: FileToWrite[] = []
+  for (const batch of batchesOf(content)) {
+    const both = batch.filter((name) => known.has(name))
+    for (const { name, modified } of content.files)
+      if (batch.includes(name) && !known.has(name)) wanted.push({ name, ...(modified ? { modified } : {}) })
+    if (both.length === 0) continue
+    const [here, other] = await Promise.all([source.files(address, both), target.files(address, both)])
+    for (const name of both) {
+      const [mine, others] = [here.get(name), other.get(name)]
+      if (!mine || !others || mine.equals(others)) continue
+      const isBegun = address.kind === "team" && name === MESSAGES && mine.subarray(0, others.length).equals(others)
+      if (address.kind === "team" && name === MESSAGES && others.subarray(0, mine.length).equals(mine)) return "further"
+      if (isBegun || (isOfState(address, name) && !hasSameLines)) wanted.push({ name, replaces: true })
+      else if (!isKept(address, name)) throw new ContentDiffersError(address, `"${name}"`)
+    }
+  }
+  const hasMessages = wanted.some(({ name }) => name === MESSAGES)
+  if (address.kind === "team" && hasMessages && !wanted.some(({ name }) => name === MEMBERS))
+    return [...wanted, { name: MEMBERS, replaces: true }]
+  return wanted
+}
+
+/** What belongs to the newest lines of a journal: with more lines, it is another. */
+const isOfState = ({ kind }: ContentAddress, name: string) => kind === "journal" && !name.startsWith(BLOB)
+
+/** What the other side goes on with after a move, and may have changed since: it stays. */
+const isKept = ({ kind }: ContentAddress, name: string) =>
+  name === CONSOLIDATED || name === DAYS || name === MEMBERS || (kind === "journal" && name === "checkpoint")
+
+async function write({ source, target, content, there, signal, report }: Moving, files: readonly FileToWrite[]) {
+  const { address, touched, lines: size } = content
+  const time = touched === undefined ? {} : { touched }
+  const wanted = new Map(files.map((file) => [file.name, file]))
+  for (const batch of batchesOf({ ...content, files: content.files.filter(({ name }) => wanted.has(name)) })) {
+    signal?.throwIfAborted()
+    const found = await source.files(address, batch)
+    const data = [...found].map(([name, bytes]) => ({ ...wanted.get(name)!, data: bytes }))
+    await target.write(address, { files: data, ...time })
+    for (const file of data) report.written += file.data.length
+  }
+  if (size === undefined) return
+  let at = there?.lines ?? 0
+  if (size === 0 && at === 0) await target.write(address, { lines: { at: 0, data: Buffer.alloc(0) }, ...time })
+  while (at < size) {
+    signal?.throwIfAborted()
+    const bytes = await source.lines(address, at)
+    if (bytes.length === 0) break
+    const data = bytes.subarray(0, size - at)
+    await target.write(address, { lines: { at, data }, ...time })
+    at += data.length
+    report.written += data.length
+  }
+}
+
+/** Reads both sides again. */
+async function prove({ source, target, content, report }: Moving): Promise<void> {
+  const { address, lines: size = 0 } = content
+  const name = contentName(address)
+  if (size > 0) {
+    const sums = await Promise.all([source, target].map((one) => sumOfLines(one, address, size)))
+    if (sums[0] !== sums[1]) throw new ContentDiffersError(address, "a line")
+    report.sums.push(`${name}\n${sums[0]}`)
+    report.proven += size
+  }
+  for (const batch of batchesOf(content)) {
+    const [here, other] = await Promise.all([source.files(address, batch), target.files(address, batch)])
+    for (const [file, mine] of here) {
+      const others = other.get(file)
+      if (!others?.equals(mine)) {
+        if (others && isKept(address, file)) continue
+        throw new ContentDiffersError(address, `"${file}"`)
+      }
+      report.sums.push(`${name}\n${file}\n${hash("sha256", mine, "hex")}`)
+      report.proven += mine.length
+    }
+  }
+}
