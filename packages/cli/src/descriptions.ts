@@ -580,6 +580,66 @@ from its place can still be inspected, searched, taken up and exported.`,
   ],
 })
 
+export const MOVE = describe({
+  name: "move",
+  about: "copy conversations and memories to another store, byte for byte",
+  more: [
+    `FROM and TO are directories, such as ~/.strata, or addresses of PostgreSQL, such as postgres://user@host/database. It takes
+everything: conversations with their blobs and notes, sub-agents, memories with their history, teams, sums.`,
+    `The source stays as it is. At the end both sides are read again and compared by SHA-256. Stop it at any time: the same command
+goes on where it ended. What is something else on the other side is named and left alone.`,
+  ],
+  operands: { value: "FROM TO", least: 2, most: 2 },
+  options: {
+    project: { kind: "text", value: "NAME", about: "only this project, of every owner" },
+    "from-tenant": { kind: "text", value: "NAME", about: "whose data it is at the source (default STRATA_TENANT)" },
+    "to-tenant": { kind: "text", value: "NAME", about: "whose data it becomes (default STRATA_TENANT)" },
+    json: { kind: "flag", about: "print the report as JSON" },
+  },
+  examples: [
+    ["strata move ~/.strata postgres://me@db.example/strata", "from files to a server"],
+    ["strata move postgres://me@db.example/strata ~/backup", "and back, the same bytes"],
+  ],
+})
+
+export const STORE = describe({
+  name: "store",
+  about: "care for what is kept: tables, retention, erasing",
+  more: [
+    "Works on the store that STRATA_STORE names, or on the files under STRATA_HOME. migrate and status are for PostgreSQL.",
+    "AGE is a number with d, w, m or y, such as 90d. SIZE is a number with KB, MB, GB or TB.",
+  ],
+  operands: { value: "ACTION", least: 1, most: 1 },
+  options: {
+    role: { kind: "text", value: "NAME", about: "migrate: the role of applications (default strata_app)" },
+    "older-than": { kind: "text", value: "AGE", about: "prune: what was not written to for that long" },
+    "larger-than": { kind: "text", value: "SIZE", about: "prune: the oldest conversations above this size in total" },
+    "dry-run": { kind: "flag", about: "prune: say what would go, and change nothing" },
+    owner: { kind: "text", value: "NAME", about: "erase: everything of this owner" },
+    subject: { kind: "text", value: "TEXT", about: "erase: everything in which this text occurs" },
+    tenant: { kind: "text", value: "NAME", about: "erase: everything of this tenant" },
+    project: { kind: "text", value: "NAME", about: "erase: only in this project" },
+    yes: { kind: "flag", about: "erase without a question; for scripts" },
+    json: { kind: "flag", about: "print as JSON" },
+  },
+  sections: [
+    {
+      title: "Actions",
+      rows: [
+        ["migrate", "create the tables, or bring them to the version of this program"],
+        ["status", "the version of the tables, and what the role of the connection may do"],
+        ["prune", "remove what is old, or too much; never what is open"],
+        ["erase", "show what would go, ask, then remove it for good, and report"],
+      ],
+    },
+  ],
+  examples: [
+    ["strata store migrate", "once, with a role that may create a schema"],
+    ["strata store prune --older-than 90d --dry-run", "what would go"],
+    ["strata store erase --subject jane@example.com", "lists it, and asks"],
+  ],
+})
+
 export const EXPORT = describe({
   name: "export",
   about: "give a session away: for Claude Code, Codex or pi, or as a page",
@@ -713,6 +773,8 @@ export const DESCRIPTIONS: readonly CommandDescription[] = [
   TRUST,
   UNLOCK,
   KEEP,
+  MOVE,
+  STORE,
   EXPORT,
   INSTALL,
   UNINSTALL,

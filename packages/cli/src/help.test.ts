@@ -33,6 +33,8 @@ it("lists every command with an example", () => {
       trust      see what a project's settings would run, and trust them or not
       unlock     see who holds locks here; break those of machines that are gone
       keep       copy sessions of other agents before they are deleted; restore them
+      move       copy conversations and memories to another store, byte for byte
+      store      care for what is kept: tables, retention, erasing
       export     give a session away: for Claude Code, Codex or pi, or as a page
       install    put Strata into another agent: claude-code, pi or opencode
       uninstall  take Strata out of an agent again; its files are as they were
@@ -79,6 +81,10 @@ it("lists every command with an example", () => {
       strata unlock                                look at all locks of this
                                                    project, then decide
       strata keep --install claude-code            from now on, no session is lost
+      strata move ~/.strata postgres://me@db.example/strata
+                                                   from files to a server
+      strata store migrate                         once, with a role that may create
+                                                   a schema
       strata export 4f0c --to markdown talk.md     a page to read or send
       strata install claude-code                   look first: Claude Code compacts,
                                                    Strata says what it lost

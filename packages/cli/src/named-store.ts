@@ -8,6 +8,11 @@ export interface PostgresPackage {
   readonly namedPostgresStore: OpenStore
 }
 
+export const isPostgres = (address: string): boolean => POSTGRES.test(address)
+
+/** With everything that it has: for the commands that care for the tables. */
+export const loadPostgres = () => import("@strata/postgres").catch(refuse)
+
 /** To be called before a command asks for its store. */
 export async function registerNamedStore(
   { STRATA_STORE: address = "" }: Call["env"],
@@ -22,6 +27,6 @@ export async function registerNamedStore(
 function refuse(error: unknown): never {
   const why = error instanceof Error ? ` (${(error as NodeJS.ErrnoException).code ?? error.name})` : ""
   throw new Error(
-    `STRATA_STORE names a PostgreSQL store, and what opens it could not be loaded${why}. Nothing was opened. Install it beside strata: npm install @strata/postgres pg`,
+    `The address names a PostgreSQL store, and what opens it could not be loaded${why}. Nothing was opened. Install it beside strata: npm install @strata/postgres pg`,
   )
 }

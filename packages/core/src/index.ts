@@ -219,6 +219,13 @@ export type {
   TextWanted,
   TokenCount,
 } from "./journal/passage-shelf.ts"
+export {
+  type MoveOptions,
+  type MoveOutcome,
+  type MoveProgress,
+  type MoveReport,
+  moveContents,
+} from "./journal/move-contents.ts"
 export type { Seat, SeatAddress, SeatAttempt, SeatRequest } from "./journal/seat.ts"
 export type {
   AppendOptions,

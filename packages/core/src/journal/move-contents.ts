@@ -117,12 +117,12 @@ interface Moving {
 
 async function moveOne(moving: Moving): Promise<MoveOutcome> {
   const { content, there } = moving
-  const lines = await linesState(moving)
-  if (lines === "further") return "further"
-  const files = await filesToWrite(moving, lines === "equal")
+  const { state, sum } = await linesState(moving)
+  if (state === "further") return "further"
+  const files = await filesToWrite(moving, state === "equal")
   if (files === "further") return "further"
-  if (there && lines === "equal" && files.length === 0) {
-    await prove(moving)
+  if (there && state === "equal" && files.length === 0) {
+    await prove(moving, sum)
     return "equal"
   }
   await write(moving, files)
@@ -130,17 +130,22 @@ async function moveOne(moving: Moving): Promise<MoveOutcome> {
   return there === undefined || (content.lines !== undefined && there.lines === 0) ? "copied" : "continued"
 }
 
+interface LinesState {
+  readonly state: "equal" | "shorter" | "further"
+  /** Of what both sides have. */
+  readonly sum?: string
+}
+
 /** How the lines on the other side are to these. */
-async function linesState({ source, target, content, there }: Moving): Promise<"equal" | "shorter" | "further"> {
+async function linesState({ source, target, content, there }: Moving): Promise<LinesState> {
   const { address, lines: size = 0 } = content
   const other = there?.lines ?? 0
   const common = Math.min(size, other)
-  if (common > 0) {
-    const sums = await Promise.all([source, target].map((one) => sumOfLines(one, address, common)))
-    if (sums[0] !== sums[1]) throw new ContentDiffersError(address, `a line in the first ${common} bytes`)
-  }
-  if (other > size) return "further"
-  return other === size ? "equal" : "shorter"
+  const state = other > size ? "further" : other === size ? "equal" : "shorter"
+  if (common === 0) return { state }
+  const [sum, otherSum] = await Promise.all([source, target].map((one) => sumOfLines(one, address, common)))
+  if (sum !== otherSum) throw new ContentDiffersError(address, `a line in the first ${common} bytes`)
+  return { state, sum: sum! }
 }
 
 async function sumOfLines(contents: Contents, address: ContentAddress, size: number): Promise<string> {
@@ -231,14 +236,17 @@ async function write({ source, target, content, there, signal, report }: Moving,
   }
 }
 
-/** Reads both sides again. */
-async function prove({ source, target, content, report }: Moving): Promise<void> {
+/** Reads both sides again. `known`: the sum of the lines, where both were just read. */
+async function prove({ source, target, content, report }: Moving, known?: string): Promise<void> {
   const { address, lines: size = 0 } = content
   const name = contentName(address)
   if (size > 0) {
-    const sums = await Promise.all([source, target].map((one) => sumOfLines(one, address, size)))
-    if (sums[0] !== sums[1]) throw new ContentDiffersError(address, "a line")
-    report.sums.push(`${name}\n${sums[0]}`)
+    const [sum, other] =
+      known === undefined
+        ? await Promise.all([source, target].map((one) => sumOfLines(one, address, size)))
+        : [known, known]
+    if (sum !== other) throw new ContentDiffersError(address, "a line")
+    report.sums.push(`${name}\n${sum}`)
     report.proven += size
   }
   for (const batch of batchesOf(content)) {

@@ -1,0 +1,20 @@
+/** `strata store`: the tables of a server, what is old, and what must go. */
+import { readArguments } from "../arguments.ts"
+import { type Run, UsageError } from "../command.ts"
+import { STORE } from "../descriptions.ts"
+
+const ACTIONS = ["migrate", "status"] as const
+
+export const run: Run = async (call) => {
+  const { values, operands } = readArguments(STORE, call.args)
+  const action = ACTIONS.find((name) => name === operands[0])
+  switch (action) {
+    case "migrate":
+    case "status": {
+      const { migrateTables, tablesStatus } = await import("./tables.ts")
+      return action === "migrate" ? migrateTables(call, values) : tablesStatus(call, values)
+    }
+    case undefined:
+      throw new UsageError(`Say what to do: strata store ${ACTIONS.join(", ")}.`)
+  }
+}

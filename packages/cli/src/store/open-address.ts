@@ -1,0 +1,48 @@
+/** Stores by the addresses that people name them with: a directory, or an address of PostgreSQL. */
+import { stat } from "node:fs/promises"
+import { resolve } from "node:path"
+import type { Store } from "@strata/core"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { type Call, UsageError } from "../command.ts"
+import { printable } from "../display/visible.ts"
+import { isPostgres, loadPostgres } from "../named-store.ts"
+
+export interface AddressedStore {
+  readonly store: Store
+  /** No two stores have the same. Holds a password, so it is never shown. */
+  readonly identity: string
+  /** How to remove what it keeps, as a sentence. */
+  readonly removal: string
+}
+
+export interface AddressOptions extends Pick<Call, "cwd" | "env"> {
+  readonly tenant: string | undefined
+  /** A directory must be there. */
+  readonly mustExist: boolean
+}
+
+export async function openAddress(address: string, options: AddressOptions): Promise<AddressedStore> {
+  const { cwd, env, tenant = env.STRATA_TENANT ?? "", mustExist } = options
+  if (isPostgres(address)) {
+    const { postgresStore } = await loadPostgres()
+    const store = postgresStore({ connectionString: address.trim(), tenant })
+    const whose = tenant === "" ? "" : ` --tenant ${printable(tenant)}`
+    const removal =
+      whose === ""
+        ? "Drop the schema strata there when you no longer need it."
+        : `When you no longer need it: STRATA_STORE=(its address) strata store erase${whose}`
+    return { store, identity: `${address.trim()}\n${tenant}`, removal }
+  }
+  const [scheme] = /^[a-z][a-z0-9+.-]+:(?=\/\/|$)/i.exec(address) ?? []
+  if (scheme !== undefined)
+    throw new UsageError(
+      `"${scheme}" is no store that can be moved. Name a directory, or an address that begins with postgres://.`,
+    )
+  const root = resolve(cwd, address)
+  if (mustExist && !(await stat(root).catch(() => undefined))?.isDirectory())
+    throw new UsageError(
+      `${printable(root)} is no directory. Nothing was moved. Name the one that has the folder "projects".`,
+    )
+  const removal = `When you no longer need it, remove the folders projects, callers and agent-memory in ${printable(root)}.`
+  return { store: fileStore({ root }), identity: root, removal }
+}

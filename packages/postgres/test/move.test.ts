@@ -1,0 +1,228 @@
+/** `strata move` between files and a real server: the same bytes and the same rows, also if it is killed. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
+import { type Entry, moveContents } from "@strata/core"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import pg from "pg"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { postgresStore } from "../src/index.ts"
+import { newestPrograms, startServer, type TestServer } from "./server.ts"
+
+const STRATA = join(import.meta.dirname, "..", "..", "cli", "src", "main.ts")
+const RECORDED = join(import.meta.dirname, "..", "..", "..", "..", "shared", "data", "transcripts")
+const PASSWORD = "hunter2-secret"
+
+let server: TestServer
+let root: string
+const stores: { close(): Promise<void> }[] = []
+
+beforeAll(async () => {
+  if (newestPrograms() !== undefined) server = await startServer()
+})
+afterAll(() => server?.stop())
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "strata-move-"))
+})
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close()
+  rmSync(root, { recursive: true, force: true })
+})
+
+const filesIn = (name: string) => fileStore({ root: join(root, name), flush: "never" })
+
+function tablesAt(connectionString: string) {
+  const store = postgresStore({ connectionString, leaseSeconds: 2 })
+  stores.push(store)
+  return store
+}
+
+const user = (text: string): Entry => ({
+  ...{ type: "user", uuid: crypto.randomUUID(), parentUuid: null, timestamp: "2026-01-01T00:00:00.000Z" },
+  message: { role: "user", content: text },
+})
+
+async function conversations(count: number, size: number): Promise<void> {
+  const store = filesIn("home")
+  for (let n = 0; n < count; n++) {
+    const journal = await store.open({ project: "shop", id: `c${n}` }, { access: "write", create: true })
+    await journal.append([user(`hello ${n} ${"x".repeat(size)}`), user("四")])
+    await journal.writeBlob("result.txt", `result ${n}`)
+    await journal.close()
+  }
+}
+
+/** What people have: without indexes and locks, which are made again. */
+function bytesIn(directory: string): ReadonlyMap<string, string> {
+  const names = readdirSync(directory, { recursive: true, encoding: "utf8" })
+  const files = names.filter((name) => statSync(join(directory, name)).isFile() && !/\.(?:index|lock)$/.test(name))
+  return new Map(files.sort().map((name) => [name, readFileSync(join(directory, name), "latin1")]))
+}
+
+/** Every row that holds what was said, without the numbers that a server gives. */
+async function rowsIn(connectionString: string): Promise<readonly unknown[]> {
+  const client = new pg.Client({ connectionString: connectionString.replace("app@", "owner@") })
+  await client.connect()
+  try {
+    const of = "join strata.journal j using (tenant, jid)"
+    const texts = [
+      "select project, under, id, bytes, boundary, touched from strata.journal order by 1, 2, 3",
+      `select project, under, id, at, is_boundary, key, line from strata.line ${of} order by 1, 2, 3, 4`,
+      `select project, under, id, facts, first_words from strata.listing ${of} order by 1, 2, 3`,
+      `select project, under, id, name, data from strata.blob ${of} order by 1, 2, 3, 4`,
+      `select project, under, id, value from strata.checkpoint ${of} order by 1, 2, 3`,
+      `select project, under, id, text from strata.notes ${of} order by 1, 2, 3`,
+      "select place, path, text, modified from strata.memory_file order by 1, 2",
+      "select t.project, t.name, n, sender, sequence, receivers, content from strata.message join strata.team t using (tenant, tid) order by 1, 2, 3",
+      "select t.project, t.name, m.name, conversation, cursor from strata.member m join strata.team t using (tenant, tid) order by 1, 2, 3",
+      "select project, name, line from strata.log_line order by 1, 2, n",
+      "select project, day, dollars from strata.spent order by 1, 2",
+    ]
+    const found: unknown[] = []
+    for (const text of texts) found.push((await client.query(text)).rows)
+    return found
+  } finally {
+    await client.end()
+  }
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly said: string
+}
+
+function strata(...args: string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+  const env = { PATH: process.env.PATH, HOME: root, STRATA_HOME: join(root, "home") }
+  const child = spawn(process.execPath, [STRATA, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] })
+  let said = ""
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on("data", (text: Buffer) => {
+      said += text
+    })
+  const ended = new Promise<Ended>((resolve) => child.once("close", (code, signal) => resolve({ code, signal, said })))
+  return { child, ended }
+}
+
+async function listOf<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await wait(5)
+}
+
+describe.skipIf(newestPrograms() === undefined)(
+  "BEY-12 moving between files and PostgreSQL",
+  { timeout: 120_000 },
+  () => {
+    test.skipIf(!existsSync(RECORDED))(
+      "BEY-12 recorded conversations: files, server and files again have the same bytes, and servers the same rows",
+      async () => {
+        const project = mkdtempSync(join(root, "project-"))
+        const chosen = ["claude-code-log", "entireio-cli"].map((name) => join(RECORDED, name))
+        const imported = await strata("import", ...chosen, "--cwd", project).ended
+        expect(imported.code, imported.said).toBe(0)
+        const [first, second] = [await server.database(), await server.database()]
+        const there = await moveContents({ from: filesIn("home"), to: tablesAt(first) })
+        expect(there.refused).toEqual([])
+        expect(there.outcomes.copied).toBeGreaterThan(5)
+        const back = await moveContents({ from: tablesAt(first), to: filesIn("back") })
+        expect(back.sha256).toBe(there.sha256)
+        expect(bytesIn(join(root, "back"))).toEqual(bytesIn(join(root, "home")))
+        await moveContents({ from: filesIn("back"), to: tablesAt(second) })
+        expect(await rowsIn(second)).toEqual(await rowsIn(first))
+      },
+    )
+
+    test("BEY-12 a conversation and a team go on after each move, and a second move takes what is new", async () => {
+      const [address, url] = [{ project: "shop", id: "c0" }, await server.database()]
+      await conversations(1, 10)
+      const team = { project: "shop", team: "t" }
+      const mailbox = filesIn("home").mailboxes(team)
+      const { cursor } = await mailbox.send({ from: "a", to: ["b"], content: { text: "one" } })
+      await mailbox.send({ from: "a", to: ["b"], content: { text: "two" } })
+      await mailbox.close()
+      await moveContents({ from: filesIn("home"), to: tablesAt(url) })
+      const journal = await tablesAt(url).open(address, { access: "write" })
+      await journal.append([user("on the server")])
+      await journal.close()
+      const onServer = tablesAt(url).mailboxes(team)
+      expect((await onServer.read(cursor)).messages.map(({ content }) => content.text)).toEqual(["two"])
+      const three = await onServer.send({ from: "a", to: ["b"], content: { text: "three" } })
+      expect(three.sequence).toBe(3)
+      await onServer.send({ from: "b", to: ["a"], content: { text: "four" } })
+
+      const back = await moveContents({ from: tablesAt(url), to: filesIn("home") })
+      expect(back).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
+      const again = await filesIn("home").open(address, { access: "write" })
+      const entries = await listOf(again.entries())
+      expect(entries.map((entry) => (entry.type === "user" ? entry.message.content : "")).slice(1)).toEqual([
+        "四",
+        "on the server",
+      ])
+      await again.append([user("in files")])
+      await again.close()
+      const inFiles = filesIn("home").mailboxes(team)
+      expect((await inFiles.read(three.cursor)).messages.map(({ content }) => content.text)).toEqual(["four"])
+      expect((await inFiles.read(cursor)).messages).toHaveLength(3)
+      await inFiles.send({ from: "a", to: ["b"], content: { text: "five" } })
+      await inFiles.close()
+      const forth = await moveContents({ from: filesIn("home"), to: tablesAt(url) })
+      expect(forth).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
+      const { messages } = await tablesAt(url).mailboxes(team).read(three.cursor)
+      expect(messages.map(({ content }) => content.text)).toEqual(["four", "five"])
+      expect(await moveContents({ from: tablesAt(url), to: filesIn("home") })).toMatchObject({
+        written: 0,
+        refused: [],
+      })
+    })
+
+    test("BEY-12 a move that is killed or stopped goes on where it ended, and says that both sides are equal", async () => {
+      await conversations(60, 100_000)
+      const url = await server.database()
+      const client = new pg.Client({ connectionString: url.replace("app@", "owner@") })
+      await client.connect()
+      const count = async () => Number((await client.query("select count(*) from strata.journal")).rows[0].count)
+      try {
+        const killed = strata("move", "home", url)
+        await until(async () => (await count()) >= 3)
+        killed.child.kill("SIGKILL")
+        expect((await killed.ended).signal).toBe("SIGKILL")
+        const before = await count()
+        const stopped = strata("move", "home", url)
+        await until(async () => (await count()) > before)
+        stopped.child.kill("SIGINT")
+        const { code, said } = await stopped.ended
+        if (code !== 0) expect(said).toContain("The same command goes on from here")
+        const last = await strata("move", "home", url, "--json").ended
+        expect(last.code, last.said).toBe(0)
+        const report = JSON.parse(last.said) as { outcomes: Record<string, number>; sha256: string }
+        expect(report.outcomes.equal).toBeGreaterThan(2)
+        const back = await moveContents({ from: tablesAt(url), to: filesIn("back") })
+        expect(back.sha256).toBe(report.sha256)
+        expect(bytesIn(join(root, "back"))).toEqual(bytesIn(join(root, "home")))
+      } finally {
+        await client.end()
+      }
+    })
+
+    test("BEY-12 what is something else on the other side is named and kept, and no password is shown", async () => {
+      await conversations(2, 10)
+      const url = await server.database()
+      const other = await tablesAt(url).open({ project: "shop", id: "c1" }, { access: "write", create: true })
+      await other.append([user("another conversation")])
+      await other.close()
+      const { code, said } = await strata("move", "home", url.replace("app@", `app:${PASSWORD}@`)).ended
+      expect(code).toBe(1)
+      expect(said).toMatch(/1 copied[\s\S]*conversation shop\/c1: a line in the first \d+ bytes differs/)
+      expect(said).not.toContain(PASSWORD)
+      const journal = await tablesAt(url).open({ project: "shop", id: "c1" }, { access: "read" })
+      expect(await listOf(journal.entries())).toHaveLength(1)
+    })
+  },
+)
