@@ -138,6 +138,8 @@ export {
   contentName,
   type KeptContent,
   type KeptPlace,
+  type PrunedCounts,
+  type PruneWanted,
 } from "./journal/contents.ts"
 export type { DamagedLine, DamageFound } from "./journal/damage.ts"
 export { openingProblems } from "./journal/damage-sentences.ts"
@@ -207,6 +209,13 @@ export {
   type ReadMemoryFile,
   type WantedTexts,
 } from "./journal/memory-files.ts"
+export {
+  type MoveOptions,
+  type MoveOutcome,
+  type MoveProgress,
+  type MoveReport,
+  moveContents,
+} from "./journal/move-contents.ts"
 export type {
   PassageShelf,
   ReadableShelf,
@@ -219,13 +228,7 @@ export type {
   TextWanted,
   TokenCount,
 } from "./journal/passage-shelf.ts"
-export {
-  type MoveOptions,
-  type MoveOutcome,
-  type MoveProgress,
-  type MoveReport,
-  moveContents,
-} from "./journal/move-contents.ts"
+export { type PruneOptions, type PruneReport, pruneStore } from "./journal/prune-contents.ts"
 export type { Seat, SeatAddress, SeatAttempt, SeatRequest } from "./journal/seat.ts"
 export type {
   AppendOptions,
@@ -289,6 +292,7 @@ export type {
 export type { LayerActed, LayerFailed } from "./layers/pipeline.ts"
 export type { MemoryBank } from "./memory/bank.ts"
 export type { Claim as MemoryClaim } from "./memory/claims.ts"
+export { type EraseCounts, type EraseReport, type EraseRequest, eraseFrom } from "./memory/erase-from.ts"
 export {
   type Basis as MemoryBasis,
   isCurrent as isCurrentMemory,

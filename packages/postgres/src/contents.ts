@@ -10,6 +10,7 @@ import {
   isBoundaryEntry,
   isSafeId,
   type KeptContent,
+  type PrunedCounts,
 } from "@strata/core"
 import { checkedId } from "@strata/core/internal/base/ids"
 import { keyOf } from "@strata/core/internal/base/line-key"
@@ -215,6 +216,12 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
         case "sums":
           return void (await rows("content_sums_erase", checkedProject(address.project)))
       }
+    },
+
+    async prune({ before, dryRun = false }) {
+      const day = before.toISOString().slice(0, 10)
+      const [counts] = await rows<PrunedCounts>("content_prune", before.getTime(), day, dryRun)
+      return { messages: counts!.messages, sums: counts!.sums }
     },
   }
 }

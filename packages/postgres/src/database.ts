@@ -5,6 +5,7 @@
 import { setTimeout as wait } from "node:timers/promises"
 import type { Pool, PoolClient } from "pg"
 import { isPassing, StoreUnreachableError, withoutSecrets } from "./errors.ts"
+import { refuseNewer } from "./migrate.ts"
 import { connectionOf } from "./pool.ts"
 import { schemaProblem } from "./schema-problem.ts"
 
@@ -37,7 +38,8 @@ export class Database {
     const started = performance.now()
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#once<Row>(name, values)
+        await this.#checkVersion()
+        return await this.#once<Row>(queryOf(textOf(name, values.length), values, this.#timeoutMs))
       } catch (error) {
         const problem = schemaProblem(error)
         if (problem) throw problem
@@ -62,7 +64,24 @@ export class Database {
     return row[name]!
   }
 
-  async #once<Row>(name: string, values: readonly unknown[]): Promise<readonly Row[]> {
+  /** Once for each pool, before its first call. */
+  async #checkVersion(): Promise<void> {
+    const check = checked.get(this.pool) ?? this.#refuseNewer()
+    checked.set(this.pool, check)
+    try {
+      await check
+    } catch (error) {
+      checked.delete(this.pool) // the tables may be there with the next call
+      throw error
+    }
+  }
+
+  async #refuseNewer(): Promise<void> {
+    const [row] = await this.#once<{ version: number | null }>(queryOf(VERSION, [], this.#timeoutMs))
+    refuseNewer(row?.version ?? 0)
+  }
+
+  async #once<Row>(query: ReturnType<typeof queryOf>): Promise<readonly Row[]> {
     const client = await connectionOf(this.pool, this.#timeoutMs)
     let isUnknown = false
     const onNotice = (notice: Notice) => {
@@ -72,7 +91,7 @@ export class Database {
     client.on("error", ignore) // the query fails too; without a listener the process would end
     let failure: unknown
     try {
-      const { rows } = await client.query(queryOf(name, values, this.#timeoutMs))
+      const { rows } = await client.query(query)
       if (isUnknown) throw new UnknownOutcomeError()
       return rows as readonly Row[]
     } catch (error) {
@@ -98,6 +117,10 @@ interface Notice {
 const isUnreplicated = ({ code = "", message = "", routine }: Notice): boolean =>
   routine === "SyncRepWaitForLSN" || code.startsWith("57") || /synchronous replication/i.test(message)
 
+/** Pools whose schema is not a later one. */
+const checked = new WeakMap<Pool, Promise<void>>()
+const VERSION = "select max(version) as version from strata.schema_version"
+
 /** Whether a write was kept is not known: the server gave up waiting for its standby. */
 class UnknownOutcomeError extends Error {
   readonly code = "57014"
@@ -121,8 +144,8 @@ function textOf(name: string, count: number): string {
 }
 
 /** How the caller reads types elsewhere does not matter here. */
-const queryOf = (name: string, values: readonly unknown[], timeout: number) => ({
-  text: textOf(name, values.length),
+const queryOf = (text: string, values: readonly unknown[], timeout: number) => ({
+  text,
   values: [...values],
   query_timeout: timeout,
   types: { getTypeParser: parserOf },

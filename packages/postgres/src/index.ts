@@ -1,4 +1,5 @@
 /** `@strata/postgres`: conversations, memories and teams on PostgreSQL. */
+export { type EraseTenantOptions, eraseTenant, type TenantRows } from "./erase-tenant.ts"
 export { StoreUnreachableError } from "./errors.ts"
 export {
   type MigrateOptions,

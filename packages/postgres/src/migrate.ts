@@ -6,13 +6,14 @@ import { StrataError } from "@strata/core"
 import { fillPrompt, promptText } from "@strata/core/internal/base/prompt-file"
 import pg from "pg"
 
-interface Step {
+/** A step to a version of the schema. */
+export interface Step {
   readonly version: number
   readonly name: string
   readonly sql: readonly string[]
 }
 
-const STEPS: readonly Step[] = [
+export const STEPS: readonly Step[] = [
   {
     version: 1,
     name: "journals, memories, mailboxes, leases, sums and logs",
@@ -55,21 +56,27 @@ export interface MigrationReport {
 }
 
 /** Brings the schema to the version of this package. */
-export async function migrate({ connectionString, role = ROLE }: MigrateOptions): Promise<MigrationReport> {
+export const migrate = (options: MigrateOptions): Promise<MigrationReport> => migrateBy(STEPS, options)
+
+export async function migrateBy(
+  steps: readonly Step[],
+  { connectionString, role = ROLE }: MigrateOptions,
+): Promise<MigrationReport> {
+  const newest = steps.at(-1)!.version
   return connected(connectionString, async (client) => {
     await client.query("begin")
     // until the transaction ends, also if this process is killed
     await client.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK])
     const from = await versionIn(client)
-    refuseNewer(from)
-    for (const { version, name, sql } of STEPS.filter((step) => step.version > from)) {
+    refuseNewer(from, newest)
+    for (const { version, name, sql } of steps.filter((step) => step.version > from)) {
       for (const text of sql) await client.query(text)
       await client.query("insert into strata.schema_version (version, name) values ($1, $2)", [version, name])
     }
     await makeRole(client, role)
     await client.query(fillPrompt(RIGHTS, { role: pg.escapeIdentifier(role) }))
     await client.query("commit")
-    return { from, to: SCHEMA_VERSION, role }
+    return { from, to: newest, role }
   })
 }
 
@@ -101,10 +108,10 @@ export async function schemaStatus(connectionString: string): Promise<SchemaStat
 }
 
 /** Throws where the schema is of a later version than this package. */
-export function refuseNewer(version: number): void {
-  if (version <= SCHEMA_VERSION) return
+export function refuseNewer(version: number, known = SCHEMA_VERSION): void {
+  if (version <= known) return
   throw new StrataError(
-    `The tables of Strata in this database have version ${version}, and this program knows ${SCHEMA_VERSION}. Nothing was changed. Update Strata here, then try again.`,
+    `The tables of Strata in this database have version ${version}, and this program knows ${known}. Nothing was changed. Update Strata here, then try again.`,
     { code: "newer-schema" },
   )
 }

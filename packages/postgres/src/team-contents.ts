@@ -38,7 +38,7 @@ export async function readTeam({
     messages.push(...rows.map(placedFrom))
     count = rows.length
   }
-  const known = await database.row<{ senders: string | null; members: string | null }>(
+  const known = await database.row<{ senders: string | null; members: string | null; last: number | null }>(
     "content_members",
     tenant,
     ...key,
@@ -47,7 +47,7 @@ export async function readTeam({
   const members = JSON.parse(known.members ?? "[]") as readonly (KeptMember & { readonly read: number | null })[]
   if (messages.length + members.length === 0) return undefined
   const kept = members.map(({ read, ...member }) => (read === null ? member : { ...member, read }))
-  return teamTexts({ messages, senders, members: kept })
+  return teamTexts({ messages, senders, members: kept, end: known.last ?? 0 })
 }
 
 const placedFrom = ({ n, sender, sequence, receivers, content }: MessageRow): PlacedMessage => ({
@@ -63,7 +63,7 @@ export async function writeTeam(kept: KeptTeam, files: readonly ContentFileBytes
   const before = await readTeam(kept)
   const texts = new Map(before ?? [])
   for (const { name, data } of files) if (name === MESSAGES || name === MEMBERS) texts.set(name, data)
-  const { messages, senders, members } = teamFrom(texts)
+  const { messages, senders, members, end = 0 } = teamFrom(texts)
   const known = before?.get(MESSAGES) ?? Buffer.alloc(0)
   const differs = () => new ContentDiffersError(address, "a message")
   if (!(texts.get(MESSAGES) ?? known).subarray(0, known.length).equals(known)) throw differs()
@@ -77,7 +77,7 @@ export async function writeTeam(kept: KeptTeam, files: readonly ContentFileBytes
     ...[fresh.map(({ to }) => JSON.stringify(to)), fresh.map(({ content }) => JSON.stringify(content))],
     ...[sent.map(([name]) => name), sent.map(([, sequence]) => sequence)],
     ...[members.map(({ name }) => name), members.map(({ conversation }) => conversation)],
-    members.map(({ read }) => read ?? null),
+    ...[members.map(({ read }) => read ?? null), end],
   )
   if (!isWritten) throw differs()
 }

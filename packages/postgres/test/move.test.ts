@@ -170,15 +170,21 @@ describe.skipIf(newestPrograms() === undefined)(
       const inFiles = filesIn("home").mailboxes(team)
       expect((await inFiles.read(three.cursor)).messages.map(({ content }) => content.text)).toEqual(["four"])
       expect((await inFiles.read(cursor)).messages).toHaveLength(3)
-      await inFiles.send({ from: "a", to: ["b"], content: { text: "five" } })
+      const five = await inFiles.send({ from: "a", to: ["b"], content: { text: "five" } })
       await inFiles.close()
       const forth = await moveContents({ from: filesIn("home"), to: tablesAt(url) })
       expect(forth).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
       const { messages } = await tablesAt(url).mailboxes(team).read(three.cursor)
       expect(messages.map(({ content }) => content.text)).toEqual(["four", "five"])
+      // what is sent now comes after every place that anyone has read to
+      await tablesAt(url)
+        .mailboxes(team)
+        .send({ from: "a", to: ["b"], content: { text: "six" } })
+      const { messages: last } = await tablesAt(url).mailboxes(team).read(five.cursor)
+      expect(last.map(({ content }) => content.text)).toEqual(["six"])
       expect(await moveContents({ from: tablesAt(url), to: filesIn("home") })).toMatchObject({
-        written: 0,
         refused: [],
+        outcomes: { continued: 1, equal: 1 },
       })
     })
 

@@ -76,6 +76,21 @@ export interface Contents {
   write(address: ContentAddress, change: ContentChange): Promise<void>
   /** With everything that belongs to it, also the sub-agents of a conversation. With `names`: only these files. Refused as for `write`. */
   erase(address: ContentAddress, names?: readonly string[]): Promise<void>
+  /** Removes what is over: messages from before that every member has read, and sums of earlier days. */
+  prune(wanted: PruneWanted): Promise<PrunedCounts>
+}
+
+export interface PruneWanted {
+  readonly before: Date
+  /** Only counts. */
+  readonly dryRun?: boolean
+}
+
+/** How much was over. */
+export interface PrunedCounts {
+  readonly messages: number
+  /** Days. */
+  readonly sums: number
 }
 
 /** Something else is there than what was expected. */

@@ -27,3 +27,16 @@ export function sumsIn(text: string): DaySums {
     return {}
   }
 }
+
+export interface SumsBefore {
+  /** How many days are before it. */
+  readonly earlier: number
+  /** The text without them. Nothing: no other day is left. */
+  readonly kept: string | undefined
+}
+
+export function sumsBefore(text: string, day: string): SumsBefore {
+  const all = Object.entries(sumsIn(text))
+  const kept = all.filter(([at]) => at >= day)
+  return { earlier: all.length - kept.length, kept: sumsText(Object.fromEntries(kept)) }
+}

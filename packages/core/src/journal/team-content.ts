@@ -25,6 +25,8 @@ export interface TeamContent {
   /** The last sequence of each sender: messages may be gone. */
   readonly senders: Readonly<Record<string, number>>
   readonly members: readonly KeptMember[]
+  /** The place after everything, where that is further than the last message: journals may name it, so no later message may get a smaller one. */
+  readonly end?: number
 }
 
 /** A segment of a log in files has at most a few megabytes. */
@@ -45,7 +47,7 @@ export function numberOfPlace(cursor: string): number | undefined {
 }
 
 /** The same team gives the same texts. */
-export function teamTexts({ messages, senders, members }: TeamContent): ReadonlyMap<string, Buffer> {
+export function teamTexts({ messages, senders, members, end = 0 }: TeamContent): ReadonlyMap<string, Buffer> {
   const lines = messages.map(({ from, to, sequence, content, at }) =>
     JSON.stringify({ from, to, sequence, content, at }),
   )
@@ -54,6 +56,7 @@ export function teamTexts({ messages, senders, members }: TeamContent): Readonly
     members: members
       .map(({ name, conversation, read }) => ({ name, conversation, ...(read ? { read } : {}) }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ...(end > (messages.at(-1)?.at ?? 0) ? { end } : {}),
   }
   return new Map([
     [MESSAGES, Buffer.from(lines.map((line) => `${line}\n`).join(""))],
@@ -75,7 +78,7 @@ export function teamFrom(texts: ReadonlyMap<string, Buffer>): TeamContent {
     ...known.members.map(({ name }) => name),
   ]
   const isRising = messages.every(({ at }, n) => Number.isSafeInteger(at) && at > (messages[n - 1]?.at ?? 0))
-  if (!names.every(isSafeId) || !isRising)
+  if (!names.every(isSafeId) || !isRising || !Number.isSafeInteger(known.end ?? 0))
     throw new StrataError("The messages of a team cannot be read. Nothing of it was written.", { code: "team-content" })
   return { messages, ...known }
 }

@@ -70,7 +70,7 @@ const STORE: Shape = {
     feed: { name: "feed", calls: ["look", "sizes"], streams: ["lines"] },
     passages: PASSAGES,
     log: { name: "log", calls: ["read", "append"] },
-    contents: { name: "contents", calls: ["lines", "files", "write", "erase"], streams: ["list"] },
+    contents: { name: "contents", calls: ["lines", "files", "write", "erase", "prune"], streams: ["list"] },
   },
 }
 

@@ -219,9 +219,10 @@ begin
     where t.tenant = p_tenant and t.project = p_project and t.name = p_team and m.n > p_after order by m.n limit p_most;
 end $$;
 
-create function strata.content_members(p_tenant text, p_project text, p_team text, out senders text, out members text) language plpgsql as $$
+create function strata.content_members(p_tenant text, p_project text, p_team text, out senders text, out members text, out last bigint) language plpgsql as $$
 begin
   perform set_config('strata.tenant', p_tenant, true);
+  select t.last into last from strata.team t where t.tenant = p_tenant and t.project = p_project and t.name = p_team;
   select json_object_agg(s.name, s.sequence)::text into senders from strata.team t join strata.sender s on s.tenant = p_tenant and s.tid = t.tid
     where t.tenant = p_tenant and t.project = p_project and t.name = p_team;
   select json_agg(json_build_object('name', e.name, 'conversation', e.conversation, 'read',
@@ -233,7 +234,7 @@ end $$;
 -- Adds messages after the last one that the caller knows. False: another was sent since.
 create function strata.content_team_write(
   p_tenant text, p_project text, p_team text, p_last bigint, p_places bigint[], p_from text[], p_sequences bigint[], p_receivers text[], p_contents text[],
-  p_senders text[], p_sent bigint[], p_members text[], p_conversations text[], p_cursors bigint[])
+  p_senders text[], p_sent bigint[], p_members text[], p_conversations text[], p_cursors bigint[], p_end bigint)
 returns boolean language plpgsql as $$
 declare
   v_tid bigint := strata.team_open(p_tenant, p_project, p_team);
@@ -254,7 +255,7 @@ begin
   insert into strata.member as e (tenant, tid, name, conversation, cursor)
     select p_tenant, v_tid, u.name, u.conversation, u.cursor from unnest(p_members, p_conversations, p_cursors) as u (name, conversation, cursor)
     on conflict (tenant, tid, name) do update set cursor = excluded.cursor where not strata.is_alive(p_tenant, e.holder);
-  update strata.team t set last = greatest(t.last, coalesce(v_end, 0)), changes = t.changes + 1 where t.tenant = p_tenant and t.tid = v_tid;
+  update strata.team t set last = greatest(t.last, coalesce(v_end, 0), p_end), changes = t.changes + 1 where t.tenant = p_tenant and t.tid = v_tid;
   return true;
 end $$;
 
@@ -333,6 +334,33 @@ create function strata.content_sums_erase(p_tenant text, p_project text) returns
 begin
   perform set_config('strata.tenant', p_tenant, true);
   delete from strata.spent s where s.tenant = p_tenant and s.project = p_project;
+end $$;
+
+-- What is over: messages from before that every member has read, sums of earlier days, and calls whose answers no one waits for.
+create function strata.content_prune(p_tenant text, p_before float8, p_day text, p_counts_only boolean, out messages bigint, out sums bigint)
+language plpgsql as $$
+declare
+  v_team record;
+  v_count bigint;
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  messages := 0;
+  for v_team in select e.tid, min(coalesce(e.cursor, 0)) as reached from strata.member e where e.tenant = p_tenant group by e.tid order by e.tid loop
+    if p_counts_only then
+      select count(*) into v_count from strata.message m
+        where m.tenant = p_tenant and m.tid = v_team.tid and m.n <= v_team.reached and m.sent < to_timestamp(p_before / 1000);
+    else
+      delete from strata.message m
+        where m.tenant = p_tenant and m.tid = v_team.tid and m.n <= v_team.reached and m.sent < to_timestamp(p_before / 1000);
+      get diagnostics v_count = row_count;
+    end if;
+    messages := messages + v_count;
+  end loop;
+  select count(*) into sums from strata.spent s where s.tenant = p_tenant and s.day < p_day;
+  if p_counts_only then return; end if;
+  delete from strata.spent s where s.tenant = p_tenant and s.day < p_day;
+  delete from strata.done d where d.tenant = p_tenant and d.at < clock_timestamp() - interval '1 hour';
+  delete from strata.holder h where h.tenant = p_tenant and h.until < clock_timestamp() - interval '1 day';
 end $$;
 
 -- Everything of a tenant, or only how much that is. Every table that has tenants is looked into, also those that come later.

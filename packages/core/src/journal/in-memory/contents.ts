@@ -17,7 +17,7 @@ import {
   projectOf,
 } from "../contents.ts"
 import { checkedMemoryPath } from "../memory-files.ts"
-import { sumsIn, sumsText } from "../sums-content.ts"
+import { sumsBefore, sumsIn, sumsText } from "../sums-content.ts"
 import { numberOfPlace, type TeamContent, teamFrom, teamTexts } from "../team-content.ts"
 import { checkedBlobName, type KeptJournal, newJournal } from "./journal.ts"
 import { type KeptMailbox, newMailbox } from "./mailbox.ts"
@@ -192,6 +192,20 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
       if (names) blankMessages(mailboxes.get(key), names)
       else mailboxes.delete(key)
     },
+
+    /** Messages have no times here, so they stay. */
+    async prune({ before, dryRun = false }) {
+      const day = before.toISOString().slice(0, 10)
+      let sums = 0
+      for (const { files } of memories.values()) {
+        const { earlier, kept: rest } = sumsBefore(files.get(SPENT)?.text ?? "", day)
+        sums += earlier
+        if (dryRun || earlier === 0) continue
+        if (rest === undefined) files.delete(SPENT)
+        else files.set(SPENT, { ...files.get(SPENT)!, text: rest })
+      }
+      return { messages: 0, sums }
+    },
   }
 
   function eraseJournal(address: ContentAddress & { readonly kind: "journal" }, names?: readonly string[]): void {
@@ -290,7 +304,7 @@ function mailboxTexts(mailbox: KeptMailbox | undefined): ReadonlyMap<string, Buf
     const read = messages.findLast(({ at }) => at <= reached)?.at
     return { name, conversation, ...(read === undefined ? {} : { read }) }
   })
-  return teamTexts({ messages, senders: Object.fromEntries(mailbox.senders), members })
+  return teamTexts({ messages, senders: Object.fromEntries(mailbox.senders), members, end: mailbox.end })
 }
 
 /** What is there must be the beginning of it. */
@@ -300,6 +314,7 @@ function putTeam(mailbox: KeptMailbox, address: ContentAddress, team: TeamConten
     throw new ContentDiffersError(address, "a message")
   for (const { at, ...message } of team.messages.slice(mailbox.log.length))
     mailbox.log.push({ ...message, cursor: String(at) })
+  mailbox.end = Math.max(mailbox.end, team.end ?? 0)
   for (const [name, sequence] of Object.entries(team.senders)) mailbox.senders.set(name, sequence)
   for (const { name, conversation, read } of team.members)
     mailbox.seats.set(name, {

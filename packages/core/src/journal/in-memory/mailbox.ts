@@ -19,11 +19,17 @@ export interface KeptMailbox {
   readonly senders: Map<string, number>
   readonly seats: Map<string, Seat>
   readonly listeners: Set<() => void>
+  /** No message may get a smaller place. */
+  end: number
 }
 
-export const newMailbox = (): KeptMailbox => ({ log: [], senders: new Map(), seats: new Map(), listeners: new Set() })
+export const newMailbox = (): KeptMailbox => ({
+  ...{ log: [], senders: new Map(), seats: new Map(), listeners: new Set() },
+  end: 0,
+})
 
-export function mailboxInMemory(location: string, { log, senders, seats, listeners }: KeptMailbox): Mailbox {
+export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
+  const { log, senders, seats, listeners } = kept
   let isClosed = false
   const changed = () => {
     for (const listener of [...listeners]) listener()
@@ -39,7 +45,7 @@ export function mailboxInMemory(location: string, { log, senders, seats, listene
       signal.addEventListener("abort", done)
     })
   const last = (from: string) => senders.get(from) ?? 0
-  const end = () => placeOf(log.at(-1)?.cursor)
+  const end = () => Math.max(kept.end, placeOf(log.at(-1)?.cursor))
   const after = (place: number) => log.slice(log.findLastIndex(({ cursor }) => placeOf(cursor) <= place) + 1)
 
   return {

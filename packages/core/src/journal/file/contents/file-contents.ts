@@ -13,7 +13,7 @@ import {
   type KeptPlace,
   MESSAGES,
 } from "../../contents.ts"
-import { sumsIn, sumsText } from "../../sums-content.ts"
+import { sumsBefore, sumsIn, sumsText } from "../../sums-content.ts"
 import { teamTexts } from "../../team-content.ts"
 import { idsIn } from "../journal-ids.ts"
 import {
@@ -30,7 +30,7 @@ import { makeDirectory } from "../make-directory.ts"
 import { memoryDirectory as memoriesIn } from "../memory-directory.ts"
 import { eraseJournal, journalContent, journalFile, journalLines, writeJournal } from "./journal-files.ts"
 import { eraseMemory, memoryContent, memoryFile, SPENT, writeMemory } from "./memory-place.ts"
-import { eraseMessages, isTeamOpen, readTeam, withTeamLock, writeTeam } from "./team-files.ts"
+import { eraseMessages, isTeamOpen, pruneTeam, readTeam, withTeamLock, writeTeam } from "./team-files.ts"
 
 export interface FileContentsOptions {
   readonly root: string
@@ -171,6 +171,26 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
           return rm(join(memoryDirectory(root, address.project), SPENT), { force: true })
       }
     },
+
+    async prune({ before, dryRun = false }) {
+      const counts = { messages: 0, sums: 0 }
+      for (const project of await namesIn(join(root, PROJECTS))) {
+        counts.sums += await prunedSums(project, before.toISOString().slice(0, 10), dryRun)
+        for (const team of await namesIn(join(projectDirectory(root, project), "teams"))) {
+          const directory = teamDirectory(root, { project, team })
+          counts.messages += await pruneTeam({ directory, before, dryRun, now: now() })
+        }
+      }
+      return counts
+    },
+  }
+
+  async function prunedSums(project: string, day: string, dryRun: boolean): Promise<number> {
+    const memories = memoriesIn({ clock, directory: memoryDirectory(root, project) })
+    const text = (await readFile(join(memoryDirectory(root, project), SPENT), "utf8").catch(() => undefined)) ?? ""
+    const { earlier, kept } = sumsBefore(text, day)
+    if (earlier > 0 && !dryRun) await memories.install([{ path: SPENT, text: kept, expected: text }])
+    return earlier
   }
 
   async function writeLog(address: Extract<ContentAddress, { kind: "log" }>, { lines }: ContentChange): Promise<void> {

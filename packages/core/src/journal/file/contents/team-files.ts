@@ -4,11 +4,11 @@
  */
 import { randomUUID } from "node:crypto"
 import { readdirSync } from "node:fs"
-import { rename, rm, writeFile } from "node:fs/promises"
+import { rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { isSafeId } from "../../../base/ids.ts"
-import { ContentDiffersError, MESSAGES } from "../../contents.ts"
+import { ContentDiffersError, MESSAGES, type PruneWanted } from "../../contents.ts"
 import { withSum } from "../../line.ts"
 import type { MailboxCursor, TeamAddress } from "../../mailbox.ts"
 import { encodeHeader, encodeMessage, piecesIn } from "../../mailbox-line.ts"
@@ -23,7 +23,15 @@ import {
   teamTexts,
 } from "../../team-content.ts"
 import { FILE_MODE } from "../layout.ts"
-import { cursorAt, linesFrom, placeOf, renewLastSegment, segmentPath, segmentsIn } from "../mailbox-log.ts"
+import {
+  cursorAt,
+  linesFrom,
+  placeOf,
+  removeSegmentsBefore,
+  renewLastSegment,
+  segmentPath,
+  segmentsIn,
+} from "../mailbox-log.ts"
 import { membersIn, readMember, takeMember } from "../mailbox-members.ts"
 import { makeDirectory } from "../make-directory.ts"
 import { RepeatedLock } from "../repeated-lock.ts"
@@ -45,12 +53,14 @@ export async function readTeam(directory: string): Promise<FiledTeam> {
   const messages: FiledMessage[] = []
   const senders = new Map<string, { readonly sequence: number; readonly damaged: number }>()
   let damaged = 0
+  let end = 0
   const raise = (name: string, sequence: number) => {
     if (sequence >= (senders.get(name)?.sequence ?? 0)) senders.set(name, { sequence, damaged })
   }
   for (const segment of await segmentsIn(directory)) {
     const { bytes } = await linesFrom(segmentPath(directory, segment), 0)
     await setImmediate()
+    end = placeNumber({ segment, offset: bytes.length })
     for (const { next, line } of piecesIn(bytes)) {
       if (line.state === "damaged") damaged++
       if (line.state === "header")
@@ -64,7 +74,7 @@ export async function readTeam(directory: string): Promise<FiledTeam> {
   }
   // as a sender here would go on: a damaged line may have been its own
   const last = [...senders].map(([name, known]) => [name, known.sequence + damaged - known.damaged] as const)
-  return { messages, senders: Object.fromEntries(last), members: membersOf(directory, messages) }
+  return { messages, senders: Object.fromEntries(last), members: membersOf(directory, messages), end }
 }
 
 function membersOf(directory: string, messages: readonly FiledMessage[]): readonly KeptMember[] {
@@ -118,7 +128,8 @@ export async function writeTeam({ directory, address, texts, now }: TeamWrite): 
     const known = teamTexts(before).get(MESSAGES)!
     if (!teamTexts(team).get(MESSAGES)!.subarray(0, known.length).equals(known))
       throw new ContentDiffersError({ kind: "team", ...address }, "a message")
-    const segments = before.messages.length === team.messages.length ? [] : segmentsOf(team)
+    const isThere = before.messages.length === team.messages.length && (before.end ?? 0) >= (team.end ?? 0)
+    const segments = isThere && before.end !== 0 ? [] : segmentsOf(team)
     for (const { segment, bytes } of segments) {
       const path = segmentPath(directory, segment)
       await writeFile(`${path}.draft`, bytes, { mode: FILE_MODE, flush: true })
@@ -158,6 +169,29 @@ export async function eraseMessages(directory: string, places: ReadonlySet<numbe
   })
 }
 
+export interface TeamPruning extends PruneWanted {
+  readonly directory: string
+  readonly now: string
+}
+
+/** Removes old segments that every member has passed, and says how many messages that are. */
+export async function pruneTeam({ directory, before, dryRun = false, now }: TeamPruning): Promise<number> {
+  const cursors = namesIn(join(directory, "members")).map((name) => readMember(directory, name)?.cursor)
+  const reached = Math.min(...cursors.map((cursor) => (cursor === undefined ? 0 : placeOf(cursor).segment)))
+  const segments = await segmentsIn(directory)
+  const passed: number[] = []
+  for (const segment of segments.slice(0, -1)) {
+    const facts = await stat(segmentPath(directory, segment)).catch(() => undefined)
+    if (!facts || facts.mtime >= before || cursors.length === 0 || segment >= reached - 1) break
+    passed.push(segment)
+  }
+  const last = passed.at(-1)
+  if (last === undefined) return 0
+  const { messages } = await readTeam(directory)
+  if (!dryRun) await withTeamLock({ directory, now }, () => removeSegmentsBefore(directory, last + 2))
+  return messages.filter(({ end }) => filePlace(end)!.segment <= last).length
+}
+
 interface BlankedMessage {
   readonly start: number
   readonly next: number
@@ -177,10 +211,10 @@ interface Segment {
   readonly bytes: Buffer
 }
 
-function segmentsOf({ messages, senders }: TeamContent): readonly Segment[] {
+function segmentsOf({ messages, senders, end = 0 }: TeamContent): readonly Segment[] {
   const given = sendersBefore(messages, senders)
   const done: Segment[] = []
-  let segment = filePlace(messages[0]?.at ?? 0)?.segment ?? 1
+  let segment = filePlace(messages[0]?.at ?? end)?.segment ?? 1
   let lines = [encodeHeader(sorted(given))]
   let offset = lines[0]!.length
   const rotate = () => {
@@ -205,6 +239,10 @@ function segmentsOf({ messages, senders }: TeamContent): readonly Segment[] {
     add(gap === 0 || padding ? plain : encodeMessage({ ...message, at }))
     given.set(message.from, message.sequence)
   }
+  const missing = end - placeNumber({ segment, offset })
+  const padding = missing > 0 ? headerOf(sorted(given), missing) : undefined
+  if (padding) add(padding)
+  else if (missing > 0) rotate()
   done.push({ segment, bytes: Buffer.concat(lines) })
   return done
 }

@@ -1,0 +1,57 @@
+/** `strata store prune`: removes what is old or too much, and says what went. */
+import { type PruneReport, pruneStore } from "@strata/core"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { type Call, UsageError } from "../command.ts"
+import { counted, grouped } from "../display/numbers.ts"
+import { during } from "../display/progress.ts"
+import { visible, visibleJson } from "../display/visible.ts"
+import { daysIn } from "../keep/erase.ts"
+import { bytes } from "../keep/page.ts"
+
+const DONE = 0
+const DAY_MS = 24 * 60 * 60 * 1000
+const MOST_NAMED = 20
+const UNITS: Readonly<Record<string, number>> = { KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }
+
+export interface Pruning {
+  readonly olderThan: string | undefined
+  readonly largerThan: string | undefined
+  readonly dryRun: boolean
+  readonly json: boolean
+}
+
+export async function prune({ env, terminal }: Call, given: Pruning): Promise<number> {
+  const { olderThan, largerThan, dryRun, json } = given
+  if (olderThan === undefined && largerThan === undefined)
+    throw new UsageError("Say what may go: --older-than 90d, --larger-than 10GB, or both.")
+  const before = olderThan === undefined ? undefined : new Date(Date.now() - daysIn(olderThan) * DAY_MS)
+  const mostBytes = largerThan === undefined ? undefined : sizeIn(largerThan)
+  const store = storeFrom({ env })
+  const report = await during(terminal, "Looking for what is old", () =>
+    pruneStore(store, { dryRun, ...(before ? { before } : {}), ...(mostBytes === undefined ? {} : { mostBytes }) }),
+  )
+  terminal.print(
+    json ? `${visibleJson({ dryRun, ...report }, 2)}\n` : `${pageOf(report, dryRun).map(visible).join("\n")}\n`,
+  )
+  return DONE
+}
+
+export function sizeIn(text: string): number {
+  const [, count, unit = ""] = /^(\d+(?:\.\d+)?)\s*([KMGT]B)$/i.exec(text.trim()) ?? []
+  if (count === undefined) throw new UsageError(`--larger-than must be a size such as 500MB or 10GB, not "${text}".`)
+  return Number(count) * UNITS[unit.toUpperCase()]!
+}
+
+function pageOf(report: PruneReport, dryRun: boolean): readonly string[] {
+  const { conversations, subAgents, bytes: size, messages, sums, removed, open } = report
+  const went = dryRun ? "would go" : "went"
+  const rest = removed.length > MOST_NAMED ? [`  and ${grouped(removed.length - MOST_NAMED)} more`] : []
+  return [
+    `${counted(conversations, "conversation")} and ${counted(subAgents, "sub-agent")} ${went}, ${bytes(size)}.`,
+    ...removed.slice(0, MOST_NAMED).map((name) => `  ${name}`),
+    ...rest,
+    `${counted(messages, "message")} that everyone had read, and the sums of ${counted(sums, "day")} ${went}.`,
+    ...(open.length === 0 ? [] : [`Left because it is open: ${open.join(", ")}.`]),
+    ...(dryRun ? ["Nothing was changed."] : []),
+  ]
+}

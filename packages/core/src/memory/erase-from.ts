@@ -1,0 +1,192 @@
+/**
+ * Erases from any store what belongs to an owner, or everything that names a subject, and counts it before and after. What someone has open is
+ * left and named.
+ */
+import { type Clock, systemClock } from "../base/clock.ts"
+import { ConversationLockedError, StrataError } from "../base/errors.ts"
+import { isPlaceOf, placeFor } from "../base/owner.ts"
+import {
+  type ContentAddress,
+  type Contents,
+  contentName,
+  type KeptContent,
+  MESSAGES,
+  projectOf,
+} from "../journal/contents.ts"
+import type { Store } from "../journal/store.ts"
+import { openBank } from "./bank.ts"
+import { isTopicFile } from "./file-names.ts"
+
+/** What is to go. Either `owner` or `subject`. */
+export interface EraseRequest {
+  /** Everything of this owner, as given in the option `memory`. */
+  readonly owner?: string
+  /** Everything in which this text occurs, in any case of its letters. */
+  readonly subject?: string
+  /** Only in this project. */
+  readonly project?: string
+  /** Only says what would go. */
+  readonly dryRun?: boolean
+  readonly clock?: Clock
+}
+
+export interface EraseCounts {
+  readonly conversations: number
+  readonly subAgents: number
+  readonly memoryFiles: number
+  readonly messages: number
+  readonly logs: number
+  readonly sums: number
+}
+
+export interface EraseReport {
+  readonly before: EraseCounts
+  /** What is still there: what was open. */
+  readonly after: EraseCounts
+  /** By name. */
+  readonly erased: readonly string[]
+  /** What was left because it is open, one sentence each. */
+  readonly left: readonly string[]
+}
+
+export async function eraseFrom(store: Store, request: EraseRequest): Promise<EraseReport> {
+  const { owner, subject, dryRun = false, clock = systemClock } = request
+  if ((owner === undefined) === (subject === undefined) || owner === "" || subject?.trim() === "")
+    throw new StrataError("Name an owner or a subject, and not both. Nothing was erased.")
+  const found = await foundIn(store, request)
+  const before = countsOf(found)
+  const names = found.map(({ content, files }) => nameOf(content.address, files)).sort()
+  if (dryRun) return { before, after: before, erased: [], left: [] }
+  const left: string[] = []
+  for (const match of found.sort(conversationsLast)) {
+    try {
+      await eraseMatch(store, match, { clock, isWhole: owner !== undefined })
+    } catch (error) {
+      if (!(error instanceof ConversationLockedError)) throw error
+      left.push(`${contentName(match.content.address)}: ${error.message}`)
+    }
+  }
+  const still = await foundIn(store, request)
+  const remaining = new Set(still.map(({ content, files }) => nameOf(content.address, files)))
+  return { before, after: countsOf(still), erased: names.filter((name) => !remaining.has(name)), left }
+}
+
+/** A thing that goes, or some of its files. */
+interface Match {
+  readonly content: KeptContent
+  /** Of memories: their paths. Of teams: the places of messages. Absent: all of it. */
+  readonly files?: readonly string[]
+  readonly messages: number
+}
+
+/** Sub-agents first: erasing a conversation erases them too. */
+const conversationsLast = (a: Match, b: Match) => rank(a) - rank(b)
+const rank = ({ content: { address } }: Match) => (address.kind === "journal" && address.under === undefined ? 1 : 0)
+
+const nameOf = (address: ContentAddress, files: readonly string[] | undefined): string =>
+  files === undefined || address.kind === "team" ? contentName(address) : `${contentName(address)}: ${files.join(", ")}`
+
+async function foundIn(store: Store, request: EraseRequest): Promise<Match[]> {
+  const contents = store.contents()
+  const all: KeptContent[] = []
+  for await (const content of contents.list()) all.push(content)
+  const isWanted = wantedBy(request, all)
+  const needles = request.subject === undefined ? undefined : needlesOf(request.subject)
+  const found: Match[] = []
+  for (const content of all) {
+    if (!isWanted(content.address)) continue
+    if (needles === undefined) found.push({ content, messages: await messagesIn(contents, content) })
+    else found.push(...(await naming(contents, content, needles)))
+  }
+  return found
+}
+
+function wantedBy({ owner, project }: EraseRequest, all: readonly KeptContent[]): (address: ContentAddress) => boolean {
+  if (owner === undefined) return (address) => project === undefined || isPlaceOf(project, projectOf(address) ?? "/")
+  const places = all.flatMap(({ address }) => projectOf(address) ?? [])
+  const projects = project === undefined ? new Set(["", ...places, ...places.map(baseOf)]) : [project]
+  const own = new Set([...projects].map((name) => placeFor(name, owner)))
+  return (address) => own.has(projectOf(address) ?? "/")
+}
+
+/** The project of a place that has an owner. */
+const baseOf = (place: string): string => place.replace(/_owner_[0-9a-f]{40}$|_unowned$/, "")
+
+/** As texts, and as JSON spells it. */
+function needlesOf(subject: string): readonly string[] {
+  const plain = folded(subject)
+  return [...new Set([plain, JSON.stringify(plain).slice(1, -1)])]
+}
+
+const folded = (text: string): string => text.normalize("NFC").toLowerCase()
+
+const names = (text: Buffer | string, needles: readonly string[]): boolean => {
+  const searched = folded(text.toString())
+  return needles.some((needle) => searched.includes(needle))
+}
+
+async function naming(contents: Contents, content: KeptContent, needles: readonly string[]): Promise<readonly Match[]> {
+  const { address, files } = content
+  for (let at = 0, size = content.lines ?? 0; at < size; ) {
+    const bytes = await contents.lines(address, at)
+    if (bytes.length === 0) break
+    if (names(bytes, needles)) return [{ content, messages: 0 }]
+    at += bytes.length
+  }
+  const texts = await contents.files(
+    address,
+    files.map(({ name }) => name),
+  )
+  const hits = [...texts].filter(([name, data]) => names(name, needles) || names(data, needles)).map(([name]) => name)
+  if (address.kind === "team") {
+    const lines = (texts.get(MESSAGES)?.toString("utf8") ?? "").split("\n").filter((line) => names(line, needles))
+    const places = lines.map((line) => `${MESSAGES}/${(JSON.parse(line) as { readonly at: number }).at}`)
+    return places.length === 0 ? [] : [{ content, files: places, messages: places.length }]
+  }
+  if (hits.length === 0) return []
+  return [address.kind === "memories" ? { content, files: hits, messages: 0 } : { content, messages: 0 }]
+}
+
+async function messagesIn(contents: Contents, { address }: KeptContent): Promise<number> {
+  if (address.kind !== "team") return 0
+  const text = (await contents.files(address, [MESSAGES])).get(MESSAGES)?.toString("utf8") ?? ""
+  return text.split("\n").length - 1
+}
+
+interface Erasing {
+  readonly clock: Clock
+  /** All of the place goes, so what remains need not be in order. */
+  readonly isWhole: boolean
+}
+
+async function eraseMatch(store: Store, { content, files }: Match, { clock, isWhole }: Erasing): Promise<void> {
+  const { address } = content
+  const contents = store.contents()
+  if (address.kind !== "memories" || isWhole || files === undefined) return contents.erase(address, files)
+  const bank = openBank({ files: store.memories(address.place), clock })
+  for (const path of files.filter(isTopicFile)) await bank.erase(path) // with its history, and what names it
+  const { files: present } = await stillIn(contents, address)
+  const rest = files.filter((path) => present.has(path) && !isTopicFile(path))
+  await contents.erase(address, rest)
+}
+
+async function stillIn(contents: Contents, address: ContentAddress) {
+  const project = projectOf(address)
+  for await (const { address: one, files } of contents.list(project === undefined ? {} : { project }))
+    if (contentName(one) === contentName(address)) return { files: new Set(files.map(({ name }) => name)) }
+  return { files: new Set<string>() }
+}
+
+function countsOf(found: readonly Match[]): EraseCounts {
+  const of = (kind: ContentAddress["kind"]) => found.filter(({ content }) => content.address.kind === kind)
+  const journals = of("journal").map(({ content }) => content.address)
+  const agents = journals.filter((address) => address.kind === "journal" && address.under !== undefined).length
+  return {
+    conversations: journals.length - agents,
+    subAgents: agents,
+    memoryFiles: of("memories").reduce((sum, { content, files }) => sum + (files ?? content.files).length, 0),
+    messages: found.reduce((sum, { messages }) => sum + messages, 0),
+    logs: of("log").length,
+    sums: of("sums").length,
+  }
+}

@@ -1,0 +1,247 @@
+/** The tables of a server: migrations, versions, retention and erasing, on a real server. */
+import { spawn } from "node:child_process"
+import { join } from "node:path"
+import { type Entry, eraseFrom, memoryStore, pruneStore, type Store } from "@strata/core"
+import { placeFor } from "@strata/core/internal/base/owner"
+import pg from "pg"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { eraseTenant, migrate, postgresStore, SCHEMA_VERSION, schemaStatus } from "../src/index.ts"
+import { migrateBy, STEPS } from "../src/migrate.ts"
+import { newestPrograms, startServer, type TestServer } from "./server.ts"
+
+const STRATA = join(import.meta.dirname, "..", "..", "cli", "src", "main.ts")
+
+let server: TestServer
+const stores: { close(): Promise<void> }[] = []
+let databases = 0
+
+beforeAll(async () => {
+  if (newestPrograms() !== undefined) server = await startServer()
+})
+afterAll(() => server?.stop())
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close()
+})
+
+async function asOwner<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  client.on("error", () => undefined)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Without tables. */
+async function emptyDatabase(): Promise<string> {
+  const name = `bare_${++databases}`
+  await asOwner(server.url(), (client) => client.query(`create database ${name}`))
+  return server.url(name)
+}
+
+function opened(connectionString: string, tenant = "") {
+  const store = postgresStore({ connectionString, tenant, patienceMs: 500 })
+  stores.push(store)
+  return store
+}
+
+const user = (text: string): Entry => ({
+  ...{ type: "user", uuid: crypto.randomUUID(), parentUuid: null, timestamp: "2026-01-01T00:00:00.000Z" },
+  message: { role: "user", content: text },
+})
+
+async function conversation(store: Store, address: { project: string; id: string; under?: string }, text: string) {
+  const journal = await store.open(address, { access: "write", create: true })
+  await journal.append([user(text)])
+  return journal
+}
+
+function strata(url: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
+  const env = { PATH: process.env.PATH, STRATA_STORE: url }
+  const child = spawn(process.execPath, [STRATA, "store", ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
+  let said = ""
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (text: Buffer) => {
+      said += text
+    })
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, said })))
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", { timeout: 60_000 }, () => {
+  test("BEY-12 two migrations at once: one makes the tables, the other finds them", async () => {
+    const url = await emptyDatabase()
+    const reports = await Promise.all([migrate({ connectionString: url }), migrate({ connectionString: url })])
+    expect(reports.map(({ from }) => from).sort()).toEqual([0, SCHEMA_VERSION])
+    expect(await schemaStatus(url)).toMatchObject({ version: SCHEMA_VERSION, newest: SCHEMA_VERSION, ownsTables: true })
+  })
+
+  test("BEY-12 a migration that is killed leaves nothing half, and the next one makes everything", async () => {
+    const url = await emptyDatabase()
+    await asOwner(url, async (watcher) => {
+      // it waits for this lock after it has made the tables: the role is made last
+      await watcher.query("begin")
+      await watcher.query("lock table pg_authid in share row exclusive mode")
+      const role = `killed_${databases}`
+      const migration = migrate({ connectionString: url, role }).catch((error: unknown) => error)
+      for (;;) {
+        const { rows } = await asOwner(url, (client) =>
+          client.query<{ pid: number }>(
+            "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          ),
+        )
+        if (rows[0]) {
+          await asOwner(url, (client) => client.query("select pg_terminate_backend($1)", [rows[0]!.pid]))
+          break
+        }
+      }
+      expect(await migration).toBeInstanceOf(Error)
+      await watcher.query("rollback")
+    })
+    expect((await schemaStatus(url)).version).toBe(0)
+    expect(await migrate({ connectionString: url })).toMatchObject({ from: 0, to: SCHEMA_VERSION })
+  })
+
+  test("BEY-12 tables of an earlier version go forward by the steps that they lack, and a step that fails changes nothing", async () => {
+    const url = await emptyDatabase()
+    await migrate({ connectionString: url })
+    const later = (sql: string) => [
+      ...STEPS,
+      { version: SCHEMA_VERSION + 1, name: "later", sql: ["create table strata.later (n int)", sql] },
+    ]
+    await expect(migrateBy(later("no sql"), { connectionString: url })).rejects.toThrow("syntax error")
+    expect((await schemaStatus(url)).version).toBe(SCHEMA_VERSION)
+    const report = await migrateBy(later("insert into strata.later values (1)"), { connectionString: url })
+    expect(report).toMatchObject({ from: SCHEMA_VERSION, to: SCHEMA_VERSION + 1 })
+    await expect(migrate({ connectionString: url })).rejects.toThrow("Update Strata here")
+  })
+
+  test("BEY-12 without tables, and with those of a later version, a store says what to do with its first call", async () => {
+    const url = await emptyDatabase()
+    await expect(opened(url).projects()).rejects.toThrow(/no tables of Strata[\s\S]*strata store migrate/)
+    expect(await strata(url, "status")).toMatchObject({
+      code: 1,
+      said: expect.stringContaining("no tables of Strata yet"),
+    })
+    expect(await strata(url, "migrate")).toMatchObject({
+      code: 0,
+      said: expect.stringContaining(`0 to ${SCHEMA_VERSION}`),
+    })
+    expect(await opened(url).projects()).toEqual([])
+    await asOwner(url, (client) => client.query("insert into strata.schema_version values (99, 'later')"))
+    await expect(postgresStore({ pool: new pg.Pool({ connectionString: url }) }).projects()).rejects.toThrow(
+      `have version 99, and this program knows ${SCHEMA_VERSION}. Nothing was changed`,
+    )
+    expect(await strata(url, "migrate")).toMatchObject({ code: 1, said: expect.stringContaining("Update Strata here") })
+    expect(await strata(url, "status")).toMatchObject({ code: 1, said: expect.stringContaining("version 99") })
+  })
+
+  test("BEY-12 prune removes old conversations with their sub-agents, what everyone has read and old sums, and nothing that is open", async () => {
+    const [url, now] = [await server.database(), new Date()]
+    const store = opened(url)
+    const old = [
+      ...[
+        { project: "p", id: "old" },
+        { project: "p", under: "old", id: "agent" },
+      ],
+      { project: "p", id: "open" },
+    ]
+    for (const address of old) await (await conversation(store, address, "old")).close()
+    await (await conversation(store, { project: "p", id: "new" }, "new")).close()
+    const mailbox = store.mailboxes({ project: "p", team: "t" })
+    const member = await mailbox.join({ name: "a", conversation: "new" })
+    for (const text of ["read", "unread"]) await mailbox.send({ from: "b", to: ["a"], content: { text } })
+    const { messages } = await mailbox.read(undefined)
+    await member.leave(messages[0]!.cursor)
+    await store.budget("p").add(1, "2026-01-01")
+    await asOwner(url.replace("app@", "owner@"), async (client) => {
+      await client.query("update strata.journal set touched = now() - interval '100 days' where id <> 'new'")
+      await client.query("update strata.message set sent = now() - interval '100 days'")
+    })
+    const open = await store.open({ project: "p", id: "open" }, { access: "write" })
+    const before = new Date(now.getTime() - 90 * DAY_MS)
+    const expected = { conversations: 1, subAgents: 1, messages: 1, sums: 1, open: ["conversation p/open"] }
+    expect(await pruneStore(store, { before, dryRun: true })).toMatchObject(expected)
+    const { code, said } = await strata(url, "prune", "--older-than", "90d", "--json")
+    expect(code, said).toBe(0)
+    expect(JSON.parse(said)).toMatchObject({ ...expected, removed: ["conversation p/old"] })
+    await open.close()
+    expect((await store.list("p")).map(({ id }) => id).sort()).toEqual(["new", "open"])
+    expect(await store.list("p", { under: "old" })).toEqual([])
+    expect((await mailbox.read(undefined)).messages.map(({ content }) => content.text)).toEqual(["unread"])
+    expect(await pruneStore(store, { mostBytes: 0 })).toMatchObject({ conversations: 2 })
+  })
+
+  test("BEY-12 erasing an owner takes everything of it in all projects, and nothing of another", async () => {
+    const store = opened(await server.database())
+    for (const owner of ["jane", "john"])
+      for (const project of ["shop", "blog"]) {
+        const place = placeFor(project, owner)
+        await (await conversation(store, { project: place, id: "c" }, "hello")).close()
+        await store.memories({ project: place }).install([{ path: "a.md", text: owner }])
+        await store.budget(place).add(1, "2026-11-17")
+      }
+    const report = await eraseFrom(store, { owner: "jane" })
+    const { before, after, left } = report
+    expect(before).toMatchObject({ conversations: 2, memoryFiles: 2, sums: 2 })
+    expect({ after: Object.values(after), left }).toEqual({ after: [0, 0, 0, 0, 0, 0], left: [] })
+    expect(await store.projects()).toEqual([placeFor("blog", "john"), placeFor("shop", "john")].sort())
+    expect(await store.memories({ project: placeFor("shop", "john") }).read("a.md")).toBe("john")
+    expect(await store.memories({ project: placeFor("shop", "jane") }).read("a.md")).toBeUndefined()
+  })
+
+  test("BEY-12 erasing a subject takes conversations, memories and messages that name it, and says what is open", async () => {
+    const url = await server.database()
+    for (const store of [opened(url), memoryStore()]) {
+      await (await conversation(store, { project: "p", id: "names" }, 'mail "Jane Doe" now')).close()
+      await (await conversation(store, { project: "p", id: "other" }, "nothing")).close()
+      const open = await conversation(store, { project: "p", id: "open" }, "JANE DOE is here")
+      const memories = store.memories({ project: "p" })
+      await memories.install([
+        { path: "jane.md", text: "---\nname: Jane\n---\nJane Doe likes tea\n" },
+        { path: "tea.md", text: "---\nname: Tea\n---\nTea is green\n" },
+      ])
+      const mailbox = store.mailboxes({ project: "p", team: "t" })
+      for (const text of ["one", "ask jane doe", "three"])
+        await mailbox.send({ from: "a", to: ["b"], content: { text } })
+      const report = await eraseFrom(store, { subject: "Jane Doe" })
+      expect(report.before).toMatchObject({ conversations: 2, messages: 1 })
+      expect(report.before.memoryFiles).toBeGreaterThan(0)
+      expect(report.after).toMatchObject({ conversations: 1, messages: 0, memoryFiles: 0 })
+      expect(report.left).toEqual([expect.stringContaining("conversation p/open")])
+      const left = (await mailbox.read(undefined)).messages.map(({ content }) => content.text)
+      expect(left).toEqual(["one", undefined, "three"])
+      expect(await memories.read("tea.md")).toContain("green")
+      await open.close()
+      expect((await eraseFrom(store, { subject: "jane doe" })).after.conversations).toBe(0)
+      expect((await store.list("p")).map(({ id }) => id)).toEqual(["other"])
+    }
+  })
+
+  test("BEY-12 erasing a tenant erases its rows in every table, also one that comes later, and no other tenant's", async () => {
+    const url = await server.database()
+    await asOwner(url.replace("app@", "owner@"), async (client) => {
+      await client.query("create table strata.later (tenant text not null, word text)")
+      await client.query("select strata.isolate('strata.later')")
+      await client.query("grant all on strata.later to strata_app")
+      await client.query("insert into strata.later values ('acme', 'x'), ('other', 'y')")
+    })
+    for (const tenant of ["acme", "other"]) {
+      const store = opened(url, tenant)
+      await (await conversation(store, { project: "p", id: "c" }, "hello")).close()
+      await store.memories({ project: "p" }).install([{ path: "a.md", text: "x" }])
+    }
+    const asked = await strata(url, "erase", "--tenant", "acme")
+    expect(asked).toMatchObject({ code: 2, said: expect.stringContaining("use --yes") })
+    const { code, said } = await strata(url, "erase", "--tenant", "acme", "--yes")
+    expect(said).toMatch(/later: 1[\s\S]*rows erased, 0 left/)
+    expect(code).toBe(0)
+    expect(await opened(url, "acme").projects()).toEqual([])
+    expect(await opened(url, "other").memories({ project: "p" }).read("a.md")).toBe("x")
+    const rows = await eraseTenant({ connectionString: url, tenant: "other", countsOnly: true })
+    expect(rows.find(({ table }) => table === "later")).toEqual({ table: "later", rows: 1 })
+  })
+})
