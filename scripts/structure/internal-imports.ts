@@ -102,6 +102,11 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     why: "brings two machines together: it joins histories and erases, which no other program should",
   },
   {
+    where: "store/",
+    files: ["journal/store-from"],
+    why: "cares for the store that the environment names, without a conversation",
+  },
+  {
     where: "trust/",
     files: ["settings/project-parts", "settings/trust", "settings/trust-store"],
     why: "lists and takes back what only this command grants",

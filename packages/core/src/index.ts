@@ -172,6 +172,7 @@ export {
 } from "./journal/entries.ts"
 export type { AppendedLines, FeedLine, JournalFeed, JournalSize, LookedAt } from "./journal/feed.ts"
 export { type CommittedMemoryPlace, committedMemory } from "./journal/file/committed-memory.ts"
+export { type FileStoreOptions, fileStore } from "./journal/file/file-store.ts"
 export { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
 export type { InFlightLog, KeptRequests, SentRequest } from "./journal/in-flight.ts"
 export { type MemoryStoreOptions, memoryStore } from "./journal/in-memory/store.ts"

@@ -1,8 +1,7 @@
 /** Stores by the addresses that people name them with: a directory, or an address of PostgreSQL. */
 import { stat } from "node:fs/promises"
 import { resolve } from "node:path"
-import type { Store } from "@strata/core"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { fileStore, type Store } from "@strata/core"
 import { type Call, UsageError } from "../command.ts"
 import { printable } from "../display/visible.ts"
 import { isPostgres, loadPostgres } from "../named-store.ts"
