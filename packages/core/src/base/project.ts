@@ -69,6 +69,14 @@ export async function mainDirectory(cwd: string, home: string | undefined): Prom
   return (await repositoryOf(start, { home }))?.directory ?? start
 }
 
+/** Every name that a project may be kept under, if a person calls it so: its name, its title, its remote or its path. */
+export const namesMadeFrom = (text: string): readonly string[] => [
+  text,
+  nameFrom({ kind: "given", identity: text }),
+  nameFrom({ kind: "remote", identity: text }),
+  ...(text.startsWith("/") ? [projectName(text)] : []),
+]
+
 type Named = Pick<Project, "name" | "from" | "title">
 
 function givenName(project: string | undefined, env: WhereProject["env"]): Named | undefined {

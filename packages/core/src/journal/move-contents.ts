@@ -4,6 +4,7 @@
  */
 import { createHash, hash } from "node:crypto"
 import { isPlaceOf } from "../base/owner.ts"
+import { namesMadeFrom } from "../base/project.ts"
 import {
   BLOB,
   CONSOLIDATED,
@@ -23,7 +24,7 @@ import type { Store } from "./store.ts"
 export interface MoveOptions {
   readonly from: Store
   readonly to: Store
-  /** Only what is kept for this project, of every owner. Default: everything. */
+  /** Only what is kept for this project, of every owner: its name, title, remote or path. Default: everything. */
   readonly project?: string
   /** Ends it after the write that is under way. The call then rejects with the signal's reason. */
   readonly signal?: AbortSignal
@@ -65,13 +66,14 @@ export async function moveContents({ from, to, project, signal, onProgress }: Mo
   const there = new Map<string, KeptContent>()
   for await (const content of target.list()) there.set(contentName(content.address), content)
   const report = newReport()
+  const names = project === undefined ? undefined : namesMadeFrom(project)
   const next = source.list()[Symbol.asyncIterator]()
   const work = async () => {
     for (;;) {
       signal?.throwIfAborted()
       const { value: content, done } = await next.next()
       if (done) return
-      if (project !== undefined && !isPlaceOf(project, projectOf(content.address) ?? "/")) continue
+      if (names && !names.some((one) => isPlaceOf(one, projectOf(content.address) ?? "/"))) continue
       const name = contentName(content.address)
       onProgress?.({ contents: report.seen++, written: report.written, at: name })
       const moving = { source, target, content, signal, there: there.get(name), report }

@@ -5,6 +5,7 @@
 import { type Clock, systemClock } from "../base/clock.ts"
 import { ConversationLockedError, StrataError } from "../base/errors.ts"
 import { isPlaceOf, placeFor } from "../base/owner.ts"
+import { namesMadeFrom } from "../base/project.ts"
 import {
   type ContentAddress,
   type Contents,
@@ -23,7 +24,7 @@ export interface EraseRequest {
   readonly owner?: string
   /** Everything in which this text occurs, in any case of its letters. */
   readonly subject?: string
-  /** Only in this project. */
+  /** Only in this project: its name, title, remote or path. */
   readonly project?: string
   /** Only says what would go. */
   readonly dryRun?: boolean
@@ -102,9 +103,11 @@ async function foundIn(store: Store, request: EraseRequest): Promise<Match[]> {
 }
 
 function wantedBy({ owner, project }: EraseRequest, all: readonly KeptContent[]): (address: ContentAddress) => boolean {
-  if (owner === undefined) return (address) => project === undefined || isPlaceOf(project, projectOf(address) ?? "/")
+  const named = project === undefined ? undefined : namesMadeFrom(project)
+  if (owner === undefined)
+    return (address) => named === undefined || named.some((name) => isPlaceOf(name, projectOf(address) ?? "/"))
   const places = all.flatMap(({ address }) => projectOf(address) ?? [])
-  const projects = project === undefined ? new Set(["", ...places, ...places.map(baseOf)]) : [project]
+  const projects = named ?? new Set(["", ...places, ...places.map(baseOf)])
   const own = new Set([...projects].map((name) => placeFor(name, owner)))
   return (address) => own.has(projectOf(address) ?? "/")
 }
