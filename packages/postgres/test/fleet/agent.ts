@@ -89,7 +89,11 @@ class FleetAgent {
     const last = all.map(stateIn).findLast((state) => state !== undefined)
     agent.#step = last?.step ?? 0
     agent.cursor = last?.cursor
-    const resumed = { lines: all.length, all: hashOf(all), tail: hashOf(parts.journal.resumed!.tail.entries) }
+    const tail = parts.journal.resumed!.tail.entries
+    const resumed = {
+      ...{ lines: all.length, all: hashOf(all), tail: hashOf(tail), tailLines: tail.length },
+      ...(tail[0] ? { tailFirst: tail[0].uuid } : {}),
+    }
     parts.write({ type: "opened", agent: parts.name, fence: agent.#fence, resumed })
     return agent
   }

@@ -21,8 +21,12 @@ export type FleetRecord =
   | { readonly type: "failed"; readonly agent: string; readonly why: string }
 
 export interface ResumedBytes {
+  /** Everything, read after opening. */
   readonly lines: number
   readonly all: string
+  /** What opening gave: where it begins, and its hash. */
+  readonly tailLines: number
+  readonly tailFirst?: string
   readonly tail: string
 }
 

@@ -156,10 +156,18 @@ function checkTaken(
 /** What a process read when it opened the conversation is how the conversation begins today. */
 function checkResumes(agent: string, all: readonly Entry[], found: Found): void {
   for (const { fence, resumed } of found.of("opened", agent)) {
-    const then = all.slice(0, resumed.lines)
+    const { lines, tailFirst, tailLines } = resumed
+    const start = tailFirst === undefined ? 0 : all.findIndex(({ uuid }) => uuid === tailFirst)
+    const then = all.slice(0, start + tailLines)
     const tail = then.slice(Math.max(0, then.findLastIndex(isBoundaryEntry)))
-    found.must(hashOf(then) === resumed.all, `${agent}: with number ${fence} other lines were read`)
+    // what was read after opening may be more: a writer with a larger number came between
+    const later = all.slice(then.length, lines).flatMap((entry) => stateIn(entry) ?? [])
+    found.must(hashOf(all.slice(0, lines)) === resumed.all, `${agent}: with number ${fence} other lines were read`)
     found.must(hashOf(tail) === resumed.tail, `${agent}: with number ${fence} another tail was read`)
+    found.must(
+      later.every((state) => state.fence > fence),
+      `${agent}: with number ${fence} the tail was not all of it`,
+    )
   }
 }
 
