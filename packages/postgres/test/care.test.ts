@@ -3,6 +3,7 @@ import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { type Entry, eraseFrom, memoryStore, pruneStore, type Store } from "@strata/core"
 import { placeFor } from "@strata/core/internal/base/owner"
+import { journalSearchIn } from "@strata/core/internal/recall/journal-search"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { eraseTenant, migrate, postgresStore, SCHEMA_VERSION, schemaStatus } from "../src/index.ts"
@@ -41,8 +42,8 @@ async function emptyDatabase(): Promise<string> {
   return server.url(name)
 }
 
-function opened(connectionString: string, tenant = "") {
-  const store = postgresStore({ connectionString, tenant, patienceMs: 500 })
+function opened(connectionString: string, tenant?: string) {
+  const store = postgresStore({ connectionString, ...(tenant === undefined ? {} : { tenant }), patienceMs: 500 })
   stores.push(store)
   return store
 }
@@ -219,6 +220,29 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", 
       expect((await eraseFrom(store, { subject: "jane doe" })).after.conversations).toBe(0)
       expect((await store.list("p")).map(({ id }) => id)).toEqual(["other"])
     }
+  })
+
+  test("BEY-12 what is erased is no longer in the search index on the server, and the rest is found", async () => {
+    const url = await server.database()
+    const store = opened(url)
+    await (await conversation(store, { project: "p", id: "gone" }, "the zeppelin of Jane")).close()
+    await (await conversation(store, { project: "p", id: "kept" }, "the lighthouse of John")).close()
+    const past = journalSearchIn(store, { project: "p" })
+    const ask = async (text: string) => {
+      await past.update()
+      const { answer } = await past.search({ text, now: new Date("2026-11-17") })
+      return answer.found.filter((passage) => passage.text.includes(text)).length
+    }
+    expect(await ask("zeppelin")).toBe(1)
+    await store.contents().erase({ kind: "journal", project: "p", id: "gone" })
+    const words = (client: pg.Client) =>
+      client.query(
+        "select token from strata.token where token like '%zeppelin%' union all select 'text' from strata.passage where position('zeppelin'::bytea in text) > 0",
+      )
+    expect((await asOwner(url.replace("app@", "owner@"), words)).rows).toEqual([])
+    expect(await ask("zeppelin")).toBe(0)
+    expect(await ask("lighthouse")).toBe(1)
+    await past.close()
   })
 
   test("BEY-12 erasing a tenant erases its rows in every table, also one that comes later, and no other tenant's", async () => {

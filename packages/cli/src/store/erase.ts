@@ -1,13 +1,14 @@
 /** `strata store erase`: shows what would go, asks, removes it for good, and reports what was there before and after. */
 import { type EraseCounts, type EraseRequest, eraseFrom } from "@strata/core"
 import { storeFrom } from "@strata/core/internal/journal/store-from"
+import type { TenantRows } from "@strata/postgres"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, UsageError } from "../command.ts"
 import { grouped } from "../display/numbers.ts"
 import { during } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { visible, visibleJson } from "../display/visible.ts"
-import { isPostgres, loadPostgres, type TenantRows } from "../named-store.ts"
+import { isPostgres, loadPostgres } from "../named-store.ts"
 
 const DONE = 0
 const NOT_DONE = 1

@@ -24,7 +24,7 @@ export async function openAddress(address: string, options: AddressOptions): Pro
   const { cwd, env, tenant = env.STRATA_TENANT ?? "", mustExist } = options
   if (isPostgres(address)) {
     const { postgresStore } = await loadPostgres()
-    const store = postgresStore({ connectionString: address.trim(), tenant })
+    const store = postgresStore({ connectionString: address.trim(), ...(tenant === "" ? {} : { tenant }) })
     const whose = tenant === "" ? "" : ` --tenant ${printable(tenant)}`
     const removal =
       whose === ""

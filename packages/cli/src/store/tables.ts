@@ -1,7 +1,9 @@
 /** `strata store migrate` and `status`: the tables on PostgreSQL. */
+
+import type { SchemaStatus } from "@strata/postgres"
 import { type Call, UsageError } from "../command.ts"
 import { visible, visibleJson } from "../display/visible.ts"
-import { isPostgres, loadPostgres, type SchemaStatus } from "../named-store.ts"
+import { isPostgres, loadPostgres } from "../named-store.ts"
 
 const DONE = 0
 const NOT_DONE = 1
