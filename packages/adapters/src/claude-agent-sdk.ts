@@ -9,11 +9,11 @@ import { anOption, aPort, checkOptions, type OptionRules } from "@strata/core/in
 import { OWNER_OPTION, placeFor } from "@strata/core/internal/base/owner"
 import { foreignProjectName } from "@strata/core/internal/base/project"
 import { storeFrom } from "@strata/core/internal/journal/store-from"
-import { noteDeletion, readDeletion, readDeletions } from "./claude-agent-sdk/deletions.ts"
 import type { FoldSessionSummary, SessionKey, StrataSessionStore } from "./claude-agent-sdk/shapes.ts"
 import { forgetSummary, summariesOf } from "./claude-agent-sdk/summaries.ts"
 import { liveLines, TranscriptWriter } from "./claude-agent-sdk/transcripts.ts"
 import { safeId, textOfId } from "./foreign/safe-id.ts"
+import { eraseAlone } from "./foreign/write-alone.ts"
 
 export type {
   FoldSessionSummary,
@@ -71,41 +71,29 @@ export function sessionStore(options: SessionStoreOptions = {}): StrataSessionSt
       agent === undefined
         ? { project: projectOf(projectKey), id: session }
         : { project: projectOf(projectKey), under: session, id: agent }
-    /** How many bytes of the journal no longer count. */
-    const deleted = async () => {
-      const deletion = await readDeletion(filesOf(projectKey), session)
-      return agent === undefined ? deletion.own : (deletion.agents[agent] ?? 0)
-    }
-    return { place: { store, address }, session, agent, deleted }
+    return { place: { store, address }, session, agent }
   }
 
-  /** The agents' journals of a session with their sizes, also deleted ones. */
   const agentsOf = (projectKey: string, session: string) =>
     store.list(projectOf(projectKey), { under: session, isBare: true })
 
   async function sessionsOf(projectKey: string) {
-    const [listed, deletions] = await Promise.all([
-      store.list(projectOf(projectKey), { isBare: true }),
-      readDeletions(filesOf(projectKey)),
-    ])
-    return listed.flatMap(({ id, bytes, touched }) => {
-      const deleted = deletions.get(id)?.own ?? 0
-      if (bytes <= deleted) return []
-      const place = { store, address: { project: projectOf(projectKey), id } }
-      return [{ sessionId: textOfId(id), mtime: Date.parse(touched), place, bytes, deleted }]
-    })
+    const listed = await store.list(projectOf(projectKey), { isBare: true })
+    return listed
+      .filter(({ bytes }) => bytes > 0)
+      .map(({ id, bytes, touched }) => {
+        const place = { store, address: { project: projectOf(projectKey), id } }
+        return { sessionId: textOfId(id), mtime: Date.parse(touched), place, bytes }
+      })
   }
 
   return {
     async append(key, entries) {
-      const { place, deleted } = placeOf(key)
-      if (entries.length > 0) await writer.add({ place, lines: entries, deleted })
+      if (entries.length > 0) await writer.add(placeOf(key).place, entries)
     },
 
     async load(key) {
-      const { place, deleted } = placeOf(key)
-      const [from, all] = await Promise.all([deleted(), liveLines(place, 0)])
-      const { lines } = from === 0 ? all : await liveLines(place, from) // deleted ones are rare
+      const { lines } = await liveLines(placeOf(key).place, 0)
       return lines.length === 0 ? null : lines
     },
 
@@ -119,34 +107,17 @@ export function sessionStore(options: SessionStoreOptions = {}): StrataSessionSt
 
     async delete(key) {
       const { place, session, agent } = placeOf(key)
-      const { id, ...journals } = place.address
-      const feed = store.feed(journals)
-      try {
-        const [sizes, agents] = await Promise.all([
-          feed.sizes(new Set([id])),
-          agent === undefined ? agentsOf(key.projectKey, session) : [],
-        ])
-        const own = sizes.get(id)?.bytes ?? 0
-        if (own === 0 && agents.length === 0) return
-        const more =
-          agent === undefined
-            ? { own, agents: Object.fromEntries(agents.map(({ id: each, bytes }) => [each, bytes])) }
-            : { agents: { [agent]: own } }
-        writer.forget()
-        await noteDeletion({ files: filesOf(key.projectKey), session, more })
-        if (agent === undefined) await forgetSummary(filesOf(key.projectKey), session)
-      } finally {
-        feed.close()
-      }
+      const agents = agent === undefined ? await agentsOf(key.projectKey, session) : []
+      const { project } = place.address
+      writer.forget()
+      await eraseAlone(place)
+      for (const { id } of agents) await eraseAlone({ store, address: { project, under: session, id } })
+      if (agent === undefined) await forgetSummary(filesOf(key.projectKey), session)
     },
 
     async listSubkeys({ projectKey, sessionId }) {
-      const session = safeId("session id", sessionId)
-      const [agents, deletion] = await Promise.all([
-        agentsOf(projectKey, session),
-        readDeletion(filesOf(projectKey), session),
-      ])
-      return agents.filter(({ id, bytes }) => bytes > (deletion.agents[id] ?? 0)).map(({ id }) => textOfId(id))
+      const agents = await agentsOf(projectKey, safeId("session id", sessionId))
+      return agents.filter(({ bytes }) => bytes > 0).map(({ id }) => textOfId(id))
     },
   }
 }

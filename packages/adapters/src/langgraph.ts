@@ -97,16 +97,10 @@ export class StrataSaver extends BaseCheckpointSaver {
     await putWrites(this.#threads.of(thread), { ns, id, task, writes: await Promise.all(packed) })
   }
 
-  /** Nothing of the thread can be found any more. The journal keeps what was written, as every journal does. */
+  /** Nothing of the thread is left in the store. */
   override async deleteThread(threadId: string): Promise<void> {
     const { thread } = wantedIn({ configurable: { thread_id: threadId } })
-    await this.#threads.of(thread).write(
-      async ({ segment, add, begin }) => {
-        if (!segment.isEmpty) begin(segment.lineAfterDeletion())
-        else add(undefined)
-      },
-      { create: false },
-    )
+    await this.#threads.erase(thread)
   }
 
   override async getDeltaChannelHistory({

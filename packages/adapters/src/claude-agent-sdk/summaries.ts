@@ -15,15 +15,12 @@ const pathOf = (session: string) => `${FOLDER}/session-${session}.json`
 export interface SummarisedSession extends ListedSession {
   readonly place: Place
   readonly bytes: number
-  /** How many bytes no longer count. */
-  readonly deleted: number
 }
 
 interface KeptSummary {
   readonly data: Record<string, unknown>
-  /** The bytes that are in it, and those that were deleted then. */
+  /** How many bytes of the journal are in it. */
   readonly through: number
-  readonly deleted: number
 }
 
 interface Summarising {
@@ -37,15 +34,15 @@ export async function summariesOf({ files, sessions, projectKey, fold }: Summari
   const kept = new Map((await files.readAll({ folders: [FOLDER] })).map(({ path, text }) => [path, summaryIn(text)]))
   const changes: MemoryFileChange[] = []
   const summaries = await Promise.all(
-    sessions.map(async ({ sessionId, mtime, place, bytes, deleted }) => {
+    sessions.map(async ({ sessionId, mtime, place, bytes }) => {
       const path = pathOf(place.address.id)
       const found = kept.get(path)
-      const before = found?.deleted === deleted ? found : undefined
-      if (before && before.through >= bytes) return { sessionId, mtime, data: before.data }
-      const { lines, end } = await liveLines(place, before?.through ?? deleted)
+      const before = found && found.through <= bytes ? found : undefined // a longer one is of a session that was deleted
+      if (before?.through === bytes) return { sessionId, mtime, data: before.data }
+      const { lines, end } = await liveLines(place, before?.through ?? 0)
       const previous = before && { sessionId, mtime, data: before.data }
       const { data } = fold(previous, { projectKey, sessionId }, lines, { mtime })
-      changes.push({ path, text: JSON.stringify({ data, through: end, deleted } satisfies KeptSummary) })
+      changes.push({ path, text: JSON.stringify({ data, through: end } satisfies KeptSummary) })
       return { sessionId, mtime, data }
     }),
   )
@@ -62,9 +59,8 @@ export async function forgetSummary(files: MemoryFiles, session: string): Promis
 /** One that cannot be read is made again. */
 function summaryIn(text: string | undefined): KeptSummary | undefined {
   try {
-    const { data, through, deleted } = JSON.parse(text ?? "null") as Partial<KeptSummary>
-    const isWhole = typeof data === "object" && typeof through === "number" && typeof deleted === "number"
-    return isWhole ? { data, through, deleted } : undefined
+    const { data, through } = JSON.parse(text ?? "null") as Partial<KeptSummary>
+    return typeof data === "object" && typeof through === "number" ? { data, through } : undefined
   } catch {
     return undefined
   }

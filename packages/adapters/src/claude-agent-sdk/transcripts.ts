@@ -1,6 +1,6 @@
 /** The lines of the SDK's transcripts in journals: what is new is added, and what counts is read. */
 import { uuidFrom } from "@strata/core/internal/base/ids"
-import { type ForeignEntry, foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
+import { foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
 import { inTurn, type Place, writeAlone } from "../foreign/write-alone.ts"
 import type { SessionStoreEntry } from "./shapes.ts"
 
@@ -19,7 +19,7 @@ export class TranscriptWriter {
     this.#sources = sources
   }
 
-  async add({ place, lines: given, deleted }: Batch): Promise<void> {
+  async add(place: Place, given: readonly SessionStoreEntry[]): Promise<void> {
     const lines = eachOnce(structuredClone(given)) // the caller may change them while we wait
     const key = JSON.stringify([place.address.project, place.address.under, place.address.id])
     await inTurn(place, async () => {
@@ -27,7 +27,8 @@ export class TranscriptWriter {
       const isAllNew = await writeAlone(place, async (journal) => {
         const found = journal.opening.created || !mustAsk ? [] : await journal.findMany(lines.flatMap(entryId))
         const there = new Set(found.map(({ uuid }) => uuid))
-        const entries = await this.#missing({ place, lines, there, deleted })
+        const missing = lines.filter((line) => entryId(line).every((id) => !there.has(id)))
+        const entries = missing.map((line) => this.#entry(line))
         if (entries.length > 0) await journal.append(entries, { endsTurn: true })
         return there.size === 0
       })
@@ -35,22 +36,9 @@ export class TranscriptWriter {
     })
   }
 
-  /** From now on it is asked what is there: what was deleted may be sent again. */
+  /** From now on it is asked what is there: something was deleted. */
   forget(): void {
     this.#followed.clear()
-  }
-
-  /** What is there may have been deleted. Then the lines are written again, as entries of their own. */
-  async #missing({ place, lines, there, deleted }: Asked): Promise<readonly ForeignEntry[]> {
-    if (there.size === 0) return lines.map((line) => this.#entry(line))
-    const from = await deleted()
-    if (from === 0) {
-      const others = lines.filter((line) => entryId(line).every((id) => !there.has(id)))
-      return others.map((line) => this.#entry(line))
-    }
-    const live = new Set((await liveLines(place, from)).lines.map(({ uuid }) => uuid))
-    const missing = lines.filter(({ uuid }) => uuid === undefined || !live.has(uuid))
-    return missing.map((line) => foreignEntry({ subtype: "foreign-line", line }, this.#sources))
   }
 
   #entry(line: SessionStoreEntry) {
@@ -62,19 +50,6 @@ export class TranscriptWriter {
     this.#followed.add(key)
     for (const oldest of this.#followed) if (this.#followed.size > MOST_REMEMBERED) this.#followed.delete(oldest)
   }
-}
-
-/** Lines for one transcript. */
-interface Batch {
-  readonly place: Place
-  readonly lines: readonly SessionStoreEntry[]
-  /** How many bytes of the journal no longer count. It is asked only where lines are there already. */
-  readonly deleted: () => Promise<number>
-}
-
-interface Asked extends Batch {
-  /** The entries of these lines that are in the journal. */
-  readonly there: ReadonlySet<string>
 }
 
 /** The entry of a line with a uuid has one that follows from it. */

@@ -43,11 +43,18 @@ export async function writeAlone<T>(place: Place, change: (journal: Journal) => 
   return result
 }
 
-async function openPatiently({ store, address }: Place): Promise<Journal> {
+const openPatiently = ({ store, address }: Place): Promise<Journal> =>
+  patiently(() => store.open(address, { access: "write", create: true }))
+
+/** Removes a journal with everything that belongs to it. */
+export const eraseAlone = (place: Place): Promise<void> =>
+  inTurn(place, () => patiently(() => place.store.contents().erase({ kind: "journal", ...place.address })))
+
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS
   for (let pause = 1; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
-      return await store.open(address, { access: "write", create: true })
+      return await work()
     } catch (error) {
       if (!(error instanceof ConversationLockedError) || performance.now() > deadline) throw error
       await wait(pause)

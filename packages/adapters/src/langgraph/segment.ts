@@ -81,12 +81,6 @@ export class Segment {
     return { kind: "segment", uuid: segmentId(0), segment: 0, thread, since: 0, elsewhere: [] }
   }
 
-  /** The line after which nothing that was written before can be found. */
-  lineAfterDeletion(): SegmentLine {
-    const segment = this.number + 1
-    return { kind: "segment", uuid: segmentId(segment), segment, thread: this.thread, since: segment, elsewhere: [] }
-  }
-
   /** The line that begins the next segment. */
   nextLine(): SegmentLine {
     const segment = this.number + 1
@@ -129,7 +123,7 @@ export class Segment {
   /** Whether an earlier segment may have the checkpoint. Ids grow with time. */
   mayBeEarlier(ns: string, id: string): boolean {
     const newest = this.#newest.get(ns)
-    return this.number > this.since && newest !== undefined && id <= newest
+    return this.number > 0 && newest !== undefined && id <= newest
   }
 
   /** The lines of checkpoints, in the order in which they were written. */

@@ -1,6 +1,7 @@
 /** The threads of one project in one store. Savers of a process share them, because a journal has one writer. */
 import { hash } from "node:crypto"
 import type { Store } from "@strata/core/internal/journal/store"
+import { eraseAlone } from "../foreign/write-alone.ts"
 import { Thread, type ThreadPlace } from "./thread.ts"
 
 /** Threads are kept apart from conversations: no list of those shows them. */
@@ -45,6 +46,16 @@ export class Threads {
     const { project, ...place } = this.#place
     const thread = this.#threads.get(id) ?? new Thread({ ...place, name: "", address: { project, under: UNDER, id } })
     return thread.read(async ({ segment }) => segment.thread)
+  }
+
+  /** Another process that writes to it is waited for. */
+  async erase(name: string): Promise<void> {
+    const { store, project } = this.#place
+    const id = journalId(name)
+    const thread = this.#threads.get(id)
+    this.#threads.delete(id)
+    await thread?.close()
+    await eraseAlone({ store, address: { project, under: UNDER, id } })
   }
 
   async close(): Promise<void> {

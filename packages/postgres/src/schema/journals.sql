@@ -10,7 +10,8 @@ create table strata.journal (
   bytes bigint not null default 0,
   boundary bigint not null default 0, -- where the tail begins
   touched timestamptz not null default clock_timestamp(),
-  fence bigint not null default 0,
+  -- larger than that of a journal that was here before and was erased
+  fence bigint not null default (extract(epoch from clock_timestamp()) * 1000)::bigint,
   holder uuid,
   call uuid,
   since timestamptz,
@@ -115,7 +116,7 @@ begin
     if v_journal.holder = p_holder and v_journal.call = p_call then
       number := v_journal.fence; -- the answer was lost. The update makes sure that a standby has it
       update strata.journal j set since = j.since where j.tenant = p_tenant and j.jid = v_journal.jid;
-      if v_journal.fence = 1 and v_journal.bytes = 0 then state := 'created'; end if;
+      if v_journal.bytes = 0 then state := 'created'; end if;
     elsif strata.is_alive(p_tenant, v_journal.holder) then
       state := 'held'; number := v_journal.fence;
       other_holder := v_journal.holder; other_since := extract(epoch from v_journal.since) * 1000;
