@@ -14,8 +14,6 @@ export interface SegmentLine {
   readonly uuid: string
   readonly segment: number
   readonly thread: string
-  /** What is in earlier segments was deleted. */
-  readonly since: number
   /** Where other checkpoints are: the newest of each namespace, and those that are not where their own line is found. */
   readonly elsewhere: readonly Elsewhere[]
 }
@@ -97,8 +95,7 @@ export function lineOf(entry: Entry): Line | undefined {
 /** A journal that someone edited may hold anything. */
 function isLine(line: Partial<Record<keyof CheckpointLine | keyof WritesLine | keyof SegmentLine, unknown>>): boolean {
   if (typeof line.segment !== "number") return false
-  if (line.kind === "segment")
-    return typeof line.thread === "string" && typeof line.since === "number" && Array.isArray(line.elsewhere)
+  if (line.kind === "segment") return typeof line.thread === "string" && Array.isArray(line.elsewhere)
   if (typeof line.ns !== "string" || typeof line.id !== "string") return false
   if (typeof line.first !== "number" || !Array.isArray(line.values)) return false
   return line.kind === "checkpoint" ? line.change !== undefined : line.kind === "writes" && Array.isArray(line.writes)

@@ -48,7 +48,6 @@ interface Head {
 export class Segment {
   readonly number: number
   readonly thread: string
-  readonly since: number
   /** The line that begins it is lost. What is in earlier segments is not known. */
   readonly isHeadless: boolean
   readonly #pieces = new Pieces()
@@ -64,10 +63,9 @@ export class Segment {
   #lookAt = ROOM
   #lastUuid: string
 
-  constructor({ uuid, segment, thread, since, elsewhere }: SegmentLine, isHeadless = false) {
+  constructor({ uuid, segment, thread, elsewhere }: SegmentLine, isHeadless = false) {
     this.number = segment
     this.thread = thread
-    this.since = since
     this.isHeadless = isHeadless
     this.#lastUuid = uuid
     for (const each of elsewhere) {
@@ -78,7 +76,7 @@ export class Segment {
 
   /** The first line of a thread. */
   static firstLine(thread: string): SegmentLine {
-    return { kind: "segment", uuid: segmentId(0), segment: 0, thread, since: 0, elsewhere: [] }
+    return { kind: "segment", uuid: segmentId(0), segment: 0, thread, elsewhere: [] }
   }
 
   /** The line that begins the next segment. */
@@ -92,7 +90,7 @@ export class Segment {
       if (this.#newest.get(each.ns) === each.id) return [{ ...each, isNewest: true as const }]
       return each.isMoved ? [each] : [] // the line of any other leads to it
     })
-    return { kind: "segment", uuid: segmentId(segment), segment, thread: this.thread, since: this.since, elsewhere }
+    return { kind: "segment", uuid: segmentId(segment), segment, thread: this.thread, elsewhere }
   }
 
   get lastUuid(): string {
@@ -101,10 +99,6 @@ export class Segment {
 
   get bytes(): number {
     return this.#bytes
-  }
-
-  get isEmpty(): boolean {
-    return this.#newest.size === 0
   }
 
   newestOf(ns: string): string | undefined {

@@ -28,7 +28,7 @@ export interface Reading {
   readonly segment: Segment
   /** The segment that has a checkpoint. */
   find(ns: string, id: string): Promise<Segment | undefined>
-  /** An earlier segment. Nothing if it was deleted. */
+  /** An earlier segment. */
   earlier(number: number): Promise<Segment | undefined>
 }
 
@@ -82,10 +82,10 @@ export class Thread {
   }
 
   /** `work` says what to add. It is asked again if it is not known whether that was written. */
-  write(work: (writing: Writing) => Promise<void>, { create = true } = {}): Promise<void> {
+  write(work: (writing: Writing) => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
       try {
-        await this.#append(work, create)
+        await this.#append(work, true)
       } catch (error) {
         await this.#release().catch(() => undefined) // the first failure is the one to report
         this.#forget()
@@ -209,7 +209,7 @@ export class Thread {
   }
 
   #reading(journal: Journal, segment: Segment): Reading {
-    const earlier = async (number: number) => (number < segment.since ? undefined : this.#earlier(journal, number))
+    const earlier = (number: number) => this.#earlier(journal, number)
     return {
       segment,
       earlier,
