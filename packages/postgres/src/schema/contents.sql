@@ -106,7 +106,6 @@ declare
   v_jids bigint[];
   v_open text;
   v_table text;
-  v_shelf record;
 begin
   perform set_config('strata.tenant', p_tenant, true);
   perform from strata.journal j where j.tenant = p_tenant and j.project = p_project
@@ -127,12 +126,6 @@ begin
       where a.attrelid = c.oid and a.attname in ('tenant', 'jid') and not a.attisdropped) = 2
   loop
     execute format('delete from %s where tenant = $1 and jid = any ($2)', v_table) using p_tenant, v_jids;
-  end loop;
-  -- the index of the search holds the same words, also in the lists of its tokens; the next question makes it again
-  for v_shelf in select s.under, s.conversation from strata.shelf s
-    where s.tenant = p_tenant and s.project = p_project and (s.under = p_under or (p_under = '' and s.under = p_id)) order by s.id
-  loop
-    perform strata.shelf_clear(p_tenant, p_project, v_shelf.under, v_shelf.conversation);
   end loop;
   return 'erased';
 end $$;
