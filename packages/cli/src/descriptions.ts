@@ -584,7 +584,7 @@ export const MOVE = describe({
   name: "move",
   about: "copy conversations and memories to another store, byte for byte",
   more: [
-    `FROM and TO are directories, such as ~/.strata, or addresses of PostgreSQL, such as postgres://user@host/database. It takes
+    `FROM and TO are directories, such as ~/.strata, or addresses of PostgreSQL, such as postgres://user@host/database?tenant=acme. It takes
 everything: conversations with their blobs and notes, sub-agents, memories with their history, teams, sums.`,
     `The source stays as it is. At the end both sides are read again and compared by SHA-256. Stop it at any time: the same command
 goes on where it ended. What is something else on the other side is named and left alone.`,
@@ -592,8 +592,6 @@ goes on where it ended. What is something else on the other side is named and le
   operands: { value: "FROM TO", least: 2, most: 2 },
   options: {
     project: { kind: "text", value: "NAME", about: "only this project, of every owner" },
-    "from-tenant": { kind: "text", value: "NAME", about: "whose data it is at the source (default STRATA_TENANT)" },
-    "to-tenant": { kind: "text", value: "NAME", about: "whose data it becomes (default STRATA_TENANT)" },
     json: { kind: "flag", about: "print the report as JSON" },
   },
   examples: [

@@ -20,11 +20,11 @@ const OUTCOMES: Readonly<Record<MoveOutcome, string>> = {
   further: "went on there since, and were left alone",
 }
 
-export const run: Run = async ({ args, cwd, env, terminal }) => {
+export const run: Run = async ({ args, cwd, terminal }) => {
   const { values, operands } = readArguments(MOVE, args)
   const [fromAddress = "", toAddress = ""] = operands
-  const from = await openAddress(fromAddress, { cwd, env, tenant: values["from-tenant"], mustExist: true })
-  const to = await openAddress(toAddress, { cwd, env, tenant: values["to-tenant"], mustExist: false })
+  const from = await openAddress(fromAddress, { cwd, mustExist: true })
+  const to = await openAddress(toAddress, { cwd, mustExist: false })
   if (from.identity === to.identity) throw new UsageError("FROM and TO are the same store. Nothing was moved.")
   const stop = new AbortController()
   const onSignal = () => stop.abort()

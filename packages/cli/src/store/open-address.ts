@@ -14,23 +14,17 @@ export interface AddressedStore {
   readonly removal: string
 }
 
-export interface AddressOptions extends Pick<Call, "cwd" | "env"> {
-  readonly tenant: string | undefined
+export interface AddressOptions extends Pick<Call, "cwd"> {
   /** A directory must be there. */
   readonly mustExist: boolean
 }
 
-export async function openAddress(address: string, options: AddressOptions): Promise<AddressedStore> {
-  const { cwd, env, tenant = env.STRATA_TENANT ?? "", mustExist } = options
+export async function openAddress(address: string, { cwd, mustExist }: AddressOptions): Promise<AddressedStore> {
   if (isPostgres(address)) {
-    const { postgresStore } = await loadPostgres()
-    const store = postgresStore({ connectionString: address.trim(), ...(tenant === "" ? {} : { tenant }) })
-    const whose = tenant === "" ? "" : ` --tenant ${printable(tenant)}`
+    const { namedPostgresStore } = await loadPostgres()
     const removal =
-      whose === ""
-        ? "Drop the schema strata there when you no longer need it."
-        : `When you no longer need it: STRATA_STORE=(its address) strata store erase${whose}`
-    return { store, identity: `${address.trim()}\n${tenant}`, removal }
+      "When you no longer need it: STRATA_STORE=(its address) strata store erase --tenant (its tenant, default if you named none)"
+    return { store: namedPostgresStore(address.trim()), identity: address.trim(), removal }
   }
   const [scheme] = /^[a-z][a-z0-9+.-]+:(?=\/\/|$)/i.exec(address) ?? []
   if (scheme !== undefined)
