@@ -1,13 +1,16 @@
 /**
  * The part of the `Store` port that keeps a search index, for stores with a server: every process then reads and extends the same one, and a new
  * process reads no journal again. It keeps passages of sources, and lists which of them have a token. What a token is, and which passages answer a
- * question, is decided by the index that uses it. It may cross a network: each method is one round trip.
+ * question, is decided by the index that uses it. It may cross a network: each method but `remove` is one round trip.
  */
 
 export interface PassageShelf extends ReadableShelf {
   /** How far each source was read, by its name. A mark is any text. */
   marks(): Promise<ReadonlyMap<string, string>>
-  /** Takes the steps in one transaction. For each: whether it was taken. It is refused if the source's mark is not the one that the step begins at. */
+  /**
+   * Takes the steps in one transaction. For each: whether it was taken. It is refused if the source's mark is not the one that the step begins at.
+   * A source that has the step's last mark already has the step: its answer was lost, so it counts as taken and adds nothing.
+   */
   extend(steps: readonly ShelfStep[]): Promise<readonly boolean[]>
   /**
    * Removes the sources whose mark is still the one given here, by their name. `tokensOf`: the tokens that a passage was added with, since a shelf
@@ -104,7 +107,7 @@ export interface ShelfNews {
   readonly facts: readonly ArrayLike<number>[]
   /** The names of the new sources, by their number. */
   readonly sources: ReadonlyMap<number, string>
-  /** The new passages. Absent if there are more than were wanted. */
+  /** The new passages. Absent if there are more than were wanted; it may be absent where everything is given. */
   readonly rows?: readonly ShelfRow[]
   /** In the order of the tokens. */
   readonly documents: readonly number[]

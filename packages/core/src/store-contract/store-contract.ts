@@ -21,6 +21,7 @@ import { mailboxMessages } from "./parts/mailbox-messages.ts"
 import { memories } from "./parts/memories.ts"
 import { memoriesTogether } from "./parts/memories-together.ts"
 import { names } from "./parts/names.ts"
+import { passages } from "./parts/passages.ts"
 import { seats } from "./parts/seats.ts"
 import { sumsAndLogs } from "./parts/sums-and-logs.ts"
 import { writers } from "./parts/writers.ts"
@@ -28,7 +29,7 @@ import { writers } from "./parts/writers.ts"
 const CLAIMS: readonly Claim[] = [
   ...[...journalWriting, ...journalReading, ...writers, ...listings, ...names, ...besideJournals],
   ...[...memories, ...memoriesTogether, ...mailboxMessages, ...mailboxMembers],
-  ...[...leases, ...seats, ...feeds, ...sumsAndLogs, ...contents],
+  ...[...leases, ...seats, ...feeds, ...passages, ...sumsAndLogs, ...contents],
   ...[...journalModel, ...memoriesModel, ...mailboxesModel, ...rightsModel, ...contentsModel],
 ]
 
