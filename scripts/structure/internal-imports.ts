@@ -66,6 +66,11 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     why: "pages follow a journal in its store",
   },
   {
+    where: "doctor/",
+    files: ["journal/store-from"],
+    why: "asks the store that STRATA_STORE names",
+  },
+  {
     where: "look/",
     files: ["journal/project-places", "journal/store-from", "journal/stored-name"],
     why: "pages follow a journal in its store",

@@ -188,3 +188,18 @@ describe.each(Object.entries(STORES))("on %s", (_store, storeOf) => {
     })
   })
 })
+
+test.skipIf(newestPrograms() === undefined)(
+  "BEY-12 commands name the server and its tenant, and say what it lacks",
+  async () => {
+    await using bench = await workbench({ turns: [] })
+    const ask = async (command: string, STRATA_STORE: string) =>
+      (await bench.here([command], { env: { STRATA_STORE, STRATA_PROJECT: "shop" } })).stdout.replaceAll(/\s+/g, " ")
+    const named = `PostgreSQL at 127.0.0.1:${server!.port}/strata_1`
+    expect(await ask("config", database!)).toContain(`Store ${named} `)
+    expect(await ask("config", `${database}?tenant=acme`)).toContain(`Store ${named}, tenant acme `)
+    expect(await ask("doctor", database!)).toContain(`ok store ${named} answers`)
+    expect(await ask("doctor", server!.url())).toMatch(/problem store The database has no tables of Strata/)
+    expect(await ask("config", server!.url())).toMatch(/Learnt limits are not listed, .* no tables of Strata/)
+  },
+)

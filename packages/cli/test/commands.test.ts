@@ -100,6 +100,12 @@ describe("strata config", () => {
     expect(JSON.parse((await run("config", "--json")).stdout).project).toMatchObject({ from: "path" })
   })
 
+  it("BEY-12 names the store that STRATA_STORE names", async () => {
+    const { stdout } = await strataHere(["config"], { ...place, env: { ...place.env, STRATA_STORE: "memory:" } })
+    expect(stdout).toContain("\nStore\n  memory\n")
+    expect(JSON.parse((await run("config", "--json")).stdout).store).toBeUndefined()
+  })
+
   it("WIN-9 shows the limits that servers have shown, and forgets them", async () => {
     const home = place.env.STRATA_HOME!
     const learnt = { model: "claude-opus-5-5", address: "http://127.0.0.1:8080", tokens: 40_000 }

@@ -89,6 +89,16 @@ describe("BEY-11 strata doctor", () => {
     expect(stdout).not.toContain("secret-path")
   })
 
+  test("BEY-12 the store that STRATA_STORE names is asked, and files need no other check than their disk", async () => {
+    await using place = await wrapping()
+    expect((await checks(place, [])).of("store")).toBeUndefined()
+    const answers = await checks(place, [], { STRATA_STORE: "memory:" })
+    expect(answers.of("store")).toMatchObject({ state: "ok", about: "memory answers" })
+    const unknown = await checks(place, [], { STRATA_STORE: "elsewhere://me:secret@db" })
+    expect(unknown.of("store")).toMatchObject({ state: "problem", about: expect.stringContaining("elsewhere:") })
+    expect(unknown.stdout).not.toContain("secret")
+  })
+
   test("a Strata directory that cannot be written is a problem", async () => {
     await using place = await wrapping()
     const { of } = await checks(place, [], { STRATA_HOME: "/dev/null/strata" })

@@ -16,6 +16,7 @@ import {
   type Store,
   StrataError,
 } from "@strata/core"
+import { printable } from "@strata/core/internal/base/visible"
 import type { Pool } from "pg"
 import { Arrivals } from "./arrivals.ts"
 import { postgresContents } from "./contents.ts"
@@ -63,6 +64,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { tenant = DEFAULT_TENANT, flush = "always", leaseSeconds = LEASE_SECONDS } = options
   checkTenant(tenant)
   const use = poolFor(options)
+  const description = tenant === DEFAULT_TENANT ? use.description : `${use.description}, tenant ${printable(tenant)}`
   const { patienceMs, timeoutMs } = options
   const database = new Database({
     pool: use.pool,
@@ -81,7 +83,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   }
 
   return {
-    description: use.description,
+    description,
     isShared: true,
 
     async open(address, given) {
@@ -89,7 +91,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       const end = given.access === "write" ? holder.keep() : () => undefined
       try {
         const row = await database.row<OpenRow>("open", ...openValues(key, given, holder))
-        if (row.state === "absent") throw new ConversationNotFoundError(address.id, use.description)
+        if (row.state === "absent") throw new ConversationNotFoundError(address.id, description)
         if (row.state === "held") throw new ConversationLockedError(address.id, otherIn(row, holder))
         const journal = new PostgresJournal({
           ...{ address, database, holder, flush },

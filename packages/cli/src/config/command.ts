@@ -90,7 +90,7 @@ const WIDEST = 130
 export function configurationPage(configuration: Configuration, look: Look): readonly string[] {
   const { style } = look
   const width = Math.min(look.columns, WIDEST)
-  const { settings, switches, figures, files, remarks, leftOut, limits, project, sandbox } = configuration
+  const { settings, switches, figures, files, remarks, leftOut, limits, project, sandbox, store } = configuration
   const from = (origin: string) => originName(origin, files)
   const grid = (columns: readonly Column[], rows: readonly (readonly string[])[]) =>
     (rows.length === 0 ? [] : table({ columns, rows, width, titles: style.dim })).map((line, i) =>
@@ -101,6 +101,7 @@ export function configurationPage(configuration: Configuration, look: Look): rea
     "",
     style.bold("Project"),
     ...indented(wrapped(printable(`${project.title} (${PROJECT_SOURCES[project.from]})`), width - 2), 2),
+    ...(store === undefined ? [] : ["", style.bold("Store"), ...indented(wrapped(printable(store), width - 2), 2)]),
     ...claudePart(configuration.claude, { style, columns: width }),
     ...leftOutPart(leftOut, { look: { style, columns: width }, from }),
     "",

@@ -2,7 +2,7 @@
 import { access } from "node:fs/promises"
 import { join } from "node:path"
 import { type ClaudeOffer, type ProjectPart, readSettings } from "@strata/core"
-import { readLimits } from "@strata/core/internal/conversation/kept-limits"
+import { LIMITS, limitsIn } from "@strata/core/internal/conversation/kept-limits"
 import { storeFrom } from "@strata/core/internal/journal/store-from"
 import { whichProject } from "@strata/core/internal/journal/which-project"
 import { FIGURES, SWITCHES } from "@strata/core/internal/settings/flag-names"
@@ -20,6 +20,8 @@ export interface Configuration {
   readonly figures: readonly (Flag<number> & { readonly unit: string })[]
   /** What conversations and memories of this directory are kept under, and what named it. */
   readonly project: { readonly name: string; readonly title: string; readonly from: ProjectSource }
+  /** What `STRATA_STORE` names. Absent where files are kept. */
+  readonly store?: string
   /** What servers have shown by refusing a request. */
   readonly limits: readonly KeptLimit[]
   /** Whether the system has a sandbox for commands: a sentence. */
@@ -92,6 +94,14 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
   const remarks: string[] = []
   const flags = createFlags({ settings: values, onRefused: (remark) => remarks.push(remark) }).current
   const originOf = (key: string) => origins[key] ?? BY_DEFAULT
+  const store = storeFrom({ dir: place.home, env: place.env })
+  const limits = await store
+    .memories({ shared: true })
+    .read(LIMITS)
+    .catch(
+      (error: Error) =>
+        void remarks.push(`Learnt limits are not listed, because the store did not give them: ${error.message}`),
+    )
   return {
     files: await settingsFiles(place),
     settings: Object.keys(settingsSchema.shape)
@@ -106,7 +116,8 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
       return { name, value: flags.figures[name], unit, origin, environment: env, about }
     }),
     project: await projectOf(place, values),
-    limits: (await readLimits(storeFrom({ dir: place.home, env: place.env }).memories({ shared: true }))).limits,
+    ...(place.env.STRATA_STORE?.trim() ? { store: store.description } : {}),
+    limits: limitsIn(limits ?? undefined).limits,
     sandbox: sandboxSentence(values.sandbox, await systemSandbox()),
     ...(claude ? { claude: claudeSettings(claude) } : {}),
     leftOut: leftOut.map(listed),

@@ -16,6 +16,7 @@ import { type Check, ok, problem } from "./check.ts"
 import { checkBaseUrl, checkTools, versionOf } from "./client.ts"
 import { checkDisk, checkNode, checkPort } from "./machine.ts"
 import { checkCache, checkUpstream } from "./server.ts"
+import { checkStore } from "./store.ts"
 
 const WIDEST = 110
 
@@ -42,6 +43,7 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
     ...(server.state === "ok" ? [await checkCache({ upstream, env, isAllowed })] : []),
     await checkPort(values.port),
     await checkDisk(env),
+    ...(await checkStore(env)),
     checkNode(),
   ]
   if (values.json) terminal.print(`${visibleJson({ checks }, 2)}\n`)
