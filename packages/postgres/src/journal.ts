@@ -290,6 +290,7 @@ export class PostgresJournal implements Journal {
         this.#mustBeOpen()
         return (await this.#value<Buffer | null>("read", [this.#jid, from, to])) ?? undefined
       },
+      linesBefore: (at) => this.#value<number>("lines_before", [this.#jid, at]),
       onDamage: (found, { isUnanswered }) => {
         this.#hasNewGap ||= isUnanswered
         if (this.#damaged.has(found.offset)) return

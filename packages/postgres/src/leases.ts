@@ -49,7 +49,7 @@ export class Leases {
 
   /** For leases of the store's own, whose names no caller can have. */
   async acquireNamed(project: string, name: string): Promise<LeaseAttempt> {
-    const { tenant, identity, id } = this.#holder
+    const { tenant, identity } = this.#holder
     const end = this.#holder.keep()
     try {
       const given = [tenant, project, name, ...identity, randomUUID()]
@@ -62,7 +62,7 @@ export class Leases {
         }
       end()
       const { number, other_holder: holder_id, other_pid: pid, other_host: host, other_since: since } = row
-      return { state: "held", by: holderFrom({ number, holder_id, pid, host, since }, { id } as Holder)! }
+      return { state: "held", by: holderFrom({ number, holder_id, pid, host, since }, this.#holder)! }
     } catch (error) {
       end()
       throw error

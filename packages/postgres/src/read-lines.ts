@@ -20,14 +20,17 @@ export interface StretchReading {
   readonly known?: Buffer | undefined
   /** The lines that begin in a stretch. Nothing: no line does. */
   readonly read: (from: number, to: number) => Promise<Buffer | undefined>
+  /** How many lines begin before a place. Asked only where something is damaged. */
+  readonly linesBefore: (at: number) => Promise<number>
   /** What was found that is not what was written. */
   readonly onDamage: (found: DamagedLine, gap: { readonly isUnanswered: boolean }) => void
 }
 
-export async function* entriesIn({ range, known, read, onDamage }: StretchReading): AsyncGenerator<Entry> {
+export async function* entriesIn({ range, known, read, linesBefore, onDamage }: StretchReading): AsyncGenerator<Entry> {
   const bridge = new Bridge({ isFromStart: range.from === 0 })
   const damaged: DamagedLine[] = []
   let number = 0
+  let before: number | undefined
   for await (const { offset, line } of linesIn({ range, known, read })) {
     number++
     const decoded = decodeLine(line)
@@ -35,7 +38,8 @@ export async function* entriesIn({ range, known, read, onDamage }: StretchReadin
       yield* bridge.take(decoded.entry)
       continue
     }
-    const at = { line: number, offset, bytes: line.length, why: decoded.why, isLost: true }
+    before ??= range.from === 0 ? 0 : await linesBefore(range.from)
+    const at = { line: before + number, offset, bytes: line.length, why: decoded.why, isLost: true }
     damaged.push(at)
     yield* bridge.lose(lostLine(at, line))
   }
@@ -50,7 +54,11 @@ interface ReadLine {
 }
 
 /** Stretch after stretch, until one has nothing more. */
-export async function* linesIn({ range, known, read }: Omit<StretchReading, "onDamage">): AsyncGenerator<ReadLine> {
+export async function* linesIn({
+  range,
+  known,
+  read,
+}: Pick<StretchReading, "range" | "known" | "read">): AsyncGenerator<ReadLine> {
   let at = range.from
   let bytes = known
   while (at < range.to) {

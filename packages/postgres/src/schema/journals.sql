@@ -150,6 +150,14 @@ begin
   return strata.bytes_between(p_tenant, p_jid, p_from, p_to);
 end $$;
 
+-- For the number of a line that is damaged.
+create function strata.lines_before(p_tenant text, p_jid bigint, p_at bigint) returns bigint
+language plpgsql as $$
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  return (select count(*) from strata.line l where l.tenant = p_tenant and l.jid = p_jid and l.at < p_at);
+end $$;
+
 -- The lines before a place, back to a boundary: at most so many bytes of them, from the first. Without a place: the tail.
 create function strata.segment(p_tenant text, p_jid bigint, p_end bigint, p_most bigint, out first bigint, out past bigint, out lines bytea, out kept bytea)
 language plpgsql as $$
