@@ -4,6 +4,7 @@
  */
 import { StrataError } from "@strata/core"
 import { fillPrompt, promptText } from "@strata/core/internal/base/prompt-file"
+import { printable } from "@strata/core/internal/base/visible"
 import pg from "pg"
 
 /** A step to a version of the schema. */
@@ -42,7 +43,7 @@ const ROLE = "strata_app"
 const MIGRATION_LOCK = 7_827_191_482
 
 export interface MigrateOptions {
-  /** Of a role that may create a schema. It owns the tables; applications connect with another. */
+  /** Of a role that may create a schema, and a role unless one exists. It owns the tables; applications connect with another. */
   readonly connectionString: string
   /** The role that gets the rights of an application. Default: `strata_app`, which is created if it is not there. */
   readonly role?: string
@@ -129,8 +130,19 @@ async function versionIn(client: pg.Client): Promise<number> {
 
 async function makeRole(client: pg.Client, role: string): Promise<void> {
   const { rowCount } = await client.query("select from pg_roles where rolname = $1", [role])
-  if (rowCount === 0) await client.query(`create role ${pg.escapeIdentifier(role)} nologin`)
+  if (rowCount !== 0) return
+  await client.query(`create role ${pg.escapeIdentifier(role)} nologin`).catch((error: unknown) => {
+    throw (error as { readonly code?: unknown }).code === MAY_NOT ? noRoleError(role) : error
+  })
 }
+
+const MAY_NOT = "42501"
+
+const noRoleError = (role: string) =>
+  new StrataError(
+    `There is no role ${printable(role)} for applications, and this connection may not create one. Nothing was changed. Let an administrator run CREATE ROLE ${printable(pg.escapeIdentifier(role))} NOLOGIN, or name a role that exists: "strata store migrate --role NAME", in code the option "role".`,
+    { code: "no-rights" },
+  )
 
 async function connected<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
