@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from "node:timers/promises"
 import type { Pool, PoolClient } from "pg"
+import { bytesIn } from "./bytea.ts"
 import { isPassing, StoreUnreachableError, withoutSecrets } from "./errors.ts"
 import { refuseNewer } from "./migrate.ts"
 import { connectionOf } from "./pool.ts"
@@ -153,7 +154,7 @@ const queryOf = (text: string, values: readonly unknown[], timeout: number) => (
 
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
   [16, (text) => text === "t"], // boolean
-  [17, (text) => Buffer.from(text.slice(2), "hex")], // bytea
+  [17, bytesIn], // bytea
   [20, Number], // bigint: sizes and numbers, all far below 2^53
   [23, Number], // integer
   [701, Number], // float8

@@ -6,6 +6,7 @@ import { StrataError } from "@strata/core"
 import { fillPrompt, promptText } from "@strata/core/internal/base/prompt-file"
 import { printable } from "@strata/core/internal/base/visible"
 import pg from "pg"
+import { checkAddress } from "./pool.ts"
 
 /** A step to a version of the schema. */
 export interface Step {
@@ -65,6 +66,7 @@ export async function migrateBy(
 ): Promise<MigrationReport> {
   const newest = steps.at(-1)!.version
   return connected(connectionString, async (client) => {
+    await refuseEncoding(client)
     await client.query("begin")
     // until the transaction ends, also if this process is killed
     await client.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK])
@@ -117,6 +119,17 @@ export function refuseNewer(version: number, known = SCHEMA_VERSION): void {
   )
 }
 
+/** Names and first words are texts of the server. In another encoding some of them could not be written, in the middle of a conversation. */
+async function refuseEncoding(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ encoding: string }>("select current_setting('server_encoding') as encoding")
+  const { encoding } = rows[0]!
+  if (encoding === "UTF8") return
+  throw new StrataError(
+    `This database has the encoding ${encoding}, and Strata needs UTF8. Nothing was changed. Create another one: CREATE DATABASE strata TEMPLATE template0 ENCODING 'UTF8'.`,
+    { code: "database-encoding" },
+  )
+}
+
 async function versionIn(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ is_there: boolean }>(
     "select to_regclass('strata.schema_version') is not null as is_there",
@@ -145,6 +158,7 @@ const noRoleError = (role: string) =>
   )
 
 async function connected<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  checkAddress(connectionString)
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
   client.on("error", () => undefined)
   await client.connect()

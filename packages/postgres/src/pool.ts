@@ -1,4 +1,5 @@
 /** Pools that stores of one process share: a thousand tenants with one address need no more connections than one. */
+import { StrataError } from "@strata/core"
 import pg, { type Pool, type PoolClient } from "pg"
 
 export interface PoolUse {
@@ -20,6 +21,7 @@ interface Shared {
 const shared = new Map<string, Shared>()
 
 export function sharedPool(connectionString: string): PoolUse {
+  checkAddress(connectionString)
   const found = shared.get(connectionString) ?? { pool: newPool(connectionString), users: 0 }
   shared.set(connectionString, found)
   found.users++
@@ -67,10 +69,32 @@ export async function connectionOf(pool: Pool, timeoutMs: number): Promise<PoolC
 
 /** Host and database. */
 function describe(connectionString: string): string {
+  const { host, pathname } = urlIn(connectionString) ?? { host: "", pathname: "" }
+  return `PostgreSQL at ${host || "this machine"}${pathname}`
+}
+
+/** A socket's path is an address too. */
+const SOCKET = /^(?:\/|socket:)/
+
+/** Throws where `pg` would take a part of the password for the host or the database: those are shown, and sent to others. */
+export function checkAddress(connectionString: string): void {
+  if (SOCKET.test(connectionString)) return
+  const url = urlIn(connectionString)
+  const isWhole = url && !url.pathname.includes("@") && url.hash === "" && ![...url.searchParams.keys()].some(hasAt)
+  if (isWhole) return
+  throw new StrataError(
+    "The address of the database cannot be read. Nothing was opened. It looks like postgres://user:password@host:5432/database, and in a password each of / ? # @ : % is written as its code, such as %2F.",
+    { code: "postgres-address" },
+  )
+}
+
+const hasAt = (name: string) => name.includes("@")
+
+function urlIn(connectionString: string): URL | undefined {
+  if (!/^postgres(?:ql)?:\/\//i.test(connectionString)) return undefined
   try {
-    const { host, pathname } = new URL(connectionString)
-    return `PostgreSQL at ${host || "this machine"}${pathname}`
+    return new URL(connectionString.replace("@/", "@localhost/")) // `pg` takes one without a host
   } catch {
-    return "PostgreSQL"
+    return undefined
   }
 }

@@ -73,7 +73,7 @@ begin
     where f.tenant = p_tenant and f.place = p_place and (
       f.path = any (p_paths)
       or exists (select from unnest(p_folders) as folder
-        where case when folder = '' then f.path !~ '(^|/)\.' else starts_with(f.path, folder) end))
+        where case when folder = '' then f.path !~ '(^|/)[.]' else starts_with(f.path, folder) end))
     order by f.path;
 end $$;
 

@@ -27,6 +27,18 @@ test(`PERM-8 ${SECRET_NAMES.length} odd names of secrets are hidden from childre
   expect(SECRET_NAMES.length).toBeGreaterThanOrEqual(100)
 })
 
+test("PERM-8 the address of a store is hidden with its password, however it is written", () => {
+  for (const address of [
+    "postgres://app:pw@db/x",
+    "postgres://app:1/2@db/x",
+    "postgres://app:%zz@db/x",
+    "postgres:app:pw@db",
+  ])
+    expect([address, isSecretVariable("STRATA_STORE", address)]).toEqual([address, true])
+  for (const address of ["memory:", "postgres://app@db:5432/x", "postgres://db/x"])
+    expect([address, isSecretVariable("STRATA_STORE", address)]).toEqual([address, false])
+})
+
 const HARMLESS: Readonly<Record<string, string>> = {
   PATH: "/home/me/.local/bin:/usr/local/bin:/usr/bin",
   HOME: "/home/me",

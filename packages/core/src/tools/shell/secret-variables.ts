@@ -31,6 +31,9 @@ const PAIRS =
 /** The key and the address of the model that runs the conversation. */
 const OWN = /^ANTHROPIC_/i
 
+/** An address of a store with a password in it, also one that is not written as it should be. */
+const isStoreWithPassword = (name: string, value: string): boolean => name === "STRATA_STORE" && /:.+:.*@/s.test(value)
+
 /** Names that only sound like secrets, and that programs need: places of sockets, desktop sessions, windows of terminals. */
 const NEEDED =
   /^(?:PWD|OLDPWD|SSH_AUTH_SOCK|(?:GIT|SSH|SUDO)_ASKPASS|SSH_ASKPASS_REQUIRE|DESKTOP_SESSION|SESSION_MANAGER|GNOME_DESKTOP_SESSION_ID|DBUS_SESSION_BUS_(?:ADDRESS|PID|WINDOWID)|XDG_SESSION_(?:ID|TYPE|CLASS|DESKTOP|PATH)|KDE_(?:FULL_SESSION|SESSION_UID|SESSION_VERSION)|(?:TERM|ITERM|SHELL|WT)_SESSION(?:_ID)?|ZELLIJ_SESSION_NAME|GIT_CONFIG_KEY_\d+|COMP_KEY|PASSWORD_STORE_DIR|GPG_KEY)$/
@@ -44,7 +47,7 @@ export function isSecretVariable(name: string, value: string): boolean {
 }
 
 function soundsSecret(name: string, value: string): boolean {
-  if (OWN.test(name)) return true
+  if (OWN.test(name) || isStoreWithPassword(name, value)) return true
   const parts = partsOf(name)
   if (parts.some((part) => SECRET_PARTS.has(part) || JOINED.test(part)) || PAIRS.test(parts.join("_"))) return true
   return parts.some((part) => LIKELY_PARTS.has(part)) && !isSwitchOrNumber(value)
