@@ -293,3 +293,17 @@ test("BEY-12 all projects that have a name travel, also to a machine that does n
   expect(listed.stdout).toContain("shelves")
   expect(existsSync(join(b.env.STRATA_HOME, "projects", name, "count.jsonl"))).toBe(true)
 })
+
+test("BEY-12 other names of the project's own remote, and the project itself, are not a person's own", async () => {
+  const { a } = await machines()
+  execFileSync("git", ["remote", "add", "team", "git@github.com:acme/shop.git"], { cwd: a.cwd })
+  const names = [
+    "https://github.com/Acme/Shop",
+    "ssh://git@ssh.github.com:443/acme/shop.git",
+    "https://www.github.com/acme/shop",
+  ]
+  for (const name of [...names, ".", ".git", `file://${a.cwd}`, join(a.cwd, "..", "a")]) {
+    const { code, stderr } = await a.strata("sync", name, "--mine", "--dry-run")
+    expect([name, code, stderr]).toEqual([name, 2, expect.stringContaining("is a remote of the project itself")])
+  }
+})

@@ -24,13 +24,15 @@ export async function remoteNamed(given: string, { cwd, env }: Pick<Call, "cwd" 
   const known = repository?.common === undefined ? new Map<string, string>() : await remoteUrls(repository.common)
   const url = urlOf(known.get(given) ?? given, known.has(given) ? (repository?.directory ?? cwd) : cwd)
   const identity = identityOf(url)
-  const isProjects = [...known.values()].some((one) => {
-    try {
-      return identityOf(urlOf(one, repository!.directory)) === identity
-    } catch {
-      return false // a remote that git would not reach
-    }
-  })
+  const isProjects =
+    isInside(url, repository) ||
+    [...known.values()].some((one) => {
+      try {
+        return folded(identityOf(urlOf(one, repository!.directory))) === folded(identity)
+      } catch {
+        return false // a remote that git would not reach
+      }
+    })
   return { url, title: identity, key: hash("sha256", identity, "hex").slice(0, KEY_DIGITS), isProjects }
 }
 
@@ -51,6 +53,22 @@ function urlOf(given: string, cwd: string): string {
     throw wrong("there is no such directory, and no remote of that name")
   return given
 }
+
+/** The repository of the project itself: its branches are pushed where the others are. */
+function isInside(url: string, repository: Awaited<ReturnType<typeof repositoryOf>>): boolean {
+  const path = identityOf(url)
+  if (repository === undefined || !existsSync(path)) return false
+  const place = realpathSync(path)
+  const own = [repository.directory, repository.common].filter((one) => one !== undefined && existsSync(one))
+  return own.some((one) => realpathSync(one!) === place)
+}
+
+/** Hosts of repositories take any case, and have several names for one place. Being taken for the project's is the careful side. */
+const folded = (identity: string): string =>
+  identity
+    .toLowerCase()
+    .replace(/^((?:[a-z0-9+.-]*:\/\/)?)(?:www|ssh|altssh)\./, "$1")
+    .replace(/:\d+(?=\/)/, "")
 
 /** Two spellings of one address are one. */
 function identityOf(url: string): string {
