@@ -7,6 +7,7 @@ import { hostname } from "node:os"
 import { callAfter, systemClock } from "@strata/core/internal/base/clock"
 import type { Pool } from "pg"
 import { Database } from "./database.ts"
+import { StoreUnreachableError } from "./errors.ts"
 
 /** How long a process that is gone keeps what it holds. */
 export const LEASE_SECONDS = 30
@@ -26,6 +27,8 @@ export class Holder {
   readonly id = randomUUID()
   readonly #options: HolderOptions
   #held = 0
+  /** What could not be given back because the server was away, in the order of time. */
+  #owed: (readonly [name: string, ...values: readonly unknown[]])[] = []
 
   constructor(options: HolderOptions) {
     this.#options = options
@@ -34,6 +37,24 @@ export class Holder {
   /** What functions that take something are given: id, process, machine, seconds. */
   get identity(): readonly [string, number, string, number] {
     return [this.id, process.pid, MACHINE, this.#options.leaseSeconds]
+  }
+
+  /** Gives something back. If the server cannot be reached, that is done with a later renewal: what else is held would keep it too. */
+  async giveBack(name: string, ...values: readonly unknown[]): Promise<void> {
+    try {
+      await this.#options.database.rows(name, ...values)
+    } catch (error) {
+      if (error instanceof StoreUnreachableError) this.#owed.push([name, ...values])
+      throw error
+    }
+  }
+
+  /** Tries again what is owed, until something fails. */
+  async settle(database: Database): Promise<void> {
+    for (let first = this.#owed[0]; first; first = this.#owed[0]) {
+      await database.rows(...first)
+      this.#owed.shift()
+    }
   }
 
   get tenant(): string {
@@ -100,6 +121,7 @@ class Renewals {
     const tenants = holders.map(({ tenant }) => tenant)
     const ids = holders.map(({ id }) => id)
     await this.#database.rows("renew", tenants, ids, process.pid, MACHINE, this.#seconds).catch(() => undefined)
+    for (const holder of holders) await holder.settle(this.#database).catch(() => undefined)
   }
 }
 

@@ -128,6 +128,7 @@ export class PostgresJournal implements Journal {
 
   async #append(entries: readonly Entry[], waits: boolean): Promise<void> {
     const lines = entries.map(encodeLine)
+    for (const line of lines) checkSize("entry", line)
     const [bytes, from] = [Buffer.concat(lines), this.#bytes]
     const { facts, firstWords } = listedIn(entries, { hasFirstWords: this.#hasFirstWords })
     const state = await this.#value<string>("append", [
@@ -234,6 +235,7 @@ export class PostgresJournal implements Journal {
   async writeBlob(name: string, data: string | Uint8Array): ReturnType<Journal["writeBlob"]> {
     this.#mustBeWriter()
     const bytes = Buffer.from(data)
+    checkSize("stored result", bytes)
     const given = [
       ...[randomUUID(), this.#jid, ...this.#right()],
       ...[checkedBlobName(name), bytes, this.#parts.flush === "always"],
@@ -253,6 +255,7 @@ export class PostgresJournal implements Journal {
   async writeNotes(text: string, expected?: string | null): Promise<boolean> {
     this.#mustBeWriter()
     const bytes = Buffer.from(text.toWellFormed())
+    checkSize("text of notes", bytes)
     const before = typeof expected === "string" ? Buffer.from(expected) : null
     const [found] = await this.#parts.database.rows<{ notes_write: string }>(
       "notes_write",
@@ -270,7 +273,8 @@ export class PostgresJournal implements Journal {
       this.#isClosed = true
       try {
         await this.inFlight.settled()
-        if (this.fence !== undefined) await this.#value<boolean>("close", [this.#jid, ...this.#right()])
+        const { holder } = this.#parts
+        if (this.fence !== undefined) await holder.giveBack("close", this.#tenant, this.#jid, ...this.#right())
       } finally {
         onClosed()
       }
@@ -342,6 +346,17 @@ export class PostgresJournal implements Journal {
     const holder = found && holderFrom(found, this.#parts.holder)
     return new LockLostError(`${project}/${id}`, holder ? { holder } : {})
   }
+}
+
+/** The driver reads bytes as one text, up to four letters for each, and ends the process where that is longer than a text can be. */
+const MOST_VALUE_BYTES = 120 * 1024 * 1024
+
+function checkSize(what: string, { length }: Uint8Array): void {
+  if (length <= MOST_VALUE_BYTES) return
+  throw new StrataError(
+    `A ${what} of ${Math.ceil(length / 1024 ** 2)} MB is too large for PostgreSQL, which takes ${MOST_VALUE_BYTES / 1024 ** 2} MB at most here. Nothing was written. Store it in parts, or elsewhere.`,
+    { code: "too-large" },
+  )
 }
 
 /** Only this process writes, so it is a write of its own that was given up before its answer came. */

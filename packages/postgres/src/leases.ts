@@ -37,6 +37,8 @@ export function holderFrom(
 export class Leases {
   readonly #database: Database
   readonly #holder: Holder
+  /** What callers have, or wait for. */
+  readonly #taken = new Set<string>()
 
   constructor(database: Database, holder: Holder) {
     this.#database = database
@@ -49,11 +51,22 @@ export class Leases {
 
   /** For leases of the store's own, whose names no caller can have. */
   async acquireNamed(project: string, name: string): Promise<LeaseAttempt> {
-    const { tenant, identity } = this.#holder
-    const end = this.#holder.keep()
+    const { tenant, identity, id } = this.#holder
+    const key = `${project}/${name}`
+    const isOnly = !this.#taken.has(key)
+    this.#taken.add(key)
+    const endHolding = this.#holder.keep()
+    const end = () => {
+      endHolding()
+      if (isOnly) this.#taken.delete(key)
+    }
+    const acquire = () => this.#database.row<AcquireRow>("acquire", tenant, project, name, ...identity, randomUUID())
     try {
-      const given = [tenant, project, name, ...identity, randomUUID()]
-      const row = await this.#database.row<AcquireRow>("acquire", ...given)
+      let row = await acquire()
+      if (isOnly && row.state === "held" && row.other_holder === id) {
+        await this.#database.rows("release", tenant, project, name, id, row.number) // giving it back failed before
+        row = await acquire()
+      }
       if (row.state === "acquired")
         return {
           state: "acquired",
@@ -82,8 +95,11 @@ export class Leases {
       fence,
       isHeld: () => this.#database.value<boolean>("is_held", ...given),
       release: async () => {
-        end()
-        await this.#database.value<boolean>("release", ...given)
+        try {
+          await this.#holder.giveBack("release", ...given)
+        } finally {
+          end()
+        }
       },
     }
   }

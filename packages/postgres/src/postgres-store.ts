@@ -75,6 +75,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const leases = new Leases(database, holder)
   const arrivals = new Arrivals(use.pool)
   const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
+  /** The journals that callers write, or wait for. */
+  const writing = new Set<string>()
   const listenersOf = (place: Omit<JournalAddress, "id">) => {
     const key = placeKey(place).join("/")
     const found = listeners.get(key) ?? new Set()
@@ -88,9 +90,21 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
     async open(address, given) {
       const key = [...placeKey(address), checkedId("conversation id", address.id)]
-      const end = given.access === "write" ? holder.keep() : () => undefined
+      const name = key.join("/")
+      const isOnly = given.access === "write" && !writing.has(name)
+      if (isOnly) writing.add(name)
+      const endHolding = given.access === "write" ? holder.keep() : () => undefined
+      const end = () => {
+        endHolding()
+        if (isOnly) writing.delete(name)
+      }
+      const open = () => database.row<OpenRow>("open", ...openValues(key, given, holder))
       try {
-        const row = await database.row<OpenRow>("open", ...openValues(key, given, holder))
+        let row = await open()
+        if (isOnly && row.state === "held" && row.other_holder === holder.id) {
+          await database.rows("close", tenant, row.journal_id, holder.id, row.number) // closing it failed before
+          row = await open()
+        }
         if (row.state === "absent") throw new ConversationNotFoundError(address.id, description)
         if (row.state === "held") throw new ConversationLockedError(address.id, otherIn(row, holder))
         const journal = new PostgresJournal({

@@ -1,4 +1,5 @@
 /** Seats: how many do something at once, over all processes. */
+import { randomUUID } from "node:crypto"
 import type { SeatAttempt, SeatRequest } from "@strata/core"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
@@ -12,10 +13,11 @@ interface SeatGround {
 export async function takeSeat(wanted: SeatRequest, { database, holder }: SeatGround): Promise<SeatAttempt> {
   const { project, name, id, most } = wanted
   const key = [holder.tenant, checkedProject(project), checkedId("seat name", name), checkedId("seat id", id)]
+  const call = randomUUID()
   const end = holder.keep()
   let isTaken = false
   try {
-    const row = await database.row<{ is_seated: boolean; taken: number }>("sit", ...key, most, ...holder.identity)
+    const row = await database.row<{ is_seated: boolean; taken: number }>("sit", ...key, most, ...holder.identity, call)
     isTaken = row.is_seated
     if (!isTaken) return { state: "full", taken: row.taken }
   } finally {
@@ -23,7 +25,7 @@ export async function takeSeat(wanted: SeatRequest, { database, holder }: SeatGr
   }
   const release = async () => {
     end()
-    await database.rows("leave_seat", ...key, holder.id)
+    await holder.giveBack("leave_seat", ...key, holder.id, call)
   }
   return { state: "acquired", seat: { release } }
 }

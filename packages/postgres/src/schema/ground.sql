@@ -129,6 +129,10 @@ begin
   select * into v_lease from strata.lease l
     where l.tenant = p_tenant and l.project = p_project and l.name = p_name for update;
   perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
+  if strata.was_done(p_tenant, p_call) then -- it was acquired and given back, and this try comes late: no one waits for it
+    state := 'held'; number := v_lease.fence;
+    return;
+  end if;
   if v_lease.call = p_call and v_lease.holder = p_holder then -- the answer was lost. The update makes sure that a standby has it
     update strata.lease l set since = l.since where l.tenant = p_tenant and l.project = p_project and l.name = p_name;
     state := 'acquired'; number := v_lease.fence; took_over := false;
@@ -167,11 +171,16 @@ end $$;
 
 create function strata.release(p_tenant text, p_project text, p_name text, p_holder uuid, p_fence bigint) returns boolean
 language plpgsql as $$
+declare
+  v_call uuid;
 begin
   perform set_config('strata.tenant', p_tenant, true);
   update strata.lease l set holder = null
-    where l.tenant = p_tenant and l.project = p_project and l.name = p_name and l.holder = p_holder and l.fence = p_fence;
-  return found;
+    where l.tenant = p_tenant and l.project = p_project and l.name = p_name and l.holder = p_holder and l.fence = p_fence
+    returning l.call into v_call;
+  if v_call is null then return false; end if;
+  perform strata.begin_call(p_tenant, v_call); -- a try of it that comes late acquires nothing
+  return true;
 end $$;
 
 -- Sums that processes share.
@@ -247,15 +256,20 @@ create table strata.seat (
 select strata.isolate('strata.seat');
 
 create function strata.sit(
-  p_tenant text, p_project text, p_name text, p_id text, p_most integer, p_holder uuid, p_pid integer, p_host text, p_seconds float8,
+  p_tenant text, p_project text, p_name text, p_id text, p_most integer, p_holder uuid, p_pid integer, p_host text, p_seconds float8, p_call uuid,
   out is_seated boolean, out taken bigint)
 language plpgsql as $$
 begin
   perform set_config('strata.tenant', p_tenant, true);
   insert into strata.lease (tenant, project, name) values (p_tenant, p_project, 'seats/' || p_name) on conflict do nothing;
-  perform from strata.lease l where l.tenant = p_tenant and l.project = p_project and l.name = 'seats/' || p_name for update;
+  -- an update, not only a lock: where a role has repeatable read, the one that waited starts again with what is there now
+  update strata.lease l set fence = l.fence + 1 where l.tenant = p_tenant and l.project = p_project and l.name = 'seats/' || p_name;
   perform strata.hold(p_tenant, p_holder, p_pid, p_host, p_seconds);
   delete from strata.seat s where s.tenant = p_tenant and s.project = p_project and s.name = p_name and not strata.is_alive(p_tenant, s.holder);
+  if strata.was_done(p_tenant, p_call) then -- it had the seat and left it, and this try comes late
+    is_seated := false; taken := 0;
+    return;
+  end if;
   update strata.seat s set holder = p_holder where s.tenant = p_tenant and s.project = p_project and s.name = p_name and s.id = p_id;
   is_seated := found;
   select count(*) into taken from strata.seat s where s.tenant = p_tenant and s.project = p_project and s.name = p_name;
@@ -264,10 +278,12 @@ begin
   is_seated := true;
 end $$;
 
--- A process that was paused leaves nothing that another has taken since.
-create function strata.leave_seat(p_tenant text, p_project text, p_name text, p_id text, p_holder uuid) returns void language plpgsql as $$
+-- The seat may be another process's meanwhile: then it stays.
+create function strata.leave_seat(p_tenant text, p_project text, p_name text, p_id text, p_holder uuid, p_call uuid) returns void
+language plpgsql as $$
 begin
   perform set_config('strata.tenant', p_tenant, true);
   delete from strata.seat s
     where s.tenant = p_tenant and s.project = p_project and s.name = p_name and s.id = p_id and s.holder = p_holder;
+  perform strata.begin_call(p_tenant, p_call);
 end $$;

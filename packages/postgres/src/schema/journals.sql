@@ -117,6 +117,9 @@ begin
       number := v_journal.fence; -- the answer was lost. The update makes sure that a standby has it
       update strata.journal j set since = j.since where j.tenant = p_tenant and j.jid = v_journal.jid;
       if v_journal.bytes = 0 then state := 'created'; end if;
+    elsif strata.was_done(p_tenant, p_call) then -- it was opened and closed, and this try comes late: no one waits for it
+      state := 'absent';
+      return;
     elsif strata.is_alive(p_tenant, v_journal.holder) then
       state := 'held'; number := v_journal.fence;
       other_holder := v_journal.holder; other_since := extract(epoch from v_journal.since) * 1000;
@@ -225,11 +228,15 @@ end $$;
 
 create function strata.close(p_tenant text, p_jid bigint, p_holder uuid, p_fence bigint) returns boolean
 language plpgsql as $$
+declare
+  v_call uuid;
 begin
   perform set_config('strata.tenant', p_tenant, true);
   update strata.journal j set holder = null
-    where j.tenant = p_tenant and j.jid = p_jid and j.holder = p_holder and j.fence = p_fence;
-  return found;
+    where j.tenant = p_tenant and j.jid = p_jid and j.holder = p_holder and j.fence = p_fence returning j.call into v_call;
+  if v_call is null then return false; end if;
+  perform strata.begin_call(p_tenant, v_call); -- a try to open it that comes late takes nothing
+  return true;
 end $$;
 
 -- The lines with these keys. The index has the digits of handles, which are the end of a key.

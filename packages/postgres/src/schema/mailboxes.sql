@@ -108,8 +108,9 @@ language plpgsql as $$
 begin
   perform set_config('strata.tenant', p_tenant, true);
   if p_member is not null then
+    -- never back: one that was paused, and replaced, may come with an old place
     update strata.member e set cursor = p_after
-      where e.tenant = p_tenant and e.tid = p_tid and e.name = p_member and e.cursor is distinct from p_after;
+      where e.tenant = p_tenant and e.tid = p_tid and e.name = p_member and (e.cursor is null or e.cursor < p_after);
   end if;
   return query select m.n, m.sender, m.sequence, to_json(m.receivers)::text, m.content from strata.message m
     where m.tenant = p_tenant and m.tid = p_tid and m.n > p_after order by m.n limit p_most;

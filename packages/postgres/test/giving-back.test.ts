@@ -1,0 +1,161 @@
+/** What a process gives back is free, also if the server was away then, or if a try comes late; and what it lost it does not take from others. */
+import { ConversationLockedError, type LeaseAttempt } from "@strata/core"
+import pg from "pg"
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
+import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
+import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { asked } from "./standby.ts"
+import { startProxy, type TcpProxy, through } from "./tcp-proxy.ts"
+
+const PROJECT = "p"
+const CREATE = { access: "write", create: true } as const
+
+describe.skipIf(newestPrograms() === undefined)("giving back", () => {
+  let server: TestServer
+  let proxy: TcpProxy
+  let address: string
+  const open: { close(): Promise<void> }[] = []
+  beforeAll(async () => {
+    server = await startServer()
+    address = await server.database()
+    proxy = await startProxy(server.port)
+  })
+  afterEach(async () => {
+    for (const one of open.splice(0).reverse()) await one.close()
+  })
+  afterAll(async () => {
+    await proxy?.close()
+    await server?.stop()
+  })
+
+  function storeOf(options: PostgresStoreOptions) {
+    const store = postgresStore(options.pool ? options : { connectionString: address, ...options })
+    open.push(store)
+    return store
+  }
+  const owner = () => server.url(new URL(address).pathname.slice(1))
+  const asOwner = (sql: string) => asked(owner(), (client) => client.query(sql))
+  /** Whatever asks for these tables gets no answer, and what it asked for is not made. */
+  async function whileAway(tables: string, work: () => Promise<void>): Promise<void> {
+    await asked(owner(), async (client) => {
+      await client.query("begin")
+      await client.query(`lock table ${tables} in access exclusive mode`)
+      await work()
+      await client.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'")
+      await client.query("rollback")
+    })
+  }
+  const leaseIn = (attempt: LeaseAttempt) => {
+    if (attempt.state === "held") throw new Error("It is held.")
+    return attempt.lease
+  }
+
+  test("BEY-12 a conversation and a lease that could not be given back are taken again by the same process", async () => {
+    const store = storeOf({ tenant: "again", timeoutMs: 200, patienceMs: 200 })
+    const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE) // so that the process goes on renewing
+    const [where, right] = [
+      { project: PROJECT, id: "c" },
+      { project: PROJECT, name: "right" },
+    ]
+    const journal = await store.open(where, CREATE)
+    const lease = leaseIn(await store.lease(right))
+    await expect(store.open(where, CREATE)).rejects.toThrow(ConversationLockedError)
+    expect((await store.lease(right)).state).toBe("held")
+    await whileAway("strata.journal, strata.lease", async () => {
+      await expect(journal.close()).rejects.toThrow(StoreUnreachableError)
+      await expect(lease.release()).rejects.toThrow(StoreUnreachableError)
+    })
+    const again = await store.open(where, { access: "write" })
+    expect(again.fence).toBeGreaterThan(journal.fence!)
+    await again.close()
+    await leaseIn(await store.lease(right)).release()
+    await kept.close()
+  })
+
+  test("BEY-12 what could not be given back is free for other processes after the next renewal", async () => {
+    const store = storeOf({ tenant: "others", timeoutMs: 200, patienceMs: 200, leaseSeconds: 2 })
+    const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
+    const journal = await store.open({ project: PROJECT, id: "c" }, CREATE)
+    await whileAway("strata.journal", () => expect(journal.close()).rejects.toThrow(StoreUnreachableError))
+    const other = storeOf({ tenant: "others" })
+    const taken = await vi.waitFor(() => other.open({ project: PROJECT, id: "c" }, { access: "write" }), 10_000)
+    await taken.close()
+    expect(await other.writerOf({ project: PROJECT, id: "kept" })).toBeDefined()
+    await kept.close()
+  })
+
+  test("BEY-12 a try that arrives after all was given back takes nothing", async () => {
+    const pool = new pg.Pool({ connectionString: through(proxy, address), max: 1 })
+    open.push({ close: () => pool.end() })
+    const [store, other] = [storeOf({ pool, tenant: "late", timeoutMs: 300 }), storeOf({ tenant: "late" })]
+    const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
+    const seat = { project: PROJECT, name: "agents", id: "a", most: 1 }
+    const takes: readonly (() => Promise<void>)[] = [
+      async () => (await store.open({ project: PROJECT, id: "c" }, CREATE)).close(),
+      async () => leaseIn(await store.lease({ project: PROJECT, name: "right" })).release(),
+      async () => {
+        const got = await store.seat(seat)
+        if (got.state === "acquired") await got.seat.release()
+      },
+    ]
+    for (const take of takes) {
+      const deliver = proxy.holdBack()
+      await take() // its first try hangs, and its second uses another connection
+      deliver()
+      await vi.waitFor(async () => {
+        const { rowCount } = await asOwner(
+          "select from pg_stat_activity where usename = 'app' and client_port is not null",
+        )
+        expect(rowCount).toBeLessThanOrEqual(proxy.open)
+      }, 10_000)
+    }
+    expect(await other.writerOf({ project: PROJECT, id: "c" })).toBeUndefined()
+    await (await other.open({ project: PROJECT, id: "c" }, { access: "write" })).close()
+    await leaseIn(await other.lease({ project: PROJECT, name: "right" })).release()
+    expect((await other.seat({ ...seat, id: "b" })).state).toBe("acquired")
+    await kept.close()
+  })
+
+  /** As the server sees a process that was paused for longer than its lease. */
+  const pauseAll = (tenant: string) =>
+    asOwner(`update strata.holder set until = clock_timestamp() - interval '1 second' where tenant = '${tenant}'`)
+
+  test("BEY-12 a member that was replaced does not send its follower back to messages that were read", async () => {
+    const [paused, next] = [storeOf({ tenant: "cursor" }), storeOf({ tenant: "cursor" })].map((store) =>
+      store.mailboxes({ project: PROJECT, team: "team" }),
+    )
+    const member = { name: "bob", conversation: "c" }
+    await paused!.join(member)
+    for (const text of ["1", "2", "3"]) await paused!.send({ from: "a", to: ["bob"], content: { text } })
+    const first = (await paused!.read(undefined)).messages[0]!.cursor
+    await paused!.read(first, "bob")
+    await pauseAll("cursor")
+    const { cursor } = await next!.join(member)
+    const read = await next!.read(cursor)
+    expect(read.messages).toHaveLength(2)
+    await next!.read(read.cursor, "bob")
+    await paused!.read(first, "bob") // it wakes up
+    await pauseAll("cursor")
+    expect((await paused!.join(member)).cursor).toBe(read.cursor)
+  })
+
+  test("BEY-12 a seat that another process has taken over is not free because the first one leaves it", async () => {
+    const [paused, next] = [storeOf({ tenant: "seat" }), storeOf({ tenant: "seat" })]
+    const seat = { project: PROJECT, name: "agents", id: "a", most: 1 }
+    const first = await paused.seat(seat)
+    await pauseAll("seat")
+    expect((await next.seat(seat)).state).toBe("acquired")
+    if (first.state === "acquired") await first.seat.release()
+    expect((await paused.seat({ ...seat, id: "b" })).state).toBe("full")
+  })
+
+  test("BEY-12 what is too large to be read again is not written", async () => {
+    const store = storeOf({ tenant: "large" })
+    const journal = await store.open({ project: PROJECT, id: "large" }, CREATE)
+    await expect(journal.writeBlob("large.bin", Buffer.alloc(121 * 1024 * 1024))).rejects.toThrow(
+      "A stored result of 121 MB is too large for PostgreSQL",
+    )
+    expect(await journal.readBlob("large.bin")).toBeUndefined()
+    await journal.close()
+  })
+})
