@@ -271,6 +271,9 @@ test("BEY-12 a session with a secret stays here, and sessions go only to a remot
   await (await say(a, { id: "talk" }, `The key is ${key}`)).close()
   expect(await a.sync("--mine", "--sessions")).toContain("Session talk was not sent: it has secrets in it")
   expect(reachable(box)).not.toContain(key)
+  await (await say(a, { id: "quoted" }, `Set password = "hunter2-Xy81kq" there`)).close() // in a line its quotes are escaped
+  expect(await a.sync("--sessions")).toContain("Session quoted was not sent: it has secrets in it")
+  expect(reachable(box)).not.toContain("hunter2")
   const refused = await a.strata("sync", "origin", "--shared", "--sessions")
   expect(refused).toMatchObject({ code: 2 })
   expect(refused.stderr).toContain("only with a remote that is yours alone")

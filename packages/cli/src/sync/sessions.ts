@@ -169,9 +169,15 @@ const [JOURNAL, NOTES, BLOBS] = ["journal.jsonl", "notes.md", "results/"]
 function reasonToStay(session: KeptSession): string | undefined {
   const files = [...filesOf(session).values()]
   if (files.some(({ length }) => length > MOST_FILE_BYTES)) return "it has a file of more than 95 MB"
-  const kinds = files.flatMap((bytes) => findSecrets(bytes.toString("utf8")).map(({ kind }) => kind))
+  const kinds = files.flatMap((bytes) => {
+    const text = bytes.toString("utf8")
+    return [text, unescaped(text)].flatMap((one) => findSecrets(one).map(({ kind }) => kind))
+  })
   return kinds.length === 0 ? undefined : `it has secrets in it (${[...new Set(kinds)].join(", ")})`
 }
+
+/** As it was before it became JSON, maybe within JSON: in a line, a quoted password has its quotes escaped. */
+const unescaped = (text: string): string => text.replace(/\\+([n"])/g, (_, letter) => (letter === "n" ? "\n" : '"'))
 
 function filesOf({ lines, notes, blobs }: KeptSession): ReadonlyMap<string, Buffer> {
   return new Map([
