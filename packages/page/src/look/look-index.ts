@@ -2,6 +2,7 @@
  * The index over all conversations of this machine: which files were read and in which state, what each conversation cost, and what was
  * said. One SQLite file, readable by its owner only. A damaged file, or one of another version, is made again. Several processes may use it.
  */
+import { hash } from "node:crypto"
 import { closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { deflateRawSync, inflateRawSync } from "node:zlib"
@@ -59,7 +60,12 @@ export interface Looked {
   readonly scope: Scope
 }
 
-export const indexPath = (root: string): string => join(root, "look", "index.sqlite")
+/** Each store has its own: what one tenant said is in no index that another reads. The password is no part of the name. */
+export function indexPath(root: string, store = ""): string {
+  const address = store.trim().replace(/(:\/\/[^:@/]*):[^@]*@/, "$1@")
+  const digits = address === "" ? "" : `-${hash("sha256", address, "hex").slice(0, 16)}`
+  return join(root, "look", `index${digits}.sqlite`)
+}
 
 export class LookIndex {
   readonly #path: string

@@ -57,7 +57,7 @@ const MOST_WORKERS = 4
 export function openLook(options: LookOptions): Look {
   const { env, home = homeIn(env), dirs = [], onlyDirs = false, startWorker } = options
   const index = new LookIndex(
-    indexPath(options.root ?? (env.STRATA_HOME ? strataDirectory(env) : join(home, ".strata"))),
+    indexPath(options.root ?? (env.STRATA_HOME ? strataDirectory(env) : join(home, ".strata")), env.STRATA_STORE),
   )
   const scope = scopeOf({ dirs, onlyDirs })
   const looked = { index, scope }
