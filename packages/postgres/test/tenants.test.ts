@@ -171,15 +171,7 @@ async function fill(store: Store, text = SECRET): Promise<void> {
   await mailbox.send({ from: "a", to: ["b"], content: { text } })
   await store.log({ project: PROJECT, name: "callers" }).append(text)
   await store.budget(PROJECT).add(2, "2026-11-17")
-  await store.passages!({ project: PROJECT, tokens: 1 }).extend([
-    { source: ADDRESS.id, from: undefined, to: "1", passages: [passageOf(text)] },
-  ])
 }
-
-const passageOf = (text: string) => ({
-  ...{ uuid: UUID, blocks: "", kind: "user", isSaid: true, facts: 0, time: 0, start: 0, terms: 1, tokens: ["token"] },
-  ...{ text, length: text.length },
-})
 
 const PLACES = [
   { project: PROJECT },
