@@ -99,8 +99,8 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     where: "sync/",
     files: [
       ...["base/clock", "base/git-remote", "base/git-repository", "base/owner"],
-      ...["base/run-git", "base/secrets/find-secrets", "journal/file/layout", "journal/project-places"],
-      ...["journal/store-from", "journal/which-project", "layers/6-dreaming/install", "memory/bank"],
+      ...["base/run-git", "base/secrets/find-secrets", "journal/project-places", "journal/store-from"],
+      ...["journal/which-project", "layers/6-dreaming/install", "memory/bank"],
       ...["memory/scratch", "memory/sync/decide", "memory/sync/sync-format", "memory/sync/synced-memories"],
       ...["memory/sync/take-in", "tools/shell/shell-environment"],
     ],

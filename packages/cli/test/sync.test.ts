@@ -1,49 +1,19 @@
 /** `strata sync`: two homes, two clones and bare repositories on a disk, with real git. */
 import { execFileSync } from "node:child_process"
-import { randomUUID } from "node:crypto"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { systemClock } from "@strata/core/internal/base/clock"
 import { projectAt } from "@strata/core/internal/base/project"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { memoryDirectory } from "@strata/core/internal/journal/file/memory-directory"
 import { openBank } from "@strata/core/internal/memory/bank"
 import { expect, test } from "vitest"
 import { strataHere } from "./strata-here.ts"
-import { emptyPlace, MAIN } from "./strata-process.ts"
+import { MAIN } from "./strata-process.ts"
+import { file, type Machine, machines, say } from "./sync-machines.ts"
 import { TERMINALS } from "./terminal.ts"
 
 const memory = (name: string, body: string) =>
   `---\nname: ${name}\ndescription: About ${name}\ntype: project\n---\n\n${body}\n`
-
-async function machines() {
-  const place = emptyPlace()
-  const git = (...args: string[]) =>
-    execFileSync("git", args, { cwd: place.cwd, encoding: "utf8", stdio: "pipe" }).trim()
-  for (const name of ["box.git", "origin.git"]) git("init", "-q", "--bare", join(place.cwd, name))
-  const [box, origin] = [join(place.cwd, "box.git"), join(place.cwd, "origin.git")]
-  const { name } = await projectAt({ cwd: place.cwd, env: {}, project: "shop" })
-  const machine = (letter: string) => {
-    const cwd = join(place.cwd, letter)
-    git("clone", "-q", origin, cwd)
-    const env = { ...place.env, STRATA_HOME: join(place.cwd, `home-${letter}`), STRATA_PROJECT: "shop" }
-    const directory = join(env.STRATA_HOME, "projects", name, "memory")
-    mkdirSync(directory, { recursive: true })
-    const strata = (...args: string[]) => strataHere(args, { cwd, env })
-    return {
-      ...{ cwd, env, directory, strata, project: name },
-      write: (file: string, text: string) => writeFileSync(join(directory, file), text),
-      read: (file: string) => readFileSync(join(directory, file), "utf8"),
-      names: () => readdirSync(directory).filter((file) => file.endsWith(".md") && file !== "MEMORY.md"),
-      sync: async (...args: string[]) => {
-        const ended = await strata("sync", box, ...args)
-        expect(ended).toMatchObject({ code: 0, stderr: "" })
-        return ended.stdout
-      },
-    }
-  }
-  return { box, origin, git, place, a: machine("a"), b: machine("b") }
-}
 
 /** Everything that the branches of a repository reach. */
 function reachable(repository: string): string {
@@ -189,25 +159,6 @@ test.each(TERMINALS)(
   },
 )
 
-type Machine = Awaited<ReturnType<typeof machines>>["a"]
-
-/** Writes messages into a journal of a machine, and leaves it open if asked to. */
-async function say(at: Machine, address: { id: string; under?: string }, ...texts: string[]) {
-  const journal = await fileStore({ root: at.env.STRATA_HOME }).open(
-    { project: at.project, ...address },
-    { access: "write", create: true },
-  )
-  const entries = texts.map((content) => ({
-    ...{ uuid: randomUUID(), parentUuid: null, timestamp: "2026-11-17T20:00:00.000Z" },
-    ...{ type: "user" as const, message: { role: "user" as const, content } },
-  }))
-  await journal.append(entries)
-  return journal
-}
-
-const file = (at: Machine, ...path: string[]) =>
-  readFileSync(join(at.env.STRATA_HOME, "projects", at.project, ...path), "utf8")
-
 test("BEY-12 sessions travel on request, byte for byte, with agents, notes and stored results", async () => {
   const { a, b, box, git } = await machines()
   const journal = await say(a, { id: "talk" }, "Hello.", "Where is the test?")
@@ -232,6 +183,11 @@ test("BEY-12 sessions travel on request, byte for byte, with agents, notes and s
   )
   await open.close()
   expect(await a.sync("--sessions")).toContain("1 session received: talk")
+  const more = await say(a, { id: "talk" }, "Thank you.")
+  expect(await a.sync("--sessions")).toContain("Session talk was not sent: it is open in another process.")
+  await more.close()
+  await a.sync("--sessions")
+  expect(await b.sync("--sessions")).toContain("1 session received: talk")
   expect(file(a, "talk.jsonl")).toBe(file(b, "talk.jsonl"))
   expect(await b.sync("--sessions")).toContain("Both sides are the same.")
   expect(git("--git-dir", box, "rev-list", "--count", "strata/sessions")).toBe("1")

@@ -48,7 +48,7 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
     if (!values.sessions) return { memories, sessions: [] }
     const sessions = await during(terminal, "Syncing the sessions", async () =>
       syncSessions({
-        ...{ branch: await branches.named(SESSIONS_BRANCH), store, root, isDryRun: dry },
+        ...{ branch: await branches.named(SESSIONS_BRANCH), store, clock: systemClock, isDryRun: dry },
         places: async (there) => (await all(there)).map(({ place }) => place),
       }),
     )

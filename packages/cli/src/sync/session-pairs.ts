@@ -3,7 +3,6 @@
  * one has a name that is made from the first line in which they differ, so that all machines give it the same name.
  */
 import { hash } from "node:crypto"
-import { linesIn } from "./kept-session.ts"
 
 export interface SessionPair {
   /** Ids on the two sides. */
@@ -49,4 +48,16 @@ export function pairsOf({ here, there }: Sides): readonly SessionPair[] {
   for (const id of new Set([...here.keys(), ...there.keys()]))
     if (!paired.here.has(id) && !paired.there.has(id)) pairs.push({ here: id, there: id })
   return pairs.sort((a, b) => (a.here < b.here ? -1 : 1))
+}
+
+/** Without their ends. */
+function linesIn(bytes: Buffer): readonly Buffer[] {
+  const lines: Buffer[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(10, at)
+    const stop = end === -1 ? bytes.length : end
+    lines.push(bytes.subarray(at, stop))
+    at = stop + 1
+  }
+  return lines
 }

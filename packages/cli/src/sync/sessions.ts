@@ -2,10 +2,11 @@
  * Syncs sessions with a branch of their own: journals byte for byte, with their sub-agents, notes and stored results. The longer of two that
  * begin alike wins. If both went on, both are kept. Nothing is removed on either side.
  */
-import { isSafeId, StrataError } from "@strata/core"
+import { type Contents, isSafeId, type JournalAddress, type Store, StrataError } from "@strata/core"
+import type { Clock } from "@strata/core/internal/base/clock"
 import { findSecrets } from "@strata/core/internal/base/secrets/find-secrets"
 import type { Branch, BranchFile, BranchState } from "./git-branch.ts"
-import { BLOB_NAME, continueSession, type KeptSession, readSession, type SessionPlace } from "./kept-session.ts"
+import { BLOB, continueSession, type KeptSession, NOTES, OPEN, pathOf, sessionsHere } from "./kept-session.ts"
 import { compared, pairsOf } from "./session-pairs.ts"
 
 export const SESSIONS_BRANCH = "strata/sessions"
@@ -19,7 +20,9 @@ export type SessionStep =
   /** The end of a sentence. */
   | { readonly what: "not-sent" | "not-received"; readonly session: string; readonly why: string }
 
-export interface SessionSync extends SessionPlace {
+export interface SessionSync {
+  readonly store: Store
+  readonly clock: Clock
   readonly branch: Branch
   readonly places: (there: ReadonlySet<string>) => Promise<readonly string[]>
   readonly isDryRun: boolean
@@ -31,13 +34,13 @@ export interface SessionReport {
 }
 
 export async function syncSessions(sync: SessionSync): Promise<readonly SessionReport[]> {
-  const received = new Map<string, SessionStep[]>()
+  const [contents, received] = [sync.store.contents(), new Map<string, SessionStep[]>()]
   for (let attempt = 1; ; attempt++) {
     const state = await sync.branch.read()
     const files = new Map<string, Buffer | BranchFile>(state.files)
     const reports: SessionReport[] = []
     for (const place of await sync.places(placesIn(state))) {
-      const steps = await syncPlace(place, { ...sync, state, files })
+      const steps = await syncPlace(place, { ...sync, contents, state, files })
       const before = received.get(place) ?? []
       received.set(place, [...before, ...steps.filter(({ what }) => what === "received" || what === "kept-both")])
       reports.push({ project: place, steps: [...before, ...steps] })
@@ -57,39 +60,28 @@ function placesIn({ files }: BranchState): ReadonlySet<string> {
 }
 
 interface Syncing extends SessionSync {
+  readonly contents: Contents
   readonly state: BranchState
   /** What the branch is to have. */
   readonly files: Map<string, Buffer | BranchFile>
 }
 
-/** A conversation, or one of its sub-agents. */
-interface Name {
-  readonly id: string
-  readonly under?: string
-}
+type Sessions = ReadonlyMap<string, KeptSession>
 
-const folderOf = (place: string, { id, under }: Name): string =>
-  `projects/${place}/${under === undefined ? id : `${under}/agents/${id}`}/`
+const folderOf = (project: string): string => `projects/${project}/`
 
-async function syncPlace(place: string, syncing: Syncing): Promise<readonly SessionStep[]> {
-  const { store } = syncing
-  const [here, there] = [new Map<string, KeptSession>(), new Map<string, KeptSession>()]
-  const [steps, closed] = [[] as SessionStep[], new Set<string>()]
-  for (const { id } of await store.list(place, { isBare: true })) {
-    const session = await readSession(syncing, { project: place, id }).catch(unreadable)
-    if (session instanceof StrataError) {
-      closed.add(id)
-      steps.push({ what: "not-sent", session: id, why: `it cannot be opened (${session.message})` })
-    } else if (session) here.set(id, session)
-  }
-  for (const id of idsUnder(syncing.state, `projects/${place}/`))
-    there.set(id, await sessionIn(syncing, folderOf(place, { id })))
+async function syncPlace(project: string, syncing: Syncing): Promise<readonly SessionStep[]> {
+  const [here, there] = [await sessionsHere(syncing.contents, project), await sessionsThere(syncing, project)]
+  const steps: SessionStep[] = []
   for (const pair of pairsOf({ here: linesBy(here), there: linesBy(there) })) {
-    if (closed.has(pair.here)) continue
     const isBranch = pair.here !== pair.there && !here.has(pair.here)
-    const [ours, theirs] = [here.get(pair.here), there.get(pair.there)]
-    const names = { project: place, here: { id: pair.here }, there: { id: pair.there } }
-    const own = await syncOne(syncing, { ...names, ours, theirs })
+    const sync = (agent?: string) => {
+      const nameIn = (id: string) => (agent === undefined ? { id } : { id: agent, under: id })
+      const [name, path] = [nameIn(pair.here), pathOf(nameIn(pair.there))]
+      const sides = { ours: here.get(pathOf(name)), theirs: there.get(path) }
+      return syncOne(syncing, { ...sides, address: { project, ...name }, folder: `${folderOf(project)}${path}/` })
+    }
+    const own = await sync()
     steps.push(
       ...own.map((step) =>
         step.what === "received" && isBranch
@@ -97,120 +89,90 @@ async function syncPlace(place: string, syncing: Syncing): Promise<readonly Sess
           : step,
       ),
     )
-    if (own.some(({ what }) => what === "not-sent" || what === "not-received")) continue // its agents stay with it
-    steps.push(...(await syncAgents(syncing, { place, ...pair })))
+    if (own.some((step) => "why" in step)) continue // its agents stay with it
+    const agents = new Set([...agentsOf(here, pair.here), ...agentsOf(there, pair.there)])
+    // what was done with them is part of their conversation
+    for (const id of [...agents].sort()) steps.push(...(await sync(id)).filter((step) => "why" in step))
   }
   return steps
 }
 
-async function syncAgents(
-  syncing: Syncing,
-  pair: { place: string; here: string; there: string },
-): Promise<readonly SessionStep[]> {
-  const { place, here, there } = pair
-  const listed = await syncing.store.list(place, { under: here, isBare: true })
-  const ids = [
-    ...new Set([...listed.map(({ id }) => id), ...idsUnder(syncing.state, `projects/${place}/${there}/agents/`)]),
-  ].sort()
-  const steps: SessionStep[] = []
-  for (const id of ids) {
-    const ours = await readSession(syncing, { project: place, id, under: here })
-    const folder = folderOf(place, { id, under: there })
-    const theirs = syncing.state.files.has(`${folder}${JOURNAL}`) ? await sessionIn(syncing, folder) : undefined
-    const names = { project: place, here: { id, under: here }, there: { id, under: there } }
-    const own = await syncOne(syncing, { ...names, ours, theirs })
-    steps.push(...own.filter((step) => "why" in step)) // the rest is part of its conversation
-  }
-  return steps
-}
+/** Of the conversations. */
+const linesBy = (sessions: Sessions): ReadonlyMap<string, Buffer> =>
+  new Map([...sessions].flatMap(([path, { lines }]) => (path.includes("/") ? [] : [[path, lines] as const])))
 
-function unreadable(error: unknown): StrataError {
-  if (error instanceof StrataError) return error
-  throw error
+function agentsOf(sessions: Sessions, id: string): readonly string[] {
+  const start = pathOf({ id: "", under: id })
+  return [...sessions.keys()].flatMap((path) => (path.startsWith(start) ? [path.slice(start.length)] : []))
 }
 
 interface OnePair {
-  readonly project: string
-  readonly here: Name
-  readonly there: Name
+  readonly address: JournalAddress
+  /** On the branch. */
+  readonly folder: string
   readonly ours: KeptSession | undefined
   readonly theirs: KeptSession | undefined
 }
 
 async function syncOne(syncing: Syncing, pair: OnePair): Promise<readonly SessionStep[]> {
-  const { ours, theirs, project } = pair
-  const session = pair.here.id
-  const outcome = compared(ours?.lines ?? EMPTY, theirs?.lines ?? EMPTY)
-  switch (outcome.state) {
-    case "same":
-      return []
-    case "parted": // only a sub-agent's: its conversation is the same on both sides
-      return [{ what: "not-received", session, why: "it went on here and elsewhere" }]
-    case "ours-longer": {
-      const why = reasonToStay(ours!)
-      if (why !== undefined) return [{ what: "not-sent", session, why }]
-      for (const [path, bytes] of filesOf(ours!)) syncing.files.set(`${folderOf(project, pair.there)}${path}`, bytes)
-      return [{ what: "sent", session }]
-    }
-    case "theirs-longer": {
-      if (syncing.isDryRun) return [{ what: "received", session }]
-      const address = { project, ...pair.here }
-      const done = await continueSession({ ...syncing, address, before: ours?.lines ?? EMPTY, session: theirs! })
-      return done.state === "continued"
-        ? [{ what: "received", session }]
-        : [{ what: "not-received", session, why: done.why }]
-    }
+  const { address, ours, theirs } = pair
+  const session = address.id
+  const { state } = compared(ours?.lines ?? EMPTY, theirs?.lines ?? EMPTY)
+  if (state === "same") return []
+  // only a sub-agent's: its conversation is the same on both sides
+  if (state === "parted") return [{ what: "not-received", session, why: "it went on here and elsewhere" }]
+  const what = state === "ours-longer" ? "sent" : "received"
+  const act = async () => {
+    if (what === "sent") return send(syncing, pair)
+    return syncing.isDryRun ? undefined : continueSession({ ...syncing, address, ours, theirs: theirs! })
   }
+  const why = ours?.isOpen ? OPEN : await act()
+  return [why === undefined ? { what, session } : { what: `not-${what}`, session, why }]
 }
 
 const EMPTY = Buffer.alloc(0)
-const [JOURNAL, NOTES, BLOBS] = ["journal.jsonl", "notes.md", "results/"]
+const [JOURNAL, NOTES_FILE, RESULTS] = ["journal.jsonl", "notes.md", "results/"]
 
-function reasonToStay(session: KeptSession): string | undefined {
-  const files = [...filesOf(session).values()]
-  if (files.some(({ length }) => length > MOST_FILE_BYTES)) return "it has a file of more than 95 MB"
-  const kinds = files.flatMap((bytes) => {
+/** Returns why it stays, as the end of a sentence. */
+async function send({ files }: Syncing, { folder, ours }: OnePair): Promise<string | undefined> {
+  const sent = [[JOURNAL, ours!.lines] as const, ...(await ours!.files())]
+  if (sent.some(([, { length }]) => length > MOST_FILE_BYTES)) return "it has a file of more than 95 MB"
+  const kinds = sent.flatMap(([, bytes]) => {
     const text = bytes.toString("utf8")
     return [text, unescaped(text)].flatMap((one) => findSecrets(one).map(({ kind }) => kind))
   })
-  return kinds.length === 0 ? undefined : `it has secrets in it (${[...new Set(kinds)].join(", ")})`
+  if (kinds.length > 0) return `it has secrets in it (${[...new Set(kinds)].join(", ")})`
+  for (const [name, bytes] of sent)
+    files.set(`${folder}${name === NOTES ? NOTES_FILE : name.replace(BLOB, RESULTS)}`, bytes)
+  return undefined
 }
 
 /** As it was before it became JSON, maybe within JSON: in a line, a quoted password has its quotes escaped. */
 const unescaped = (text: string): string => text.replace(/\\+([n"])/g, (_, letter) => (letter === "n" ? "\n" : '"'))
 
-function filesOf({ lines, notes, blobs }: KeptSession): ReadonlyMap<string, Buffer> {
-  return new Map([
-    [JOURNAL, lines],
-    ...(notes === undefined ? [] : [[NOTES, Buffer.from(notes)] as const]),
-    ...[...blobs].map(([name, bytes]) => [`${BLOBS}${name}`, bytes] as const),
-  ])
-}
+const SESSION_FILE = /^([\w-]+(?:\/agents\/[\w-]+)?)\/(journal\.jsonl|notes\.md|results\/[\w-]+(?:\.[\w-]+)?)$/
 
-async function sessionIn({ branch, state }: Syncing, folder: string): Promise<KeptSession> {
-  const own = [...state.files].flatMap(([path, file]) => {
-    const name = path.startsWith(folder) ? path.slice(folder.length) : ""
-    const isOurs =
-      name === JOURNAL || name === NOTES || (name.startsWith(BLOBS) && BLOB_NAME.test(name.slice(BLOBS.length)))
-    return isOurs && file.bytes <= MOST_FILE_BYTES ? [[name, file] as const] : []
-  })
-  const contents = await branch.contents(own.map(([, file]) => file))
-  const found = new Map(own.map(([name, { blob }]) => [name, contents.get(blob) ?? EMPTY]))
-  const blobs = [...found]
-    .filter(([name]) => name.startsWith(BLOBS))
-    .map(([name, bytes]) => [name.slice(BLOBS.length), bytes] as const)
-  const notes = found.get(NOTES)?.toString("utf8")
-  return { lines: found.get(JOURNAL) ?? EMPTY, blobs: new Map(blobs), ...(notes === undefined ? {} : { notes }) }
+/** By path. Only names that a store takes. */
+async function sessionsThere({ branch, state }: Syncing, project: string): Promise<Sessions> {
+  const [start, found] = [folderOf(project), new Map<string, Map<string, BranchFile>>()]
+  for (const [at, file] of state.files) {
+    const [, path, name] = (at.startsWith(start) && SESSION_FILE.exec(at.slice(start.length))) || []
+    if (path === undefined || name === undefined || file.bytes > MOST_FILE_BYTES) continue
+    if (![...path.split("/agents/"), name.replace(RESULTS, "").replace(".", "")].every(isSafeId)) continue
+    const own = found.get(path) ?? new Map<string, BranchFile>()
+    found.set(path, own.set(name === NOTES_FILE ? NOTES : name.replace(RESULTS, BLOB), file))
+  }
+  const sessions = new Map<string, KeptSession>()
+  for (const [path, own] of found) {
+    const journal = own.get(JOURNAL)
+    if (!journal) continue
+    own.delete(JOURNAL)
+    const bytes = (await branch.contents([journal])).get(journal.blob) ?? EMPTY
+    const files = async () => {
+      const contents = await branch.contents(own.values())
+      return new Map([...own].map(([name, { blob }]) => [name, contents.get(blob) ?? EMPTY]))
+    }
+    sessions.set(path, { lines: bytes.subarray(0, bytes.lastIndexOf(10) + 1), names: [...own.keys()], files })
+  }
+  return sessions
 }
-
-/** Only names that a store takes. */
-function idsUnder({ files }: BranchState, folder: string): readonly string[] {
-  const ids = [...files.keys()].flatMap((path) => {
-    const [id, file, more] = path.startsWith(folder) ? path.slice(folder.length).split("/") : []
-    return id !== undefined && file === JOURNAL && more === undefined && isSafeId(id) ? [id] : []
-  })
-  return [...new Set(ids)].sort()
-}
-
-const linesBy = (sessions: ReadonlyMap<string, KeptSession>): ReadonlyMap<string, Buffer> =>
-  new Map([...sessions].map(([id, { lines }]) => [id, lines]))
