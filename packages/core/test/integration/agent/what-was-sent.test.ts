@@ -1,7 +1,7 @@
 /** Money that was spent is counted, however an answer ends; and a limit holds for everyone who asks. Real HTTP, the real SDK. */
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { mcpServers } from "../../../src/tools/toolsets.ts"
 import { agentCall, castSimulator, decisions, journalOf, leadFor } from "../team/cast.ts"
@@ -64,8 +64,15 @@ test("CACHE-5 whole answers and refusals with a status are not estimated: the le
 test("L7-4 eight agents side by side share the limit: they cannot pass it together", async () => {
   const { sim } = await castSimulator({
     lead: [calls(...Array.from({ length: 8 }, () => agentCall("[worker] Go."))), "Done."],
-    worker: Array.from({ length: 8 }, (_, n) => calls(["Grep", { words: 60_000 + 2 * n }])).concat(
-      Array.from({ length: 8 }, () => ANSWER),
+    // each calls once and answers then, however far the others are
+    worker: Array.from(
+      { length: 16 },
+      (_, n): ScriptedTurn =>
+        (turn) => {
+          const hasCalled = turn.request.messages.some(({ role }) => role === "assistant")
+          const input = { words: 60_000 + 2 * n }
+          return hasCalled ? ANSWER : { content: [{ type: "tool_use", id: turn.nextToolUseId(), name: "Grep", input }] }
+        },
     ),
   })
   const settings = { figures: { "agents-at-once": 8 }, switches: { "tool-result-storage": false } }
