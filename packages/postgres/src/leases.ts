@@ -27,11 +27,18 @@ export interface HolderRow {
 /** Nothing if no one holds it. */
 export function holderFrom(
   { number, holder_id, pid, host, since }: HolderRow,
-  { id }: Holder,
+  { id, identity }: Holder,
 ): LeaseHolder | undefined {
   if (number === null) return undefined
   const isSelf = holder_id === id
-  return { pid, host, since: new Date(since).toISOString(), fence: number, ...(isSelf ? { isSelf } : {}) }
+  const [, , , endsAfterSeconds] = identity // processes of a fleet have the same setting
+  return {
+    pid,
+    host,
+    since: new Date(since).toISOString(),
+    fence: number,
+    ...(isSelf ? { isSelf } : { endsAfterSeconds }),
+  }
 }
 
 export class Leases {

@@ -36,8 +36,8 @@ export async function heldIn(store: Store, { places, id = "" }: Wanted): Promise
 
 export const heldLines = (held: readonly HeldConversation[]): readonly string[] =>
   held.map(
-    ({ id, holder: { pid, host, since } }) =>
-      `Conversation ${id}: process ${pid} on ${printable(host)}, since ${printable(since)}.`,
+    ({ id, holder: { pid, host, since, endsAfterSeconds } }) =>
+      `Conversation ${id}: process ${pid} on ${printable(host)}, since ${printable(since)}.${endsAfterSeconds === undefined ? "" : ` If that process was killed, the lock ends by itself within ${endsAfterSeconds} seconds.`}`,
   )
 
 export const NOT_BROKEN =

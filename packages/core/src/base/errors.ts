@@ -63,6 +63,8 @@ export interface NamedHolder {
   readonly verdict?: "alive" | "unknown"
   /** The number of its acquisition. */
   readonly fence?: number
+  /** It must be renewed: so many seconds after its process was killed, the store gives it to the next who asks. */
+  readonly endsAfterSeconds?: number
 }
 
 const placeOf = ({ pid, host, isSelf }: NamedHolder): string =>
@@ -75,7 +77,9 @@ export function heldSentence(owner: NamedHolder, { does, command }: { does: stri
 }
 
 /** What to do about a lock whose holder may be gone. */
-function howToBreak({ path, verdict }: NamedHolder, command: string): string {
+function howToBreak({ path, verdict, endsAfterSeconds, isSelf }: NamedHolder, command: string): string {
+  if (endsAfterSeconds !== undefined && !isSelf)
+    return ` If that process was killed, the lock ends by itself within ${endsAfterSeconds} seconds.`
   if (verdict !== "unknown" || path === undefined) return ""
   return ` Whether that process still runs cannot be seen from here. If its machine or container is gone, run "${command}": it breaks ${path} so that no write of that process can follow.`
 }
