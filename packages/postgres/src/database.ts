@@ -25,6 +25,8 @@ export class Database {
   readonly pool: Pool
   readonly #patienceMs: number
   readonly #timeoutMs: number
+  /** The server's answers are missing since, and were missed last. A call that begins in the middle does not wait for as long again. */
+  #outage: { readonly since: number; readonly last: number } | undefined
 
   constructor({ pool, patienceMs = 30_000, timeoutMs = 60_000 }: DatabaseOptions) {
     this.pool = pool
@@ -38,19 +40,33 @@ export class Database {
   async rows<Row>(name: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
     const started = performance.now()
     for (let tries = 1; ; tries++) {
+      let isFirst = true
       try {
         await this.#checkVersion()
-        return await this.#once<Row>(queryOf(textOf(name, values.length), values, this.#timeoutMs))
+        isFirst = false
+        const rows = await this.#once<Row>(queryOf(textOf(name, values.length), values, this.#timeoutMs))
+        this.#outage = undefined
+        return rows
       } catch (error) {
         const problem = schemaProblem(error)
         if (problem) throw problem
         if (!isPassing(error)) throw withoutSecrets(error)
         // a connection that hangs may be the only thing that is wrong: another one is tried
-        if (tries > 1 && performance.now() - started > this.#patienceMs) throw new StoreUnreachableError(error)
+        if (tries > 1 && this.#missedFor(started) > this.#patienceMs)
+          throw new StoreUnreachableError(error, { isFirst })
       }
       const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10))
       await wait(pause * (0.5 + Math.random() / 2))
     }
+  }
+
+  /** How long answers are missing. An outage that no one noticed for long may be over: the next one is another. */
+  #missedFor(started: number): number {
+    const last = performance.now()
+    const isSame = this.#outage !== undefined && last - this.#outage.last <= this.#patienceMs
+    const since = isSame ? Math.min(this.#outage!.since, started) : started
+    this.#outage = { since, last }
+    return last - since
   }
 
   /** The one row of a function that returns one. */

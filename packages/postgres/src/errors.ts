@@ -5,13 +5,19 @@ import { StrataError } from "@strata/core"
 export class StoreUnreachableError extends StrataError {
   override readonly name = "StoreUnreachableError"
 
-  constructor(cause: unknown) {
+  /** `isFirst`: it has not answered this process yet, so nothing can have been written. */
+  constructor(cause: unknown, { isFirst = false } = {}) {
     super(
-      `The database did not answer (${reasonOf(cause)}). Everything acknowledged is kept. Whether the last write was made is not known: open the conversation again when the database can be reached, and it is looked up.`,
+      isFirst
+        ? `The database did not answer (${reasonOf(cause)}). Nothing was read or written. Check that the server runs, and the host and port in the address.`
+        : `The database did not answer (${reasonOf(cause)}). Everything acknowledged is kept. Whether the last write was made is not known: open the conversation again when the database can be reached, and it is looked up.`,
       { code: "store-unreachable" },
     )
   }
 }
+
+/** No machine has the name: trying again would not help. */
+const NO_SUCH_HOST = "ENOTFOUND"
 
 /** SQLSTATE classes and codes after which the same call can succeed. */
 const PASSING_CLASSES = ["08", "40", "53", "57P"]
@@ -54,6 +60,7 @@ export function withoutSecrets(error: unknown): unknown {
     readonly message?: string
     severity?: unknown
   }
+  if (code === NO_SUCH_HOST) return new StoreUnreachableError(error, { isFirst: true })
   if (severity === undefined || typeof code !== "string") return error
   if (code.startsWith("28") || code === "3D000")
     return new StrataError(

@@ -6,7 +6,9 @@ import { StrataError } from "@strata/core"
 import { fillPrompt, promptText } from "@strata/core/internal/base/prompt-file"
 import { printable } from "@strata/core/internal/base/visible"
 import pg from "pg"
+import { isPassing, StoreUnreachableError, withoutSecrets } from "./errors.ts"
 import { checkAddress } from "./pool.ts"
+import { REFUSED, schemaProblem } from "./schema-problem.ts"
 
 /** A step to a version of the schema. */
 export interface Step {
@@ -65,7 +67,7 @@ export async function migrateBy(
   { connectionString, role = ROLE }: MigrateOptions,
 ): Promise<MigrationReport> {
   const newest = steps.at(-1)!.version
-  return connected(connectionString, async (client) => {
+  const migrated = connected(connectionString, async (client) => {
     await refuseEncoding(client)
     await client.query("begin")
     // until the transaction ends, also if this process is killed
@@ -81,6 +83,7 @@ export async function migrateBy(
     await client.query("commit")
     return { from, to: newest, role }
   })
+  return migrated.catch((error: unknown) => Promise.reject(refusedMigration(error)))
 }
 
 /** What is in a database, for a person. */
@@ -98,7 +101,7 @@ export interface SchemaStatus {
 }
 
 export async function schemaStatus(connectionString: string): Promise<SchemaStatus> {
-  return connected(connectionString, async (client) => {
+  const status = connected(connectionString, async (client) => {
     const { rows } = await client.query<{ server: string; role: string; passes: boolean; owns: boolean }>(
       `select current_setting('server_version') as server, current_user::text as role,
         coalesce((select r.rolsuper or r.rolbypassrls from pg_roles r where r.rolname = current_user), false) as passes,
@@ -108,6 +111,7 @@ export async function schemaStatus(connectionString: string): Promise<SchemaStat
     const version = await versionIn(client)
     return { version, newest: SCHEMA_VERSION, server, role, passesPolicies: passes, ownsTables: owns }
   })
+  return status.catch((error: unknown) => Promise.reject(schemaProblem(error) ?? error))
 }
 
 /** Throws where the schema is of a later version than this package. */
@@ -145,11 +149,19 @@ async function makeRole(client: pg.Client, role: string): Promise<void> {
   const { rowCount } = await client.query("select from pg_roles where rolname = $1", [role])
   if (rowCount !== 0) return
   await client.query(`create role ${pg.escapeIdentifier(role)} nologin`).catch((error: unknown) => {
-    throw (error as { readonly code?: unknown }).code === MAY_NOT ? noRoleError(role) : error
+    throw isRefused(error) ? noRoleError(role) : error
   })
 }
 
-const MAY_NOT = "42501"
+const isRefused = (error: unknown): error is Error => (error as { readonly code?: unknown }).code === REFUSED
+
+function refusedMigration(error: unknown): unknown {
+  if (!isRefused(error)) return error
+  return new StrataError(
+    `The role of this connection may not create or change the tables (${error.message}). Nothing was changed. Migrate with the role that owns the database or its tables, or with one that was granted CREATE on the database.`,
+    { code: "no-rights" },
+  )
+}
 
 const noRoleError = (role: string) =>
   new StrataError(
@@ -161,8 +173,10 @@ async function connected<T>(connectionString: string, work: (client: pg.Client) 
   checkAddress(connectionString)
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
   client.on("error", () => undefined)
-  await client.connect()
   try {
+    await client.connect().catch((error: unknown) => {
+      throw isPassing(error) ? new StoreUnreachableError(error, { isFirst: true }) : withoutSecrets(error)
+    })
     return await work(client)
   } finally {
     await client.end()

@@ -3,7 +3,7 @@ import { StrataError } from "@strata/core"
 
 /** A schema, a table or a function is not there. */
 const MISSING = new Set(["3F000", "42P01", "42883"])
-const REFUSED = "42501"
+export const REFUSED = "42501"
 
 export function schemaProblem(error: unknown): StrataError | undefined {
   const { code } = error as { readonly code?: unknown }

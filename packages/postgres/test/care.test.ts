@@ -140,6 +140,41 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", 
     expect(await strata(url, "status")).toMatchObject({ code: 1, said: expect.stringContaining("version 99") })
   })
 
+  test("BEY-12 a role that may not do something is told what an administrator must do, and nothing changed", async () => {
+    const url = await emptyDatabase()
+    const database = new URL(url).pathname.slice(1)
+    const [plain, app] = [`plain_${databases}`, `app_${databases}`]
+    await asOwner(url, (client) =>
+      client.query(
+        `create role ${plain} login; create role ${app} login; revoke create on database ${database} from public`,
+      ),
+    )
+    const as = (role: string) => url.replace("//owner@", `//${role}@`)
+    expect(await strata(as(plain), "migrate")).toMatchObject({
+      code: 1,
+      said: expect.stringMatching(/may not create or change the tables .*Nothing was changed.*CREATE on the database/s),
+    })
+    await asOwner(url, (client) => client.query(`grant create on database ${database} to ${plain}`))
+    const missing = await strata(as(plain), "migrate", "--role", `missing_${databases}`)
+    expect(missing).toMatchObject({
+      code: 1,
+      said: expect.stringContaining(`CREATE ROLE "missing_${databases}" NOLOGIN`),
+    })
+    expect((await schemaStatus(url)).version).toBe(0)
+    expect(await strata(as(plain), "migrate")).toMatchObject({ code: 0 })
+    expect(await strata(as(app), "status")).toMatchObject({
+      code: 1,
+      said: expect.stringContaining("GRANT strata_app TO that role"),
+    })
+  })
+
+  test("BEY-12 an address without a server is said in a sentence, without a trace of the password", async () => {
+    const { code, said } = await strata("postgres://me:geheim@127.0.0.1:1/strata", "status")
+    expect(code).toBe(1)
+    expect(said).toMatch(/^The database did not answer \(ECONNREFUSED\)\. Nothing was read or written\./)
+    expect(said).not.toContain("geheim")
+  })
+
   test("BEY-12 prune removes old conversations with their sub-agents, what everyone has read and old sums, and nothing that is open", async () => {
     const [url, now] = [await server.database(), new Date()]
     const store = opened(url)

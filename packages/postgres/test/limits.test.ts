@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { entriesOf, textsOf } from "@strata/core/internal/store-contract/entries"
 import pg from "pg"
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
 import { newestPrograms, startServer, type TestServer } from "./server.ts"
 import { asked } from "./standby.ts"
@@ -102,6 +102,29 @@ describe.skipIf(newestPrograms() === undefined)("limits", () => {
     taken.release()
     expect(await store.budget("p").spentOn(DAY)).toBe(0)
     expect(pool.idleCount).toBe(pool.totalCount)
+  })
+
+  test("BEY-12 a call that begins in the middle of an outage does not wait for as long again", async () => {
+    const pool = new pg.Pool({ host: "127.0.0.1", port: 1 })
+    const tries = vi.spyOn(pool, "connect")
+    const store = storeOf({ pool, patienceMs: 1_000 })
+    await expect(store.projects()).rejects.toThrow("The database did not answer (ECONNREFUSED). Nothing was read")
+    expect(tries.mock.calls.length).toBeGreaterThan(3)
+    tries.mockClear()
+    await expect(store.projects()).rejects.toThrow(StoreUnreachableError)
+    expect(tries).toHaveBeenCalledTimes(2)
+    await pool.end()
+  })
+
+  test("BEY-12 who finds a conversation open hears when a process that was killed has lost it", async () => {
+    const [one, other] = [
+      storeOf({ connectionString: address, tenant: "seconds" }),
+      storeOf({ connectionString: address, tenant: "seconds", leaseSeconds: 20 }),
+    ]
+    const journal = await one.open({ project: "p", id: "c" }, { access: "write", create: true })
+    const second = other.open({ project: "p", id: "c" }, { access: "write" })
+    await expect(second).rejects.toThrow("If that process was killed, the lock ends by itself within 20 seconds.")
+    await journal.close()
   })
 
   test("BEY-12 a server that is away and starts again: calls wait for it", async () => {
