@@ -229,7 +229,6 @@ export type {
   TextWanted,
   TokenCount,
 } from "./journal/passage-shelf.ts"
-export { type PruneOptions, type PruneReport, pruneStore } from "./journal/prune-contents.ts"
 export type { Seat, SeatAddress, SeatAttempt, SeatRequest } from "./journal/seat.ts"
 export type {
   AppendOptions,
@@ -311,6 +310,7 @@ export {
   type Provenance as MemoryProvenance,
   type Speaker as MemorySpeaker,
 } from "./memory/memory.ts"
+export { type PruneOptions, type PruneReport, pruneStore } from "./memory/prune-store.ts"
 export type {
   AddedTool,
   AgentMessage,

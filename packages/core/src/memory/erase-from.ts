@@ -15,9 +15,9 @@ import {
   projectOf,
 } from "../journal/contents.ts"
 import type { Store } from "../journal/store.ts"
-import { journalSearchIn } from "../recall/journal-search.ts"
 import { openBank } from "./bank.ts"
 import { isTopicFile } from "./file-names.ts"
+import { updateSearch } from "./update-search.ts"
 
 /** What is to go. Either `owner` or `subject`. */
 export interface EraseRequest {
@@ -68,33 +68,14 @@ export async function eraseFrom(store: Store, request: EraseRequest): Promise<Er
       left.push(`${contentName(match.content.address)}: ${error.message}`)
     }
   }
-  await clearSearch(store, found)
+  await updateSearch(
+    store,
+    found.map(({ content }) => content.address),
+  )
   const still = await foundIn(store, request)
   const remaining = new Set(still.map(({ content, files }) => nameOf(content.address, files)))
   return { before, after: countsOf(still), erased: names.filter((name) => !remaining.has(name)), left }
 }
-
-/** An index that the store keeps holds the same words. Looking again takes out what is gone, as for every process that searches. */
-async function clearSearch(store: Store, found: readonly Match[]): Promise<void> {
-  if (!store.passages) return
-  const places = new Map<string, JournalPlace>()
-  for (const { content } of found) {
-    const { address } = content
-    if (address.kind !== "journal") continue
-    const { project, under } = address
-    places.set(`${project}/${under ?? ""}`, under === undefined ? { project } : { project, under })
-  }
-  for (const place of places.values()) {
-    const search = journalSearchIn(store, place)
-    try {
-      await search.update()
-    } finally {
-      await search.close()
-    }
-  }
-}
-
-type JournalPlace = Parameters<typeof journalSearchIn>[1]
 
 /** A thing that goes, or some of its files. */
 interface Match {

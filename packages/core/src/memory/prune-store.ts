@@ -1,7 +1,8 @@
 /** Retention: removes conversations that are old, or too many, and what else is over. What someone has open stays. */
 import { ConversationLockedError } from "../base/errors.ts"
-import { type ContentAddress, contentName, type KeptContent, type PrunedCounts } from "./contents.ts"
-import type { Store } from "./store.ts"
+import { type ContentAddress, contentName, type KeptContent, type PrunedCounts } from "../journal/contents.ts"
+import type { Store } from "../journal/store.ts"
+import { updateSearch } from "./update-search.ts"
 
 export interface PruneOptions {
   /** What was not written to since then goes. */
@@ -37,6 +38,7 @@ export async function pruneStore(
 ): Promise<PruneReport> {
   const contents = store.contents()
   const groups = await groupsIn(contents.list())
+  const erased: ContentAddress[] = []
   const report = { conversations: 0, subAgents: 0, bytes: 0, removed: [] as string[], open: [] as string[] }
   for (const group of chosenOf(groups, { before, mostBytes })) {
     const name = contentName(group.members[0]!.address)
@@ -50,6 +52,7 @@ export async function pruneStore(
     report.bytes += group.bytes
     report.removed.push(name)
   }
+  await updateSearch(store, erased)
   const over = before ? await contents.prune({ before, dryRun }) : { messages: 0, sums: 0 }
   return { ...report, ...over }
 
@@ -57,7 +60,10 @@ export async function pruneStore(
   async function isRemoved({ members }: Group): Promise<boolean> {
     if (dryRun) return true
     try {
-      for (const { address } of members) await contents.erase(address)
+      for (const { address } of members) {
+        await contents.erase(address)
+        erased.push(address)
+      }
       return true
     } catch (error) {
       if (error instanceof ConversationLockedError) return false
