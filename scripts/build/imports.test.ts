@@ -9,7 +9,7 @@ export * from "../b.tsx";
 import "./c.ts";
 export declare const d: import("./d.ts").D;
 const e = await import("@scope/e/deep"); // from "a comment"
-const word = { from: "here" };
+const word = { from: "here", bytes: Buffer.from("one") };
 const json = '{"from":"there"}';
 const texts = { "where it comes from":[], b: "" };import{f}from"./f.ts";
 `

@@ -1,7 +1,7 @@
 /** Finds the imports of compiled files, and fixes declarations where the compiler does not: `.ts` paths, types that may be missing. */
 
 /** Static and lazy imports, re-exports, and types by `import("…")`. Comments are skipped: they hold examples. */
-const IMPORT = /(?<=(?<!")\b(?:from|import)\s*\(?\s*")[@\w.][\w@.:/#-]*(?=")/g // a quoted "from" is a key of some JSON, and a text may end with from
+const IMPORT = /(?<=(?<![".])\b(?:from|import)\s*\(?\s*")[@\w.][\w@.:/#-]*(?=")/g // a quoted "from" is a key of some JSON, Buffer.from is a call, and a text may end with from
 const COMMENT_LINE = /^\s*(?:\/\*|\*|\/\/).*$/gm
 
 export const withoutComments = (code: string): string => code.replace(COMMENT_LINE, "")
