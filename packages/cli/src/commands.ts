@@ -18,19 +18,17 @@ import {
   LOOK,
   MCP,
   MEMORY,
-  MOVE,
   RECALL,
   REPLAY,
   RUN,
   SIM,
-  STORE,
-  SYNC,
   TRUST,
   UNDO,
   UNINSTALL,
   UNLOCK,
 } from "./descriptions.ts"
 import { DOCTOR, PROXY, WRAP } from "./proxy/descriptions.ts"
+import { MOVE, STORE, SYNC } from "./store/descriptions.ts"
 
 export const COMMANDS: readonly Command[] = [
   { ...DEMO, load: () => import("./demo/command.ts") },

@@ -1,20 +1,17 @@
 /** The store that an address names, for `registerStore` and `STRATA_STORE`: `postgres://me@db/strata?tenant=acme`. */
-import type { OpenStoreOptions } from "@strata/core"
 import { type PostgresStore, postgresStore } from "./postgres-store.ts"
 
 /** In an address, beside what `pg` knows. */
 const TENANT = "tenant"
 
 /**
- * Opens the store that an address names. Its tenant may be in it.
+ * Opens the store that an address names. Its tenant may be in it. It waits for the server's disk with every write: the setting `flush` is about
+ * the disk of this machine.
  *
  * @example
  * registerStore("postgres", namedPostgresStore)
  */
-export function namedPostgresStore(address: string, options: Partial<OpenStoreOptions> = {}): PostgresStore {
-  const { tenant, connectionString } = parted(address)
-  return postgresStore({ connectionString, ...(tenant === undefined ? {} : { tenant }), ...options })
-}
+export const namedPostgresStore = (address: string): PostgresStore => postgresStore(parted(address))
 
 /** An address without a query stays as it is, also one that is no URL. */
 function parted(address: string): { readonly connectionString: string; readonly tenant?: string } {

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto"
 import {
   type AppendedLines,
   type Budget,
-  type Clock,
   ConversationLockedError,
   ConversationNotFoundError,
   committedMemory,
@@ -49,7 +48,6 @@ export interface PostgresStoreOptions {
   readonly patienceMs?: number
   /** How long one try of a call may take. Default: 60,000. */
   readonly timeoutMs?: number
-  readonly clock?: Clock
 }
 
 export interface PostgresStore extends Store {

@@ -5,49 +5,34 @@ import { setTimeout as wait } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { entriesOf, textsOf } from "@strata/core/internal/store-contract/entries"
 import pg from "pg"
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { Arrivals } from "../src/arrivals.ts"
 import { Database } from "../src/database.ts"
 import { Holder } from "../src/holder.ts"
 import { type PostgresStore, type PostgresStoreOptions, postgresStore } from "../src/index.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
-import { startProxy, type TcpProxy, through } from "./tcp-proxy.ts"
+import { proxiedServer } from "./proxied-server.ts"
+import { newestPrograms } from "./server.ts"
+import { through } from "./tcp-proxy.ts"
 
 const PROJECT = "p"
 
 describe.skipIf(newestPrograms() === undefined)("connections", () => {
-  let server: TestServer
-  let proxy: TcpProxy
-  let address: string
-  const open: { close(): Promise<void> }[] = []
-
-  beforeAll(async () => {
-    server = await startServer()
-    address = await server.database()
-    proxy = await startProxy(server.port)
-  })
-  afterEach(async () => {
-    for (const one of open.splice(0).reverse()) await one.close()
-  })
-  afterAll(async () => {
-    await proxy?.close()
-    await server?.stop()
-  })
+  const at = proxiedServer()
 
   let tenants = 0
   function storeOf(options: PostgresStoreOptions = {}): PostgresStore {
-    const by = options.pool ? {} : { connectionString: through(proxy, address) }
+    const by = options.pool ? {} : { connectionString: through(at.proxy, at.address) }
     const store = postgresStore({ tenant: `t${++tenants}`, ...by, ...options })
-    open.push(store)
+    at.open.push(store)
     return store
   }
   function poolOf(options: pg.PoolConfig): pg.Pool {
-    const pool = new pg.Pool({ connectionString: through(proxy, address), ...options })
-    open.push({ close: () => pool.end() })
+    const pool = new pg.Pool({ connectionString: through(at.proxy, at.address), ...options })
+    at.open.push({ close: () => pool.end() })
     return pool
   }
   const asOwner = async (sql: string, values: unknown[] = []) => {
-    const client = new pg.Client({ connectionString: server.url(new URL(address).pathname.slice(1)) })
+    const client = new pg.Client({ connectionString: at.server.url(new URL(at.address).pathname.slice(1)) })
     await client.connect()
     try {
       return (await client.query(sql, values)).rows as Record<string, unknown>[]
@@ -61,7 +46,7 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
     const journal = await store.open({ project: PROJECT, id: "cut" }, { access: "write", create: true })
     const entries = entriesOf("cut")
     for (let n = 0; n < 20; n++) {
-      for (let which = 0; which < 5; which++) proxy.swallowAnswer(which)
+      for (let which = 0; which < 5; which++) at.proxy.swallowAnswer(which)
       await journal.append([entries.user(String(n))])
       await store.budget(PROJECT).add(1, "2026-01-01")
     }
@@ -74,12 +59,12 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
     const pool = poolOf({ max: 3 })
     pool.on("error", () => undefined)
     const arrivals = new Arrivals(pool, { pauseMs: 0 })
-    open.push(arrivals)
+    at.open.push(arrivals)
     for (let n = 0; n < 5; n++) {
       const ended = new AbortController()
       const woken = listening(arrivals, ended.signal)
       await until(async () => (await listeners()) > 0)
-      proxy.cutAll()
+      at.proxy.cutAll()
       ended.abort()
       await woken
     }
@@ -104,7 +89,7 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
 
   test("BEY-12 a notice that is here before the answer that does not know it is not missed", async () => {
     const arrivals = new Arrivals(poolOf({ max: 2 }))
-    open.push(arrivals)
+    at.open.push(arrivals)
     const since = arrivals.wakes("strata_early")
     arrivals.wake("strata_early") // while the caller looks
     const looked = arrivals.next("strata_early", { tries: 10, since, signal: new AbortController().signal })
@@ -129,13 +114,13 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
     const { cursor } = await mailbox.read(undefined)
     const over = new AbortController()
     const arrivals = new Arrivals(poolOf({ max: 2 }))
-    open.push(arrivals)
-    const deliver = proxy.holdBack()
+    at.open.push(arrivals)
+    const deliver = at.proxy.holdBack()
     const waiting = arrivals.next("strata_hangs", { tries: 0, since: 0, signal: over.signal })
     over.abort()
     await waiting
     deliver()
-    proxy.cutAll()
+    at.proxy.cutAll()
     expect((await mailbox.read(cursor)).messages).toEqual([])
     await mailbox.close()
   })
@@ -158,11 +143,11 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
       send: (text) => mailbox.send({ from: "a", to: ["b"], content: { text } }),
     }
     for (const write of Object.values(writes)) {
-      const deliver = proxy.holdBack() // what the pool's connection sends from now on arrives when it says so
+      const deliver = at.proxy.holdBack() // what the pool's connection sends from now on arrives when it says so
       await write("first") // its first try hangs, and its second uses another connection
       await write("second")
       deliver()
-      await until(async () => (await backends()) <= proxy.open) // the one that got it has done it, and ended
+      await until(async () => (await backends()) <= at.proxy.open) // the one that got it has done it, and ended
     }
     expect(textsOf((await journal.tail()).entries)).toBe("first second")
     expect((await journal.readBlob("blob.txt"))?.toString()).toBe("second")
@@ -180,9 +165,9 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
     Number((await asOwner("select count(*) as n from pg_stat_activity where usename = 'app'"))[0]!.n)
 
   test("BEY-12 a try that is still on its way and its repetition are one line of a log", async () => {
-    const database = new URL(address).pathname.slice(1)
-    const one = new pg.Client({ connectionString: server.url(database, "app") })
-    const two = new pg.Client({ connectionString: server.url(database, "app") })
+    const database = new URL(at.address).pathname.slice(1)
+    const one = new pg.Client({ connectionString: at.server.url(database, "app") })
+    const two = new pg.Client({ connectionString: at.server.url(database, "app") })
     await Promise.all([one.connect(), two.connect()])
     const append =
       "select strata.log_append('x', '0b1c2d3e-0000-4000-8000-000000000001', 'p', 'callers', 'once'::bytea)"
@@ -202,7 +187,7 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
     const other = storeOf({ tenant, leaseSeconds: 2 })
     const kept = await store.open({ project: PROJECT, id: "kept" }, { access: "write", create: true })
     await (await store.open({ project: PROJECT, id: "locked" }, { access: "write", create: true })).close()
-    const locker = new pg.Client({ connectionString: server.url(new URL(address).pathname.slice(1)) })
+    const locker = new pg.Client({ connectionString: at.server.url(new URL(at.address).pathname.slice(1)) })
     await locker.connect()
     await locker.query("begin")
     await locker.query("select from strata.journal where id = 'locked' for update")

@@ -1,39 +1,25 @@
 /** What a process gives back is free, also if the server was away then, or if a try comes late; and what it lost it does not take from others. */
 import { ConversationLockedError, type LeaseAttempt } from "@strata/core"
 import pg from "pg"
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { proxiedServer } from "./proxied-server.ts"
+import { newestPrograms } from "./server.ts"
 import { asked } from "./standby.ts"
-import { startProxy, type TcpProxy, through } from "./tcp-proxy.ts"
+import { through } from "./tcp-proxy.ts"
 
 const PROJECT = "p"
 const CREATE = { access: "write", create: true } as const
 
 describe.skipIf(newestPrograms() === undefined)("giving back", () => {
-  let server: TestServer
-  let proxy: TcpProxy
-  let address: string
-  const open: { close(): Promise<void> }[] = []
-  beforeAll(async () => {
-    server = await startServer()
-    address = await server.database()
-    proxy = await startProxy(server.port)
-  })
-  afterEach(async () => {
-    for (const one of open.splice(0).reverse()) await one.close()
-  })
-  afterAll(async () => {
-    await proxy?.close()
-    await server?.stop()
-  })
+  const at = proxiedServer()
 
   function storeOf(options: PostgresStoreOptions) {
-    const store = postgresStore(options.pool ? options : { connectionString: address, ...options })
-    open.push(store)
+    const store = postgresStore(options.pool ? options : { connectionString: at.address, ...options })
+    at.open.push(store)
     return store
   }
-  const owner = () => server.url(new URL(address).pathname.slice(1))
+  const owner = () => at.server.url(new URL(at.address).pathname.slice(1))
   const asOwner = (sql: string) => asked(owner(), (client) => client.query(sql))
   /** Whatever asks for these tables gets no answer, and what it asked for is not made. */
   async function whileAway(tables: string, work: () => Promise<void>): Promise<void> {
@@ -85,8 +71,8 @@ describe.skipIf(newestPrograms() === undefined)("giving back", () => {
   })
 
   test("BEY-12 a try that arrives after all was given back takes nothing", async () => {
-    const pool = new pg.Pool({ connectionString: through(proxy, address), max: 1 })
-    open.push({ close: () => pool.end() })
+    const pool = new pg.Pool({ connectionString: through(at.proxy, at.address), max: 1 })
+    at.open.push({ close: () => pool.end() })
     const [store, other] = [storeOf({ pool, tenant: "late", timeoutMs: 300 }), storeOf({ tenant: "late" })]
     const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
     const seat = { project: PROJECT, name: "agents", id: "a", most: 1 }
@@ -99,14 +85,14 @@ describe.skipIf(newestPrograms() === undefined)("giving back", () => {
       },
     ]
     for (const take of takes) {
-      const deliver = proxy.holdBack()
+      const deliver = at.proxy.holdBack()
       await take() // its first try hangs, and its second uses another connection
       deliver()
       await vi.waitFor(async () => {
         const { rowCount } = await asOwner(
           "select from pg_stat_activity where usename = 'app' and client_port is not null",
         )
-        expect(rowCount).toBeLessThanOrEqual(proxy.open)
+        expect(rowCount).toBeLessThanOrEqual(at.proxy.open)
       }, 10_000)
     }
     expect(await other.writerOf({ project: PROJECT, id: "c" })).toBeUndefined()

@@ -2,11 +2,11 @@
 import { type MoveOutcome, type MoveReport, moveContents } from "@strata/core"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
-import { MOVE } from "../descriptions.ts"
 import { counted, grouped } from "../display/numbers.ts"
 import { progressOn } from "../display/progress.ts"
 import { visible, visibleJson } from "../display/visible.ts"
 import { bytes } from "../keep/page.ts"
+import { MOVE } from "../store/descriptions.ts"
 import { openAddress } from "../store/open-address.ts"
 
 const DONE = 0

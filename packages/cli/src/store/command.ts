@@ -1,7 +1,7 @@
 /** `strata store`: the tables of a server, what is old, and what must go. */
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
-import { STORE } from "../descriptions.ts"
+import { STORE } from "./descriptions.ts"
 
 const ACTIONS = ["migrate", "status", "prune", "erase"] as const
 

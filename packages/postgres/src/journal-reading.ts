@@ -1,0 +1,175 @@
+/** Reads a journal on the server, in stretches of bytes: a long journal comes in few calls and is never in memory as a whole. */
+import {
+  ClosedError,
+  type DamagedLine,
+  type DamageFound,
+  decodeLine,
+  type Entry,
+  isBoundaryEntry,
+  type Journal,
+  type JournalSegment as Segment,
+  type JournalStretch as Stretch,
+} from "@strata/core"
+import { keyOf } from "@strata/core/internal/base/line-key"
+import type { Database } from "./database.ts"
+import { type ByteRange, entriesIn, MOST_BYTES } from "./read-lines.ts"
+
+export interface ReadingParts {
+  readonly database: Database
+  readonly tenant: string
+  readonly jid: number
+}
+
+export class JournalReading {
+  readonly #parts: ReadingParts
+  /** By offset. */
+  readonly #damaged = new Map<number, DamagedLine>()
+  readonly #damageListeners = new Set<(found: DamageFound) => void>()
+  #hasNewGap = false
+  protected isClosed = false
+
+  constructor(parts: ReadingParts) {
+    this.#parts = parts
+  }
+
+  /** What was read so far that is not what was written. */
+  protected get damage() {
+    const damagedLines = [...this.#damaged.values()].slice(0, MOST_NAMED)
+    return { damagedLines, damagedCount: this.#damaged.size, hasNewGap: this.#hasNewGap }
+  }
+
+  onDamage(listener: (found: DamageFound) => void): void {
+    this.#damageListeners.add(listener)
+  }
+
+  async tail(): Promise<Segment> {
+    return (await this.resume()).tail
+  }
+
+  async resume(): Promise<NonNullable<Journal["resumed"]>> {
+    this.mustBeOpen()
+    const [found] = await this.rows<SegmentRow>("segment", null, MOST_BYTES)
+    return this.resumedFrom(found!)
+  }
+
+  protected async resumedFrom({ first, past, lines, kept }: SegmentRow): Promise<NonNullable<Journal["resumed"]>> {
+    const tail = { entries: await this.#all({ from: first, to: past }, lines), start: first }
+    const [boundary] = tail.entries
+    const hasCheckpoint = boundary !== undefined && isBoundaryEntry(boundary) && kept !== null
+    return hasCheckpoint ? { tail, checkpoint: parsed(kept) } : { tail }
+  }
+
+  async before({ start }: Segment): Promise<Segment | undefined> {
+    this.mustBeOpen()
+    if (start === 0) return undefined
+    const [found] = await this.rows<SegmentRow>("segment", start, MOST_BYTES)
+    const { first, past, lines } = found!
+    return { entries: await this.#all({ from: first, to: past }, lines), start: first }
+  }
+
+  async *entries(): AsyncGenerator<Entry> {
+    this.mustBeOpen()
+    yield* this.#between({ from: 0, to: Number.MAX_SAFE_INTEGER })
+  }
+
+  async find(uuid: string): Promise<Entry | undefined> {
+    return (await this.findMany([uuid]))[0]
+  }
+
+  async findMany(uuids: readonly string[]): Promise<readonly Entry[]> {
+    this.mustBeOpen()
+    if (uuids.length === 0) return []
+    const rows = await this.rows<LineRow>("find", uuids.map(keyOf))
+    const byUuid = new Map(rows.flatMap(entryOf).map((entry) => [entry.uuid, entry]))
+    return uuids.flatMap((uuid) => byUuid.get(uuid) ?? [])
+  }
+
+  async findByHandle(digits: string): Promise<readonly Entry[]> {
+    this.mustBeOpen()
+    if (!/^[0-9a-f]{10}$/.test(digits)) return []
+    const rows = await this.rows<LineRow>("find_handle", Buffer.from(digits, "hex"))
+    const byUuid = new Map<string, Entry>()
+    for (const entry of rows.flatMap(entryOf)) if (!byUuid.has(entry.uuid)) byUuid.set(entry.uuid, entry)
+    return [...byUuid.values()]
+  }
+
+  async *stretch({ first, last, around = 0 }: Stretch): AsyncGenerator<Entry> {
+    this.mustBeOpen()
+    const ends = [keyOf(first), last === undefined ? null : keyOf(last)]
+    const [found] = await this.rows<{ first: number | null; past: number }>("stretch", ...ends, around)
+    if (found?.first != null) yield* this.#between({ from: found.first, to: found.past })
+  }
+
+  async readCheckpoint(): Promise<unknown> {
+    const value = await this.value<Buffer | null>("checkpoint_read")
+    return value === null ? undefined : parsed(value)
+  }
+
+  async #all({ from, to }: ByteRange, lines: Buffer | null): Promise<readonly Entry[]> {
+    const entries: Entry[] = []
+    for await (const entry of this.#between({ from, to }, lines ?? undefined)) entries.push(entry)
+    return entries
+  }
+
+  #between(range: ByteRange, known?: Buffer): AsyncGenerator<Entry> {
+    return entriesIn({
+      ...{ range, known },
+      read: async (from, to) => {
+        this.mustBeOpen()
+        return (await this.value<Buffer | null>("read", from, to)) ?? undefined
+      },
+      linesBefore: (at) => this.value<number>("lines_before", at),
+      onDamage: (found, { isUnanswered }) => {
+        this.#hasNewGap ||= isUnanswered
+        if (this.#damaged.has(found.offset)) return
+        this.#damaged.set(found.offset, found)
+        for (const listener of this.#damageListeners) listener({ first: found, count: 1 })
+      },
+    })
+  }
+
+  /** Calls a function about this journal. */
+  protected rows<Row>(name: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    const { database, tenant, jid } = this.#parts
+    return database.rows<Row>(name, tenant, jid, ...values)
+  }
+
+  /** The same, for one that returns one value. */
+  protected value<T>(name: string, ...values: readonly unknown[]): Promise<T> {
+    const { database, tenant, jid } = this.#parts
+    return database.value<T>(name, tenant, jid, ...values)
+  }
+
+  protected mustBeOpen(): void {
+    if (this.isClosed) throw new ClosedError()
+  }
+}
+
+/** Damaged places that are named one by one. */
+const MOST_NAMED = 100
+
+export interface SegmentRow {
+  readonly first: number
+  readonly past: number
+  readonly lines: Buffer | null
+  readonly kept: Buffer | null
+}
+
+interface LineRow {
+  readonly at: number
+  readonly line: Buffer
+}
+
+function entryOf({ line }: LineRow): readonly Entry[] {
+  const decoded = decodeLine(line.subarray(0, -1))
+  return decoded.state === "whole" ? [decoded.entry] : []
+}
+
+/** A checkpoint that cannot be read is rebuilt from the journal. */
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"))
+  } catch {
+    return undefined
+  }
+}
