@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, stat, writeFile } from "node:fs/promises"
+import { appendFile, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { temporaryRoot } from "../../../../test/journal-files.ts"
@@ -84,4 +84,15 @@ test("JRN-8 erasing a conversation removes all its files and the search index, a
   expect(left.filter((name) => /\/c\.|\/c$|search/.test(name))).toEqual([])
   expect(left).toContain("p/c2.jsonl")
   expect(left).toContain("p/tool-results/c2/b.txt")
+})
+
+test("JRN-8 erasing again after a kill in the middle removes the sub-agents that were left", async () => {
+  const agent = await here().open({ project: "p", under: "c", id: "agent" }, { access: "write", create: true })
+  await agent.append(sketched(make, "its words"))
+  await agent.close()
+  await rm(path)
+  await here().contents().erase(JOURNAL)
+  expect(await contentIn(here())).toBeUndefined()
+  const left = await readdir(join(place.root, "projects", "p"), { recursive: true, encoding: "utf8" })
+  expect(left.filter((name) => name.includes("agent"))).toEqual([])
 })

@@ -248,16 +248,17 @@ async function locked<T>(
   }
 }
 
-/** With its sub-agents. None of it goes if one of them is open. */
+/** With its sub-agents, also those that a kill in the middle left without their conversation. None of it goes if one of them is open. */
 export async function eraseJournal(
   given: Pick<JournalWrite, "root" | "address" | "now"> & { readonly names?: readonly string[] },
 ): Promise<void> {
   const { root, address, now, names } = given
   const paths = journalPaths(root, address)
-  if (!(await stat(paths.journal).catch(() => undefined))) return
-  if (names) return locked(given, () => removeAll(names.map((name) => pathOf(paths, name))))
   const below = { project: address.project, under: address.id }
   const agents = address.under === undefined ? await idsIn(journalDirectory(root, below)) : []
+  const isThere = (await stat(paths.journal).catch(() => undefined)) !== undefined
+  if (!isThere && (names || agents.length === 0)) return
+  if (names) return locked(given, () => removeAll(names.map((name) => pathOf(paths, name))))
   const eraseFrom = (at: number): Promise<void> => {
     const id = agents[at]
     const [one, next] = id === undefined ? [address, undefined] : [{ ...below, id }, () => eraseFrom(at + 1)]
