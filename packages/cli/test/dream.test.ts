@@ -54,7 +54,7 @@ test("L5-9 the status says that the day's limit is used up, and a dream that you
   const env = { STRATA_MEMORY_DAILY_LIMIT: "0.000001", STRATA_DREAM_GAP: "0", STRATA_DREAM_CONVERSATIONS: "0" }
   await bench.here(["dream"])
   const status = (await bench.here(["dream", "status"], { env })).stdout.replaceAll(/\s+/g, " ")
-  expect(status).toContain("and the limit is $0.000001 (memory-daily-limit)")
+  expect(status).toContain("and the limit is $0.000001 a day (memory-daily-limit)")
   expect(await bench.here(["dream"], { env })).toMatchObject({ code: 0 })
 })
 

@@ -16,7 +16,9 @@ describe.each(Object.entries(STORES))("L5-9 what memory work costs in a day, in 
     expect(await store.budget("another").spentOn(TODAY)).toBe(0)
     expect(await other.spentOn("2026-11-16")).toBe(0)
     await other.add(1, "2026-11-16")
+    await other.add(1, "2026-11-17")
     expect(await one.spentOn(TODAY)).toBe(0)
+    expect(await one.spentOn("2026-11-17")).toBe(1)
   })
 
   test("a damaged sum counts as nothing spent, and the next one replaces it", async () => {

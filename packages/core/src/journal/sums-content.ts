@@ -1,4 +1,4 @@
-/** The sums of a project's days as one text. The first day is the newest, and the only one that a budget in files reads. */
+/** The sums of a project's days as one text. The first day is the newest. */
 
 export type DaySums = Readonly<Record<string, number>>
 

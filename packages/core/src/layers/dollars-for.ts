@@ -1,8 +1,9 @@
-/** What responses cost, for the limit of memory work per day. */
+/** What responses cost, and will cost, for the limit of memory work per day. */
 import { weighCounts } from "../base/token-counts.ts"
 import type { Usage } from "../messages/messages.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOfUsage, tokenCounts } from "../tokens/price.ts"
+import type { Spent } from "./background-budget.ts"
 
 /** Dollars per million tokens of a usual model, for models without a known price. */
 const USUAL = { input: 3, output: 15, cacheWrite5m: 3.75, cacheWrite1h: 6, cacheRead: 0.3 }
@@ -15,3 +16,5 @@ export function dollarsFor(responses: readonly { readonly usage?: Usage }[], fac
     return sum + (cost.known ? cost.dollars : weighCounts(tokenCounts(usage), USUAL) / 1_000_000)
   }, 0)
 }
+
+export const expectedDollars = ({ dollars, weighed }: Spent): number => dollars ?? (weighed * USUAL.input) / 1_000_000

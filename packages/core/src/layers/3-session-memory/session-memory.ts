@@ -11,8 +11,9 @@ import { isOffline } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
 import type { Flags } from "../../settings/flags.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
-import { type BudgetAnswer, backgroundBudget, spendingOf } from "../background-budget.ts"
-import { dollarsFor } from "../dollars-for.ts"
+import { type BudgetAnswer, backgroundBudget, forkSpent, spendingOf } from "../background-budget.ts"
+import { type ShareOfDay, settled, takeShare } from "../daily-limit.ts"
+import { dollarsFor, expectedDollars } from "../dollars-for.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { type Position, positionOf } from "../position.ts"
 import { keptName, notesOfBranch } from "./branch-notes.ts"
@@ -73,13 +74,14 @@ export function sessionMemory(options: Extractor): SessionMemory {
     return budget.allowed
   }
 
-  async function isWithinDay(context: LayerContext): Promise<boolean> {
-    const limit = context.flags.figures["memory-daily-limit"]
-    const spent = await options.daily?.spentOn(dayOf(context.now)).catch(() => 0) // a sum that cannot be read must not cost the notes
-    if (spent === undefined || spent < limit) return true
-    if (!isDayReported) context.progress({ phase: "message", message: waitsForTomorrow(spent, limit) })
+  async function shareOfDay({ flags, now, size, facts, progress }: LayerContext): Promise<ShareOfDay | undefined> {
+    if (!options.daily || isOffline(options.model)) return UNCOUNTED
+    const [limit, expected] = [flags.figures["memory-daily-limit"], expectedDollars(forkSpent(size.tokens, facts))]
+    const share = await takeShare(options.daily, { limit, expected, day: dayOf(now) }).catch(() => UNCOUNTED)
+    if (share.state === "taken") return share
+    if (!isDayReported) progress({ phase: "message", message: `No notes now: ${share.sentence}` })
     isDayReported = true
-    return false
+    return undefined
   }
 
   /** Waits for the update that runs. False if a newer one waits in its place. */
@@ -106,7 +108,8 @@ export function sessionMemory(options: Extractor): SessionMemory {
     running = own
     let updated: Updated | undefined
     try {
-      if (await isWithinDay(context)) updated = await update(options, { context, position, limits: figures.limits })
+      const share = await shareOfDay(context)
+      if (share) updated = await update(options, { context, position, limits: figures.limits, share })
     } catch (problem) {
       if (isNews(problem, context)) throw problem
     } finally {
@@ -162,8 +165,8 @@ async function notesAsSummary(context: LayerContext, configDirectory: string | u
 const waitsFor = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
   `The notes wait: they have taken ${Math.round(taken)}% of the conversation's cost so far. Another update would make it ${Math.round(next)}%, and the limit is ${limit}%.`
 
-const waitsForTomorrow = (spent: number, limit: number) =>
-  `No more notes today: memory work of this project has cost $${spent.toFixed(2)}, and the limit is $${limit} a day (memory-daily-limit).`
+/** Without a limit, or where the sum cannot be reached: that must not cost the notes. */
+const UNCOUNTED: ShareOfDay = { state: "taken", settle: async () => {} }
 
 function figuresFrom(flags: Flags): Figures {
   const { figures } = flags
@@ -177,6 +180,7 @@ interface Update {
   readonly context: LayerContext
   readonly position: Position
   readonly limits: NotesLimits
+  readonly share: ShareOfDay
 }
 
 interface Updated extends Pick<Outcome, "drafts" | "message"> {
@@ -185,7 +189,7 @@ interface Updated extends Pick<Outcome, "drafts" | "message"> {
 }
 
 /** Nothing where there was nothing to write and nothing was spent. */
-async function update(options: Extractor, { context, position, limits }: Update): Promise<Updated | undefined> {
+async function update(options: Extractor, { context, position, limits, share }: Update): Promise<Updated | undefined> {
   const { views, journal, thresholds, signal } = context
   const path = journal.notesPath
   const { throughUuid, openCalls } = position
@@ -193,23 +197,18 @@ async function update(options: Extractor, { context, position, limits }: Update)
   const estimate = (text: string) => Math.ceil(views.estimator.text(text))
   // taken at the same moment as the position, before anything is awaited
   const [request, current] = await Promise.all([context.request(), notesOfBranch(context)])
-  const extraction = await extractNotes(options, {
-    journal,
+  const task = {
+    ...{ journal, request, openCalls, limits, estimate, signal, now: context.now },
     left: current.state === "kept" ? current : undefined,
-    request,
-    openCalls,
-    limits,
-    estimate,
     room: thresholds.effective - contextTokens,
-    now: context.now,
-    signal,
     patience: limitsFrom(context.flags),
+  }
+  const extraction = await settled(share, {
+    work: () => extractNotes(options, task),
+    cost: (done) => (done.state === "no-room" ? 0 : dollarsFor(done.outcome.responses, context.facts)),
   })
   if (extraction.state === "no-room") return undefined
   const spent = spendingOf(extraction.outcome.responses, "notes")
-  const { responses } = extraction.outcome
-  if (responses.length > 0)
-    await options.daily?.add(dollarsFor(responses, context.facts), dayOf(context.now)).catch(() => {})
   if (extraction.state === "noted" && throughUuid !== undefined) {
     const kept = await keep(extraction.text, journal)
     const tokens = estimate(extraction.text)

@@ -343,7 +343,8 @@ describe("L6-5 a dream can be watched", () => {
     const open = { ...FIGURES, conversations: 0 }
     expect(await dreaming.dream({ figures: open })).toMatchObject({
       gate: "daily-limit",
-      message: "Memory work has cost $3.00 today, and the limit is $2 (memory-daily-limit).",
+      message:
+        "No dream now: memory work of this project has cost $3.00 today, and the limit is $2 a day (memory-daily-limit).",
     })
     expect(await dreaming.overview({ figures: open })).toMatchObject({
       dream: { dollars: 3 },

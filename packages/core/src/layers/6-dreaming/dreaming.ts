@@ -10,6 +10,7 @@ import type { Budget } from "../../journal/budget.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { StreamLimits } from "../../model/stream-limits.ts"
+import { usedUp } from "../daily-limit.ts"
 import type { Consolidate } from "./consolidate/consolidate.ts"
 import { cannotStart, type DreamEnd, type DreamStep, NOTHING, runDream } from "./dream.ts"
 import { DREAM_NOTES, type DreamGround, readJson, writeNote } from "./dream-notes.ts"
@@ -231,8 +232,7 @@ export class Dreaming {
     const { daily, clock } = this.#options
     const spent = (await daily?.spentOn(dayOf(clock.now()))) ?? 0
     if (!daily || spent < dailyLimit) return undefined
-    const message = `Memory work has cost $${spent.toFixed(2)} today, and the limit is $${dailyLimit} (memory-daily-limit).`
-    return { gate: "daily-limit", message }
+    return { gate: "daily-limit", message: `No dream now: ${usedUp(spent, dailyLimit)}` }
   }
 
   async #run({ figures, patience, signal }: DreamOrder): Promise<DreamEnd> {

@@ -18,6 +18,8 @@ export const sumsAndLogs: readonly Claim[] = [
       assert.equal(await ground.handle().budget(`${PROJECT}-2`).spentOn(DAY), 0)
       assert.equal(await budget().add(4, "2026-11-18"), 4)
       assert.equal(await budget().spentOn("2026-11-18"), 4)
+      assert.equal(await budget().add(-0.5, DAY), 1.25) // work that began before midnight did cost less than expected
+      assert.equal(await budget().spentOn("2026-11-18"), 4)
     },
   ],
   [

@@ -161,7 +161,7 @@ describe("layer 3 from end to end", () => {
       event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
     )
     expect(said).toEqual([
-      expect.stringMatching(/^No more notes today: .* \$0\.\d\d, and the limit is \$0\.000001 a day/),
+      expect.stringMatching(/^No notes now: .* \$0\.\d\d today, and the limit is \$0\.000001 a day/),
     ])
     const sum = readFileSync(join(memoryDirectory(where.dir, projectName(where.cwd)), ".spent.json"), "utf8")
     expect(JSON.parse(sum).dollars).toBeGreaterThan(0)

@@ -441,7 +441,7 @@ describe("L5-9 what it may cost", () => {
     await say(second, "I am new to Rust. Explain lifetimes.")
     expect(forks).toHaveLength(spent)
     expect(said).toEqual([
-      expect.stringMatching(/^No more memories today: .* \$0\.\d\d, and the limit is \$0\.000001 a day/),
+      expect.stringMatching(/^No memories now: .* \$0\.\d\d today, and the limit is \$0\.000001 a day/),
     ])
     sim.clock.advance(86_400_000)
     await say(second, "The team deploys on Fridays.")

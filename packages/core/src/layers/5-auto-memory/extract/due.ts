@@ -9,6 +9,8 @@ import { sentencesIn } from "../../../views/record/sentences.ts"
 import { typedLines } from "../../../views/record/typed-text.ts"
 import type { Word } from "../../../views/record/words.ts"
 import { type BudgetAnswer, backgroundBudget, forkSpent, type Spent } from "../../background-budget.ts"
+import { type ShareOfDay, takeShare } from "../../daily-limit.ts"
+import { expectedDollars } from "../../dollars-for.ts"
 import type { LayerContext } from "../../layer.ts"
 import type { Quota } from "../../quota.ts"
 
@@ -43,7 +45,7 @@ export interface Purses {
 export const extractionSpent = ({ size, facts }: LayerContext): Spent => forkSpent(size.tokens, facts)
 
 /** `message`: a sentence for the person. A conversation that is only short waits without one. */
-type Affordable = { readonly state: "yes" } | { readonly state: "wait"; readonly message?: string }
+type Affordable = ShareOfDay | { readonly state: "wait"; readonly message?: string }
 
 /** `besides`: what other conversations have cost that are looked at as well. */
 export async function isAffordable(
@@ -63,13 +65,10 @@ export async function isAffordable(
       state: "wait",
       message: `Memories wait for a while: ${shortage}. They are written after a later query.`,
     }
-  const limit = figures["memory-daily-limit"]
-  const spent = await daily.spentOn(dayOf(context.now))
-  return spent < limit ? { state: "yes" } : { state: "wait", message: waitsForTomorrow(spent, limit) }
+  const [limit, day] = [figures["memory-daily-limit"], dayOf(context.now)]
+  const share = await takeShare(daily, { limit, day, expected: first ? expectedDollars(first) : 0 })
+  return share.state === "taken" ? share : { state: "wait", message: `No memories now: ${share.sentence}` }
 }
 
 const waitsForShare = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
   `Memories wait: background work has taken ${Math.round(taken)}% of the conversation's cost so far. Another extraction would make it ${Math.round(next)}%, and the limit is ${limit}% (background-share).`
-
-const waitsForTomorrow = (spent: number, limit: number) =>
-  `No more memories today: memory work of this project has cost $${spent.toFixed(2)}, and the limit is $${limit} a day (memory-daily-limit).`

@@ -10,6 +10,7 @@ import { limitsFrom } from "../../../model/stream-limits.ts"
 import { unlessInterrupted } from "../../../tools/interruption.ts"
 import type { Word } from "../../../views/record/words.ts"
 import { spendingOf } from "../../background-budget.ts"
+import { type ShareOfDay, settled } from "../../daily-limit.ts"
 import { dollarsFor } from "../../dollars-for.ts"
 import type { LayerContext, Outcome } from "../../layer.ts"
 import { positionOf } from "../../position.ts"
@@ -25,6 +26,13 @@ export interface Extractor extends Keeper, Purses {
   readonly directory?: string
   /** Conversations that were too short for an extraction. */
   readonly waiting?: Waiting
+}
+
+interface ExtractionOrder {
+  readonly others: readonly WaitingConversation[]
+  /** Whether this conversation waits too. */
+  readonly isNoted: boolean
+  readonly share: ShareOfDay
 }
 
 export class ExtractionQueue {
@@ -103,7 +111,8 @@ export class ExtractionQueue {
     const all = (await waiting?.all()) ?? []
     const others = all.filter(({ id }) => id !== context.conversation)
     const affordable = await isAffordable(context, { ...this.#options, besides: others.map(({ spent }) => spent) })
-    if (affordable.state === "yes") return this.#extract(context, { others, isNoted: others.length < all.length })
+    if (affordable.state === "taken")
+      return this.#extract(context, { others, isNoted: others.length < all.length, share: affordable })
     const own = asWaiting(context)
     if (own && !isNoted(own, this.#noted)) {
       await waiting?.note(own)
@@ -121,20 +130,22 @@ export class ExtractionQueue {
     context.progress({ phase: "message", message })
   }
 
-  /** `isNoted`: whether this conversation waits too. */
   async #extract(
     context: LayerContext,
-    { others, isNoted: isWaiting }: { readonly others: readonly WaitingConversation[]; readonly isNoted: boolean },
+    { others, isNoted: isWaiting, share }: ExtractionOrder,
   ): Promise<Outcome | undefined> {
-    const { bank, daily, waiting } = this.#options
+    const { bank, waiting } = this.#options
     const look = lookAt(context)
     this.#tried = look.seen.said
     const isPersonsTurn = !(await bank.isCommandRunning())
-    const task = await this.#taskFor(context, look)
-    const earlier = await saidEarlier(others, { waiting, estimate: look.estimate })
-    const extraction = await this.#options.extract({ ...task, earlier: earlier.shown })
-    if (extraction.responses.length > 0)
-      await daily.add(dollarsFor(extraction.responses, context.facts), dayOf(context.now))
+    const { extraction, earlier } = await settled(share, {
+      work: async () => {
+        const task = await this.#taskFor(context, look)
+        const said = await saidEarlier(others, { waiting, estimate: look.estimate })
+        return { extraction: await this.#options.extract({ ...task, earlier: said.shown }), earlier: said }
+      },
+      cost: (done) => dollarsFor(done.extraction.responses, context.facts),
+    })
     const spent = spendingOf(extraction.responses, "memory")
     const { throughUuid } = look
     if (extraction.ended !== "done" || throughUuid === undefined) return this.#unfinished(extraction, spent, context)
