@@ -170,6 +170,7 @@ describe("BEY-11 odd streams", () => {
       ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap(long),
       { role: "user", content: "And now?" },
     ]
+    const isShorter = () => JSON.stringify(sent.at(-1)!.messages).length < JSON.stringify(list).length
     const gone = new AbortController()
     const compacting = hangs()
     const answer = client.messages.create(asked(list), { signal: gone.signal }).catch((error: unknown) => error)
@@ -177,8 +178,11 @@ describe("BEY-11 odd streams", () => {
     gone.abort()
     expect(await answer).toBeInstanceOf(Anthropic.APIUserAbortError)
     compacting.end()
-    expect((await client.messages.create(asked(list))).content).toMatchObject([{ text: "Fine." }])
-    expect(JSON.stringify(sent.at(-1)!.messages).length).toBeLessThan(JSON.stringify(list).length)
+    // on a slow machine the first may still be ending; then one more is sent as it is
+    let asks = 0
+    do expect((await client.messages.create(asked(list))).content).toMatchObject([{ text: "Fine." }])
+    while (++asks < 5 && !isShorter())
+    expect(isShorter()).toBe(true)
   })
 
   test("tool runners of the SDK work, and never see Recall", async () => {
