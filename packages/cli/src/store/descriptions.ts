@@ -9,11 +9,12 @@ export const SYNC = {
 The memories of this project go both ways, with their history: what you forget or erase on one machine does not come back from another.`,
     `They are kept on a branch of their own, strata/memories. Your branches and files are not touched. Each sync replaces the branch's only
 commit, so what is erased is gone from it.`,
-    "The first time, you are asked whose the remote is, and see what would leave this machine. What has a secret in it never leaves.",
+    "The first time, you are asked whose the remote is, and see what would leave this machine. A memory with a secret in it never leaves.",
   ],
   operands: { value: "REMOTE", least: 1, most: 1 },
   options: {
     sessions: { kind: "flag", about: "conversations too; only with a remote that is yours alone" },
+    "with-secrets": { kind: "flag", about: "with --sessions: also those with what looks like a secret" },
     "all-projects": { kind: "flag", about: "all projects, not only this one" },
     "dry-run": { kind: "flag", about: "say what would happen, and change nothing" },
     mine: { kind: "flag", about: "only you can read and write the remote; for scripts" },

@@ -29,6 +29,10 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
   const remote = await remoteNamed(operands[0]!, { cwd, env })
   const [root, isDryRun, isAtTerminal] = [strataDirectory(env), values["dry-run"], atTerminal()]
   const known = await knownTrust({ root, remote, values })
+  if (values["with-secrets"] && !values.sessions)
+    throw new UsageError(
+      "--with-secrets is for sessions: use it with --sessions. A memory with a secret is never sent.",
+    )
   if (known === undefined && !isDryRun && !isAtTerminal) throw mustBeAsked(remote)
 
   const { current, notices, store } = await projectHere({ cwd, env, readOnly: isDryRun })
@@ -49,6 +53,7 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
     const sessions = await during(terminal, "Syncing the sessions", async () =>
       syncSessions({
         ...{ branch: await branches.named(SESSIONS_BRANCH), store, clock: systemClock, isDryRun: dry },
+        withSecrets: values["with-secrets"],
         places: async (there) => (await all(there)).map(({ place }) => place),
       }),
     )

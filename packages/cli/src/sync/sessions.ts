@@ -26,6 +26,8 @@ export interface SessionSync {
   readonly branch: Branch
   readonly places: (there: ReadonlySet<string>) => Promise<readonly string[]>
   readonly isDryRun: boolean
+  /** Also sessions with what looks like a secret. */
+  readonly withSecrets: boolean
 }
 
 export interface SessionReport {
@@ -134,18 +136,19 @@ const EMPTY = Buffer.alloc(0)
 const [JOURNAL, NOTES_FILE, RESULTS] = ["journal.jsonl", "notes.md", "results/"]
 
 /** Returns why it stays, as the end of a sentence. */
-async function send({ files }: Syncing, { folder, ours }: OnePair): Promise<string | undefined> {
+async function send({ files, withSecrets }: Syncing, { folder, ours }: OnePair): Promise<string | undefined> {
   const sent = [[JOURNAL, ours!.lines] as const, ...(await ours!.files())]
   if (sent.some(([, { length }]) => length > MOST_FILE_BYTES)) return "it has a file of more than 95 MB"
-  const kinds = sent.flatMap(([, bytes]) => {
-    const text = bytes.toString("utf8")
-    return [text, unescaped(text)].flatMap((one) => findSecrets(one).map(({ kind }) => kind))
-  })
-  if (kinds.length > 0) return `it has secrets in it (${[...new Set(kinds)].join(", ")})`
+  const kinds = new Set(withSecrets ? [] : sent.flatMap(([, bytes]) => secretsIn(bytes.toString("utf8"))))
+  if (kinds.size > 0) return `something in it looks like a secret (${[...kinds].join(", ")}); --with-secrets sends it`
   for (const [name, bytes] of sent)
     files.set(`${folder}${name === NOTES ? NOTES_FILE : name.replace(BLOB, RESULTS)}`, bytes)
   return undefined
 }
+
+/** Their kinds. Code and tests look like secrets often: the person decides. */
+const secretsIn = (text: string): readonly string[] =>
+  [text, unescaped(text)].flatMap((one) => findSecrets(one).map(({ kind }) => kind))
 
 /** As it was before it became JSON, maybe within JSON: in a line, a quoted password has its quotes escaped. */
 const unescaped = (text: string): string => text.replace(/\\+([n"])/g, (_, letter) => (letter === "n" ? "\n" : '"'))
