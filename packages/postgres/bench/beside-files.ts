@@ -21,6 +21,7 @@ const TURNS = isShort ? 30 : 300
 const SIZES = isShort ? [50_000] : [1_000_000, 10_000_000]
 const TOKENS_EACH = 2_000 // of a message and its answer
 const CHARACTERS_EACH = 6_800
+const BATCH = 75 // messages: 150,000 tokens
 const MANY = isShort ? 50 : 1_000
 const WRITERS = [1, 8, 64]
 const APPENDS = isShort ? 200 : 3_000 // over all writers
@@ -80,14 +81,29 @@ const entry = (number: number, parentUuid: string | null, text: string): Entry =
   message: { role: "user", content: text },
 })
 
+const boundary = (number: number): Entry => ({
+  ...{ type: "system", subtype: "compact_boundary", parentUuid: null },
+  uuid: `00000000-0000-4000-9000-${number.toString(16).padStart(12, "0")}`,
+  timestamp: new Date(1_790_000_000_000 + number).toISOString(),
+  compactMetadata: { trigger: "auto", preTokens: BATCH * TOKENS_EACH },
+})
+
+interface Growth {
+  readonly project: string
+  readonly id: string
+  readonly size: number
+  /** A boundary after each batch, as the default makes them. */
+  readonly isCompacted?: boolean
+}
+
 /** A conversation of this size, written in large batches. Resolves with its bytes. */
-async function grow(store: Store, project: string, size: number): Promise<number> {
-  const address = { project, id: `size-${size}` }
-  const journal = await store.open(address, { access: "write", create: true })
+async function grow(store: Store, { project, id, size, isCompacted = false }: Growth): Promise<number> {
+  const journal = await store.open({ project, id }, { access: "write", create: true })
   let parent: string | null = null
   for (let number = 0; number < size / TOKENS_EACH; ) {
-    const batch: Entry[] = []
-    for (; batch.length < 100 && number < size / TOKENS_EACH; number++) {
+    const batch: Entry[] = isCompacted && number > 0 ? [boundary(number)] : []
+    parent = batch[0]?.uuid ?? parent
+    for (const end = number + BATCH; number < Math.min(end, size / TOKENS_EACH); number++) {
       const one: Entry = entry(number, parent, sourceText(number))
       parent = one.uuid
       batch.push(one)
@@ -98,12 +114,14 @@ async function grow(store: Store, project: string, size: number): Promise<number
   return (await store.list(project, { isBare: true }))[0]!.bytes
 }
 
-async function opening(store: Store, size: number): Promise<string> {
+async function opening(store: Store, growth: Pick<Growth, "size" | "isCompacted">): Promise<string> {
   const [place] = await store.projects()
-  await grow(store, place!, size)
+  const id = `size-${growth.size}${growth.isCompacted ? "-compacted" : ""}`
+  await grow(store, { ...growth, project: place!, id })
   const times: number[] = []
+  await (await open(store, id)).close() // an agent has written its checkpoints; here the first opening does
   for (let time = 0; time < 3; time++) {
-    const { result, ms } = await timed(() => open(store, `size-${size}`))
+    const { result, ms } = await timed(() => open(store, id))
     times.push(ms)
     await result.close()
   }
@@ -166,7 +184,12 @@ try {
     }
     console.log(["", ...stores.map(({ name }) => name)].join(" | "))
     await row(`a turn, median of ${TURNS}`, ({ store }) => turn(store))
-    for (const size of SIZES) await row(`opening ${size / 1_000_000}M tokens`, ({ store }) => opening(store, size))
+    for (const size of SIZES)
+      for (const isCompacted of [true, false])
+        await row(
+          `opening ${size / 1_000_000}M tokens, ${isCompacted ? "compacted on the way" : "never compacted"}`,
+          (each) => opening(each.store, { size, isCompacted }),
+        )
     for (const writers of WRITERS) await row(`appends, ${writers} writers`, ({ store }) => appends(store, writers))
     await row(`${MANY} conversations`, ({ store, connections }) => many(store, connections))
     await row("bytes on disk per byte", async ({ name, store }) => {
@@ -180,7 +203,7 @@ try {
         return Number(rows[0]!.bytes)
       }
       const before = name === "files" ? 0 : await onServer()
-      const bytes = await grow(store, project, SIZES[0]!)
+      const bytes = await grow(store, { project, id: "one", size: SIZES[0]! })
       const folder = join(directory, "projects", project)
       const onDisk = globSync(join(folder, "**")).reduce((sum, file) => sum + statSync(file).size, 0)
       return ((name === "files" ? onDisk : (await onServer()) - before) / bytes).toFixed(2)
