@@ -1,4 +1,6 @@
 /** The program beside a server that was made with the library, in one directory and one home. */
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
 import { openConversation } from "@strata/core"
 import { expect, test } from "vitest"
 import { type Workbench, workbench } from "./workbench.ts"
@@ -57,4 +59,15 @@ test("L5-12 the program finds its own and nothing that belongs to an owner or to
   const named = await bench.here(["recall", "--search", "heron port", "--conversation", "customer-2"])
   expect(named.stdout).toContain("kanari2z")
   expect(named.stdout).not.toContain("7071")
+})
+
+test("BEY-12 strata move --owner hands out what one owner has, and does not advise to remove the rest", async () => {
+  await using bench = await workbench({ turns: [] })
+  for (const owner of ["ada", "ben"]) await says(bench, `of-${owner}`, "Always restart heron on the port 7071.", owner)
+  const out = join(bench.home, "out")
+  const { code, stdout } = await bench.here(["move", bench.home, out, "--owner", "ada"])
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("The rest of it was not copied.") })
+  expect(stdout).not.toContain("remove the folders")
+  const kept = (await readdir(out, { recursive: true })).filter((name) => name.endsWith(".jsonl"))
+  expect(kept).toEqual([expect.stringContaining("of-ada.jsonl")])
 })

@@ -34,11 +34,14 @@ export const run: Run = async ({ args, cwd, terminal }) => {
     const report = await moveContents({
       ...{ from: from.store, to: to.store, signal: stop.signal },
       ...(values.project === undefined ? {} : { project: values.project }),
+      ...(values.owner === undefined ? {} : { owner: values.owner }),
       onProgress: ({ contents, written, at }) =>
         progress.show(`Moving: ${grouped(contents)} done, ${bytes(written)} written, now ${at}`),
     })
     progress.end()
-    const shown = { from: from.store.description, to: to.store.description, removal: from.removal }
+    const isPart = values.project !== undefined || values.owner !== undefined
+    const removal = isPart ? "The rest of it was not copied." : from.removal
+    const shown = { from: from.store.description, to: to.store.description, removal }
     if (values.json) terminal.print(`${visibleJson({ from: shown.from, to: shown.to, ...report }, 2)}\n`)
     else terminal.print(`${pageOf(report, shown).map(visible).join("\n")}\n`)
     return report.refused.length === 0 ? DONE : NOT_DONE

@@ -38,7 +38,8 @@ goes on where it ended. What is something else on the other side is named and le
   ],
   operands: { value: "FROM TO", least: 2, most: 2 },
   options: {
-    project: { kind: "text", value: "NAME", about: "only this project, of every owner" },
+    project: { kind: "text", value: "NAME", about: "only this project" },
+    owner: { kind: "text", value: "NAME", about: "only what this owner has: a person's data, to hand it out" },
     json: { kind: "flag", about: "print the report as JSON" },
   },
   examples: [

@@ -59,8 +59,12 @@ export async function hasRemoteOf(project: Project, cwd: string, home: string | 
   return (await remoteName(repository))?.name === project.name
 }
 
+/** Programs that keep sessions with us. Who erases or moves a project by its name means theirs too. */
+const FOREIGN_PROGRAMS = ["claude-agent-sdk", "openai-agents"] as const
+export type ForeignProgram = (typeof FOREIGN_PROGRAMS)[number]
+
 /** The name for what another program keeps with us, under a text of its own. No project of ours has it. */
-export const foreignProjectName = (program: string, text: string): string =>
+export const foreignProjectName = (program: ForeignProgram, text: string): string =>
   nameFrom({ kind: "foreign", identity: `${program}\0${text}`, readable: `${program} ${text}` })
 
 /** The main working directory of the repository that a directory is in, or the directory itself. */
@@ -69,13 +73,16 @@ export async function mainDirectory(cwd: string, home: string | undefined): Prom
   return (await repositoryOf(start, { home }))?.directory ?? start
 }
 
-/** Every name that a project may be kept under, if a person calls it so: its name, its title, its remote or its path. */
-export const namesMadeFrom = (text: string): readonly string[] => [
-  text,
-  nameFrom({ kind: "given", identity: text }),
-  nameFrom({ kind: "remote", identity: text }),
-  ...(text.startsWith("/") ? [projectName(text)] : []),
-]
+/** Every name that a project may be kept under, if a person calls it so: its name, its title, its remote or its path; also for sessions of other SDKs. */
+export function namesMadeFrom(text: string): readonly string[] {
+  const names = [
+    text,
+    nameFrom({ kind: "given", identity: text }),
+    nameFrom({ kind: "remote", identity: text }),
+    projectName(text),
+  ]
+  return [...names, ...FOREIGN_PROGRAMS.flatMap((program) => names.map((name) => foreignProjectName(program, name)))]
+}
 
 type Named = Pick<Project, "name" | "from" | "title">
 

@@ -3,8 +3,7 @@
  * found again and left alone, and what was begun goes on where it ended. Nothing that differs is overwritten.
  */
 import { createHash, hash } from "node:crypto"
-import { isPlaceOf } from "../base/owner.ts"
-import { namesMadeFrom } from "../base/project.ts"
+import { chosenBy } from "./chosen-contents.ts"
 import {
   BLOB,
   CONSOLIDATED,
@@ -17,15 +16,16 @@ import {
   type KeptContent,
   MEMBERS,
   MESSAGES,
-  projectOf,
 } from "./contents.ts"
 import type { Store } from "./store.ts"
 
 export interface MoveOptions {
   readonly from: Store
   readonly to: Store
-  /** Only what is kept for this project, of every owner: its name, title, remote or path. Default: everything. */
+  /** Only what is kept for this project: its name, title, remote or path. Default: everything. */
   readonly project?: string
+  /** Only what is kept for this owner, as given in the option `memory`. Default: every owner. */
+  readonly owner?: string
   /** Ends it after the write that is under way. The call then rejects with the signal's reason. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: MoveProgress) => void
@@ -61,19 +61,21 @@ export interface MoveReport {
 const AT_ONCE = 4
 const BATCH_BYTES = 8 * 1024 * 1024
 
-export async function moveContents({ from, to, project, signal, onProgress }: MoveOptions): Promise<MoveReport> {
+export async function moveContents({ from, to, project, owner, signal, onProgress }: MoveOptions): Promise<MoveReport> {
   const [source, target] = [from.contents(), to.contents()]
   const there = new Map<string, KeptContent>()
   for await (const content of target.list()) there.set(contentName(content.address), content)
   const report = newReport()
-  const names = project === undefined ? undefined : namesMadeFrom(project)
-  const next = source.list()[Symbol.asyncIterator]()
+  const all: KeptContent[] = []
+  for await (const content of source.list()) all.push(content)
+  const isChosen = chosenBy({ owner, project }, all)
+  const next = all.values()
   const work = async () => {
     for (;;) {
       signal?.throwIfAborted()
-      const { value: content, done } = await next.next()
+      const { value: content, done } = next.next()
       if (done) return
-      if (names && !names.some((one) => isPlaceOf(one, projectOf(content.address) ?? "/"))) continue
+      if (!isChosen(content.address)) continue
       const name = contentName(content.address)
       onProgress?.({ contents: report.seen++, written: report.written, at: name })
       const moving = { source, target, content, signal, there: there.get(name), report }

@@ -4,8 +4,7 @@
  */
 import { type Clock, systemClock } from "../base/clock.ts"
 import { ConversationLockedError, StrataError } from "../base/errors.ts"
-import { isPlaceOf, placeFor } from "../base/owner.ts"
-import { namesMadeFrom } from "../base/project.ts"
+import { chosenBy } from "../journal/chosen-contents.ts"
 import {
   type ContentAddress,
   type Contents,
@@ -96,7 +95,7 @@ async function foundIn(store: Store, request: EraseRequest): Promise<Match[]> {
   const contents = store.contents()
   const all: KeptContent[] = []
   for await (const content of contents.list()) all.push(content)
-  const isWanted = wantedBy(request, all)
+  const isWanted = chosenBy(request, all)
   const needles = request.subject === undefined ? undefined : needlesOf(request.subject)
   const found: Match[] = []
   for (const content of all) {
@@ -106,19 +105,6 @@ async function foundIn(store: Store, request: EraseRequest): Promise<Match[]> {
   }
   return found
 }
-
-function wantedBy({ owner, project }: EraseRequest, all: readonly KeptContent[]): (address: ContentAddress) => boolean {
-  const named = project === undefined ? undefined : namesMadeFrom(project)
-  if (owner === undefined)
-    return (address) => named === undefined || named.some((name) => isPlaceOf(name, projectOf(address) ?? "/"))
-  const places = all.flatMap(({ address }) => projectOf(address) ?? [])
-  const projects = named ?? new Set(["", ...places, ...places.map(baseOf)])
-  const own = new Set([...projects].map((name) => placeFor(name, owner)))
-  return (address) => own.has(projectOf(address) ?? "/")
-}
-
-/** The project of a place that has an owner. */
-const baseOf = (place: string): string => place.replace(/_owner_[0-9a-f]{40}$|_unowned$/, "")
 
 /** As texts, and as JSON spells it. */
 function needlesOf(subject: string): readonly string[] {

@@ -46,9 +46,8 @@ export async function pruneStore(
       report.open.push(name)
       continue
     }
-    const agents = group.members.filter(({ address }) => isAgent(address)).length
-    report.conversations += group.members.length - agents
-    report.subAgents += agents
+    report.conversations++
+    report.subAgents += group.members.length - 1
     report.bytes += group.bytes
     report.removed.push(name)
   }
@@ -72,19 +71,24 @@ export async function pruneStore(
   }
 }
 
-const isAgent = (address: ContentAddress) => address.kind === "journal" && address.under !== undefined
-
+/** What has no conversation above it, such as each thread of LangGraph, is a group of its own. */
 async function groupsIn(list: AsyncIterable<KeptContent>): Promise<readonly Group[]> {
   const byKey = new Map<string, KeptContent[]>()
+  const below: [parent: string, content: KeptContent][] = []
   for await (const content of list) {
     const { address } = content
     if (address.kind !== "journal") continue
-    const key = `${address.project}/${address.under ?? address.id}`
-    byKey.set(key, [...(byKey.get(key) ?? []), content])
+    const { project, under, id } = address
+    if (under === undefined) byKey.set(`${project}/${id}`, [content])
+    else below.push([`${project}/${under}`, content])
+  }
+  for (const [parent, content] of below) {
+    const group = byKey.get(parent)
+    if (group) group.push(content)
+    else byKey.set(contentName(content.address), [content])
   }
   return [...byKey.values()].map((members) => ({
-    // the conversation first: it takes its sub-agents along
-    members: members.sort((a, b) => Number(isAgent(a.address)) - Number(isAgent(b.address))),
+    members, // the conversation first: it takes its sub-agents along
     bytes: members.reduce((sum, content) => sum + bytesOf(content), 0),
     touched: members
       .map(({ touched = "" }) => touched)
