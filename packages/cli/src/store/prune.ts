@@ -31,7 +31,9 @@ export async function prune({ env, terminal }: Call, given: Pruning): Promise<nu
     pruneStore(store, { dryRun, ...(before ? { before } : {}), ...(mostBytes === undefined ? {} : { mostBytes }) }),
   )
   terminal.print(
-    json ? `${visibleJson({ dryRun, ...report }, 2)}\n` : `${pageOf(report, dryRun).map(visible).join("\n")}\n`,
+    json
+      ? `${visibleJson({ dryRun, ...report }, 2)}\n`
+      : `${pageOf(report, { dryRun, where: store.description }).map(visible).join("\n")}\n`,
   )
   return DONE
 }
@@ -42,11 +44,18 @@ export function sizeIn(text: string): number {
   return Number(count) * UNITS[unit.toUpperCase()]!
 }
 
-function pageOf(report: PruneReport, dryRun: boolean): readonly string[] {
+interface Shown {
+  readonly dryRun: boolean
+  /** With the tenant: who prunes by cron must see which one it was. */
+  readonly where: string
+}
+
+function pageOf(report: PruneReport, { dryRun, where }: Shown): readonly string[] {
   const { conversations, subAgents, bytes: size, messages, sums, removed, open } = report
   const went = dryRun ? "would go" : "went"
   const rest = removed.length > MOST_NAMED ? [`  and ${grouped(removed.length - MOST_NAMED)} more`] : []
   return [
+    `In ${where}:`,
     `${counted(conversations, "conversation")} and ${counted(subAgents, "sub-agent")} ${went}, ${bytes(size)}.`,
     ...removed.slice(0, MOST_NAMED).map((name) => `  ${name}`),
     ...rest,

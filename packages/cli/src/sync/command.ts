@@ -68,7 +68,7 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
   if (trust === "shared" && values.sessions) throw sessionsAreYours(remote)
   if (!isDryRun) await rememberTrust(root, { remote, trust, now: systemClock.now() })
   const outcome = { remote: remote.title, trust, dryRun: isDryRun, ...(await syncAs(trust, isDryRun)) }
-  terminal.print(values.json ? `${visibleJson(outcome, 2)}\n` : pageOf(outcome))
+  terminal.print(values.json ? `${visibleJson(outcome, 2)}\n` : pageOf(outcome, known === undefined && isDryRun))
   return DONE
 }
 
@@ -149,8 +149,10 @@ interface Outcome extends Synced {
   readonly dryRun: boolean
 }
 
-function pageOf({ remote, trust, dryRun, memories, sessions }: Outcome): string {
-  const whose = trust === "mine" ? "yours" : "shared with others"
+/** `isAssumed`: no one was asked yet whose the remote is. */
+function pageOf({ remote, trust, dryRun, memories, sessions }: Outcome, isAssumed: boolean): string {
+  const answer = trust === "mine" ? "yours" : "shared with others"
+  const whose = isAssumed ? `if it is ${answer}; a sync asks` : answer
   const lines = [...memoryLines(memories), ...sessionLines(sessions)]
   const title = dryRun
     ? `With ${printable(remote)} (${whose}), a sync would do this. Nothing was changed.`
