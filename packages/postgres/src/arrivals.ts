@@ -152,19 +152,22 @@ export class Arrivals {
 
 const limited = (text: string) => ({ text, ...{ query_timeout: CONNECT_MS } }) // `pg` takes it, its types do not name it
 
+/** One channel for all: through a pooler, its name may stay with a connection of others. */
+const PROBE = "strata_probe"
+
 /** Sends a notice over another connection and waits for it. */
 async function arrives(client: PoolClient, pool: Pool): Promise<boolean> {
-  const channel = `strata_probe_${randomUUID().replaceAll("-", "")}`
+  const own = randomUUID()
   const heard = Promise.withResolvers<boolean>()
-  const onNotice = (notice: { readonly channel: string }) => {
-    if (notice.channel === channel) heard.resolve(true)
+  const onNotice = ({ channel, payload }: pg.Notification) => {
+    if (channel === PROBE && payload === own) heard.resolve(true)
   }
-  const say = (command: string) => client.query(limited(`${command} ${channel}`))
+  const say = (command: string) => client.query(limited(`${command} ${PROBE}`))
   client.on("notification", onNotice)
   try {
     await say("listen")
     const cancel = callAfter(systemClock, PROBE_MS, () => heard.resolve(false))
-    pool.query(`notify ${channel}`).catch(() => heard.resolve(false)) // not awaited: no connection may be free
+    pool.query(limited(`notify ${PROBE}, '${own}'`)).catch(() => heard.resolve(false)) // not awaited: no connection may be free
     const isHeard = await heard.promise
     cancel()
     await say("unlisten")

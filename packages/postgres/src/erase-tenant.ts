@@ -2,6 +2,9 @@
 import { Database } from "./database.ts"
 import { sharedPool } from "./pool.ts"
 
+/** The longest wait for the server: a large tenant has many rows, and all of them go in one transaction. */
+const TIMEOUT_MS = 60 * 60_000
+
 export interface EraseTenantOptions {
   readonly connectionString: string
   readonly tenant: string
@@ -22,7 +25,7 @@ export async function eraseTenant({
 }: EraseTenantOptions): Promise<readonly TenantRows[]> {
   const use = sharedPool(connectionString)
   try {
-    const database = new Database({ pool: use.pool })
+    const database = new Database({ pool: use.pool, timeoutMs: TIMEOUT_MS })
     const rows = await database.rows<{ name: string; count: number }>("erase_tenant", tenant, countsOnly)
     return rows.map(({ name, count }) => ({ table: name, rows: count }))
   } finally {

@@ -47,7 +47,8 @@ export function isPassing(error: unknown): boolean {
   )
 }
 
-function reasonOf(error: unknown): string {
+/** A code or a few words, for a sentence. */
+export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   const { code, message = "" } = error as { readonly code?: unknown; readonly message?: string }
   return typeof code === "string" ? code : message.slice(0, 100)

@@ -132,8 +132,9 @@ export class PostgresMailbox implements Mailbox {
           arrivals.wake(this.#channel)
         },
         leave: async (cursor) => {
+          const place = cursor === undefined ? null : placeOf(cursor)
           end()
-          await this.#rows("leave_team", name, seat, cursor === undefined ? null : placeOf(cursor), this.#channel)
+          await holder.giveBack("leave_team", holder.tenant, await this.#number(), name, seat, place, this.#channel)
           arrivals.wake(this.#channel)
         },
       }
@@ -174,13 +175,18 @@ export class PostgresMailbox implements Mailbox {
   }
 
   async #rows<Row>(name: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    const { database, holder } = this.#parts
+    return database.rows<Row>(name, holder.tenant, await this.#number(), ...values)
+  }
+
+  /** By which the server knows the team. */
+  async #number(): Promise<number> {
     const { database, holder, project, team } = this.#parts
     this.#tid ??= database.value<number>("team_open", holder.tenant, project, team)
-    const tid = await this.#tid.catch((error: unknown) => {
+    return this.#tid.catch((error: unknown) => {
       this.#tid = undefined
       throw error
     })
-    return database.rows<Row>(name, holder.tenant, tid, ...values)
   }
 }
 

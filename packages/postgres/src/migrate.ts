@@ -6,7 +6,7 @@ import { StrataError } from "@strata/core"
 import { fillPrompt, promptText } from "@strata/core/internal/base/prompt-file"
 import { printable } from "@strata/core/internal/base/visible"
 import pg from "pg"
-import { isPassing, StoreUnreachableError, withoutSecrets } from "./errors.ts"
+import { isPassing, reasonOf, StoreUnreachableError, withoutSecrets } from "./errors.ts"
 import { checkAddress } from "./pool.ts"
 import { REFUSED, schemaProblem } from "./schema-problem.ts"
 
@@ -44,6 +44,12 @@ export const SCHEMA_VERSION = STEPS.at(-1)!.version
 const ROLE = "strata_app"
 /** Any number that no one else takes: only one migration runs at a time. */
 const MIGRATION_LOCK = 7_827_191_482
+const CONNECT_MS = 10_000
+/** The longest wait for one answer: a step may rewrite a large table. */
+const STEP_MS = 60 * 60_000
+const STATUS_MS = 10_000
+/** The longest wait for another migration, or for a transaction that uses a table. */
+const TURN_MS = 60_000
 
 export interface MigrateOptions {
   /** Of a role that may create a schema, and a role unless one exists. It owns the tables; applications connect with another. */
@@ -64,12 +70,13 @@ export const migrate = (options: MigrateOptions): Promise<MigrationReport> => mi
 
 export async function migrateBy(
   steps: readonly Step[],
-  { connectionString, role = ROLE }: MigrateOptions,
+  { connectionString, role = ROLE, turnMs = TURN_MS }: MigrateOptions & { readonly turnMs?: number },
 ): Promise<MigrationReport> {
   const newest = steps.at(-1)!.version
-  const migrated = connected(connectionString, async (client) => {
+  const migrated = connected({ connectionString, timeoutMs: STEP_MS }, async (client) => {
     await refuseEncoding(client)
     await client.query("begin")
+    await client.query(`set local lock_timeout = ${turnMs}`)
     // until the transaction ends, also if this process is killed
     await client.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK])
     const from = await versionIn(client)
@@ -101,7 +108,7 @@ export interface SchemaStatus {
 }
 
 export async function schemaStatus(connectionString: string): Promise<SchemaStatus> {
-  const status = connected(connectionString, async (client) => {
+  const status = connected({ connectionString, timeoutMs: STATUS_MS }, async (client) => {
     const { rows } = await client.query<{ server: string; role: string; passes: boolean; owns: boolean }>(
       `select current_setting('server_version') as server, current_user::text as role,
         coalesce((select r.rolsuper or r.rolbypassrls from pg_roles r where r.rolname = current_user), false) as passes,
@@ -111,7 +118,10 @@ export async function schemaStatus(connectionString: string): Promise<SchemaStat
     const version = await versionIn(client)
     return { version, newest: SCHEMA_VERSION, server, role, passesPolicies: passes, ownsTables: owns }
   })
-  return status.catch((error: unknown) => Promise.reject(schemaProblem(error) ?? error))
+  return status.catch((error: unknown) => {
+    if (isPassing(error)) throw new StoreUnreachableError(error, { isFirst: true })
+    throw schemaProblem(error) ?? error
+  })
 }
 
 /** Throws where the schema is of a later version than this package. */
@@ -155,7 +165,16 @@ async function makeRole(client: pg.Client, role: string): Promise<void> {
 
 const isRefused = (error: unknown): error is Error => (error as { readonly code?: unknown }).code === REFUSED
 
+/** A lock was not free in time. */
+const NOT_FREE = "55P03"
+
 function refusedMigration(error: unknown): unknown {
+  if ((error as { readonly code?: unknown }).code === NOT_FREE)
+    return new StrataError(
+      "Another migration, or a transaction that uses the tables, did not end for a while. Nothing was changed. Try again when it is over.",
+      { code: "migration-busy" },
+    )
+  if (isPassing(error)) return brokenOffError(error)
   if (!isRefused(error)) return error
   return new StrataError(
     `The role of this connection may not create or change the tables (${error.message}). Nothing was changed. Migrate with the role that owns the database or its tables, or with one that was granted CREATE on the database.`,
@@ -163,15 +182,34 @@ function refusedMigration(error: unknown): unknown {
   )
 }
 
+/** The connection was lost in the middle, maybe while the server committed. */
+const brokenOffError = (error: unknown) =>
+  new StrataError(
+    `The database stopped answering during the migration (${reasonOf(error)}). It was made as a whole or not at all: "strata store status" says which. Run it again if it was not.`,
+    { code: "store-unreachable" },
+  )
+
 const noRoleError = (role: string) =>
   new StrataError(
     `There is no role ${printable(role)} for applications, and this connection may not create one. Nothing was changed. Let an administrator run CREATE ROLE ${printable(pg.escapeIdentifier(role))} NOLOGIN, or name a role that exists: "strata store migrate --role NAME", in code the option "role".`,
     { code: "no-rights" },
   )
 
-async function connected<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+interface Connecting {
+  readonly connectionString: string
+  /** The longest wait for one answer. */
+  readonly timeoutMs: number
+}
+
+async function connected<T>(
+  { connectionString, timeoutMs }: Connecting,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   checkAddress(connectionString)
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
+  const client = new pg.Client({
+    ...{ connectionString, connectionTimeoutMillis: CONNECT_MS, query_timeout: timeoutMs },
+    keepAlive: true, // a server that is gone ends a wait too
+  })
   client.on("error", () => undefined)
   try {
     await client.connect().catch((error: unknown) => {

@@ -70,6 +70,19 @@ describe.skipIf(newestPrograms() === undefined)("giving back", () => {
     await kept.close()
   })
 
+  test("BEY-12 a member that could not leave has left after the next renewal, and its name is free", async () => {
+    const store = storeOf({ tenant: "members", timeoutMs: 200, patienceMs: 200, leaseSeconds: 2 })
+    const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
+    const [here, elsewhere] = [store, storeOf({ tenant: "members" })].map((one) =>
+      one.mailboxes({ project: PROJECT, team: "team" }),
+    )
+    const bob = await here!.join({ name: "bob", conversation: "c" })
+    await whileAway("strata.member", () => expect(bob.leave(undefined)).rejects.toThrow(StoreUnreachableError))
+    await vi.waitFor(async () => expect(await elsewhere!.members()).toEqual([]), 10_000)
+    await (await elsewhere!.join({ name: "bob", conversation: "d" })).leave(undefined)
+    await kept.close()
+  })
+
   test("BEY-12 a try that arrives after all was given back takes nothing", async () => {
     const pool = new pg.Pool({ connectionString: through(at.proxy, at.address), max: 1 })
     at.open.push({ close: () => pool.end() })

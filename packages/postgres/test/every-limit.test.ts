@@ -1,0 +1,68 @@
+/** No query waits for ever: whatever is sent to the server, over any connection, has a limit on this side. */
+import pg from "pg"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { Arrivals } from "../src/arrivals.ts"
+import { eraseTenant, migrate, postgresStore, schemaStatus } from "../src/index.ts"
+import { migrateBy, STEPS } from "../src/migrate.ts"
+import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { asked } from "./standby.ts"
+
+interface Limited {
+  readonly query_timeout?: number
+}
+
+describe.skipIf(newestPrograms() === undefined)("BEY-12 limits on this side", () => {
+  let server: TestServer | undefined
+  let address = ""
+  const owner = () => server!.url(new URL(address).pathname.slice(1))
+  beforeAll(async () => {
+    server = await startServer()
+    address = await server.database()
+  })
+  afterAll(() => server?.stop())
+
+  test("BEY-12 every query has one: migrating, its status, calls, listening, erasing a tenant", async () => {
+    const sent: { readonly text: string; readonly limit: number }[] = []
+    const query = pg.Client.prototype.query as (this: pg.Client, ...given: unknown[]) => unknown
+    const spy = vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (this: pg.Client, ...given) {
+      const [first] = given as unknown as [string | ({ readonly text: string } & Limited)]
+      const { query_timeout: ofClient = 0 } = (this as unknown as { connectionParameters: Limited })
+        .connectionParameters
+      const { text, query_timeout: own = 0 }: { text: string } & Limited =
+        typeof first === "string" ? { text: first } : first
+      sent.push({ text, limit: own || Number(ofClient) })
+      return query.apply(this, given) as never
+    })
+    try {
+      await migrate({ connectionString: owner() })
+      await schemaStatus(owner())
+      const pool = new pg.Pool({ connectionString: address, max: 3 })
+      const store = postgresStore({ pool, tenant: "t" })
+      const journal = await store.open({ project: "p", id: "c" }, { access: "write", create: true })
+      await journal.close()
+      const arrivals = new Arrivals(pool)
+      expect(await arrivals.listens("strata_one")).toBe(true)
+      await arrivals.close()
+      await store.close()
+      await eraseTenant({ connectionString: address, tenant: "t" })
+      await pool.end()
+    } finally {
+      spy.mockRestore()
+    }
+    const words = new Set(sent.map(({ text }) => /^\w+/.exec(text)?.[0]))
+    for (const word of ["begin", "commit", "select", "listen", "notify", "unlisten"]) expect(words).toContain(word)
+    expect(sent.filter(({ limit }) => !(limit > 0))).toEqual([])
+  })
+
+  test("BEY-12 a migration does not wait for ever for another one, and says so", async () => {
+    await asked(owner(), async (client) => {
+      await client.query("begin")
+      await client.query("select pg_advisory_xact_lock(7827191482)")
+      await expect(migrateBy(STEPS, { connectionString: owner(), turnMs: 50 })).rejects.toThrow(
+        /Another migration.*Nothing was changed/,
+      )
+      await client.query("rollback")
+    })
+    expect(await migrate({ connectionString: owner() })).toMatchObject({ from: 2, to: 2 })
+  })
+})
