@@ -40,7 +40,8 @@ export const ownerIn = (memory: MemoryOption | undefined): Owner | undefined => 
 
 /** No name that `projectName` makes has this character. */
 const JOINED = "_"
-const LONGEST_START = 120 // characters; the rest of a name is for the owner
+/** Characters of a project's name in the name of a place. The rest is for the owner. */
+export const LONGEST_START = 120
 const DIGITS = 40 // of SHA-256: no two owners share a place
 
 /**

@@ -3,7 +3,7 @@
  * found again and left alone, and what was begun goes on where it ended. Nothing that differs is overwritten.
  */
 import { createHash, hash } from "node:crypto"
-import { chosenBy } from "./chosen-contents.ts"
+import { chosenIn } from "./chosen-contents.ts"
 import {
   BLOB,
   CONSOLIDATED,
@@ -66,9 +66,7 @@ export async function moveContents({ from, to, project, owner, signal, onProgres
   const there = new Map<string, KeptContent>()
   for await (const content of target.list()) there.set(contentName(content.address), content)
   const report = newReport()
-  const all: KeptContent[] = []
-  for await (const content of source.list()) all.push(content)
-  const isChosen = chosenBy({ owner, project }, all)
+  const { all, isChosen } = await chosenIn(from, { owner, project })
   const next = all.values()
   const work = async () => {
     for (;;) {

@@ -4,7 +4,7 @@
  */
 import { type Clock, systemClock } from "../base/clock.ts"
 import { ConversationLockedError, StrataError } from "../base/errors.ts"
-import { chosenBy } from "../journal/chosen-contents.ts"
+import { chosenIn } from "../journal/chosen-contents.ts"
 import {
   type ContentAddress,
   type Contents,
@@ -93,13 +93,11 @@ const nameOf = (address: ContentAddress, files: readonly string[] | undefined): 
 
 async function foundIn(store: Store, request: EraseRequest): Promise<Match[]> {
   const contents = store.contents()
-  const all: KeptContent[] = []
-  for await (const content of contents.list()) all.push(content)
-  const isWanted = chosenBy(request, all)
+  const { all, isChosen } = await chosenIn(store, request)
   const needles = request.subject === undefined ? undefined : needlesOf(request.subject)
   const found: Match[] = []
   for (const content of all) {
-    if (!isWanted(content.address)) continue
+    if (!isChosen(content.address)) continue
     if (needles === undefined) found.push({ content, messages: await messagesIn(contents, content) })
     else found.push(...(await naming(contents, content, needles)))
   }

@@ -1,0 +1,27 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { openConversation } from "../conversation/open.ts"
+import { fileStore } from "../journal/file/file-store.ts"
+import { eraseFrom } from "./erase-from.ts"
+
+let root: string
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "strata-erase-"))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+test("BEY-12 erasing an owner finds what was said in a directory whose path is too long for a name", async () => {
+  const cwd = join(root, ...Array.from({ length: 8 }, (_, n) => `a-directory-with-a-long-name-${n}`))
+  mkdirSync(cwd, { recursive: true })
+  const store = fileStore({ root: join(root, "home") })
+  for (const owner of ["jane", "joe"]) {
+    const chat = await openConversation({ model: "claude-opus-5-5", store, cwd, env: {}, memory: { owner } })
+    await chat.add("Hello")
+    await chat.close()
+  }
+  const { before, after, erased } = await eraseFrom(store, { owner: "jane" })
+  expect([before.conversations, after.conversations, erased.length]).toEqual([1, 0, 1])
+  expect((await eraseFrom(store, { owner: "joe", dryRun: true })).before.conversations).toBe(1)
+})
