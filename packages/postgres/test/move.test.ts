@@ -207,20 +207,20 @@ describe.skipIf(newestPrograms() === undefined)(
           "create trigger hold before insert on strata.journal for each row execute function public.hold()",
         )
         await client.query("select pg_advisory_lock(4711)")
-        const killed = strata("move", "home", url)
+        const killed = strata("move", "home", url, "--yes")
         await until(isHeld)
         killed.child.kill("SIGKILL")
         expect((await killed.ended).signal).toBe("SIGKILL")
         await client.query("select pg_terminate_backend(pid) from pg_locks where objid = 4711 and not granted")
         await holdAfter(8)
-        const stopped = strata("move", "home", url)
+        const stopped = strata("move", "home", url, "--yes")
         await until(isHeld)
         stopped.child.kill("SIGINT")
         await client.query("select pg_advisory_unlock(4711)")
         const { code, said } = await stopped.ended
         expect(code).not.toBe(0)
         expect(said).toContain("The same command goes on from here")
-        const last = await strata("move", "home", url, "--json").ended
+        const last = await strata("move", "home", url, "--yes", "--json").ended
         expect(last.code, last.said).toBe(0)
         const report = JSON.parse(last.said) as { outcomes: Record<string, number>; sha256: string }
         expect(report.outcomes.equal).toBeGreaterThan(2)
@@ -232,13 +232,36 @@ describe.skipIf(newestPrograms() === undefined)(
       }
     })
 
+    test("BEY-12 what is a person's own reaches a server that others use only after the person saw it and said yes", async () => {
+      await conversations(2, 10)
+      await filesIn("home")
+        .memories({ project: "shop" })
+        .install([{ path: "mine.md", text: "mine" }])
+      const url = await server.database()
+      const refused = await strata("move", "home", url).ended
+      expect(refused.code).not.toBe(0)
+      expect(refused.said).toMatch(/share 2 conversations and 1 memory file .* Nothing was moved\. .* add --yes/)
+      const other = await strata("move", "home", url, "--project", "other").ended
+      expect(other.said).toContain("There is nothing to move")
+      const written = []
+      for await (const content of tablesAt(url).contents().list()) written.push(content)
+      expect(written).toEqual([])
+      const owner = { pid: 1, host: "elsewhere", started: "" } // of which no one can say that it has ended
+      await filesIn("home")
+        .memories({ project: "other" })
+        .install([{ path: ".history/writing/x.json", text: JSON.stringify({ by: "x", owner }) }])
+      const command = await strata("move", "home", url, "--yes").ended
+      expect(command.said).toContain("An agent is running a command in one of your projects")
+      expect((await strata("move", url, "back").ended).said).toContain("There is nothing to move")
+    })
+
     test("BEY-12 what is something else on the other side is named and kept, and no password is shown", async () => {
       await conversations(2, 10)
       const url = await server.database()
       const other = await tablesAt(url).open({ project: "shop", id: "c1" }, { access: "write", create: true })
       await other.append([user("another conversation")])
       await other.close()
-      const { code, said } = await strata("move", "home", url.replace("app@", `app:${PASSWORD}@`)).ended
+      const { code, said } = await strata("move", "home", url.replace("app@", `app:${PASSWORD}@`), "--yes").ended
       expect(code).toBe(1)
       expect(said).toMatch(/1 copied[\s\S]*conversation shop\/c1: a line in the first \d+ bytes differs/)
       expect(said).not.toContain(PASSWORD)

@@ -8,6 +8,7 @@ import { visible, visibleJson } from "../display/visible.ts"
 import { bytes } from "../keep/page.ts"
 import { MOVE } from "../store/descriptions.ts"
 import { openAddress } from "../store/open-address.ts"
+import { askFirst } from "./ask-first.ts"
 
 const DONE = 0
 const NOT_DONE = 1
@@ -26,20 +27,21 @@ export const run: Run = async ({ args, cwd, terminal }) => {
   const from = await openAddress(fromAddress, { cwd, mustExist: true })
   const to = await openAddress(toAddress, { cwd, mustExist: false })
   if (from.identity === to.identity) throw new UsageError("FROM and TO are the same store. Nothing was moved.")
+  const { project, owner, yes: isAgreed } = values
+  const move = { from: from.store, to: to.store, project, owner }
+  if (!(await askFirst({ ...move, isAgreed, terminal }))) return NOT_DONE
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onSignal)
   const progress = progressOn(terminal)
   try {
     const report = await moveContents({
-      ...{ from: from.store, to: to.store, signal: stop.signal },
-      ...(values.project === undefined ? {} : { project: values.project }),
-      ...(values.owner === undefined ? {} : { owner: values.owner }),
+      ...{ ...move, signal: stop.signal },
       onProgress: ({ contents, written, at }) =>
         progress.show(`Moving: ${grouped(contents)} done, ${bytes(written)} written, now ${at}`),
     })
     progress.end()
-    const isPart = values.project !== undefined || values.owner !== undefined
+    const isPart = project !== undefined || owner !== undefined
     const removal = isPart ? "The rest of it was not copied." : from.removal
     const shown = { from: from.store.description, to: to.store.description, removal }
     if (values.json) terminal.print(`${visibleJson({ from: shown.from, to: shown.to, ...report }, 2)}\n`)

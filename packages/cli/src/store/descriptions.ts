@@ -35,11 +35,13 @@ export const MOVE = {
 everything: conversations with their blobs and notes, sub-agents, memories with their history, teams, sums.`,
     `The source stays as it is. At the end both sides are read again and compared by SHA-256. Stop it at any time: the same command
 goes on where it ended. What is something else on the other side is named and left alone.`,
+    "From files to a server, you see first what its other users will be able to read, and are asked.",
   ],
   operands: { value: "FROM TO", least: 2, most: 2 },
   options: {
     project: { kind: "text", value: "NAME", about: "only this project" },
     owner: { kind: "text", value: "NAME", about: "only what this owner has: a person's data, to hand it out" },
+    yes: { kind: "flag", about: "share with the users of a server without a question; for scripts" },
     json: { kind: "flag", about: "print the report as JSON" },
   },
   examples: [

@@ -23,9 +23,9 @@ export interface MoveOptions {
   readonly from: Store
   readonly to: Store
   /** Only what is kept for this project: its name, title, remote or path. Default: everything. */
-  readonly project?: string
+  readonly project?: string | undefined
   /** Only what is kept for this owner, as given in the option `memory`. Default: every owner. */
-  readonly owner?: string
+  readonly owner?: string | undefined
   /** Ends it after the write that is under way. The call then rejects with the signal's reason. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: MoveProgress) => void
