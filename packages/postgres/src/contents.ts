@@ -9,24 +9,21 @@ import {
   type Entry,
   isBoundaryEntry,
   isSafeId,
-  type KeptContent,
   type PrunedCounts,
 } from "@strata/core"
 import { checkedId } from "@strata/core/internal/base/ids"
 import { keyOf } from "@strata/core/internal/base/line-key"
-import { BLOB, CONSOLIDATED, DAYS, type KeptPlace, MESSAGES } from "@strata/core/internal/journal/contents"
+import { BLOB, CONSOLIDATED, DAYS, MESSAGES } from "@strata/core/internal/journal/contents"
 import { peekLine } from "@strata/core/internal/journal/line"
-import { sumsIn, sumsText } from "@strata/core/internal/journal/sums-content"
+import { sumsIn } from "@strata/core/internal/journal/sums-content"
+import { listedContents, type SumRow, sumsOf } from "./contents-list.ts"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
 import { type HolderRow, holderFrom } from "./leases.ts"
 import { listedIn } from "./listing.ts"
-import { checkedBlobName, checkedProject, memoryKey, memoryPlace, placeKey } from "./names.ts"
+import { checkedBlobName, checkedProject, memoryKey, placeKey } from "./names.ts"
 import { MOST_BYTES } from "./read-lines.ts"
 import { readTeam, writeTeam } from "./team-contents.ts"
-
-/** Journals, and memory files, that one call lists. */
-const MOST_AT_ONCE = 1_000
 
 type Journal = ContentAddress & { readonly kind: "journal" }
 type Log = ContentAddress & { readonly kind: "log" }
@@ -41,49 +38,6 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
   const { tenant } = holder
   const rows = <Row>(name: string, ...values: readonly unknown[]) => database.rows<Row>(name, tenant, ...values)
   const value = <T>(name: string, ...values: readonly unknown[]) => database.value<T>(name, tenant, ...values)
-
-  async function* journals(project: string | null): AsyncGenerator<KeptContent> {
-    for (let after = 0, count = MOST_AT_ONCE; count === MOST_AT_ONCE; ) {
-      const found = await rows<JournalRow>("content_journals", project, after, MOST_AT_ONCE)
-      for (const row of found) yield journalFrom(row)
-      count = found.length
-      after = found.at(-1)?.jid ?? after
-    }
-  }
-
-  async function* memories(project: string | null): AsyncGenerator<KeptContent> {
-    let last = { place: "", path: "" }
-    let place: MemoryRow[] = []
-    for (let count = MOST_AT_ONCE; count === MOST_AT_ONCE; ) {
-      const found = await rows<MemoryRow>("content_memories", project, last.place, last.path, MOST_AT_ONCE)
-      for (const row of found) {
-        if (place[0] && place[0].place !== row.place) {
-          yield memoriesFrom(place)
-          place = []
-        }
-        place.push(row)
-      }
-      count = found.length
-      last = found.at(-1) ?? last
-    }
-    if (place.length > 0) yield memoriesFrom(place)
-  }
-
-  async function* others(project: string | null): AsyncGenerator<KeptContent> {
-    for (const { project: of, name: team, is_open } of await rows<TeamRow>("content_teams", project))
-      yield {
-        address: { kind: "team", project: of, team },
-        files: [{ name: "members" }, { name: MESSAGES }],
-        ...(is_open ? { isOpen: true } : {}),
-      }
-    for (const { project: of, bytes } of await rows<LogRow>("content_logs", project))
-      yield { address: { kind: "log", project: of, name: "callers" }, lines: bytes, files: [] }
-    const days = await rows<SumRow>("content_sums", project)
-    for (const of of new Set(days.map((row) => row.project))) {
-      const text = sumsOf(days.filter((row) => row.project === of))
-      yield { address: { kind: "sums", project: of }, files: [{ name: DAYS, bytes: Buffer.byteLength(text) }] }
-    }
-  }
 
   async function refusedFor(address: Journal, state: string): Promise<Error> {
     const [why, what = ""] = state.split(" ")
@@ -147,10 +101,7 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
 
   return {
     async *list({ project } = {}) {
-      const only = project === undefined ? null : checkedProject(project)
-      yield* journals(only)
-      yield* memories(only)
-      yield* others(only)
+      yield* listedContents(rows, project === undefined ? null : checkedProject(project))
     },
 
     async lines(address, from) {
@@ -226,42 +177,6 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
   }
 }
 
-interface JournalRow {
-  readonly jid: number
-  readonly project: string
-  readonly under: string
-  readonly id: string
-  readonly bytes: number
-  readonly touched: number
-  readonly is_open: boolean
-  readonly files: string | null
-}
-
-interface MemoryRow {
-  readonly place: string
-  readonly path: string
-  readonly bytes: number | null
-  readonly modified: number | null
-  readonly consolidated: number | null
-}
-
-interface TeamRow {
-  readonly project: string
-  readonly name: string
-  readonly is_open: boolean
-}
-
-interface LogRow {
-  readonly project: string
-  readonly bytes: number
-}
-
-interface SumRow {
-  readonly project: string
-  readonly day: string
-  readonly dollars: number
-}
-
 interface FileRow {
   readonly name: string
   readonly data: Buffer
@@ -270,43 +185,12 @@ interface FileRow {
 const mapOf = (found: readonly FileRow[]): ReadonlyMap<string, Buffer> =>
   new Map(found.map(({ name, data }) => [name, data]))
 
-const sumsOf = (days: readonly SumRow[]): string =>
-  sumsText(Object.fromEntries(days.map(({ day, dollars }) => [day, dollars])))!
-
 const journalKey = (address: Journal) => [...placeKey(address), checkedId("conversation id", address.id)]
 
 /** The one that is open: the conversation, or a sub-agent. */
 function heldIn(address: Journal, state: string): Journal {
   const id = state.split(" ")[1] ?? ""
   return !isSafeId(id) || id === address.id ? address : { ...address, under: address.id, id }
-}
-
-function journalFrom({ project, under, id, bytes, touched, is_open, files }: JournalRow): KeptContent {
-  const listed = files === null ? [] : (JSON.parse(files) as readonly (readonly [string, number])[])
-  return {
-    address: { kind: "journal", project, ...(under === "" ? {} : { under }), id },
-    lines: bytes,
-    files: listed.map(([name, size]) => ({ name, bytes: size })).sort((a, b) => (a.name < b.name ? -1 : 1)),
-    touched: new Date(touched).toISOString(),
-    ...(is_open ? { isOpen: true } : {}),
-  }
-}
-
-function memoriesFrom(found: readonly MemoryRow[]): KeptContent {
-  const files = found.flatMap(({ path, bytes, modified }) =>
-    path === "" ? [] : { name: path, bytes: bytes!, modified: new Date(modified!).toISOString() },
-  )
-  const { place, consolidated } = found[0]!
-  const time = consolidated === null ? [] : [{ name: CONSOLIDATED, bytes: new Date(consolidated).toISOString().length }]
-  const touched = files
-    .map(({ modified }) => modified)
-    .sort()
-    .at(-1)
-  return {
-    address: { kind: "memories", place: memoryPlace(place) as KeptPlace },
-    files: [...files, ...time].sort((a, b) => (a.name < b.name ? -1 : 1)),
-    ...(touched === undefined ? {} : { touched }),
-  }
 }
 
 interface ReadLine {

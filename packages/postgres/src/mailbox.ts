@@ -16,11 +16,11 @@ import {
   type SendLimits,
   type TeamMember,
 } from "@strata/core"
+import { checkedId } from "@strata/core/internal/base/ids"
 import { numberOfPlace } from "@strata/core/internal/journal/team-content"
 import type { Arrivals } from "./arrivals.ts"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
-import { checkedId } from "./names.ts"
 
 export interface PostgresMailboxParts {
   readonly database: Database
@@ -37,7 +37,8 @@ interface SentRow {
   readonly full_count: number
 }
 
-interface MessageRow {
+/** A message as the server has it. */
+export interface MessageRow {
   readonly n: number
   readonly sender: string
   readonly sequence: number

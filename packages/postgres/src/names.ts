@@ -1,11 +1,6 @@
 /** Names from outside, checked before they reach the server, and how a place is named there. */
 import { InvalidIdError, isSafeId, type MemoryPlace } from "@strata/core"
-
-/** Returns the id if it is a plain name; throws otherwise. */
-export function checkedId(kind: string, id: string): string {
-  if (!isSafeId(id)) throw new InvalidIdError(kind, id)
-  return id
-}
+import { checkedId } from "@strata/core/internal/base/ids"
 
 /** The same names as in a file store. */
 export function checkedBlobName(name: string): string {

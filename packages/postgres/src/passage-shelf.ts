@@ -9,8 +9,9 @@ import type {
   TextWanted,
   TokenCount,
 } from "@strata/core"
+import { checkedId } from "@strata/core/internal/base/ids"
 import type { Database } from "./database.ts"
-import { checkedId, placeKey } from "./names.ts"
+import { placeKey } from "./names.ts"
 import { countsIn, factsIn, listIn, rowsIn, stepColumns } from "./passage-bytes.ts"
 
 /** Bytes of the newest part of a token's list: all of it is written again with every new passage that has the token. */

@@ -15,6 +15,7 @@ import {
   type Store,
   StrataError,
 } from "@strata/core"
+import { checkedId } from "@strata/core/internal/base/ids"
 import { printable } from "@strata/core/internal/base/visible"
 import type { Pool } from "pg"
 import { Arrivals } from "./arrivals.ts"
@@ -27,7 +28,7 @@ import { type HolderRow, holderFrom, Leases } from "./leases.ts"
 import { type ListRow, listingFrom } from "./listing.ts"
 import { PostgresMailbox } from "./mailbox.ts"
 import { postgresMemory } from "./memory-files.ts"
-import { checkedId, checkedProject, memoryKey, placeKey } from "./names.ts"
+import { checkedProject, memoryKey, placeKey } from "./names.ts"
 import { PostgresShelf } from "./passage-shelf.ts"
 import { type PoolUse, sharedPool } from "./pool.ts"
 import { MOST_BYTES } from "./read-lines.ts"

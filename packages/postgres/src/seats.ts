@@ -1,9 +1,10 @@
 /** Seats: how many do something at once, over all processes. */
 import { randomUUID } from "node:crypto"
 import type { SeatAttempt, SeatRequest } from "@strata/core"
+import { checkedId } from "@strata/core/internal/base/ids"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
-import { checkedId, checkedProject } from "./names.ts"
+import { checkedProject } from "./names.ts"
 
 interface SeatGround {
   readonly database: Database

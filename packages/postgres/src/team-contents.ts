@@ -4,6 +4,7 @@ import { checkedId } from "@strata/core/internal/base/ids"
 import { MEMBERS, MESSAGES } from "@strata/core/internal/journal/contents"
 import { type KeptMember, type PlacedMessage, teamFrom, teamTexts } from "@strata/core/internal/journal/team-content"
 import type { Database } from "./database.ts"
+import type { MessageRow } from "./mailbox.ts"
 import { checkedProject } from "./names.ts"
 
 const MOST_AT_ONCE = 1_000
@@ -12,14 +13,6 @@ interface KeptTeam {
   readonly database: Database
   readonly tenant: string
   readonly address: ContentAddress & { readonly kind: "team" }
-}
-
-interface MessageRow {
-  readonly n: number
-  readonly sender: string
-  readonly sequence: number
-  readonly receivers: string
-  readonly content: string
 }
 
 const keyOfTeam = ({ project, team }: KeptTeam["address"]) => [checkedProject(project), checkedId("team name", team)]

@@ -1,0 +1,126 @@
+/** Lists what a tenant keeps on the server, without its bytes: as many rows in one call as a list needs. */
+import type { KeptContent } from "@strata/core"
+import { CONSOLIDATED, DAYS, type KeptPlace, MESSAGES } from "@strata/core/internal/journal/contents"
+import { sumsText } from "@strata/core/internal/journal/sums-content"
+import { memoryPlace } from "./names.ts"
+
+/** Journals, and memory files, that one call lists. */
+const MOST_AT_ONCE = 1_000
+
+/** Calls a function about the tenant. */
+export type Rows = <Row>(name: string, ...values: readonly unknown[]) => Promise<readonly Row[]>
+
+/** Of a project, if one is named. */
+export async function* listedContents(rows: Rows, project: string | null): AsyncGenerator<KeptContent> {
+  yield* journals(rows, project)
+  yield* memories(rows, project)
+  yield* others(rows, project)
+}
+
+async function* journals(rows: Rows, project: string | null): AsyncGenerator<KeptContent> {
+  for (let after = 0, count = MOST_AT_ONCE; count === MOST_AT_ONCE; ) {
+    const found = await rows<JournalRow>("content_journals", project, after, MOST_AT_ONCE)
+    for (const row of found) yield journalFrom(row)
+    count = found.length
+    after = found.at(-1)?.jid ?? after
+  }
+}
+
+async function* memories(rows: Rows, project: string | null): AsyncGenerator<KeptContent> {
+  let last = { place: "", path: "" }
+  let place: MemoryRow[] = []
+  for (let count = MOST_AT_ONCE; count === MOST_AT_ONCE; ) {
+    const found = await rows<MemoryRow>("content_memories", project, last.place, last.path, MOST_AT_ONCE)
+    for (const row of found) {
+      if (place[0] && place[0].place !== row.place) {
+        yield memoriesFrom(place)
+        place = []
+      }
+      place.push(row)
+    }
+    count = found.length
+    last = found.at(-1) ?? last
+  }
+  if (place.length > 0) yield memoriesFrom(place)
+}
+
+async function* others(rows: Rows, project: string | null): AsyncGenerator<KeptContent> {
+  for (const { project: of, name: team, is_open } of await rows<TeamRow>("content_teams", project))
+    yield {
+      address: { kind: "team", project: of, team },
+      files: [{ name: "members" }, { name: MESSAGES }],
+      ...(is_open ? { isOpen: true } : {}),
+    }
+  for (const { project: of, bytes } of await rows<LogRow>("content_logs", project))
+    yield { address: { kind: "log", project: of, name: "callers" }, lines: bytes, files: [] }
+  const days = Map.groupBy(await rows<SumRow>("content_sums", project), (row) => row.project)
+  for (const [of, own] of days)
+    yield { address: { kind: "sums", project: of }, files: [{ name: DAYS, bytes: Buffer.byteLength(sumsOf(own)) }] }
+}
+
+interface JournalRow {
+  readonly jid: number
+  readonly project: string
+  readonly under: string
+  readonly id: string
+  readonly bytes: number
+  readonly touched: number
+  readonly is_open: boolean
+  readonly files: string | null
+}
+
+interface MemoryRow {
+  readonly place: string
+  readonly path: string
+  readonly bytes: number | null
+  readonly modified: number | null
+  readonly consolidated: number | null
+}
+
+interface TeamRow {
+  readonly project: string
+  readonly name: string
+  readonly is_open: boolean
+}
+
+interface LogRow {
+  readonly project: string
+  readonly bytes: number
+}
+
+export interface SumRow {
+  readonly project: string
+  readonly day: string
+  readonly dollars: number
+}
+
+export const sumsOf = (days: readonly SumRow[]): string =>
+  sumsText(Object.fromEntries(days.map(({ day, dollars }) => [day, dollars])))!
+
+function journalFrom({ project, under, id, bytes, touched, is_open, files }: JournalRow): KeptContent {
+  const listed = files === null ? [] : (JSON.parse(files) as readonly (readonly [string, number])[])
+  return {
+    address: { kind: "journal", project, ...(under === "" ? {} : { under }), id },
+    lines: bytes,
+    files: listed.map(([name, size]) => ({ name, bytes: size })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    touched: new Date(touched).toISOString(),
+    ...(is_open ? { isOpen: true } : {}),
+  }
+}
+
+function memoriesFrom(found: readonly MemoryRow[]): KeptContent {
+  const files = found.flatMap(({ path, bytes, modified }) =>
+    path === "" ? [] : { name: path, bytes: bytes!, modified: new Date(modified!).toISOString() },
+  )
+  const { place, consolidated } = found[0]!
+  const time = consolidated === null ? [] : [{ name: CONSOLIDATED, bytes: new Date(consolidated).toISOString().length }]
+  const touched = files
+    .map(({ modified }) => modified)
+    .sort()
+    .at(-1)
+  return {
+    address: { kind: "memories", place: memoryPlace(place) as KeptPlace },
+    files: [...files, ...time].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ...(touched === undefined ? {} : { touched }),
+  }
+}
