@@ -107,6 +107,11 @@ export const INTERNAL_USES: readonly InternalUse[] = [
     why: "brings two machines together: it joins histories and erases, which no other program should",
   },
   {
+    where: "move/",
+    files: ["journal/contents", "memory/changes/hand-edits"],
+    why: "what goes to a server that others use is counted by project, and a command of an agent must not send it",
+  },
+  {
     where: "store/",
     files: ["journal/store-from"],
     why: "cares for the store that the environment names, without a conversation",

@@ -1,4 +1,4 @@
-/** No query waits for ever: whatever is sent to the server, over any connection, has a limit on this side. */
+/** No query waits for ever: everything that is sent to the server, over any connection, has a limit on this side. */
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { Arrivals } from "../src/arrivals.ts"
