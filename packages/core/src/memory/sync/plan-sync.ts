@@ -73,9 +73,11 @@ export async function planSync(sync: Sync): Promise<SyncPlan> {
   const changes = remainingChanges(here, there, marks)
   const texts = textsFor(changes, sync)
   const next: SyncedMemories = { files: planning.next, changes, texts, erased: marks }
+  const taken = baseOf(planning, { ...there, erased: marks })
   return {
     ...{ edits, sources, steps, next, imports: importsFor(planning, changes) },
-    base: { taken: baseOf(planning, { ...there, erased: marks }), sent: baseOf(planning, next) },
+    // until the remote has what was erased here, a next try must send it too
+    base: { taken: { ...taken, erasures: here.base?.erasures ?? here.erasures }, sent: baseOf(planning, next) },
   }
 }
 

@@ -45,6 +45,11 @@ function machine(remote: Remote, trust: RemoteTrust = "mine") {
       clock.advance(60_000)
       await bank.change({ by, why: "Forgotten", removals: [file] })
     },
+    /** The remote is not reached: it was overtaken, or killed before. */
+    async takeOnly() {
+      clock.advance(60_000)
+      await takeIn({ files, bank, clock, trust, there: remote.memories, remote: "r1", title: "the box" })
+    },
     async sync() {
       clock.advance(60_000)
       const taken = await takeIn({ files, bank, clock, trust, there: remote.memories, remote: "r1", title: "the box" })
@@ -169,6 +174,25 @@ test("BEY-12 what is erased for good is gone from the remote and from the other 
   await b.sync()
   expect(await a.sync()).toEqual(["received private.md"])
   expect(await b.sync()).toEqual([])
+})
+
+test("BEY-12 an erasure that another machine overtook, or that was killed before it was sent, is still sent", async () => {
+  const { remote, a, b } = twoMachines()
+  await a.put("private.md", memory("Private", "The heron nests."))
+  await a.sync()
+  await b.sync()
+  await a.bank.erase("private.md")
+  await a.takeOnly()
+  await b.put("other.md", memory("Other", "Something else."))
+  await b.sync()
+  await a.takeOnly()
+  await a.sync()
+  expect(remote.everything).not.toContain("heron")
+  expect(await b.sync()).toContain("erased-here private.md")
+  expect(await b.names()).toEqual(["other.md"])
+  const kept = await b.files.readAll({ folders: [undefined, ".history", "archive"] })
+  expect(kept.filter(({ text }) => text?.includes("heron"))).toEqual([])
+  expect([...(await a.sync()), ...(await b.sync())]).toEqual([])
 })
 
 test("BEY-12 a machine whose history is lost erases nothing elsewhere, and gets the history again", async () => {
