@@ -201,6 +201,13 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
   }
 }
 
+/** Completes what a killed process began, as every reader does, and removes copies of replaced texts that no editor writes to any more. */
+export async function settleMemories(options: MemoryDirectoryOptions): Promise<void> {
+  const { directory } = options
+  if ((await exists(join(directory, INTENT))) || (await recordsIn(directory)).length > 0)
+    await memoryDirectory(options).list(undefined)
+}
+
 /** A file that no one edits, such as the sum of the day: nothing a person wrote can be in it. */
 const isOurs = (path: string) => path.startsWith(".") && !path.includes("/")
 

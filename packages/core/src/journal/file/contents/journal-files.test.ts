@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { temporaryRoot } from "../../../../test/journal-files.ts"
@@ -9,6 +9,7 @@ import { encodeLine } from "../../line.ts"
 import { moveContents } from "../../move-contents.ts"
 import type { Store } from "../../store.ts"
 import { fileStore } from "../file-store.ts"
+import { journalPaths } from "../layout.ts"
 
 const ADDRESS = { project: "p", id: "c" }
 const JOURNAL = { kind: "journal", ...ADDRESS } as const
@@ -95,4 +96,18 @@ test("JRN-8 erasing again after a kill in the middle removes the sub-agents that
   expect(await contentIn(here())).toBeUndefined()
   const left = await readdir(join(place.root, "projects", "p"), { recursive: true, encoding: "utf8" })
   expect(left.filter((name) => name.includes("agent"))).toEqual([])
+})
+
+test("JRN-8 a conversation goes after its sub-agents: erasing that ends in the middle leaves what finds them again", async () => {
+  const address = { project: "p", under: "c", id: "agent" }
+  const agent = await here().open(address, { access: "write", create: true })
+  await agent.append(sketched(make, "its words"))
+  await agent.close()
+  const { inFlight } = journalPaths(place.root, address)
+  await mkdir(inFlight) // no file: it cannot be removed as one
+  await expect(here().contents().erase(JOURNAL)).rejects.toThrow()
+  expect((await stat(path)).size).toBeGreaterThan(0)
+  await rm(inFlight, { recursive: true })
+  await here().contents().erase(JOURNAL)
+  expect(await contentIn(here())).toBeUndefined()
 })

@@ -259,11 +259,12 @@ export async function eraseJournal(
   const isThere = (await stat(paths.journal).catch(() => undefined)) !== undefined
   if (!isThere && (names || agents.length === 0)) return
   if (names) return locked(given, () => removeAll(names.map((name) => pathOf(paths, name))))
+  const all: readonly JournalAddress[] = [address, ...agents.map((id) => ({ ...below, id }))]
+  // all are locked before the first goes, and the conversation goes last: what finds it again after a kill finds its sub-agents
   const eraseFrom = (at: number): Promise<void> => {
-    const id = agents[at]
-    const [one, next] = id === undefined ? [address, undefined] : [{ ...below, id }, () => eraseFrom(at + 1)]
+    const one = all[at]!
     return locked({ root, address: one, now }, async () => {
-      await next?.()
+      if (at + 1 < all.length) await eraseFrom(at + 1)
       await removeFiles(journalPaths(root, one))
     })
   }

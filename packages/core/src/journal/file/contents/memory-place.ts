@@ -15,7 +15,7 @@ import { checkedMemoryPath, isMemoryPath } from "../../memory-files.ts"
 import { LOCK_FILE } from "../consolidate-lock.ts"
 import { FILE_MODE, memoryPlaceDirectory } from "../layout.ts"
 import { makeDirectory } from "../make-directory.ts"
-import { lockOf } from "../memory-directory.ts"
+import { lockOf, settleMemories } from "../memory-directory.ts"
 import { draftOf, makeFolder } from "../memory-texts.ts"
 
 /** The sum of the day is given out as a sum. */
@@ -30,8 +30,10 @@ export interface MemoryContentPlace {
   readonly clock: Clock
 }
 
-export async function memoryContent({ root, place }: MemoryContentPlace): Promise<KeptContent | undefined> {
-  const { directory } = memoryPlaceDirectory(root, place)
+export async function memoryContent({ root, place, clock }: MemoryContentPlace): Promise<KeptContent | undefined> {
+  const where = memoryPlaceDirectory(root, place)
+  const { directory } = where
+  if (!("shared" in place)) await settleMemories({ ...where, clock })
   const found: Found = { files: [], leftOut: [] }
   if ("shared" in place) {
     for (const name of SHARED_TEXTS) await note(directory, name, found)
