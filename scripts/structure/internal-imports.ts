@@ -108,8 +108,8 @@ export const INTERNAL_USES: readonly InternalUse[] = [
   },
   {
     where: "move/",
-    files: ["journal/contents", "memory/changes/hand-edits"],
-    why: "what goes to a server that others use is counted by project, and a command of an agent must not send it",
+    files: ["journal/chosen-contents", "memory/changes/hand-edits"],
+    why: "what goes to a server that others use is counted first, and a command of an agent must not send it",
   },
   {
     where: "store/",

@@ -77,7 +77,10 @@ function pageOf(report: MoveReport, { from, to, removal }: Shown): readonly stri
     `From ${from} to ${to}:`,
     ...said,
     `${bytes(written)} written. ${bytes(proven)} read again on both sides and equal (SHA-256 ${sha256}).`,
-    ...listed(refused, (count) => `${counted(count, "thing")} not moved, because something else is there:`),
+    ...listed(
+      refused,
+      (count) => `${counted(count, "thing")} not moved, because something else is there, or someone has it open:`,
+    ),
     ...listed(open, (count) => `${counted(count, "thing")} in use. Close them and move again for the rest:`),
     ...listed(leftOut, (count) => `${counted(count, "file")} that other stores cannot keep:`),
     refused.length === 0 ? `The source is unchanged. ${removal}` : "The source is unchanged. Keep it.",

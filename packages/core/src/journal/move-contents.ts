@@ -3,6 +3,7 @@
  * found again and left alone, and what was begun goes on where it ended. Nothing that differs is overwritten.
  */
 import { createHash, hash } from "node:crypto"
+import { ConversationLockedError } from "../base/errors.ts"
 import { chosenIn } from "./chosen-contents.ts"
 import {
   BLOB,
@@ -50,7 +51,7 @@ export interface MoveReport {
   readonly proven: number
   /** SHA-256 over the sums of everything that is equal on both sides, in the order of its names. */
   readonly sha256: string
-  /** What is something else on the other side, one sentence each. It was left as it is there. */
+  /** What is something else on the other side, or open there, one sentence each. It was left as it is there. */
   readonly refused: readonly string[]
   /** What someone wrote to meanwhile: as much as was there was copied. Move again to continue. */
   readonly open: readonly string[]
@@ -68,9 +69,11 @@ export async function moveContents({ from, to, project, owner, signal, onProgres
   const report = newReport()
   const { all, isChosen } = await chosenIn(from, { owner, project })
   const next = all.values()
+  let hasFailed = false
   const work = async () => {
     for (;;) {
       signal?.throwIfAborted()
+      if (hasFailed) return
       const { value: content, done } = next.next()
       if (done) return
       if (!isChosen(content.address)) continue
@@ -80,14 +83,20 @@ export async function moveContents({ from, to, project, owner, signal, onProgres
       try {
         report.outcomes[await moveOne(moving)]++
       } catch (error) {
-        if (!(error instanceof ContentDiffersError)) throw error
-        report.refused.push(error.message)
+        if (error instanceof ConversationLockedError) report.refused.push(`${name}: ${error.message}`)
+        else if (error instanceof ContentDiffersError) report.refused.push(error.message)
+        else {
+          hasFailed = true
+          throw error
+        }
       }
       if (content.isOpen) report.open.push(name)
       for (const why of content.leftOut ?? []) report.leftOut.push(`${name}: ${why}`)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work))
+  // only once all have ended: none may write after the call
+  for (const end of ends) if (end.status === "rejected") throw end.reason
   const { outcomes, written, proven, sums, refused, open, leftOut } = report
   return { outcomes, written, proven, sha256: hash("sha256", sums.sort().join("\n"), "hex"), refused, open, leftOut }
 }
