@@ -141,6 +141,25 @@ export class PostgresShelf implements PassageShelf {
   }
 }
 
+/** Those with passages of journals that are gone. */
+export async function outdatedShelves(database: Database, tenant: string): Promise<readonly ShelfAddress[]> {
+  const rows = await database.rows<ShelfKeyRow>("shelves_outdated", tenant)
+  return rows.map(({ project, under, conversation }) => {
+    const [tokens, only = ""] = conversation.split("/")
+    return {
+      ...{ project, tokens: Number(tokens) },
+      ...(under === "" ? {} : { under }),
+      ...(only === "" ? {} : { only }),
+    }
+  })
+}
+
+interface ShelfKeyRow {
+  readonly project: string
+  readonly under: string
+  readonly conversation: string
+}
+
 const NOTHING = Buffer.alloc(0)
 
 interface MarksRow {

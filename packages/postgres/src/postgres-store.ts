@@ -29,7 +29,7 @@ import { type ListRow, listingFrom } from "./listing.ts"
 import { PostgresMailbox } from "./mailbox.ts"
 import { postgresMemory } from "./memory-files.ts"
 import { checkedProject, memoryKey, placeKey } from "./names.ts"
-import { PostgresShelf } from "./passage-shelf.ts"
+import { outdatedShelves, PostgresShelf } from "./passage-shelf.ts"
 import { type PoolUse, sharedPool } from "./pool.ts"
 import { MOST_BYTES } from "./read-lines.ts"
 import { takeSeat } from "./seats.ts"
@@ -157,6 +157,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     budget: (project) => budgetOf(checkedProject(project), { database, tenant }),
     feed: (place) => new PostgresFeed({ database, tenant, place, listeners: listenersOf(place) }),
     passages: (address) => new PostgresShelf({ database, tenant, address }),
+    outdatedShelves: () => outdatedShelves(database, tenant),
 
     log({ project, name }) {
       const key = [checkedProject(project), name]

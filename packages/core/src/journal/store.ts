@@ -45,6 +45,8 @@ export interface Store {
   feed(place: Omit<JournalAddress, "id">): JournalFeed
   /** The search index of these journals, if the store keeps it on a server. Otherwise it is a file in the feed's directory, or in memory. */
   passages?(address: ShelfAddress): PassageShelf
+  /** The shelves that have passages of journals that are gone. With `passages` only. */
+  outdatedShelves?(): Promise<readonly ShelfAddress[]>
   /** Lines that are only ever added to. */
   log(address: LogAddress): LineLog
   /** Everything that is kept, for moving, erasing and retention. */

@@ -67,10 +67,7 @@ export async function eraseFrom(store: Store, request: EraseRequest): Promise<Er
       left.push(`${contentName(match.content.address)}: ${error.message}`)
     }
   }
-  await updateSearch(
-    store,
-    found.map(({ content }) => content.address),
-  )
+  await updateSearch(store)
   const still = await foundIn(store, request)
   const remaining = new Set(still.map(({ content, files }) => nameOf(content.address, files)))
   return { before, after: countsOf(still), erased: names.filter((name) => !remaining.has(name)), left }

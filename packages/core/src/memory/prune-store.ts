@@ -38,7 +38,6 @@ export async function pruneStore(
 ): Promise<PruneReport> {
   const contents = store.contents()
   const groups = await groupsIn(contents.list())
-  const erased: ContentAddress[] = []
   const report = { conversations: 0, subAgents: 0, bytes: 0, removed: [] as string[], open: [] as string[] }
   for (const group of chosenOf(groups, { before, mostBytes })) {
     const name = contentName(group.members[0]!.address)
@@ -51,7 +50,7 @@ export async function pruneStore(
     report.bytes += group.bytes
     report.removed.push(name)
   }
-  await updateSearch(store, erased)
+  if (!dryRun) await updateSearch(store)
   const over = before ? await contents.prune({ before, dryRun }) : { messages: 0, sums: 0 }
   return { ...report, ...over }
 
@@ -59,10 +58,7 @@ export async function pruneStore(
   async function isRemoved({ members }: Group): Promise<boolean> {
     if (dryRun) return true
     try {
-      for (const { address } of members) {
-        await contents.erase(address)
-        erased.push(address)
-      }
+      for (const { address } of members) await contents.erase(address)
       return true
     } catch (error) {
       if (error instanceof ConversationLockedError) return false

@@ -373,7 +373,9 @@ begin
   for v_table in select c.oid::regclass::text as full_name, c.relname::text as short_name
     from pg_class c join pg_namespace s on s.oid = c.relnamespace and s.nspname = 'strata'
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant' and not a.attisdropped
-    where c.relkind in ('r', 'p') and not c.relispartition order by c.relname
+    where c.relkind in ('r', 'p') and not c.relispartition
+    -- first the rows that writers lock: what they write before they end is seen by what follows
+    order by array_position(array['shelf', 'journal', 'memory_head', 'team'], c.relname::text), c.relname
   loop
     if p_counts_only then
       execute format('select count(*) from %s where tenant = $1', v_table.full_name) into count using p_tenant;

@@ -370,6 +370,7 @@ begin
   perform set_config('strata.tenant', p_tenant, true);
   perform set_config('synchronous_commit', 'off', true);
   insert into strata.in_flight (tenant, jid, id, request) select p_tenant, p_jid, u.id, u.request from unnest(p_ids, p_requests) as u (id, request)
+    where exists (select from strata.journal j where j.tenant = p_tenant and j.jid = p_jid)
     on conflict (tenant, jid, id) do update set request = excluded.request;
   delete from strata.in_flight f where f.tenant = p_tenant and f.jid = p_jid and f.id = any (p_over);
 end $$;

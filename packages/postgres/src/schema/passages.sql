@@ -11,7 +11,8 @@ create table strata.shelf (
   passages integer not null default 0, -- the largest number of a passage, and of a source, that was ever given
   sources integer not null default 0,
   packed integer not null default 0, -- passages up to this number are in packs
-  removals bigint not null default 0,
+  -- larger than that of a shelf that was here before and was erased: who has read that one begins again
+  removals bigint not null default (extract(epoch from clock_timestamp()) * 1000)::bigint,
   version bigint not null default 0, -- grows with every change
   primary key (tenant, id),
   unique (tenant, project, under, conversation)
@@ -458,4 +459,17 @@ begin
   delete from strata.passage_pack k where k.tenant = p_tenant and k.shelf = v_shelf;
   delete from strata.token t where t.tenant = p_tenant and t.shelf = v_shelf;
   delete from strata.posting p where p.tenant = p_tenant and p.shelf = v_shelf;
+end $$;
+
+-- Those with passages of journals that are gone.
+create function strata.shelves_outdated(p_tenant text) returns table (project text, under text, conversation text)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  perform set_config('strata.tenant', p_tenant, true);
+  return query select s.project, s.under, s.conversation from strata.shelf s
+    where s.tenant = p_tenant and exists (select from strata.shelf_source f where f.tenant = p_tenant and f.shelf = s.id
+      and not exists (select from strata.journal j
+        where j.tenant = p_tenant and j.project = s.project and j.under = s.under and j.id = f.name))
+    order by s.id;
 end $$;
