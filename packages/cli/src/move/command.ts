@@ -83,7 +83,7 @@ function pageOf(report: MoveReport, { from, to, removal }: Shown): readonly stri
     ),
     ...listed(open, (count) => `${counted(count, "thing")} in use. Close them and move again for the rest:`),
     ...listed(leftOut, (count) => `${counted(count, "file")} that other stores cannot keep:`),
-    refused.length === 0 ? `The source is unchanged. ${removal}` : "The source is unchanged. Keep it.",
+    refused.length + open.length === 0 ? `The source is unchanged. ${removal}` : "The source is unchanged. Keep it.",
   ]
 }
 

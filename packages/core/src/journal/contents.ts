@@ -70,8 +70,8 @@ export interface Contents {
   /** Those of the files that are there. */
   files(address: ContentAddress, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>>
   /**
-   * Throws `ConversationLockedError` or `BusyError` if someone else writes to it, and `ContentDiffersError` if something else is there. Then
-   * nothing is written.
+   * Throws `ConversationLockedError` if someone else writes to it, and `ContentDiffersError` if something else is there. Then nothing is
+   * written.
    */
   write(address: ContentAddress, change: ContentChange): Promise<void>
   /** With everything that belongs to it, also the sub-agents of a conversation. With `names`: only these files. Refused as for `write`. */

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
+import { placeFor } from "../base/owner.ts"
 import { openConversation } from "../conversation/open.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { eraseFrom } from "./erase-from.ts"
@@ -24,4 +25,21 @@ test("BEY-12 erasing an owner finds what was said in a directory whose path is t
   const { before, after, erased } = await eraseFrom(store, { owner: "jane" })
   expect([before.conversations, after.conversations, erased.length]).toEqual([1, 0, 1])
   expect((await eraseFrom(store, { owner: "joe", dryRun: true })).before.conversations).toBe(1)
+})
+
+test("BEY-12 a team is erased when no one works in it any more, and before that it is left and named", async () => {
+  const store = fileStore({ root: join(root, "home") })
+  const project = placeFor("shop", "jane")
+  const team = store.mailboxes({ project, team: "t" })
+  const membership = await team.join({ name: "anna", conversation: "c" })
+  await team.send({ from: "anna", to: ["ben"], content: { text: "hello" } })
+  expect(await eraseFrom(store, { owner: "jane", project: "shop" })).toMatchObject({
+    erased: [],
+    left: [`team ${project}/t: anna is in it. Stop it first.`],
+  })
+  expect((await team.read(undefined)).messages).toHaveLength(1)
+  await membership.leave(undefined)
+  expect(await eraseFrom(store, { owner: "jane", project: "shop" })).toMatchObject({ left: [] })
+  expect((await team.read(undefined)).messages).toEqual([])
+  await team.close()
 })

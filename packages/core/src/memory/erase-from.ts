@@ -61,7 +61,9 @@ export async function eraseFrom(store: Store, request: EraseRequest): Promise<Er
   const left: string[] = []
   for (const match of found.sort(conversationsLast)) {
     try {
-      await eraseMatch(store, match, { clock, isWhole: owner !== undefined })
+      const member = await memberOf(store, match)
+      if (member !== undefined) left.push(`${contentName(match.content.address)}: ${member} is in it. Stop it first.`)
+      else await eraseMatch(store, match, { clock, isWhole: owner !== undefined })
     } catch (error) {
       if (!(error instanceof ConversationLockedError)) throw error
       left.push(`${contentName(match.content.address)}: ${error.message}`)
@@ -71,6 +73,17 @@ export async function eraseFrom(store: Store, request: EraseRequest): Promise<Er
   const still = await foundIn(store, request)
   const remaining = new Set(still.map(({ content, files }) => nameOf(content.address, files)))
   return { before, after: countsOf(still), erased: names.filter((name) => !remaining.has(name)), left }
+}
+
+/** Someone who works in a team that would go. Single messages go from any team. */
+async function memberOf(store: Store, { content: { address }, files }: Match): Promise<string | undefined> {
+  if (address.kind !== "team" || files !== undefined) return undefined
+  const mailbox = store.mailboxes(address)
+  try {
+    return (await mailbox.members())[0]?.name
+  } finally {
+    await mailbox.close()
+  }
 }
 
 /** A thing that goes, or some of its files. */

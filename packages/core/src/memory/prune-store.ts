@@ -1,6 +1,6 @@
 /** Retention: removes conversations that are old, or too many, and what else is over. What someone has open stays. */
 import { ConversationLockedError } from "../base/errors.ts"
-import { type ContentAddress, contentName, type KeptContent, type PrunedCounts } from "../journal/contents.ts"
+import { contentName, type KeptContent, type PrunedCounts } from "../journal/contents.ts"
 import type { Store } from "../journal/store.ts"
 import { updateSearch } from "./update-search.ts"
 
