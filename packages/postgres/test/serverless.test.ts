@@ -10,7 +10,7 @@ import { postgresStore } from "../src/index.ts"
 import { newestPrograms, startServer } from "./server.ts"
 
 /** Statements that a request may take once its process is warm: open, remember, one append, close and what is beside them. */
-const MOST_STATEMENTS = 16
+const MOST_STATEMENTS = 17
 
 describe.skipIf(newestPrograms() === undefined)("BEY-12 a server without a disk", () => {
   test("each request opens the conversation on another machine, and finds what was said on the last", async () => {
