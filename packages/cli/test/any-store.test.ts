@@ -81,7 +81,7 @@ describe.each(Object.entries(STORES))("on %s", (_store, storeOf) => {
     expect(report).toMatchObject({ conversations: 1, byProgram: [{ name: "strata" }] })
     const { rows } = JSON.parse(await strata("look", "--search", "Which port", "--json"))
     const [, id] = /^store:[\w-]+\/([\w-]+)$/.exec(rows[0].file)!
-    expect(JSON.parse(await strata("look", "--replay", "5", "--json")).saved).toMatchObject({ replayed: 1, of: 1 })
+    expect(JSON.parse(await strata("look", "--replay", "600", "--json")).saved).toMatchObject({ replayed: 1, of: 1 })
     expect(await strata("inspect")).toContain("1 conversation")
 
     const { conversations } = JSON.parse(await strata("inspect", id!.slice(0, 8), "--json"))
