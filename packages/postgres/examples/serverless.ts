@@ -23,6 +23,7 @@ export function serverless({ store, client = new Anthropic(), userOf }: Serverle
       await using chat = await openConversation({
         ...{ store, client, project: "support", id: context.req.param("id"), model: "claude-opus-5-5" },
         ...{ system: "You help customers.", memory: { owner } },
+        patience: 10_000, // the same person has sent two messages at once: the second waits for the first
       })
       await chat.add(text)
       const response = await client.messages.stream(await chat.prepare()).finalMessage()
@@ -31,7 +32,6 @@ export function serverless({ store, client = new Anthropic(), userOf }: Serverle
         answer: response.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(""),
       })
     } catch (error) {
-      // the same person has sent two messages at once: the second waits for the first
       if (error instanceof ConversationLockedError) return context.json({ error: "One message at a time." }, 409)
       throw error
     }

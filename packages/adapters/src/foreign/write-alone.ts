@@ -2,11 +2,11 @@
  * Writes to the journal of another program's lines. A journal has one writer, and such programs know nothing of that: several processes may
  * write to a session. So it is opened for one change and closed again, and who comes second waits.
  */
-import { setTimeout as wait } from "node:timers/promises"
-import { ConversationLockedError, type Journal, type JournalAddress, type Store } from "@strata/core"
+import type { Journal, JournalAddress, Store } from "@strata/core"
+import { systemClock } from "@strata/core/internal/base/clock"
+import { waitForLock } from "@strata/core/internal/journal/wait-for-lock"
 
 const PATIENCE_MS = 30_000 // a write takes milliseconds; after this, the error names who has it
-const LONGEST_PAUSE_MS = 100
 
 /** What this process does with a journal, in the order it was asked for. */
 const last = new Map<string, Promise<unknown>>()
@@ -31,7 +31,8 @@ export async function inTurn<T>({ store, address }: Place, work: () => Promise<T
 
 /** Opens the journal for one change. Call it in turn. */
 export async function writeAlone<T>(place: Place, change: (journal: Journal) => Promise<T>): Promise<T> {
-  const journal = await openPatiently(place)
+  const { store, address } = place
+  const journal = await waitForLock(() => store.open(address, { access: "write", create: true }), PATIENT)
   let result: T
   try {
     result = await change(journal)
@@ -43,21 +44,8 @@ export async function writeAlone<T>(place: Place, change: (journal: Journal) => 
   return result
 }
 
-const openPatiently = ({ store, address }: Place): Promise<Journal> =>
-  patiently(() => store.open(address, { access: "write", create: true }))
+const PATIENT = { patience: PATIENCE_MS, clock: systemClock }
 
 /** Removes a journal with everything that belongs to it. */
 export const eraseAlone = (place: Place): Promise<void> =>
-  inTurn(place, () => patiently(() => place.store.contents().erase({ kind: "journal", ...place.address })))
-
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS
-  for (let pause = 1; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof ConversationLockedError) || performance.now() > deadline) throw error
-      await wait(pause)
-    }
-  }
-}
+  inTurn(place, () => waitForLock(() => place.store.contents().erase({ kind: "journal", ...place.address }), PATIENT))

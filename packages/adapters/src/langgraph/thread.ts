@@ -5,13 +5,12 @@
 import { type Clock, callAfter } from "@strata/core/internal/base/clock"
 import { ConversationLockedError, ConversationNotFoundError, LockLostError } from "@strata/core/internal/base/errors"
 import type { Journal, JournalAddress, Store } from "@strata/core/internal/journal/store"
+import { waitForLock } from "@strata/core/internal/journal/wait-for-lock"
 import { checkpointId, entriesOf, type Line, lineOf, type SegmentLine, segmentId } from "./lines.ts"
 import { Segment, segmentAfter } from "./segment.ts"
 import { damagedThread } from "./thread-errors.ts"
 
 const IDLE_MS = 200 // a graph writes several times in a step; a model takes longer
-const FIRST_PAUSE_MS = 10
-const LONGEST_PAUSE_MS = 200
 const MOST_OLDER = 4 // segments that time travel has read
 
 export interface ThreadPlace {
@@ -173,18 +172,12 @@ export class Thread {
 
   /** Waits while another process writes. */
   async #opened(access: "read" | "write", create = false): Promise<Journal | undefined> {
-    const { store, address, patience, clock } = this.#place
-    const resumes = this.#segment === undefined
-    for (let waited = 0, pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-      try {
-        return await store.open(address, { access, resumes, ...(access === "write" ? { create } : {}) })
-      } catch (error) {
-        if (error instanceof ConversationNotFoundError) return undefined
-        if (!(error instanceof ConversationLockedError) || waited >= patience) throw error
-      }
-      await paused(clock, pause)
-      waited += pause
-    }
+    const { store, address } = this.#place
+    const options = { access, resumes: this.#segment === undefined, ...(access === "write" ? { create } : {}) }
+    return waitForLock(() => store.open(address, options), this.#place).catch((error: unknown) => {
+      if (error instanceof ConversationNotFoundError) return undefined
+      throw error
+    })
   }
 
   /** Reads what is new since the last look, or the newest segment. */
@@ -252,10 +245,3 @@ async function linesOf(entries: AsyncIterable<Parameters<typeof lineOf>[0]>): Pr
   }
   return lines
 }
-
-/** A program that waits for this is not over, so the timer of the machine keeps it alive. */
-const paused = (clock: Clock, ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    if (clock.after) clock.after(ms, resolve)
-    else setTimeout(resolve, ms)
-  })

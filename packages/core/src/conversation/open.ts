@@ -12,6 +12,7 @@ import type { MemoryFiles } from "../journal/memory-files.ts"
 import { type ProjectInStore, placeOf } from "../journal/project-places.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
+import { waitForLock } from "../journal/wait-for-lock.ts"
 import { whichProject } from "../journal/which-project.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
@@ -149,13 +150,13 @@ const projectOf = (
 
 /** In its own place where it is kept there, as most are. Only otherwise others are looked at. */
 async function openJournal(
-  { id: given, mustExist = false }: ConversationOptions,
+  { id: given, mustExist = false, patience = 0 }: ConversationOptions,
   { place }: Prepared,
-  { store, project, owner, ids }: Basis & { readonly store: Store; readonly project: Project },
+  { store, project, owner, ids, clock }: Basis & { readonly store: Store; readonly project: Project },
 ): Promise<Journal> {
   const id = given ?? ids.uuid()
   const open = (at: Omit<JournalAddress, "id">, create: boolean) =>
-    store.open({ ...at, id }, { access: "write", create, resumes: true })
+    waitForLock(() => store.open({ ...at, id }, { access: "write", create, resumes: true }), { patience, clock })
   if (place) return open(place, !mustExist)
   const whose: ProjectInStore = { store, project, owner }
   if (given === undefined) return open({ project: placeOf(whose) }, true)

@@ -41,6 +41,8 @@ export interface ConversationOptions {
   readonly id?: string
   /** Fail if there is no conversation with this id. Default false: a new one begins. */
   readonly mustExist?: boolean
+  /** How many milliseconds to wait while another process has the conversation open. Default 0: `ConversationLockedError` at once. */
+  readonly patience?: number
   /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
@@ -107,6 +109,7 @@ const RULES: OptionRules<ConversationOptions> = {
   messages: anOption.list,
   id: anOption.filledText,
   mustExist: anOption.switch,
+  patience: anOption.number,
   dir: anOption.filledText,
   cwd: anOption.filledText,
   project: anOption.filledText,

@@ -1,0 +1,26 @@
+/** Opens what another process has open, as soon as it is free. */
+import { setTimeout as wait } from "node:timers/promises"
+import type { Clock } from "../base/clock.ts"
+import { ConversationLockedError } from "../base/errors.ts"
+
+const FIRST_PAUSE_MS = 10
+const LONGEST_PAUSE_MS = 200
+
+export interface Patience {
+  /** Milliseconds. After that, the error that names the other process is thrown. */
+  readonly patience: number
+  readonly clock: Clock
+}
+
+export async function waitForLock<T>(open: () => Promise<T>, { patience, clock }: Patience): Promise<T> {
+  const pause = (ms: number) => (clock.after ? new Promise<void>((end) => clock.after!(ms, end)) : wait(ms))
+  for (let waited = 0, next = FIRST_PAUSE_MS; ; next = Math.min(2 * next, LONGEST_PAUSE_MS)) {
+    try {
+      return await open()
+    } catch (error) {
+      if (!(error instanceof ConversationLockedError) || waited >= patience) throw error
+    }
+    await pause(next)
+    waited += next
+  }
+}
