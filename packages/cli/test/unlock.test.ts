@@ -70,6 +70,6 @@ test("BEY-12 of a store that cannot be opened here it does not say that nothing 
   await using bench = await workbench({ turns: [] })
   const { code, stdout, stderr } = await bench.here(["unlock"], { env: { STRATA_STORE: "mysql://me:secret@db/x" } })
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-  expect(stderr).toContain("cannot be opened here (mysql:)")
+  expect(stderr).toContain("cannot be opened here (mysql:). Nothing was opened. Use postgres://")
   expect(stderr).not.toContain("secret")
 })

@@ -24,9 +24,14 @@ test("BEY-12 a registered scheme opens the store that STRATA_STORE names, once f
   ])
 })
 
-test("BEY-12 a store that no one registered is refused, with those that can be opened and without its password", () => {
+test.each([
+  ["elsewhere://me:secret@db/x", " (elsewhere:)."],
+  ["postgress://me:secret@db/x", " (postgress:)."],
+  ["/srv/secret", "."],
+])("BEY-12 %s is refused, with the addresses that can be opened and without its password", (address, shown) => {
   registerStore("known", () => memoryStore())
-  const open = () => storeFrom({ env: { STRATA_STORE: "elsewhere://me:secret@db/x" } })
-  expect(open).toThrow(/cannot be opened here \(elsewhere:\).*"memory:" or .*"known:"/)
+  const open = () => storeFrom({ env: { STRATA_STORE: address } })
+  expect(open).toThrow(`cannot be opened here${shown}`)
+  expect(open).toThrow(/Use postgres:\/\/user@host\/database or memory: or .*known:.*a directory.* set STRATA_HOME/)
   expect(open).not.toThrow(/secret/)
 })

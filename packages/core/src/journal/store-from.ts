@@ -74,11 +74,14 @@ export function storeFrom({ store, dir, env, flush, clock = systemClock }: Store
   return found
 }
 
-/** Only the scheme is shown: an address can have a password in it. */
+/** Only the scheme is shown: an address can have a password in it. PostgreSQL is named because the program opens it without being asked to. */
 function unknownStore(scheme: string, registered: readonly string[]): StrataError {
-  const usable = ["memory", ...registered].map((one) => `"${one}:"`)
+  const others = registered.filter((one) => !POSTGRES.includes(one)).map((one) => `${one}:`)
+  const usable = ["postgres://user@host/database", "memory:", ...others].join(" or ")
   return new StrataError(
-    `STRATA_STORE names a store that cannot be opened here${scheme === "" ? "" : ` (${scheme}:)`}. Nothing was opened. Use ${usable.join(" or ")}, or leave it out to keep files under STRATA_HOME. In code, registerStore adds others.`,
+    `STRATA_STORE names a store that cannot be opened here${scheme === "" ? "" : ` (${scheme}:)`}. Nothing was opened. Use ${usable}. For files in a directory, leave it out and set STRATA_HOME to the directory. In code, registerStore adds stores, also postgres: with namedPostgresStore of @strata/postgres.`,
     { code: "unknown-store" },
   )
 }
+
+const POSTGRES: readonly string[] = ["postgres", "postgresql"]
