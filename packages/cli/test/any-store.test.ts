@@ -116,6 +116,27 @@ describe.each(Object.entries(STORES))("on %s", (_store, storeOf) => {
     expect(report.byPurpose.map(({ name }: { name: string }) => name)).toContain("agents")
   })
 
+  test("BEY-12, L7-5 a member of a team that is started first waits for the second, and they meet", async () => {
+    const { bench, env } = await storeBench({
+      turns: [],
+      cast: {
+        first: ["I am here.", "So it is 42."],
+        second: [
+          calls({ SendMessage: { to: "first", message: "It is 42.", summary: "the answer" } }),
+          "I have sent it.",
+        ],
+      },
+    })
+    await using _ = bench
+    const member = (name: string) =>
+      bench.strata(["run", "--team", "pair", "--as", name, `[${name}] Work together.`], { env })
+    const first = member("first")
+    await first.complained("Waiting up to 60 seconds for one (--team-wait). Ctrl-C ends the wait.")
+    const second = member("second")
+    expect(await first.ended).toMatchObject({ code: 0, stdout: "I am here.\nSo it is 42.\n" })
+    expect(await second.ended).toMatchObject({ code: 0, stdout: "I have sent it.\n" })
+  })
+
   test("BEY-12 memories are kept, searched, changed, and dreamed about through the port alone", async () => {
     const brain: Brain = extractiveBrain()
     const turn: ScriptedTurn = (asked) => brain.answer(asked)

@@ -40,6 +40,8 @@ export interface StrataProcess {
   readonly ended: Promise<Ended>
   /** Resolves when standard output holds the text. */
   said(text: string): Promise<void>
+  /** The same for standard error. */
+  complained(text: string): Promise<void>
   signal(name: NodeJS.Signals): void
 }
 
@@ -126,18 +128,20 @@ function start(
     })
   }
   child.stdin.end(stdin)
+  const holds = (name: keyof typeof texts, text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const check = () => texts[name].includes(text) && resolve()
+      listeners.add(check)
+      child.once("close", () => reject(new Error(`It ended without saying "${text}": ${JSON.stringify(texts)}`)))
+      check()
+    })
   return {
     ended: new Promise((resolve, reject) => {
       child.once("error", reject)
       child.once("close", (code) => resolve({ code, ...texts }))
     }),
-    said: (text) =>
-      new Promise((resolve, reject) => {
-        const check = () => texts.stdout.includes(text) && resolve()
-        listeners.add(check)
-        child.once("close", () => reject(new Error(`It ended without saying "${text}": ${JSON.stringify(texts)}`)))
-        check()
-      }),
+    said: (text) => holds("stdout", text),
+    complained: (text) => holds("stderr", text),
     signal: (name) => void child.kill(name),
   }
 }

@@ -30,7 +30,7 @@ import { interruptible } from "./interruption.ts"
 import type { Report } from "./report.ts"
 import { readyTask } from "./slash-task.ts"
 import { readTask } from "./task.ts"
-import { messageCame, TEAM_OPTIONS, teamFrom } from "./team.ts"
+import { TEAM_OPTIONS, TeamWait, teamFrom } from "./team.ts"
 import { textReport } from "./text-report.ts"
 
 export const description = {
@@ -42,6 +42,7 @@ export const description = {
     "What this project's settings would run or widen is left out and named, until you trust it: strata trust, or --trust for one run.",
     "Ctrl-C interrupts and keeps the conversation. A second Ctrl-C ends the process at once.",
     "Background agents are waited for. With --team and --as, several strata run work on one directory and send each other messages.",
+    "A member that has answered and is alone in its team waits a minute for another to join, and says so. --team-wait changes how long.",
     "A task that begins with / uses your slash command or skill of that name, as in the chat: strata run '/review src'.",
     'The task "/compact [--dry-run] [what to keep]" compacts a conversation, or shows what that would do. strata compact does the same.',
   ],
@@ -90,7 +91,8 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
       const { text, order, written } = ready.task
       end = await follow(agent.query(text, { ...workspace.limits, signal, mentions: order, written }), report)
     }
-    while (team && end.reason === "answer" && (await messageCame({ ...team, agent, signal })))
+    const others = team && new TeamWait({ ...team, agent, signal, notice })
+    while (others && end.reason === "answer" && (await others.messageCame()))
       end = await follow(agent.query(undefined, { ...workspace.limits, signal }), report)
     if (end.reason === "answer") await unlessInterrupted(chat.settled(), signal)
   } finally {

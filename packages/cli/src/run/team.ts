@@ -1,9 +1,10 @@
 /** `strata run --team`: this process is one of several on the same directory. After its answer it waits for what the others send. */
-import { isSafeId, type TeamPlace } from "@strata/core"
+import { isSafeId, type Mailbox, type Team, type TeamPlace } from "@strata/core"
 import { type Options, UsageError, type Values } from "../command.ts"
+import { counted } from "../display/numbers.ts"
 import type { SessionAgent } from "../session.ts"
 
-const USUAL_WAIT = 60 // seconds: another process needs some for its own work
+const USUAL_WAIT = 60 // seconds: a person starts the other process by hand
 const LOOK_MS = 500 // between two looks at who is in the team
 
 export const TEAM_OPTIONS = {
@@ -14,7 +15,7 @@ export const TEAM_OPTIONS = {
     value: "SECONDS",
     least: 0,
     most: 86_400,
-    about: `how long to wait for messages after the answer (default ${USUAL_WAIT})`,
+    about: `how long to wait for another process to join, after the answer (default ${USUAL_WAIT})`,
   },
 } as const satisfies Options
 
@@ -37,28 +38,78 @@ export function teamFrom(
   return { place: { name, as }, waitMs: 1_000 * seconds }
 }
 
-export interface Waiting extends TeamWork {
+export interface TeamWaitParts extends TeamWork {
   readonly agent: SessionAgent
   readonly signal: AbortSignal
+  /** For the person. */
+  readonly notice: (text: string) => void
 }
 
-/** Whether a message came. It waits for others to join, then until they have left the team or wait too. */
-export async function messageCame({ agent, place, waitMs, signal }: Waiting): Promise<boolean> {
-  const { team, conversation } = agent
-  const mailbox = conversation.teamMailbox(place.name)
-  if (!team || !mailbox) return false
-  const { mail } = team
-  const either = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
-  let [hadOthers, quietLooks] = [false, 0]
-  try {
-    // two looks, so that others see it before it leaves: they would wait for someone to join
-    while (!either.aborted && !mail.hasAny && quietLooks < 2) {
-      hadOthers ||= (await mailbox.members()).some(({ name }) => name !== place.as)
-      if (hadOthers && !(await mail.whenAny(either))) quietLooks += 1
-      if (!mail.hasAny) await mail.nextChange(AbortSignal.any([either, AbortSignal.timeout(LOOK_MS)]))
-    }
-    return !signal.aborted && mail.hasAny
-  } finally {
-    await mailbox.close()
+/** The waits of one process for the others of its team. */
+export class TeamWait {
+  readonly #parts: TeamWaitParts
+  #hadOthers = false
+
+  constructor(parts: TeamWaitParts) {
+    this.#parts = parts
   }
+
+  /** Whether a message came. It waits for another process to join, unless one was there before. Then until all of them have left or wait too. */
+  async messageCame(): Promise<boolean> {
+    const { agent, place, signal, notice } = this.#parts
+    const mailbox = agent.conversation.teamMailbox(place.name)
+    if (!agent.team || !mailbox) return false
+    const { mail } = agent.team
+    try {
+      this.#hadOthers ||= await this.#othersJoined({ mail, mailbox })
+      if (this.#hadOthers && !mail.hasAny) await this.#whileOthersWork({ mail, mailbox })
+      if (!mail.hasAny) for (const text of mail.notices()) notice(text)
+      return !signal.aborted && mail.hasAny
+    } finally {
+      await mailbox.close()
+    }
+  }
+
+  async #othersJoined({ mail, mailbox }: TeamMail): Promise<boolean> {
+    const { place, waitMs, signal, notice } = this.#parts
+    const either = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
+    const seconds = counted(waitMs / 1_000, "second")
+    for (let isSaid = waitMs === 0; ; isSaid = true) {
+      if ((await mailbox.members()).some(({ name }) => name !== place.as)) return true
+      if (mail.hasAny || either.aborted) break
+      if (!isSaid)
+        notice(
+          `No other process has joined the team ${place.name} yet. Waiting up to ${seconds} for one (--team-wait). Ctrl-C ends the wait.`,
+        )
+      await nextLook({ mail, mailbox, signal: either })
+    }
+    if (!mail.hasAny && !signal.aborted && waitMs > 0)
+      notice(
+        `No other process joined the team ${place.name} in ${seconds}, so this one ends. --team-wait SECONDS waits longer.`,
+      )
+    return false
+  }
+
+  /** Two looks, so that others see this process before it leaves: they would wait for someone to join. */
+  async #whileOthersWork({ mail, mailbox }: TeamMail): Promise<void> {
+    const { agent, signal } = this.#parts
+    const until = performance.now() + agent.conversation.flags.figures["agent-team-wait"] * 60_000
+    for (let looks = 0; looks < 2; looks++) {
+      if ((await mail.whenAny(signal)) || signal.aborted || performance.now() >= until) return
+      await nextLook({ mail, mailbox, signal })
+    }
+  }
+}
+
+interface TeamMail {
+  readonly mail: Team["mail"]
+  readonly mailbox: Mailbox
+}
+
+/** When something may have changed, and at the latest after a moment. */
+async function nextLook({ mail, mailbox, signal }: TeamMail & { readonly signal: AbortSignal }): Promise<void> {
+  const over = new AbortController()
+  const either = AbortSignal.any([signal, over.signal, AbortSignal.timeout(LOOK_MS)])
+  await Promise.race([mail.nextChange(either), mailbox.change(either)])
+  over.abort()
 }

@@ -21,6 +21,12 @@ export function callAfter(clock: Clock, ms: number, call: () => void): () => voi
   return () => clearTimeout(timer)
 }
 
+/** The process does not end until the result is called, also where only timers and sockets that keep none alive are left. For someone who waits. */
+export function keepProcess(): () => void {
+  const timer = setInterval(() => undefined, LONGEST_TIMER_MS)
+  return () => clearInterval(timer)
+}
+
 interface Alarm {
   readonly at: number
   readonly call: () => void

@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { systemClock } from "../base/clock.ts"
@@ -31,6 +33,27 @@ test("L7-5 a member that waits gets what another one sent right before it began 
   await asker.close()
   await other.close()
 })
+
+test("BEY-12, L7-5 a process that only waits for another member stays, also where its store keeps none alive", async () => {
+  const source = `
+    import { systemClock } from ${sourceOf("../base/clock.ts")}
+    import { memoryStore } from ${sourceOf("../journal/in-memory/store.ts")}
+    import { MailboxCarrier } from ${sourceOf("./mailbox-carrier.ts")}
+    const store = memoryStore()
+    const mailbox = () => store.mailboxes({ project: "p", team: "pair" })
+    const knower = await mailbox().join({ name: "knower", conversation: "chat-knower" })
+    const asker = await MailboxCarrier.join({
+      mailbox: mailbox(), circle: "", place: { name: "pair", as: "asker" }, conversation: "chat-asker",
+      figures: () => ({ "agent-team-wait": 30 }), journaled: () => undefined, clock: systemClock,
+      onArrival: () => undefined, onProblem: (problem) => console.log(problem),
+    })
+    setTimeout(() => knower.leave(), 20).unref()
+    console.log("waited", await asker.whenAny(new AbortController().signal))`
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", source])
+  expect(stdout).toBe("waited false\n")
+})
+
+const sourceOf = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
 
 /** The other member answers and waits just before the first look at who is at work. It is not heard of in any other way. */
 class AnsweredBeforeLook extends MailboxDirectory {

@@ -3,7 +3,7 @@
  * How far it has read is in the lead's journal, with each message, so that a crash loses and repeats none.
  */
 import type { Arrival, Arrivals } from "../agent/loop/companions.ts"
-import { type Clock, callAfter } from "../base/clock.ts"
+import { type Clock, callAfter, keepProcess } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import type { Mailbox, MailboxCursor, MailboxMessage, Membership } from "../journal/mailbox.ts"
@@ -130,6 +130,7 @@ export class MailboxCarrier implements Carrier, Arrivals {
     const ended = new AbortController()
     const either = AbortSignal.any([signal, ended.signal, this.#closing.signal])
     const stopTimer = callAfter(this.#parts.clock, minutes * MINUTE_MS, () => ended.abort())
+    const letEnd = keepProcess() // a store may have nothing that does
     try {
       let working: readonly string[]
       for (;;) {
@@ -143,6 +144,7 @@ export class MailboxCarrier implements Carrier, Arrivals {
       if (minutes > 0 && ended.signal.aborted && !this.hasAny && working.length > 0)
         this.#parts.onProblem(waitedFor(working, minutes))
     } finally {
+      letEnd()
       stopTimer()
       ended.abort()
     }
