@@ -20,6 +20,7 @@ import { listedContents, type SumRow, sumsOf } from "./contents-list.ts"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
 import { type HolderRow, holderFrom } from "./leases.ts"
+import { logLines } from "./line-log.ts"
 import { listedIn } from "./listing.ts"
 import { checkedBlobName, checkedProject, memoryKey, placeKey } from "./names.ts"
 import { MOST_BYTES } from "./read-lines.ts"
@@ -110,8 +111,7 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
           (await value<Buffer | null>("content_lines", ...journalKey(address), from, MOST_BYTES)) ?? Buffer.alloc(0)
         )
       if (address.kind !== "log") return Buffer.alloc(0)
-      const all = await value<Buffer | null>("log_read", checkedProject(address.project), address.name)
-      return all === null ? Buffer.alloc(0) : Buffer.concat([all, Buffer.from("\n")]).subarray(from)
+      return logLines({ database, tenant, address }, from)
     },
 
     async files(address, names) {

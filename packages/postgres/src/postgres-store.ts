@@ -25,6 +25,7 @@ import { PostgresFeed } from "./feed.ts"
 import { Holder, LEASE_SECONDS } from "./holder.ts"
 import { type OpenedJournal, PostgresJournal } from "./journal.ts"
 import { type HolderRow, holderFrom, Leases } from "./leases.ts"
+import { postgresLog } from "./line-log.ts"
 import { type ListRow, listingFrom } from "./listing.ts"
 import { PostgresMailbox } from "./mailbox.ts"
 import { postgresMemory } from "./memory-files.ts"
@@ -159,18 +160,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     passages: (address) => new PostgresShelf({ database, tenant, address }),
     outdatedShelves: () => outdatedShelves(database, tenant),
 
-    log({ project, name }) {
-      const key = [checkedProject(project), name]
-      return {
-        async read() {
-          const lines = await database.value<Buffer | null>("log_read", tenant, ...key)
-          return lines === null ? [] : lines.toString("utf8").split("\n")
-        },
-        append: async (line) =>
-          void (await database.rows("log_append", tenant, randomUUID(), ...key, Buffer.from(line.toWellFormed()))),
-      }
-    },
-
+    log: (address) => postgresLog({ database, tenant, address }),
     contents: () => postgresContents({ database, holder }),
 
     async close() {

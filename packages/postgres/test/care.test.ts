@@ -70,6 +70,12 @@ function strata(url: string, ...args: string[]): Promise<{ code: number | null; 
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, said })))
 }
 
+/** As version 2 made it. */
+const EARLIER_LOG_READ = `create function strata.log_read(p_tenant text, p_project text, p_name text) returns bytea language plpgsql as $$
+  begin
+    return null;
+  end $$`
+
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", { timeout: 60_000 }, () => {
@@ -118,6 +124,40 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", 
     const report = await migrateBy(later("insert into strata.later values (1)"), { connectionString: url })
     expect(report).toMatchObject({ from: SCHEMA_VERSION, to: SCHEMA_VERSION + 1 })
     await expect(migrate({ connectionString: url })).rejects.toThrow("Update Strata here")
+  })
+
+  test("BEY-12 a log in tables of an earlier version is read after their migration, and in pieces", async () => {
+    const url = await emptyDatabase()
+    await migrateBy(STEPS.slice(0, 2), { connectionString: url })
+    await asOwner(url, (client) => client.query(EARLIER_LOG_READ))
+    const log = opened(url).log({ project: "p", name: "callers" })
+    await log.append("first")
+    await expect(log.read()).rejects.toThrow("strata store migrate")
+    expect(await migrate({ connectionString: url })).toMatchObject({ from: 2, to: SCHEMA_VERSION })
+    const pool = new pg.Pool({ connectionString: url })
+    stores.push({ close: () => pool.end() })
+    const store = postgresStore({ pool })
+    const lines = ["first", "", ...Array.from({ length: 5 }, (_, n) => String(n).repeat(2 * 1024 * 1024)), "last"]
+    const same = store.log({ project: "p", name: "callers" })
+    let calls = 0
+    pool.on("acquire", () => void calls++)
+    expect(await same.read()).toEqual(["first"])
+    const before = calls
+    expect(await same.read()).toEqual(["first"])
+    expect(calls - before).toBe(1)
+    for (const line of lines.slice(1)) await same.append(line)
+    calls = 0
+    expect((await same.read()).map((line) => line.slice(0, 10))).toEqual(lines.map((line) => line.slice(0, 10)))
+    expect(calls).toBe(3)
+    const address = { kind: "log", project: "p", name: "callers" } as const
+    const pieces: Buffer[] = []
+    for (let from = 0, piece: Buffer; ; from += piece.length) {
+      piece = await store.contents().lines(address, from)
+      if (piece.length === 0) break
+      pieces.push(piece)
+    }
+    expect(pieces).toHaveLength(3)
+    expect(Buffer.concat(pieces).equals(Buffer.from(`${lines.join("\n")}\n`))).toBe(true)
   })
 
   test("BEY-12 without tables, and with those of a later version, a store says what to do with its first call", async () => {

@@ -234,15 +234,6 @@ begin
   insert into strata.log_line (tenant, project, name, line) values (p_tenant, p_project, p_name, p_line);
 end $$;
 
--- All lines in one value, each with its line end.
-create function strata.log_read(p_tenant text, p_project text, p_name text) returns bytea
-language plpgsql as $$
-begin
-  perform set_config('strata.tenant', p_tenant, true);
-  return (select string_agg(l.line, '\x0a'::bytea order by l.n) from strata.log_line l
-    where l.tenant = p_tenant and l.project = p_project and l.name = p_name);
-end $$;
-
 -- How many do something at once. The lease of the same project bears the lock: no caller can have a lease with a slash in its name.
 create table strata.seat (
   tenant text not null,
