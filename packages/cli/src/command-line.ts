@@ -2,7 +2,9 @@
 import { type Call, type Command, UsageError } from "./command.ts"
 import { DESCRIPTIONS } from "./descriptions.ts"
 import { processTerminal, type Terminal } from "./display/terminal.ts"
+import { waitingLine } from "./display/waiting-line.ts"
 import { commandHelp, overview } from "./help.ts"
+import { showWaiting } from "./store-waiting.ts"
 import { nearestTo } from "./suggestion.ts"
 import { version } from "./version.ts"
 
@@ -47,7 +49,13 @@ export function commandLine(
         return print(commandHelp((await command.describe?.()) ?? command, terminal), terminal)
       await prepare?.(env)
       const { run } = await command.load()
-      return await run({ ...surroundings, args: isHelp ? ["--help"] : args, terminal })
+      const line = waitingLine(terminal)
+      const stop = showWaiting(line.show)
+      try {
+        return await run({ ...surroundings, args: isHelp ? ["--help"] : args, terminal: line.terminal })
+      } finally {
+        stop()
+      }
     } catch (error) {
       terminal.complain(`${sentence(error, env)}\n`)
       return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED

@@ -1,11 +1,14 @@
 /** Stores across a network that `STRATA_STORE` can name. The package of one loads only when its scheme is named. */
-import type { OpenStore } from "@strata/core"
+import type { OpenStoreOptions, Store } from "@strata/core"
 import type { Call } from "./command.ts"
+import { storeWaits } from "./store-waiting.ts"
 
 const POSTGRES = /^\s*(postgres(?:ql)?):/i
 
+type NamedOptions = OpenStoreOptions & { readonly onWaiting: (isWaiting: boolean) => void }
+
 export interface PostgresPackage {
-  readonly namedPostgresStore: OpenStore
+  namedPostgresStore(address: string, options: NamedOptions): Store
 }
 
 export const isPostgres = (address: string): boolean => POSTGRES.test(address)
@@ -21,7 +24,8 @@ export async function registerNamedStore(
   if (!POSTGRES.test(address)) return
   const { namedPostgresStore } = await load().catch(refuse)
   const { registerStore } = await import("@strata/core")
-  for (const scheme of ["postgres", "postgresql"]) registerStore(scheme, namedPostgresStore)
+  for (const scheme of ["postgres", "postgresql"])
+    registerStore(scheme, (named, options) => namedPostgresStore(named, { ...options, onWaiting: storeWaits }))
 }
 
 function refuse(error: unknown): never {

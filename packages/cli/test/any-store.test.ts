@@ -4,8 +4,10 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { localPerson, openConversation, openMemoryBank } from "@strata/core"
 import { type Brain, extractiveBrain, type ScriptedTurn } from "@strata/sim"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { newestPrograms, startServer, type TestServer } from "../../postgres/test/server.ts"
+import { startProxy, through } from "../../postgres/test/tcp-proxy.ts"
+import { WAITING } from "../src/store-waiting.ts"
 import { RESTS, startChat } from "./chatting.ts"
 import { startDashboard } from "./dashboard-pages.ts"
 import { HINTLESS, registerHintless } from "./hintless-store.ts"
@@ -224,3 +226,44 @@ test.skipIf(newestPrograms() === undefined)(
     expect(await ask("config", server!.url())).toMatch(/Learnt limits are not listed, .* no tables of Strata/)
   },
 )
+
+describe.skipIf(newestPrograms() === undefined)("a server that does not answer", () => {
+  async function proxied() {
+    const proxy = await startProxy(server!.port)
+    onTestFinished(() => proxy.close())
+    const away = () => {
+      proxy.point(1)
+      proxy.cutAll()
+    }
+    const env = { STRATA_NOTES: "0", STRATA_STORE: through(proxy, database!), STRATA_PROJECT: "shop" }
+    return { env, away, back: () => proxy.point(server!.port) }
+  }
+
+  test("BEY-12 strata run says that it waits for the database, and goes on when it answers", async () => {
+    const { env, away, back } = await proxied()
+    away()
+    await using bench = await workbench({ turns: ["Hello to you."] })
+    const running = bench.strata(["run", "Say hello."], { env })
+    await running.complained(WAITING)
+    back()
+    const { code, stdout, stderr } = await running.ended
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Hello to you.\n" })
+    expect(stderr).toMatch(/Nothing is lost\.\nThe database answers again\.\n/)
+  })
+
+  test.each(TERMINALS.slice(0, 1))(
+    "BEY-12 the chat says so too, until the database answers: $name",
+    async ({ open }) => {
+      const { env, away, back } = await proxied()
+      await using at = await startChat(open, { turns: ["Hello to you."], env })
+      const { terminal } = at
+      away()
+      terminal.type("Say hello")
+      terminal.press("enter")
+      await terminal.sees(WAITING)
+      back()
+      await terminal.sees("Hello to you.")
+      await terminal.sees(RESTS)
+    },
+  )
+})

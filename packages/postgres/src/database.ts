@@ -3,6 +3,7 @@
  * pooler may be between. Every function may be called again: what it wrote is recognised. So a call whose answer was lost is repeated.
  */
 import { setTimeout as wait } from "node:timers/promises"
+import { callAfter, systemClock } from "@strata/core/internal/base/clock"
 import type { Pool, PoolClient } from "pg"
 import { bytesIn } from "./bytea.ts"
 import { isPassing, StoreUnreachableError, withoutSecrets } from "./errors.ts"
@@ -16,28 +17,58 @@ export interface DatabaseOptions {
   readonly patienceMs?: number
   /** How long one try may take. Default: 60 seconds. */
   readonly timeoutMs?: number
+  /** The server has not answered for two seconds, and later: it answers again, or was given up. */
+  readonly onWaiting?: (isWaiting: boolean) => void
 }
 
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 2_000
+/** Shorter waits are not worth a word to a person. */
+const LATE_MS = 2_000
 
 export class Database {
   readonly pool: Pool
   readonly #patienceMs: number
   readonly #timeoutMs: number
+  readonly #onWaiting: (isWaiting: boolean) => void
+  /** How many calls have waited for long. */
+  #late = 0
   /** The server's answers are missing since, and were missed last. A call that begins in the middle does not wait for as long again. */
   #outage: { readonly since: number; readonly last: number } | undefined
 
-  constructor({ pool, patienceMs = 30_000, timeoutMs = 60_000 }: DatabaseOptions) {
+  constructor({ pool, patienceMs = 30_000, timeoutMs = 60_000, onWaiting = ignore }: DatabaseOptions) {
     this.pool = pool
     this.#patienceMs = patienceMs
     this.#timeoutMs = timeoutMs
+    this.#onWaiting = onWaiting
     // without a listener, an idle connection that is cut would end the process
     if (pool.listenerCount("error") === 0) pool.on("error", () => undefined)
   }
 
   /** The rows that a function returns. */
   async rows<Row>(name: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    const ended = this.#begun()
+    try {
+      return await this.#untilAnswered<Row>(name, values)
+    } finally {
+      ended()
+    }
+  }
+
+  /** A call has begun. The result says that it ended. */
+  #begun(): () => void {
+    let isLate = false
+    const cancel = callAfter(systemClock, LATE_MS, () => {
+      isLate = true
+      if (++this.#late === 1) this.#onWaiting(true)
+    })
+    return () => {
+      cancel()
+      if (isLate && --this.#late === 0) this.#onWaiting(false)
+    }
+  }
+
+  async #untilAnswered<Row>(name: string, values: readonly unknown[]): Promise<readonly Row[]> {
     const started = performance.now()
     for (let tries = 1; ; tries++) {
       let isFirst = true

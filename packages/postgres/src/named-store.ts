@@ -1,8 +1,13 @@
 /** The store that an address names, for `registerStore` and `STRATA_STORE`: `postgres://me@db/strata?tenant=acme`. */
-import { type PostgresStore, postgresStore } from "./postgres-store.ts"
+import type { OpenStoreOptions } from "@strata/core"
+import { type PostgresStore, type PostgresStoreOptions, postgresStore } from "./postgres-store.ts"
 
 /** In an address, beside what `pg` knows. */
 const TENANT = "tenant"
+
+/** What `registerStore` gives does not count here: the clock is the server's, and so is the disk. */
+export type NamedStoreOptions = Partial<OpenStoreOptions> &
+  Pick<PostgresStoreOptions, "patienceMs" | "timeoutMs" | "onWaiting">
 
 /**
  * Opens the store that an address names. Its tenant may be in it. It waits for the server's disk with every write: the setting `flush` is about
@@ -11,7 +16,10 @@ const TENANT = "tenant"
  * @example
  * registerStore("postgres", namedPostgresStore)
  */
-export const namedPostgresStore = (address: string): PostgresStore => postgresStore(parted(address))
+export const namedPostgresStore = (
+  address: string,
+  { clock: _, flush: __, ...options }: NamedStoreOptions = {},
+): PostgresStore => postgresStore({ ...options, ...parted(address) })
 
 /** An address without a query stays as it is, also one that is no URL. */
 function parted(address: string): { readonly connectionString: string; readonly tenant?: string } {

@@ -50,6 +50,8 @@ export interface PostgresStoreOptions {
   readonly patienceMs?: number
   /** How long one try of a call may take. Default: 60,000. */
   readonly timeoutMs?: number
+  /** Called with `true` when the server has not answered for two seconds, and with `false` when it answers again or the call fails. */
+  readonly onWaiting?: (isWaiting: boolean) => void
 }
 
 export interface PostgresStore extends Store {
@@ -65,11 +67,12 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   checkTenant(tenant)
   const use = poolFor(options)
   const description = tenant === DEFAULT_TENANT ? use.description : `${use.description}, tenant ${printable(tenant)}`
-  const { patienceMs, timeoutMs } = options
+  const { patienceMs, timeoutMs, onWaiting } = options
   const database = new Database({
     pool: use.pool,
     ...(patienceMs === undefined ? {} : { patienceMs }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(onWaiting ? { onWaiting } : {}),
   })
   const holder = new Holder({ database, tenant, leaseSeconds })
   const leases = new Leases(database, holder)

@@ -127,6 +127,29 @@ describe.skipIf(newestPrograms() === undefined)("limits", () => {
     await journal.close()
   })
 
+  test("BEY-12 a program is informed when calls wait for the server, once for all of them, and when it answers", async () => {
+    const said: boolean[] = []
+    const began = Promise.withResolvers<void>()
+    const proxy = await startProxy(server.port)
+    open.push(proxy)
+    const store = storeOf({
+      connectionString: through(proxy, address),
+      onWaiting: (isWaiting) => {
+        said.push(isWaiting)
+        began.resolve()
+      },
+    })
+    await store.projects()
+    expect(said).toEqual([])
+    proxy.point(1)
+    proxy.cutAll()
+    const calls = [store.projects(), store.projects()]
+    await began.promise
+    proxy.point(server.port)
+    await Promise.all(calls)
+    expect(said).toEqual([true, false])
+  })
+
   test("BEY-12 a server that is away and starts again: calls wait for it", async () => {
     const store = storeOf({ connectionString: address })
     await store.budget("p").spentOn(DAY)

@@ -9,6 +9,7 @@ import { EXIT } from "../exit-codes.ts"
 import { endsWithProcess } from "../kept-conversation.ts"
 import { findConversation, openWorkspace, type Workspace } from "../session.ts"
 import { readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
+import { showWaiting } from "../store-waiting.ts"
 import { decideTrust } from "../trust/chat-question.ts"
 import type { Chat } from "./chat.ts"
 import type { KeyTarget } from "./key-target.ts"
@@ -112,6 +113,7 @@ function show(opening: OpeningChat, hasColours: boolean): ChatScreen {
     stray: (text) => text.trim() !== "" && opening.store.say(text.trimEnd(), "plain"),
     leave: () => app.unmount(),
   })
+  const endWaiting = showWaiting((isWaiting) => opening.store.dispatch({ type: "store-waits", isWaiting }))
   let target: KeyTarget = opening
   const screen = () => h(ThemeContext.Provider, { value: themeFor(hasColours) }, h(App, { chat: target }))
   const app = render(screen(), {
@@ -158,6 +160,7 @@ function show(opening: OpeningChat, hasColours: boolean): ChatScreen {
       isClosed = true
       app.rerender(null)
       leaveScreen()
+      endWaiting()
       await app.waitUntilExit()
     },
   }

@@ -24,6 +24,8 @@ export type Action =
   | { readonly type: "status"; readonly status: Status; readonly queued: readonly QueuedInput[] }
   /** Lines that wait until the conversation is open. */
   | { readonly type: "queued"; readonly queued: readonly QueuedInput[] }
+  /** The store keeps the chat waiting, or answers again. */
+  | { readonly type: "store-waits"; readonly isWaiting: boolean }
   | { readonly type: "said"; readonly item: Item }
   /** What a command of the person has printed so far. */
   | { readonly type: "shell"; readonly item: ShellItem }
@@ -48,6 +50,8 @@ export type Action =
 
 export function reduce(state: ChatState, action: Action): ChatState {
   switch (action.type) {
+    case "store-waits":
+      return { ...state, isStoreSilent: action.isWaiting }
     case "opened":
       return {
         ...state,

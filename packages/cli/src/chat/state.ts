@@ -136,6 +136,8 @@ export interface ChatState {
   readonly ready: string | undefined
   readonly queued: readonly QueuedInput[]
   readonly status: Status
+  /** The store does not answer. */
+  readonly isStoreSilent: boolean
   /** It was pressed once and stopped nothing. Pressed again, it does more: Ctrl-C exits, Esc clears the line or goes back. */
   readonly pressed: RepeatedKey | undefined
 }
@@ -154,6 +156,7 @@ export function initialState(status: Status, history: InputHistory): ChatState {
     ready: undefined,
     queued: [],
     status,
+    isStoreSilent: false,
     pressed: undefined,
   }
 }

@@ -3,6 +3,7 @@ import { Box, useAnimation, useApp, useInput, usePaste, useWindowSize } from "in
 import { type ReactNode, useEffect, useSyncExternalStore } from "react"
 import { clockTime, counted, dollars } from "../../display/numbers.ts"
 import { firstLine, widthOf } from "../../display/text.ts"
+import { WAITING } from "../../store-waiting.ts"
 import { menuFor } from "../completion.ts"
 import { isLow } from "../dialog-layout.ts"
 import type { Editor } from "../editor.ts"
@@ -27,7 +28,7 @@ const BAR_COLUMNS = 8
 interface StatusLineProps {
   readonly status: Status
   readonly queued: number
-  /** What a key does that was pressed once. */
+  /** What a key does that was pressed once, or that the store does not answer. */
   readonly hint: string | undefined
 }
 
@@ -144,7 +145,11 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
     dialog
       ? h(DialogBox, { dialog, rows, isReady: state.ready === dialog.id })
       : h(InputBox, { editor: shownEditor(state), placeholder: placeholderFor(state), menu, rows }),
-    h(StatusLine, { status: state.status, queued: state.queued.length, hint: pressedHint(state) }),
+    h(StatusLine, {
+      status: state.status,
+      queued: state.queued.length,
+      hint: pressedHint(state) ?? (state.isStoreSilent ? WAITING : undefined),
+    }),
   )
   return h(ColumnsContext.Provider, { value: columns }, screen)
 }
