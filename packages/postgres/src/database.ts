@@ -13,7 +13,7 @@ import { schemaProblem } from "./schema-problem.ts"
 
 export interface DatabaseOptions {
   readonly pool: Pool
-  /** How long a call is repeated while the server cannot be reached: once at least. Default: 30 seconds. */
+  /** How long a call is repeated while the server cannot be reached: once at least, and with 0 not at all. Default: 30 seconds. */
   readonly patienceMs?: number
   /** How long one try may take. Default: 60 seconds. */
   readonly timeoutMs?: number
@@ -83,7 +83,8 @@ export class Database {
         if (problem) throw problem
         if (!isPassing(error)) throw withoutSecrets(error)
         // a connection that hangs may be the only thing that is wrong: another one is tried
-        if (tries > 1 && this.#missedFor(started) > this.#patienceMs)
+        const isRepeated = tries > 1 || this.#patienceMs === 0
+        if (isRepeated && this.#missedFor(started) > this.#patienceMs)
           throw new StoreUnreachableError(error, { isFirst })
       }
       const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10))

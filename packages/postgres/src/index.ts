@@ -9,5 +9,5 @@ export {
   type SchemaStatus,
   schemaStatus,
 } from "./migrate.ts"
-export { namedPostgresStore } from "./named-store.ts"
+export { type NamedStoreOptions, namedPostgresStore } from "./named-store.ts"
 export { type PostgresStore, type PostgresStoreOptions, postgresStore } from "./postgres-store.ts"

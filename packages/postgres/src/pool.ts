@@ -20,10 +20,13 @@ interface Shared {
 
 const shared = new Map<string, Shared>()
 
-export function sharedPool(connectionString: string): PoolUse {
+/** `mostMs`: connecting takes no longer. */
+export function sharedPool(connectionString: string, mostMs = CONNECT_MS): PoolUse {
   checkAddress(connectionString)
-  const found = shared.get(connectionString) ?? { pool: newPool(connectionString), users: 0 }
-  shared.set(connectionString, found)
+  const connectMs = Math.min(CONNECT_MS, mostMs)
+  const key = `${connectMs} ${connectionString}`
+  const found = shared.get(key) ?? { pool: newPool(connectionString, connectMs), users: 0 }
+  shared.set(key, found)
   found.users++
   let isOver = false
   return {
@@ -33,17 +36,17 @@ export function sharedPool(connectionString: string): PoolUse {
       if (isOver) return
       isOver = true
       if (--found.users > 0) return
-      shared.delete(connectionString)
+      shared.delete(key)
       await found.pool.end()
     },
   }
 }
 
-function newPool(connectionString: string): Pool {
+function newPool(connectionString: string, connectMs: number): Pool {
   return new pg.Pool({
     connectionString,
     max: MOST_CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: connectMs,
     keepAlive: true,
     allowExitOnIdle: true, // a process that has nothing else to do ends
   })

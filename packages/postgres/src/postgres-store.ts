@@ -46,7 +46,7 @@ export interface PostgresStoreOptions {
   readonly flush?: FlushMode
   /** How long what a dead process held stays its own. Default: 30. */
   readonly leaseSeconds?: number
-  /** How long a call is repeated while the server cannot be reached. Default: 30,000. */
+  /** How long a call is repeated while the server cannot be reached. 0: it is made once. Default: 30,000. */
   readonly patienceMs?: number
   /** How long one try of a call may take. Default: 60,000. */
   readonly timeoutMs?: number
@@ -181,9 +181,9 @@ function checkTenant(tenant: string): void {
   )
 }
 
-function poolFor({ pool, connectionString }: PostgresStoreOptions): PoolUse {
+function poolFor({ pool, connectionString, timeoutMs }: PostgresStoreOptions): PoolUse {
   if (pool) return { pool, description: "PostgreSQL", end: async () => undefined }
-  if (connectionString !== undefined) return sharedPool(connectionString)
+  if (connectionString !== undefined) return sharedPool(connectionString, timeoutMs)
   throw new StrataError("postgresStore needs a pool or a connectionString. Nothing was opened.")
 }
 

@@ -1,5 +1,6 @@
 /** What a caller gets when the server does not answer, or refuses: within its limits, in plain sentences, without a password. */
 import { readFileSync, writeFileSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { entriesOf, textsOf } from "@strata/core/internal/store-contract/entries"
@@ -148,6 +149,20 @@ describe.skipIf(newestPrograms() === undefined)("limits", () => {
     proxy.point(server.port)
     await Promise.all(calls)
     expect(said).toEqual([true, false])
+  })
+
+  test("BEY-12 without patience a server that is away is asked once", async () => {
+    let connections = 0
+    const silent = createServer((socket) => {
+      connections++
+      socket.resume().on("error", () => undefined) // it ends with the client's end
+    })
+    await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve))
+    const { port } = silent.address() as AddressInfo
+    const store = storeOf({ connectionString: `postgres://app@127.0.0.1:${port}/none`, patienceMs: 0, timeoutMs: 100 })
+    await expect(store.projects()).rejects.toThrow("did not answer")
+    expect(connections).toBe(1)
+    silent.close()
   })
 
   test("BEY-12 a server that is away and starts again: calls wait for it", async () => {

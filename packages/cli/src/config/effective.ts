@@ -3,7 +3,6 @@ import { access } from "node:fs/promises"
 import { join } from "node:path"
 import { type ClaudeOffer, type ProjectPart, readSettings } from "@strata/core"
 import { LIMITS, limitsIn } from "@strata/core/internal/conversation/kept-limits"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
 import { whichProject } from "@strata/core/internal/journal/which-project"
 import { FIGURES, SWITCHES } from "@strata/core/internal/settings/flag-names"
 import { createFlags } from "@strata/core/internal/settings/flags"
@@ -12,6 +11,7 @@ import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings, type Settings } from "@str
 import { settingsSchema } from "@strata/core/internal/settings/settings-schema"
 import { sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
 import type { KeptLimit } from "@strata/core/internal/views/record/limits"
+import { briefProblem, briefStore } from "../doctor/brief-store.ts"
 
 export interface Configuration {
   readonly files: readonly SettingsFile[]
@@ -94,13 +94,13 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
   const remarks: string[] = []
   const flags = createFlags({ settings: values, onRefused: (remark) => remarks.push(remark) }).current
   const originOf = (key: string) => origins[key] ?? BY_DEFAULT
-  const store = storeFrom({ dir: place.home, env: place.env })
+  const store = await briefStore({ dir: place.home, env: place.env })
   const limits = await store
     .memories({ shared: true })
     .read(LIMITS)
     .catch(
-      (error: Error) =>
-        void remarks.push(`Learnt limits are not listed, because the store did not give them: ${error.message}`),
+      (error: unknown) =>
+        void remarks.push(`Learnt limits are not listed, because the store did not give them: ${briefProblem(error)}`),
     )
   return {
     files: await settingsFiles(place),

@@ -1,0 +1,22 @@
+/** The store that `STRATA_STORE` names, for a command that only looks: a server that is away is asked once, and not waited for. */
+import { type Store, StrataError } from "@strata/core"
+import { storeFrom } from "@strata/core/internal/journal/store-from"
+import type { Call } from "../command.ts"
+import { isPostgres, loadPostgres } from "../named-store.ts"
+
+/** How long a server may take to answer. */
+const SECONDS = 3
+
+export async function briefStore(place: { readonly dir: string; readonly env: Call["env"] }): Promise<Store> {
+  const address = place.env.STRATA_STORE?.trim() ?? ""
+  if (!isPostgres(address)) return storeFrom(place)
+  const { namedPostgresStore } = await loadPostgres()
+  return namedPostgresStore(address, { patienceMs: 0, timeoutMs: 1_000 * SECONDS })
+}
+
+/** What such a command says of a failure. */
+export function briefProblem(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error)
+  const isAway = error instanceof StrataError && error.code === "store-unreachable"
+  return isAway ? `${why} It was asked once, and had ${SECONDS} seconds to answer.` : why
+}
