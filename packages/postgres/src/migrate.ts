@@ -34,11 +34,6 @@ export const STEPS: readonly Step[] = [
     name: "search",
     sql: [promptText(new URL("./schema/passages.sql", import.meta.url))],
   },
-  {
-    version: 3,
-    name: "logs in pieces",
-    sql: [promptText(new URL("./schema/logs.sql", import.meta.url))],
-  },
 ]
 
 const RIGHTS = promptText(new URL("./schema/rights.sql", import.meta.url))

@@ -70,12 +70,6 @@ function strata(url: string, ...args: string[]): Promise<{ code: number | null; 
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, said })))
 }
 
-/** As version 2 made it. */
-const EARLIER_LOG_READ = `create function strata.log_read(p_tenant text, p_project text, p_name text) returns bytea language plpgsql as $$
-  begin
-    return null;
-  end $$`
-
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", { timeout: 60_000 }, () => {
@@ -126,14 +120,8 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", 
     await expect(migrate({ connectionString: url })).rejects.toThrow("Update Strata here")
   })
 
-  test("BEY-12 a log in tables of an earlier version is read after their migration, and in pieces", async () => {
-    const url = await emptyDatabase()
-    await migrateBy(STEPS.slice(0, 2), { connectionString: url })
-    await asOwner(url, (client) => client.query(EARLIER_LOG_READ))
-    const log = opened(url).log({ project: "p", name: "callers" })
-    await log.append("first")
-    await expect(log.read()).rejects.toThrow("strata store migrate")
-    expect(await migrate({ connectionString: url })).toMatchObject({ from: 2, to: SCHEMA_VERSION })
+  test("BEY-12 a log is read in pieces, and a small one in one call", async () => {
+    const url = await server.database()
     const pool = new pg.Pool({ connectionString: url })
     stores.push({ close: () => pool.end() })
     const store = postgresStore({ pool })
@@ -141,10 +129,10 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", 
     const same = store.log({ project: "p", name: "callers" })
     let calls = 0
     pool.on("acquire", () => void calls++)
+    await same.append("first")
+    calls = 0
     expect(await same.read()).toEqual(["first"])
-    const before = calls
-    expect(await same.read()).toEqual(["first"])
-    expect(calls - before).toBe(1)
+    expect(calls).toBe(1)
     for (const line of lines.slice(1)) await same.append(line)
     calls = 0
     expect((await same.read()).map((line) => line.slice(0, 10))).toEqual(lines.map((line) => line.slice(0, 10)))
