@@ -6,7 +6,7 @@ import type { IndexFile, IndexShape } from "./index-file.ts"
 import { BEGINNING, OFTEN, TOLD, TWICE } from "./tokens.ts"
 
 export const SHAPE: IndexShape = {
-  version: 7,
+  version: 8,
   tables: ["vocabulary", "words", "sources", "passages", "packs", "removals"],
   create: `
   CREATE TABLE passages (

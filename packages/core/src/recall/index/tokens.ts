@@ -6,7 +6,7 @@ import { countedTerms } from "../passages/passage-terms.ts"
 import { toldIn } from "../passages/told.ts"
 
 /** Raise it when terms or tokens change, and the version of the tables in SQLite with it. */
-export const TOKENS_VERSION = 1
+export const TOKENS_VERSION = 2
 
 /** A label, such as the title of a memory, says what the text is about. */
 const LABEL_COUNT = 2

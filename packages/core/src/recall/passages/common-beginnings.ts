@@ -1,10 +1,11 @@
 /**
  * How the words begin that say nothing by themselves: "what", "did", "last", "2025". A question of such words only is compared with texts
- * as it is written. The beginnings that it has tell which texts can have it, so the others need not be read.
+ * as it is written. The beginnings that it has tell which texts can have it, so the others need not be read. A word that names a time is in many
+ * texts, so the word before it counts too: "and yesterday" is rare where "and" and "yesterday" are not.
  */
 import { COMMON } from "../../base/terms.ts"
 
-const LONGEST = 3 // letters: longer words are known by as many
+const LONGEST = 3 // letters: longer words are known by their first ones, or their last
 /** What a time is named with. */
 const OF_TIMES =
   "ago,april,august,day,december,early,february,five,four,january,july,june,last,late,march,may,mid,month,november,october,one,past," +
@@ -12,28 +13,41 @@ const OF_TIMES =
 const YEARS = Array.from({ length: 10 }, (_, decade) => [`19${decade}`, `20${decade}`]).flat()
 
 const beginningOf = (word: string): string => word.slice(0, LONGEST).toLowerCase()
+const endingOf = (word: string): string => word.slice(-LONGEST).toLowerCase()
 
+const TIMES: ReadonlySet<string> = new Set([...OF_TIMES.split(",").map(beginningOf), ...YEARS])
 /** Only these are listed: those of all words would take a third of an index. */
-const LISTED: ReadonlySet<string> = new Set([...[...COMMON, ...OF_TIMES.split(",")].map(beginningOf), ...YEARS])
+const LISTED: ReadonlySet<string> = new Set([...[...COMMON].map(beginningOf), ...TIMES])
+const ENDINGS: ReadonlySet<string> = new Set([...COMMON, ...OF_TIMES.split(",")].map(endingOf))
 
 const RUN = /[\p{L}\p{N}]+/gu
 
-/** The listed beginnings of the words in a text. */
+/** The listed beginnings of the words in a text. One of a time is there once more, after the ending of a common word before it. */
 export function beginningsIn(text: string): ReadonlySet<string> {
-  const beginnings = new Set<string>()
-  for (const [run] of text.matchAll(RUN)) {
-    const beginning = beginningOf(run)
-    if (LISTED.has(beginning)) beginnings.add(beginning)
-  }
-  return beginnings
+  return beginningsOf(text, { isPart: false })
 }
 
 /**
- * The listed beginnings that every text has in which this one is. Its first word may be the end of a longer one there, and its last word may
- * be the beginning of one.
+ * The same for a text that is inside of others: what all of them have. Its first word may be the end of a longer one there, and its last word
+ * may be the beginning of one.
  */
 export function beginningsAround(text: string): ReadonlySet<string> {
-  const first = /^[\p{L}\p{N}]+/u.exec(text)?.[0].length ?? 0
-  const last = /[\p{L}\p{N}]+$/u.exec(text)?.[0].length ?? 0
-  return beginningsIn(text.slice(first, last < LONGEST ? text.length - last : text.length))
+  return beginningsOf(text, { isPart: true })
+}
+
+function beginningsOf(text: string, { isPart }: { readonly isPart: boolean }): ReadonlySet<string> {
+  const beginnings = new Set<string>()
+  let ending: string | undefined
+  for (const { 0: run, index } of text.matchAll(RUN)) {
+    const isShort = isPart && run.length < LONGEST
+    const [isFirst, isLast] = [isPart && index === 0, isShort && index + run.length === text.length]
+    const beginning = beginningOf(run)
+    if (!isFirst && !isLast && LISTED.has(beginning)) {
+      beginnings.add(beginning)
+      if (ending !== undefined && TIMES.has(beginning)) beginnings.add(`${ending}_${beginning}`)
+    }
+    const own = endingOf(run)
+    ending = ENDINGS.has(own) && !(isFirst && isShort) ? own : undefined
+  }
+  return beginnings
 }
