@@ -183,6 +183,8 @@ export class IndexedPassages {
       this.#sources.set(name, id)
       this.#lastSource = Math.max(this.#lastSource, id)
     }
+    const last = facts.findLast(({ length }) => length > 0)
+    if (last) this.#columns.reserve(last[last.length - FACTS]!)
     for (const values of facts) addFacts(this.#columns, values)
     if (rows) this.#terms.add(rows)
     else if (facts.some(({ length }) => length > 0)) this.#terms.clear()

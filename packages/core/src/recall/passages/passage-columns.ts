@@ -36,6 +36,14 @@ function weightOf({ kind, isSaid, blockLength }: Pick<PassageFacts, "kind" | "is
   return blockLength <= full ? PERSON_WEIGHT : Math.max(LEAST_WEIGHT, PERSON_WEIGHT * (full / blockLength) ** 0.75)
 }
 
+interface SourceEnd {
+  readonly source: number
+  /** Its last passage. 0: none. */
+  last: number
+  session: number | undefined
+  time: number
+}
+
 export class PassageColumns {
   kinds: (Passage["kind"] | undefined)[] = []
   lengths = new Float32Array(FIRST_SIZE)
@@ -60,15 +68,17 @@ export class PassageColumns {
   /** For one question at a time: the score of each passage, and the words of the question that it has. All are 0 between questions. */
   scores = new Float32Array(FIRST_SIZE)
   masks = new Int32Array(FIRST_SIZE)
-  /** By source: its last passage. */
-  readonly #last = new Map<number, number>()
-  readonly #open = new Map<number, { session: number; time: number }>()
+  /** Where each source ends. */
+  readonly #ends = new Map<number, SourceEnd>()
+  /** The one that grew last: most often it grows on. */
+  #end: SourceEnd | undefined
 
   add(id: number, facts: PassageFacts): void {
     if (id >= this.lengths.length) this.#grow(id)
     const { source, turn, kind, isSaid, isQuestion, length, time } = facts
     const weight = weightOf(facts)
-    const session = this.#sessionOf(source, time)
+    const end = this.#endOf(source)
+    const session = this.#sessionAt(end, time)
     this.kinds[id] = kind
     this.lengths[id] = length
     this.weights[id] = weight
@@ -78,10 +88,9 @@ export class PassageColumns {
     this.times[id] = time
     this.said[id] = Number(isSaid)
     this.questions[id] = Number(isQuestion)
-    const last = this.#last.get(source) ?? 0
-    this.before[id] = last
-    if (last > 0) this.after[last] = id
-    this.#last.set(source, id)
+    this.before[id] = end.last
+    if (end.last > 0) this.after[end.last] = id
+    end.last = id
     this.largest = Math.max(this.largest, id)
     this.count++
     this.total += length
@@ -103,15 +112,27 @@ export class PassageColumns {
     return ids.every(isHere) ? ids : ids.filter(isHere)
   }
 
-  #sessionOf(source: number, time: number): number {
-    const open = this.#open.get(source)
-    if (open && !(time - open.time > PAUSE)) {
-      if (!Number.isNaN(time)) open.time = time
-      return open.session
+  /** Makes room for numbers up to this one: to grow step by step takes longer. */
+  reserve(largest: number): void {
+    if (largest >= this.lengths.length) this.#grow(largest)
+  }
+
+  #endOf(source: number): SourceEnd {
+    if (this.#end?.source === source) return this.#end
+    const end = this.#ends.get(source) ?? { source, last: 0, session: undefined, time: Number.NaN }
+    this.#ends.set(source, end)
+    this.#end = end
+    return end
+  }
+
+  #sessionAt(end: SourceEnd, time: number): number {
+    if (end.session !== undefined && !(time - end.time > PAUSE)) {
+      if (!Number.isNaN(time)) end.time = time
+      return end.session
     }
-    const session = this.sessionLengths.push(0) - 1
-    this.#open.set(source, { session, time })
-    return session
+    end.session = this.sessionLengths.push(0) - 1
+    end.time = time
+    return end.session
   }
 
   #grow(id: number): void {
