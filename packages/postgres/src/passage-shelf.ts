@@ -81,20 +81,13 @@ export class PostgresShelf implements PassageShelf {
     await this.#database.rows("shelf_clear", ...this.#key)
   }
 
-  async news({
-    passage,
-    source,
-    removals,
-    mostRows,
-    tokens,
-    asked,
-    mostMissed,
-    mostSimilar,
-  }: ShelfSince): Promise<ShelfNews> {
+  async news(since: ShelfSince): Promise<ShelfNews> {
+    const { passage, source, removals, mostRows, tokens, asked, mostMissed, mostSimilar } = since
     const known = [passage, source, removals, mostRows]
     const wanted = [tokens, asked, mostMissed, mostSimilar]
-    const row = await this.#database.row<NewsRow>("shelf_news", ...this.#key, ...known, ...wanted)
-    const facts = row.facts ? [factsIn(row.facts)] : []
+    const [first, ...packs] = await this.#database.rows<NewsRow>("shelf_news", ...this.#key, ...known, ...wanted)
+    const row = first!
+    const facts = [...packs, row].flatMap((each) => (each.facts ? [factsIn(each.facts)] : []))
     const isNothingNew = facts.length === 0 && row.removals === removals
     const rows = row.added ? rowsIn(row.added) : isNothingNew ? [] : undefined
     const sources = Object.entries(JSON.parse(row.sources ?? "{}") as Record<string, string>)

@@ -10,7 +10,7 @@ import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { BlockReader } from "@strata/core/internal/recall/block-texts"
 import { ServedIndex } from "@strata/core/internal/recall/index/served-index"
 import { TOKENS_VERSION } from "@strata/core/internal/recall/index/tokens"
-import { type JournalSearch, journalSearchIn } from "@strata/core/internal/recall/journal-search"
+import { type JournalSearch, journalSearchIn, removeJournalIndex } from "@strata/core/internal/recall/journal-search"
 import { countedStore } from "@strata/core/store-contract"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
@@ -158,6 +158,60 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 search", () => {
     expect(await shelf.vocabulary()).toBe("")
     await searchIn(store).update()
     expect(await found()).toEqual(["the heron flies"])
+  })
+
+  describe("BEY-12 the shelf of an older version", () => {
+    const step = (to: string, text: string) => ({
+      ...{ source: "c", from: undefined, to },
+      passages: [
+        {
+          ...{ uuid: "u", blocks: "0", kind: "user" as const, isSaid: true, time: "2026-03-09T10:00:00.000Z" },
+          ...{ start: 0, length: text.length, text },
+        },
+      ],
+    })
+
+    /** An index whose tokens are made the old way, and one of now. */
+    async function twoVersions() {
+      const tenant = randomUUID()
+      const [older, newer] = [TOKENS_VERSION - 1, TOKENS_VERSION].map((tokens) =>
+        postgresStore({ pool, tenant }).passages!({ project: PROJECT, tokens }),
+      )
+      await new ServedIndex(older!).extend(step("1", "the heron flies"))
+      const index = new ServedIndex(newer!)
+      await index.extend(step("1", "the heron flies"))
+      return { tenant, older: older!, index }
+    }
+
+    async function aDayLater(tenant: string) {
+      const client = await pool.connect()
+      await client.query("begin")
+      await client.query("select set_config('strata.tenant', $1, true)", [tenant])
+      await client.query("update strata.shelf set touched = touched - interval '25 hours'")
+      await client.query("commit")
+      client.release()
+    }
+
+    test("BEY-12 it stays while that version is in use, and goes a day later", async () => {
+      const { tenant, older, index } = await twoVersions()
+      const process = new ServedIndex(older)
+      const found = async () => (await process.search({ text: "heron", now: NOW })).found.length
+      await index.extend({ ...step("2", "the walrus sleeps"), from: "1" })
+      expect([await found(), await process.marks()]).toEqual([1, new Map([["c", "1"]])])
+      await aDayLater(tenant)
+      await index.extend({ ...step("3", "the port is closed"), from: "2" })
+      expect([await found(), await process.marks()]).toEqual([0, new Map()])
+      expect((await index.search({ text: "heron", now: NOW })).found).toHaveLength(1)
+      // a process of that version that comes back builds it again
+      await process.extend(step("3", "the heron flies"))
+      expect(await found()).toBe(1)
+    })
+
+    test("BEY-12 erasing the index of a place empties it at once", async () => {
+      const { tenant, older } = await twoVersions()
+      await removeJournalIndex(postgresStore({ pool, tenant }), { project: PROJECT })
+      expect(await older.rows([1])).toEqual([])
+    })
   })
 
   test("BEY-12 one tenant's passages are in no answer of another's, nor one place's in another's", async () => {

@@ -100,8 +100,8 @@ export class JournalSearch {
 export type JournalPlace = Omit<JournalAddress, "id">
 
 /** Where the store keeps the index, if it does. */
-const shelfOf = (store: Store, place: JournalPlace & { readonly only?: string }) =>
-  store.passages?.({ ...place, tokens: TOKENS_VERSION })
+const shelfOf = (store: Store, place: JournalPlace & { readonly only?: string }, tokens = TOKENS_VERSION) =>
+  store.passages?.({ ...place, tokens })
 
 /** The search in a place, or in one conversation of it. Close it. */
 export function journalSearchIn(store: Store, { project, under }: JournalPlace, only?: string): JournalSearch {
@@ -139,7 +139,8 @@ export function sharedJournalSearch(store: Store, { project, under }: JournalPla
 
 /** Removes the indexes of a place. The next search builds them again from the journals. */
 export async function removeJournalIndex(store: Store, place: JournalPlace): Promise<void> {
-  await shelfOf(store, place)?.clear()
+  // what is erased must leave those of older versions too
+  for (let tokens = 1; tokens <= TOKENS_VERSION; tokens++) await shelfOf(store, place, tokens)?.clear()
   const feed = store.feed(place)
   if (feed.directory !== undefined) removeFiles(feed.directory)
   feed.close()

@@ -14,6 +14,7 @@ create table strata.shelf (
   -- larger than that of a shelf that was here before and was erased: who has read that one begins again
   removals bigint not null default (extract(epoch from clock_timestamp()) * 1000)::bigint,
   version bigint not null default 0, -- grows with every change
+  touched timestamptz, -- when something was last added; null: it is empty
   primary key (tenant, id),
   unique (tenant, project, under, conversation)
 ) with (fillfactor = 50);
@@ -92,6 +93,29 @@ begin
   -- short lists do not shrink, and to try costs time with every new passage
   alter table strata.token alter column tail set storage external;
   alter table strata.posting alter column ids set storage external;
+end $$;
+
+-- What a shelf holds goes. Its row stays, so that a process that reads it notices.
+create function strata.shelf_empty(p_tenant text, p_shelf bigint) returns void language plpgsql as $$
+begin
+  update strata.shelf s set removals = s.removals + 1, version = s.version + 1, packed = s.passages, touched = null
+    where s.tenant = p_tenant and s.id = p_shelf;
+  delete from strata.shelf_source s where s.tenant = p_tenant and s.shelf = p_shelf;
+  delete from strata.passage p where p.tenant = p_tenant and p.shelf = p_shelf;
+  delete from strata.passage_pack k where k.tenant = p_tenant and k.shelf = p_shelf;
+  delete from strata.token t where t.tenant = p_tenant and t.shelf = p_shelf;
+  delete from strata.posting p where p.tenant = p_tenant and p.shelf = p_shelf;
+end $$;
+
+-- Empties shelves of the same passages whose tokens an older version of the library made. While that version runs, they grow too: only those go to
+-- which nothing was added for a day. The key of a shelf begins with the number of how its tokens are made.
+create function strata.empty_older(p_tenant text, p_project text, p_under text, p_only text) returns void language plpgsql as $$
+begin
+  perform strata.shelf_empty(p_tenant, s.id)
+    from generate_series(1, split_part(p_only, '/', 1)::integer - 1) as tokens
+    join strata.shelf s on s.tenant = p_tenant and s.project = p_project and s.under = p_under
+      and s.conversation = tokens || substring(p_only from position('/' in p_only))
+    where s.touched < now() - interval '1 day';
 end $$;
 
 -- Adds what is new of several sources. For each step: whether its source was where the step begins. All that a step adds is numbered from
@@ -184,9 +208,10 @@ begin
   perform strata.shelf_seal(p_tenant, v_shelf.id, v_long, p_sealed);
 
   update strata.shelf s
-    set passages = v_next - 1, sources = v_shelf.sources, version = s.version + 1,
+    set passages = v_next - 1, sources = v_shelf.sources, version = s.version + 1, touched = now(),
       packed = strata.pack_passages(p_tenant, v_shelf.id, v_shelf.packed, v_next - 1)
     where s.tenant = p_tenant and s.id = v_shelf.id;
+  perform strata.empty_older(p_tenant, p_project, p_under, p_only);
   return v_taken;
 end $$;
 
@@ -258,30 +283,34 @@ begin
     where s.tenant = p_tenant and s.shelf = v_shelf.id and s.version > case when is_all then 0 else p_version end);
 end $$;
 
--- What is new, and what a question needs to know of its tokens. Stable: all of it is of one state.
+-- What is new, and what a question needs to know of its tokens. Stable: all of it is of one state. To a caller
+-- that knows nothing, the packs follow, one in a row: in one value a large shelf would take several times its size, on both sides.
 create function strata.shelf_news(
   p_tenant text, p_project text, p_under text, p_only text,
   p_passage integer, p_source integer, p_removals bigint, p_most_rows integer,
   p_tokens text[], p_asked text[], p_most_missed integer, p_most_similar integer,
   out removals bigint, out facts bytea, out sources text, out added bytea, out documents bytea, out beginning text)
-language plpgsql stable as $$
+returns setof record language plpgsql stable as $$
 declare
   v_shelf strata.shelf;
   v_after integer := p_passage;
+  v_is_all boolean;
 begin
   perform set_config('strata.tenant', p_tenant, true);
   select * into v_shelf from strata.shelf s
     where s.tenant = p_tenant and s.project = p_project and s.under = p_under and s.conversation = p_only;
   removals := coalesce(v_shelf.removals, 0);
-  if v_shelf.id is null then return; end if;
+  if v_shelf.id is null then
+    return next;
+    return;
+  end if;
   if removals <> p_removals then
     p_passage := 0;
     p_source := 0;
     p_most_rows := 0;
   end if;
-  if p_passage = 0 then
-    facts := (select string_agg(k.facts, ''::bytea order by k.last) from strata.passage_pack k
-      where k.tenant = p_tenant and k.shelf = v_shelf.id);
+  v_is_all := p_passage = 0;
+  if v_is_all then
     p_passage := v_shelf.packed;
   end if;
   if p_passage < v_shelf.passages then
@@ -289,7 +318,7 @@ begin
       added := (select string_agg(strata.passage_bytes(p), ''::bytea order by p.id) from strata.passage p
         where p.tenant = p_tenant and p.shelf = v_shelf.id and p.id > p_passage);
     end if;
-    facts := coalesce(facts, '') || coalesce(strata.passage_facts(p_tenant, v_shelf.id, p_passage, v_shelf.passages), '');
+    facts := strata.passage_facts(p_tenant, v_shelf.id, p_passage, v_shelf.passages);
   end if;
   if p_source < v_shelf.sources then
     sources := (select json_object_agg(s.id, s.name)::text from strata.shelf_source s
@@ -313,6 +342,11 @@ begin
           order by t.documents, t.token limit p_most_similar
         ) as b
       ) as similar_to);
+  end if;
+  return next;
+  if v_is_all then
+    return query select null::bigint, k.facts, null::text, null::bytea, null::bytea, null::text from strata.passage_pack k
+      where k.tenant = p_tenant and k.shelf = v_shelf.id order by k.last;
   end if;
 end $$;
 
@@ -448,17 +482,10 @@ end $$;
 
 create function strata.shelf_clear(p_tenant text, p_project text, p_under text, p_only text) returns void
 language plpgsql as $$
-declare
-  v_shelf bigint;
 begin
   perform set_config('strata.tenant', p_tenant, true);
-  update strata.shelf s set removals = s.removals + 1, version = s.version + 1, packed = s.passages
-    where s.tenant = p_tenant and s.project = p_project and s.under = p_under and s.conversation = p_only returning s.id into v_shelf;
-  delete from strata.shelf_source s where s.tenant = p_tenant and s.shelf = v_shelf;
-  delete from strata.passage p where p.tenant = p_tenant and p.shelf = v_shelf;
-  delete from strata.passage_pack k where k.tenant = p_tenant and k.shelf = v_shelf;
-  delete from strata.token t where t.tenant = p_tenant and t.shelf = v_shelf;
-  delete from strata.posting p where p.tenant = p_tenant and p.shelf = v_shelf;
+  perform strata.shelf_empty(p_tenant, s.id) from strata.shelf s
+    where s.tenant = p_tenant and s.project = p_project and s.under = p_under and s.conversation = p_only;
 end $$;
 
 -- Those with passages of journals that are gone.
