@@ -1,6 +1,6 @@
 /** Whether a store across a network keeps this process waiting. The chat shows it on its screen, every other command as a line. */
 
-export const WAITING = "Waiting for the database: it does not answer. Nothing is lost."
+export const WAITING = "Waiting for the database: no answer yet. Nothing is lost."
 
 export type ShowWaiting = (isWaiting: boolean) => void
 
