@@ -85,12 +85,13 @@ const literally: LiteralSearch = function* ({ text, tokens, only, fits, most }, 
     const list: Uint32Array = (yield* terms.ofTokens([token], only)).get(token)!
     left = left ? inBoth(left, list) : list
   }
-  const ids = left!.filter(fits).reverse()
   const found: number[] = []
-  for (let [from, size] = [0, FIRST_COMPARED]; from < ids.length && found.length < most; size *= 4) {
-    const wanted = { ids: ids.subarray(from, from + size), text, most: most - found.length }
+  for (let [at, size] = [left!.length, FIRST_COMPARED]; at > 0 && found.length < most; size *= 4) {
+    const ids: number[] = []
+    for (; at > 0 && ids.length < size; at--) if (fits(left![at - 1]!)) ids.push(left![at - 1]!)
+    if (ids.length === 0) break
+    const wanted = { ids: Uint32Array.from(ids), text, most: most - found.length }
     found.push(...(yield* fromShelf((shelf) => shelf.having(wanted))))
-    from += size
   }
   return found
 }
