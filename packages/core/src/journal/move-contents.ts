@@ -5,6 +5,7 @@
 import { createHash, hash } from "node:crypto"
 import { ConversationLockedError } from "../base/errors.ts"
 import { chosenIn } from "./chosen-contents.ts"
+import { batchesOf } from "./content-batches.ts"
 import {
   BLOB,
   CONSOLIDATED,
@@ -60,7 +61,6 @@ export interface MoveReport {
 }
 
 const AT_ONCE = 4
-const BATCH_BYTES = 8 * 1024 * 1024
 
 export async function moveContents({ from, to, project, owner, signal, onProgress }: MoveOptions): Promise<MoveReport> {
   const [source, target] = [from.contents(), to.contents()]
@@ -168,22 +168,6 @@ async function sumOfLines(contents: Contents, address: ContentAddress, size: num
     at += bytes.length
   }
   return sum.digest("hex")
-}
-
-/** Files of one batch, so that neither side is asked for each of them. */
-function* batchesOf(content: KeptContent): Generator<readonly string[]> {
-  let batch: string[] = []
-  let bytes = 0
-  for (const file of content.files) {
-    if (batch.length > 0 && bytes + (file.bytes ?? 0) > BATCH_BYTES) {
-      yield batch
-      batch = []
-      bytes = 0
-    }
-    batch.push(file.name)
-    bytes += file.bytes ?? 0
-  }
-  if (batch.length > 0) yield batch
 }
 
 type FileToWrite = Omit<ContentFileBytes, "data">

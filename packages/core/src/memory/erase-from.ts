@@ -5,6 +5,7 @@
 import { type Clock, systemClock } from "../base/clock.ts"
 import { ConversationLockedError, StrataError } from "../base/errors.ts"
 import { chosenIn } from "../journal/chosen-contents.ts"
+import { batchesOf } from "../journal/content-batches.ts"
 import {
   type ContentAddress,
   type Contents,
@@ -128,31 +129,34 @@ const names = (text: Buffer | string, needles: readonly string[]): boolean => {
 }
 
 async function naming(contents: Contents, content: KeptContent, needles: readonly string[]): Promise<readonly Match[]> {
-  const { address, files } = content
+  const { address } = content
   for (let at = 0, size = content.lines ?? 0; at < size; ) {
     const bytes = await contents.lines(address, at)
     if (bytes.length === 0) break
     if (names(bytes, needles)) return [{ content, messages: 0 }]
     at += bytes.length
   }
-  const texts = await contents.files(
-    address,
-    files.map(({ name }) => name),
-  )
-  const hits = [...texts].filter(([name, data]) => names(name, needles) || names(data, needles)).map(([name]) => name)
   if (address.kind === "team") {
-    const lines = (texts.get(MESSAGES)?.toString("utf8") ?? "").split("\n").filter((line) => names(line, needles))
+    const lines = (await messageLines(contents, address)).filter((line) => names(line, needles))
     const places = lines.map((line) => `${MESSAGES}/${(JSON.parse(line) as { readonly at: number }).at}`)
     return places.length === 0 ? [] : [{ content, files: places, messages: places.length }]
   }
+  const hits: string[] = []
+  for (const batch of batchesOf(content))
+    for (const [name, data] of await contents.files(address, batch))
+      if (names(name, needles) || names(data, needles)) hits.push(name)
   if (hits.length === 0) return []
   return [address.kind === "memories" ? { content, files: hits, messages: 0 } : { content, messages: 0 }]
 }
 
 async function messagesIn(contents: Contents, { address }: KeptContent): Promise<number> {
   if (address.kind !== "team") return 0
-  const text = (await contents.files(address, [MESSAGES])).get(MESSAGES)?.toString("utf8") ?? ""
-  return text.split("\n").length - 1
+  return (await messageLines(contents, address)).length
+}
+
+async function messageLines(contents: Contents, team: ContentAddress): Promise<readonly string[]> {
+  const text = (await contents.files(team, [MESSAGES])).get(MESSAGES)?.toString("utf8") ?? ""
+  return text.split("\n").slice(0, -1)
 }
 
 interface Erasing {
