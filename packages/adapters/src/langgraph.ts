@@ -16,8 +16,8 @@ import {
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint"
 import { type Clock, systemClock } from "@strata/core/internal/base/clock"
-import { projectName } from "@strata/core/internal/base/ids"
 import { type Owner, placeFor } from "@strata/core/internal/base/owner"
+import { foreignProjectName } from "@strata/core/internal/base/project"
 import type { Store } from "@strata/core/internal/journal/store"
 import { storeFrom } from "@strata/core/internal/journal/store-from"
 import { deltaHistory } from "./langgraph/delta-history.ts"
@@ -58,7 +58,7 @@ export class StrataSaver extends BaseCheckpointSaver {
     this.#serialised = new Serialised(this.serde)
     this.#threads = new Threads({
       store: storeFrom({ store, dir, env: process.env }),
-      project: placeFor(projectName(project), owner),
+      project: placeFor(foreignProjectName("langgraph", project), owner),
       patience: patience ?? PATIENCE_MS,
       clock: clock ?? systemClock,
     })

@@ -35,7 +35,7 @@ async function filled(store: Store, project: string, owner: string): Promise<voi
   ])
 }
 
-const journals = ({ before }: Awaited<ReturnType<typeof eraseFrom>>) => before.conversations + before.subAgents
+const journals = ({ before }: Awaited<ReturnType<typeof eraseFrom>>) => before.conversations
 
 test.each(["shop", "My Shop"])("BEY-12 a project's name means its sessions of other SDKs too: %s", async (project) => {
   for (const wanted of [{ owner: "ada" }, { subject: "jane@example.com" }]) {

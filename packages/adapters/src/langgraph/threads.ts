@@ -4,8 +4,6 @@ import type { Store } from "@strata/core/internal/journal/store"
 import { eraseAlone } from "../foreign/write-alone.ts"
 import { Thread, type ThreadPlace } from "./thread.ts"
 
-/** Threads are kept apart from conversations: no list of those shows them. */
-const UNDER = "langgraph"
 const MOST_BYTES = 64_000_000 // of threads that no one uses now; they are read again when they are asked for
 const PLAIN = /^[a-z0-9_-]{1,120}$/
 
@@ -25,7 +23,7 @@ export class Threads {
   of(name: string): Thread {
     const { project, ...place } = this.#place
     const id = journalId(name)
-    const found = this.#threads.get(id) ?? new Thread({ ...place, name, address: { project, under: UNDER, id } })
+    const found = this.#threads.get(id) ?? new Thread({ ...place, name, address: { project, id } })
     this.#threads.delete(id) // the newest is last
     this.#threads.set(id, found)
     this.#makeRoom()
@@ -35,7 +33,7 @@ export class Threads {
   /** The names of all threads, the last written first. */
   async names(): Promise<readonly string[]> {
     const { store, project } = this.#place
-    const listings = await store.list(project, { under: UNDER, isBare: true })
+    const listings = await store.list(project, { isBare: true })
     const names = await Promise.all(listings.map(({ id }) => this.#nameOf(id)))
     return names.filter((name) => name !== undefined)
   }
@@ -44,7 +42,7 @@ export class Threads {
   async #nameOf(id: string): Promise<string | undefined> {
     if (id.startsWith(AS_IT_IS)) return id.slice(AS_IT_IS.length)
     const { project, ...place } = this.#place
-    const thread = this.#threads.get(id) ?? new Thread({ ...place, name: "", address: { project, under: UNDER, id } })
+    const thread = this.#threads.get(id) ?? new Thread({ ...place, name: "", address: { project, id } })
     return thread.read(async ({ segment }) => segment.thread)
   }
 
@@ -55,7 +53,7 @@ export class Threads {
     const thread = this.#threads.get(id)
     this.#threads.delete(id)
     await thread?.close()
-    await eraseAlone({ store, address: { project, under: UNDER, id } })
+    await eraseAlone({ store, address: { project, id } })
   }
 
   async close(): Promise<void> {

@@ -5,12 +5,15 @@ import { join } from "node:path"
 import { AIMessage, HumanMessage } from "@langchain/core/messages"
 import { type Checkpoint, emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint"
 import { memoryStore } from "@strata/core"
+import { placeFor } from "@strata/core/internal/base/owner"
+import { foreignProjectName } from "@strata/core/internal/base/project"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { countedStore, faultyStore } from "@strata/core/store-contract"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { type StrataSaver, strataSaver } from "../../src/langgraph.ts"
 
 const CONFIG = { configurable: { thread_id: "chat-7", checkpoint_ns: "" } }
+const PLACE = placeFor(foreignProjectName("langgraph", "langgraph"), undefined)
 const METADATA = { source: "loop", step: 1, parents: {} } as const
 
 const checkpoint = (number: number, values: Record<string, unknown>): Checkpoint => ({
@@ -107,11 +110,8 @@ test("BEY-12: a state that forgets is read without what it forgot, and the past 
   const large = (number: number) => `${number} ${"x".repeat(50_000)}`
   for (let number = 0; number < 60; number++) await put(saver, number, { scratch: large(number) })
   await saver.close()
-  const [listing] = await store.list("langgraph_unowned", { under: "langgraph", isBare: true })
-  const journal = await store.open(
-    { project: "langgraph_unowned", under: "langgraph", id: listing!.id },
-    { access: "read" },
-  )
+  const [listing] = await store.list(PLACE, { isBare: true })
+  const journal = await store.open({ project: PLACE, id: listing!.id }, { access: "read" })
   expect(JSON.stringify((await journal.tail()).entries).length).toBeLessThan(600_000) // of three million
   const other = strataSaver({ store: { ...store } })
   const old = { configurable: { ...CONFIG.configurable, checkpoint_id: uuid6(3) } }
@@ -162,7 +162,7 @@ test("BEY-12: two processes that write to a thread at once take turns, and no ch
 
 test("BEY-12: a thread that another process does not give back is an error that names it", async () => {
   const store = memoryStore()
-  const address = { project: "langgraph_unowned", under: "langgraph", id: "t-chat-7" }
+  const address = { project: PLACE, id: "t-chat-7" }
   const held = await store.open(address, { access: "write", create: true })
   const saver = strataSaver({ store, patience: 20 })
   await expect(put(saver, 1, {})).rejects.toThrow(/is already open/)
@@ -179,6 +179,8 @@ test("BEY-12: owners and projects share no thread, and any id names one", async 
   expect(await valuesOf(of("bob"))).toBeUndefined()
   expect(await valuesOf(of())).toBeUndefined()
   expect(await valuesOf(of("ada", "other"))).toBeUndefined()
+  await put(of("ada", "acme inc"), 1, { whose: "acme inc" })
+  expect(await valuesOf(of("ada", "acme-inc"))).toBeUndefined()
   const names = ["../../etc/passwd", "A", "a", "__proto__", "user: 7 \u202e", "x".repeat(5000)]
   const saver = of("eve")
   for (const [at, thread_id] of names.entries())

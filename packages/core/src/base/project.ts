@@ -60,7 +60,7 @@ export async function hasRemoteOf(project: Project, cwd: string, home: string | 
 }
 
 /** Programs that keep sessions with us. Who erases or moves a project by its name means theirs too. */
-const FOREIGN_PROGRAMS = ["claude-agent-sdk", "openai-agents"] as const
+const FOREIGN_PROGRAMS = ["claude-agent-sdk", "openai-agents", "langgraph"] as const
 export type ForeignProgram = (typeof FOREIGN_PROGRAMS)[number]
 
 /** The name for what another program keeps with us, under a text of its own. No project of ours has it. */
@@ -79,7 +79,7 @@ export function namesMadeFrom(text: string): readonly string[] {
     text,
     nameFrom({ kind: "given", identity: text }),
     nameFrom({ kind: "remote", identity: text }),
-    projectName(text),
+    ...(text.startsWith("/") ? [projectName(text)] : []),
   ]
   return [...names, ...FOREIGN_PROGRAMS.flatMap((program) => names.map((name) => foreignProjectName(program, name)))]
 }
