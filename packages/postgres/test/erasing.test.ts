@@ -1,10 +1,16 @@
 /** Nothing of what was erased is left on the server: also if the process is killed in the middle, and if others write meanwhile. */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
 import { type Entry, eraseFrom, memoryStore, moveContents, type Store } from "@strata/core"
+import { placeFor } from "@strata/core/internal/base/owner"
 import { journalSearchIn } from "@strata/core/internal/recall/journal-search"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { eraseTenant, postgresStore } from "../src/index.ts"
 import { newestPrograms, startServer, type TestServer } from "./server.ts"
+
+const STRATA = join(import.meta.dirname, "..", "..", "cli", "src", "main.ts")
 
 let server: TestServer
 const stores: { close(): Promise<void> }[] = []
@@ -88,6 +94,21 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 erasing on a server", { 
     await indexed(store, { project: "shop" })
     await store.contents().erase({ kind: "journal", project: "shop", id: "one" }) // and here it was killed
     await eraseFrom(store, { subject: "zanzibar" })
+    expect(await tablesWith(url, "zanzibar")).toEqual([])
+  })
+
+  test("BEY-12 the command erases the index of what a killed one had erased, also where nothing else is left", async () => {
+    const url = await server.database()
+    const store = opened(url)
+    const place = placeFor("shop", "jane")
+    await conversation(store, { project: place, id: "one" }, "zanzibar lives here")
+    await indexed(store, { project: place })
+    await store.contents().erase({ kind: "journal", project: place, id: "one" }) // and here it was killed
+    const env = { PATH: process.env.PATH, STRATA_STORE: url }
+    const erasing = promisify(execFile)(process.execPath, [STRATA, "store", "erase", "--owner", "jane", "--yes"], {
+      env,
+    })
+    expect((await erasing).stdout).toContain("Nothing of it is kept")
     expect(await tablesWith(url, "zanzibar")).toEqual([])
   })
 

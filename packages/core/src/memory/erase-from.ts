@@ -58,6 +58,8 @@ export async function eraseFrom(store: Store, request: EraseRequest): Promise<Er
   const found = await foundIn(store, request)
   const before = countsOf(found)
   const names = found.map(({ content, files }) => nameOf(content.address, files)).sort()
+  // one that was killed may have left the index of what it had erased. Any search would take it out too
+  if (found.length === 0) await updateSearch(store)
   if (dryRun) return { before, after: before, erased: [], left: [] }
   const left: string[] = []
   for (const match of found.sort(conversationsLast)) {

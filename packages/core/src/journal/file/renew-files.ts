@@ -16,12 +16,18 @@ export interface Renewal {
 }
 
 export async function renewFiles(paths: JournalPaths, by: Renewal): Promise<void> {
+  const { journal, index, inFlight, setAside } = paths
+  await removeUnnamed(paths)
+  for (const path of [journal, index, inFlight, setAside]) await renewFile(path, by)
+}
+
+/** Removes what a former owner of the lock has written and not named. */
+export async function removeUnnamed(paths: JournalPaths): Promise<void> {
   const { directory, journal, index, inFlight, setAside, blobs, checkpoint, notes } = paths
   const own = [journal, index, inFlight, setAside, checkpoint]
   await removeDrafts(directory, (name) => own.some((path) => name.startsWith(`${basename(path)}.`)))
   await removeDrafts(blobs, () => true)
   await removeDrafts(dirname(notes), (name) => name.startsWith(`${basename(notes)}.`))
-  for (const path of [journal, index, inFlight, setAside]) await renewFile(path, by)
 }
 
 /** Only what `draftName` names. */

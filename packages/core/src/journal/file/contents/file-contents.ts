@@ -1,5 +1,5 @@
 /** Everything that a file store keeps, for moving, erasing and retention. */
-import { appendFile, readdir, readFile, rm, stat } from "node:fs/promises"
+import { appendFile, readdir, readFile, rm, stat, truncate } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { Clock } from "../../../base/clock.ts"
 import { isSafeId } from "../../../base/ids.ts"
@@ -30,7 +30,15 @@ import { makeDirectory } from "../make-directory.ts"
 import { memoryDirectory as memoriesIn } from "../memory-directory.ts"
 import { eraseJournal, journalContent, journalFile, journalLines, writeJournal } from "./journal-files.ts"
 import { eraseMemory, memoryContent, memoryFile, SPENT, writeMemory } from "./memory-place.ts"
-import { eraseMessages, isTeamOpen, pruneTeam, readTeam, withTeamLock, writeTeam } from "./team-files.ts"
+import {
+  eraseMessages,
+  isTeamOpen,
+  pruneTeam,
+  readTeam,
+  removeLoneDrafts,
+  withTeamLock,
+  writeTeam,
+} from "./team-files.ts"
 
 export interface FileContentsOptions {
   readonly root: string
@@ -83,7 +91,10 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
       return
     }
     const texts = await textsOf(address)
-    if (texts.size === 0) return
+    if (texts.size === 0) {
+      if (address.kind === "team") await removeLoneDrafts(teamDirectory(root, address), now())
+      return
+    }
     const files = [...texts].map(([name, { length: bytes }]) => ({ name, bytes }))
     const isOpen = address.kind === "team" && (await isTeamOpen(teamDirectory(root, address)))
     yield { address, files, ...(isOpen ? { isOpen } : {}) }
@@ -166,6 +177,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
           return rm(directory, { recursive: true, force: true })
         }
         case "log":
+          await rm(`${logPath(root, address)}.draft`, { force: true })
           return rm(logPath(root, address), { force: true })
         case "sums":
           return rm(join(memoryDirectory(root, address.project), SPENT), { force: true })
@@ -198,6 +210,8 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     const path = logPath(root, address)
     await makeDirectory(dirname(path))
     if ((await logEnd(path)) !== lines.at) throw new ContentDiffersError(address, "the size")
+    await appendFile(path, "", { mode: FILE_MODE })
+    await truncate(path, lines.at) // a line that was not finished would be the beginning of the first
     await appendFile(path, lines.data, { mode: FILE_MODE, flush: true })
   }
 

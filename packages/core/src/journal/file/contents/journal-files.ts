@@ -20,6 +20,7 @@ import { idsIn } from "../journal-ids.ts"
 import { FILE_MODE, type JournalPaths, journalDirectory, journalPaths } from "../layout.ts"
 import { acquireLock, holderOf } from "../lock.ts"
 import { makeDirectory } from "../make-directory.ts"
+import { removeUnnamed } from "../renew-files.ts"
 import { writeWhole } from "../write-whole.ts"
 
 const LINE_END = 0x0a
@@ -185,7 +186,10 @@ export interface JournalWrite extends ContentChange {
   readonly now: string
 }
 
-/** Lines come last: a kill before them leaves files that the next try finds as they should be. */
+/**
+ * Lines come last: a kill before them leaves files that the next try finds as they should be. The journal itself comes first: files without one
+ * are in no list, so erasing would not find them.
+ */
 export async function writeJournal({ root, address, now, lines, files = [], touched }: JournalWrite): Promise<void> {
   const paths = journalPaths(root, address)
   await locked({ root, address, now }, async ({ number, check }) => {
@@ -196,6 +200,8 @@ export async function writeJournal({ root, address, now, lines, files = [], touc
     if (lines && lines.at !== before) throw differs(`the size (${before} bytes, not ${lines.at})`)
     for (const file of files)
       if (!file.replaces && (await isOther(root, address, file))) throw differs(`"${file.name}"`)
+    check()
+    await appendFile(paths.journal, "", { mode: FILE_MODE })
     for (const { name, data } of files) {
       const path = pathOf(paths, name)
       await makeDirectory(dirname(path))
@@ -233,15 +239,16 @@ async function locked<T>(
   { root, address, now }: Pick<JournalWrite, "root" | "address" | "now">,
   work: (right: Right) => Promise<T>,
 ): Promise<T> {
-  const { lock: path, directory } = journalPaths(root, address)
-  await makeDirectory(directory)
-  const attempt = await acquireLock(path, now)
+  const paths = journalPaths(root, address)
+  await makeDirectory(paths.directory)
+  const attempt = await acquireLock(paths.lock, now)
   if (attempt.state === "held") throw new ConversationLockedError(address.id, attempt.by)
   const { lock } = attempt
   const check = () => {
     if (!lock.isHeld()) throw new ConversationLockedError(address.id, { pid: 0, host: "another machine", since: now })
   }
   try {
+    if (attempt.takenOverFrom) await removeUnnamed(paths)
     return await work({ number: lock.fence, check })
   } finally {
     await lock.release()
@@ -276,10 +283,11 @@ export async function eraseJournal(
 async function removeFiles(paths: JournalPaths): Promise<void> {
   const { directory, journal, index, checkpoint, inFlight, setAside, blobs, notes } = paths
   await rm(blobs, { recursive: true, force: true })
+  await removeUnnamed(paths)
   // the index of the search holds the same words, for this conversation or for all of the place; it is made again
   const start = `${basename(journal, ".jsonl")}.`
   const own = (await readdir(directory)).filter(
-    (name) => SEARCH_INDEX.test(name) || (name.startsWith(start) && /\.sqlite|\.draft$/.test(name)),
+    (name) => SEARCH_INDEX.test(name) || (name.startsWith(start) && name.includes(".sqlite")),
   )
   await removeAll([...own.map((name) => join(directory, name)), notes, checkpoint, inFlight, setAside, index, journal])
 }

@@ -23,6 +23,8 @@ export const SPENT = ".spent.json"
 
 /** What is made again, or belongs to processes that use the directory. */
 const OURS = /^(?:\.lock|\.consolidate-lock|\.intent\.json|\.search\.sqlite)|^\.replaced\/|\.draft$/
+/** What a killed process had written and not named. */
+const DRAFT = /^\.[0-9a-f]{12}\.draft$/
 
 export interface MemoryContentPlace {
   readonly root: string
@@ -30,7 +32,8 @@ export interface MemoryContentPlace {
   readonly clock: Clock
 }
 
-export async function memoryContent({ root, place, clock }: MemoryContentPlace): Promise<KeptContent | undefined> {
+export async function memoryContent(given: MemoryContentPlace): Promise<KeptContent | undefined> {
+  const { root, place, clock } = given
   const where = memoryPlaceDirectory(root, place)
   const { directory } = where
   if (!("shared" in place)) await settleMemories({ ...where, clock })
@@ -43,7 +46,10 @@ export async function memoryContent({ root, place, clock }: MemoryContentPlace):
     if (last !== undefined) found.files.push({ name: CONSOLIDATED, bytes: last.length })
   }
   const { files, leftOut } = found
-  if (files.length === 0 && leftOut.length === 0) return undefined
+  if (files.length === 0 && leftOut.length === 0) {
+    if (!("shared" in place) && (await draftsIn(directory)).length > 0) await eraseMemory(given, []) // nothing else would find them
+    return undefined
+  }
   const times = files.flatMap(({ modified }) => modified ?? []).sort()
   return {
     address: { kind: "memories", place },
@@ -125,7 +131,8 @@ export async function eraseMemory(given: MemoryContentPlace, names?: readonly st
   try {
     for (const name of going)
       await rm(join(directory, name === CONSOLIDATED ? LOCK_FILE : checkedMemoryPath(name)), { force: true })
-    // copies of replaced texts, and the index of the search, hold the same words
+    // drafts, copies of replaced texts, and the index of the search hold the same words
+    if (!("shared" in place)) for (const draft of await draftsIn(directory)) await rm(draft, { force: true })
     await rm(join(directory, ".replaced"), { recursive: true, force: true })
     for (const name of await readdir(directory))
       if (name.startsWith(".search.sqlite")) await rm(join(directory, name), { force: true })
@@ -133,6 +140,11 @@ export async function eraseMemory(given: MemoryContentPlace, names?: readonly st
     await lock.release()
   }
   if (names === undefined && !("shared" in place)) await removeEmpty(directory)
+}
+
+async function draftsIn(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries.filter(({ name }) => DRAFT.test(name)).map(({ parentPath, name }) => join(parentPath, name))
 }
 
 async function removeEmpty(directory: string): Promise<void> {

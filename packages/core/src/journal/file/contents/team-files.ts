@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { readdirSync } from "node:fs"
-import { rename, rm, stat, writeFile } from "node:fs/promises"
+import { readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { isSafeId } from "../../../base/ids.ts"
@@ -149,9 +149,23 @@ export async function writeTeam({ directory, address, texts, now }: TeamWrite): 
   })
 }
 
+/** What a killed process had written and not named. */
+const draftsIn = async (directory: string): Promise<readonly string[]> =>
+  (await readdir(directory).catch(() => [] as string[])).filter((name) => name.endsWith(".log.draft"))
+
+/** A team of which only drafts are there is in no list, so erasing would not find it. */
+export async function removeLoneDrafts(directory: string, now: string): Promise<void> {
+  if ((await draftsIn(directory)).length > 0) await withTeamLock({ directory, now }, () => removeDrafts(directory))
+}
+
+async function removeDrafts(directory: string): Promise<void> {
+  for (const name of await draftsIn(directory)) await rm(join(directory, name), { force: true })
+}
+
 /** Messages that are erased keep their places: what remains of one is as long as it was. */
 export async function eraseMessages(directory: string, places: ReadonlySet<number>, now: string): Promise<void> {
   await withTeamLock({ directory, now }, async () => {
+    await removeDrafts(directory)
     for (const segment of await segmentsIn(directory)) {
       const path = segmentPath(directory, segment)
       const { bytes } = await linesFrom(path, 0)
