@@ -14,7 +14,7 @@ import {
   tool,
   Usage,
 } from "@openai/agents-core"
-import { decodeLine, memoryStore, type Store } from "@strata/core"
+import { decodeLine, eraseFrom, memoryStore, type Store } from "@strata/core"
 import { placeFor } from "@strata/core/internal/base/owner"
 import { foreignProjectName, projectAt } from "@strata/core/internal/base/project"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
@@ -84,6 +84,24 @@ describe.each(STORES)("BEY-12 a session of the OpenAI Agents SDK in %s", (_, mak
     await session.addItems([user("five")])
     expect(await opened(store).getItems()).toEqual([user("five")])
     expect(await journalOf(store)).toEqual(["one", "two", "three", "-1", "-1", "four", "-all", "five"])
+  })
+
+  test("what was erased from the store is in no session that had read it, also after another began", async () => {
+    const store = makeStore()
+    const session = opened(store)
+    const eraseAfterReading = async () => {
+      await session.addItems(["one", "two", "six"].map(user))
+      expect(await session.getItems()).toHaveLength(3)
+      const { before, after } = await eraseFrom(store, { subject: "message" })
+      expect([before.conversations, after.conversations]).toEqual([1, 0])
+    }
+    await eraseAfterReading()
+    expect(await session.getItems()).toEqual([])
+    await eraseAfterReading()
+    await opened(store).addItems(["ten", "ace", "ice", "end"].map(user)) // as long as those before
+    expect(await session.getItems()).toEqual(["ten", "ace", "ice", "end"].map(user))
+    expect(await session.popItem()).toEqual(user("end"))
+    expect(await opened(store).getItems()).toEqual(["ten", "ace", "ice"].map(user))
   })
 
   test("of several who take back at once, each gets another item", async () => {

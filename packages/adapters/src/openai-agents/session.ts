@@ -16,8 +16,8 @@ export class JournaledSession {
   readonly #place: Place
   readonly #sources: Sources
   #items = new Items()
-  /** The journal was read up to this byte. */
-  #offset = 0
+  /** The last line that was read: where it begins, and its entry. */
+  #last: { readonly offset: number; readonly entry: string | undefined } | undefined
 
   constructor(place: Place, sources: Sources) {
     this.#place = place
@@ -78,20 +78,29 @@ export class JournaledSession {
     )
   }
 
-  /** Where the new part is not made of whole lines, a failed write was cut off since: then all is read again. */
+  /**
+   * From the last line on that is known. Where it is no longer there, the journal was erased, and may be another one now. Where the new part is
+   * not made of whole lines, a failed write was cut off since. Then all is read again.
+   */
   async #read(): Promise<readonly KeptItem[]> {
-    const from = this.#offset
-    for await (const { entry, next } of readFrom(this.#place, from)) {
-      if (!entry && from > 0) return this.#readAgain()
+    const known = this.#last
+    let isThere = known === undefined
+    for await (const { entry, offset } of readFrom(this.#place, known?.offset ?? 0)) {
+      if (!isThere) {
+        if (entry?.uuid !== known?.entry) break
+        isThere = true
+        continue
+      }
+      if (!entry && known) return this.#readAgain()
       if (entry) this.#items.take(entry)
-      this.#offset = next
+      this.#last = { offset, entry: entry?.uuid }
     }
-    return this.#items.all
+    return isThere ? this.#items.all : this.#readAgain()
   }
 
   #readAgain(): Promise<readonly KeptItem[]> {
     this.#items = new Items()
-    this.#offset = 0
+    this.#last = undefined
     return this.#read()
   }
 }
