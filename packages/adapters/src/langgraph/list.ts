@@ -1,4 +1,4 @@
-/** Checkpoints of a thread or of all threads, the newest first. A segment is read when the ones after it are used up. */
+/** Checkpoints of a thread or of all threads, the largest id first. A segment is read when it can have the next one. */
 import type { RunnableConfig } from "@langchain/core/runnables"
 import type { CheckpointListOptions, CheckpointTuple } from "@langchain/langgraph-checkpoint"
 import { copyOf, type MapNode, Piece } from "./nodes.ts"
@@ -19,8 +19,9 @@ export async function* listed({ threads, serialised, config, options }: Listing)
   const { thread_id, checkpoint_ns, checkpoint_id } = (config.configurable ?? {}) as Readonly<Record<string, unknown>>
   const { before, limit = Number.POSITIVE_INFINITY, filter = {} } = options
   const end: unknown = before?.configurable?.checkpoint_id
+  const only = typeof checkpoint_ns === "string" ? checkpoint_ns : undefined
   const isWanted = ({ ns, id }: Address) =>
-    (typeof checkpoint_ns !== "string" || ns === checkpoint_ns) &&
+    (only === undefined || ns === only) &&
     (typeof checkpoint_id !== "string" || checkpoint_id === "" || id === checkpoint_id) &&
     (typeof end !== "string" || id < end)
   let left = limit
@@ -28,7 +29,7 @@ export async function* listed({ threads, serialised, config, options }: Listing)
   for (const thread of names) {
     if (left <= 0) return
     const find = (ns: string, id: string) => threads.of(thread).read((reading) => reading.find(ns, id))
-    for await (const { segment, ns, id } of foundIn(threads.of(thread), { isWanted, filter, serialised })) {
+    for await (const { segment, ns, id } of foundIn(threads.of(thread), { isWanted, only, filter, serialised })) {
       yield await tupleIn(segment, { thread, ns, id, find, serialised })
       if (--left <= 0) return
     }
@@ -42,28 +43,38 @@ interface Address {
 
 interface Wanted {
   readonly isWanted: (address: Address) => boolean
+  /** The namespace that is asked for. Absent: all. */
+  readonly only: string | undefined
   readonly filter: Readonly<Record<string, unknown>>
   readonly serialised: Serialised
 }
 
-async function* foundIn(
-  thread: Thread,
-  { isWanted, filter, serialised }: Wanted,
-): AsyncGenerator<Address & { readonly segment: Segment }> {
+interface Found extends Address {
+  readonly segment: Segment
+}
+
+async function* foundIn(thread: Thread, { isWanted, only, filter, serialised }: Wanted): AsyncGenerator<Found> {
   /** Checkpoints that a later segment has again: that one counts. */
   const later = new Map<string, Segment>()
+  /** Not given out yet: where the clocks of two machines differ, an earlier segment has larger ids. */
+  let waiting: Found[] = []
   for await (const segment of segmentsOf(thread)) {
     const fits = await fittingIn(segment, filter, serialised)
     const lines = segment.lines().filter((line) => isWanted(line))
     const own = lines.filter(({ again }) => !again)
-    for (const { ns, id } of own.toSorted((one, other) => (one.id < other.id ? 1 : -1))) {
+    for (const { ns, id } of own) {
       const counts = later.get(JSON.stringify([ns, id])) ?? segment
       const isFitting = counts === segment ? fits : await fittingIn(counts, filter, serialised)
-      if (isFitting(ns, id)) yield { ns, id, segment: counts }
+      if (isFitting(ns, id)) waiting.push({ ns, id, segment: counts })
     }
     for (const { ns, id, again } of lines)
       if (again && !later.has(JSON.stringify([ns, id]))) later.set(JSON.stringify([ns, id]), segment)
+    const end = segment.newestEarlier(only) ?? ""
+    const next = waiting.filter(({ id }) => id > end).sort((one, other) => (one.id < other.id ? 1 : -1))
+    waiting = waiting.filter(({ id }) => id <= end)
+    yield* next
   }
+  yield* waiting.sort((one, other) => (one.id < other.id ? 1 : -1)) // of a thread whose beginning was lost
 }
 
 /** The segments of a thread, the newest first. The thread can be used in between. */

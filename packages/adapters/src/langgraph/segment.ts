@@ -54,6 +54,8 @@ export class Segment {
   /** By namespace: the newest checkpoint, wherever it is. */
   readonly #newest = new Map<string, string>()
   readonly #elsewhere = new Map<string, Elsewhere>()
+  /** The newest of each namespace in earlier segments. */
+  readonly #earlier: ReadonlyMap<string, string>
   readonly #steps = new Map<string, CheckpointLine[]>()
   /** The line that counts for each checkpoint. */
   readonly #last = new Map<string, CheckpointLine>()
@@ -72,6 +74,7 @@ export class Segment {
       this.#elsewhere.set(keyOf(each.ns, each.id), each)
       if (each.isNewest) this.#newest.set(each.ns, each.id)
     }
+    this.#earlier = new Map(this.#newest)
   }
 
   /** The first line of a thread. */
@@ -103,6 +106,11 @@ export class Segment {
 
   newestOf(ns: string): string | undefined {
     return this.#newest.get(ns)
+  }
+
+  /** The largest id in earlier segments: of a namespace, or of all. */
+  newestEarlier(ns: string | undefined): string | undefined {
+    return ns === undefined ? [...this.#earlier.values()].sort().at(-1) : this.#earlier.get(ns)
   }
 
   has(ns: string, id: string): boolean {

@@ -59,8 +59,11 @@ export async function tupleIn(
   const configOf = (checkpoint_id: string) => ({
     configurable: { thread_id: thread, checkpoint_ns: ns, checkpoint_id },
   })
-  const before = parent === undefined || checkpoint.v >= SENDS_INSIDE ? undefined : await find(ns, parent)
-  const sends = before && parent !== undefined ? await writesIn(before, { ns, id: parent }, serialised) : undefined
+  const isOlder = parent !== undefined && checkpoint.v < SENDS_INSIDE
+  // there may be writes to a parent that was never put
+  const sends = isOlder
+    ? await writesIn((await find(ns, parent)) ?? segment, { ns, id: parent }, serialised)
+    : undefined
   return {
     config: configOf(id),
     checkpoint: { ...(sends ? withSends(checkpoint, sends) : checkpoint), id },

@@ -5,7 +5,6 @@ import {
   type CheckpointMetadata,
   type CheckpointTuple,
   MemorySaver,
-  uuid6,
 } from "@langchain/langgraph-checkpoint"
 import { memoryStore } from "@strata/core"
 import fc from "fast-check"
@@ -17,8 +16,18 @@ const NAMESPACES = ["", "inner", "call:1"]
 const LARGE = "x".repeat(150_000) // after a few of them a new segment is due
 const LONG = "y".repeat(2000)
 
+/** `late`: by a machine whose clock is slow. `older`: by an older LangGraph, on a parent that was never put. */
+type Odd = "none" | "late" | "older"
+
 type Step =
-  | { readonly kind: "put"; readonly ns: number; readonly from: number; readonly size: number; readonly drop: number }
+  | {
+      readonly kind: "put"
+      readonly ns: number
+      readonly from: number
+      readonly size: number
+      readonly drop: number
+      readonly odd: Odd
+    }
   | { readonly kind: "put again"; readonly at: number; readonly change: boolean }
   | {
       readonly kind: "writes"
@@ -28,6 +37,7 @@ type Step =
       readonly size: number
     }
   | { readonly kind: "another process" }
+  | { readonly kind: "the other process" }
   | { readonly kind: "delete" }
 
 const small = fc.nat({ max: 3 })
@@ -40,6 +50,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
       from: small,
       size: small,
       drop: small,
+      odd: fc.constantFrom<Odd[]>("none", "none", "none", "none", "none", "late", "older"),
     }),
   },
   {
@@ -53,9 +64,16 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
       channel: fc.constantFrom("messages", "__interrupt__", "__error__"),
     }),
   },
-  { weight: 10, arbitrary: fc.constant({ kind: "another process" as const }) },
+  { weight: 5, arbitrary: fc.constant({ kind: "another process" as const }) },
+  { weight: 10, arbitrary: fc.constant({ kind: "the other process" as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: "delete" as const }) },
 )
+
+const idOf = (number: number, isLate = false): string => {
+  const time = isLate ? (number >> 1) * 1000 + number : number * 1000
+  return `00000000-0000-6000-8000-${time.toString(16).padStart(12, "0")}`
+}
+const NEVER_PUT = idOf(0).replace("8000", "9000")
 
 interface Put {
   readonly config: RunnableConfig
@@ -68,6 +86,7 @@ class Both {
   readonly theirs = new MemorySaver()
   readonly #store = memoryStore()
   ours: StrataSaver = strataSaver({ store: this.#store })
+  #other: StrataSaver = strataSaver({ store: { ...this.#store } })
   #puts: Put[] = []
   #count = 0
 
@@ -76,6 +95,9 @@ class Both {
       await this.ours.close()
       const { store } = { store: { ...this.#store } } // another object: nothing in memory is shared
       this.ours = strataSaver({ store })
+    } else if (step.kind === "the other process") {
+      await this.ours.close()
+      ;[this.ours, this.#other] = [this.#other, this.ours] // it goes on with what it knew
     } else if (step.kind === "delete") {
       for (const saver of [this.theirs, this.ours]) await saver.deleteThread(THREAD)
       this.#puts = []
@@ -84,7 +106,7 @@ class Both {
     else await this.#writes(step)
   }
 
-  async #put({ ns: at, from, size, drop }: Extract<Step, { kind: "put" }>): Promise<void> {
+  async #put({ ns: at, from, size, drop, odd }: Extract<Step, { kind: "put" }>): Promise<void> {
     const number = this.#count++
     const ns = NAMESPACES[at]!
     const own = this.#puts.filter(({ config }) => config.configurable!.checkpoint_ns === ns)
@@ -100,12 +122,12 @@ class Both {
       ...(size === 0 ? {} : { sometimes: null }),
     }
     const checkpoint: Checkpoint = {
-      ...{ v: 4, id: uuid6(number), ts: new Date(number).toISOString() },
+      ...{ v: odd === "older" ? 3 : 4, id: idOf(number, odd === "late"), ts: new Date(number).toISOString() },
       channel_values: values,
       channel_versions: { messages: number, scratch: number },
       versions_seen: { agent: { messages: number } },
     }
-    const id = parent && { checkpoint_id: parent.checkpoint.id }
+    const id = odd === "older" ? { checkpoint_id: NEVER_PUT } : parent && { checkpoint_id: parent.checkpoint.id }
     const config = { configurable: { thread_id: THREAD, checkpoint_ns: ns, ...id } }
     await this.#putBoth({ config, checkpoint, metadata: { source: "loop", step: number % 4, parents: {} } })
   }
