@@ -71,8 +71,12 @@ export interface Step {
   readonly of: number
 }
 
+/** A summary may be in the newest message too, and name other tasks: results and the person's own words count before it. */
 function lastStep(messages: readonly BrainMessage[]): Step | undefined {
-  const text = JSON.stringify(messages.at(-1)?.content)
+  const content = messages.at(-1)?.content ?? []
+  const results = content.filter(({ type }) => type === "tool_result")
+  const asked = content.filter(({ text }) => /^Task [A-Z]: /.test(text ?? ""))
+  const text = JSON.stringify([results, asked, content].find(({ length }) => length > 0) ?? [])
   const [, task = "", step = "0", of = "0"] =
     [...text.matchAll(/([A-Z]): step (\d+) of (\d+)/g)].at(-1) ?? /Task ([A-Z]):()? (\d+) steps/.exec(text) ?? []
   return task === "" ? undefined : { task, step: Number(step === "" ? 0 : step), of: Number(of) }
