@@ -329,8 +329,9 @@ export class Engine {
       compaction: { manual, auto: auto && this.layers.compacts },
       newUuid: () => this.record.ids.uuid(),
       request: async () => {
+        const request = await this.preparer.forkRequest() // of this moment: the conversation may go on
         await this.record.writeSoFar() // what is asked of a model may take minutes
-        return this.preparer.forkRequest()
+        return request
       },
       isOnlyOpened: this.#isUntouched && this.#wasIdle(),
       prior: this.parts.habits?.prior,

@@ -15,7 +15,7 @@ import { type BudgetAnswer, backgroundBudget, forkSpent, spendingOf } from "../b
 import { type ShareOfDay, settled, takeShare } from "../daily-limit.ts"
 import { dollarsFor, expectedDollars } from "../dollars-for.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
-import { type Position, positionOf } from "../position.ts"
+import { positionOf } from "../position.ts"
 import { keptName, notesOfBranch } from "./branch-notes.ts"
 import { areNotesDue, type NotesBudget, notesBudget } from "./due.ts"
 import { extractNotes } from "./extraction.ts"
@@ -97,8 +97,8 @@ export function sessionMemory(options: Extractor): SessionMemory {
 
   /** Sets `running` before the first await: nothing may come between the check and the start. */
   async function start(context: LayerContext, figures: Figures): Promise<Outcome | undefined> {
-    const position = positionOf(context.views.context.storedMessages())
-    last = { size: context.size.tokens, throughUuid: position.throughUuid }
+    const { throughUuid } = positionOf(context.views.context.storedMessages())
+    last = { size: context.size.tokens, throughUuid }
     const { promise: done, resolve } = Promise.withResolvers<void>()
     const own = { startedAt: options.toolContext.clock.now(), done }
     const end = () => {
@@ -109,7 +109,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
     let updated: Updated | undefined
     try {
       const share = await shareOfDay(context)
-      if (share) updated = await update(options, { context, position, limits: figures.limits, share })
+      if (share) updated = await update(options, { context, limits: figures.limits, share })
     } catch (problem) {
       if (isNews(problem, context)) throw problem
     } finally {
@@ -178,7 +178,6 @@ function figuresFrom(flags: Flags): Figures {
 
 interface Update {
   readonly context: LayerContext
-  readonly position: Position
   readonly limits: NotesLimits
   readonly share: ShareOfDay
 }
@@ -189,22 +188,23 @@ interface Updated extends Pick<Outcome, "drafts" | "message"> {
 }
 
 /** Nothing where there was nothing to write and nothing was spent. */
-async function update(options: Extractor, { context, position, limits, share }: Update): Promise<Updated | undefined> {
+async function update(options: Extractor, { context, limits, share }: Update): Promise<Updated | undefined> {
   const { views, journal, thresholds, signal } = context
   const path = journal.notesPath
-  const { throughUuid, openCalls } = position
-  const contextTokens = context.size.tokens
+  // now, and not when it became due: it may have gone on. The request is taken at the same moment, before anything is awaited
+  const { throughUuid, openCalls } = positionOf(views.context.storedMessages())
+  const room = thresholds.effective - views.context.size().tokens
+  const contextTokens = context.size.tokens // growth is measured from where it became due
   const estimate = (text: string) => Math.ceil(views.estimator.text(text))
-  // taken at the same moment as the position, before anything is awaited
-  const [request, current] = await Promise.all([context.request(), notesOfBranch(context)])
-  const task = {
-    ...{ journal, request, openCalls, limits, estimate, signal, now: context.now },
-    left: current.state === "kept" ? current : undefined,
-    room: thresholds.effective - contextTokens,
-    patience: limitsFrom(context.flags),
-  }
   const extraction = await settled(share, {
-    work: () => extractNotes(options, task),
+    work: async () => {
+      const [request, current] = await Promise.all([context.request(), notesOfBranch(context)])
+      return extractNotes(options, {
+        ...{ journal, request, openCalls, limits, estimate, room, signal, now: context.now },
+        left: current.state === "kept" ? current : undefined,
+        patience: limitsFrom(context.flags),
+      })
+    },
     cost: (done) => (done.state === "no-room" ? 0 : dollarsFor(done.outcome.responses, context.facts)),
   })
   if (extraction.state === "no-room") return undefined

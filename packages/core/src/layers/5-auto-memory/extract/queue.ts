@@ -137,12 +137,13 @@ export class ExtractionQueue {
     const { bank, waiting } = this.#options
     const look = lookAt(context)
     this.#tried = look.seen.said
-    const isPersonsTurn = !(await bank.isCommandRunning())
-    const { extraction, earlier } = await settled(share, {
+    const { extraction, earlier, isPersonsTurn } = await settled(share, {
       work: async () => {
-        const task = await this.#taskFor(context, look)
+        const [isCommand, request] = await Promise.all([bank.isCommandRunning(), context.request()])
+        const task = await this.#taskFor(context, { ...look, request })
         const said = await saidEarlier(others, { waiting, estimate: look.estimate })
-        return { extraction: await this.#options.extract({ ...task, earlier: said.shown }), earlier: said }
+        const done = await this.#options.extract({ ...task, earlier: said.shown })
+        return { extraction: done, earlier: said, isPersonsTurn: !isCommand }
       },
       cost: (done) => dollarsFor(done.extraction.responses, context.facts),
     })
@@ -168,18 +169,19 @@ export class ExtractionQueue {
     }
   }
 
-  async #taskFor(context: LayerContext, look: Look): Promise<Omit<ExtractionTask, "earlier">> {
+  async #taskFor(
+    context: LayerContext,
+    { words, openCalls, estimate, room, request }: Look & Pick<ExtractionTask, "request">,
+  ): Promise<Omit<ExtractionTask, "earlier">> {
     const { bank, directory } = this.#options
-    const [request, memories, index] = await Promise.all([context.request(), bank.all(), bank.index()])
-    const { words, openCalls, estimate } = look
+    const [memories, index] = await Promise.all([bank.all(), bank.index()])
     return {
-      ...{ words, memories, request, openCalls, estimate, directory },
+      ...{ words, memories, request, openCalls, estimate, room, directory },
       isContinued: context.views.memories.throughUuid !== undefined,
       index: index.text,
       textOf: (file) => bank.text(file),
       location: directory ?? bank.location,
       today: dayOf(context.now),
-      room: context.thresholds.effective - context.size.tokens,
       maxTurns: context.flags.figures["memory-turns"],
       patience: limitsFrom(context.flags),
       signal: context.signal,
@@ -213,11 +215,13 @@ export class ExtractionQueue {
 const newWords = ({ views }: LayerContext): readonly Word[] => views.words.messages.slice(views.memories.said)
 
 /** The conversation at one moment: it goes on while the extraction runs. */
+/** As it is now, and not when it became due: it may have gone on meanwhile. The request is taken at the same moment. */
 function lookAt(context: LayerContext) {
   const { context: view, words, memories, estimator } = context.views
   const stored = view.storedMessages()
   return {
     ...{ stored, ...positionOf(stored) },
+    room: context.thresholds.effective - view.size().tokens,
     seen: { said: words.messages.length, agentWrites: memories.agentWrites },
     words: newWords(context),
     everything: [...words.messages],
