@@ -124,22 +124,24 @@ test("BEY-12 an agent that cannot begin, fails or is stopped gives its place bac
 test("BEY-12 agents that a conversation has started count after a resume, those that were refused do not", async () => {
   const { sim } = await castSimulator({
     lead: [
-      calls(agentCall("[a] 1"), agentCall("[a] 2")),
-      ...["Done.", calls(agentCall("[a] 3"))],
-      ...[calls(agentCall("[a] 4")), "Done."],
+      ...[calls(agentCall("[a] 1")), "Later.", calls(agentCall("[a] 2")), "Done."],
+      ...[calls(agentCall("[a] 3")), calls(agentCall("[a] 4")), "Done."],
     ],
-    a: ["ok", "ok", "ok"],
+    a: ["ok", "ok"],
   })
   const figures = { "agents-per-conversation": 2, "agents-at-once-in-project": 1 }
   const shared = { ...project(), id: "c", settings: { figures } }
   const first = await leadFor(sim, shared)
+  const other = await first.conversation.agentSeat({ id: "other", most: 1 })
   await ask(first, "Go.")
-  expect((await toolResults(first))[1]).toContain("agents-at-once-in-project")
+  if (other.state === "acquired") await other.seat.release()
+  await ask(first, "Go on.")
   await first.close()
   const second = await leadFor(sim, shared)
   await ask(second, "Go on.")
   const said = await toolResults(second)
-  expect(said[2]).toContain("ok")
+  expect(said[0]).toContain("agents-at-once-in-project")
+  for (const result of said.slice(1, 3)) expect(result).toContain("ok")
   expect(said[3]).toContain("This conversation has started 2 agents, and its limit is 2 (agents-per-conversation)")
   expect(second.team.list().map(({ id }) => id)).toEqual(["agent-1", "agent-2"])
 })
