@@ -67,7 +67,7 @@ export async function pruneStore(
   }
 }
 
-/** What has no conversation above it, such as each thread of LangGraph, is a group of its own. */
+/** A sub-agent that a kill left without its conversation is a group of its own. */
 async function groupsIn(list: AsyncIterable<KeptContent>): Promise<readonly Group[]> {
   const byKey = new Map<string, KeptContent[]>()
   const below: [parent: string, content: KeptContent][] = []
