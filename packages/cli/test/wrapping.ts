@@ -35,7 +35,13 @@ export interface Wrapping extends AsyncDisposable {
 }
 
 /** `window`: of the model, small enough that Strata has something to do. */
-export async function wrapping({ window }: { readonly window?: number } = {}): Promise<Wrapping> {
+interface WrappingOptions {
+  readonly window?: number
+  /** The person's. */
+  readonly settings?: object
+}
+
+export async function wrapping({ window, settings = {} }: WrappingOptions = {}): Promise<Wrapping> {
   const models = window === undefined ? {} : { models: { [MODEL]: { window } } }
   const sim = await startSimulator({
     ...models,
@@ -54,7 +60,7 @@ export async function wrapping({ window }: { readonly window?: number } = {}): P
   const [home, project] = [join(place, "strata"), join(place, "project")]
   mkdirSync(home)
   mkdirSync(project)
-  writeFileSync(join(home, "settings.json"), JSON.stringify(models))
+  writeFileSync(join(home, "settings.json"), JSON.stringify({ ...models, ...settings }))
   const env = {
     PATH: process.env.PATH ?? "",
     HOME: place,
