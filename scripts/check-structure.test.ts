@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { deepImports, findCycles, importsOf, setsHooks, upwardImports } from "./check-structure.ts"
+import { deepImports, findCycles, importsOf, openSubpaths, setsHooks, upwardImports } from "./check-structure.ts"
 
 const sources: Record<string, string> = {
   "packages/core/src/base/ids.ts": "",
@@ -21,6 +21,17 @@ describe("the structure check", () => {
   test("reports a path into another package", () => {
     expect(deepImports(imports)).toEqual([
       { from: "packages/sim/src/server.ts", to: "packages/core/src/agent/query.ts" },
+    ])
+  })
+
+  test("the lab may read sources of others: it is not published", () => {
+    expect(deepImports([{ from: "packages/lab/src/a.ts", to: "packages/core/src/b.ts" }])).toEqual([])
+  })
+
+  test("reports a subpath that opens the sources of a package", () => {
+    const exports = { ".": "./src/index.ts", "./internal/*": "./src/*.ts" }
+    expect(openSubpaths({ name: "@strata/a", exports })).toEqual([
+      "@strata/a opens its sources with ./internal/*: name what others need in an entry",
     ])
   })
 

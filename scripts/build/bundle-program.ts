@@ -1,29 +1,15 @@
 /**
- * Bundles the program. Each part that `main.ts` can start is one file, complete in itself, with its libraries: a process loads that file and
- * nothing else. What a command does not use is in the file, and is not run. So the parts of one process know each other's classes.
+ * Bundles the program: a file for each part that `main.ts` can start, for each command, and for what they share. The libraries that draw in
+ * the terminal are inside, because Node takes longer to find their hundred files than to run them. Our other packages stay outside.
  */
 import { readFileSync, writeFileSync } from "node:fs"
-import { builtinModules, createRequire } from "node:module"
+import { builtinModules } from "node:module"
 import { join } from "node:path"
 import { type BuildOptions, build, type Plugin } from "esbuild"
-import { ownSources } from "./bundle.ts"
+import { oursStayOutside, ownSources } from "./bundle.ts"
 import { licencesOf } from "./licences.ts"
 import { ROOT } from "./packages.ts"
 
-/**
- * Found in `node_modules`, when they are needed: they find files beside themselves, load only with a server of the user's, or are large and
- * belong to the simulator. The program depends on these, and on nothing else.
- */
-export const OUTSIDE: ReadonlySet<string> = new Set([
-  "@vscode/ripgrep",
-  "@modelcontextprotocol/client",
-  "gpt-tokenizer",
-])
-
-/** Not installed with the program. Who names one in a setting of their own has it. */
-const NOT_THERE = ["ai", "@valibot/to-json-schema"]
-
-const requireHere = createRequire(import.meta.url)
 const PART = /\bimport\("\.\/([\w/-]+)\.ts"\)/g
 /** Names stay and lines stay short, so that a stack trace says where it was. */
 const LINE_CHARACTERS = 160
@@ -32,13 +18,16 @@ export interface ProgramBundle {
   /** The file that Node starts. */
   readonly main: string
   readonly output: string
+  /** Further files to start, by the name that they get. */
+  readonly more?: Readonly<Record<string, string>>
 }
 
-export async function bundleProgram({ main, output }: ProgramBundle): Promise<void> {
+export async function bundleProgram({ main, output, more = {} }: ProgramBundle): Promise<void> {
   const parts = [...readFileSync(main, "utf8").matchAll(PART)].map(([, path]) => path!)
   const shared: BuildOptions = {
     absWorkingDir: ROOT,
     outdir: output, // all beside each other: commands read `../package.json`
+    chunkNames: "[name]-[hash]",
     bundle: true,
     format: "esm",
     platform: "node",
@@ -52,13 +41,13 @@ export async function bundleProgram({ main, output }: ProgramBundle): Promise<vo
     logOverride: { "import-is-undefined": "error" },
   }
   await build({ ...shared, entryPoints: { main }, plugins: [partsStayOutside] })
+  const entryPoints = Object.fromEntries(parts.map((path) => [fileOf(path), join(main, "..", `${path}.ts`)]))
   const { metafile } = await build({
     ...shared,
-    entryPoints: Object.fromEntries(parts.map((path) => [fileOf(path), join(main, "..", `${path}.ts`)])),
+    entryPoints: { ...entryPoints, ...more },
+    splitting: true,
     define: { "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' },
-    alias: { yaml: join(ROOT, "node_modules/yaml/browser/index.js") }, // its ES modules: for Node it names CommonJS ones
-    external: NOT_THERE,
-    plugins: [ownSources, nodeWhenNeeded, requiredWhenNeeded, withoutDevelopmentTools],
+    plugins: [oursStayOutside, ownSources, nodeWhenNeeded, withoutDevelopmentTools],
     metafile: true,
   })
   for (const file of Object.keys(metafile.outputs)) shortenPaths(join(ROOT, file))
@@ -118,25 +107,6 @@ function plainNames(module: string): readonly string[] {
   const names = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(`node:${module}`)!))
   const isPlain = ([name, { get }]: (typeof names)[number]) => get === undefined || MADE_WHEN_READ.has(name)
   return names.filter(isPlain).flatMap(([name]) => (IDENTIFIER.test(name) ? [name] : []))
-}
-
-const isOutside = (path: string): boolean => [...OUTSIDE].some((name) => path === name || path.startsWith(`${name}/`))
-
-/** A library that stays outside is required by the first module that uses it. */
-const requiredWhenNeeded: Plugin = {
-  name: "outside libraries when needed",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
-      if (!isOutside(path)) return undefined
-      return kind === "dynamic-import" ? { path, external: true } : { path, namespace: "outside" }
-    })
-    onLoad({ filter: /^/, namespace: "outside" }, ({ path }) => ({
-      contents: namesOf(
-        `${builtin("module")}.createRequire(import.meta.url)("${path}")`,
-        Object.keys(requireHere(path) as object).filter((name) => IDENTIFIER.test(name)),
-      ),
-    }))
-  },
 }
 
 /** The renderer asks for these only while it is developed itself. */

@@ -1,10 +1,10 @@
 /**
  * Bundles a library into one file per entry, and one for each part that loads later. Node takes longer to find and link hundreds of small
- * files than to run them. Prompts, and what is internal to our other packages, are inside; most libraries are imported as usual.
+ * files than to run them. Prompts are inside. Other packages, ours too, are imported as usual.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { type BuildOptions, build, type Plugin } from "esbuild"
+import { readFileSync, writeFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild"
 import { withInlinedPrompts } from "./inline-prompts.ts"
 import { withInlinedScripts } from "./inline-scripts.ts"
 import { licencesOf } from "./licences.ts"
@@ -14,14 +14,14 @@ const OWN_SOURCE =
   /[\\/]packages[\\/](?:adapters|core|page|plugins|postgres|proxy|replay|sim|cli)[\\/]src[\\/].*\.tsx?$/
 /** Names stay and lines stay short, so that a stack trace says where it was. */
 const LINE_CHARACTERS = 160
-/** Inside the bundle: every conversation loads it, and Node takes four times as long for its 17 files. */
-export const INSIDE: ReadonlySet<string> = new Set(["unbash"])
+/** Inside a bundle, because Node takes four times as long for their many files: `unbash` loads with every conversation, the others draw. */
+export const INSIDE: ReadonlySet<string> = new Set(["ink", "react", "unbash"])
 const SOURCE_NAME = /^\.\/src\/(.+)\.tsx?$/
 
 export async function bundleLibrary({ folder, manifest }: SourcePackage, output: string): Promise<void> {
   const source = join(ROOT, "packages", folder)
   const entries = entriesOf(manifest).map((file) => join(source, file))
-  const options: BuildOptions = {
+  const options = {
     absWorkingDir: ROOT,
     entryPoints: Object.fromEntries(entriesOf(manifest).map((file, at) => [SOURCE_NAME.exec(file)![1]!, entries[at]!])),
     outdir: output,
@@ -37,52 +37,87 @@ export async function bundleLibrary({ folder, manifest }: SourcePackage, output:
     lineLimit: LINE_CHARACTERS,
     legalComments: "none", // the licences are in a file of their own
     logLevel: "error",
-  }
-  const outside = [ourRootsStayOutside, librariesStayOutside]
-  const later = new Set<string>()
-  await build({ ...options, write: false, plugins: [partsThatLoadLater(later), ownSources, ...outside] })
-  const before = (path: string) => (later.has(path) ? loadedBefore(path, { source, entries }) : [])
-  const plugins = [sourcesAfter(before), ...outside]
-  const { metafile } = await build({ ...options, plugins, metafile: true })
+  } satisfies BuildOptions
+  const plain = await build({
+    ...options,
+    write: false,
+    metafile: true,
+    plugins: [ownSources, librariesStayOutside],
+  })
+  const loadsAfter = orderOfLoading(plain.metafile, source)
+  const plugins = [loadedLater(loadsAfter), sourcesAfter(loadsAfter, entries), librariesStayOutside]
+  const { metafile } = await build({ ...options, metafile: true, plugins })
   const licences = licencesOf(Object.keys(metafile.inputs))
   if (licences !== "") writeFileSync(join(output, "LICENSES"), licences)
 }
 
+/** What was loaded before a file: paths to import first. */
+type LoadsAfter = (path: string) => readonly string[]
+
 /**
- * The bundler makes a file for every set of parts that share code: a hundred of them would load with the first conversation. A part says here
- * what was loaded before it, so what those have is not split for its sake. It changes no order: a part loads after these anyway.
+ * The bundler makes a file for every set of entries and later parts that share code: seventy of them would load with the first conversation.
+ * So core has levels, each with all that these files reach. Who needs something of a level loads it whole, as one file, with those below it.
  */
-function loadedBefore(
-  path: string,
-  { source, entries }: { source: string; entries: readonly string[] },
-): readonly string[] {
-  const conversation = join(source, "src", "conversation", "open.ts")
-  const needsConversation = existsSync(conversation) && path !== conversation && !LOADS_ALONE.test(path)
-  const first = entries.filter((entry) => !LOADS_NOTHING_LATER.test(entry))
-  return [...(first.length === 1 ? first : []), ...(needsConversation ? [conversation] : [])]
+const LEVELS: readonly (readonly string[])[] = [
+  ["index", "entries/base"],
+  ["messages", "model", "settings", "store", "tokens"].map((entry) => `entries/${entry}`),
+  ["entries/callers"],
+  ["memory", "recall", "views"].map((entry) => `entries/${entry}`),
+  ["conversation/open"],
+  ["agent/open-agent", "entries/agent"],
+]
+
+function orderOfLoading({ inputs }: Metafile, source: string): LoadsAfter {
+  const levels = LEVELS.map((files) => files.map((file) => join(source, "src", `${file}.ts`))).filter((files) =>
+    files.every((file) => nameOf(file) in inputs),
+  )
+  const reached = (from: readonly string[]): ReadonlySet<string> => {
+    const found = new Set(from)
+    for (const file of found)
+      for (const { path, kind } of inputs[file]?.imports ?? []) if (kind === "import-statement") found.add(path)
+    return found
+  }
+  const contents = levels.map((files) => reached(files.map(nameOf)))
+  const levelOf = (file: string) => contents.findIndex((level) => level.has(file))
+  const askers = Map.groupBy(
+    Object.entries(inputs).flatMap(([from, { imports }]) =>
+      imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => ({ level: levelOf(from), path })),
+    ),
+    ({ path }) => path,
+  )
+  return (path) => {
+    const needed = Math.max(...[...reached([nameOf(path)])].map(levelOf))
+    const asked = askers.get(nameOf(path))?.map(({ level }) => level) ?? []
+    const loaded = asked.length === 0 ? -1 : Math.min(...asked)
+    return levels
+      .slice(0, Math.max(needed, loaded) + 1)
+      .flat()
+      .filter((file) => file !== path)
+  }
 }
 
-/** Entries without parts that load later: no part loads after them. */
-const LOADS_NOTHING_LATER = /\/store-contract\/index\.ts$/
+const nameOf = (path: string): string => relative(ROOT, path)
 
-/** Parts that are used without a conversation: they must not load one. */
-const LOADS_ALONE =
-  /\/(?:carry|import-conversations|list|read-with-trust|settings-schema|read-transcripts|inspection|recorded-course|in-memory\/store|offline\/summary|open-file-journal|definition|claims)\.ts$/
-
-function partsThatLoadLater(found: Set<string>): Plugin {
+/** A part that loads later is a module of its own that imports what was loaded before, and then the part. */
+function loadedLater(loadsAfter: LoadsAfter): Plugin {
   return {
     name: "parts that load later",
-    setup({ onResolve }) {
-      onResolve({ filter: /^\.\.?\// }, ({ path, kind, resolveDir }) => {
-        if (kind === "dynamic-import") found.add(join(resolveDir, path))
-        return undefined
-      })
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\.\.?\// }, ({ path, kind, resolveDir }) =>
+        kind === "dynamic-import" ? { path: join(resolveDir, path), namespace: "later" } : undefined,
+      )
+      onLoad({ filter: /^/, namespace: "later" }, ({ path }) => ({
+        contents: [...loadsAfter(path).map(importing), `export * from ${JSON.stringify(path)}`].join("\n"),
+        resolveDir: dirname(path),
+      }))
     },
   }
 }
 
-/** Prompts become part of the code. `before`: files to import first, given a path. */
-function sourcesAfter(before: (path: string) => readonly string[]): Plugin {
+const importing = (file: string): string => `import ${JSON.stringify(file)}`
+
+/** Prompts become part of the code. An entry imports first what `loadsAfter` says. */
+function sourcesAfter(loadsAfter: LoadsAfter, entries: readonly string[] = []): Plugin {
   return {
     name: "own sources",
     setup({ onLoad }) {
@@ -91,8 +126,8 @@ function sourcesAfter(before: (path: string) => readonly string[]): Plugin {
         const inlined = withInlinedPrompts({ path, code }, (prompt) =>
           readFileSync(join(dirname(path), prompt), "utf8"),
         )
-        const imports = before(path).map((file) => `import ${JSON.stringify(file)}\n`)
-        return { contents: imports.join("") + inlined, loader: path.endsWith("x") ? "tsx" : "ts" }
+        const before = entries.includes(path) ? loadsAfter(path).map(importing) : []
+        return { contents: [inlined, ...before].join("\n"), loader: path.endsWith("x") ? "tsx" : "ts" }
       })
     },
   }
@@ -100,19 +135,19 @@ function sourcesAfter(before: (path: string) => readonly string[]): Plugin {
 
 export const ownSources: Plugin = sourcesAfter(() => [])
 
-/** What a package exports for all is imported from it, so that there is one copy of it. */
-const ourRootsStayOutside: Plugin = {
-  name: "our roots stay outside",
+/** What one package exports is in that package only, so that there is one copy of it in a process. */
+export const oursStayOutside: Plugin = {
+  name: "our packages stay outside",
   setup({ onResolve }) {
-    onResolve({ filter: /^@strata\/[^/]+$/ }, ({ path }) => ({ path, external: true }))
+    onResolve({ filter: /^@strata\// }, ({ path }) => ({ path, external: true }))
   },
 }
 
-export const librariesStayOutside: Plugin = {
+const librariesStayOutside: Plugin = {
   name: "libraries stay outside",
   setup({ onResolve }) {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === "entry-point" || path.startsWith("@strata/") || INSIDE.has(path) ? undefined : { path, external: true },
+      kind === "entry-point" || INSIDE.has(path) ? undefined : { path, external: true },
     )
   },
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { publishedManifest } from "./manifest.ts"
 
-test("paths to sources become paths to bundled files, and of what is internal only types are left", () => {
+test("paths to sources become paths to bundled files", () => {
   const published = publishedManifest({
     name: "@strata/thing",
     version: "1.2.3",
@@ -9,7 +9,6 @@ test("paths to sources become paths to bundled files, and of what is internal on
     exports: {
       ".": "./src/index.ts",
       "./view": "./src/view/app.tsx",
-      "./internal/*": "./src/*.ts",
       "./package.json": "./package.json",
     },
     bin: { thing: "./src/main.ts" },
@@ -24,7 +23,6 @@ test("paths to sources become paths to bundled files, and of what is internal on
     exports: {
       ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
       "./view": { types: "./dist/view/app.d.ts", default: "./dist/view/app.js" },
-      "./internal/*": { types: "./dist/*.d.ts" },
       "./package.json": "./package.json",
     },
     bin: { thing: "./dist/main.js" },

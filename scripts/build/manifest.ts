@@ -1,9 +1,8 @@
 /**
  * Turns the `package.json` of the workspace, which points at sources, into the published one, which points at bundled files.
- * Versions and ranges stay as they are. Fields that only development needs are dropped. Of what is internal, only types are there: the
- * declarations of our other packages name some.
+ * Versions and ranges stay as they are. Fields that only development needs are dropped.
  */
-import { isInternal, type Manifest, OWN_MANIFEST } from "./packages.ts"
+import { type Manifest, OWN_MANIFEST } from "./packages.ts"
 
 const ONLY_FOR_DEVELOPMENT = new Set(["devDependencies", "scripts"])
 
@@ -26,17 +25,13 @@ export function publishedManifest(manifest: Manifest): Record<string, unknown> {
   }
 }
 
-function conditions(source: string, subpath: string) {
+function conditions(source: string) {
   if (source === OWN_MANIFEST) return OWN_MANIFEST
   const file = compiled(source)
   const types = file.replace(/\.js$/, ".d.ts")
-  if (isInternal(subpath)) return { types }
   return { types, default: file } // a resolver takes the first that fits, so types come first
 }
 
-function mapValues<T>(
-  from: Readonly<Record<string, string>>,
-  change: (value: string, key: string) => T,
-): Record<string, T> {
-  return Object.fromEntries(Object.entries(from).map(([key, value]) => [key, change(value, key)]))
+function mapValues<T>(from: Readonly<Record<string, string>>, change: (value: string) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(from).map(([key, value]) => [key, change(value)]))
 }

@@ -12,9 +12,6 @@ const PUBLISHED = ["core", "postgres", "replay", "plugins", "proxy", "adapters",
 /** Every package exports it, so that tools can read its version. */
 export const OWN_MANIFEST = "./package.json"
 
-/** A subpath that only our own packages import. It changes without notice, so it is published without types of its own. */
-export const isInternal = (subpath: string): boolean => /^\.\/internal(?:\/|$)/.test(subpath)
-
 /** The fields we read of a `package.json`. All others pass through unchanged. */
 export interface Manifest {
   readonly name: string
@@ -50,10 +47,10 @@ export function manifestFiles(root = ROOT): readonly string[] {
     .map((file) => join(root, file))
 }
 
-/** The source files a user enters by: subpaths and commands. What a pattern matches is reached through our other packages. */
+/** The source files a user enters by: subpaths and commands. */
 export function entriesOf({ exports = {}, bin = {} }: Pick<Manifest, "exports" | "bin">): readonly string[] {
   const all = new Set([...Object.values(exports), ...Object.values(bin)])
-  return [...all].filter((entry) => entry !== OWN_MANIFEST && !entry.includes("*"))
+  return [...all].filter((entry) => entry !== OWN_MANIFEST)
 }
 
 /** A program has no entries but its commands. */

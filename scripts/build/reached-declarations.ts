@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path"
 import { importsOf, packageNameOf } from "./imports.ts"
 import { compiled } from "./manifest.ts"
-import { isInternal, type Manifest, OWN_MANIFEST } from "./packages.ts"
+import { type Manifest, OWN_MANIFEST } from "./packages.ts"
 
 interface Package {
   readonly manifest: Pick<Manifest, "name" | "exports">
@@ -14,7 +14,7 @@ export function reachedDeclarations(packages: readonly Package[], read: (file: s
   const reached = new Set(
     packages.flatMap(({ manifest: { exports = {} }, directory }) =>
       Object.keys(exports)
-        .filter((subpath) => exports[subpath] !== OWN_MANIFEST && !isInternal(subpath))
+        .filter((subpath) => exports[subpath] !== OWN_MANIFEST)
         .map((subpath) => declarationOf(directory, exports[subpath]!)),
     ),
   )
@@ -35,13 +35,7 @@ function inOurPackages(packages: readonly Package[], specifier: string): string 
   if (!found) return undefined
   const { exports = {}, name } = found.manifest
   const wanted = `.${specifier.slice(name.length)}`
-  const subpath = Object.keys(exports).find((key) => key === wanted || matched(key, wanted) !== undefined)
-  if (subpath === undefined) throw new Error(`${specifier} is not exported.`)
-  return declarationOf(found.directory, exports[subpath]!.replace("*", matched(subpath, wanted) ?? "*"))
-}
-
-/** What a pattern such as `./internal/*` stands for in a subpath. */
-function matched(pattern: string, subpath: string): string | undefined {
-  const start = pattern.endsWith("*") ? pattern.slice(0, -1) : undefined
-  return start !== undefined && subpath.startsWith(start) ? subpath.slice(start.length) : undefined
+  const source = exports[wanted]
+  if (source === undefined) throw new Error(`${specifier} is not exported.`)
+  return declarationOf(found.directory, source)
 }

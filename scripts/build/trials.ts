@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url"
 import { install, linkThirdParty, type PackedPackage } from "./install.ts"
 import type { AloneOutcome } from "./library-alone.ts"
 import { compiled } from "./manifest.ts"
-import { isInternal, OWN_MANIFEST, ROOT } from "./packages.ts"
+import { OWN_MANIFEST, ROOT } from "./packages.ts"
 import { runToEnd } from "./run-to-end.ts"
 import type { SnippetOutcome } from "./snippets.ts"
 import type { Outcome } from "./user-program.ts"
@@ -94,9 +94,7 @@ function importEverything(user: User): void {
   const specifiers = user.packages.flatMap(({ manifest, paths }) => {
     const { name, exports = {}, bin = {} } = manifest
     const commands = Object.values(bin)
-    const subpaths = Object.keys(exports).filter(
-      (subpath) => ![...commands, OWN_MANIFEST].includes(exports[subpath]!) && !isInternal(subpath),
-    )
+    const subpaths = Object.keys(exports).filter((subpath) => ![...commands, OWN_MANIFEST].includes(exports[subpath]!))
     const files = paths.filter((path) => path.endsWith(".js") && !commands.some((command) => isFileOf(command, path)))
     return [
       ...subpaths.map((subpath) => posix.join(name, subpath)),

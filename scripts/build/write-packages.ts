@@ -3,12 +3,22 @@
  * LICENSE. Only what an entry reaches is in it, so tests and their support stay out.
  */
 import { spawnSync } from "node:child_process"
-import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { dirname, join, relative } from "node:path"
 import { isTestFile } from "../source-parts.ts"
 import { DECLARATIONS } from "../structure/published-declarations.ts"
 import { bundleLibrary, INSIDE } from "./bundle.ts"
-import { bundleProgram, OUTSIDE } from "./bundle-program.ts"
+import { bundleProgram, type ProgramBundle } from "./bundle-program.ts"
 import { importsOf, packageNameOf, withCompiledPaths, withOptionalTypes } from "./imports.ts"
 import { compiled, publishedManifest } from "./manifest.ts"
 import { entriesOf, isLibrary, type Manifest, OWN_MANIFEST, ROOT, type SourcePackage } from "./packages.ts"
@@ -25,21 +35,36 @@ export async function writePackages(packages: readonly SourcePackage[]): Promise
   rmSync(BUILD, { recursive: true, force: true })
   const output = join(BUILD, "compiled")
   compile(packages, output)
-  const built = packages.map((source) => assemble(withFolders(source, packages), output))
+  const built = packages.map((source) => assemble(source, output))
   rmSync(output, { recursive: true })
   removeUnreached(built)
   for (const one of built) await bundle(one)
-  return built.map((one) => finish(one, built))
+  const finished = built.map(finish)
+  linkEachOther(finished, BUILD)
+  return finished
 }
 
-async function bundle(one: BuiltPackage): Promise<void> {
-  const output = join(one.directory, "dist")
-  if (isLibrary(one.manifest)) return bundleLibrary(one, output)
-  for (const file of Object.values(one.manifest.bin ?? {}))
-    await bundleProgram({ main: join(ROOT, "packages", one.folder, file), output })
+/** So that the packages find each other where they are, without an installation. */
+export function linkEachOther(packages: readonly SourcePackage[], directory: string): void {
+  for (const { folder, manifest } of packages) {
+    const link = join(directory, "node_modules", manifest.name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(relative(dirname(link), join(directory, folder)), link)
+  }
 }
 
-/** Declarations of internal files name members that were left out of others, so they would not compile. */
+/** Writes the code of a package, as Node runs it. */
+export async function bundle(
+  { folder, manifest, directory }: BuiltPackage,
+  more?: ProgramBundle["more"],
+): Promise<void> {
+  const output = join(directory, "dist")
+  if (isLibrary(manifest)) return bundleLibrary({ folder, manifest }, output)
+  for (const file of Object.values(manifest.bin ?? {}))
+    await bundleProgram({ main: join(ROOT, "packages", folder, file), output, ...(more ? { more } : {}) })
+}
+
+/** Of files that no entry reaches. Some name members that were left out of others, so they would not compile. */
 function removeUnreached(built: readonly BuiltPackage[]): void {
   const withTypes = built.filter(({ manifest }) => isLibrary(manifest))
   const reached = reachedDeclarations(withTypes, (file) => readFileSync(file, "utf8"))
@@ -81,70 +106,45 @@ function sourcesBySpecifier({ folder, manifest }: SourcePackage): readonly (read
     .map(([subpath, file]) => [manifest.name + subpath.slice(1), [join(ROOT, "packages", folder, file)]])
 }
 
-/** What is inside a program finds its folders there. */
-function withFolders({ folder, manifest }: SourcePackage, packages: readonly SourcePackage[]): SourceWithFolders {
-  const inside = isLibrary(manifest)
-    ? []
-    : packages.filter(({ manifest: { name } }) => name in (manifest.dependencies ?? {}))
-  const folders = [{ folder, manifest }, ...inside].flatMap((one) =>
-    (one.manifest.files ?? []).map((path) => ({ path, from: join(ROOT, "packages", one.folder, path) })),
-  )
-  const files = folders.map(({ path }) => path)
-  return { folder, folders, manifest: files.length === 0 ? manifest : { ...manifest, files } }
-}
-
-interface SourceWithFolders extends SourcePackage {
-  readonly folders: readonly { readonly path: string; readonly from: string }[]
-}
-
-function assemble({ folder, manifest, folders }: SourceWithFolders, output: string): BuiltPackage {
+function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPackage {
   const source = join(ROOT, "packages", folder)
   const directory = join(BUILD, folder)
   mkdirSync(directory)
   renameSync(join(output, folder, "src"), join(directory, "dist"))
   for (const file of globSync("dist/**/*.d.ts", { cwd: directory })) finishDeclaration(join(directory, file), manifest)
-  for (const { path, from } of folders)
-    cpSync(from, join(directory, path), { recursive: true, filter: (file) => !isTestFile(file) })
+  copyFolders({ folder, manifest, directory })
   cpSync(join(source, "README.md"), join(directory, "README.md"))
   cpSync(join(ROOT, "LICENSE"), join(directory, "LICENSE"))
   return { folder, manifest, directory }
 }
 
+/** What a package has beside its code: plugins that other programs load. */
+export function copyFolders({ folder, manifest, directory }: BuiltPackage): void {
+  for (const path of manifest.files ?? [])
+    cpSync(join(ROOT, "packages", folder, path), join(directory, path), {
+      recursive: true,
+      filter: (file) => !isTestFile(file),
+    })
+}
+
 /** Writes what depends on the bundle. */
-function finish(one: BuiltPackage, built: readonly BuiltPackage[]): BuiltPackage {
+export function finish(one: BuiltPackage): BuiltPackage {
   const { directory } = one
-  const manifest = { ...one.manifest, dependencies: dependenciesOf(one, built) }
+  const manifest = { ...one.manifest, dependencies: dependenciesOf(one) }
   for (const command of Object.values(manifest.bin ?? {})) chmodSync(join(directory, compiled(command)), EXECUTABLE)
   writeFileSync(join(directory, "package.json"), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`)
   return { ...one, manifest }
 }
 
-/**
- * Its own dependencies, and those of our packages inside its bundle. Of what can be inside, it needs what it still imports. A program has its
- * libraries inside.
- */
-function dependenciesOf(one: BuiltPackage, built: readonly BuiltPackage[]): Record<string, string> {
-  const { manifest, directory } = one
+/** All but those that are in the bundle and that no declaration names. */
+function dependenciesOf({ manifest, directory }: BuiltPackage): Record<string, string> {
   const files = globSync("dist/**/*.{js,d.ts}", { cwd: directory })
   const imported = new Set(
     files.flatMap((file) => importsOf(readFileSync(join(directory, file), "utf8"))).map(packageNameOf),
   )
-  const ours = new Set(built.map(({ manifest: { name } }) => name))
-  const { dependencies = {}, peerDependencies = {} } = manifest
-  const inside = built.flatMap((sibling) => (sibling.manifest.name in dependencies ? [sibling.manifest] : []))
-  const theirs = Object.assign({}, ...inside.map((sibling) => sibling.dependencies)) as Record<string, string>
-  if (!isLibrary(manifest))
-    return sorted(Object.entries({ ...theirs, ...dependencies }).filter(([name]) => OUTSIDE.has(name)))
-  return sorted([
-    ...Object.entries(dependencies).filter(([name]) => !(ours.has(name) || INSIDE.has(name)) || imported.has(name)),
-    ...Object.entries(theirs).filter(
-      ([name]) => imported.has(name) && !(name in dependencies) && !(name in peerDependencies),
-    ),
-  ])
+  const entries = Object.entries(manifest.dependencies ?? {})
+  return Object.fromEntries(entries.filter(([name]) => !INSIDE.has(name) || imported.has(name)))
 }
-
-const sorted = (entries: readonly (readonly [string, string])[]): Record<string, string> =>
-  Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 function finishDeclaration(file: string, { peerDependenciesMeta = {} }: Manifest): void {
   const optional = Object.keys(peerDependenciesMeta).filter((name) => peerDependenciesMeta[name]?.optional)

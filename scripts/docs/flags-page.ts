@@ -8,7 +8,7 @@ import {
   SWITCHES,
   type Switch,
   type SwitchName,
-} from "@strata/core/internal/settings/flag-names"
+} from "../../packages/core/src/settings/flag-names.ts"
 
 export const FLAGS_PAGE = join(import.meta.dirname, "../../docs/flags.md")
 

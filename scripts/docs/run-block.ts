@@ -3,6 +3,7 @@ import { execFile } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { helpfulBrain, type Simulator, startSimulator } from "@strata/sim"
+import { isLibrary, publishedPackages } from "../build/packages.ts"
 import type { CodeBlock } from "./code-blocks.ts"
 import type { ProgramResult } from "./run-page.ts"
 
@@ -102,7 +103,8 @@ export function installPackages(bundle: string, directory: string): void {
   const scope = join(directory, "node_modules", "@strata")
   if (existsSync(scope)) return
   mkdirSync(scope, { recursive: true })
-  for (const name of ["core", "replay", "sim"]) symlinkSync(join(bundle, name), join(scope, name))
+  for (const { folder, manifest } of publishedPackages())
+    if (isLibrary(manifest)) symlinkSync(join(bundle, folder), join(directory, "node_modules", manifest.name))
 }
 
 /** `strata` and `strata-sim` as an installation would have them. */
@@ -110,10 +112,10 @@ function commands(bundle: string, directory: string): string {
   const bin = join(directory, "bin")
   mkdirSync(bin, { recursive: true })
   for (const [name, file] of [
-    ["strata", "main.js"],
-    ["strata-sim", "sim.js"],
+    ["strata", "cli/dist/main.js"],
+    ["strata-sim", "sim/dist/main.js"],
   ] as const) {
-    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(bundle, "cli/dist", file)}" "$@"\n`)
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(bundle, file)}" "$@"\n`)
     chmodSync(join(bin, name), 0o755)
   }
   return bin

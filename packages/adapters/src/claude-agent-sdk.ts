@@ -3,12 +3,18 @@
  * can be resumed on another machine. Every line comes back as the SDK gave it; a journal keeps each transcript.
  */
 import { type Clock, type Ids, InvalidOptionError, type JournalAddress, type Owner, type Store } from "@strata/core"
-import { systemClock } from "@strata/core/internal/base/clock"
-import { randomIds } from "@strata/core/internal/base/ids"
-import { anOption, aPort, checkOptions, type OptionRules } from "@strata/core/internal/base/options"
-import { OWNER_OPTION, placeFor } from "@strata/core/internal/base/owner"
-import { foreignProjectName } from "@strata/core/internal/base/project"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
+import {
+  anOption,
+  aPort,
+  checkOptions,
+  foreignProjectName,
+  type OptionRules,
+  OWNER_OPTION,
+  placeFor,
+  randomIds,
+  systemClock,
+} from "@strata/core/base"
+import { storeFrom } from "@strata/core/store"
 import type { FoldSessionSummary, SessionKey, StrataSessionStore } from "./claude-agent-sdk/shapes.ts"
 import { forgetSummary, summariesOf } from "./claude-agent-sdk/summaries.ts"
 import { liveLines, TranscriptWriter } from "./claude-agent-sdk/transcripts.ts"

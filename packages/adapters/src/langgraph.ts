@@ -15,11 +15,8 @@ import {
   type SerializerProtocol,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint"
-import { type Clock, systemClock } from "@strata/core/internal/base/clock"
-import { type Owner, placeFor } from "@strata/core/internal/base/owner"
-import { foreignProjectName } from "@strata/core/internal/base/project"
-import type { Store } from "@strata/core/internal/journal/store"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { type Clock, foreignProjectName, type Owner, placeFor, systemClock } from "@strata/core/base"
+import { type Store, storeFrom } from "@strata/core/store"
 import { deltaHistory } from "./langgraph/delta-history.ts"
 import { listed } from "./langgraph/list.ts"
 import { putCheckpoint, putWrites } from "./langgraph/put.ts"

@@ -3,12 +3,18 @@
  * deleted: taking items back is a decision in the journal.
  */
 import type { Clock, Ids, Owner, Store } from "@strata/core"
-import { systemClock } from "@strata/core/internal/base/clock"
-import { randomIds } from "@strata/core/internal/base/ids"
-import { anOption, aPort, checkOptions, type OptionRules } from "@strata/core/internal/base/options"
-import { OWNER_OPTION, placeFor } from "@strata/core/internal/base/owner"
-import { foreignProjectName } from "@strata/core/internal/base/project"
-import { keptIn, projectIn } from "@strata/core/internal/conversation/list"
+import {
+  anOption,
+  aPort,
+  checkOptions,
+  foreignProjectName,
+  type OptionRules,
+  OWNER_OPTION,
+  placeFor,
+  randomIds,
+  systemClock,
+} from "@strata/core/base"
+import { keptIn, projectIn } from "@strata/core/store"
 import { safeId } from "./foreign/safe-id.ts"
 import { JournaledSession } from "./openai-agents/session.ts"
 import type { StrataSession } from "./openai-agents/shapes.ts"

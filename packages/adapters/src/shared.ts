@@ -3,11 +3,10 @@
  * conversations, because a journal has one writer.
  */
 import { resolve } from "node:path"
-import type { CallerOptions } from "@strata/core/internal/callers/conversations"
-import type { ConversationStatus } from "@strata/core/internal/callers/plan"
+import type { CallerOptions, ConversationStatus } from "@strata/core/callers"
 import type { StrataOptions } from "./options.ts"
 
-export type { ConversationStatus } from "@strata/core/internal/callers/plan"
+export type { ConversationStatus } from "@strata/core/callers"
 
 /** What was done, for each conversation. */
 export interface StrataStatus {

@@ -15,12 +15,12 @@ import {
   Usage,
 } from "@openai/agents-core"
 import { decodeLine, eraseFrom, memoryStore, type Store } from "@strata/core"
-import { placeFor } from "@strata/core/internal/base/owner"
-import { foreignProjectName, projectAt } from "@strata/core/internal/base/project"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { countedStore, faultyStore, StoreFaultError } from "@strata/core/store-contract"
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest"
 import { z } from "zod"
+import { placeFor } from "../../core/src/base/owner.ts"
+import { foreignProjectName, projectAt } from "../../core/src/base/project.ts"
+import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { type StrataSessionOptions, strataSession } from "../src/openai-agents.ts"
 
 const user = (content: string): AgentInputItem => ({ type: "message", role: "user", content })

@@ -1,6 +1,6 @@
 import { memoryStore } from "@strata/core"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
 import { expect, test } from "vitest"
+import { storeFrom } from "../../core/src/journal/store-from.ts"
 import { registerNamedStore } from "./named-store.ts"
 
 test("BEY-12 the package for PostgreSQL loads only when STRATA_STORE names such a store, and opens it by its address", async () => {

@@ -1,6 +1,6 @@
 /** Opens an address in the person's browser. */
 import { spawn } from "node:child_process"
-import { withoutSecrets } from "@strata/core/internal/tools/shell/shell-environment"
+import { withoutSecrets } from "@strata/core/agent"
 
 /** The address is given as one argument, never through a shell, and the program gets no secrets. */
 const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {

@@ -1,8 +1,8 @@
 /** The chat at several sizes of the window, and resized while it works. The captures are in `captures/`. */
 import { findModel } from "@strata/core"
-import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
-import { resolveThresholds } from "@strata/core/internal/tokens/window"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { repeatedReads } from "../../core/src/tokens/repeated-reads.ts"
+import { resolveThresholds } from "../../core/src/tokens/window.ts"
 import { type ContextPicture, contextLines } from "../src/chat/context-panel.ts"
 import { type CostPicture, costLines } from "../src/chat/cost-panel.ts"
 import { helpLines, type PanelLines } from "../src/chat/panels.ts"

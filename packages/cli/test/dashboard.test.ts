@@ -1,8 +1,8 @@
 /** `strata dashboard`: a process with pages of this project, and what a person does on them. */
 import { writeFileSync } from "node:fs"
 import { localPerson, openConversation, openMemoryBank } from "@strata/core"
-import { lineOf } from "@strata/core/internal/journal/in-flight"
 import { expect, test } from "vitest"
+import { lineOf } from "../../core/src/journal/in-flight.ts"
 import { startDashboard } from "./dashboard-pages.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 

@@ -1,7 +1,7 @@
 /** A short run of the demo as events, and what the conversation says about itself meanwhile. */
 import { findModel, type QueryEvent } from "@strata/core"
-import { NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { resolveThresholds } from "@strata/core/internal/tokens/window"
+import { NO_TOKENS } from "../../core/src/base/token-counts.ts"
+import { resolveThresholds } from "../../core/src/tokens/window.ts"
 import { after, beginning, type DemoState, type Reading } from "../src/demo/state.ts"
 import { summary } from "../src/demo/summary.ts"
 import { plainStyle as style } from "../src/display/terminal.ts"

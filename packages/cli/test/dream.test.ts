@@ -1,9 +1,9 @@
 /** `strata dream`, with the simulator as the model. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectAt } from "@strata/core/internal/base/project"
 import { type Brain, extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { expect, test } from "vitest"
+import { projectAt } from "../../core/src/base/project.ts"
 import { workbench } from "./workbench.ts"
 
 const memory = (name: string, body: string, confirmed: string) =>

@@ -3,7 +3,7 @@
  * works through the port alone, as on a store across a network, and other processes see the same.
  */
 import { type Journal, type JournalFeed, type MemoryFiles, registerStore, type Store } from "@strata/core"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { fileStore } from "../../core/src/journal/file/file-store.ts"
 
 /** `STRATA_STORE` names a directory: `hintless:/tmp/x`. */
 export const HINTLESS = "hintless"

@@ -1,7 +1,7 @@
 /** Figures of a ledger for the tests of what shows them. */
 import type { LayerSaving } from "@strata/core"
-import { NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import type { LedgerSummary } from "@strata/core/internal/views/ledger/ledger"
+import { NO_TOKENS } from "../../core/src/base/token-counts.ts"
+import type { LedgerSummary } from "../../core/src/views/ledger/ledger.ts"
 
 const NOTHING: Omit<LayerSaving, "layer"> = {
   decisions: 1,

@@ -1,9 +1,9 @@
 /** Memory in `strata chat`: a line that starts with `#`, `/memory`, `/dream`, what is written after an answer, and what a later conversation was offered. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectAt } from "@strata/core/internal/base/project"
 import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
+import { projectAt } from "../../core/src/base/project.ts"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
 import { HALTING, type Workbench } from "./workbench.ts"

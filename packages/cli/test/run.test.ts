@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { localPerson } from "@strata/core"
-import { projectAt } from "@strata/core/internal/base/project"
-import { openConversation } from "@strata/core/internal/front-door"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
+import { projectAt } from "../../core/src/base/project.ts"
+import { openConversation } from "../../core/src/front-door.ts"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
 
 /** Lines of standard output as JSON. */

@@ -1,8 +1,8 @@
 /** `strata unlock`: who holds what, and breaking what a machine that is gone left. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { acquireLock } from "@strata/core/internal/journal/file/lock"
 import { expect, test } from "vitest"
+import { acquireLock } from "../../core/src/journal/file/lock.ts"
 import { workbench } from "./workbench.ts"
 
 const GONE = {

@@ -8,8 +8,8 @@
 import { globSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { localPerson, type Model } from "@strata/core"
-import { openConversation } from "@strata/core/internal/front-door"
-import { findModel } from "@strata/core/internal/tokens/models"
+import { openConversation } from "../src/front-door.ts"
+import { findModel } from "../src/tokens/models.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "./measure.ts"
 
 const MODEL = "claude-opus-4-6"

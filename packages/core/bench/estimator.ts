@@ -4,9 +4,9 @@
  *     node packages/core/bench/estimator.ts
  */
 
-import { CONTENT_CLASSES } from "@strata/core/internal/tokens/content-class"
-import { createEstimator, measureText } from "@strata/core/internal/tokens/estimate"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
+import { CONTENT_CLASSES } from "../src/tokens/content-class.ts"
+import { createEstimator, measureText } from "../src/tokens/estimate.ts"
 import { SAMPLE_TEXTS } from "../test/sample-texts.ts"
 
 const MIX_BYTES = 1_000_000

@@ -5,12 +5,12 @@
  *     npm run bench -- planner
  */
 import { findModel } from "@strata/core"
-import { createFlags } from "@strata/core/internal/settings/flags"
-import { DEFAULT_SETTINGS } from "@strata/core/internal/settings/settings"
-import { Views } from "@strata/core/internal/views/views"
 import type { LayerContext } from "../src/layers/layer.ts"
 import { plannedCompaction } from "../src/layers/planner/compact-now.ts"
 import { pausePlan } from "../src/layers/planner/keep-warm.ts"
+import { createFlags } from "../src/settings/flags.ts"
+import { DEFAULT_SETTINGS } from "../src/settings/settings.ts"
+import { Views } from "../src/views/views.ts"
 import { type WorkRound, workload } from "../test/workloads.ts"
 import { isShort, quantile } from "./measure.ts"
 

@@ -5,9 +5,9 @@
  *     npm run bench -- survey
  */
 import type { Layer } from "@strata/core"
-import { openConversation } from "@strata/core/internal/front-door"
-import { toolResultStorage } from "@strata/core/internal/layers/1-tool-results/tool-result-storage"
-import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
+import { openConversation } from "../src/front-door.ts"
+import { toolResultStorage } from "../src/layers/1-tool-results/tool-result-storage.ts"
+import { microcompaction } from "../src/layers/2-microcompact/microcompaction.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "./measure.ts"
 
 const TURNS = isShort ? 60 : 200

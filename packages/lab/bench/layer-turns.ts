@@ -1,10 +1,10 @@
 /** What layers 1 and 2 cost in time. Turns with and without them alternate, so that both see the same load on the machine. */
 
 import type { Conversation } from "@strata/core"
-import { openConversation } from "@strata/core/internal/front-door"
-import { toolResultStorage } from "@strata/core/internal/layers/1-tool-results/tool-result-storage"
-import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../../core/bench/measure.ts"
+import { openConversation } from "../../core/src/front-door.ts"
+import { toolResultStorage } from "../../core/src/layers/1-tool-results/tool-result-storage.ts"
+import { microcompaction } from "../../core/src/layers/2-microcompact/microcompaction.ts"
 
 const MODEL = "claude-opus-4-6"
 const SIZES = isShort ? [100_000, 300_000] : [100_000, 1_000_000]

@@ -3,11 +3,11 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { localPerson, type MemoryDraft, openConversation } from "@strata/core"
-import { projectName, seededIds } from "@strata/core/internal/base/ids"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { openBank } from "@strata/core/internal/memory/bank"
-import { journalSearchIn } from "@strata/core/internal/recall/journal-search"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../../core/bench/measure.ts"
+import { projectName, seededIds } from "../../core/src/base/ids.ts"
+import { fileStore } from "../../core/src/journal/file/file-store.ts"
+import { openBank } from "../../core/src/memory/bank.ts"
+import { journalSearchIn } from "../../core/src/recall/journal-search.ts"
 import { makeDialogue } from "../src/memory-questions/dialogues.ts"
 
 const COUNTS = isShort ? [0, 60] : [0, 60, 1_000]

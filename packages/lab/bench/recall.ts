@@ -6,10 +6,10 @@
  *     npm run bench -- recall
  */
 import { join } from "node:path"
-import { PassageIndex } from "@strata/core/internal/recall/index/passage-index"
-import type { Passage } from "@strata/core/internal/recall/passages/passage"
-import { createEstimator, measureText } from "@strata/core/internal/tokens/estimate"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../../core/bench/measure.ts"
+import { PassageIndex } from "../../core/src/recall/index/passage-index.ts"
+import type { Passage } from "../../core/src/recall/passages/passage.ts"
+import { createEstimator, measureText } from "../../core/src/tokens/estimate.ts"
 import { makeDialogue } from "../src/memory-questions/dialogues.ts"
 import { measureReach, reachReport } from "../src/reach/measure.ts"
 import { memoryTurnReport } from "./memory-turn.ts"

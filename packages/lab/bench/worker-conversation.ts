@@ -7,8 +7,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Block, Message } from "@strata/core"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { workerBrain } from "@strata/sim"
+import { createEstimator } from "../../core/src/tokens/estimate.ts"
 import { converse } from "../../sim/test/brain-tools.ts"
 
 export interface WorkerOptions {

@@ -7,9 +7,9 @@
  */
 import { existsSync } from "node:fs"
 import type { Message } from "@strata/core"
-import { leadFor, paceIn } from "@strata/core/internal/layers/4-compaction/pace"
-import { isBoundary } from "@strata/core/internal/messages/messages"
-import { usageTotal } from "@strata/core/internal/tokens/context-size"
+import { leadFor, paceIn } from "../../core/src/layers/4-compaction/pace.ts"
+import { isBoundary } from "../../core/src/messages/messages.ts"
+import { usageTotal } from "../../core/src/tokens/context-size.ts"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
 
 const SUMMARISERS = [10, 30, 88] // seconds that a summary takes

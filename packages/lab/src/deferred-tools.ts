@@ -5,8 +5,8 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { codingTools, openAgent, type Tool } from "@strata/core"
-import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
 import { startSimulator, workerBrain } from "@strata/sim"
+import { anthropicModel } from "../../core/src/model/anthropic/anthropic.ts"
 
 export interface Measured {
   readonly way: "all declared" | "by reference" | "by name"

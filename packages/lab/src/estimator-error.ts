@@ -8,8 +8,8 @@
  * those after the third.
  */
 import { findModel } from "@strata/core"
-import { type ErrorSummary, summarizeErrors } from "@strata/core/internal/tokens/calibrate"
-import { createEstimator, type Estimator, type Measure } from "@strata/core/internal/tokens/estimate"
+import { type ErrorSummary, summarizeErrors } from "../../core/src/tokens/calibrate.ts"
+import { createEstimator, type Estimator, type Measure } from "../../core/src/tokens/estimate.ts"
 import { type RecordedConversation, recordedConversations } from "./recordings.ts"
 import { type UsageWindow, usageWindows } from "./usage-windows.ts"
 

@@ -9,8 +9,8 @@
  * typical window.
  */
 import { type Block, findModel } from "@strata/core"
-import { CONTENT_CLASSES } from "@strata/core/internal/tokens/content-class"
-import { measureBlocks } from "@strata/core/internal/tokens/estimate"
+import { CONTENT_CLASSES } from "../../core/src/tokens/content-class.ts"
+import { measureBlocks } from "../../core/src/tokens/estimate.ts"
 import { nonNegativeLeastSquares } from "./least-squares.ts"
 import { recordedConversations } from "./recordings.ts"
 import { finishedAnswers, usageWindows } from "./usage-windows.ts"

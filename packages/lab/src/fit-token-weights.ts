@@ -8,8 +8,8 @@
  * Hashes, base64, tables and logs are generated, because recordings have too few of them.
  */
 
-import { CONTENT_CLASSES, forEachSegment, STATES } from "@strata/core/internal/tokens/content-class"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
+import { CONTENT_CLASSES, forEachSegment, STATES } from "../../core/src/tokens/content-class.ts"
 import { type CorpusText, corpusFrom, inventedTexts } from "./corpus.ts"
 import { nonNegativeLeastSquares } from "./least-squares.ts"
 

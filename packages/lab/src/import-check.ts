@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { ImportError } from "@strata/core/internal/base/errors"
+import { ImportError } from "../../core/src/base/errors.ts"
 import { type Check, checkRecording } from "./import-check/check.ts"
 import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY } from "./recordings.ts"
 

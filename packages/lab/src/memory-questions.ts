@@ -8,7 +8,7 @@
  */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Weights } from "@strata/core/internal/recall/answer/ranking"
+import type { Weights } from "../../core/src/recall/answer/ranking.ts"
 import { makeChat } from "./memory-questions/chats.ts"
 import { type Dialogue, makeDialogue, type QuestionKind } from "./memory-questions/dialogues.ts"
 import { type DoorOf, memorySearch, plainFts5, recallTool } from "./memory-questions/doors.ts"

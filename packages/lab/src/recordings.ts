@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Message } from "@strata/core"
-import { ImportError } from "@strata/core/internal/base/errors"
-import { importTranscript } from "@strata/core/internal/import/import-file"
-import { mainPath } from "@strata/core/internal/import/main-path"
+import { ImportError } from "../../core/src/base/errors.ts"
+import { importTranscript } from "../../core/src/import/import-file.ts"
+import { mainPath } from "../../core/src/import/main-path.ts"
 
 export interface RecordedConversation {
   readonly name: string

@@ -13,10 +13,10 @@ import {
   type Message,
   type Usage,
 } from "@strata/core"
-import { renderAttachment } from "@strata/core/internal/messages/attachments"
-import { isThinking, resultBlocks } from "@strata/core/internal/messages/blocks"
-import { isBoundary, isSentToModel } from "@strata/core/internal/messages/messages"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
+import { renderAttachment } from "../../core/src/messages/attachments.ts"
+import { isThinking, resultBlocks } from "../../core/src/messages/blocks.ts"
+import { isBoundary, isSentToModel } from "../../core/src/messages/messages.ts"
+import { createEstimator } from "../../core/src/tokens/estimate.ts"
 
 export interface UsageWindow {
   readonly model: string

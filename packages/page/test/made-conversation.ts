@@ -1,7 +1,7 @@
 /** A conversation of our own with results, a compaction and hostile texts, made by the library without a model. */
 import { basename, dirname } from "node:path"
 import { openConversation } from "@strata/core"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import type { FollowedJournal } from "../src/live/followed-source.ts"
 
 export interface MadeConversation {

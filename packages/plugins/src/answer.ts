@@ -1,6 +1,6 @@
 /** What plugins ask: one JSON request, one JSON answer. */
 import { StrataError } from "@strata/core"
-import { reasonOf } from "@strata/core/internal/base/errors"
+import { reasonOf } from "@strata/core/base"
 import { answerCarry, type CarryRequest, uncompacted } from "./carry-request.ts"
 import { CLIENTS, type Environment } from "./clients.ts"
 import type { LearnRequest, MemoriesRequest } from "./memories.ts"

@@ -3,16 +3,17 @@
  * id of its session, the transcript on disk adds what its message type leaves out, and what earlier compactions took out of view.
  */
 import { type CarriedRecord, type CarriedState, type CarryMessage, type CarryOptions, carry } from "@strata/core"
-import { mainPath } from "@strata/core/internal/import/main-path"
-import { textOf, toBlocks } from "@strata/core/internal/messages/blocks"
 import {
   type AssistantMessage,
   isBoundary,
   isMachineText,
   isSentToModel,
   type Message,
+  textOf,
+  toBlocks,
   type UserMessage,
-} from "@strata/core/internal/messages/messages"
+} from "@strata/core/messages"
+import { mainPath } from "@strata/core/transcripts"
 import { type SessionMessage, sessionMessage } from "./claude-code-messages.ts"
 import { clientSession } from "./client-session.ts"
 import type { Client, ClientSession, Environment, PlacedMessage } from "./clients.ts"

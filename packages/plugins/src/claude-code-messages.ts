@@ -1,7 +1,6 @@
 /** Messages as Claude Code gives them to a plugin: texts joined, calls with their outcome, results by the id of the call. No thinking. */
 import type { PlainMessage } from "@strata/core"
-import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "@strata/core/internal/messages/blocks"
-import { contentOf, type Message } from "@strata/core/internal/messages/messages"
+import { contentOf, isText, isToolResult, isToolUse, type Message, resultBlocks, textOf } from "@strata/core/messages"
 
 export interface SessionMessage {
   readonly role: "user" | "assistant"

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { CarryMessage } from "@strata/core"
-import { importTranscript } from "@strata/core/internal/import/import-file"
 import { describe, expect, it } from "vitest"
+import { importTranscript } from "../../core/src/import/import-file.ts"
 import { answerCarry } from "./carry-request.ts"
 import { clientSession } from "./client-session.ts"
 

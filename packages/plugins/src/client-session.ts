@@ -1,5 +1,5 @@
 /** Reads the conversation that a client hands over, in the client's own shape. */
-import type { Message } from "@strata/core/internal/messages/messages"
+import type { Message } from "@strata/core/messages"
 import type { Client, ClientSession } from "./clients.ts"
 import { plainMessages } from "./message-shapes.ts"
 import { opencodeLines, opencodeSession } from "./opencode-session.ts"

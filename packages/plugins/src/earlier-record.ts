@@ -1,7 +1,5 @@
 /** The record that an earlier compaction left in a summary. It is computed again from everything, so it is not read as part of the summary. */
-import { renderAttachment } from "@strata/core/internal/messages/attachments"
-import { isText, textOf } from "@strata/core/internal/messages/blocks"
-import { contentOf, type Message } from "@strata/core/internal/messages/messages"
+import { contentOf, isText, type Message, renderAttachment, textOf } from "@strata/core/messages"
 
 const MARK = "\0"
 const [BEGIN, END] = textOf(renderAttachment({ type: "carried_facts", content: MARK })).split(MARK) as [string, string]

@@ -3,25 +3,22 @@
  * what the person typed as a lasting rule is kept at once, without a model.
  */
 
-import { dayOf, systemClock } from "@strata/core/internal/base/clock"
-import { uuidFrom } from "@strata/core/internal/base/ids"
-import { localPerson } from "@strata/core/internal/base/owner"
-import { openProjectMemory, type ProjectMemory } from "@strata/core/internal/conversation/project-memory"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
-import { whichProject } from "@strata/core/internal/journal/which-project"
-import { recallFor } from "@strata/core/internal/layers/5-auto-memory/attach/recall"
-import { startOf } from "@strata/core/internal/layers/5-auto-memory/attach/start"
-import { readAnswer } from "@strata/core/internal/layers/5-auto-memory/extract/extraction"
-import { keepProposals } from "@strata/core/internal/layers/5-auto-memory/keep/keep"
-import { keepRulesIn } from "@strata/core/internal/layers/5-auto-memory/keep/rules"
-import { memoryPrompt } from "@strata/core/internal/layers/5-auto-memory/prompts"
-import type { MemoryDraft } from "@strata/core/internal/memory/memory"
-import { type Attachment, renderAttachment } from "@strata/core/internal/messages/attachments"
-import { textOf } from "@strata/core/internal/messages/blocks"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
-import { findModel } from "@strata/core/internal/tokens/models"
-import type { Word } from "@strata/core/internal/views/record/words"
+import { dayOf, localPerson, systemClock, uuidFrom } from "@strata/core/base"
+import {
+  keepProposals,
+  keepRulesIn,
+  type MemoryDraft,
+  memoryPrompt,
+  openProjectMemory,
+  type ProjectMemory,
+  readAnswer,
+  recallFor,
+  startOf,
+} from "@strata/core/memory"
+import { type Attachment, renderAttachment, textOf } from "@strata/core/messages"
+import { defaultRoot, storeFrom, whichProject } from "@strata/core/store"
+import { createEstimator, findModel } from "@strata/core/tokens"
+import type { Word } from "@strata/core/views"
 import type { Environment } from "./clients.ts"
 
 export interface MemoriesRequest {

@@ -1,10 +1,16 @@
 /** What an agent's own compaction lost: names that were used before it, are used again after it, and are not in what it left. */
 import { carry } from "@strata/core"
-import { mainPath } from "@strata/core/internal/import/main-path"
-import { isText, isToolUse } from "@strata/core/internal/messages/blocks"
-import { exactNamesIn } from "@strata/core/internal/messages/exact-names"
-import { contentOf, isBoundary, isMachineText, type Message } from "@strata/core/internal/messages/messages"
-import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
+import {
+  contentOf,
+  exactNamesIn,
+  isBoundary,
+  isMachineText,
+  isText,
+  isToolUse,
+  type Message,
+  sentBlocks,
+} from "@strata/core/messages"
+import { mainPath } from "@strata/core/transcripts"
 import { linesOf } from "./client-session.ts"
 import type { Client, Environment } from "./clients.ts"
 import { readTranscript, transcriptOf } from "./transcripts.ts"

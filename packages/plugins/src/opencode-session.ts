@@ -3,8 +3,8 @@
  * holds several responses and their results, so it becomes several messages.
  */
 import type { CarryMessage } from "@strata/core"
-import { openCode } from "@strata/core/internal/import/opencode"
-import { isBoundary, type Message } from "@strata/core/internal/messages/messages"
+import { isBoundary, type Message } from "@strata/core/messages"
+import { openCode } from "@strata/core/transcripts"
 import type { ClientSession } from "./clients.ts"
 import { withoutRecord } from "./earlier-record.ts"
 

@@ -3,8 +3,8 @@
  * record leads to the same message in the session file.
  */
 import type { CarryMessage } from "@strata/core"
-import { pi } from "@strata/core/internal/import/pi"
-import { isBoundary, type Message } from "@strata/core/internal/messages/messages"
+import { isBoundary, type Message } from "@strata/core/messages"
+import { pi } from "@strata/core/transcripts"
 import type { ClientSession } from "./clients.ts"
 import { withoutRecord } from "./earlier-record.ts"
 

@@ -1,21 +1,22 @@
 /** The conversations of one project that other programs keep: found by their working directory, newest first. Nothing is written. */
 import { hash } from "node:crypto"
 import { basename, dirname, isAbsolute, join } from "node:path"
-import { projectName } from "@strata/core/internal/base/ids"
-import { readPlainStart } from "@strata/core/internal/base/plain-file"
-import { hasRemoteOf, mainDirectory, type Project, projectAt } from "@strata/core/internal/base/project"
+import { hasRemoteOf, mainDirectory, type Project, projectAt, projectName, readPlainStart } from "@strata/core/base"
 import {
   type Fields,
   fieldsAt,
+  type ImportedConversation,
+  importTranscript,
   jsonLines,
+  type OpenCodeSession,
+  openCodeSessions,
+  type Program,
   parseFields,
+  type TranscriptFile,
   textAt,
   textsAt,
-} from "@strata/core/internal/import/foreign-json"
-import { importTranscript } from "@strata/core/internal/import/import-file"
-import type { ImportedConversation } from "@strata/core/internal/import/importer"
-import { type OpenCodeSession, openCodeSessions } from "@strata/core/internal/import/opencode-sessions"
-import { type Program, type TranscriptFile, transcriptFiles } from "@strata/core/internal/import/places"
+  transcriptFiles,
+} from "@strata/core/transcripts"
 import type { Environment } from "./clients.ts"
 import { readTranscript } from "./transcripts.ts"
 

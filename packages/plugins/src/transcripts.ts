@@ -2,10 +2,8 @@
 import { lstat, readdir, readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import { isSafeId } from "@strata/core/internal/base/ids"
-import { companionFiles } from "@strata/core/internal/import/companion-files"
-import { importTranscript } from "@strata/core/internal/import/import-file"
-import type { ImportedConversation } from "@strata/core/internal/import/importer"
+import { isSafeId } from "@strata/core/base"
+import { companionFiles, type ImportedConversation, importTranscript } from "@strata/core/transcripts"
 import type { Client, Environment } from "./clients.ts"
 
 const MOST_BYTES = 512 * 1024 * 1024 // of one transcript

@@ -5,12 +5,12 @@
  *     npm run bench -- search
  */
 import { join } from "node:path"
-import { PassageIndex } from "@strata/core/internal/recall/index/passage-index"
-import { ServedIndex } from "@strata/core/internal/recall/index/served-index"
-import type { Passage } from "@strata/core/internal/recall/passages/passage"
-import { createEstimator, measureText } from "@strata/core/internal/tokens/estimate"
 import pg from "pg"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../../core/bench/measure.ts"
+import { PassageIndex } from "../../core/src/recall/index/passage-index.ts"
+import { ServedIndex } from "../../core/src/recall/index/served-index.ts"
+import type { Passage } from "../../core/src/recall/passages/passage.ts"
+import { createEstimator, measureText } from "../../core/src/tokens/estimate.ts"
 import { makeDialogue } from "../../lab/src/memory-questions/dialogues.ts"
 import { postgresStore } from "../src/index.ts"
 import { startServer } from "../test/server.ts"

@@ -3,7 +3,7 @@
  * through a transaction pooler none do, and then the server is asked again and again, less often the longer nothing happens.
  */
 import { randomUUID } from "node:crypto"
-import { callAfter, systemClock } from "@strata/core/internal/base/clock"
+import { callAfter, systemClock } from "@strata/core/base"
 import pg, { type Pool, type PoolClient } from "pg"
 import { connectionOf } from "./pool.ts"
 

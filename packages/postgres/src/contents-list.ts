@@ -1,7 +1,6 @@
 /** Lists what a tenant keeps on the server, without its bytes: as many rows in one call as a list needs. */
 import type { KeptContent } from "@strata/core"
-import { CONSOLIDATED, DAYS, type KeptPlace, MESSAGES } from "@strata/core/internal/journal/contents"
-import { sumsText } from "@strata/core/internal/journal/sums-content"
+import { CONSOLIDATED, DAYS, type KeptPlace, MESSAGES, sumsText } from "@strata/core/store"
 import { memoryPlace } from "./names.ts"
 
 /** Journals, and memory files, that one call lists. */

@@ -11,11 +11,8 @@ import {
   isSafeId,
   type PrunedCounts,
 } from "@strata/core"
-import { checkedId } from "@strata/core/internal/base/ids"
-import { keyOf } from "@strata/core/internal/base/line-key"
-import { BLOB, CONSOLIDATED, DAYS, MESSAGES } from "@strata/core/internal/journal/contents"
-import { peekLine } from "@strata/core/internal/journal/line"
-import { sumsIn } from "@strata/core/internal/journal/sums-content"
+import { checkedId, keyOf } from "@strata/core/base"
+import { BLOB, CONSOLIDATED, DAYS, MESSAGES, peekLine, sumsIn } from "@strata/core/store"
 import { listedContents, type SumRow, sumsOf } from "./contents-list.ts"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"

@@ -3,7 +3,7 @@
  * pooler may be between. Every function may be called again: what it wrote is recognised. So a call whose answer was lost is repeated.
  */
 import { setTimeout as wait } from "node:timers/promises"
-import { callAfter, systemClock } from "@strata/core/internal/base/clock"
+import { callAfter, systemClock } from "@strata/core/base"
 import type { Pool, PoolClient } from "pg"
 import { bytesIn } from "./bytea.ts"
 import { isPassing, StoreUnreachableError, withoutSecrets } from "./errors.ts"

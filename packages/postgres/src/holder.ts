@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
-import { callAfter, systemClock } from "@strata/core/internal/base/clock"
+import { callAfter, systemClock } from "@strata/core/base"
 import type { Pool } from "pg"
 import { Database } from "./database.ts"
 import { StoreUnreachableError } from "./errors.ts"

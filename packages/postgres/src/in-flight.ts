@@ -1,6 +1,6 @@
 /** Requests whose cost is not in the journal yet, noted on the server. No one waits for it: notes go out together, in their order. */
 import type { InFlightLog, KeptRequests, SentRequest } from "@strata/core"
-import { usableUsage } from "@strata/core/internal/messages/usage"
+import { usableUsage } from "@strata/core/messages"
 
 interface InFlightParts {
   /** What earlier processes left: a list of texts, as JSON. */

@@ -10,7 +10,7 @@ import {
   type JournalSegment as Segment,
   type JournalStretch as Stretch,
 } from "@strata/core"
-import { keyOf } from "@strata/core/internal/base/line-key"
+import { keyOf } from "@strata/core/base"
 import type { Database } from "./database.ts"
 import { type ByteRange, entriesIn, MOST_BYTES } from "./read-lines.ts"
 

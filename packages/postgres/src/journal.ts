@@ -12,7 +12,7 @@ import {
   type OpeningReport,
   StrataError,
 } from "@strata/core"
-import { keyOf } from "@strata/core/internal/base/line-key"
+import { keyOf } from "@strata/core/base"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
 import { InFlight } from "./in-flight.ts"

@@ -16,8 +16,8 @@ import {
   type SendLimits,
   type TeamMember,
 } from "@strata/core"
-import { checkedId } from "@strata/core/internal/base/ids"
-import { numberOfPlace } from "@strata/core/internal/journal/team-content"
+import { checkedId } from "@strata/core/base"
+import { numberOfPlace } from "@strata/core/store"
 import type { Arrivals } from "./arrivals.ts"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"

@@ -3,8 +3,7 @@
  * schema that is newer than this version is refused.
  */
 import { StrataError } from "@strata/core"
-import { fillPrompt, promptText } from "@strata/core/internal/base/prompt-file"
-import { printable } from "@strata/core/internal/base/visible"
+import { fillPrompt, printable, promptText } from "@strata/core/base"
 import pg from "pg"
 import { isPassing, reasonOf, StoreUnreachableError, withoutSecrets } from "./errors.ts"
 import { checkAddress } from "./pool.ts"

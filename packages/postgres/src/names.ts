@@ -1,6 +1,6 @@
 /** Names from outside, checked before they reach the server, and how a place is named there. */
 import { InvalidIdError, isSafeId, type MemoryPlace } from "@strata/core"
-import { checkedId } from "@strata/core/internal/base/ids"
+import { checkedId } from "@strata/core/base"
 
 /** The same names as in a file store. */
 export function checkedBlobName(name: string): string {

@@ -1,7 +1,7 @@
 /** How passages and lists cross to the server and back: as bytes, because their texts may hold what a text of the server cannot. */
 import { hash } from "node:crypto"
 import type { ShelfPassage, ShelfRow, ShelfStep } from "@strata/core"
-import { FACTS } from "@strata/core/internal/journal/passage-shelf"
+import { FACTS } from "@strata/core/store"
 
 /** A passage's message, block and label. */
 type Head = readonly [uuid: string, blocks: string, label?: string]

@@ -9,7 +9,7 @@ import type {
   TextWanted,
   TokenCount,
 } from "@strata/core"
-import { checkedId } from "@strata/core/internal/base/ids"
+import { checkedId } from "@strata/core/base"
 import type { Database } from "./database.ts"
 import { placeKey } from "./names.ts"
 import { countsIn, factsIn, listIn, rowsIn, stepColumns } from "./passage-bytes.ts"

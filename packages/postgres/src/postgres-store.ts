@@ -15,8 +15,7 @@ import {
   type Store,
   StrataError,
 } from "@strata/core"
-import { checkedId } from "@strata/core/internal/base/ids"
-import { printable } from "@strata/core/internal/base/visible"
+import { checkedId, printable } from "@strata/core/base"
 import type { Pool } from "pg"
 import { Arrivals } from "./arrivals.ts"
 import { postgresContents } from "./contents.ts"

@@ -1,7 +1,6 @@
 /** Reads entries from stretches of a journal's bytes. A line that is no entry is left out, and the path leads across it, as in a file. */
 import { type DamagedLine, decodeLine, type Entry } from "@strata/core"
-import { Bridge } from "@strata/core/internal/journal/bridge"
-import { lostLine } from "@strata/core/internal/journal/damage"
+import { Bridge, lostLine } from "@strata/core/store"
 
 /** How many bytes one call asks for. */
 export const MOST_BYTES = 4 * 1024 * 1024

@@ -1,7 +1,8 @@
 /** A line that the server gives back otherwise than it was written. */
-import { entriesOf, sketched, textsOf } from "@strata/core/internal/store-contract/entries"
+
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { entriesOf, sketched, textsOf } from "../../core/src/store-contract/entries.ts"
 import { postgresStore } from "../src/index.ts"
 import { newestPrograms, startServer, type TestServer } from "./server.ts"
 

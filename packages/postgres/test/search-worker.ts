@@ -3,7 +3,7 @@
  *
  *     node search-worker.ts URL TENANT PROJECT
  */
-import { journalSearchIn } from "@strata/core/internal/recall/journal-search"
+import { journalSearchIn } from "../../core/src/recall/journal-search.ts"
 import { postgresStore } from "../src/index.ts"
 
 const [connectionString = "", tenant = "", project = ""] = process.argv.slice(2)

@@ -1,6 +1,7 @@
 /** What a database, a role or a schema may be set to: the store works all the same, or says at once that it cannot. */
-import { entriesOf, textsOf } from "@strata/core/internal/store-contract/entries"
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { entriesOf, textsOf } from "../../core/src/store-contract/entries.ts"
 import { migrate, postgresStore } from "../src/index.ts"
 import { newestPrograms, startServer, type TestServer } from "./server.ts"
 import { asked } from "./standby.ts"

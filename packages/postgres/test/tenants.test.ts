@@ -1,7 +1,7 @@
 import { type Entry, encodeLine, type Store } from "@strata/core"
-import { keyOf } from "@strata/core/internal/base/line-key"
 import pg from "pg"
 import { afterAll, beforeAll, describe, onTestFinished as ending, expect, test } from "vitest"
+import { keyOf } from "../../core/src/base/line-key.ts"
 import { postgresStore } from "../src/index.ts"
 import { newestPrograms, startServer, type TestServer } from "./server.ts"
 

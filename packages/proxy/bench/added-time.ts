@@ -5,16 +5,19 @@
  *     npm run bench -- proxy
  */
 import { once } from "node:events"
-import { mkdirSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { Agent, type IncomingMessage, request } from "node:http"
 import { join } from "node:path"
 import { buffer } from "node:stream/consumers"
 import { setTimeout as wait } from "node:timers/promises"
 import { bundleProgram } from "../../../scripts/build/bundle-program.ts"
+import { bundlePackages } from "../../../scripts/test-build/bundle.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../../core/bench/measure.ts"
 import { GrowingList, startStepServer } from "./growing-list.ts"
 import { Program, SOURCE } from "./program/start.ts"
 
+const ROOT = join(import.meta.dirname, "..", "..", "..")
+const TEST_BUILD = join(ROOT, ".test-build")
 const SIZES = isShort ? [200_000] : [200_000, 1_000_000]
 const ROUNDS = isShort ? 20 : 120
 const WARM_UP = isShort ? 2 : 10 // rounds
@@ -98,7 +101,11 @@ await inTemporaryDirectory(async (directory) => {
     mkdirSync(made)
     return made
   }
-  const output = join(directory, "bundle", "dist")
+  mkdirSync(TEST_BUILD, { recursive: true })
+  const bundled = mkdtempSync(join(TEST_BUILD, "bench-")) // inside the workspace, so that libraries resolve
+  process.once("exit", () => rmSync(bundled, { recursive: true, force: true }))
+  await bundlePackages(ROOT, bundled)
+  const output = join(bundled, "bench", "dist")
   await bundleProgram({ main: SOURCE, output })
   const file = join(output, "main.js")
   for (const tokens of SIZES) await measureSize(file, tokens, place())

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { promisify } from "node:util"
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib"
-import type { ParsedBodies } from "@strata/core/internal/callers/http/parsed-bodies"
+import type { ParsedBodies } from "@strata/core/callers-http"
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
   gzip: promisify(gunzip),

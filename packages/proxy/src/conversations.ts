@@ -1,6 +1,6 @@
 /** Plans for clients' requests: it follows their lists and keeps their journals. */
-import type { CallerOptions } from "@strata/core/internal/callers/conversations"
-import { HttpConversations } from "@strata/core/internal/callers/http/conversations"
+import type { CallerOptions } from "@strata/core/callers"
+import { HttpConversations } from "@strata/core/callers-http"
 import type { Plans } from "./plans.ts"
 
 export interface ConversationsOptions extends CallerOptions {

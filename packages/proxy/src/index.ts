@@ -1,5 +1,5 @@
 /** `@strata/proxy`: in front of the Messages API. */
-export type { ConversationStatus, PauseNotice, Plan, Refusal } from "@strata/core/internal/callers/plan"
+export type { ConversationStatus, PauseNotice, Plan, Refusal } from "@strata/core/callers"
 export { Conversations, type ConversationsOptions } from "./conversations.ts"
 export { newSecret } from "./doors/admission.ts"
 export type { ProxyLimits } from "./limits.ts"

@@ -1,5 +1,5 @@
 /** What bounds the proxy's memory and its patience, and how a plan is awaited no longer than that. */
-import { type Clock, callAfter } from "@strata/core/internal/base/clock"
+import { type Clock, callAfter } from "@strata/core/base"
 
 const MEGABYTE = 1024 * 1024
 

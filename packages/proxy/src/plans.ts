@@ -1,6 +1,6 @@
 /** What the proxy asks about each request. The proxy moves bytes; a plan says which. */
 import type { IncomingHttpHeaders } from "node:http"
-import type { ConversationStatus, Plan } from "@strata/core/internal/callers/plan"
+import type { ConversationStatus, Plan } from "@strata/core/callers"
 
 /** A client's request to `/v1/messages`, parsed once. */
 export interface ClientRequest {

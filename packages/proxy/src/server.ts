@@ -1,7 +1,6 @@
 /** What happens to a request: who asks is checked first, then its path decides. */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { kindOfError, reasonOf } from "@strata/core/internal/base/errors"
-import { escaped } from "@strata/core/internal/base/escaped-text"
+import { escaped, kindOfError, reasonOf } from "@strata/core/base"
 import { type ApiError, overloaded, permissionError, sendError } from "./api-error.ts"
 import { admit } from "./doors/admission.ts"
 import { withinLimit } from "./limits.ts"

@@ -1,6 +1,6 @@
 /** A page with a row for each conversation. It is one text: no script, nothing from elsewhere, nothing kept by the browser. */
 import { hash } from "node:crypto"
-import type { ConversationStatus } from "@strata/core/internal/callers/plan"
+import type { ConversationStatus } from "@strata/core/callers"
 
 const STYLE = `:root{color-scheme:light dark;font:14px/1.5 system-ui,sans-serif}
 body{margin:2rem}table{border-collapse:collapse}

@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import type { Readable } from "node:stream"
-import { StrataError } from "@strata/core/internal/base/errors"
+import { StrataError } from "@strata/core/base"
 import { type RawHeaders, valuesOf, without } from "./headers.ts"
 
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\])$/i

@@ -2,9 +2,9 @@ import { once } from "node:events"
 import { setImmediate } from "node:timers/promises"
 import { gzipSync, zstdCompressSync } from "node:zlib"
 import Anthropic from "@anthropic-ai/sdk"
-import { stringifyExact } from "@strata/core/internal/messages/exact-json"
 import { frozenClock, type SimulatorOptions, scriptedBrain, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { stringifyExact } from "../../core/src/messages/exact-json.ts"
 import {
   ANSWER_EVENTS,
   ANSWER_MESSAGE,

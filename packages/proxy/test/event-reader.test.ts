@@ -1,8 +1,8 @@
-import { AssembledMessage } from "@strata/core/internal/callers/http/assembled-message"
-import { EventReader } from "@strata/core/internal/callers/http/event-reader"
-import { stringifyExact } from "@strata/core/internal/messages/exact-json"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { AssembledMessage } from "../../core/src/callers/http/assembled-message.ts"
+import { EventReader } from "../../core/src/callers/http/event-reader.ts"
+import { stringifyExact } from "../../core/src/messages/exact-json.ts"
 import { ANSWER_EVENTS, ANSWER_MESSAGE, eventText } from "./raw-upstream.ts"
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 200)

@@ -1,10 +1,8 @@
 /** What the view shows right after each compaction: changed files, paths that are true, and the person's rules in their own words. */
 import type { EntryDraft } from "@strata/core"
-import { wordsOf } from "@strata/core/internal/inspect/block-words"
-import { renderAttachment } from "@strata/core/internal/messages/attachments"
-import { textOf, toBlocks } from "@strata/core/internal/messages/blocks"
-import { fateOf } from "@strata/core/internal/views/record/artifacts"
-import type { Views } from "@strata/core/internal/views/views"
+import { renderAttachment, textOf, toBlocks } from "@strata/core/messages"
+import { wordsOf } from "@strata/core/transcripts"
+import { fateOf, type Views } from "@strata/core/views"
 import { type AfterCompaction, NO_COMPACTION } from "./report.ts"
 
 const PATH = /(?<![\w/.:])(?:[\w@.-]+)?(?:\/[\w@.-]+)+\.\w{1,8}\b/g

@@ -1,5 +1,5 @@
 /** A recording as if another model had answered: that model's prices, window and cache. Sizes stay as they were counted. */
-import { isDecision } from "@strata/core/internal/journal/entries"
+import { isDecision } from "@strata/core/store"
 import { type RecordedConversation, SYNTHETIC_MODEL } from "./recorded-steps.ts"
 
 export function asModel({ entries }: RecordedConversation, model: string): RecordedConversation {

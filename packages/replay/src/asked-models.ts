@@ -1,8 +1,7 @@
 /** The models of a recording, with the thresholds that a policy has in their windows. */
 import type { ModelLookup, Thresholds } from "@strata/core"
-import type { Settings } from "@strata/core/internal/settings/settings"
-import { findModel, windowBetas } from "@strata/core/internal/tokens/models"
-import { thresholdsFor } from "@strata/core/internal/tokens/thresholds"
+import type { Settings } from "@strata/core/settings"
+import { findModel, thresholdsFor, windowBetas } from "@strata/core/tokens"
 import type { MeasuredRecording } from "./measured-recording.ts"
 
 const USUAL_WINDOW = 200_000

@@ -1,7 +1,7 @@
 /** What the requests of a policy read, write and cost, and where the cache was lost. */
 import type { CacheLifetime, ModelFacts, TokenCounts } from "@strata/core"
-import { inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { costOf } from "@strata/core/internal/tokens/price"
+import { inputTokens, NO_TOKENS } from "@strata/core/base"
+import { costOf } from "@strata/core/tokens"
 import { type CacheIncident, CacheModel } from "./cache-model.ts"
 import { type ClientCache, cachedPrefix, markingPromptEnd } from "./client-cache.ts"
 import { classesOf, type OwnTexts } from "./context-classes.ts"

@@ -8,9 +8,8 @@
  * Estimates are corrected by the usual scale of the recording: a policy's own texts are counted by the same tokenizer as everything else.
  */
 import type { Block, TokenizerFamily } from "@strata/core"
-import { isToolResult } from "@strata/core/internal/messages/blocks"
-import type { FlatMessage } from "@strata/core/internal/messages/flatten"
-import { createEstimator, type Estimator } from "@strata/core/internal/tokens/estimate"
+import { type FlatMessage, isToolResult } from "@strata/core/messages"
+import { createEstimator, type Estimator } from "@strata/core/tokens"
 
 const SCALE = { least: 0.5, most: 2 } // the same range as the calibration
 const LARGEST_PROMPT = 70_000 // tokens of system prompt and tools: recorded ones have up to 62,000. More than that is history that the file lacks

@@ -2,8 +2,9 @@
  * Where a recorded request read more or less from the cache than the rules say. Nothing in a recording predicts most of these incidents,
  * so they are taken from the usage like pauses from the times. Each gets the cause for which the recording has evidence.
  */
-import { isDecision } from "@strata/core/internal/journal/entries"
-import { isText, isToolResult, toBlocks } from "@strata/core/internal/messages/blocks"
+
+import { isText, isToolResult, toBlocks } from "@strata/core/messages"
+import { isDecision } from "@strata/core/store"
 import type { CachedInput, CacheIncident } from "./cache-model.ts"
 import type { IncidentCause } from "./incident-causes.ts"
 import type { RecordedContext } from "./measured-recording.ts"

@@ -3,9 +3,8 @@
  * and what has no cause is called unexplained.
  */
 import type { TokenCounts } from "@strata/core"
-import { inputTokens, weighCounts } from "@strata/core/internal/base/token-counts"
-import { findModel } from "@strata/core/internal/tokens/models"
-import { costOf, tokenCounts } from "@strata/core/internal/tokens/price"
+import { inputTokens, weighCounts } from "@strata/core/base"
+import { costOf, findModel, tokenCounts } from "@strata/core/tokens"
 import { INCIDENT_CAUSES, UNEXPLAINED } from "./incident-causes.ts"
 import { type MeasuredRecording, measureRecording } from "./measured-recording.ts"
 import { type ComparedRequest, runRecordedPolicy } from "./recorded-policy.ts"

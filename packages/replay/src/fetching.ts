@@ -4,8 +4,8 @@
  * from its file, where a policy says so.
  */
 import type { Block, Entry, Ids, Usage } from "@strata/core"
-import { wordsOf } from "@strata/core/internal/inspect/block-words"
-import { isText, isToolResult } from "@strata/core/internal/messages/blocks"
+import { isText, isToolResult } from "@strata/core/messages"
+import { wordsOf } from "@strata/core/transcripts"
 import { InView } from "./in-view.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"
 import { type Needs, needsOf } from "./needs.ts"

@@ -1,7 +1,6 @@
 /** Some models get no thinking from before the person's last message. The server leaves it out and does not bill it. */
 import type { ModelFacts } from "@strata/core"
-import { isThinking, isToolResult } from "@strata/core/internal/messages/blocks"
-import type { FlatMessage } from "@strata/core/internal/messages/flatten"
+import { type FlatMessage, isThinking, isToolResult } from "@strata/core/messages"
 
 /** A message without its thinking is the same object every time, so that it is measured once. */
 const shortened = new WeakMap<FlatMessage, FlatMessage>()

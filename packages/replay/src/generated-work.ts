@@ -3,7 +3,7 @@
  * reads, searches, edits and tests. Later tasks come back to files and names of earlier ones. The same options give the same recording.
  */
 import type { Block, Message } from "@strata/core"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
+import { createEstimator } from "@strata/core/tokens"
 import type { RecordedConversation } from "./recorded-steps.ts"
 
 export interface WorkOptions {

@@ -1,6 +1,6 @@
 /** Which names and which blocks a view has. From one request to the next it looks only at what changed. */
 import type { Block } from "@strata/core"
-import { namesIn } from "@strata/core/internal/inspect/block-words"
+import { namesIn } from "@strata/core/transcripts"
 
 export class InView {
   #blocks: readonly Block[] = []

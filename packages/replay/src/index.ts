@@ -1,9 +1,11 @@
 /** `@strata/replay`: recorded conversations under other policies. It is a model of the bill and calls no server. */
-export type { Opening } from "@strata/core/internal/layers/planner/opening"
+export type { Opening } from "@strata/core/policy"
 export { asModel } from "./as-model.ts"
 export { type Calibration, type CalibrationCause, type CalibrationPart, calibrate, causeText } from "./calibration.ts"
 export { generatedWork, type WorkOptions } from "./generated-work.ts"
 export { ALL_POLICIES } from "./policies/all.ts"
+export { NOTHING as AS_RECORDED } from "./policies/clearing-only.ts"
+export { strata } from "./policies/strata.ts"
 export type { Policy, RunOptions } from "./policy.ts"
 export type { RecordedConversation, ReplayOptions } from "./recorded-steps.ts"
 export {

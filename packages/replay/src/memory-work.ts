@@ -3,10 +3,9 @@
  * one is due and what it may take. What the forks would have written is not known, so it changes nothing else.
  */
 import type { LayerContext, TokenCounts, Uuid } from "@strata/core"
-import { NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { areNotesDue, notesBudget } from "@strata/core/internal/layers/3-session-memory/due"
-import { extractionSpent, isWorthExtracting } from "@strata/core/internal/layers/5-auto-memory/extract/due"
-import { backgroundBudget } from "@strata/core/internal/layers/background-budget"
+import { NO_TOKENS } from "@strata/core/base"
+import { extractionSpent, isWorthExtracting } from "@strata/core/memory"
+import { areNotesDue, backgroundBudget, notesBudget } from "@strata/core/policy"
 
 export type MemoryWorkKind = "notes" | "memory"
 

@@ -4,10 +4,8 @@
  * it. Computed once for a recording, for all policies.
  */
 import type { Block, Message } from "@strata/core"
-import { namesIn, wordsOf } from "@strata/core/internal/inspect/block-words"
-import { isToolUse } from "@strata/core/internal/messages/blocks"
-import { isSentToModel } from "@strata/core/internal/messages/messages"
-import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
+import { isSentToModel, isToolUse, sentBlocks } from "@strata/core/messages"
+import { namesIn, wordsOf } from "@strata/core/transcripts"
 import { InView } from "./in-view.ts"
 import { type MeasuredRecording, recordedContexts } from "./measured-recording.ts"
 import type { Step } from "./recorded-steps.ts"

@@ -1,9 +1,8 @@
 /** Whether one search in the journal's index finds a name that left the view. The question is the words beside it, never the name itself. */
 import type { Block } from "@strata/core"
-import { wordsOf } from "@strata/core/internal/inspect/block-words"
-import { isToolResult, isToolUse } from "@strata/core/internal/messages/blocks"
-import { PassageIndex } from "@strata/core/internal/recall/index/passage-index"
-import { passagesOf } from "@strata/core/internal/recall/passages/passage"
+import { isToolResult, isToolUse } from "@strata/core/messages"
+import { PassageIndex, passagesOf } from "@strata/core/recall"
+import { wordsOf } from "@strata/core/transcripts"
 
 const FIRST_RESULTS = 5
 const QUERY_WORDS = 12

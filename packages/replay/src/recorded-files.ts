@@ -5,13 +5,16 @@
 
 import { resolve } from "node:path"
 import type { Entry, FileRead } from "@strata/core"
-import { isDecision } from "@strata/core/internal/journal/entries"
-import type { ReadAgain, ReadFileAgain } from "@strata/core/internal/layers/4-compaction/restore/files"
-import { linesOf } from "@strata/core/internal/tools/files/line-endings"
-import { FileReads, forgetCalls } from "@strata/core/internal/tools/files/read-state"
-import type { FileEffect } from "@strata/core/internal/views/record/file-effect"
-import { fileEffects, isShellTool } from "@strata/core/internal/views/record/file-effects"
-import { type FinishedCall, followCalls, type OpenCall } from "@strata/core/internal/views/record/tool-calls"
+import { FileReads, forgetCalls, linesOf, type ReadAgain, type ReadFileAgain } from "@strata/core/policy"
+import { isDecision } from "@strata/core/store"
+import {
+  type FileEffect,
+  type FinishedCall,
+  fileEffects,
+  followCalls,
+  isShellTool,
+  type OpenCall,
+} from "@strata/core/views"
 
 const NUMBERED = /^\s*(\d+)[\t→](.*)$/
 const GOES_ON = /^\[Lines (\d+)-\d+ of (\d+)\..*\]$/ // how our Read ends where the file is longer

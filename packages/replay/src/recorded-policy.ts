@@ -3,10 +3,9 @@
  * and writes to it is modelled. Comparing that with the bill shows how far the model can be trusted.
  */
 import type { TokenCounts } from "@strata/core"
-import { isDecision } from "@strata/core/internal/journal/entries"
-import { isHuman } from "@strata/core/internal/messages/messages"
-import { canonicalModelId, findModel } from "@strata/core/internal/tokens/models"
-import { tokenCounts } from "@strata/core/internal/tokens/price"
+import { isHuman } from "@strata/core/messages"
+import { isDecision } from "@strata/core/store"
+import { canonicalModelId, findModel, tokenCounts } from "@strata/core/tokens"
 import { type ExplainedIncident, incidentOf } from "./cache-incidents.ts"
 import { type CachedInput, type CacheIncident, type CacheInput, CacheModel, type PromptItem } from "./cache-model.ts"
 import { cachedPrefix, readOf } from "./client-cache.ts"

@@ -4,11 +4,10 @@
  */
 
 import type { AssistantMessage, DecisionEntry, Entry, Message, ModelOverride, Usage } from "@strata/core"
-import { isDecision } from "@strata/core/internal/journal/entries"
-import { toBlocks, withoutBreakpoint } from "@strata/core/internal/messages/blocks"
-import { isSentToModel } from "@strata/core/internal/messages/messages"
-import { usageTotal } from "@strata/core/internal/tokens/context-size"
-import { clearedByServer } from "@strata/core/internal/views/context/decision-kinds"
+import { isSentToModel, toBlocks, withoutBreakpoint } from "@strata/core/messages"
+import { isDecision } from "@strata/core/store"
+import { usageTotal } from "@strata/core/tokens"
+import { clearedByServer } from "@strata/core/views"
 
 export interface RecordedConversation {
   /** In order, along one path. */

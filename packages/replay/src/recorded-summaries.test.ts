@@ -1,6 +1,6 @@
 import type { DecisionDraft, Entry } from "@strata/core"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { expect, test } from "vitest"
+import { createEstimator } from "../../core/src/tokens/estimate.ts"
 import { conversation } from "../../core/test/builders.ts"
 import { measureRecording } from "./measured-recording.ts"
 

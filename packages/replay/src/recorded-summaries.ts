@@ -3,11 +3,11 @@
  * size, for every policy. Other recordings have the budget of all policies: what another program's summaries hold says nothing of ours.
  */
 import type { Entry, TokenCounts } from "@strata/core"
-import { addCounts, divideCounts, NO_TOKENS, roundCounts } from "@strata/core/internal/base/token-counts"
-import { isDecision } from "@strata/core/internal/journal/entries"
-import { continuationText } from "@strata/core/internal/layers/4-compaction/summarise/prompts"
-import { toBlocks } from "@strata/core/internal/messages/blocks"
-import { tokenCounts } from "@strata/core/internal/tokens/price"
+import { addCounts, divideCounts, NO_TOKENS, roundCounts } from "@strata/core/base"
+import { toBlocks } from "@strata/core/messages"
+import { continuationText } from "@strata/core/policy"
+import { isDecision } from "@strata/core/store"
+import { tokenCounts } from "@strata/core/tokens"
 import type { BlockSizes } from "./block-sizes.ts"
 import type { Step } from "./recorded-steps.ts"
 

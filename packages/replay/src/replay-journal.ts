@@ -2,7 +2,7 @@
 
 import { basename, dirname } from "node:path"
 import type { Entry, Journal } from "@strata/core"
-import { memoryStore } from "@strata/core/internal/journal/in-memory/store"
+import { memoryStore } from "@strata/core/store"
 import type { Step } from "./recorded-steps.ts"
 
 const USUAL_BLOBS = "/home/user/.strata/projects/-home-user-project/tool-results/5f0c8a3e-2b6d-4c1f-9e57-a40d1b7c6e92"

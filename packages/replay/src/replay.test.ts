@@ -1,5 +1,5 @@
-import { fileTools, openShellTools, sessionTools } from "@strata/core/internal/tools/coding-tools"
 import { describe, expect, test } from "vitest"
+import { fileTools, openShellTools, sessionTools } from "../../core/src/tools/coding-tools.ts"
 import { conversation } from "../../core/test/builders.ts"
 import { type WorkRound, workload } from "../../core/test/workloads.ts"
 import { CLEARING_ONLY, STRATA } from "./policies/clearing-only.ts"

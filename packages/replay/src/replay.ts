@@ -4,7 +4,7 @@
  * view is fetched again and paid for.
  */
 import type { TokenCounts } from "@strata/core"
-import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
 import { measureRecording } from "./measured-recording.ts"
 import { ALL_POLICIES } from "./policies/all.ts"
 import { CLEARING_ONLY, NOTHING } from "./policies/clearing-only.ts"

@@ -2,7 +2,7 @@
  * What a policy did, as lines of a report, and what each action saved. The savings of all actions add up to what the policy saved.
  */
 import type { EntryDraft } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
+import { grouped } from "@strata/core/base"
 
 export const ACTION_KINDS = ["put aside", "cleared", "cleared by the server", "thinking dropped", "compacted"] as const
 export type ActionKind = (typeof ACTION_KINDS)[number]

@@ -1,6 +1,6 @@
 /** What a replay reports. All of it is plain data. */
 import type { TokenCounts } from "@strata/core"
-import type { Opening } from "@strata/core/internal/layers/planner/opening"
+import type { Opening } from "@strata/core/policy"
 import type { PolicyAction } from "./replayed-actions.ts"
 
 /** What a request is for. `recall`: getting back what was used again and was no longer in view. */

@@ -1,6 +1,6 @@
 /** What a request costs, in dollars or, where a price is unknown, in tokens of plain input at usual relative prices. */
 import type { TokenCounts } from "@strata/core"
-import { weighCounts } from "@strata/core/internal/base/token-counts"
+import { weighCounts } from "@strata/core/base"
 import type { ReplayedRequest } from "./report.ts"
 import { USUAL_PRICES } from "./usual-prices.ts"
 

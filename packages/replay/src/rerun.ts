@@ -6,23 +6,23 @@
  */
 
 import type { Entry, EntryDraft, Journal, LayerActed, LayerContext, Message, ModelFacts } from "@strata/core"
-import { seededIds } from "@strata/core/internal/base/ids"
-import { silentTelemetry } from "@strata/core/internal/base/telemetry"
-import { inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { isDecision } from "@strata/core/internal/journal/entries"
-import { lastUse } from "@strata/core/internal/layers/2-microcompact/cache-state"
-import { ahead } from "@strata/core/internal/layers/4-compaction/ahead"
-import { LayerPipeline } from "@strata/core/internal/layers/pipeline"
-import { nextPing, PING_EARLY, SUMMARY_EARLY } from "@strata/core/internal/layers/planner/keep-warm"
-import { openingOf } from "@strata/core/internal/layers/planner/opening"
-import { isToolResult, isToolUse, toBlocks } from "@strata/core/internal/messages/blocks"
-import { LIFETIME_MS, type Lifetime } from "@strata/core/internal/model/cache/known-entries"
-import { createFlags, type Flags } from "@strata/core/internal/settings/flags"
-import { compactionAllowed, DEFAULT_SETTINGS, type Settings } from "@strata/core/internal/settings/settings"
-import { fillOf } from "@strata/core/internal/tokens/window"
-import { lifetimeIn } from "@strata/core/internal/views/cache/cache-history"
-import { buildRequest } from "@strata/core/internal/views/context/request"
-import { Views } from "@strata/core/internal/views/views"
+import { inputTokens, NO_TOKENS, seededIds } from "@strata/core/base"
+import { isToolResult, isToolUse, toBlocks } from "@strata/core/messages"
+import { LIFETIME_MS, type Lifetime } from "@strata/core/model"
+import {
+  ahead,
+  LayerPipeline,
+  lastUse,
+  nextPing,
+  openingOf,
+  PING_EARLY,
+  SUMMARY_EARLY,
+  silentTelemetry,
+} from "@strata/core/policy"
+import { compactionAllowed, createFlags, DEFAULT_SETTINGS, type Flags, type Settings } from "@strata/core/settings"
+import { isDecision } from "@strata/core/store"
+import { fillOf } from "@strata/core/tokens"
+import { buildRequest, lifetimeIn, Views } from "@strata/core/views"
 import { AfterCompactions } from "./after-compaction.ts"
 import { type AskedModel, askedModels } from "./asked-models.ts"
 import { Bill, type Charged, type Sent, type SentRequest, usageOf } from "./bill.ts"

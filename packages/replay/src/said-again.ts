@@ -3,8 +3,8 @@
  * rules from memory. As the recording said it last.
  */
 import type { Attachment, Entry, EntryDraft } from "@strata/core"
-import type { AttachmentKind } from "@strata/core/internal/messages/attachments"
-import type { ContextView } from "@strata/core/internal/views/context/context"
+import type { AttachmentKind } from "@strata/core/messages"
+import type { ContextView } from "@strata/core/views"
 
 const KINDS: readonly AttachmentKind[] = ["standing_memory", "date", "permission_mode"]
 

@@ -2,8 +2,8 @@
  * The scorecard: policies beside each other, over one recording or many. A policy is scored if every replay has it, so all rows are
  * about the same conversations.
  */
-import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import type { Opening } from "@strata/core/internal/layers/planner/opening"
+import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
+import type { Opening } from "@strata/core/policy"
 import type { Replay, ReplayReport } from "./replay.ts"
 import type { CostUnit } from "./request-cost.ts"
 

@@ -3,10 +3,9 @@
  * Every response says what the server has cleared for it.
  */
 import type { EntryDraft, ModelFacts } from "@strata/core"
-import type { Sender } from "@strata/core/internal/layers/layer"
-import type { LayerPipeline } from "@strata/core/internal/layers/pipeline"
-import { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy } from "@strata/core/internal/model/context-management"
-import type { Views } from "@strata/core/internal/views/views"
+import { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy } from "@strata/core/model"
+import type { LayerPipeline, Sender } from "@strata/core/policy"
+import type { Views } from "@strata/core/views"
 import type { Sent } from "./bill.ts"
 import { withoutForgottenThinking } from "./forgotten-thinking.ts"
 import type { MeasuredRecording } from "./measured-recording.ts"

@@ -1,5 +1,5 @@
 /** Messages as the server gets them, with the size of each block. Closed messages stay the same object, so each is measured once. */
-import type { FlatMessage } from "@strata/core/internal/messages/flatten"
+import type { FlatMessage } from "@strata/core/messages"
 import type { BlockSizes } from "./block-sizes.ts"
 import type { PromptItem } from "./cache-model.ts"
 import type { SentMessage } from "./server-copy.ts"

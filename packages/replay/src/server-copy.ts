@@ -6,7 +6,7 @@
  * and clears more with every call unless the request says what to leave. `keeps`: what it cleared stays cleared, and it clears again only
  * when the rest passes the trigger.
  */
-import { isThinking, isToolResult, isToolUse, type ToolUse } from "@strata/core/internal/messages/blocks"
+import { isThinking, isToolResult, isToolUse, type ToolUse } from "@strata/core/messages"
 import type { PromptItem } from "./cache-model.ts"
 
 export interface SentMessage {

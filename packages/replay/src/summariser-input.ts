@@ -1,5 +1,5 @@
 /** The input of a call that writes a summary and sends the conversation once more, without the cache. */
-import { isToolResult } from "@strata/core/internal/messages/blocks"
+import { isToolResult } from "@strata/core/messages"
 import type { SentMessage } from "./server-copy.ts"
 
 const CHARACTERS_PER_TOKEN = 4

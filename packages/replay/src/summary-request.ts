@@ -1,7 +1,7 @@
 /** What a request for a summary is billed: what was in view, the prompt that asks for it, and what the model writes. */
 import type { TokenCounts } from "@strata/core"
-import { addCounts, NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { summaryPrompt } from "@strata/core/internal/layers/4-compaction/summarise/prompts"
+import { addCounts, NO_TOKENS } from "@strata/core/base"
+import { summaryPrompt } from "@strata/core/policy"
 import type { MeasuredRecording } from "./measured-recording.ts"
 
 /** Tokens of a summary, for all policies. One of our own journals has its own size, for all policies as well. */

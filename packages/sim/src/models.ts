@@ -1,6 +1,6 @@
 /** The models a simulator offers, and the routes that list them. Options change or extend the models core knows. */
 import { findModel, type ModelFacts } from "@strata/core"
-import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
+import { MODEL_FACTS } from "@strata/core/tokens"
 import { ApiError } from "./api-error.ts"
 import { BETA } from "./dialect.ts"
 import { type PageQuery, pageOf } from "./paging.ts"

@@ -1,6 +1,6 @@
 /** The request log: one entry per request, and the line a person reads. It contains no keys and no prompts. */
 
-import { grouped } from "@strata/core/internal/base/grouped"
+import { grouped } from "@strata/core/base"
 
 const KEPT = 1000 // entries
 

@@ -12,7 +12,7 @@
  * repeats a long prefix costs little more than what is new.
  */
 import { hash } from "node:crypto"
-import { readImageSize } from "@strata/core/internal/messages/image-size"
+import { readImageSize } from "@strata/core/messages"
 import { decode, encode } from "gpt-tokenizer/encoding/o200k_base"
 import { Outlines } from "./outlines.ts"
 import type { Block, ToolParam } from "./wire.ts"

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process"
 import { globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { findProblems, type Schema } from "@strata/core/internal/model/offline/tool-schema"
+import { findProblems, type Schema } from "../../core/src/model/offline/tool-schema.ts"
 import type { Answer, Brain, BrainBlock, BrainMessage, BrainRequest } from "../src/brain.ts"
 import { seededRandom } from "../src/identity.ts"
 

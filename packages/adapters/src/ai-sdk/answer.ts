@@ -3,11 +3,16 @@
  * ours is continued by the next one.
  */
 import { setTimeout } from "node:timers/promises"
-import type { Body, Plan } from "@strata/core/internal/callers/plan"
-import { estimateUsage, readFailure, untilAborted } from "@strata/core/internal/model/ai-sdk/ai-sdk"
-import { PartCollector } from "@strata/core/internal/model/ai-sdk/collect"
-import type { CallOptions, StreamPart } from "@strata/core/internal/model/ai-sdk/interface"
-import { findModel } from "@strata/core/internal/tokens/models"
+import {
+  type CallOptions,
+  estimateUsage,
+  PartCollector,
+  readFailure,
+  type StreamPart,
+  untilAborted,
+} from "@strata/core/ai-sdk"
+import type { Body, Plan } from "@strata/core/callers"
+import { findModel } from "@strata/core/tokens"
 import { type Call, callWith } from "./call.ts"
 import { type GenerateResult, type GivenModel, partsOf, type StreamResult } from "./given-model.ts"
 import { Splice } from "./splice.ts"

@@ -1,9 +1,18 @@
 /** A call of a model of the AI SDK as a request of the Messages API, and the call that is made in its place. */
-import type { Body, CallerRequest } from "@strata/core/internal/callers/plan"
-import { apiName, fromPrompt, type SentMessage } from "@strata/core/internal/model/ai-sdk/from-prompt"
-import { type AiSdkLanguageModel, type CallOptions, inVersion } from "@strata/core/internal/model/ai-sdk/interface"
-import { markIn, optionsOn, withOwnMarks } from "@strata/core/internal/model/ai-sdk/kept-parts"
-import { toCallOptions } from "@strata/core/internal/model/ai-sdk/prompt"
+
+import {
+  type AiSdkLanguageModel,
+  apiName,
+  type CallOptions,
+  fromPrompt,
+  inVersion,
+  markIn,
+  optionsOn,
+  type SentMessage,
+  toCallOptions,
+  withOwnMarks,
+} from "@strata/core/ai-sdk"
+import type { Body, CallerRequest } from "@strata/core/callers"
 
 /** A call that a program makes, and the model it is made to. */
 export interface Call {

@@ -1,5 +1,5 @@
 /** The model that a program wraps, as far as a middleware calls it. */
-import type { CallOptions, FinishPart, StreamPart } from "@strata/core/internal/model/ai-sdk/interface"
+import type { CallOptions, FinishPart, StreamPart } from "@strata/core/ai-sdk"
 
 export interface StreamResult {
   readonly stream: ReadableStream<StreamPart>

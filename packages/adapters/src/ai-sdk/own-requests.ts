@@ -1,6 +1,5 @@
 /** Requests of our own, such as summaries: sent by the program's model, with the options of its last call, so that they read its cache. */
-import type { AiSdkModel } from "@strata/core/internal/model/ai-sdk/ai-sdk"
-import type { CallOptions, StreamPart } from "@strata/core/internal/model/ai-sdk/interface"
+import type { AiSdkModel, CallOptions, StreamPart } from "@strata/core/ai-sdk"
 import { type AiSdkRequest, toolsFrom } from "./call.ts"
 import { type GivenModel, partsOf, type StreamResult } from "./given-model.ts"
 

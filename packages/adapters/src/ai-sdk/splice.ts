@@ -2,7 +2,7 @@
  * Several answers as one: what the program sees where its model asked a tool of ours in between. The calls of that tool are left out, parts
  * have ids of their own, and one end has the output of all rounds.
  */
-import type { CallOptions, FinishPart, StreamPart } from "@strata/core/internal/model/ai-sdk/interface"
+import type { CallOptions, FinishPart, StreamPart } from "@strata/core/ai-sdk"
 
 type Usage = FinishPart["usage"]
 type Held = Extract<StreamPart, { type: `text-${string}` }>

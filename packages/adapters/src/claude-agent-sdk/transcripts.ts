@@ -1,5 +1,5 @@
 /** The lines of the SDK's transcripts in journals: what is new is added, and what counts is read. */
-import { uuidFrom } from "@strata/core/internal/base/ids"
+import { uuidFrom } from "@strata/core/base"
 import { foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
 import { inTurn, type Place, writeAlone } from "../foreign/write-alone.ts"
 import type { SessionStoreEntry } from "./shapes.ts"

@@ -3,8 +3,8 @@
  * write to a session. So it is opened for one change and closed again, and who comes second waits.
  */
 import type { Journal, JournalAddress, Store } from "@strata/core"
-import { systemClock } from "@strata/core/internal/base/clock"
-import { waitForLock } from "@strata/core/internal/journal/wait-for-lock"
+import { systemClock } from "@strata/core/base"
+import { waitForLock } from "@strata/core/store"
 
 const PATIENCE_MS = 30_000 // a write takes milliseconds; after this, the error names who has it
 

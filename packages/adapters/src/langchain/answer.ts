@@ -1,6 +1,5 @@
 /** An answer of a LangChain model as a response of the Messages API. */
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
-import { findModel } from "@strata/core/internal/tokens/models"
+import { createEstimator, findModel } from "@strata/core/tokens"
 import { type Dialect, type Fields, isRecord, type LangChainMessage, type UsageMetadata } from "./shapes.ts"
 import { answerContent } from "./to-body.ts"
 

@@ -3,11 +3,15 @@
  * the caller's run, so none of its listeners hears them.
  */
 import type { Model, ModelEvent, ModelRequest, ModelResponse, StreamOptions } from "@strata/core"
-import { placeBreakpoints } from "@strata/core/internal/model/cache/breakpoints"
-import { ConnectionLostError, ModelAbortedError } from "@strata/core/internal/model/errors"
-import { asModelError, type ProviderFailure } from "@strata/core/internal/model/provider-failure"
-import { withRetries } from "@strata/core/internal/model/retry"
-import { findModel, type ModelOverride } from "@strata/core/internal/tokens/models"
+import {
+  asModelError,
+  ConnectionLostError,
+  ModelAbortedError,
+  type ProviderFailure,
+  placeBreakpoints,
+  withRetries,
+} from "@strata/core/model"
+import { findModel, type ModelOverride } from "@strata/core/tokens"
 import { responseOf } from "./answer.ts"
 import { boundOptions, isBindable } from "./bound.ts"
 import { fromBody } from "./from-body.ts"

@@ -2,8 +2,8 @@
  * The lines of a thread's journal. Core passes over them: to it they are decisions of a kind that it does not know. A thread is written in
  * segments. Each begins with a boundary and can be read without those before it.
  */
-import { uuidFrom } from "@strata/core/internal/base/ids"
-import type { Entry } from "@strata/core/internal/journal/entries"
+import { uuidFrom } from "@strata/core/base"
+import type { Entry } from "@strata/core/store"
 import type { Change, Stored } from "./nodes.ts"
 
 const SUBTYPE = "langgraph"

@@ -1,6 +1,5 @@
 /** What can go wrong with a thread, as sentences for a person. */
-import { StrataError } from "@strata/core/internal/base/errors"
-import { escaped } from "@strata/core/internal/base/escaped-text"
+import { escaped, StrataError } from "@strata/core/base"
 
 export const damagedThread = (thread: string): StrataError =>
   new StrataError(

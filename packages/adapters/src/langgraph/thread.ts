@@ -2,10 +2,14 @@
  * The journal of one thread. Work on it is done one after the other. The right to write is kept while the thread is in use and given back
  * soon after, so that another process can go on with it. What was read or written stays in memory: only what others added is read again.
  */
-import { type Clock, callAfter } from "@strata/core/internal/base/clock"
-import { ConversationLockedError, ConversationNotFoundError, LockLostError } from "@strata/core/internal/base/errors"
-import type { Journal, JournalAddress, Store } from "@strata/core/internal/journal/store"
-import { waitForLock } from "@strata/core/internal/journal/wait-for-lock"
+import {
+  type Clock,
+  ConversationLockedError,
+  ConversationNotFoundError,
+  callAfter,
+  LockLostError,
+} from "@strata/core/base"
+import { type Journal, type JournalAddress, type Store, waitForLock } from "@strata/core/store"
 import { checkpointId, entriesOf, type Line, lineOf, type SegmentLine, segmentId } from "./lines.ts"
 import { Segment, segmentAfter } from "./segment.ts"
 import { damagedThread } from "./thread-errors.ts"

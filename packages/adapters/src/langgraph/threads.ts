@@ -1,6 +1,6 @@
 /** The threads of one project in one store. Savers of a process share them, because a journal has one writer. */
 import { hash } from "node:crypto"
-import type { Store } from "@strata/core/internal/journal/store"
+import type { Store } from "@strata/core/store"
 import { eraseAlone } from "../foreign/write-alone.ts"
 import { Thread, type ThreadPlace } from "./thread.ts"
 

@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto"
 import { StrataError } from "@strata/core"
-import { jsonInOrder } from "@strata/core/internal/messages/caller-key"
+import { jsonInOrder } from "@strata/core/messages"
 import { foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
 import { inTurn, type Place, writeAlone } from "../foreign/write-alone.ts"
 import { Items, type KeptItem } from "./items.ts"

@@ -1,5 +1,5 @@
 /** A model object that plays given parts, one round after another, and says what it was asked. */
-import type { CallOptions, StreamPart } from "@strata/core/internal/model/ai-sdk/interface"
+import type { CallOptions, StreamPart } from "../../../core/src/model/ai-sdk/interface.ts"
 
 export type Kind = "text" | "json" | "reasoning" | "Recall" | "look"
 export type Round = readonly Kind[]

@@ -2,9 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { CallOptions } from "@strata/core/internal/model/ai-sdk/interface"
 import fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import type { CallOptions } from "../../../core/src/model/ai-sdk/interface.ts"
 import { closeStrata, type StrataOptions, strataMiddleware } from "../../src/ai-sdk.ts"
 import { journalsIn, program, VERSIONS, type Version } from "./program.ts"
 

@@ -15,8 +15,8 @@ import {
   type StateSnapshot,
 } from "@langchain/langgraph"
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { expect, onTestFinished, test } from "vitest"
+import { fileStore } from "../../../core/src/journal/file/file-store.ts"
 import { strataSaver } from "../../src/langgraph.ts"
 
 const CONFIG = { configurable: { thread_id: "chat-7" } }

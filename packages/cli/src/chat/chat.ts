@@ -12,7 +12,7 @@ import {
   textOf,
   type UndoRequest,
 } from "@strata/core"
-import { reasonOf } from "@strata/core/internal/base/errors"
+import { reasonOf } from "@strata/core/base"
 import { stemOf, undoSentence } from "@strata/page"
 import { counted } from "../display/numbers.ts"
 import { restoredSentence } from "../display/restored.ts"

@@ -7,11 +7,9 @@ import {
   type PermissionMode,
   type UndoRequest,
 } from "@strata/core"
-import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
-import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
-import { createFlags } from "@strata/core/internal/settings/flags"
-import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
-import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
+import { describeChange, dreamFigures } from "@strata/core/memory"
+import { createFlags } from "@strata/core/settings"
+import { MODEL_FACTS, repeatedReads } from "@strata/core/tokens"
 import { clearingSentence, sourceWords, undoSentence } from "@strata/page"
 import type { CompactRequest } from "../compacting.ts"
 import { planLines } from "../display/compaction.ts"

@@ -1,7 +1,7 @@
 /** `/context`: what fills the window, the next threshold, what the layers keep out, and the notes. */
 
 import type { Accounting, Thresholds } from "@strata/core"
-import { sharesOf } from "@strata/core/internal/tokens/accounting"
+import { sharesOf } from "@strata/core/tokens"
 import { attachmentName } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { listing } from "../display/long-list.ts"

@@ -1,6 +1,6 @@
 import { findModel } from "@strata/core"
-import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
 import { expect, test } from "vitest"
+import { repeatedReads } from "../../../core/src/tokens/repeated-reads.ts"
 import { SAVINGS, saving, summaryOf } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"
 import { type CostPicture, costLines as linesFor } from "./cost-panel.ts"

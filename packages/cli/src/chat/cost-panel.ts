@@ -8,7 +8,7 @@ import {
   PURPOSE_WORDS,
   type RepeatedReads,
 } from "@strata/core"
-import { inputTokens } from "@strata/core/internal/base/token-counts"
+import { inputTokens } from "@strata/core/base"
 import type { LedgerLine, LedgerSummary } from "../display/ledger.ts"
 import { listing } from "../display/long-list.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { findModel, type Model } from "@strata/core"
-import { openAgent } from "@strata/core/internal/agent/open-agent"
-import { memoryStore } from "@strata/core/internal/journal/in-memory/store"
 import { expect, onTestFinished, test } from "vitest"
+import { openAgent } from "../../../core/src/agent/open-agent.ts"
+import { memoryStore } from "../../../core/src/journal/in-memory/store.ts"
 import { type EditorSocket, openEditorSocket, readState } from "./editor-socket.ts"
 
 function directory(): string {
@@ -95,7 +95,7 @@ test("MSG-15 a bad line is answered with a sentence and changes nothing; a line 
 })
 
 test("MSG-15 the library takes it with attach, once per change", async () => {
-  const { openConversation } = await import("@strata/core/internal/conversation/open")
+  const { openConversation } = await import("../../../core/src/conversation/open.ts")
   const dir = directory()
   const chat = await openConversation({ model: "claude-opus-4-6", store: memoryStore(), dir, env: {} })
   onTestFinished(() => chat.close())

@@ -6,7 +6,7 @@ import { chmod, lstat, mkdir, rm } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
 import { dirname } from "node:path"
 import type { EditorState } from "@strata/core"
-import { reasonOf } from "@strata/core/internal/base/errors"
+import { reasonOf } from "@strata/core/base"
 
 const MOST_LINE_BYTES = 512 * 1024 // the longest selection, escaped
 const MOST_SELECTION = 50_000 // characters

@@ -1,6 +1,6 @@
 import type { RangePlan } from "@strata/core"
-import { RangeRefusedError } from "@strata/core/internal/base/errors"
 import { expect, test } from "vitest"
+import { RangeRefusedError } from "../../../core/src/base/errors.ts"
 import type { CommandTarget } from "./command-target.ts"
 import { doneWords, fold, rangeLines, snip, unfold } from "./fold-commands.ts"
 

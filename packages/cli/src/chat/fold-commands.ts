@@ -1,6 +1,6 @@
 /** `/fold`, `/unfold` and `/snip`: take old messages out of the view, and bring them back. */
 import { handleOf, type PlannedRange, type RangePlan } from "@strata/core"
-import { RangeRefusedError } from "@strata/core/internal/base/errors"
+import { RangeRefusedError } from "@strata/core/base"
 import { counted, dollars, grouped, short } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
 import { readSlashOptions } from "../slash-options.ts"

@@ -1,7 +1,7 @@
 /** Earlier inputs, for the up key. One file per project, one JSON string per line. */
 import { appendFile, mkdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { projectDirectory } from "@strata/core/internal/journal/file/layout"
+import { projectDirectory } from "@strata/core/store"
 
 const MOST_REMEMBERED = 500 // inputs
 const OWNER_ONLY = { mode: 0o600 }

@@ -3,9 +3,9 @@
  * one, and `/mcp login NAME` signs in to one.
  */
 
-import { isDeferred, nameOf } from "@strata/core/internal/messages/tool-references"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
-import { toolDefinition } from "@strata/core/internal/tools/definition/definition"
+import { toolDefinition } from "@strata/core/agent"
+import { isDeferred, nameOf } from "@strata/core/messages"
+import { createEstimator } from "@strata/core/tokens"
 import { escaped } from "../display/escaped.ts"
 import { listing } from "../display/long-list.ts"
 import { counted, short } from "../display/numbers.ts"

@@ -1,5 +1,5 @@
 /** The state of notes and compaction, as sentences for `/context` and `/notes`. Pure. */
-import type { PlannerReport } from "@strata/core/internal/layers/planner/report"
+import type { PlannerReport } from "@strata/core/policy"
 import { counted, short } from "../display/numbers.ts"
 
 export interface CompactionState {

@@ -3,8 +3,7 @@
  * once the conversation is there.
  */
 import { join } from "node:path"
-import { projectDirectory } from "@strata/core/internal/journal/file/layout"
-import { whichProject } from "@strata/core/internal/journal/which-project"
+import { projectDirectory, whichProject } from "@strata/core/store"
 import type { Workspace } from "../session.ts"
 import { Completer } from "./completer.ts"
 import { type HistoryFile, historyFile } from "./input-history.ts"

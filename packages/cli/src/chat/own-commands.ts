@@ -4,9 +4,9 @@
  */
 
 import type { EffectiveSettings } from "@strata/core"
-import { readMarkdown } from "@strata/core/internal/base/markdown-file"
-import { type AgentFile, homeAgentFiles } from "@strata/core/internal/settings/agent-files"
-import type { ServerPrompt, ToolServer } from "@strata/core/internal/tools/tool"
+import type { ServerPrompt, ToolServer } from "@strata/core/agent"
+import { readMarkdown } from "@strata/core/base"
+import { type AgentFile, homeAgentFiles } from "@strata/core/settings"
 import { escaped } from "../display/escaped.ts"
 import { firstLine } from "../display/text.ts"
 

@@ -3,7 +3,7 @@
  * and tools that it wants without questions need the person's yes. What a server or a command returns is attached as content.
  */
 import type { Attachment } from "@strata/core"
-import { isPermissionRule } from "@strata/core/internal/base/vocabulary"
+import { isPermissionRule } from "@strata/core/base"
 import { escaped } from "../display/escaped.ts"
 import type { SessionAgent } from "../session.ts"
 import { argumentsIn, commandParts, findOwnCommand, type OwnCommand, promptUsage } from "./own-commands.ts"

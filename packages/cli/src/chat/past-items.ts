@@ -11,8 +11,7 @@ import {
   type ToolResult,
   textOf,
 } from "@strata/core"
-import { isThinking, toBlocks } from "@strata/core/internal/messages/blocks"
-import { isShownToPerson } from "@strata/core/internal/messages/messages"
+import { isShownToPerson, isThinking, toBlocks } from "@strata/core/messages"
 import { firstLine } from "../display/text.ts"
 import { resultSummary } from "../display/tool-calls.ts"
 import type { CompactionItem, Item } from "./state.ts"

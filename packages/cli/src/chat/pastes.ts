@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { DIRECTORY_MODE, FILE_MODE } from "@strata/core/internal/journal/file/layout"
+import { DIRECTORY_MODE, FILE_MODE } from "@strata/core/store"
 import { counted } from "../display/numbers.ts"
 import { MOST_TASK_CHARACTERS } from "../run/task.ts"
 import { PASTE_LABEL } from "./paste-label.ts"

@@ -5,7 +5,7 @@
 
 import { isAbsolute, relative } from "node:path"
 import type { PermissionRequest } from "@strata/core"
-import type { UnusualKind } from "@strata/core/internal/tools/shell/command/facts"
+import type { UnusualKind } from "@strata/core/agent"
 import { callWords } from "../display/tool-calls.ts"
 import { ruleMeaning } from "../permission-rules.ts"
 import type { DialogBody, DialogDraft, DialogNote, DialogOption } from "./dialog.ts"

@@ -1,6 +1,6 @@
 /** `/permissions`: the rules that count, where each comes from, and a way to add and remove those of the person. */
 import { personRules, ruleProblems } from "@strata/core"
-import { isPermissionRule, PERMISSION_RULE, RULE_LISTS, type RuleList } from "@strata/core/internal/base/vocabulary"
+import { isPermissionRule, PERMISSION_RULE, RULE_LISTS, type RuleList } from "@strata/core/base"
 import { counted } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"
 import { ruleMeaning } from "../permission-rules.ts"

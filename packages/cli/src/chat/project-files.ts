@@ -3,7 +3,7 @@
  * project, so it never holds up what is being typed.
  */
 import { join, relative, sep } from "node:path"
-import { VisibleFiles } from "@strata/core/internal/tools/files/git-ignore"
+import { VisibleFiles } from "@strata/core/agent"
 
 export interface WalkLimits {
   readonly files: number

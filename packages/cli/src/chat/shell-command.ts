@@ -1,5 +1,5 @@
 /** `!command`: what the person runs beside the agent, and how its output reads on the screen. */
-import type { PersonCommand, PersonCommandEnd } from "@strata/core/internal/agent/permissions/person-command"
+import type { PersonCommand, PersonCommandEnd } from "@strata/core/agent"
 import { fitted } from "../display/text.ts"
 import type { ShellItem } from "./state.ts"
 import type { ChatStore } from "./store.ts"

@@ -1,8 +1,7 @@
 /** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
 import { type Agent, type AgentView, textOf } from "@strata/core"
-import { firstNotesAt } from "@strata/core/internal/layers/3-session-memory/due"
-import type { PlannerReport } from "@strata/core/internal/layers/planner/report"
-import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "@strata/core/internal/settings/flag-names"
+import { firstNotesAt, type PlannerReport } from "@strata/core/policy"
+import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "@strata/core/settings"
 import { summarise } from "../display/ledger.ts"
 import type { SessionAgent } from "../session.ts"
 import type { CompactionState, NotesState } from "./memory-words.ts"

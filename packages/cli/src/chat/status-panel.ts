@@ -1,5 +1,5 @@
 /** `/status`: what this conversation runs with. */
-import { type Sandbox, sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
+import { type Sandbox, sandboxSentence, systemSandbox } from "@strata/core/agent"
 import { ledgerOf } from "../display/ledger.ts"
 import { counted, dollars, short } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"

@@ -1,5 +1,5 @@
 /** Holds the state of a chat, notifies listeners of changes, and asks the person questions. */
-import { reasonOf } from "@strata/core/internal/base/errors"
+import { reasonOf } from "@strata/core/base"
 import { type Dialog, type DialogAnswer, pressInDialog } from "./dialog.ts"
 import { historyOf } from "./input-history.ts"
 import type { Intent } from "./keys.ts"

@@ -1,9 +1,8 @@
 /** `strata config`: shows the settings for this directory, or what is wrong with them. */
 
 import { readSettings, strataDirectory } from "@strata/core"
-import { SettingsError } from "@strata/core/internal/base/errors"
-import { forgetLimits } from "@strata/core/internal/conversation/kept-limits"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { SettingsError } from "@strata/core/base"
+import { forgetLimits, storeFrom } from "@strata/core/store"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { CONFIG } from "../descriptions.ts"

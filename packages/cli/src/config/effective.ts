@@ -2,15 +2,20 @@
 import { access } from "node:fs/promises"
 import { join } from "node:path"
 import { type ClaudeOffer, type ProjectPart, readSettings } from "@strata/core"
-import { LIMITS, limitsIn } from "@strata/core/internal/conversation/kept-limits"
-import { whichProject } from "@strata/core/internal/journal/which-project"
-import { FIGURES, SWITCHES } from "@strata/core/internal/settings/flag-names"
-import { createFlags } from "@strata/core/internal/settings/flags"
-import { partText, partTitle } from "@strata/core/internal/settings/project-parts"
-import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings, type Settings } from "@strata/core/internal/settings/settings"
-import { settingsSchema } from "@strata/core/internal/settings/settings-schema"
-import { sandboxSentence, systemSandbox } from "@strata/core/internal/tools/shell/sandbox/sandbox"
-import type { KeptLimit } from "@strata/core/internal/views/record/limits"
+import { sandboxSentence, settingsSchema, systemSandbox } from "@strata/core/agent"
+import {
+  createFlags,
+  DEFAULT_SETTINGS,
+  ENVIRONMENT,
+  FIGURES,
+  loadSettings,
+  partText,
+  partTitle,
+  type Settings,
+  SWITCHES,
+} from "@strata/core/settings"
+import { LIMITS, limitsIn, whichProject } from "@strata/core/store"
+import type { KeptLimit } from "@strata/core/views"
 import { briefProblem, briefStore } from "../doctor/brief-store.ts"
 
 export interface Configuration {

@@ -10,7 +10,7 @@ import {
   strataDirectory,
   type WhereKept,
 } from "@strata/core"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { storeFrom } from "@strata/core/store"
 import type { NamedConversation, OwnConversation, PageSource } from "@strata/page/server"
 import type { Call } from "../command.ts"
 import { conversationsIn } from "../kept-conversation.ts"

@@ -9,7 +9,7 @@ import {
   type SentRequest,
   type Store,
 } from "@strata/core"
-import { journalDirectoryOf } from "@strata/core/internal/journal/project-places"
+import { journalDirectoryOf } from "@strata/core/store"
 import type { BackgroundWork, WorkPages } from "@strata/page/server"
 import type { Call } from "../command.ts"
 

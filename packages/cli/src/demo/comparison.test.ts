@@ -1,6 +1,6 @@
 import { findModel } from "@strata/core"
-import { resolveThresholds } from "@strata/core/internal/tokens/window"
 import { describe, expect, it } from "vitest"
+import { resolveThresholds } from "../../../core/src/tokens/window.ts"
 import { summaryOf } from "../../test/ledger-figures.ts"
 import { plainStyle as style } from "../display/terminal.ts"
 import { compare, comparisonLines } from "./comparison.ts"

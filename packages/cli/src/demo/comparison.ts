@@ -3,8 +3,8 @@
  * was sent plus everything the layers had removed by then. What is still there: see `still-there.ts`. Pure.
  */
 import { findModel, type TokenCounts } from "@strata/core"
-import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { costOf } from "@strata/core/internal/tokens/price"
+import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
+import { costOf } from "@strata/core/tokens"
 import { dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"

@@ -1,6 +1,6 @@
 /** The live picture: a state as lines that fit the window. Pure. */
-import { inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
-import { totalSaving } from "@strata/core/internal/views/ledger/savings-report"
+import { inputTokens, NO_TOKENS } from "@strata/core/base"
+import { totalSaving } from "@strata/core/views"
 import { columnChart, marksBelow, sparkline, stackedBar } from "../display/bars.ts"
 import { type ContextPart, PARTS, partSign } from "../display/context-parts.ts"
 import { clockTime, counted, dollars, percent, short } from "../display/numbers.ts"

@@ -15,7 +15,7 @@ import {
   resultText,
   type UserMessage,
 } from "@strata/core"
-import { fateOf } from "@strata/core/internal/views/record/artifacts"
+import { fateOf } from "@strata/core/views"
 
 export type FactKind = "messages" | "rules" | "changes" | "results"
 

@@ -2,12 +2,17 @@
  * Everything the demo runs on: a simulator on loopback, the official SDK, and agents with the real tools in a scratch copy. All of them
  * work in the same project, so they share its memory.
  */
-import { type Agent, localPerson, type MemoryBank, openMemoryBank, type Settings } from "@strata/core"
-import { openAgent } from "@strata/core/internal/agent/open-agent"
-import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
-import { FIGURES } from "@strata/core/internal/settings/flag-names"
-import { fileTools, openShellTools } from "@strata/core/internal/tools/coding-tools"
-import { todoWrite } from "@strata/core/internal/tools/session/todo-write"
+import {
+  type Agent,
+  anthropicModel,
+  localPerson,
+  type MemoryBank,
+  openAgent,
+  openMemoryBank,
+  type Settings,
+} from "@strata/core"
+import { fileTools, openShellTools, todoWrite } from "@strata/core/agent"
+import { FIGURES } from "@strata/core/settings"
 import { createClock, type Scratch, startSimulator, workerBrain } from "@strata/sim"
 
 export const MODEL = "claude-opus-5-5"

@@ -1,14 +1,14 @@
 /** How numbers, money and times read on every screen. */
-export { grouped } from "@strata/core/internal/base/grouped"
 export {
   clockTime,
   counted,
   dollars,
   dollarsOrUnknown,
   duration,
+  grouped,
   pause,
   percent,
   short,
   timeAgo,
-} from "@strata/core/internal/base/numbers"
-export { ageOf } from "@strata/core/internal/layers/5-auto-memory/attach/age"
+} from "@strata/core/base"
+export { ageOf } from "@strata/core/memory"

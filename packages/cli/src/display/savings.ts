@@ -1,6 +1,6 @@
 /** What the layers saved, and what lost caches and repeated reads cost. Chat, demo and inspect share these lines. Pure. */
 import type { BreakCause, CacheBreakTotal, LayerSaving, RepeatedReads, TokenCounts } from "@strata/core"
-import { totalSaving } from "@strata/core/internal/views/ledger/savings-report"
+import { totalSaving } from "@strata/core/views"
 import { CAUSES, LAYER_WORDS, lossWords } from "@strata/page"
 import { counted, dollars, dollarsOrUnknown, grouped, short } from "./numbers.ts"
 import { table } from "./table.ts"

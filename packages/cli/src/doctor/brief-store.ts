@@ -1,6 +1,6 @@
 /** The store that `STRATA_STORE` names, for a command that only looks: a server that is away is asked once, and not waited for. */
 import { type Store, StrataError } from "@strata/core"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { storeFrom } from "@strata/core/store"
 import type { Call } from "../command.ts"
 import { isPostgres, loadPostgres } from "../named-store.ts"
 

@@ -2,8 +2,7 @@
 import { once } from "node:events"
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
-import { mcpServer } from "@strata/plugins/internal/mcp/server"
-import { serveStdio } from "@strata/plugins/internal/mcp/stdio"
+import { mcpServer, mcpToken, serveHttp, serveStdio } from "@strata/plugins/mcp"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { MCP } from "../descriptions.ts"
@@ -40,10 +39,6 @@ async function listen(
   methods: ReturnType<typeof mcpServer>["methods"],
   { env, terminal, port }: Pick<Call, "env" | "terminal"> & { readonly port: number },
 ): Promise<void> {
-  const [{ serveHttp }, { mcpToken }] = await Promise.all([
-    import("@strata/plugins/internal/mcp/http"),
-    import("@strata/plugins/internal/mcp/token"),
-  ])
   const { token, path } = await mcpToken(env)
   const { url, close } = await serveHttp(methods, { token, port })
   const where = path === undefined ? "in STRATA_MCP_TOKEN" : `in ${path}`

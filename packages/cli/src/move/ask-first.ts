@@ -3,8 +3,7 @@
  * An agent's command cannot say it.
  */
 import type { Store } from "@strata/core"
-import { type Choice, chosenIn } from "@strata/core/internal/journal/chosen-contents"
-import { isCommandRunning, WRITING } from "@strata/core/internal/memory/changes/hand-edits"
+import { type Choice, chosenIn, isCommandRunning, WRITING } from "@strata/core/store"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, UsageError } from "../command.ts"
 import { counted } from "../display/numbers.ts"

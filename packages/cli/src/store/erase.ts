@@ -1,6 +1,6 @@
 /** `strata store erase`: shows what would go, asks, removes it for good, and reports what was there before and after. */
 import { type EraseCounts, type EraseRequest, eraseFrom } from "@strata/core"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { storeFrom } from "@strata/core/store"
 import type { TenantRows } from "@strata/postgres"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, UsageError } from "../command.ts"

@@ -1,6 +1,6 @@
 /** `strata store prune`: removes what is old or too much, and says what went. */
 import { type PruneReport, pruneStore } from "@strata/core"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
+import { storeFrom } from "@strata/core/store"
 import { type Call, UsageError } from "../command.ts"
 import { counted, grouped } from "../display/numbers.ts"
 import { during } from "../display/progress.ts"

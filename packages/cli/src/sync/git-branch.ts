@@ -6,9 +6,9 @@
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { StrataError } from "@strata/core"
-import { type GitCall, runGit } from "@strata/core/internal/base/run-git"
-import { claimScratch } from "@strata/core/internal/memory/scratch"
-import { withoutSecrets } from "@strata/core/internal/tools/shell/shell-environment"
+import { withoutSecrets } from "@strata/core/agent"
+import { type GitCall, runGit } from "@strata/core/base"
+import { claimScratch } from "@strata/core/store"
 import type { Call } from "../command.ts"
 import { printable } from "../display/visible.ts"
 

@@ -1,6 +1,6 @@
 /** Journals with their notes and stored results, as any store keeps them: read and continued byte for byte. */
 import { ContentDiffersError, type Contents, ConversationLockedError, type JournalAddress } from "@strata/core"
-import type { Clock } from "@strata/core/internal/base/clock"
+import type { Clock } from "@strata/core/base"
 
 export interface KeptSession {
   /** Whole lines, with their ends. */

@@ -1,10 +1,17 @@
 /** Syncs the memories of projects with one branch of a remote: fetch, merge, take in, push. If another machine pushed first, it starts again. */
 import { type MemoryFiles, StrataError } from "@strata/core"
-import type { Clock } from "@strata/core/internal/base/clock"
-import type { RemoteTrust } from "@strata/core/internal/memory/sync/decide"
-import { decodeMemories, encodeMemories } from "@strata/core/internal/memory/sync/sync-format"
-import { NO_MEMORIES, type SyncedMemories } from "@strata/core/internal/memory/sync/synced-memories"
-import { type TakeIn, type TakenIn, type TakenStep, takeIn } from "@strata/core/internal/memory/sync/take-in"
+import type { Clock } from "@strata/core/base"
+import {
+  decodeMemories,
+  encodeMemories,
+  NO_MEMORIES,
+  type RemoteTrust,
+  type SyncedMemories,
+  type TakeIn,
+  type TakenIn,
+  type TakenStep,
+  takeIn,
+} from "@strata/core/sync"
 import { printable } from "../display/visible.ts"
 import type { Branch, BranchFile, BranchState } from "./git-branch.ts"
 import type { SyncRemote } from "./remote.ts"

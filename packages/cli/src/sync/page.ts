@@ -1,5 +1,5 @@
 /** What a sync did, or would do, in sentences. */
-import type { TakenStep } from "@strata/core/internal/memory/sync/take-in"
+import type { TakenStep } from "@strata/core/sync"
 import { counted } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"
 import type { ProjectReport } from "./memories.ts"

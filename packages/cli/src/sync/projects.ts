@@ -1,9 +1,7 @@
 /** Which projects are synced: this one, or all that have a name that means the same on another machine. */
 import { type Store, StrataError } from "@strata/core"
-import { systemClock } from "@strata/core/internal/base/clock"
-import { isLocal } from "@strata/core/internal/base/owner"
-import { eraseDreamTraces } from "@strata/core/internal/layers/6-dreaming/install"
-import { openBank } from "@strata/core/internal/memory/bank"
+import { isLocal, systemClock } from "@strata/core/base"
+import { eraseDreamTraces, openBank } from "@strata/core/memory"
 import type { SyncedProject } from "./memories.ts"
 
 /** A path names a project on one machine only. */

@@ -1,5 +1,5 @@
 /** Whose is the remote? Asked once, at a terminal, with what would leave this machine. Nothing leaves before the answer. */
-import type { RemoteTrust } from "@strata/core/internal/memory/sync/decide"
+import type { RemoteTrust } from "@strata/core/sync"
 import { askForWord } from "../ask-for-word.ts"
 import { UsageError } from "../command.ts"
 import { counted } from "../display/numbers.ts"

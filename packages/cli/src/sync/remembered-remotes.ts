@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { RemoteTrust } from "@strata/core/internal/memory/sync/decide"
+import type { RemoteTrust } from "@strata/core/sync"
 import type { SyncRemote } from "./remote.ts"
 
 const OWNER_ONLY = { directory: 0o700, file: 0o600 }

@@ -2,8 +2,7 @@
 import { hash } from "node:crypto"
 import { existsSync, realpathSync } from "node:fs"
 import { resolve } from "node:path"
-import { addressIn, remoteUrls } from "@strata/core/internal/base/git-remote"
-import { repositoryOf } from "@strata/core/internal/base/git-repository"
+import { addressIn, remoteUrls, repositoryOf } from "@strata/core/base"
 import { type Call, UsageError } from "../command.ts"
 import { printable } from "../display/visible.ts"
 

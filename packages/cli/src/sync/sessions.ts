@@ -3,8 +3,7 @@
  * begin alike wins. If both went on, both are kept. Nothing is removed on either side.
  */
 import { type Contents, isSafeId, type JournalAddress, type Store, StrataError } from "@strata/core"
-import type { Clock } from "@strata/core/internal/base/clock"
-import { findSecrets } from "@strata/core/internal/base/secrets/find-secrets"
+import { type Clock, findSecrets } from "@strata/core/base"
 import type { Branch, BranchFile, BranchState } from "./git-branch.ts"
 import { BLOB, continueSession, type KeptSession, NOTES, OPEN, pathOf, sessionsHere } from "./kept-session.ts"
 import { compared, pairsOf } from "./session-pairs.ts"

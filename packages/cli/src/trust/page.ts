@@ -1,7 +1,7 @@
 /** What needs trust in a project, as lines for a person. Nothing in it can control the terminal. `strata trust` shows all of it. */
 import { basename, dirname, join } from "node:path"
 import type { ProjectPart } from "@strata/core"
-import { partTitle, partVariables } from "@strata/core/internal/settings/project-parts"
+import { partTitle, partVariables } from "@strata/core/settings"
 import { bodyRows } from "../chat/body-rows.ts"
 import { escaped } from "../display/escaped.ts"
 import type { Style, Terminal } from "../display/terminal.ts"

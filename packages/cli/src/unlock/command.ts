@@ -2,12 +2,17 @@
 import { realpath } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
 import { localPerson, type Store, strataDirectory } from "@strata/core"
-import { isPlaceOf } from "@strata/core/internal/base/owner"
-import { breakLock, type FoundLock, findLocks } from "@strata/core/internal/journal/file/find-locks"
-import { projectDirectory } from "@strata/core/internal/journal/file/layout"
-import { journalDirectoryOf, placesOf as placesInStore } from "@strata/core/internal/journal/project-places"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
-import { whichProject } from "@strata/core/internal/journal/which-project"
+import { isPlaceOf } from "@strata/core/base"
+import {
+  breakLock,
+  type FoundLock,
+  findLocks,
+  journalDirectoryOf,
+  placesOf as placesInStore,
+  projectDirectory,
+  storeFrom,
+  whichProject,
+} from "@strata/core/store"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, type Run, UsageError } from "../command.ts"

@@ -1,14 +1,14 @@
 /** Plants one false claim in a truthful summary and looks whether the audit finds it; counts alarms where nothing was planted. */
 import type { Message } from "@strata/core"
-import { type Audit, type AuditInput, audit } from "@strata/core/internal/layers/4-compaction/check/audit"
-import { type Source, sourceOf } from "@strata/core/internal/layers/4-compaction/check/source"
-import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
-import { type Facts, gatherFacts } from "@strata/core/internal/model/offline/facts"
-import type { ReadMessage } from "@strata/core/internal/model/offline/read-message"
-import { readTimeline } from "@strata/core/internal/model/offline/timeline"
-import { artifacts } from "@strata/core/internal/views/record/artifacts"
-import { frontier } from "@strata/core/internal/views/record/frontier"
 import { DISTORTION_NAMES, type DistortionName, distortionsOf, LIE_NAMES, type LieName, plantLie } from "@strata/sim"
+import { type Audit, type AuditInput, audit } from "../../../core/src/layers/4-compaction/check/audit.ts"
+import { type Source, sourceOf } from "../../../core/src/layers/4-compaction/check/source.ts"
+import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
+import { type Facts, gatherFacts } from "../../../core/src/model/offline/facts.ts"
+import type { ReadMessage } from "../../../core/src/model/offline/read-message.ts"
+import { readTimeline } from "../../../core/src/model/offline/timeline.ts"
+import { artifacts } from "../../../core/src/views/record/artifacts.ts"
+import { frontier } from "../../../core/src/views/record/frontier.ts"
 
 /** A range that a summary replaces. */
 export class Range {

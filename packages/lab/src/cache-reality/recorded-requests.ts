@@ -16,11 +16,11 @@ import {
   type Message,
   type Usage,
 } from "@strata/core"
-import { renderAttachment } from "@strata/core/internal/messages/attachments"
-import { isMedia, isThinking, resultBlocks } from "@strata/core/internal/messages/blocks"
-import { isBoundary, isSentToModel } from "@strata/core/internal/messages/messages"
-import { createEstimator, type Estimator } from "@strata/core/internal/tokens/estimate"
 import type { Ttl } from "@strata/sim"
+import { renderAttachment } from "../../../core/src/messages/attachments.ts"
+import { isMedia, isThinking, resultBlocks } from "../../../core/src/messages/blocks.ts"
+import { isBoundary, isSentToModel } from "../../../core/src/messages/messages.ts"
+import { createEstimator, type Estimator } from "../../../core/src/tokens/estimate.ts"
 
 export interface RecordedRequest {
   /** Milliseconds. The start of a request is not recorded, so this is the time of the last message sent with it. */

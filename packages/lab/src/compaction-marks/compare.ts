@@ -1,6 +1,6 @@
 /** Compares every recorded compaction with ours of the same messages, with three summaries and three sizes of the list of names. */
 import { findModel } from "@strata/core"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
+import { createEstimator } from "../../../core/src/tokens/estimate.ts"
 import type { RecordedConversation } from "../recordings.ts"
 import { type CarriedText, carriedCompactions } from "./carried.ts"
 import { cutsOf } from "./cuts.ts"

@@ -1,7 +1,7 @@
 /** Places to compact a recording that was never compacted: every so many tokens of its messages. */
 import { findModel, type Message } from "@strata/core"
-import { isBoundary } from "@strata/core/internal/messages/messages"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
+import { isBoundary } from "../../../core/src/messages/messages.ts"
+import { createEstimator } from "../../../core/src/tokens/estimate.ts"
 import type { RecordedConversation } from "../recordings.ts"
 import type { RecordedCompaction } from "./recorded-compactions.ts"
 import { textSent } from "./said.ts"

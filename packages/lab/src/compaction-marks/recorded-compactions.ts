@@ -1,8 +1,8 @@
 /** The compactions in recorded conversations: what was before each, what the recording program left after it, what came then. */
 import { contentOf, isToolResult, isToolUse, type Message, textOf } from "@strata/core"
-import { resultBlocks } from "@strata/core/internal/messages/blocks"
-import { isBoundary } from "@strata/core/internal/messages/messages"
-import { usageTotal } from "@strata/core/internal/tokens/context-size"
+import { resultBlocks } from "../../../core/src/messages/blocks.ts"
+import { isBoundary } from "../../../core/src/messages/messages.ts"
+import { usageTotal } from "../../../core/src/tokens/context-size.ts"
 import type { RecordedConversation } from "../recordings.ts"
 import { isSummary, textSent } from "./said.ts"
 

@@ -1,11 +1,11 @@
 /** What a conversation contains before a compaction, taken from the recording: everything the marks look for. */
 import { type Content, contentOf, isHuman, isText, isToolResult, isToolUse, type Message, textOf } from "@strata/core"
-import { needlesIn } from "@strata/core/internal/inspect/needles"
-import { resultBlocks, toBlocks } from "@strata/core/internal/messages/blocks"
-import { spokenText } from "@strata/core/internal/messages/messages"
-import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
-import { artifacts } from "@strata/core/internal/views/record/artifacts"
-import { standingRules } from "@strata/core/internal/views/record/standing-rules"
+import { needlesIn } from "../../../core/src/inspect/needles.ts"
+import { resultBlocks, toBlocks } from "../../../core/src/messages/blocks.ts"
+import { spokenText } from "../../../core/src/messages/messages.ts"
+import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
+import { artifacts } from "../../../core/src/views/record/artifacts.ts"
+import { standingRules } from "../../../core/src/views/record/standing-rules.ts"
 import { plain } from "./find-in-text.ts"
 
 export interface FileName {

@@ -3,9 +3,9 @@
  * extractive one, which only quotes; and one that gives back the summaries of the recording.
  */
 import type { Model, ModelFacts, ModelRequest } from "@strata/core"
-import { toBlocks } from "@strata/core/internal/messages/blocks"
-import { answerAbout } from "@strata/core/internal/model/offline/answer"
-import type { ReadMessage } from "@strata/core/internal/model/offline/read-message"
+import { toBlocks } from "../../../core/src/messages/blocks.ts"
+import { answerAbout } from "../../../core/src/model/offline/answer.ts"
+import type { ReadMessage } from "../../../core/src/model/offline/read-message.ts"
 
 export const SUMMARISERS = ["sentence", "extractive", "recorded"] as const
 export type SummariserName = (typeof SUMMARISERS)[number]

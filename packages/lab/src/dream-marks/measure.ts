@@ -1,7 +1,7 @@
 /** Dreams over a generated bank, by rule alone, and counts what left the view. */
 import { isCurrentMemory as isCurrent } from "@strata/core"
-import { checkConsolidation } from "@strata/core/internal/layers/6-dreaming/check/check"
-import { parseMemory } from "@strata/core/internal/memory/topic-file"
+import { checkConsolidation } from "../../../core/src/layers/6-dreaming/check/check.ts"
+import { parseMemory } from "../../../core/src/memory/topic-file.ts"
 import { bankFor, type Material, type Planted } from "./generate.ts"
 
 const NOW = new Date("2026-05-01T00:00:00.000Z")

@@ -1,9 +1,9 @@
 /** Compacts a range and looks for a sample of its names: in the view, and in the answer to one search. */
 import { type Block, isText, isToolResult, isToolUse, openConversation, recallTool, textOf } from "@strata/core"
-import { nameFinder, needlesIn } from "@strata/core/internal/inspect/needles"
-import { resultBlocks } from "@strata/core/internal/messages/blocks"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
+import { nameFinder, needlesIn } from "../../../core/src/inspect/needles.ts"
+import { resultBlocks } from "../../../core/src/messages/blocks.ts"
+import { createEstimator } from "../../../core/src/tokens/estimate.ts"
 import { textSentIn } from "../compaction-marks/said.ts"
 import type { JoinedRange } from "./ranges.ts"
 

@@ -8,7 +8,7 @@ import {
   isToolUse,
   type Message,
 } from "@strata/core"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
+import { createEstimator } from "../../../core/src/tokens/estimate.ts"
 import type { RecordedConversation } from "../recordings.ts"
 
 export interface JoinedRange {

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { none } from "@strata/replay/internal/policies/none"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../core/test/builders.ts"
+import { none } from "../../../replay/src/policies/none.ts"
 import { replayedWith, replayPart } from "./worker.ts"
 
 let folder: string

@@ -1,8 +1,8 @@
 /** Asks questions about dialogues and counts how often the evidence is among the first answers. */
 
-import { PassageIndex } from "@strata/core/internal/recall/index/passage-index"
-import type { Passage } from "@strata/core/internal/recall/passages/passage"
-import { countedTerms, questionTerms } from "@strata/core/internal/recall/passages/passage-terms"
+import { PassageIndex } from "../../../core/src/recall/index/passage-index.ts"
+import type { Passage } from "../../../core/src/recall/passages/passage.ts"
+import { countedTerms, questionTerms } from "../../../core/src/recall/passages/passage-terms.ts"
 import { type AskedQuestion, type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
 import { type Answer, type DoorOf, writtenAs } from "./doors.ts"
 import { plainBm25 } from "./plain-bm25.ts"

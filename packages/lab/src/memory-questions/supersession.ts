@@ -1,5 +1,5 @@
 /** Facts that changed, as memories: is a retired one ever offered, or listed above its successor? */
-import { MemorySearch, type SearchableMemory } from "@strata/core/internal/recall/memory-search"
+import { MemorySearch, type SearchableMemory } from "../../../core/src/recall/memory-search.ts"
 import { PROJECT_CHOSEN } from "./kinds/project-chosen.ts"
 import { COMPONENTS_HELD_OUT, PROJECT_HELD_OUT } from "./kinds/project-held-out.ts"
 import { randomFrom } from "./random.ts"

@@ -8,9 +8,9 @@ import {
   openConversation,
   recallTool,
 } from "@strata/core"
-import { keepingReader } from "@strata/core/internal/conversation/follow/match"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
+import { keepingReader } from "../../../core/src/conversation/follow/match.ts"
 import { KINDS, type PlantedFact, plantedFacts } from "./facts.ts"
 import { knowingBrain } from "./knowing-brain.ts"
 import { type Exchange, exchangeOf, otherWork, pictureOf } from "./work.ts"

@@ -1,13 +1,13 @@
 /** What the proxy does with a recorded conversation, with other sizes from which results are put aside. */
 
-import { FILE_READERS } from "@strata/core/internal/callers/caller-tools"
-import { FOR_CALLERS } from "@strata/core/internal/callers/conversations"
-import { toolResultStorage } from "@strata/core/internal/layers/1-tool-results/tool-result-storage"
-import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
-import { compaction } from "@strata/core/internal/layers/4-compaction/compaction"
-import { offline } from "@strata/core/internal/layers/4-compaction/summarise/offline"
-import { NOTHING } from "@strata/replay/internal/policies/clearing-only"
-import { layered } from "@strata/replay/internal/policies/layered"
+import { FILE_READERS } from "../../../core/src/callers/caller-tools.ts"
+import { FOR_CALLERS } from "../../../core/src/callers/conversations.ts"
+import { toolResultStorage } from "../../../core/src/layers/1-tool-results/tool-result-storage.ts"
+import { microcompaction } from "../../../core/src/layers/2-microcompact/microcompaction.ts"
+import { compaction } from "../../../core/src/layers/4-compaction/compaction.ts"
+import { offline } from "../../../core/src/layers/4-compaction/summarise/offline.ts"
+import { NOTHING } from "../../../replay/src/policies/clearing-only.ts"
+import { layered } from "../../../replay/src/policies/layered.ts"
 
 /** In characters, as the flags `tool-result-limit` and `tool-result-preview`. */
 export interface Sizes {

@@ -10,8 +10,8 @@ import {
   openConversation,
   recallTool,
 } from "@strata/core"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
 import { inTemporaryDirectory, milliseconds, quantile } from "../../../core/bench/measure.ts"
+import { createEstimator } from "../../../core/src/tokens/estimate.ts"
 import { roundOf } from "./work.ts"
 
 const MODEL = "claude-opus-5-5"

@@ -1,5 +1,5 @@
-import { lastingRules } from "@strata/core/internal/views/record/lasting-rules"
 import { expect, test } from "vitest"
+import { lastingRules } from "../../../core/src/views/record/lasting-rules.ts"
 import { makeRuleChat } from "./chats.ts"
 
 test("L5-14 of the rules in chats of held-out sentences at least 90% are found, and at least 90% of what is found are rules", () => {

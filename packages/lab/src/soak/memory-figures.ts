@@ -1,6 +1,6 @@
 /** What memory work cost in a soak, what it did, and whether it broke the cache of the main conversation. */
 import type { BreakCause, CacheBreakTotal as BreakTotal, Memory, RequestPurpose as Purpose } from "@strata/core"
-import type { LedgerSummary } from "@strata/core/internal/views/ledger/ledger"
+import type { LedgerSummary } from "../../../core/src/views/ledger/ledger.ts"
 import type { SoakWatch } from "./watch.ts"
 
 /** Percent of the spend: the default of background-share, and the 8 that notes may cost, with one update beyond it in a short run. */

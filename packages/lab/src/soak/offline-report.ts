@@ -1,6 +1,6 @@
 /** Prints the figures of the soak with the network off. */
-import { grouped } from "@strata/core/internal/base/grouped"
-import { clockTime, duration, percent } from "@strata/core/internal/base/numbers"
+import { grouped } from "../../../core/src/base/grouped.ts"
+import { clockTime, duration, percent } from "../../../core/src/base/numbers.ts"
 import type { OfflineSoakReport } from "./offline.ts"
 import { endsText, LABEL_WIDTH, MB, problemLines, routesOf } from "./text-report.ts"
 

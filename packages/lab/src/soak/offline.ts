@@ -18,10 +18,10 @@ import {
   type ModelRequest,
   textOf,
 } from "@strata/core"
-import { openConversation } from "@strata/core/internal/front-door"
-import { toBlocks } from "@strata/core/internal/messages/blocks"
-import { validateRequest } from "@strata/core/internal/messages/validate/validator"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
+import { openConversation } from "../../../core/src/front-door.ts"
+import { toBlocks } from "../../../core/src/messages/blocks.ts"
+import { validateRequest } from "../../../core/src/messages/validate/validator.ts"
+import { createEstimator } from "../../../core/src/tokens/estimate.ts"
 import { type Ends, endsOf, growthProblems } from "./ends.ts"
 import { MOST_RESULT_CHARACTERS, RESULT_SHARE, type SoakOptions } from "./run.ts"
 import { RULES, taskAt } from "./tasks.ts"

@@ -1,9 +1,9 @@
 /** Whether a replay of the soak's journal costs what the soak was billed. The same planner decides in both. */
 import type { Conversation, Entry } from "@strata/core"
-import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import { replay } from "@strata/replay"
-import { layered } from "@strata/replay/internal/policies/layered"
-import { strata } from "@strata/replay/internal/policies/strata"
+import { summarise } from "../../../core/src/views/ledger/ledger.ts"
+import { layered } from "../../../replay/src/policies/layered.ts"
+import { strata } from "../../../replay/src/policies/strata.ts"
 
 export interface ReplayedBill {
   /** Dollars for the conversation and its summaries. What notes and memories say is not replayed, so they are left out. */

@@ -1,6 +1,6 @@
 /** Runs one soak: gives tasks until enough tokens have passed through the window, then collects the figures. */
 
-import { type LedgerSummary, summarise } from "@strata/core/internal/views/ledger/ledger"
+import { type LedgerSummary, summarise } from "../../../core/src/views/ledger/ledger.ts"
 import { type Ends, endsOf, growthProblems } from "./ends.ts"
 import { type MemoryFigures, memoryFigures, memoryProblems } from "./memory-figures.ts"
 import { type ReplayedBill, replayedBill, replayProblems } from "./replayed-bill.ts"

@@ -1,7 +1,7 @@
 /** Prints the figures of the soak for a person. */
 import { PURPOSE_WORDS } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
-import { clockTime, dollars, dollarsOrUnknown, duration, percent } from "@strata/core/internal/base/numbers"
+import { grouped } from "../../../core/src/base/grouped.ts"
+import { clockTime, dollars, dollarsOrUnknown, duration, percent } from "../../../core/src/base/numbers.ts"
 import type { Ends } from "./ends.ts"
 import type { SoakReport } from "./run.ts"
 import type { CompactionSeen } from "./watch.ts"

@@ -7,10 +7,10 @@ import {
   memoriesOfferedIn as offeredBy,
   type QueryEvent,
 } from "@strata/core"
-import { inputTokens } from "@strata/core/internal/base/token-counts"
-import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
-import { tokenCounts } from "@strata/core/internal/tokens/price"
 import type { Clock } from "@strata/sim"
+import { inputTokens } from "../../../core/src/base/token-counts.ts"
+import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
+import { tokenCounts } from "../../../core/src/tokens/price.ts"
 
 export interface CompactionSeen {
   readonly route: string

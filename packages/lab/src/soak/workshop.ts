@@ -7,14 +7,6 @@ import { utimes } from "node:fs/promises"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { type Agent, localPerson, type MemoryBank } from "@strata/core"
-import { openAgent } from "@strata/core/internal/agent/open-agent"
-import { projectAt } from "@strata/core/internal/base/project"
-import { fileStore } from "@strata/core/internal/journal/file/file-store"
-import { openBank } from "@strata/core/internal/memory/bank"
-import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
-import { fileTools, openShellTools } from "@strata/core/internal/tools/coding-tools"
-import { todoWrite } from "@strata/core/internal/tools/session/todo-write"
-import { type LedgerSummary, summarise } from "@strata/core/internal/views/ledger/ledger"
 import {
   type Answer,
   type Brain,
@@ -25,6 +17,14 @@ import {
   startSimulator,
   workerBrain,
 } from "@strata/sim"
+import { openAgent } from "../../../core/src/agent/open-agent.ts"
+import { projectAt } from "../../../core/src/base/project.ts"
+import { fileStore } from "../../../core/src/journal/file/file-store.ts"
+import { openBank } from "../../../core/src/memory/bank.ts"
+import { anthropicModel } from "../../../core/src/model/anthropic/anthropic.ts"
+import { fileTools, openShellTools } from "../../../core/src/tools/coding-tools.ts"
+import { todoWrite } from "../../../core/src/tools/session/todo-write.ts"
+import { type LedgerSummary, summarise } from "../../../core/src/views/ledger/ledger.ts"
 import { SlowSummariser } from "./slow-summariser.ts"
 
 const REPOSITORY = fileURLToPath(new URL("../../../..", import.meta.url))

@@ -1,7 +1,6 @@
 /** The context over turns: areas by class, a line at each boundary, and a mark below for every lost cache. */
 
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, short } from "@strata/core/internal/base/numbers"
+import { counted, grouped, short } from "@strata/core/base"
 import { CLASSES, type ContextClass } from "@strata/replay"
 import { paidWords } from "../words/cache-breaks.ts"
 import { type Course, LOSS_KINDS, type Loss, type LossKind, type Point } from "./content.ts"

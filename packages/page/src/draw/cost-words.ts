@@ -1,5 +1,5 @@
 /** How costs, times and shares read in reports, on screens and pages. */
-import { dollars, percent, short } from "@strata/core/internal/base/numbers"
+import { dollars, percent, short } from "@strata/core/base"
 import type { CostUnit, Part } from "@strata/replay"
 
 /** `$1.23`, or `12.3K` weighed tokens. */

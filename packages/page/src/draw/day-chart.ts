@@ -1,5 +1,5 @@
 /** Money by day, stacked by model. A long time has a bar for each week, or for four of them: no money is left out. */
-import { dollars } from "@strata/core/internal/base/numbers"
+import { dollars } from "@strata/core/base"
 import { html, type Markup } from "./markup.ts"
 import { round, tickLabel, ticksUpTo } from "./scale.ts"
 

@@ -1,5 +1,5 @@
 /** What all charts have: the stretched plot, lines and labels of the scales. Text keeps its size at every width. */
-import { grouped } from "@strata/core/internal/base/grouped"
+import { grouped } from "@strata/core/base"
 import { html, type Markup, type Piece } from "./markup.ts"
 import { PLOT_WIDTH, percentAt, type Range, round, ticksUpTo } from "./scale.ts"
 

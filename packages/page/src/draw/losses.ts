@@ -1,6 +1,6 @@
 /** Lost caches as marks in a chart. */
 import type { BreakCause, CacheBreak } from "@strata/core"
-import { dollarsOrUnknown } from "@strata/core/internal/base/numbers"
+import { dollarsOrUnknown } from "@strata/core/base"
 import { causeWords } from "../words/cache-breaks.ts"
 import type { Loss, LossKind } from "./content.ts"
 

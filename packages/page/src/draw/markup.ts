@@ -2,7 +2,7 @@
  * HTML that is safe by construction: everything put into a template is escaped, unless a template made it. Text from transcripts is
  * also cut, and what cannot be seen in it is made visible.
  */
-import { printable, visible } from "@strata/core/internal/base/visible"
+import { printable, visible } from "@strata/core/base"
 
 /** Source that may go into a page as it is. Only `html` makes it. */
 export class Markup {

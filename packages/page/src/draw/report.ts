@@ -1,7 +1,6 @@
 /** A page: the scorecard, a table of the conversations, and charts for each of them. Its size is bounded. */
 
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, short } from "@strata/core/internal/base/numbers"
+import { counted, grouped, short } from "@strata/core/base"
 import type { Course, PageContent, PageConversation } from "./content.ts"
 import { classLegend, contextChart, lossLegend, MARK_SHAPES } from "./context-chart.ts"
 import { costAtEnd, costChart } from "./cost-chart.ts"

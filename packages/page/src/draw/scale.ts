@@ -1,6 +1,6 @@
 /** From values to places in a chart: round ticks, places, and fewer points where a course is long. */
 
-import { short } from "@strata/core/internal/base/numbers"
+import { short } from "@strata/core/base"
 import type { CostUnit } from "@strata/replay"
 import type { Point } from "./content.ts"
 

@@ -1,6 +1,5 @@
 /** The columns of a scorecard, on screens and pages. */
-import { grouped } from "@strata/core/internal/base/grouped"
-import { short } from "@strata/core/internal/base/numbers"
+import { grouped, short } from "@strata/core/base"
 import type { CostUnit, Score } from "@strata/replay"
 import { costIn, shareOf, timeWords, wholePercent } from "./cost-words.ts"
 

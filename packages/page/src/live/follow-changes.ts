@@ -1,7 +1,7 @@
 /** Looks again and again, and soon after the system reports a change of a file. The folder is watched: a file that is replaced has another inode. */
 import { type FSWatcher, watch } from "node:fs"
 import type { Clock } from "@strata/core"
-import { callAfter } from "@strata/core/internal/base/clock"
+import { callAfter } from "@strata/core/base"
 
 const SETTLE_MS = 120 // several lines are written at once
 

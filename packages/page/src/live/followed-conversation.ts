@@ -4,9 +4,8 @@
  * are always read again.
  */
 import { type Entry, isDecision, isMessage, type NeededNames, type Transcript } from "@strata/core"
-import { neededNames } from "@strata/core/internal/inspect/needed-names"
-import { CourseFold } from "@strata/core/internal/inspect/recorded-course"
-import { Links } from "@strata/core/internal/views/path"
+import { CourseFold, neededNames } from "@strata/core/transcripts"
+import { Links } from "@strata/core/views"
 import { TurnClasses } from "../draw/turn-classes.ts"
 import type { Cursor, FollowedSource } from "./followed-source.ts"
 import { type Row, rowOf } from "./rows.ts"

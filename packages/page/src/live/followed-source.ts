@@ -2,10 +2,8 @@
 import { statSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import { type Clock, type Entry, type JournalAddress, readTranscripts, type Store, type Transcript } from "@strata/core"
-import { journalTranscript } from "@strata/core/internal/inspect/journal-transcript"
-import { copyJournal } from "@strata/core/internal/inspect/stored-journal"
-import { readJournalBytes } from "@strata/core/internal/journal/read-bytes"
-import { storedName } from "@strata/core/internal/journal/stored-name"
+import { readJournalBytes, storedName } from "@strata/core/store"
+import { copyJournal, journalTranscript } from "@strata/core/transcripts"
 import { followChanges } from "./follow-changes.ts"
 
 /** How far a journal was read: its last whole line, and where that begins. */

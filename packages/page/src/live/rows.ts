@@ -12,9 +12,8 @@ import {
   resultText,
   type ToolUse,
 } from "@strata/core"
-import { renderAttachment } from "@strata/core/internal/messages/attachments"
-import { isBoundary } from "@strata/core/internal/messages/messages"
-import { plainText } from "@strata/core/internal/recall/block-texts"
+import { isBoundary, renderAttachment } from "@strata/core/messages"
+import { plainText } from "@strata/core/recall"
 
 export type Row =
   | { readonly kind: "message"; readonly at: number; readonly handle: string; readonly message: Message }

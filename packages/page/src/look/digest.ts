@@ -1,7 +1,7 @@
 /** What a report needs of one conversation: sums by day, model, purpose and cause. Responses that another file counts are left out. */
 
 import type { BreakCause, RequestPurpose, TokenCounts } from "@strata/core"
-import { addCounts, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import { addCounts, NO_TOKENS } from "@strata/core/base"
 import type { Recorded, RecordedLine } from "./recorded.ts"
 
 export interface Digest {

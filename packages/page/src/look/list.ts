@@ -1,5 +1,5 @@
 /** The list of conversations: searched by what was said in them, filtered, sorted, a slice at a time. */
-import { printable } from "@strata/core/internal/base/visible"
+import { printable } from "@strata/core/base"
 import { inScope, type Looked, type Scope } from "./look-index.ts"
 import type { ListOrder, ListRequest, LookFilter, LookList, LookRow } from "./report-data.ts"
 

@@ -7,14 +7,8 @@ import { closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { deflateRawSync, inflateRawSync } from "node:zlib"
 import type { FoundTranscript } from "@strata/core"
-import { DIRECTORY_MODE, FILE_MODE } from "@strata/core/internal/journal/file/layout"
-import {
-  IndexFile,
-  isBusy,
-  isDamage,
-  isFromSqlite,
-  removeDatabase,
-} from "@strata/core/internal/recall/index/index-file"
+import { IndexFile, isBusy, isDamage, isFromSqlite, removeDatabase } from "@strata/core/recall"
+import { DIRECTORY_MODE, FILE_MODE } from "@strata/core/store"
 import { type Digest, digestOf } from "./digest.ts"
 import type { Recorded } from "./recorded.ts"
 import type { LookRow } from "./report-data.ts"

@@ -14,9 +14,8 @@ import {
   type TokenCounts,
   type Transcript,
 } from "@strata/core"
-import { type RecordedResponse, responsesIn } from "@strata/core/internal/inspect/responses"
-import { firstWords } from "@strata/core/internal/messages/first-words"
-import { isBoundary, isSyntheticError } from "@strata/core/internal/messages/messages"
+import { firstWords, isBoundary, isSyntheticError } from "@strata/core/messages"
+import { type RecordedResponse, responsesIn } from "@strata/core/transcripts"
 
 export interface Recorded {
   readonly format: string

@@ -3,11 +3,8 @@
  * with their own compactions, and the same work with Strata's layers.
  */
 import { readTranscripts, type Transcript } from "@strata/core"
-import { journalTranscript, type NamedJournal } from "@strata/core/internal/inspect/journal-transcript"
-import { responsesIn } from "@strata/core/internal/inspect/responses"
-import { replay } from "@strata/replay"
-import { NOTHING } from "@strata/replay/internal/policies/clearing-only"
-import { strata } from "@strata/replay/internal/policies/strata"
+import { journalTranscript, type NamedJournal, responsesIn } from "@strata/core/transcripts"
+import { AS_RECORDED, replay, strata } from "@strata/replay"
 
 export type ReplayedFile =
   | ({ readonly kind: "replayed" } & ReplayFigures)
@@ -39,7 +36,7 @@ export async function replayForIndex({ path, name, journal }: ConversationToRepl
     if (!transcript) return { kind: "cannot" }
     const { entries, model } = transcript
     const recording = model === undefined ? { entries } : { entries, model }
-    const { reports } = await replay(recording, { policies: [NOTHING, strata] })
+    const { reports } = await replay(recording, { policies: [AS_RECORDED, strata] })
     const [recorded, ours] = reports
     if (recorded?.totals.dollars === undefined || ours?.totals.dollars === undefined) return { kind: "cannot" }
     const { names, inView, found = 0 } = ours.usedAgain

@@ -1,7 +1,6 @@
 /** What people and models said in a conversation, for searching: the title, the person's messages, the answers. Tool results are left out. */
 import { isMessage, type Transcript } from "@strata/core"
-import { textOf } from "@strata/core/internal/messages/blocks"
-import { contentOf, isHuman, isSyntheticError } from "@strata/core/internal/messages/messages"
+import { contentOf, isHuman, isSyntheticError, textOf } from "@strata/core/messages"
 
 export interface Said {
   readonly at?: string

@@ -1,7 +1,6 @@
 /** What a report says first: one sentence for the terminal, two for the page. Every figure in them is in the report. */
 import type { BreakCause } from "@strata/core"
-import { counted, dollars, percent } from "@strata/core/internal/base/numbers"
-import { printable } from "@strata/core/internal/base/visible"
+import { counted, dollars, percent, printable } from "@strata/core/base"
 import type { LookReport, LookSavings } from "./report-data.ts"
 
 type Figures = Omit<LookReport, "sentence" | "sentences">

@@ -1,5 +1,5 @@
 /** A report to give away: a block of text and a picture. Both have figures and our own words only: no names, paths, titles or contents. */
-import { counted, dollars, percent, short } from "@strata/core/internal/base/numbers"
+import { counted, dollars, percent, short } from "@strata/core/base"
 import { html, type Markup } from "../draw/markup.ts"
 import type { LookReport, SpentOnDay } from "./report-data.ts"
 

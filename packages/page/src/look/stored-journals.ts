@@ -1,9 +1,7 @@
 /** Conversations of ours that are in a store: fetched here, so that workers need no connection of their own. */
 import type { Environment } from "@strata/core"
-import type { NamedJournal } from "@strata/core/internal/inspect/journal-transcript"
-import { copyJournal } from "@strata/core/internal/inspect/stored-journal"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
-import { storedAddress } from "@strata/core/internal/journal/stored-name"
+import { storedAddress, storeFrom } from "@strata/core/store"
+import { copyJournal, type NamedJournal } from "@strata/core/transcripts"
 
 export type FetchJournal = (path: string) => Promise<{ readonly journal?: NamedJournal }>
 

@@ -1,6 +1,6 @@
 /** Sums of costs and losses. */
 import type { TokenCounts } from "@strata/core"
-import { NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import { NO_TOKENS } from "@strata/core/base"
 import type { SpentLine } from "./digest.ts"
 import type { LookSpent, LostCaches, SpentOn } from "./report-data.ts"
 

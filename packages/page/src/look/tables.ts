@@ -1,7 +1,7 @@
 /** The tables of the index over all conversations. Everything in it can be read again from the transcripts. */
 import { crc32 } from "node:zlib"
-import type { IndexShape } from "@strata/core/internal/recall/index/index-file"
-import { MODEL_FACTS_DATE } from "@strata/core/internal/tokens/model-facts"
+import type { IndexShape } from "@strata/core/recall"
+import { MODEL_FACTS_DATE } from "@strata/core/tokens"
 
 /** Raise it when the tables change, or what is computed from a transcript. */
 const VERSION = 2

@@ -1,7 +1,6 @@
 /** The pages of one conversation: its views, slices of its rows, single blocks, search, live events, and what a person may do. */
 import { ConversationLockedError, handleOf, StrataError } from "@strata/core"
-import { counted } from "@strata/core/internal/base/numbers"
-import { visible } from "@strata/core/internal/base/visible"
+import { counted, visible } from "@strata/core/base"
 import type { Context, Hono } from "hono"
 import { html, type Markup } from "../draw/markup.ts"
 import { agentsView } from "../draw/views/agents.ts"

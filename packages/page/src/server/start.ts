@@ -1,8 +1,7 @@
 /** Starts the server of the pages: on loopback, on a free port, with a secret of its own. */
 import { serve } from "@hono/node-server"
 import type { Clock } from "@strata/core"
-import { systemClock } from "@strata/core/internal/base/clock"
-import { kindOfError } from "@strata/core/internal/base/errors"
+import { kindOfError, systemClock } from "@strata/core/base"
 import { FollowedConversation } from "../live/followed-conversation.ts"
 import { fileSource, journalSource } from "../live/followed-source.ts"
 import type { NamedConversation, PageSource } from "../live/source.ts"

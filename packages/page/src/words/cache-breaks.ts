@@ -1,6 +1,6 @@
 /** The causes of a lost cache, as they read on the screen. */
 import type { BreakCause, CacheBreak, CacheBreakTotal } from "@strata/core"
-import { dollars } from "@strata/core/internal/base/numbers"
+import { dollars } from "@strata/core/base"
 
 export const CAUSES: Readonly<Record<BreakCause, string>> = {
   compaction: "compacted",

@@ -1,7 +1,6 @@
 /** What a compaction would do, row by row, as screens and pages show it. */
 import type { CompactionPlan, CompactionRoute } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, dollars } from "@strata/core/internal/base/numbers"
+import { counted, dollars, grouped } from "@strata/core/base"
 import { routeWords } from "./compaction.ts"
 
 /** Routes that ask a model, and so cost money. */

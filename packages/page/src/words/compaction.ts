@@ -1,7 +1,6 @@
 /** How a compaction reads on every screen and page: its result and its audit. Pure. */
 import { type AuditFigures, COMPACTION_ROUTE_WORDS, type CompactionRoute } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, percent } from "@strata/core/internal/base/numbers"
+import { counted, grouped, percent } from "@strata/core/base"
 
 export interface CompactionFigures {
   /** Absent where unknown: in old journals and those of other programs. */

@@ -1,7 +1,6 @@
 /** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
 import { type AuditFigures, type DecisionEntry, type Entry, handleOf, isDecision } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted } from "@strata/core/internal/base/numbers"
+import { counted, grouped } from "@strata/core/base"
 import { lifetimeWords } from "./cache-lifetime.ts"
 
 export interface Decided {

@@ -1,7 +1,6 @@
 /** What a compaction kept of the names that were used again after it, in words. */
 import type { NeededNames } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, percent } from "@strata/core/internal/base/numbers"
+import { counted, grouped, percent } from "@strata/core/base"
 
 /** `61% of 132 names`, or that there were none. */
 export function keptNames(needed: NeededNames | undefined): string {

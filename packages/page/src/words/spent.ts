@@ -1,6 +1,6 @@
 /** What was spent, in words that screens and pages share. */
 import type { RecordedCost } from "@strata/core"
-import { dollars } from "@strata/core/internal/base/numbers"
+import { dollars } from "@strata/core/base"
 
 export interface Spent {
   readonly dollars: number

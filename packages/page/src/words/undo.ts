@@ -1,7 +1,6 @@
 /** How an undo and a clearing by hand read on every screen. Pure. */
 import type { ClearingReport, UndoReport } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, dollars } from "@strata/core/internal/base/numbers"
+import { counted, dollars, grouped } from "@strata/core/base"
 
 const WHAT: Readonly<Record<UndoReport["kind"], string>> = {
   compaction: "compaction",

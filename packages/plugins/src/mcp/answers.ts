@@ -1,13 +1,9 @@
 /** What the tools, resources and prompts answer. It is loaded with the first question. */
-import { reasonOf } from "@strata/core/internal/base/errors"
-import { maskSecrets } from "@strata/core/internal/base/secrets/find-secrets"
-import { isMedia } from "@strata/core/internal/messages/blocks"
-import { inline, inlineUpTo } from "@strata/core/internal/messages/inline"
-import { shortened } from "@strata/core/internal/recall/recalled-places"
-import { DEFAULT_BUDGET, LEAST_BUDGET } from "@strata/core/internal/tools/session/recall-input"
-import type { RecallInput } from "@strata/core/internal/tools/session/recall-source"
-import { recalled } from "@strata/core/internal/tools/session/recall-text"
-import type { ToolOutput } from "@strata/core/internal/tools/tool"
+
+import type { ToolOutput } from "@strata/core/agent"
+import { maskSecrets, reasonOf } from "@strata/core/base"
+import { inline, inlineUpTo, isMedia } from "@strata/core/messages"
+import { DEFAULT_BUDGET, LEAST_BUDGET, type RecallInput, recalled, shortened } from "@strata/core/recall"
 import { CONVERSATIONS, MEMORIES } from "./definitions.ts"
 import { ClientMemories, listText, type MemoryAction } from "./memories.ts"
 import { type Asker, type PastOptions, ProjectPast } from "./past.ts"

@@ -6,7 +6,7 @@ import { hash, randomUUID, timingSafeEqual } from "node:crypto"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { StrataError } from "@strata/core/internal/base/errors"
+import { StrataError } from "@strata/core/base"
 import { answerTo, clientIn, type Methods, PROTOCOL_VERSIONS, unreadable } from "./protocol.ts"
 
 const HOST = "127.0.0.1"

@@ -2,23 +2,21 @@
  * The project's memories, for an MCP client: the same files that `strata memory` shows. What a client writes is a note of its agent. Only the
  * person makes rules, and only the person removes what is theirs.
  */
-import { systemClock } from "@strata/core/internal/base/clock"
-import { StrataError } from "@strata/core/internal/base/errors"
-import { localPerson } from "@strata/core/internal/base/owner"
-import { realPath } from "@strata/core/internal/base/path-facts"
-import { repositoryRoot } from "@strata/core/internal/base/repository"
-import type { MemoryMode } from "@strata/core/internal/base/vocabulary"
-import { openProjectMemory, type ProjectMemory } from "@strata/core/internal/conversation/project-memory"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
-import { whichProject } from "@strata/core/internal/journal/which-project"
-import { sourcePhrase } from "@strata/core/internal/layers/5-auto-memory/attach/age"
-import { rememberedDraft } from "@strata/core/internal/layers/5-auto-memory/keep/rules"
-import { isCurrent, isPersons, MEMORY_TYPES, type Memory, type MemoryType } from "@strata/core/internal/memory/memory"
-import { fenced } from "@strata/core/internal/messages/attachments"
-import { inline, inlineUpTo } from "@strata/core/internal/messages/inline"
-import { readSettings } from "@strata/core/internal/settings/settings"
-import { trustOf } from "@strata/core/internal/settings/trust"
+import { localPerson, type MemoryMode, realPath, repositoryRoot, StrataError, systemClock } from "@strata/core/base"
+import {
+  isCurrent,
+  isPersons,
+  MEMORY_TYPES,
+  type Memory,
+  type MemoryType,
+  openProjectMemory,
+  type ProjectMemory,
+  rememberedDraft,
+  sourcePhrase,
+} from "@strata/core/memory"
+import { fenced, inline, inlineUpTo } from "@strata/core/messages"
+import { readSettings, trustOf } from "@strata/core/settings"
+import { defaultRoot, storeFrom, whichProject } from "@strata/core/store"
 import type { PastOptions } from "./past.ts"
 
 const MOST_FOUND = 10
@@ -89,7 +87,7 @@ export class ClientMemories {
 
   /** What fits a question, within a budget of tokens. Empty if nothing does. */
   async search(text: string, { limit = MOST_FOUND, mustFit = false, fits }: MemoryQuestion): Promise<string> {
-    const { MemorySearch } = await import("@strata/core/internal/recall/memory-search")
+    const { MemorySearch } = await import("@strata/core/recall")
     const search = new MemorySearch(await this.all())
     try {
       const found = search.search({ text, now: systemClock.now(), limit, mustFit })

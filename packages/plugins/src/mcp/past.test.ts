@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { localPerson, memoryStore, openConversation } from "@strata/core"
-import { handleOf } from "@strata/core/internal/messages/handles"
 import { expect, onTestFinished, test } from "vitest"
+import { handleOf } from "../../../core/src/messages/handles.ts"
 import { ProjectPast } from "./past.ts"
 
 test("BEY-1 BEY-12 conversations in a store without files are searched and found by handle, and nothing is written to the disk", async () => {

@@ -6,33 +6,35 @@ import { constants } from "node:fs"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import { isSafeId } from "@strata/core/internal/base/ids"
-import { localPerson } from "@strata/core/internal/base/owner"
-import { realPath } from "@strata/core/internal/base/path-facts"
-import type { Program } from "@strata/core/internal/import/places"
-import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { isSafeId, localPerson, realPath } from "@strata/core/base"
+import { parseHandle } from "@strata/core/messages"
 import {
+  foundText,
+  type JournalAnswer,
+  type JournalSearch,
+  journalSearchIn,
+  placesNamed,
+  type ReadableConversation,
+  type RecallMatches,
+  type RecallSearch,
+  type RecallSource,
+  shortened,
+  stretchNamed,
+  textsIn,
+} from "@strata/core/recall"
+import {
+  defaultRoot,
+  type Journal,
   journalDirectoryOf,
   type ProjectInStore,
   placeOf,
   placesOf,
-} from "@strata/core/internal/journal/project-places"
-import type { Journal, Store } from "@strata/core/internal/journal/store"
-import { storeFrom } from "@strata/core/internal/journal/store-from"
-import { whichProject } from "@strata/core/internal/journal/which-project"
-import { parseHandle } from "@strata/core/internal/messages/handles"
-import { type JournalAnswer, type JournalSearch, journalSearchIn } from "@strata/core/internal/recall/journal-search"
-import {
-  foundText,
-  placesNamed,
-  type ReadableConversation,
-  shortened,
-  stretchNamed,
-  textsIn,
-} from "@strata/core/internal/recall/recalled-places"
-import { createEstimator } from "@strata/core/internal/tokens/estimate"
-import { findModel } from "@strata/core/internal/tokens/models"
-import type { RecallMatches, RecallSearch, RecallSource } from "@strata/core/internal/tools/session/recall-source"
+  type Store,
+  storeFrom,
+  whichProject,
+} from "@strata/core/store"
+import { createEstimator, findModel } from "@strata/core/tokens"
+import type { Program } from "@strata/core/transcripts"
 import type { Environment } from "../clients.ts"
 import { ProjectTranscripts, type Transcript } from "../project-transcripts.ts"
 import { TranscriptReader } from "./read-transcripts.ts"

@@ -2,7 +2,7 @@
  * The Model Context Protocol, as far as this server speaks it: JSON-RPC 2.0, one answer for each request. It is written here because the
  * official server takes longer to load than this one may take to start.
  */
-import { reasonOf } from "@strata/core/internal/base/errors"
+import { reasonOf } from "@strata/core/base"
 
 /** The newest first. */
 export const PROTOCOL_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const

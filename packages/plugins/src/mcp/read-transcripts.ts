@@ -1,10 +1,8 @@
 /** Transcripts as Recall reads them: messages found by handle, and given in their order. What was read last is kept. */
-import type { Entry } from "@strata/core/internal/journal/entries"
-import type { Stretch } from "@strata/core/internal/journal/store"
-import { handleOf } from "@strata/core/internal/messages/handles"
-import type { Message } from "@strata/core/internal/messages/messages"
-import { BlockReader, type BlockText } from "@strata/core/internal/recall/block-texts"
-import type { ReadableConversation } from "@strata/core/internal/recall/recalled-places"
+
+import { handleOf, type Message } from "@strata/core/messages"
+import { BlockReader, type BlockText, type ReadableConversation } from "@strata/core/recall"
+import type { Entry, Stretch } from "@strata/core/store"
 import type { Transcript } from "../project-transcripts.ts"
 
 /** Of transcripts that are kept, as their files have them. The last read one is kept whatever its size. */

@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto"
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { StrataError } from "@strata/core/internal/base/errors"
-import { DIRECTORY_MODE, defaultRoot, FILE_MODE } from "@strata/core/internal/journal/file/layout"
+import { StrataError } from "@strata/core/base"
+import { DIRECTORY_MODE, defaultRoot, FILE_MODE } from "@strata/core/store"
 import type { Environment } from "../clients.ts"
 
 const FILE = "mcp-token"

@@ -1,5 +1,5 @@
-import { entriesOf, textsOf } from "@strata/core/internal/store-contract/entries"
 import { describe, expect, test } from "vitest"
+import { entriesOf, textsOf } from "../../../core/src/store-contract/entries.ts"
 import { postgresStore } from "../../src/index.ts"
 import { SHORT_FAILOVERS } from "../fleet/sizes.ts"
 import { newestPrograms, oldestPrograms, startServer, type TestServer } from "../server.ts"

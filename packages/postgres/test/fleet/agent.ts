@@ -8,8 +8,8 @@ import {
   MemoryChangedError,
   type Store,
 } from "@strata/core"
-import { type Entries, entriesOf } from "@strata/core/internal/store-contract/entries"
-import { type Random, seededRandom } from "@strata/core/internal/store-contract/random"
+import { type Entries, entriesOf } from "../../../core/src/store-contract/entries.ts"
+import { type Random, seededRandom } from "../../../core/src/store-contract/random.ts"
 import {
   ADDED_DOLLARS,
   type AgentState,

@@ -1,4 +1,4 @@
-import { cacheLifetime } from "@strata/core/internal/layers/2-microcompact/cache-state"
+import { cacheLifetime } from "@strata/core/policy"
 import { butNewest, clearing } from "./clearing.ts"
 import { layered } from "./layered.ts"
 import { storage } from "./storage.ts"

@@ -2,8 +2,7 @@
  * Policies that only put aside and clear, inside the recording's own compactions. What leaves the view is not charged. They show what
  * layers 1 and 2 do on their own.
  */
-import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
-import { READ_LIKE, WRITE_LIKE } from "@strata/core/internal/layers/2-microcompact/survey"
+import { microcompaction, READ_LIKE, WRITE_LIKE } from "@strata/core/policy"
 import { butNewest, clearing } from "./clearing.ts"
 import { layered } from "./layered.ts"
 import { storage, UNLIMITED } from "./storage.ts"

@@ -1,7 +1,6 @@
 /** Clears all results but the newest few before every request, as many agents do. */
 import type { DecisionDraft, Layer, LayerContext } from "@strata/core"
-import { isThinking, isToolResult, isToolUse } from "@strata/core/internal/messages/blocks"
-import { contentOf } from "@strata/core/internal/messages/messages"
+import { contentOf, isThinking, isToolResult, isToolUse } from "@strata/core/messages"
 
 export interface ShownResult {
   readonly id: string

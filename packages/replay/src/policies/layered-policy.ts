@@ -1,8 +1,7 @@
 /** A policy made of layers, and what they may need. */
 import type { Layer } from "@strata/core"
-import type { Ahead } from "@strata/core/internal/layers/4-compaction/ahead"
-import type { FigureName } from "@strata/core/internal/settings/flag-names"
-import type { Settings } from "@strata/core/internal/settings/settings"
+import type { Ahead } from "@strata/core/policy"
+import type { FigureName, Settings } from "@strata/core/settings"
 import type { RecordedFiles } from "../recorded-files.ts"
 import type { ServerMemory } from "../server-copy.ts"
 

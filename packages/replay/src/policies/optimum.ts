@@ -5,11 +5,9 @@
  * conversation.
  */
 import type { TokenCounts } from "@strata/core"
-import { inputTokens, NO_TOKENS, weighCounts } from "@strata/core/internal/base/token-counts"
-import { pingsThrough } from "@strata/core/internal/layers/planner/keep-warm"
-import { USUAL_LEFT } from "@strata/core/internal/layers/planner/outlook"
-import { findModel } from "@strata/core/internal/tokens/models"
-import { costOf } from "@strata/core/internal/tokens/price"
+import { inputTokens, NO_TOKENS, weighCounts } from "@strata/core/base"
+import { pingsThrough, USUAL_LEFT } from "@strata/core/policy"
+import { costOf, findModel } from "@strata/core/tokens"
 import type { MeasuredRecording } from "../measured-recording.ts"
 import type { Policy } from "../policy.ts"
 import type { PolicyAction } from "../replayed-actions.ts"

@@ -1,8 +1,5 @@
 /** Layer 1 as the policies use it. With these figures it only marks empty results, which makes requests valid. */
-import {
-  type ToolResultStorageOptions,
-  toolResultStorage,
-} from "@strata/core/internal/layers/1-tool-results/tool-result-storage"
+import { type ToolResultStorageOptions, toolResultStorage } from "@strata/core/policy"
 
 /** Our tools that keep their results short themselves. */
 export const LIMITS_ITSELF = [

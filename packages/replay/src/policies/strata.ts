@@ -1,7 +1,4 @@
-import { microcompaction } from "@strata/core/internal/layers/2-microcompact/microcompaction"
-import { compaction } from "@strata/core/internal/layers/4-compaction/compaction"
-import { offline } from "@strata/core/internal/layers/4-compaction/summarise/offline"
-import { cacheLifetimes } from "@strata/core/internal/layers/planner/lifetime"
+import { cacheLifetimes, compaction, microcompaction, offline } from "@strata/core/policy"
 import { layered } from "./layered.ts"
 import { storage } from "./storage.ts"
 

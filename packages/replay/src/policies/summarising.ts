@@ -4,15 +4,9 @@
  */
 
 import type { Layer, LayerContext, Message } from "@strata/core"
-import type { Cut } from "@strata/core/internal/layers/4-compaction/cut"
-import { installation } from "@strata/core/internal/layers/4-compaction/install"
-import type { Outcome } from "@strata/core/internal/layers/layer"
-import { isToolResult } from "@strata/core/internal/messages/blocks"
-import { contentOf, isRequest } from "@strata/core/internal/messages/messages"
-import { safeCuts } from "@strata/core/internal/messages/rounds"
-import { sentBlocks } from "@strata/core/internal/messages/sent-blocks"
-import type { ReadMessage } from "@strata/core/internal/model/offline/read-message"
-import { summarise } from "@strata/core/internal/model/offline/summary"
+import { contentOf, isRequest, isToolResult, safeCuts, sentBlocks } from "@strata/core/messages"
+import { type ReadMessage, summarise } from "@strata/core/offline"
+import { type Cut, installation, type Outcome } from "@strata/core/policy"
 
 export interface Summarising {
   readonly name: string

@@ -1,7 +1,5 @@
 /** Which of the user's rules a planned call obeys, and where the user wants notes. */
-import type { Rule } from "@strata/core/internal/model/offline/corrections"
-import { sentencesOf } from "@strata/core/internal/model/offline/text-parts"
-import { type PlannedCall, roleOf } from "@strata/core/internal/model/offline/toolbox"
+import { type PlannedCall, type Rule, roleOf, sentencesOf } from "@strata/core/offline"
 
 const NOTES_PLACE = /\b(?:notes|findings)\b[^.!?\n]*?\b(?:in|into|to) ((?:[\w@-]+\/)*[\w@-]+\.[a-z]{1,5})\b/i
 

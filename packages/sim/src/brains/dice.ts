@@ -1,6 +1,6 @@
 /** Repeatable random choices, from a brain's own seed and the simulator's random number of this turn. */
 
-import { hashText } from "@strata/core/internal/model/offline/text-parts"
+import { hashText } from "@strata/core/offline"
 import type { BrainTurn } from "../brain.ts"
 import { seededRandom } from "../identity.ts"
 

@@ -3,10 +3,7 @@
  * model's are. With the library's offline model it shares how a request is read, and nothing of what is written: a referee must not quote
  * the player.
  */
-import { recogniseDemand } from "@strata/core/internal/model/offline/demand"
-import { headOf } from "@strata/core/internal/model/offline/text-parts"
-import { readTimeline, wordsOf } from "@strata/core/internal/model/offline/timeline"
-import { commandOf, pathOf } from "@strata/core/internal/model/offline/toolbox"
+import { commandOf, headOf, pathOf, readTimeline, recogniseDemand, wordsOf } from "@strata/core/offline"
 import type { Answer, Brain, BrainTurn } from "../brain.ts"
 import { dream } from "./extractive/dreams.ts"
 import { type Known, knownOf } from "./extractive/known.ts"

@@ -4,13 +4,7 @@
  * Summaries and notes are extracted from the conversation.
  */
 
-import {
-  completeInput,
-  findProblems,
-  propertiesOf,
-  type Schema,
-  schemaOf,
-} from "@strata/core/internal/model/offline/tool-schema"
+import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "@strata/core/offline"
 import type { Answer, AnswerBlock, Brain, BrainMessage, BrainRequest, BrainTurn } from "../brain.ts"
 import { extractiveAnswer } from "./extractive.ts"
 import { obedient } from "./obedient.ts"

@@ -3,7 +3,7 @@
  * these.
  */
 
-import { recogniseDemand } from "@strata/core/internal/model/offline/demand"
+import { recogniseDemand } from "@strata/core/offline"
 import type { Answer, AnswerBlock, Brain } from "../brain.ts"
 import { throwDice } from "./dice.ts"
 import { knownOf } from "./extractive/known.ts"

@@ -1,6 +1,7 @@
 /** Every brain keeps to `tool_choice`, to one call at a time, and to a structured output. */
-import { findProblems } from "@strata/core/internal/model/offline/tool-schema"
+
 import { describe, expect, test } from "vitest"
+import { findProblems } from "../../../core/src/model/offline/tool-schema.ts"
 import { TEST_TOOLS } from "../../test/brain-tools.ts"
 import { inProcess } from "../../test/in-process.ts"
 import type { ContentBlock } from "../wire.ts"

@@ -1,6 +1,6 @@
-import { findProblems } from "@strata/core/internal/model/offline/tool-schema"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { findProblems } from "../../../core/src/model/offline/tool-schema.ts"
 import { size } from "../../../core/test/size.ts"
 import { makeTurn, requestOf, TEST_TOOLS } from "../../test/brain-tools.ts"
 import type { Answer, BrainBlock, BrainMessage } from "../brain.ts"

@@ -7,8 +7,7 @@
  * chooses from its seed and the simulator's random numbers.
  */
 
-import { findProblems, isRecord, sampleValue } from "@strata/core/internal/model/offline/tool-schema"
-import { type PlannedCall, roleOf } from "@strata/core/internal/model/offline/toolbox"
+import { findProblems, isRecord, type PlannedCall, roleOf, sampleValue } from "@strata/core/offline"
 import type { Answer, AnswerBlock, Brain, BrainRequest, BrainTurn } from "../brain.ts"
 import { obeys } from "./corrections.ts"
 import { throwDice } from "./dice.ts"

@@ -3,7 +3,7 @@
  * a conversation with such a block.
  */
 import type { ModelFacts } from "@strata/core"
-import { promptText } from "@strata/core/internal/base/prompt-file"
+import { promptText } from "@strata/core/base"
 import type { Answer } from "../brain.ts"
 import { isSpoken, isThinking, mapBlocks, type PlacedBlock, type Turn } from "../conversation.ts"
 import { digest, seal, unseal } from "../seal.ts"

@@ -1,6 +1,6 @@
 /** Rules about images and PDFs: how many, their size in bytes and pixels, and whether they are what they say. */
 
-import { readImageSize } from "@strata/core/internal/messages/image-size"
+import { readImageSize } from "@strata/core/messages"
 import { visitBlocks } from "../conversation.ts"
 import type { Block } from "../wire.ts"
 import type { Rule } from "./rule.ts"

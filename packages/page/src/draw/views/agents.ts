@@ -1,7 +1,6 @@
 /** The sub-agents of a conversation: a tree with state, cost and a stop. */
 import type { AgentView } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, dollars } from "@strata/core/internal/base/numbers"
+import { counted, dollars, grouped } from "@strata/core/base"
 import { STATUS_WORDS } from "../../words/agents.ts"
 import { html, type Markup } from "../markup.ts"
 import { empty } from "./shell.ts"

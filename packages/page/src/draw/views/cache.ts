@@ -1,8 +1,6 @@
 /** How the server's cache served the conversation: reads, writes, where it was lost and why, and what the planner decided. */
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, dollars, dollarsOrUnknown, percent, short } from "@strata/core/internal/base/numbers"
-import { totalBreaks } from "@strata/core/internal/views/cache/cache-history"
-import { ledgerReport } from "@strata/core/internal/views/reports/ledger-report"
+import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "@strata/core/base"
+import { ledgerReport, totalBreaks } from "@strata/core/views"
 import type { FollowedConversation } from "../../live/followed-conversation.ts"
 import { CAUSES, causeWords } from "../../words/cache-breaks.ts"
 import { decisionsIn } from "../../words/decisions.ts"

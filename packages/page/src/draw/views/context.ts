@@ -1,11 +1,10 @@
 /** What fills the window, over the turns and now, with the thresholds. */
 
 import { findModel, type LedgerReport } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, percent, short } from "@strata/core/internal/base/numbers"
-import { DEFAULT_SETTINGS } from "@strata/core/internal/settings/settings"
-import { thresholdsFor } from "@strata/core/internal/tokens/thresholds"
-import { ledgerReport } from "@strata/core/internal/views/reports/ledger-report"
+import { counted, grouped, percent, short } from "@strata/core/base"
+import { DEFAULT_SETTINGS } from "@strata/core/settings"
+import { thresholdsFor } from "@strata/core/tokens"
+import { ledgerReport } from "@strata/core/views"
 import type { FollowedConversation } from "../../live/followed-conversation.ts"
 import type { Row } from "../../live/rows.ts"
 import type { Point } from "../content.ts"

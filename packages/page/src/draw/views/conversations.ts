@@ -1,5 +1,5 @@
 /** The conversations that can be opened, newest first. */
-import { timeAgo } from "@strata/core/internal/base/numbers"
+import { timeAgo } from "@strata/core/base"
 import type { ListedConversation } from "../../live/source.ts"
 import { html, type Markup } from "../markup.ts"
 import { empty, tableOf } from "./shell.ts"

@@ -1,7 +1,6 @@
 /** All conversations of this machine: what was spent, what was lost and why, what Strata would have saved, and a list to search. */
 import { PURPOSE_WORDS } from "@strata/core"
-import { grouped } from "@strata/core/internal/base/grouped"
-import { counted, dollars, percent, short, timeAgo } from "@strata/core/internal/base/numbers"
+import { counted, dollars, grouped, percent, short, timeAgo } from "@strata/core/base"
 import type { GoneSessions } from "../../look/gone-sessions.ts"
 import {
   LIST_ORDERS,

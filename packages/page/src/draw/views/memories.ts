@@ -1,6 +1,6 @@
 /** Memories of a project: list, text, source, age, history with diffs, and how to take something back. */
 import type { Memory, MemoryChange } from "@strata/core"
-import { counted, timeAgo } from "@strata/core/internal/base/numbers"
+import { counted, timeAgo } from "@strata/core/base"
 import { authorWords, editedWords, minuteOf, sourceWords } from "../../words/memories.ts"
 import { html, type Markup, wholeText } from "../markup.ts"
 import { empty, tableOf } from "./shell.ts"

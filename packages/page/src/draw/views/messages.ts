@@ -1,5 +1,5 @@
 /** The conversation to scroll through. Only what is near the window is in the page: the script asks for slices of rows. */
-import { grouped } from "@strata/core/internal/base/grouped"
+import { grouped } from "@strata/core/base"
 import type { FollowedConversation } from "../../live/followed-conversation.ts"
 import { html, type Markup } from "../markup.ts"
 import { rowsMarkup } from "./rows.ts"

@@ -12,8 +12,8 @@ import {
   type Message,
   resultState,
 } from "@strata/core"
-import { counted, short } from "@strata/core/internal/base/numbers"
-import { isThinking } from "@strata/core/internal/messages/blocks"
+import { counted, short } from "@strata/core/base"
+import { isThinking } from "@strata/core/messages"
 import { blocksIn, callSummary, type Row, textIn } from "../../live/rows.ts"
 import { attachmentName } from "../../words/attachments.ts"
 import { compactedSentence } from "../../words/compaction.ts"

@@ -1,6 +1,6 @@
 /** What works in the background of a project, in any process: a dream, sub-agents, requests of the layers. Each has a stop, or says how. */
 import type { RequestSource } from "@strata/core"
-import { counted, dollars, timeAgo } from "@strata/core/internal/base/numbers"
+import { counted, dollars, timeAgo } from "@strata/core/base"
 import type { BackgroundWork, WorkPlace } from "../../live/source.ts"
 import { dreamProgress } from "../../words/dreams.ts"
 import { html, type Markup } from "../markup.ts"

@@ -1,7 +1,14 @@
 /** Consolidates memories: reads those that the prompt lists. Of two with the same text, the one listed first replaces the other. */
-import { readFileText } from "@strata/core/internal/model/offline/file-text"
-import { callsOf, readTimeline, type ToolCall, wordsOf } from "@strata/core/internal/model/offline/timeline"
-import { openToolbox, pathOf, roleOf } from "@strata/core/internal/model/offline/toolbox"
+import {
+  callsOf,
+  openToolbox,
+  pathOf,
+  readFileText,
+  readTimeline,
+  roleOf,
+  type ToolCall,
+  wordsOf,
+} from "@strata/core/offline"
 import type { BrainRequest } from "../../brain.ts"
 import type { Said } from "./notes.ts"
 

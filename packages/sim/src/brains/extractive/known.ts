@@ -1,8 +1,19 @@
 /** What a model would know of a conversation that it has read: who asked for what, which files and commands came up, what is open. */
-import { type Section, splitDocument } from "@strata/core/internal/model/offline/document"
-import { firstLineOf, sentencesOf } from "@strata/core/internal/model/offline/text-parts"
-import { callsOf, type Moment, type ToolCall, wordsOf } from "@strata/core/internal/model/offline/timeline"
-import { commandOf, pathOf, roleOf, type Todo, todosOf } from "@strata/core/internal/model/offline/toolbox"
+import {
+  callsOf,
+  commandOf,
+  firstLineOf,
+  type Moment,
+  pathOf,
+  roleOf,
+  type Section,
+  sentencesOf,
+  splitDocument,
+  type Todo,
+  type ToolCall,
+  todosOf,
+  wordsOf,
+} from "@strata/core/offline"
 
 export interface Known {
   /** Oldest first. Those that an earlier summary quotes come before the others. */

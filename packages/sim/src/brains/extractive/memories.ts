@@ -1,7 +1,5 @@
 /** Memories for later conversations: what the user wants done always, who they are, where things are. A file for each sentence. */
-import type { Demand } from "@strata/core/internal/model/offline/demand"
-import { hashText, headOf, sentencesOf } from "@strata/core/internal/model/offline/text-parts"
-import { openToolbox, roleOf } from "@strata/core/internal/model/offline/toolbox"
+import { type Demand, hashText, headOf, openToolbox, roleOf, sentencesOf } from "@strata/core/offline"
 import type { BrainRequest } from "../../brain.ts"
 import type { Known } from "./known.ts"
 import type { Said } from "./notes.ts"

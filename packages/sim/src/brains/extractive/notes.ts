@@ -1,8 +1,13 @@
 /** Session notes: what is new goes below what each section says already. As text between tags, with Edit, or whole. */
-import type { Demand } from "@strata/core/internal/model/offline/demand"
-import { type Section, splitDocument } from "@strata/core/internal/model/offline/document"
-import { readFileText } from "@strata/core/internal/model/offline/file-text"
-import { openToolbox, type PlannedCall, roleOf } from "@strata/core/internal/model/offline/toolbox"
+import {
+  type Demand,
+  openToolbox,
+  type PlannedCall,
+  readFileText,
+  roleOf,
+  type Section,
+  splitDocument,
+} from "@strata/core/offline"
 import type { BrainRequest } from "../../brain.ts"
 import type { Known } from "./known.ts"
 import { writeSection } from "./sections.ts"

@@ -2,9 +2,7 @@
  * What the simulator writes below a heading of a summary or of notes: a few sentences and short lists, as a model might. It leaves things
  * out: only the newest are named, and only the beginning of a long text.
  */
-import { firstLineOf, headOf, sentencesOf } from "@strata/core/internal/model/offline/text-parts"
-import type { ToolCall } from "@strata/core/internal/model/offline/timeline"
-import { commandOf, pathOf } from "@strata/core/internal/model/offline/toolbox"
+import { commandOf, firstLineOf, headOf, pathOf, sentencesOf, type ToolCall } from "@strata/core/offline"
 import { type Known, USER_MESSAGES } from "./known.ts"
 
 const LONGEST_QUOTE = 300 // characters

@@ -1,6 +1,5 @@
 /** A summary in the sections that the prompt names. Of earlier summaries, each section keeps its beginning. */
-import type { Section } from "@strata/core/internal/model/offline/document"
-import { headOf } from "@strata/core/internal/model/offline/text-parts"
+import { headOf, type Section } from "@strata/core/offline"
 import { type Known, USER_MESSAGES } from "./known.ts"
 import { writeSection } from "./sections.ts"
 

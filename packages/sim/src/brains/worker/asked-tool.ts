@@ -3,9 +3,7 @@
  * that fits, it asks ToolSearch for one first.
  */
 
-import { callsOf } from "@strata/core/internal/model/offline/timeline"
-import { completeInput, findProblems, type Schema } from "@strata/core/internal/model/offline/tool-schema"
-import { roleOf } from "@strata/core/internal/model/offline/toolbox"
+import { callsOf, completeInput, findProblems, roleOf, type Schema } from "@strata/core/offline"
 import type { BrainRequest } from "../../brain.ts"
 import type { Hand, Step } from "./step.ts"
 

@@ -3,8 +3,7 @@
  * replaces only text that is in view. A file never collects more than a few remarks, however long the conversation.
  */
 
-import type { FileText } from "@strata/core/internal/model/offline/file-text"
-import type { PlannedCall } from "@strata/core/internal/model/offline/toolbox"
+import type { FileText, PlannedCall } from "@strata/core/offline"
 import { fullPath } from "./situation.ts"
 import type { Hand } from "./step.ts"
 

@@ -3,9 +3,7 @@
  * the step it would take, or nothing. Chance decides which move comes first.
  */
 
-import { hashText } from "@strata/core/internal/model/offline/text-parts"
-import { callsOf, type ToolCall } from "@strata/core/internal/model/offline/timeline"
-import { fieldOf, type PlannedCall, pathOf, roleOf } from "@strata/core/internal/model/offline/toolbox"
+import { callsOf, fieldOf, hashText, type PlannedCall, pathOf, roleOf, type ToolCall } from "@strata/core/offline"
 import { obeys } from "../corrections.ts"
 import { listCommand, lostPath, pickCommand, pickFailingCommand } from "./commands.ts"
 import { extensionOf, isEditable, pickWord, planEdit } from "./editing.ts"

@@ -1,7 +1,6 @@
 /** The worker's plan: a todo list made from the task and ticked off step by step, and when the task is done. */
 
-import { hashText } from "@strata/core/internal/model/offline/text-parts"
-import type { PlannedCall, Todo, TodoStatus } from "@strata/core/internal/model/offline/toolbox"
+import { hashText, type PlannedCall, type Todo, type TodoStatus } from "@strata/core/offline"
 import type { Hand } from "./step.ts"
 
 const SUBJECT_WORDS = 5

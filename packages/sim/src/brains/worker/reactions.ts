@@ -3,8 +3,7 @@
  * before it repeats an edit, finds out why a command failed, and avoids what was refused.
  */
 
-import type { ToolCall } from "@strata/core/internal/model/offline/timeline"
-import { commandOf, pathOf, roleOf } from "@strata/core/internal/model/offline/toolbox"
+import { commandOf, pathOf, roleOf, type ToolCall } from "@strata/core/offline"
 import { isRepository, listCommand } from "./commands.ts"
 import { planEdit } from "./editing.ts"
 import { editStep } from "./moves.ts"

@@ -3,27 +3,28 @@
  * them, its todos, the user's rules. After a compaction it knows only the summary and the kept messages.
  */
 
-import { isCorrection, type Rule, readRules } from "@strata/core/internal/model/offline/corrections"
-import { splitDocument } from "@strata/core/internal/model/offline/document"
-import { type FileText, readFileText } from "@strata/core/internal/model/offline/file-text"
 import {
   callsOf,
-  type Moment,
-  readTimeline,
-  type ToolCall,
-  wordsOf,
-} from "@strata/core/internal/model/offline/timeline"
-import {
   commandOf,
+  type FileText,
   fieldOf,
+  isCorrection,
+  type Moment,
   openToolbox,
   pathOf,
+  type Rule,
+  readFileText,
+  readRules,
   readStatus,
+  readTimeline,
   roleOf,
+  splitDocument,
   type Todo,
   type Toolbox,
+  type ToolCall,
   todosOf,
-} from "@strata/core/internal/model/offline/toolbox"
+  wordsOf,
+} from "@strata/core/offline"
 import type { BrainRequest } from "../../brain.ts"
 import { findNotesPlace, type NotesPlace } from "../corrections.ts"
 import { quotedMessages } from "../extractive/known.ts"

@@ -1,6 +1,6 @@
 /** One step of the worker, and what it is chosen from. */
 
-import type { PlannedCall } from "@strata/core/internal/model/offline/toolbox"
+import type { PlannedCall } from "@strata/core/offline"
 import type { Dice, Seed } from "../dice.ts"
 import type { Situation } from "./situation.ts"
 

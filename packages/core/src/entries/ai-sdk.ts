@@ -1,0 +1,14 @@
+/** `@strata/core/ai-sdk`. Translation between the Messages API and the Vercel AI SDK, for adapters. */
+
+export { type AiSdkModel, estimateUsage, readFailure, untilAborted } from "../model/ai-sdk/ai-sdk.ts"
+export { PartCollector } from "../model/ai-sdk/collect.ts"
+export { apiName, fromPrompt, type SentMessage } from "../model/ai-sdk/from-prompt.ts"
+export {
+  type AiSdkLanguageModel,
+  type CallOptions,
+  type FinishPart,
+  inVersion,
+  type StreamPart,
+} from "../model/ai-sdk/interface.ts"
+export { markIn, optionsOn, withOwnMarks } from "../model/ai-sdk/kept-parts.ts"
+export { toCallOptions } from "../model/ai-sdk/prompt.ts"

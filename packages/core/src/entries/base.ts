@@ -1,0 +1,43 @@
+/** `@strata/core/base`. Ground that every package shares: errors, ids, clocks, projects, secrets, how figures read. */
+
+export { type Clock, callAfter, dayOf, systemClock } from "../base/clock.ts"
+export {
+  ConversationLockedError,
+  ConversationNotFoundError,
+  kindOfError,
+  LockLostError,
+  RangeRefusedError,
+  reasonOf,
+  SettingsError,
+  StrataError,
+} from "../base/errors.ts"
+export { escaped } from "../base/escaped-text.ts"
+export { addressIn, remoteUrls } from "../base/git-remote.ts"
+export { repositoryOf } from "../base/git-repository.ts"
+export { grouped } from "../base/grouped.ts"
+export { checkedId, isSafeId, projectName, randomIds, seededIds, uuidFrom } from "../base/ids.ts"
+export { keyOf } from "../base/line-key.ts"
+export { readMarkdown } from "../base/markdown-file.ts"
+export {
+  clockTime,
+  counted,
+  dollars,
+  dollarsOrUnknown,
+  duration,
+  pause,
+  percent,
+  short,
+  timeAgo,
+} from "../base/numbers.ts"
+export { anOption, aPort, checkOptions, type OptionRules } from "../base/options.ts"
+export { isLocal, isPlaceOf, localPerson, OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
+export { realPath } from "../base/path-facts.ts"
+export { readPlainFile, readPlainStart } from "../base/plain-file.ts"
+export { foreignProjectName, hasRemoteOf, mainDirectory, type Project, projectAt } from "../base/project.ts"
+export { fillPrompt, promptText } from "../base/prompt-file.ts"
+export { repositoryRoot } from "../base/repository.ts"
+export { type GitCall, runGit } from "../base/run-git.ts"
+export { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
+export { addCounts, divideCounts, inputTokens, NO_TOKENS, roundCounts, weighCounts } from "../base/token-counts.ts"
+export { printable, visible, visibleJson, visibleStream } from "../base/visible.ts"
+export { isPermissionRule, type MemoryMode, PERMISSION_RULE, RULE_LISTS, type RuleList } from "../base/vocabulary.ts"

@@ -1,0 +1,18 @@
+/** `@strata/core/memory`. Memories of a project: what is kept, recalled at the start and consolidated. */
+
+export { projectDreams } from "../conversation/project-dreams.ts"
+export { openProjectMemory, type ProjectMemory } from "../conversation/project-memory.ts"
+export { ageOf, sourcePhrase } from "../layers/5-auto-memory/attach/age.ts"
+export { recallFor } from "../layers/5-auto-memory/attach/recall.ts"
+export { startOf } from "../layers/5-auto-memory/attach/start.ts"
+export { extractionSpent, isWorthExtracting } from "../layers/5-auto-memory/extract/due.ts"
+export { readAnswer } from "../layers/5-auto-memory/extract/extraction.ts"
+export { keepProposals } from "../layers/5-auto-memory/keep/keep.ts"
+export { keepRulesIn, rememberedDraft } from "../layers/5-auto-memory/keep/rules.ts"
+export { memoryPrompt } from "../layers/5-auto-memory/prompts.ts"
+export { describeChange } from "../layers/6-dreaming/dream.ts"
+export type { DreamFigures, DreamOverview } from "../layers/6-dreaming/dreaming.ts"
+export { dreamFigures } from "../layers/6-dreaming/dreaming-layer.ts"
+export { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
+export { openBank } from "../memory/bank.ts"
+export { isCurrent, isPersons, MEMORY_TYPES, type Memory, type MemoryDraft, type MemoryType } from "../memory/memory.ts"

@@ -1,0 +1,33 @@
+/** `@strata/core/offline`. Summaries and work without a model, as the simulator and the replay do them. */
+
+export { isCorrection, type Rule, readRules } from "../model/offline/corrections.ts"
+export { type Demand, recogniseDemand } from "../model/offline/demand.ts"
+export { type Section, splitDocument } from "../model/offline/document.ts"
+export { type FileText, readFileText } from "../model/offline/file-text.ts"
+export { offlineModel } from "../model/offline/offline-model.ts"
+export type { ReadMessage } from "../model/offline/read-message.ts"
+export { summarise } from "../model/offline/summary.ts"
+export { firstLineOf, hashText, headOf, sentencesOf } from "../model/offline/text-parts.ts"
+export { callsOf, type Moment, readTimeline, type ToolCall, wordsOf } from "../model/offline/timeline.ts"
+export {
+  completeInput,
+  findProblems,
+  isRecord,
+  propertiesOf,
+  type Schema,
+  sampleValue,
+  schemaOf,
+} from "../model/offline/tool-schema.ts"
+export {
+  commandOf,
+  fieldOf,
+  openToolbox,
+  type PlannedCall,
+  pathOf,
+  readStatus,
+  roleOf,
+  type Todo,
+  type TodoStatus,
+  type Toolbox,
+  todosOf,
+} from "../model/offline/toolbox.ts"

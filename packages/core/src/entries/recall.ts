@@ -1,0 +1,37 @@
+/** `@strata/core/recall`. Search in conversations and memories, and the text that a recall returns. */
+
+export { BlockReader, type BlockText, plainText } from "../recall/block-texts.ts"
+export {
+  IndexFile,
+  type IndexShape,
+  isBusy,
+  isDamage,
+  isFromSqlite,
+  removeDatabase,
+} from "../recall/index/index-file.ts"
+export { PassageIndex } from "../recall/index/passage-index.ts"
+export {
+  type JournalAnswer,
+  type JournalQuestion,
+  type JournalSearch,
+  journalSearchIn,
+} from "../recall/journal-search.ts"
+export { KeptIndex, MemorySearch } from "../recall/memory-search.ts"
+export { passagesOf } from "../recall/passages/passage.ts"
+export {
+  foundText,
+  placesNamed,
+  type ReadableConversation,
+  shortened,
+  stretchNamed,
+  textsIn,
+} from "../recall/recalled-places.ts"
+export { DEFAULT_BUDGET, LEAST_BUDGET } from "../tools/session/recall-input.ts"
+export {
+  RECALL_KINDS,
+  type RecallInput,
+  type RecallMatches,
+  type RecallSearch,
+  type RecallSource,
+} from "../tools/session/recall-source.ts"
+export { recalled } from "../tools/session/recall-text.ts"

@@ -1,0 +1,17 @@
+/** `@strata/core/views`. Projections of a journal: context, files, cost. */
+
+export { lifetimeIn, totalBreaks } from "../views/cache/cache-history.ts"
+export type { ContextView } from "../views/context/context.ts"
+export { clearedByServer } from "../views/context/decision-kinds.ts"
+export { buildRequest } from "../views/context/request.ts"
+export { dollarsFor, type LedgerLine, type LedgerSummary, summarise } from "../views/ledger/ledger.ts"
+export { totalSaving } from "../views/ledger/savings-report.ts"
+export { Links } from "../views/path.ts"
+export { type Artifacts, fateOf } from "../views/record/artifacts.ts"
+export type { FileEffect } from "../views/record/file-effect.ts"
+export { fileEffects, isShellTool } from "../views/record/file-effects.ts"
+export type { KeptLimit } from "../views/record/limits.ts"
+export { type FinishedCall, followCalls, type OpenCall } from "../views/record/tool-calls.ts"
+export type { Word } from "../views/record/words.ts"
+export { ledgerReport } from "../views/reports/ledger-report.ts"
+export { Views } from "../views/views.ts"
