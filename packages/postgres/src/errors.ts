@@ -3,6 +3,7 @@ import { StrataError } from "@strata/core"
 
 /** The server did not answer for a long time. */
 export class StoreUnreachableError extends StrataError {
+  static override readonly code: string = "store-unreachable"
   override readonly name = "StoreUnreachableError"
 
   /** `isFirst`: it has not answered this process yet, so nothing can have been written. */

@@ -1,5 +1,5 @@
-import { expect, test } from "vitest"
-import { reasonOf, StrataError } from "./errors.ts"
+import { describe, expect, test } from "vitest"
+import { ConversationNotFoundError, kindOfError, LockLostError, reasonOf, StrataError } from "./errors.ts"
 
 test("the reason of an error is the system's code, and of our own errors the sentence", () => {
   expect(reasonOf(Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" }))).toBe("ENOSPC")
@@ -7,4 +7,38 @@ test("the reason of an error is the system's code, and of our own errors the sen
     "The notes were not updated.",
   )
   expect(reasonOf(new DOMException("The operation was aborted", "AbortError"))).toBe("The operation was aborted")
+})
+
+describe("errors are recognised by their code", () => {
+  /** What another version of this package in the same process would make. */
+  const otherVersion = (): Promise<typeof import("./errors.ts")> => import(`./errors.ts?${"other"}`)
+
+  test("each class has its own, and a failure without a class says it itself", () => {
+    expect(new ConversationNotFoundError("a", "b").code).toBe("conversation-not-found")
+    expect(kindOfError(new StrataError("No.", { code: "notes-answer" }))).toBe("notes-answer")
+    expect(kindOfError(new StrataError("No."))).toBe("strata")
+  })
+
+  test("also those of another version: instanceof holds for the class, the classes above it, and no other", async () => {
+    const other = await otherVersion()
+    expect(other.ConversationNotFoundError).not.toBe(ConversationNotFoundError)
+    const error = new other.ConversationNotFoundError("a", "b")
+    expect(error).toBeInstanceOf(ConversationNotFoundError)
+    expect(error).toBeInstanceOf(StrataError)
+    expect(error instanceof LockLostError).toBe(false)
+    expect(reasonOf(error)).toBe(error.message)
+  })
+
+  test("a class of someone else's that has no code is the class it is", () => {
+    class Theirs extends ConversationNotFoundError {}
+    const theirs = new Theirs("a", "b")
+    expect(theirs).toBeInstanceOf(Theirs)
+    expect(theirs).toBeInstanceOf(ConversationNotFoundError)
+    expect(new ConversationNotFoundError("a", "b") instanceof Theirs).toBe(false)
+  })
+
+  test("what is no error of ours is none, whatever it is", () => {
+    for (const value of [undefined, null, 1, "a", {}, { code: "strata" }, new Error("a")])
+      expect(value instanceof StrataError).toBe(false)
+  })
 })

@@ -1,25 +1,46 @@
 /** One class per kind of failure a caller can act on. Each message says what happened, what was kept and what to do next. */
 import { escaped } from "./escaped-text.ts"
 
+/** On every error of ours: its code and those of the classes above it. Each version of this package in a process reads the same symbol. */
+const CODES = Symbol.for("strata.error.codes")
+
+/**
+ * Errors are recognised by their code, which stays the same in all versions. `instanceof` compares codes too: so an error that another version
+ * of this package in the same `node_modules` has thrown is still what it is.
+ */
 export class StrataError extends Error {
+  static readonly code: string = "strata"
   override readonly name: string = "StrataError"
-  /** What kind of failure it is, where no class of its own says it. */
-  readonly code?: string
+  /** What kind of failure it is. */
+  readonly code: string
 
   constructor(message?: string, { code, ...options }: ErrorOptions & { readonly code?: string } = {}) {
     super(message, options)
-    if (code !== undefined) this.code = code
+    this.code = code ?? new.target.code
+    Object.defineProperty(this, CODES, { value: new Set([this.code, ...codesOf(new.target)]) })
   }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // a class of someone else's without a code of its own
+    if (!Object.hasOwn(this, "code")) return Function.prototype[Symbol.hasInstance].call(this, value)
+    const codes = (value as { readonly [CODES]?: unknown } | null | undefined)?.[CODES]
+    return codes instanceof Set && codes.has(this.code)
+  }
+}
+
+function codesOf(kind: typeof StrataError): readonly string[] {
+  return kind === StrataError ? [kind.code] : [kind.code, ...codesOf(Object.getPrototypeOf(kind) as typeof StrataError)]
 }
 
 /** A short name of the kind, without any content. */
 export function kindOfError(error: unknown): string {
-  if (error instanceof StrataError && error.code !== undefined) return error.code
+  if (error instanceof StrataError) return error.code
   return error instanceof Error ? error.name : typeof error
 }
 
 /** Settings that cannot be used. Each problem names the file or variable, the setting and what is allowed. */
 export class SettingsError extends StrataError {
+  static override readonly code: string = "settings"
   override readonly name = "SettingsError"
   readonly problems: readonly SettingsProblem[]
 
@@ -41,6 +62,7 @@ export interface SettingsProblem {
 
 /** An id that is not safe in a path. */
 export class InvalidIdError extends StrataError {
+  static override readonly code: string = "invalid-id"
   override readonly name = "InvalidIdError"
 
   constructor(kind: string, id: string) {
@@ -86,6 +108,7 @@ function howToBreak({ path, verdict, endsAfterSeconds, isSelf }: NamedHolder, co
 
 /** Another process, or another object in this process, has the conversation open for writing. */
 export class ConversationLockedError extends StrataError {
+  static override readonly code: string = "conversation-locked"
   override readonly name = "ConversationLockedError"
   readonly owner: NamedHolder
 
@@ -99,6 +122,7 @@ export class ConversationLockedError extends StrataError {
 
 /** The lock of an open conversation was broken or removed, so another process may write to it now. */
 export class LockLostError extends StrataError {
+  static override readonly code: string = "lock-lost"
   override readonly name = "LockLostError"
   /** Who has it now. Absent: no one. */
   readonly holder?: NamedHolder
@@ -118,6 +142,7 @@ export class LockLostError extends StrataError {
 }
 
 export class ConversationNotFoundError extends StrataError {
+  static override readonly code: string = "conversation-not-found"
   override readonly name = "ConversationNotFoundError"
 
   constructor(id: string, where: string) {
@@ -126,6 +151,7 @@ export class ConversationNotFoundError extends StrataError {
 }
 
 export class ConversationExistsError extends StrataError {
+  static override readonly code: string = "conversation-exists"
   override readonly name = "ConversationExistsError"
 
   constructor(id: string, where: string) {
@@ -135,6 +161,7 @@ export class ConversationExistsError extends StrataError {
 
 /** A write that failed: the disk is full, or permission is missing. Everything acknowledged before is safe. */
 export class JournalWriteError extends StrataError {
+  static override readonly code: string = "journal-write"
   override readonly name = "JournalWriteError"
 
   constructor(path: string, cause: unknown) {
@@ -147,6 +174,7 @@ export class JournalWriteError extends StrataError {
 
 /** A conversation's files cannot be opened: the disk is full or read-only, or something else is in their place. */
 export class JournalOpenError extends StrataError {
+  static override readonly code: string = "journal-open"
   override readonly name = "JournalOpenError"
 
   constructor({ path, access, cause }: { path: string; access: "read" | "write"; cause: unknown }) {
@@ -178,11 +206,13 @@ export function plainReason(cause: unknown): string {
 
 /** A file that is not a transcript in the expected format. */
 export class ImportError extends StrataError {
+  static override readonly code: string = "import"
   override readonly name = "ImportError"
 }
 
 /** A request that breaks a rule of the API. The cause is a bug in this library or the content it was given. */
 export class InvalidRequestError extends StrataError {
+  static override readonly code: string = "invalid-request"
   override readonly name = "InvalidRequestError"
   readonly violations: readonly { readonly rule: string; readonly path: string; readonly message: string }[]
 
@@ -196,6 +226,7 @@ export class InvalidRequestError extends StrataError {
 
 /** Content that the API does not accept as a message. */
 export class InvalidContentError extends StrataError {
+  static override readonly code: string = "invalid-content"
   override readonly name = "InvalidContentError"
 
   constructor(why: string) {
@@ -205,6 +236,7 @@ export class InvalidContentError extends StrataError {
 
 /** There is nothing to send. */
 export class EmptyConversationError extends StrataError {
+  static override readonly code: string = "empty-conversation"
   override readonly name = "EmptyConversationError"
 
   constructor() {
@@ -214,6 +246,7 @@ export class EmptyConversationError extends StrataError {
 
 /** The context has reached the blocking limit: no request is sent. */
 export class ContextFullError extends StrataError {
+  static override readonly code: string = "context-full"
   override readonly name = "ContextFullError"
   readonly used: number
   readonly limit: number
@@ -229,6 +262,7 @@ export class ContextFullError extends StrataError {
 
 /** The conversation has no compaction layer, or compaction is switched off. */
 export class NoCompactionError extends StrataError {
+  static override readonly code: string = "no-compaction"
   override readonly name = "NoCompactionError"
 
   constructor() {
@@ -240,6 +274,7 @@ export class NoCompactionError extends StrataError {
 
 /** A requested compaction that failed. */
 export class CompactionFailedError extends StrataError {
+  static override readonly code: string = "compaction-failed"
   override readonly name = "CompactionFailedError"
   readonly reason: string
 
@@ -251,10 +286,12 @@ export class CompactionFailedError extends StrataError {
 
 /** A range of messages that cannot be folded, snipped or opened. */
 export class RangeRefusedError extends StrataError {
+  static override readonly code: string = "range-refused"
   override readonly name = "RangeRefusedError"
 }
 
 export class MessageNotFoundError extends StrataError {
+  static override readonly code: string = "message-not-found"
   override readonly name = "MessageNotFoundError"
 
   constructor(uuid: string) {
@@ -264,6 +301,7 @@ export class MessageNotFoundError extends StrataError {
 
 /** The agent already works on a query. */
 export class BusyError extends StrataError {
+  static override readonly code: string = "agent-busy"
   override readonly name = "BusyError"
 
   constructor() {
@@ -275,6 +313,7 @@ export class BusyError extends StrataError {
 
 /** There is nothing to undo, or not this. */
 export class NothingToUndoError extends StrataError {
+  static override readonly code: string = "nothing-to-undo"
   override readonly name = "NothingToUndoError"
 
   constructor(named?: string) {
@@ -287,6 +326,7 @@ export class NothingToUndoError extends StrataError {
 }
 
 export class ClosedError extends StrataError {
+  static override readonly code: string = "closed"
   override readonly name = "ClosedError"
 
   constructor() {
@@ -296,6 +336,7 @@ export class ClosedError extends StrataError {
 
 /** A memory file changed between reading it and writing it. */
 export class MemoryChangedError extends StrataError {
+  static override readonly code: string = "memory-changed"
   override readonly name = "MemoryChangedError"
   readonly paths: readonly string[]
 
@@ -307,6 +348,7 @@ export class MemoryChangedError extends StrataError {
 
 /** A memory file that cannot be used: its name leads elsewhere, it is too large, or it is not text. */
 export class MemoryFileError extends StrataError {
+  static override readonly code: string = "memory-file"
   override readonly name = "MemoryFileError"
 
   constructor(path: string, why: string) {
@@ -316,6 +358,7 @@ export class MemoryFileError extends StrataError {
 
 /** Memory files could not be written: the disk is full, or permission is missing. */
 export class MemoryWriteError extends StrataError {
+  static override readonly code: string = "memory-write"
   override readonly name = "MemoryWriteError"
   /** `unfinished`: the whole change is on disk as an intent, and the next reader or writer installs what is missing. */
   readonly state: "unchanged" | "unfinished"
@@ -339,6 +382,7 @@ export const busyError = (owner: NamedHolder, does: string) =>
 
 /** A message that a team's mailbox does not take. */
 export class MailboxMessageError extends StrataError {
+  static override readonly code: string = "mailbox-message"
   override readonly name = "MailboxMessageError"
 
   constructor(why: string) {
@@ -348,6 +392,7 @@ export class MailboxMessageError extends StrataError {
 
 /** A receiver has not read its earlier messages yet. */
 export class MailboxFullError extends StrataError {
+  static override readonly code: string = "mailbox-full"
   override readonly name = "MailboxFullError"
   readonly receiver: string
 
@@ -361,6 +406,7 @@ export class MailboxFullError extends StrataError {
 
 /** Two members of a team cannot have the same name. */
 export class MemberNameTakenError extends StrataError {
+  static override readonly code: string = "member-name-taken"
   override readonly name = "MemberNameTakenError"
 
   constructor(member: string, pid: number) {

@@ -3,6 +3,7 @@ import { StrataError } from "./errors.ts"
 
 /** An option that cannot be used. Nothing was opened or written. */
 export class InvalidOptionError extends StrataError {
+  static override readonly code: string = "invalid-option"
   override readonly name = "InvalidOptionError"
   readonly option: string
 

@@ -5,10 +5,13 @@
 import type { Clock } from "../base/clock.ts"
 import type { Todo } from "../messages/attachments.ts"
 import { FileReads } from "../tools/files/read-state.ts"
+import type { Confinement } from "../tools/shell/confinement.ts"
 import type { ReadState, SharedToolContext, Tool } from "../tools/tool.ts"
 
 /** The part of a conversation's tool context that a fork copies. */
-export type ToolSurroundings = Pick<SharedToolContext, "clock" | "env" | "directory" | "todos" | "plan" | "confinement">
+export type ToolSurroundings = Pick<SharedToolContext, "clock" | "env" | "directory" | "todos" | "plan"> & {
+  readonly confinement?: () => Confinement
+}
 
 export function cloneSurroundings(parent: ToolSurroundings, reads: ReadState): SharedToolContext {
   let isPlanning = parent.plan.isActive()

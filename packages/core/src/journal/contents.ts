@@ -95,6 +95,7 @@ export interface PrunedCounts {
 
 /** Something else is there than what was expected. */
 export class ContentDiffersError extends StrataError {
+  static override readonly code: string = "content-differs"
   override readonly name = "ContentDiffersError"
 
   constructor(address: ContentAddress, what: string) {

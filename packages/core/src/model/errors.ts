@@ -28,6 +28,7 @@ const PROVIDER_NAMES: Readonly<Record<string, string>> = { anthropic: "Anthropic
 const nameOf = ({ provider }: Pick<FailureDetails, "provider">) => PROVIDER_NAMES[provider.split(".")[0]!] ?? provider
 
 export class ModelError extends StrataError {
+  static override readonly code: string = "model"
   override readonly name: string = "ModelError"
   readonly provider: string
   readonly status: number | undefined
@@ -52,6 +53,7 @@ export class ModelError extends StrataError {
 
 /** The prompt does not fit. The conversation has to shrink before it is sent again. */
 export class PromptTooLongError extends ModelError {
+  static override readonly code: string = "prompt-too-long"
   override readonly name = "PromptTooLongError"
   /** Size of what was sent, if the provider said it. */
   readonly tokens: number | undefined
@@ -95,6 +97,7 @@ export class PromptTooLongError extends ModelError {
 
 /** The key is missing, wrong, or lacks permission. */
 export class AuthenticationError extends ModelError {
+  static override readonly code: string = "authentication"
   override readonly name: string = "AuthenticationError"
 
   constructor(details: FailureDetails) {
@@ -109,6 +112,7 @@ export class AuthenticationError extends ModelError {
 
 /** There is no key to send requests with. */
 export class MissingKeyError extends AuthenticationError {
+  static override readonly code: string = "missing-key"
   override readonly name: string = "MissingKeyError"
 
   constructor(provider: string) {
@@ -119,6 +123,7 @@ export class MissingKeyError extends AuthenticationError {
 
 /** A limit on spending, or no credit: waiting does not help. */
 export class SpendLimitError extends ModelError {
+  static override readonly code: string = "spend-limit"
   override readonly name = "SpendLimitError"
 
   constructor(details: FailureDetails) {
@@ -131,6 +136,7 @@ export class SpendLimitError extends ModelError {
 
 /** The provider refuses the request as it is; sent again it would be refused again. */
 export class InvalidModelRequestError extends ModelError {
+  static override readonly code: string = "invalid-model-request"
   override readonly name = "InvalidModelRequestError"
 
   constructor(details: FailureDetails) {
@@ -140,6 +146,7 @@ export class InvalidModelRequestError extends ModelError {
 
 /** A failure that passes: the same request may succeed later. Thrown only when trying again has not helped. */
 export abstract class PassingModelError extends ModelError {
+  static override readonly code: string = "passing-model"
   /** How long the provider asked to wait. */
   readonly retryAfterMs: number | undefined
   /** The provider said not to try again now. */
@@ -161,6 +168,7 @@ export interface PassingDetails extends FailureDetails {
 
 /** The provider is overloaded or failing. It will pass. */
 export class OverloadedError extends PassingModelError {
+  static override readonly code: string = "overloaded"
   override readonly name = "OverloadedError"
   readonly reason: string
 
@@ -180,6 +188,7 @@ export const isRateLimit = (reason: string): boolean => reason.startsWith(RATE_L
 
 /** Too many requests in too short a time. */
 export class RateLimitedError extends PassingModelError {
+  static override readonly code: string = "rate-limited"
   override readonly name = "RateLimitedError"
   readonly reason: string
 
@@ -198,6 +207,7 @@ const NO_SERVER = /\bE(?:CONNREFUSED|NOTFOUND|HOSTUNREACH|NETUNREACH)\b/
 
 /** No connection, or one that broke before the answer was complete. */
 export class ConnectionLostError extends PassingModelError {
+  static override readonly code: string = "connection-lost"
   override readonly name = "ConnectionLostError"
   readonly reason: string
   /** No server was there. Waiting helps only if it is about to start. */
@@ -228,6 +238,7 @@ export type Stall = "no-answer" | "idle" | "no-content"
 
 /** The stream stopped in the middle, with its connection still open. */
 export class StalledError extends PassingModelError {
+  static override readonly code: string = "stalled"
   override readonly name = "StalledError"
   readonly reason: string
   readonly stall: Stall
@@ -264,6 +275,7 @@ export interface EndlessSize {
 
 /** The answer went on beyond every limit and was cut. Another one would do the same. */
 export class EndlessAnswerError extends ModelError {
+  static override readonly code: string = "endless-answer"
   override readonly name = "EndlessAnswerError"
   readonly size: EndlessSize
 
@@ -291,6 +303,7 @@ function tooMuch({ what, limit }: EndlessSize): string {
 
 /** Someone stopped it. */
 export class ModelAbortedError extends ModelError {
+  static override readonly code: string = "model-aborted"
   override readonly name = "ModelAbortedError"
 
   constructor(provider: string) {

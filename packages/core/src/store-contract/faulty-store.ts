@@ -28,6 +28,7 @@ export interface FaultyStore {
 
 /** What a call rejects with that fails on purpose. */
 export class StoreFaultError extends StrataError {
+  static override readonly code: string = "store-fault"
   override readonly name = "StoreFaultError"
 
   constructor(call: string, how: FaultPlan["how"]) {

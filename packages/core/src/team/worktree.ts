@@ -49,6 +49,7 @@ export type MergeOutcome =
 
 /** A worktree could not be made or read. */
 export class WorktreeError extends StrataError {
+  static override readonly code: string = "worktree"
   override readonly name = "WorktreeError"
 }
 

@@ -44,6 +44,7 @@ export interface MemoryQuestion {
 
 /** What was asked cannot be done. The message is for the model. */
 class Refusal extends StrataError {
+  static override readonly code: string = "refusal"
   override readonly name = "Refusal"
 }
 

@@ -3,6 +3,7 @@ import { StrataError } from "../../base/errors.ts"
 import type { QueryEnd } from "./query-events.ts"
 
 export class NoAnswerError extends StrataError {
+  static override readonly code: string = "no-answer"
   override readonly name = "NoAnswerError"
   readonly end: QueryEnd
 

@@ -1,6 +1,7 @@
 /** Whether the server's cache can still hold what was sent last. */
 import { canonicalModelId } from "../../tokens/models.ts"
 import { cacheCounts } from "../../views/cache/cache-break.ts"
+import type { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
 
 export type CacheState =
@@ -16,7 +17,7 @@ export type CacheLifetime = "5m" | "1h"
 const MS_PER_MINUTE = 60_000
 const LIFE_MINUTES: Readonly<Record<CacheLifetime, number>> = { "5m": 5, "1h": 60 }
 
-type CacheInput = Pick<LayerContext, "views" | "model" | "now" | "fill" | "thresholds">
+type CacheInput = Pick<LayerContext, "model" | "now" | "fill" | "thresholds"> & { readonly views: Views }
 
 export function cacheState({ views, model, now, fill, thresholds }: CacheInput): CacheState {
   const last = views.context.lastResponse
@@ -34,7 +35,7 @@ export function cacheState({ views, model, now, fill, thresholds }: CacheInput):
 }
 
 /** When the newest response came, or the request that kept its cache warm since, and how long the cache lives from then. */
-export function lastUse(last: { readonly timestamp: string }, views: LayerContext["views"]) {
+export function lastUse(last: { readonly timestamp: string }, views: Views) {
   const { warmed } = views.cacheHistory
   return warmed && Date.parse(warmed.at) > Date.parse(last.timestamp)
     ? { timestamp: warmed.at, lifetime: warmed.lifetime }
@@ -42,7 +43,7 @@ export function lastUse(last: { readonly timestamp: string }, views: LayerContex
 }
 
 /** By the newest usage: an interrupted answer has none. */
-export function cacheLifetime({ context }: LayerContext["views"]): CacheLifetime {
+export function cacheLifetime({ context }: Views): CacheLifetime {
   const usage = context.recentResponses(1)[0]?.message.usage
   if (!usage) return "5m"
   const { cacheWrite5m, cacheWrite1h } = cacheCounts(usage)

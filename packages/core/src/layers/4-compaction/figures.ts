@@ -1,4 +1,5 @@
 /** The figures of a compaction, fitted to the window: what is generous in a large window would fill a small one. */
+import type { Flags } from "../../settings/flags.ts"
 import type { LayerContext } from "../layer.ts"
 import type { KeepFigures } from "./cut.ts"
 import type { FactsLimits } from "./restore/facts.ts"
@@ -37,7 +38,7 @@ export interface CompactionFigures {
   readonly progress: number
 }
 
-export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "flags" | "thresholds">) {
+export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "thresholds"> & { readonly flags: Flags }) {
   const share = Math.min(1, thresholds.autoCompact / USUAL_THRESHOLD)
   const part = (tokens: number) => Math.floor(tokens * share)
   const { figures } = flags

@@ -155,7 +155,8 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
 const newContent = ({ window }: Thresholds): number => Math.floor(window * LEAST_NEW_SHARE)
 
 /** Whether an automatic compaction can wait until more is new: what the last one left is large, and there is still room. */
-export function waitsForContent({ views, size, fill, thresholds }: LayerContext, planned?: string): boolean {
+export function waitsForContent(context: LayerContext, planned?: string): boolean {
+  const { views, size, fill, thresholds } = context
   const left = views.compactions.last?.tokensAfter
   if (left === undefined || fill.state === "blocked") return false
   return size.tokens - left < wantedContent(planned === undefined ? {} : { planned }, thresholds)
@@ -168,7 +169,8 @@ function wantedContent({ planned }: Pick<CompactionOrder, "planned">, { window }
 }
 
 /** A compaction that was undone must not come back at once: first the context must grow, or be too full to send. */
-export function waitsAfterUndo({ views, size, thresholds }: LayerContext, limits = thresholds): boolean {
+export function waitsAfterUndo(context: LayerContext, limits = context.thresholds): boolean {
+  const { views, size, thresholds } = context
   const { undoneAt } = views.compactions
   return undoneAt !== undefined && size.tokens < limits.blocking && size.tokens - undoneAt < newContent(limits)
 }

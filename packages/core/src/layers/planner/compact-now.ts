@@ -11,6 +11,7 @@
  * a new request begins. It needs a size that a person would accept.
  */
 import { grouped } from "../../base/grouped.ts"
+import type { Flags } from "../../settings/flags.ts"
 import type { LayerContext } from "../layer.ts"
 import { openingOf } from "./opening.ts"
 import { type Outlook, outlookOf } from "./outlook.ts"
@@ -64,7 +65,10 @@ export function preparesNow(context: LayerContext, { moment, turns }: Preparing)
 const EARLY_SHARE = 0.42 // of the threshold, in a window that is not long: 70,000 tokens of 200,000
 
 /** The size from which `balanced` compacts to save money: at most one that people set by hand for long windows. */
-export const earlySize = ({ flags, thresholds }: Pick<LayerContext, "flags" | "thresholds">): number =>
+export const earlySize = ({
+  flags,
+  thresholds,
+}: Pick<LayerContext, "thresholds"> & { readonly flags: Flags }): number =>
   Math.min(flags.figures["compact-early"], EARLY_SHARE * thresholds.autoCompact)
 
 const STILL_TO_COME = 0.5 // of the requests so far: what a conversation that is as long as this one still has, at least half the time
@@ -73,7 +77,8 @@ const STILL_TO_COME = 0.5 // of the requests so far: what a conversation that is
  * Whether a summary that no one may come back to is worth its risk: if the conversation goes on for half as long as it is now, it pays.
  * Most conversations end soon, so near the start that is never so. Where one was used already, the conversation is a long one.
  */
-export function mayRisk({ views }: LayerContext, outlook: Outlook): boolean {
+export function mayRisk(around: LayerContext, outlook: Outlook): boolean {
+  const { views } = around
   if (views.compactions.count > 0) return true
   const { context, left, responses, prices } = outlook
   const { price } = compactsNow({ ...outlook, isCold: false })

@@ -7,6 +7,7 @@ export type Edits = ReadonlyMap<string, string | null>
 
 /** The files changed since, in the same lines. */
 export class MemoryConflictError extends StrataError {
+  static override readonly code: string = "memory-conflict"
   override readonly name = "MemoryConflictError"
   readonly files: readonly string[]
 

@@ -25,6 +25,7 @@ import { doubtersOf, isNamed, replaced, successorsOf, withoutContradicted } from
 
 /** Memories that must not be stored. */
 export class MemoryRefusedError extends StrataError {
+  static override readonly code: string = "memory-refused"
   override readonly name = "MemoryRefusedError"
   readonly refusals: readonly MemoryRefusal[]
 

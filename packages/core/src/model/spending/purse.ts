@@ -6,6 +6,7 @@ import { ModelAbortedError, ModelError } from "../errors.ts"
 
 /** The limit in dollars leaves no room for a request. It was not sent. */
 export class CostLimitError extends ModelError {
+  static override readonly code: string = "cost-limit"
   override readonly name = "CostLimitError"
   readonly limit: number
   readonly spent: number

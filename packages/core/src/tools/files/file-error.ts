@@ -5,6 +5,7 @@ import { StrataError } from "../../base/errors.ts"
 
 /** A file tool could not do what was asked. The message says why, that nothing was changed where that matters, and what to do. */
 export class FileError extends StrataError {
+  static override readonly code: string = "file"
   override readonly name = "FileError"
 }
 

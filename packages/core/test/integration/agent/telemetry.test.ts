@@ -66,7 +66,7 @@ describe("TEL-1 a run with two failures and a compaction", () => {
     const found = spans.getFinishedSpans()
     const requests = found.filter(({ name }) => name === `chat ${MODEL}`)
     expect(requests.map((span) => [span.attributes["strata.purpose"], milliseconds(span), failureOf(span)])).toEqual([
-      ["main", 1_500, "OverloadedError"],
+      ["main", 1_500, "overloaded"],
       ["main", 2_000, undefined],
       ["main", 300, undefined],
       ["by-hand", 4_000, undefined],
