@@ -75,12 +75,12 @@ export class StrataSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
-    _newVersions: ChannelVersions,
+    newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const { thread, ns, id: parent } = wantedIn(config)
     const { id, ...rest } = checkpoint
     const state = this.#serialised.pack({ checkpoint: { ...rest }, metadata })
-    await putCheckpoint(this.#threads.of(thread), { ns, id, parent, state: await state })
+    await putCheckpoint(this.#threads.of(thread), { ns, id, parent, state: await state }, newVersions)
     return { configurable: { thread_id: thread, checkpoint_ns: ns, checkpoint_id: id } }
   }
 

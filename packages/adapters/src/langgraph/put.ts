@@ -1,12 +1,16 @@
 /** Adds a checkpoint or writes to a thread. What is there already is not added again. */
+import type { ChannelVersions } from "@langchain/langgraph-checkpoint"
 import type { CheckpointDraft, Segment, Write } from "./segment.ts"
+import { withStoredChannels } from "./stored-channels.ts"
 import type { Thread, Writing } from "./thread.ts"
 import { damagedThread } from "./thread-errors.ts"
 
-export const putCheckpoint = (thread: Thread, draft: CheckpointDraft): Promise<void> =>
+/** `newVersions`: the channels that the step changed. */
+export const putCheckpoint = (thread: Thread, given: CheckpointDraft, newVersions: ChannelVersions): Promise<void> =>
   thread.write(async (writing) => {
     const { segment, find, add, begin } = writing
-    const { ns, id } = draft
+    const { ns, id } = given
+    const draft = withStoredChannels(segment, given, newVersions)
     const holder = await find(ns, id)
     if (holder && holder !== segment) return putAgain(writing, holder, draft)
     if (!segment.isDue(draft) || holder) return add(segment.addCheckpoint(draft))

@@ -143,6 +143,11 @@ export class Segment {
     return undefined
   }
 
+  /** The state that the last line of a namespace left. */
+  headOf(ns: string): Node | undefined {
+    return this.#heads.get(ns)?.state
+  }
+
   /** Each checkpoint of a namespace with its state, first to last. A state is changed by the next one. */
   *replay(ns: string): Generator<{ readonly line: CheckpointLine; readonly state: Node | undefined }> {
     let head: Head | undefined

@@ -1,6 +1,7 @@
 /** Random threads, kept by our saver and by LangGraph's own: both must always answer the same. */
 import type { RunnableConfig } from "@langchain/core/runnables"
 import {
+  type ChannelVersions,
   type Checkpoint,
   type CheckpointMetadata,
   type CheckpointTuple,
@@ -29,6 +30,7 @@ type Step =
       readonly odd: Odd
     }
   | { readonly kind: "put again"; readonly at: number; readonly change: boolean }
+  | { readonly kind: "copy"; readonly at: number }
   | {
       readonly kind: "writes"
       readonly at: number
@@ -57,6 +59,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({ kind: fc.constant("put again" as const), at: fc.nat({ max: 40 }), change: fc.boolean() }),
   },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("copy" as const), at: fc.nat({ max: 40 }) }) },
   {
     weight: 25,
     arbitrary: fc.record({
@@ -103,6 +106,7 @@ class Both {
       this.#puts = []
     } else if (step.kind === "put") await this.#put(step)
     else if (step.kind === "put again") await this.#putAgain(step)
+    else if (step.kind === "copy") await this.#copy(step)
     else await this.#writes(step)
   }
 
@@ -112,7 +116,9 @@ class Both {
     const own = this.#puts.filter(({ config }) => config.configurable!.checkpoint_ns === ns)
     const parent = own.at(-1 - from) ?? own.at(-1)
     const before = (parent?.checkpoint.channel_values.messages ?? []) as readonly unknown[]
+    const topic = size === 0 ? undefined : parent?.checkpoint // most steps leave this channel as it was
     const values = {
+      topic: topic?.channel_values.topic ?? `topic ${number}`,
       messages: [...before.slice(drop), { role: "user", content: `message ${number} ${size === 3 ? LONG : ""}` }],
       scratch: `${number} ${size > 1 ? LARGE : ""}`,
       files: {
@@ -124,25 +130,33 @@ class Both {
     const checkpoint: Checkpoint = {
       ...{ v: odd === "older" ? 3 : 4, id: idOf(number, odd === "late"), ts: new Date(number).toISOString() },
       channel_values: values,
-      channel_versions: { messages: number, scratch: number },
+      channel_versions: { topic: topic?.channel_versions.topic ?? number, messages: number, scratch: number },
       versions_seen: { agent: { messages: number } },
     }
     const id = odd === "older" ? { checkpoint_id: NEVER_PUT } : parent && { checkpoint_id: parent.checkpoint.id }
     const config = { configurable: { thread_id: THREAD, checkpoint_ns: ns, ...id } }
-    await this.#putBoth({ config, checkpoint, metadata: { source: "loop", step: number % 4, parents: {} } })
+    const put: Put = { config, checkpoint, metadata: { source: "loop", step: number % 4, parents: {} } }
+    const { topic: version, ...changed } = checkpoint.channel_versions
+    await this.#putBoth(put, topic ? changed : { ...changed, topic: version! })
   }
 
   async #putAgain({ at, change }: Extract<Step, { kind: "put again" }>): Promise<void> {
     const put = this.#puts.at(-1 - at)
-    if (put) await this.#putBoth(change ? { ...put, metadata: { ...put.metadata, source: "update" } } : put)
+    if (put) await this.#putBoth(change ? { ...put, metadata: { ...put.metadata, source: "update" } } : put, {})
   }
 
-  async #putBoth(put: Put): Promise<void> {
+  /** As a graph copies a checkpoint: beside the old one, and without any channel that changed. */
+  async #copy({ at }: Extract<Step, { kind: "copy" }>): Promise<void> {
+    const put = this.#puts.at(-1 - at)
+    if (put) await this.#putBoth({ ...put, checkpoint: { ...put.checkpoint, id: idOf(this.#count++) } }, {})
+  }
+
+  async #putBoth(put: Put, newVersions: ChannelVersions): Promise<void> {
     this.#puts = [...this.#puts.filter(({ checkpoint }) => checkpoint.id !== put.checkpoint.id), put].sort((a, b) =>
       a.checkpoint.id < b.checkpoint.id ? -1 : 1,
     )
     await this.theirs.put(put.config, put.checkpoint, put.metadata)
-    await this.ours.put(put.config, put.checkpoint, put.metadata, {})
+    await this.ours.put(put.config, put.checkpoint, put.metadata, newVersions)
   }
 
   async #writes({ at, task, channel, size }: Extract<Step, { kind: "writes" }>): Promise<void> {

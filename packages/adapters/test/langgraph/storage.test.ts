@@ -225,3 +225,26 @@ test("BEY-12: a damaged line costs the checkpoints that are built on it, and say
   await other.close()
   expect(await valuesOf(strataSaver({ store: store() }))).toEqual({ messages: steps[1] })
 })
+
+test("BEY-12: an unchanged channel has the value that was stored for its version, or none", async () => {
+  const store = memoryStore()
+  const saver = strataSaver({ store })
+  const versions = { topic: 1, notes: 1 }
+  const step = (number: number, values: Record<string, unknown>, channel_versions: Record<string, number>) => ({
+    ...checkpoint(number, values),
+    channel_versions,
+  })
+  const values = { topic: "rivers", notes: ["long"] }
+  const stored = async (...given: [Checkpoint, newVersions: Record<string, number>]) => {
+    const [each, newVersions] = given
+    const config = await saver.put(CONFIG, each, METADATA, newVersions)
+    return valuesOf(strataSaver({ store: { ...store } }), config as typeof CONFIG)
+  }
+  expect(await stored(step(1, values, versions), {})).toEqual({})
+  expect(await stored(step(2, values, versions), { topic: 1 })).toEqual({ topic: "rivers" })
+  expect(await stored(step(3, values, versions), { notes: 1 })).toEqual(values)
+  const later = { topic: "lakes", notes: ["long"] }
+  expect(await stored(step(4, later, { topic: 2, notes: 1 }), { topic: 2 })).toEqual(later)
+  // a copy of the step before, as `updateState` makes it
+  expect(await stored(step(5, values, versions), {})).toEqual(values)
+})
