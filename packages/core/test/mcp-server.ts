@@ -75,8 +75,8 @@ export function createTestServer(die: () => unknown = () => process.exit(1)): Mc
   })
   server.registerTool(
     "elicit",
-    { inputSchema: z.object({ fields: z.number().optional() }) },
-    async ({ fields = 0 }) => {
+    { inputSchema: z.object({ fields: z.number().optional(), defaults: z.boolean().optional() }) },
+    async ({ fields = 0, defaults = false }) => {
       const names = Array.from({ length: fields }, (_, index) => `field${index + 1}`)
       const many = {
         type: "object" as const,
@@ -91,7 +91,21 @@ export function createTestServer(die: () => unknown = () => process.exit(1)): Mc
         },
         required: ["name", "count"],
       }
-      const requestedSchema = fields > 0 ? many : three
+      const proposed = {
+        type: "object" as const,
+        properties: {
+          name: { type: "string" as const, default: "Ada" },
+          count: { type: "integer" as const, default: 7 },
+          sure: { type: "boolean" as const, default: false },
+          colour: { type: "string" as const, enum: ["red", "blue"], default: "blue" },
+          days: {
+            ...{ type: "array" as const, default: ["mon", "tue"] },
+            items: { type: "string" as const, enum: ["mon", "tue", "wed"] },
+          },
+        },
+        required: ["name"],
+      }
+      const requestedSchema = fields > 0 ? many : defaults ? proposed : three
       return text(
         JSON.stringify(await server.server.elicitInput({ mode: "form", message: "Who is it?", requestedSchema })),
       )

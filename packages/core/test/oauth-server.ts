@@ -18,6 +18,10 @@ export interface OAuthServer {
   revoke(): void
   /** Tokens as another process would get them. */
   issue(): object
+  /** What a token must allow, from now on: calls of tools need it. */
+  requiredScope: string | undefined
+  /** What the last sign-in asked for. */
+  readonly requestedScope: string | undefined
   /** What the next request for a token gets, before anything is granted. */
   beforeToken: (() => Promise<{ readonly status: number; readonly body: string } | undefined>) | undefined
 }
@@ -33,6 +37,8 @@ export async function oauthServer(): Promise<OAuthServer> {
   const codes = new Map<string, Code>()
   const [access, refresh] = [new Set<string>(), new Set<string>()]
   let issued = 0
+  let requestedScope: string | undefined
+  const scopes = new Map<string, string>()
   const server = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1")
   await once(server, "listening")
   onTestFinished(() => {
@@ -49,13 +55,24 @@ export async function oauthServer(): Promise<OAuthServer> {
     revoke: () => refresh.clear(),
     issue: () => tokens(),
     beforeToken: undefined,
+    requiredScope: undefined,
+    get requestedScope() {
+      return requestedScope
+    },
   }
 
   const tokens = () => {
     const [token, renewal] = [`access-token-${++issued}`, `refresh-token-${issued}`]
     access.add(token)
+    scopes.set(token, requestedScope ?? "")
     refresh.add(renewal)
-    return { access_token: token, refresh_token: renewal, token_type: "Bearer", expires_in: 3600 }
+    return {
+      access_token: token,
+      refresh_token: renewal,
+      token_type: "Bearer",
+      expires_in: 3600,
+      scope: requestedScope,
+    }
   }
   const grant = (given: URLSearchParams): object | undefined => {
     if (given.get("grant_type") === "refresh_token")
@@ -86,6 +103,7 @@ export async function oauthServer(): Promise<OAuthServer> {
     if (pathname === "/register")
       return void json(201, { ...((await bodyOf(request).json()) as object), client_id: "client-1" })
     if (pathname === "/authorize") {
+      requestedScope = searchParams.get("scope") ?? undefined
       const redirect = new URL(searchParams.get("redirect_uri")!)
       const code = `code-${codes.size + 1}`
       codes.set(code, { challenge: searchParams.get("code_challenge")!, redirect: redirect.href })
@@ -99,15 +117,22 @@ export async function oauthServer(): Promise<OAuthServer> {
       const granted = grant(new URLSearchParams(await bodyOf(request).text()))
       return void (granted ? json(200, granted) : json(400, { error: "invalid_grant" }))
     }
-    if (!access.has((request.headers.authorization ?? "").replace("Bearer ", ""))) {
-      const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`
+    const token = (request.headers.authorization ?? "").replace("Bearer ", "")
+    const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`
+    if (!access.has(token)) {
       return void response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${metadata}"` }).end()
+    }
+    const body = request.method === "POST" ? await bodyOf(request).text() : undefined
+    const { requiredScope: needed } = state
+    if (needed && body?.includes("tools/call") && !scopes.get(token)?.split(" ").includes(needed)) {
+      const challenge = `Bearer error="insufficient_scope", scope="${needed}", resource_metadata="${metadata}"`
+      return void response.writeHead(403, { "www-authenticate": challenge }).end()
     }
     const result = await handler.fetch(
       new Request(url, {
         method: request.method!,
         headers: request.headers as Record<string, string>,
-        ...(request.method === "POST" ? { body: Readable.toWeb(request) as ReadableStream, duplex: "half" } : {}),
+        ...(body === undefined ? {} : { body }),
       }),
     )
     response.writeHead(result.status, Object.fromEntries(result.headers))

@@ -184,6 +184,8 @@ export class McpConnection {
     try {
       return this.#answered(await run(client))
     } catch (error) {
+      const missing = await this.#auth?.missingRights(error)
+      if (missing !== undefined) throw new Error(missing, { cause: error })
       if (isSignInNeeded(error)) this.#report({ server: this.server, state: "needs-sign-in", why: messageOf(error) })
       if (!isLost(error) || signal.aborted) throw error
       this.#forget(client)

@@ -90,9 +90,12 @@ async function askField(
 ): Promise<Value | undefined | typeof DECLINED> {
   const about = [field.title ?? name, field.description].filter((text) => text !== undefined).map((text) => shown(text))
   const choices = choicesOf(field)
-  const options = [...choices.map(({ label }) => label), ...(isRequired ? [] : [SKIP]), DECLINE]
+  const proposal = proposalOf(field, choices)
+  const labels = new Set([...(proposal ? [proposal.label] : []), ...choices.map(({ label }) => label)])
+  const options = [...labels, ...(isRequired ? [] : [SKIP]), DECLINE]
   const answer = await ask({ text: `${message}\n${about.join(": ")}`, options })
   if (answer === undefined || answer === DECLINE) return DECLINED
+  if (proposal && (answer === proposal.label || answer.trim() === "")) return proposal.value
   if (!isRequired && (answer === SKIP || answer.trim() === "")) return undefined
   const chosen = choices.find(({ label, value }) => label === answer || String(value) === answer)
   if (chosen) return field.type === "array" ? [String(chosen.value)] : chosen.value
@@ -120,6 +123,25 @@ function choicesOf(field: PrimitiveSchemaDefinition): readonly Choice[] {
   const titled = listed.oneOf ?? listed.anyOf
   if (titled) return titled.map(({ const: value, title }) => ({ label: shown(title), value }))
   return (listed.enum ?? []).map((value, i) => ({ label: shown(listed.enumNames?.[i] ?? value), value }))
+}
+
+interface Proposal {
+  readonly label: string
+  readonly value: Value
+}
+
+/** The default of a field is offered first. One that does not fit its field is ignored. */
+function proposalOf(field: PrimitiveSchemaDefinition, choices: readonly Choice[]): Proposal | undefined {
+  const value: unknown = field.default
+  if (Array.isArray(value)) {
+    const chosen = value.map((each: unknown) => choices.find((choice) => choice.value === each))
+    const isListed = field.type === "array" && value.length > 0 && chosen.every((choice) => choice !== undefined)
+    return isListed ? { label: chosen.map(({ label }) => label).join(", "), value: value.map(String) } : undefined
+  }
+  if (choices.length > 0) return field.type === "array" ? undefined : choices.find((choice) => choice.value === value)
+  const isNumeric = field.type === "number" || field.type === "integer"
+  if (typeof value !== (isNumeric ? "number" : "string") || value === "") return undefined
+  return { label: shown(String(value)), value: value as string | number }
 }
 
 /** An answer that is not a number declines the request: the server would get something else than was meant. */

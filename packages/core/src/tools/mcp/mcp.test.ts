@@ -359,6 +359,33 @@ describe("what an MCP server asks for", () => {
     expect(questions[2]!.options).toEqual(["Yes", "No", "Leave it empty", "Decline"])
   })
 
+  it("offers a field's default first, also for an empty answer, and the person can choose otherwise", async () => {
+    const offered: (readonly string[])[] = []
+    const first = await asked(
+      async ({ options = [] }) => {
+        offered.push(options)
+        return offered.length === 1 ? "" : options[0]
+      },
+      { defaults: true },
+    )
+    expect(JSON.parse(first)).toEqual({
+      action: "accept",
+      content: { name: "Ada", count: 7, sure: false, colour: "blue", days: ["mon", "tue"] },
+    })
+    expect(offered).toEqual([
+      ["Ada", "Decline"],
+      ["7", "Leave it empty", "Decline"],
+      ["No", "Yes", "Leave it empty", "Decline"],
+      ["blue", "red", "Leave it empty", "Decline"],
+      ["mon, tue", "mon", "tue", "wed", "Leave it empty", "Decline"],
+    ])
+    const answers = ["Grace", "Leave it empty", "Yes", "red", "wed"]
+    expect(JSON.parse(await asked(async () => answers.shift(), { defaults: true }))).toEqual({
+      action: "accept",
+      content: { name: "Grace", sure: true, colour: "red", days: ["wed"] },
+    })
+  })
+
   it("reaches the person however many fields it has, and the person can decline at each", async () => {
     const many = { fields: 25 }
     let asks = 0

@@ -2,7 +2,7 @@
  * The tokens of one server, for its connection. A token that is refused is renewed once; if that does not work, the person has to sign in.
  * Nothing here asks anyone or opens a browser.
  */
-import type { AuthProvider } from "@modelcontextprotocol/client"
+import type { AuthProvider, InsufficientScopeError } from "@modelcontextprotocol/client"
 import { mcpLibrary } from "../client-library.ts"
 import type { SignIn, SignInStore } from "./sign-in-store.ts"
 
@@ -11,11 +11,14 @@ const PROBE_MS = 5_000 // to find out whether a server that refuses access offer
 /** The server does not take the refresh token any more. Any other answer may be different next time. */
 const FINAL: ReadonlySet<string> = new Set(["invalid_grant", "invalid_client", "unauthorized_client"])
 
+const signInSentence = (server: string, when: string) =>
+  `you have to sign in ${when}. Type /mcp login ${server} in "strata chat"`
+
 export class SignInNeededError extends Error {
   readonly code = "SIGN_IN_NEEDED"
 
   constructor(server: string) {
-    super(`you have to sign in first. Type /mcp login ${server} in "strata chat"`)
+    super(signInSentence(server, "first"))
   }
 }
 
@@ -74,6 +77,22 @@ export class ServerAuth implements AuthProvider {
       this.#renewing = undefined
     })
     await this.#renewing
+  }
+
+  /**
+   * The sentence for a call that needs more rights than the token has: the next sign-in asks for both. Nothing for any other failure. The
+   * connection stays, because other calls still work.
+   */
+  async missingRights(failure: unknown): Promise<string | undefined> {
+    const { requiredScope, resourceMetadataUrl } = Object(failure) as Partial<InsufficientScopeError>
+    if (requiredScope === undefined) return undefined
+    const kept = await this.#store.read(this.url)
+    const scopes = [this.#challenge.scope, kept?.tokens.scope, requiredScope].flatMap(
+      (scope) => scope?.split(" ") ?? [],
+    )
+    const scope = [...new Set(scopes)].join(" ")
+    this.#challenge = { ...this.#challenge, ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}), scope }
+    return signInSentence(this.#server, "again, because this needs more rights")
   }
 
   async #renew(refused: string | undefined): Promise<void> {

@@ -92,6 +92,22 @@ describe("PERM-3 an MCP server that needs a sign-in", () => {
     expect(await later.echo()).toBe("echo: hi")
   })
 
+  it("asks for what a call needs and what it had, after a call that its token does not allow", async () => {
+    const server = await oauthServer()
+    const { hub, echo } = await signedIn(server.url)
+    server.requiredScope = "write"
+    expect(await echo()).toContain("you have to sign in again, because this needs more rights. Type /mcp login hub")
+    expect(hub().state).toBe("connected")
+    await hub().signIn!(browser)
+    expect(server.requestedScope).toBe("write")
+    expect(await echo()).toBe("echo: hi")
+    server.requiredScope = "delete"
+    expect(await echo()).toContain("you have to sign in again")
+    await hub().signIn!(browser)
+    expect(server.requestedScope).toBe("write delete")
+    expect(await echo()).toBe("echo: hi")
+  })
+
   it("keeps tokens in a file of the owner's only, for this address only; a damaged one counts as none", async () => {
     const { url } = await oauthServer()
     const { root } = await signedIn(url)
