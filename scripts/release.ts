@@ -69,7 +69,9 @@ if (import.meta.main) {
   }
   try {
     release(wanted)
-    console.log(`v${wanted.version} is committed and tagged. Next: git push --follow-tags, npm run build, npm publish.`)
+    console.log(
+      `v${wanted.version} is committed and tagged. Next: git push --follow-tags. The tag publishes all packages.`,
+    )
   } catch (error) {
     console.error(`${(error as Error).message}\nNo release was made. If files changed, git restore . takes that back.`)
     process.exit(1)
