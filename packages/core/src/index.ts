@@ -1,4 +1,5 @@
 /** `@strata/core`: what a program needs to run a conversation or an agent. What is not exported here may change. */
+import "./base/node-version.ts"
 
 export type { Agent, Answer } from "./agent/agent.ts"
 export type { Remembered } from "./agent/agent-memory.ts"

@@ -1,4 +1,5 @@
 /** `@strata/core/agent`. What the program shows and uses of an agent beside the root: tools, permissions, the sandbox, the schema of settings. */
+import "../base/node-version.ts"
 
 export { judge } from "../agent/permissions/permissions.ts"
 export type { PersonCommand, PersonCommandEnd } from "../agent/permissions/person-command.ts"

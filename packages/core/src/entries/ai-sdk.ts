@@ -1,4 +1,5 @@
 /** `@strata/core/ai-sdk`. Translation between the Messages API and the Vercel AI SDK, for adapters. */
+import "../base/node-version.ts"
 
 export { type AiSdkModel, estimateUsage, readFailure, untilAborted } from "../model/ai-sdk/ai-sdk.ts"
 export { PartCollector } from "../model/ai-sdk/collect.ts"

@@ -1,4 +1,5 @@
 /** `@strata/core/base`. Ground that every package shares: errors, ids, clocks, projects, secrets, how figures read. */
+import "../base/node-version.ts"
 
 export { type Clock, callAfter, dayOf, systemClock } from "../base/clock.ts"
 export {

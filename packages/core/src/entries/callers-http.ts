@@ -1,4 +1,5 @@
 /** `@strata/core/callers-http`. The same for callers that speak the Messages API over HTTP: the proxy and wrapped SDK clients. */
+import "../base/node-version.ts"
 
 export { type AnswerCourse, answerEvents, RefusedAgain } from "../callers/http/answer-events.ts"
 export { answerJson } from "../callers/http/answer-json.ts"

@@ -1,4 +1,5 @@
 /** `@strata/core/callers`. Conversations of callers that send their whole history with each request. */
+import "../base/node-version.ts"
 
 export { asBytes } from "../callers/body.ts"
 export { CallerConversations, type CallerOptions } from "../callers/conversations.ts"

@@ -1,4 +1,5 @@
 /** `@strata/core/memory`. Memories of a project: what is kept, recalled at the start and consolidated. */
+import "../base/node-version.ts"
 
 export { projectDreams } from "../conversation/project-dreams.ts"
 export { openProjectMemory, type ProjectMemory } from "../conversation/project-memory.ts"

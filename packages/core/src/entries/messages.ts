@@ -1,4 +1,5 @@
 /** `@strata/core/messages`. Content blocks, messages and attachments: reading and rendering them. */
+import "../base/node-version.ts"
 
 export { type Attachment, type AttachmentKind, fenced, renderAttachment } from "../messages/attachments.ts"
 export {

@@ -1,4 +1,5 @@
 /** `@strata/core/model`. Asking a model: failures, retries, cache breakpoints. */
+import "../base/node-version.ts"
 
 export { placeBreakpoints } from "../model/cache/breakpoints.ts"
 export { LIFETIME_MS, type Lifetime } from "../model/cache/known-entries.ts"

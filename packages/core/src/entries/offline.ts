@@ -1,4 +1,5 @@
 /** `@strata/core/offline`. Summaries and work without a model, as the simulator and the replay do them. */
+import "../base/node-version.ts"
 
 export { isCorrection, type Rule, readRules } from "../model/offline/corrections.ts"
 export { type Demand, recogniseDemand } from "../model/offline/demand.ts"

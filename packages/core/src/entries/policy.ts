@@ -1,4 +1,5 @@
 /** `@strata/core/policy`. The layers themselves, for those who replay recorded conversations through them. */
+import "../base/node-version.ts"
 
 export { silentTelemetry } from "../base/telemetry.ts"
 export { type ToolResultStorageOptions, toolResultStorage } from "../layers/1-tool-results/tool-result-storage.ts"

@@ -1,4 +1,5 @@
 /** `@strata/core/recall`. Search in conversations and memories, and the text that a recall returns. */
+import "../base/node-version.ts"
 
 export { BlockReader, type BlockText, plainText } from "../recall/block-texts.ts"
 export {

@@ -1,4 +1,5 @@
 /** `@strata/core/settings`. Settings, flags and trust, for programs that show or change them. */
+import "../base/node-version.ts"
 
 export { type AgentFile, homeAgentFiles } from "../settings/agent-files.ts"
 export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "../settings/flag-names.ts"

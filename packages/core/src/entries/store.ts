@@ -1,4 +1,5 @@
 /** `@strata/core/store`. The store of conversations: where things are, what is in them, who holds them. */
+import "../base/node-version.ts"
 
 export { forgetLimits, LIMITS, limitsIn } from "../conversation/kept-limits.ts"
 export { keptIn, projectIn } from "../conversation/list.ts"

@@ -1,4 +1,5 @@
 /** `@strata/core/sync`. Memories of two machines brought together, for `strata sync`. */
+import "../base/node-version.ts"
 
 export type { RemoteTrust } from "../memory/sync/decide.ts"
 export { decodeMemories, encodeMemories } from "../memory/sync/sync-format.ts"

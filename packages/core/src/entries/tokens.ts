@@ -1,4 +1,5 @@
 /** `@strata/core/tokens`. Estimates, prices, models and thresholds. */
+import "../base/node-version.ts"
 
 export { sharesOf } from "../tokens/accounting.ts"
 export { usageTotal } from "../tokens/context-size.ts"

@@ -1,4 +1,5 @@
 /** `@strata/core/transcripts`. Transcripts of other programs, and what happened in them. */
+import "../base/node-version.ts"
 
 export { companionFiles } from "../import/companion-files.ts"
 export { type Fields, fieldsAt, jsonLines, numberAt, parseFields, textAt, textsAt } from "../import/foreign-json.ts"

@@ -1,4 +1,5 @@
 /** `@strata/core/views`. Projections of a journal: context, files, cost. */
+import "../base/node-version.ts"
 
 export { lifetimeIn, totalBreaks } from "../views/cache/cache-history.ts"
 export type { ContextView } from "../views/context/context.ts"
