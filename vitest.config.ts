@@ -1,9 +1,13 @@
-import { defineConfig } from "vitest/config"
+import { configDefaults, defineConfig } from "vitest/config"
 import { LongestFirst } from "./scripts/test-build/order.ts"
+
+// too dear for every run: `npm run test:all` runs these, see CONTRIBUTING.md
+const onlyWhole = process.env.TEST_SIZE === "whole" ? [] : ["**/*.whole.test.{ts,tsx}"]
 
 export default defineConfig({
   test: {
     include: ["packages/*/{src,test,examples}/**/*.test.{ts,tsx}", "{scripts,examples}/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, ...onlyWhole],
     setupFiles: ["scripts/test-seeds.ts"],
     globalSetup: ["scripts/test-build/setup.ts"],
     // the same for all: a loaded machine is slow, a deadlock is for ever

@@ -1,6 +1,6 @@
 /**
- * How large a test is: small in `npm test`, whole in `npm run test:all`, which runs only the files that import this one. A test is the
- * same at both sizes: fewer kills, fewer random cases, smaller windows, a sample of the recordings.
+ * How large a test is: small in `npm test`, whole in `npm run test:all`, which runs the files that import this one and all
+ * `*.whole.test.ts`. A test is the same at both sizes: fewer kills, fewer random cases, smaller windows, a sample of the recordings.
  */
 /** Whether this is `npm run test:all`. For what has only one size, such as a statistic over all recordings. */
 export const isWhole = process.env.TEST_SIZE === "whole"
