@@ -9,7 +9,7 @@ export default defineConfig({
     include: ["packages/*/{src,test,examples}/**/*.test.{ts,tsx}", "{scripts,examples}/**/*.test.ts"],
     exclude: [...configDefaults.exclude, ...onlyWhole],
     setupFiles: ["scripts/test-seeds.ts"],
-    globalSetup: ["scripts/test-build/setup.ts"],
+    globalSetup: ["scripts/test-build/setup.ts", "packages/postgres/test/shared-setup.ts"],
     // the same for all: a loaded machine is slow, a deadlock is for ever
     testTimeout: 600_000,
     hookTimeout: 600_000,

@@ -1,6 +1,5 @@
 /** The tables of a server: migrations, versions, retention and erasing, on a real server. */
 import { spawn } from "node:child_process"
-import { join } from "node:path"
 import { type Entry, eraseFrom, memoryStore, pruneStore, type Store } from "@strata/core"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
@@ -8,16 +7,15 @@ import { placeFor } from "../../core/src/base/owner.ts"
 import { journalSearchIn } from "../../core/src/recall/journal-search.ts"
 import { eraseTenant, migrate, postgresStore, SCHEMA_VERSION, schemaStatus } from "../src/index.ts"
 import { migrateBy, STEPS } from "../src/migrate.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { newestPrograms } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
+import { PROGRAM_ENV, STRATA } from "./strata-program.ts"
 
-const STRATA = join(import.meta.dirname, "..", "..", "cli", "src", "main.ts")
-
-let server: TestServer
+let server: SharedServer
 const stores: { close(): Promise<void> }[] = []
-let databases = 0
 
 beforeAll(async () => {
-  if (newestPrograms() !== undefined) server = await startServer()
+  if (newestPrograms() !== undefined) server = await sharedServer()
 })
 afterAll(() => server?.stop())
 afterEach(async () => {
@@ -33,13 +31,6 @@ async function asOwner<T>(url: string, work: (client: pg.Client) => Promise<T>):
   } finally {
     await client.end()
   }
-}
-
-/** Without tables. */
-async function emptyDatabase(): Promise<string> {
-  const name = `bare_${++databases}`
-  await asOwner(server.url(), (client) => client.query(`create database ${name}`))
-  return server.url(name)
 }
 
 function opened(connectionString: string, tenant?: string) {
@@ -60,7 +51,7 @@ async function conversation(store: Store, address: { project: string; id: string
 }
 
 function strata(url: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
-  const env = { PATH: process.env.PATH, STRATA_STORE: url }
+  const env = { ...PROGRAM_ENV, STRATA_STORE: url }
   const child = spawn(process.execPath, [STRATA, "store", ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
   let said = ""
   for (const stream of [child.stdout, child.stderr])
@@ -74,19 +65,19 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 
 describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", { timeout: 60_000 }, () => {
   test("BEY-12 two migrations at once: one makes the tables, the other finds them", async () => {
-    const url = await emptyDatabase()
+    const url = await server.emptyDatabase()
     const reports = await Promise.all([migrate({ connectionString: url }), migrate({ connectionString: url })])
     expect(reports.map(({ from }) => from).sort()).toEqual([0, SCHEMA_VERSION])
     expect(await schemaStatus(url)).toMatchObject({ version: SCHEMA_VERSION, newest: SCHEMA_VERSION, ownsTables: true })
   })
 
   test("BEY-12 a migration that is killed leaves nothing half, and the next one makes everything", async () => {
-    const url = await emptyDatabase()
+    const url = await server.emptyDatabase()
     await asOwner(url, async (watcher) => {
       // it waits for this lock after it has made the tables: the role is made last
       await watcher.query("begin")
       await watcher.query("lock table pg_authid in share row exclusive mode")
-      const role = `killed_${databases}`
+      const role = `killed_in_${new URL(url).pathname.slice(1)}`
       const migration = migrate({ connectionString: url, role }).catch((error: unknown) => error)
       for (;;) {
         const { rows } = await asOwner(url, (client) =>
@@ -107,7 +98,7 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", 
   })
 
   test("BEY-12 tables of an earlier version go forward by the steps that they lack, and a step that fails changes nothing", async () => {
-    const url = await emptyDatabase()
+    const url = await server.emptyDatabase()
     await migrate({ connectionString: url })
     const later = (sql: string) => [
       ...STEPS,
@@ -149,7 +140,7 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", 
   })
 
   test("BEY-12 without tables, and with those of a later version, a store says what to do with its first call", async () => {
-    const url = await emptyDatabase()
+    const url = await server.emptyDatabase()
     await expect(opened(url).projects()).rejects.toThrow(/no tables of Strata[\s\S]*strata store migrate/)
     expect(await strata(url, "status")).toMatchObject({
       code: 1,
@@ -169,9 +160,9 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", 
   })
 
   test("BEY-12 a role that may not do something is told what an administrator must do, and nothing changed", async () => {
-    const url = await emptyDatabase()
+    const url = await server.emptyDatabase()
     const database = new URL(url).pathname.slice(1)
-    const [plain, app] = [`plain_${databases}`, `app_${databases}`]
+    const [plain, app, missing] = [`plain_${database}`, `app_${database}`, `missing_${database}`]
     await asOwner(url, (client) =>
       client.query(
         `create role ${plain} login; create role ${app} login; revoke create on database ${database} from public`,
@@ -183,10 +174,9 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", 
       said: expect.stringMatching(/may not create or change the tables .*Nothing was changed.*CREATE on the database/s),
     })
     await asOwner(url, (client) => client.query(`grant create on database ${database} to ${plain}`))
-    const missing = await strata(as(plain), "migrate", "--role", `missing_${databases}`)
-    expect(missing).toMatchObject({
+    expect(await strata(as(plain), "migrate", "--role", missing)).toMatchObject({
       code: 1,
-      said: expect.stringContaining(`CREATE ROLE "missing_${databases}" NOLOGIN`),
+      said: expect.stringContaining(`CREATE ROLE "${missing}" NOLOGIN`),
     })
     expect((await schemaStatus(url)).version).toBe(0)
     expect(await strata(as(plain), "migrate")).toMatchObject({ code: 0 })

@@ -82,7 +82,7 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
     Number(
       (
         await asOwner(
-          "select count(*) as n from pg_stat_activity where query ilike 'listen %' and query not ilike '%probe%'",
+          "select count(*) as n from pg_stat_activity where datname = current_database() and query ilike 'listen %' and query not ilike '%probe%'",
         )
       )[0]!.n,
     )
@@ -162,7 +162,13 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
   })
 
   const backends = async () =>
-    Number((await asOwner("select count(*) as n from pg_stat_activity where usename = 'app'"))[0]!.n)
+    Number(
+      (
+        await asOwner(
+          "select count(*) as n from pg_stat_activity where usename = 'app' and datname = current_database()",
+        )
+      )[0]!.n,
+    )
 
   test("BEY-12 a try that is still on its way and its repetition are one line of a log", async () => {
     const database = new URL(at.address).pathname.slice(1)
@@ -192,7 +198,11 @@ describe.skipIf(newestPrograms() === undefined)("connections", () => {
     await locker.query("begin")
     await locker.query("select from strata.journal where id = 'locked' for update")
     const opening = store.open({ project: PROJECT, id: "locked" }, { access: "write" })
-    await until(async () => (await asOwner("select from pg_locks where not granted")).length > 0)
+    await until(
+      async () =>
+        (await asOwner("select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"))
+          .length > 0,
+    )
     const [before] = await asOwner("select max(until) as until from strata.holder where tenant = $1", [tenant])
     await until(async () => {
       const [now] = await asOwner("select max(until) as until from strata.holder where tenant = $1", [tenant])

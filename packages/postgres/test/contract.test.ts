@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto"
 import { storeContract } from "@strata/core/store-contract"
 import pg from "pg"
 import { afterAll, beforeAll, describe, test } from "vitest"
+import { size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
 import { hasPooler, POOLER, startPooler, type TestPooler } from "./pooler.ts"
 import { newestPrograms, oldestPrograms, startServer, type TestServer } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { through } from "./tcp-proxy.ts"
 
 interface Tried {
@@ -13,19 +15,22 @@ interface Tried {
   readonly pooled?: number
 }
 
-const servers = {
-  "the newest PostgreSQL": { programs: newestPrograms() },
+const newest: Readonly<Record<string, Tried>> = { "the newest PostgreSQL": { programs: newestPrograms() } }
+const servers = size(newest, {
+  ...newest,
   "PostgreSQL 15": { programs: oldestPrograms() },
   [`the newest through ${POOLER}`]: { programs: hasPooler ? newestPrograms() : undefined, pooled: 5 },
-}
+})
 
-for (const [which, { programs, pooled }] of Object.entries<Tried>(servers))
+const given = { runs: size(1, 2), seed: Number(process.env.FUZZ_SEED ?? 1) }
+
+for (const [which, { programs, pooled }] of Object.entries(servers))
   describe.skipIf(programs === undefined)(`BEY-12 ${which}`, () => {
-    let server: TestServer | undefined
+    let server: TestServer | SharedServer | undefined
     let pooler: TestPooler | undefined
     let pool: pg.Pool | undefined
     beforeAll(async () => {
-      server = await startServer({ programs: programs! })
+      server = which in newest ? await sharedServer() : await startServer({ programs: programs! })
       const direct = await server.database()
       if (pooled !== undefined) pooler = await startPooler({ server, connections: pooled })
       pool = new pg.Pool({ connectionString: pooler ? through(pooler, direct) : direct, max: 20 })
@@ -50,5 +55,5 @@ for (const [which, { programs, pooled }] of Object.entries<Tried>(servers))
       }
     }
 
-    for (const { name, run } of storeContract({ open, seed: Number(process.env.FUZZ_SEED ?? 1) })) test(name, run)
+    for (const { name, run } of storeContract({ open, ...given })) test(name, run)
   })

@@ -4,14 +4,15 @@ import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { entriesOf, sketched, textsOf } from "../../core/src/store-contract/entries.ts"
 import { postgresStore } from "../src/index.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { newestPrograms } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
 
 const ADDRESS = { project: "shop", id: "damaged" }
 
 describe.skipIf(newestPrograms() === undefined)("BEY-12 a damaged line on PostgreSQL", () => {
-  let server: TestServer | undefined
+  let server: SharedServer | undefined
   beforeAll(async () => {
-    server = await startServer()
+    server = await sharedServer()
   })
   afterAll(() => server?.stop())
 

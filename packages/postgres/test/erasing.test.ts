@@ -1,6 +1,5 @@
 /** Nothing of what was erased is left on the server: also if the process is killed in the middle, and if others write meanwhile. */
 import { execFile } from "node:child_process"
-import { join } from "node:path"
 import { promisify } from "node:util"
 import { type Entry, eraseFrom, memoryStore, moveContents, type Store } from "@strata/core"
 import pg from "pg"
@@ -8,16 +7,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { placeFor } from "../../core/src/base/owner.ts"
 import { journalSearchIn } from "../../core/src/recall/journal-search.ts"
 import { eraseTenant, postgresStore } from "../src/index.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { newestPrograms } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
+import { PROGRAM_ENV, STRATA } from "./strata-program.ts"
 
-const STRATA = join(import.meta.dirname, "..", "..", "cli", "src", "main.ts")
-
-let server: TestServer
+let server: SharedServer
 const stores: { close(): Promise<void> }[] = []
 const clients: pg.Client[] = []
 
 beforeAll(async () => {
-  if (newestPrograms() !== undefined) server = await startServer()
+  if (newestPrograms() !== undefined) server = await sharedServer()
 })
 afterAll(() => server?.stop())
 afterEach(async () => {
@@ -104,7 +103,7 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 erasing on a server", { 
     await conversation(store, { project: place, id: "one" }, "zanzibar lives here")
     await indexed(store, { project: place })
     await store.contents().erase({ kind: "journal", project: place, id: "one" }) // and here it was killed
-    const env = { PATH: process.env.PATH, STRATA_STORE: url }
+    const env = { ...PROGRAM_ENV, STRATA_STORE: url }
     const erasing = promisify(execFile)(process.execPath, [STRATA, "store", "erase", "--owner", "jane", "--yes"], {
       env,
     })

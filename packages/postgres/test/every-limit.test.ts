@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { Arrivals } from "../src/arrivals.ts"
 import { eraseTenant, migrate, postgresStore, schemaStatus } from "../src/index.ts"
 import { migrateBy, STEPS } from "../src/migrate.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { newestPrograms } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { asked } from "./standby.ts"
 
 interface Limited {
@@ -12,11 +13,11 @@ interface Limited {
 }
 
 describe.skipIf(newestPrograms() === undefined)("BEY-12 limits on this side", () => {
-  let server: TestServer | undefined
+  let server: SharedServer | undefined
   let address = ""
   const owner = () => server!.url(new URL(address).pathname.slice(1))
   beforeAll(async () => {
-    server = await startServer()
+    server = await sharedServer()
     address = await server.database()
   })
   afterAll(() => server?.stop())

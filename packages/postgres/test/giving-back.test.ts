@@ -27,7 +27,9 @@ describe.skipIf(newestPrograms() === undefined)("giving back", () => {
       await client.query("begin")
       await client.query(`lock table ${tables} in access exclusive mode`)
       await work()
-      await client.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'")
+      await client.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app' and datname = current_database()",
+      )
       await client.query("rollback")
     })
   }
@@ -103,7 +105,7 @@ describe.skipIf(newestPrograms() === undefined)("giving back", () => {
       deliver()
       await vi.waitFor(async () => {
         const { rowCount } = await asOwner(
-          "select from pg_stat_activity where usename = 'app' and client_port is not null",
+          "select from pg_stat_activity where usename = 'app' and datname = current_database() and client_port is not null",
         )
         expect(rowCount).toBeLessThanOrEqual(at.proxy.open)
       }, 10_000)

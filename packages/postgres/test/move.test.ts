@@ -8,19 +8,21 @@ import { type Entry, moveContents } from "@strata/core"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
+import { size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { newestPrograms } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
+import { PROGRAM_ENV, STRATA } from "./strata-program.ts"
 
-const STRATA = join(import.meta.dirname, "..", "..", "cli", "src", "main.ts")
 const RECORDED = join(import.meta.dirname, "..", "..", "..", "..", "shared", "data", "transcripts")
 const PASSWORD = "hunter2-secret"
 
-let server: TestServer
+let server: SharedServer
 let root: string
 const stores: { close(): Promise<void> }[] = []
 
 beforeAll(async () => {
-  if (newestPrograms() !== undefined) server = await startServer()
+  if (newestPrograms() !== undefined) server = await sharedServer()
 })
 afterAll(() => server?.stop())
 beforeEach(() => {
@@ -95,7 +97,7 @@ interface Ended {
 }
 
 function strata(...args: string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
-  const env = { PATH: process.env.PATH, HOME: root, STRATA_HOME: join(root, "home") }
+  const env = { ...PROGRAM_ENV, HOME: root, STRATA_HOME: join(root, "home") }
   const child = spawn(process.execPath, [STRATA, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] })
   let said = ""
   for (const stream of [child.stdout!, child.stderr!])
@@ -124,7 +126,10 @@ describe.skipIf(newestPrograms() === undefined)(
       "BEY-12 recorded conversations: files, server and files again have the same bytes, and servers the same rows",
       async () => {
         const project = mkdtempSync(join(root, "project-"))
-        const chosen = ["claude-code-log", "entireio-cli"].map((name) => join(RECORDED, name))
+        const chosen = size(
+          ["openhands", "swe-agent", "claude-code-log/9e953218-sonnet45.jsonl"],
+          ["claude-code-log", "entireio-cli"],
+        ).map((name) => join(RECORDED, name))
         const imported = await strata("import", ...chosen, "--cwd", project).ended
         expect(imported.code, imported.said).toBe(0)
         const [first, second] = [await server.database(), await server.database()]
@@ -212,6 +217,7 @@ describe.skipIf(newestPrograms() === undefined)(
         killed.child.kill("SIGKILL")
         expect((await killed.ended).signal).toBe("SIGKILL")
         await client.query("select pg_terminate_backend(pid) from pg_locks where objid = 4711 and not granted")
+        await until(async () => !(await isHeld())) // its end is not waited for
         await holdAfter(8)
         const stopped = strata("move", "home", url, "--yes")
         await until(isHeld)

@@ -8,8 +8,10 @@ import { PassageIndex } from "../../core/src/recall/index/passage-index.ts"
 import { ServedIndex } from "../../core/src/recall/index/served-index.ts"
 import type { Passage } from "../../core/src/recall/passages/passage.ts"
 import { fuzz, RUNS } from "../../core/test/runs.ts"
+import { size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
 import { newestPrograms, oldestPrograms, startServer, type TestServer } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
 const START = Date.UTC(2025, 10, 1)
@@ -66,14 +68,15 @@ const questionOf = ({ text: words, context, isSaid, source, left }: Asked): Ques
   ...(left === undefined ? {} : { exclude: { sources: new Set([left]) } }),
 })
 
-const servers = { "the newest PostgreSQL": newestPrograms(), "PostgreSQL 15": oldestPrograms() }
+const newest: Readonly<Record<string, string | undefined>> = { "the newest PostgreSQL": newestPrograms() }
+const servers = size(newest, { ...newest, "PostgreSQL 15": oldestPrograms() })
 
 for (const [which, programs] of Object.entries(servers))
   describe.skipIf(programs === undefined)(`BEY-12 ${which}`, () => {
-    let server: TestServer | undefined
+    let server: TestServer | SharedServer | undefined
     let pool: pg.Pool | undefined
     beforeAll(async () => {
-      server = await startServer({ programs: programs! })
+      server = which in newest ? await sharedServer() : await startServer({ programs: programs! })
       pool = new pg.Pool({ connectionString: await server.database(), max: 20 })
     })
     afterAll(async () => {

@@ -20,7 +20,7 @@ export interface TestPooler {
 }
 
 export interface PoolerOptions {
-  readonly server: TestServer
+  readonly server: Pick<TestServer, "port">
   /** Connections to the server. */
   readonly connections: number
 }

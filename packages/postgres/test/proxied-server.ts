@@ -1,10 +1,10 @@
-/** A server with a proxy before it, whose connections a test can break. What a test opens is closed after it. */
+/** The shared server with a proxy before it, whose connections a test can break. What a test opens is closed after it. */
 import { afterAll, afterEach, beforeAll } from "vitest"
-import { startServer, type TestServer } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { startProxy, type TcpProxy } from "./tcp-proxy.ts"
 
 export interface ProxiedServer {
-  readonly server: TestServer
+  readonly server: SharedServer
   readonly proxy: TcpProxy
   /** Of a database with the schema, without the proxy. */
   readonly address: string
@@ -15,11 +15,11 @@ export interface ProxiedServer {
 /** To be called in a `describe`: what it returns is there when a test runs. */
 export function proxiedServer(): ProxiedServer {
   const open: ProxiedServer["open"] = []
-  let server: TestServer | undefined
+  let server: SharedServer | undefined
   let proxy: TcpProxy | undefined
   let address: string | undefined
   beforeAll(async () => {
-    server = await startServer()
+    server = await sharedServer()
     address = await server.database()
     proxy = await startProxy(server.port)
   })

@@ -16,7 +16,8 @@ import { TOKENS_VERSION } from "../../core/src/recall/index/tokens.ts"
 import { type JournalSearch, journalSearchIn, removeJournalIndex } from "../../core/src/recall/journal-search.ts"
 import { size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { newestPrograms } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
 
 const RECORDINGS = join(import.meta.dirname, "../../../../shared/data/transcripts")
 const sizeOf = (name: string) => statSync(join(RECORDINGS, name)).size
@@ -25,17 +26,17 @@ const all = existsSync(RECORDINGS)
       .filter((name) => /\.(?:jsonl|traj)$/.test(name))
       .toSorted((a, b) => sizeOf(a) - sizeOf(b))
   : []
-const recordings = size(all.slice(0, 8), all)
+const recordings = size(all.slice(0, 3), all)
 const NOW = new Date("2026-03-10T12:00:00Z")
 const PROJECT = "p"
 
 describe.skipIf(newestPrograms() === undefined)("BEY-12 search", () => {
-  let server: TestServer
+  let server: SharedServer
   let url: string
   let pool: pg.Pool
 
   beforeAll(async () => {
-    server = await startServer()
+    server = await sharedServer()
     url = await server.database()
     pool = new pg.Pool({ connectionString: url, max: 20 })
   })
@@ -87,7 +88,7 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 search", () => {
     const tenant = randomUUID()
     const store = postgresStore({ pool, tenant })
     for (let n = 0; n < 6; n++) {
-      const entries = Array.from({ length: 150 }, (_, at) => said(`word${n}x${at} ${"and more of it ".repeat(20)}`))
+      const entries = Array.from({ length: 50 }, (_, at) => said(`word${n}x${at} ${"and more of it ".repeat(20)}`))
       await write(store, { id: `c${n}`, entries })
     }
     const workers = await Promise.all([1, 2, 3].map(() => worker(url, tenant)))
@@ -99,8 +100,8 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 search", () => {
       "select set_config('strata.tenant', $1, false), (select count(*) from strata.passage where tenant = $1) as count",
       [tenant],
     )
-    expect(rows[0]!.count).toBe("900")
-    for (const word of ["word0x0", "word5x149", "word3x100"]) {
+    expect(rows[0]!.count).toBe("300")
+    for (const word of ["word0x0", "word5x49", "word3x30"]) {
       const { answer } = await search.search({ text: word, now: NOW })
       expect(answer.found.filter(({ text }) => text.includes(word))).toHaveLength(1)
     }

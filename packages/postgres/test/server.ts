@@ -84,7 +84,9 @@ export async function startServer({
       { ...account, stdio: "pipe", cwd: root },
     )
   const port = await freePort()
+  const url = addressOn(port)
   let child: ChildProcess | undefined
+  let guard: ChildProcess | undefined
 
   async function start(): Promise<void> {
     const given = Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`])
@@ -94,6 +96,7 @@ export async function startServer({
       { ...account, stdio: ["ignore", "ignore", "pipe"], cwd: root },
     )
     child = process
+    guard = stopWithThisProcess({ pid: process.pid!, root })
     let said = ""
     process.stderr!.on("data", (text: Buffer) => {
       said = (said + text.toString()).slice(-4_000)
@@ -108,13 +111,13 @@ export async function startServer({
   async function end(signal: "SIGKILL" | "SIGINT" | "SIGQUIT"): Promise<void> {
     const ending = child
     child = undefined
+    guard?.kill("SIGKILL")
     if (!ending || ending.exitCode !== null) return
     const isOver = new Promise((resolve) => ending.once("exit", resolve))
     ending.kill(signal)
     await isOver
   }
 
-  const url = (database = "postgres", role = "owner") => `postgres://${role}@127.0.0.1:${port}/${database}`
   let databases = 0
 
   await start()
@@ -138,7 +141,24 @@ export async function startServer({
   }
 }
 
-async function run(connectionString: string, sql: string): Promise<void> {
+/** The address of a database on a server of a test, for the role that owns everything or another one. */
+export const addressOn =
+  (port: number) =>
+  (database = "postgres", role = "owner") =>
+    `postgres://${role}@127.0.0.1:${port}/${database}`
+
+/** Stops a server whose tests were interrupted or killed: the standard input of this shell ends with the process that started it. */
+const stopWithThisProcess = ({ pid, root }: { readonly pid: number; readonly root: string }): ChildProcess =>
+  spawn(
+    "sh",
+    ["-c", `read -r _; kill -INT "$0"; while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"`, String(pid), root],
+    {
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true, // an interrupt from the keyboard does not reach it
+    },
+  )
+
+export async function run(connectionString: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString })
   await client.connect()
   try {

@@ -7,7 +7,8 @@ import pg from "pg"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { serverless } from "../examples/serverless.ts"
 import { postgresStore } from "../src/index.ts"
-import { newestPrograms, startServer } from "./server.ts"
+import { newestPrograms } from "./server.ts"
+import { sharedServer } from "./shared-server.ts"
 
 /** Statements that a request may take once its process is warm: open, remember, one append, close and what is beside them. */
 const MOST_STATEMENTS = 17
@@ -20,7 +21,7 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 a server without a disk"
       return "Yes."
     }
     const [server, sim] = await Promise.all([
-      startServer(),
+      sharedServer(),
       startSimulator({ brain: scriptedBrain(Array.from({ length: 10 }, () => turn)) }),
     ])
     onTestFinished(() => Promise.all([server.stop(), sim.close()]).then(() => undefined))

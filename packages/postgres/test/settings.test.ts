@@ -3,14 +3,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { entriesOf, textsOf } from "../../core/src/store-contract/entries.ts"
 import { migrate, postgresStore } from "../src/index.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { newestPrograms } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { asked } from "./standby.ts"
 
 describe.skipIf(newestPrograms() === undefined)("settings of the server", () => {
-  let server: TestServer
+  let server: SharedServer
   const open: { close(): Promise<void> }[] = []
   beforeAll(async () => {
-    server = await startServer()
+    server = await sharedServer()
   })
   afterEach(async () => {
     for (const one of open.splice(0).reverse()) await one.close()

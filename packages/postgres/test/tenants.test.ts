@@ -3,7 +3,8 @@ import pg from "pg"
 import { afterAll, beforeAll, describe, onTestFinished as ending, expect, test } from "vitest"
 import { keyOf } from "../../core/src/base/line-key.ts"
 import { postgresStore } from "../src/index.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { newestPrograms } from "./server.ts"
+import { type SharedServer, sharedServer } from "./shared-server.ts"
 
 const SECRET = "the acquisition of Initech"
 const PROJECT = "shop"
@@ -27,13 +28,13 @@ const HOSTILE = [
 const UNFILLED = ["lease", "in_flight", "seat", "shelf", "shelf_source", "passage", "passage_pack", "token", "posting"]
 
 describe.skipIf(newestPrograms() === undefined)("BEY-12 tenants", () => {
-  let server: TestServer
+  let server: SharedServer
   let url: string
   let pool: pg.Pool
   let victim: Store
 
   beforeAll(async () => {
-    server = await startServer()
+    server = await sharedServer()
     url = await server.database()
     pool = new pg.Pool({ connectionString: url })
     victim = postgresStore({ pool, tenant: "acme", leaseSeconds: 3_600 }) // it renews nothing meanwhile
