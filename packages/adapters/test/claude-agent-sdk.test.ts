@@ -11,6 +11,7 @@ import { manualClock } from "../../core/src/base/clock.ts"
 import { placeFor } from "../../core/src/base/owner.ts"
 import { foreignProjectName } from "../../core/src/base/project.ts"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { type FoldSessionSummary, type SessionStoreEntry, sessionStore } from "../src/claude-agent-sdk.ts"
 
 const KEY = { projectKey: "-srv-shop", sessionId: "4b1c7a52-0d6e-4a4e-9a43-0a6f1b6f6f10" }
@@ -265,7 +266,7 @@ test("BEY-12 the time of a session is the store's", async () => {
   )
 })
 
-test("BEY-12 two processes write one session: no line is lost, and each keeps its order", async () => {
+test.runIf(isWhole)("BEY-12 two processes write one session: no line is lost, and each keeps its order", async () => {
   const dir = directory()
   const writer = join(import.meta.dirname, "session-store-writer.ts")
   const run = (name: string) => promisify(execFile)(process.execPath, [writer, dir, name, "15"])

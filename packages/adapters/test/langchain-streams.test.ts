@@ -1,11 +1,12 @@
 /** Every mixture of Recall and other calls, cut into pieces: what a listener puts together is the answer that the caller gets. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { size } from "../../core/test/size.ts"
 import { oneAnswer } from "../src/langchain/one-answer.ts"
 import { OneRun } from "../src/langchain/one-run.ts"
 import { AiChunk, GenerationChunk, type Listener } from "./langchain-like.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 200)
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(50, 200))
 
 type Kind = "text" | "thinking" | "Recall" | "look"
 const kind = fc.constantFrom<Kind>("text", "thinking", "Recall", "look")

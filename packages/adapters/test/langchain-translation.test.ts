@@ -1,12 +1,13 @@
 /** Messages of LangChain as a body of the Messages API and back: what the caller sent is there again. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../core/test/size.ts"
 import { responseOf } from "../src/langchain/answer.ts"
 import { fromBody } from "../src/langchain/from-body.ts"
 import type { Dialect, LangChainMessage } from "../src/langchain/shapes.ts"
 import { toBody, toolDefinition } from "../src/langchain/to-body.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 200)
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(50, 200))
 const back = (list: readonly LangChainMessage[], dialect: Dialect) =>
   fromBody({ ...toBody(list, dialect)! }, { dialect, keepsMarks: dialect === "anthropic" })
 

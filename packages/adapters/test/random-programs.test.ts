@@ -7,9 +7,10 @@ import type { Answer, Brain, BrainTurn } from "@strata/sim"
 import { extractiveAnswer, frozenClock, startSimulator } from "@strata/sim"
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { size } from "../../core/test/size.ts"
 import { closeStrata, withStrata } from "../src/anthropic.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 3)
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(1, 3))
 const MODEL = "claude-opus-5-5"
 const TOOLS = [{ name: "look", input_schema: { type: "object" as const } }]
 const LONG = "line of a file with words in it\n".repeat(300)

@@ -4,9 +4,10 @@ import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { size } from "../../core/test/size.ts"
 import { closeStrata, withStrata } from "../src/anthropic.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 25)
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(6, 25))
 const MODEL = "claude-opus-5-5"
 const TOOLS = [{ name: "look", input_schema: { type: "object" as const } }]
 

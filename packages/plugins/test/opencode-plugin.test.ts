@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { isWhole, size } from "../../core/test/size.ts"
 import { type Input, Strata } from "../opencode/strata.ts"
 import { type Programs, programs } from "./strata-program.ts"
 
@@ -117,7 +118,7 @@ describe("the plugin for opencode", () => {
     expect(opencode.shown).toEqual([expect.stringMatching(/^Strata: [\d,]+ tokens, written without a model/)])
   })
 
-  it.each(["record", "replace"])(
+  it.each(size(["record"], ["record", "replace"]))(
     "carries older generations on and quotes no earlier record: %s (BEY-16)",
     async (mode) => {
       const opencode = await session({ mode })
@@ -133,7 +134,7 @@ describe("the plugin for opencode", () => {
     },
   )
 
-  it("quotes no record of another mode (BEY-16)", async () => {
+  it.runIf(isWhole)("quotes no record of another mode (BEY-16)", async () => {
     const before = await session({ mode: "record" })
     await before.compact()
     const opencode = await session({ mode: "replace" })
@@ -164,23 +165,26 @@ describe("the plugin for opencode", () => {
     expect(textOf(summary)).toContain("] Always answer in British English.")
   })
 
-  it("only observes where nothing else is set, and says what was lost once it is used again (BEY-16)", async () => {
-    const opencode = await session({})
-    const { asked, summary } = await opencode.compact()
-    expect(asked).not.toContain("record")
-    expect(summary).toBe("Own summary.")
-    await opencode.happens("session.compacted")
-    const answer = RECORDED[5]!
-    const text = "As settings1.txt says."
-    opencode.add({
-      info: { ...answer.info, id: "msg_new", time: { created: Date.UTC(2026, 10, 18) } },
-      parts: [{ type: "text", text }],
-    })
-    for (let prompts = 0; prompts < 7; prompts++) await opencode.happens("session.idle")
-    expect(opencode.shown).toEqual([
-      expect.stringMatching(/^Strata: \d+ names? .* not in what it left \(.*settings1\.txt.*would be 0\./),
-    ])
-  })
+  it.runIf(isWhole)(
+    "only observes where nothing else is set, and says what was lost once it is used again (BEY-16)",
+    async () => {
+      const opencode = await session({})
+      const { asked, summary } = await opencode.compact()
+      expect(asked).not.toContain("record")
+      expect(summary).toBe("Own summary.")
+      await opencode.happens("session.compacted")
+      const answer = RECORDED[5]!
+      const text = "As settings1.txt says."
+      opencode.add({
+        info: { ...answer.info, id: "msg_new", time: { created: Date.UTC(2026, 10, 18) } },
+        parts: [{ type: "text", text }],
+      })
+      for (let prompts = 0; prompts < 7; prompts++) await opencode.happens("session.idle")
+      expect(opencode.shown).toEqual([
+        expect.stringMatching(/^Strata: \d+ names? .* not in what it left \(.*settings1\.txt.*would be 0\./),
+      ])
+    },
+  )
 
   it.each([
     ["missing", /ENOENT/],

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
+import { size } from "../../core/test/size.ts"
 import strata, { type Pi } from "../pi/strata.ts"
 import { type Programs, programs } from "./strata-program.ts"
 
@@ -126,7 +127,7 @@ describe("the extension for pi", () => {
     expect(await resumed.sent()).toBeUndefined()
   })
 
-  it.each(["record", "replace"])(
+  it.each(size(["record"], ["record", "replace"]))(
     "carries older generations on and quotes no earlier record: %s (BEY-16)",
     async (mode) => {
       const pi = session({ mode })

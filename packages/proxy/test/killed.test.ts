@@ -83,7 +83,7 @@ test("BEY-14 killed in the middle of a stream: another process sends the same by
     rmSync(dir, { recursive: true, force: true })
   })
   const start = async () => {
-    const program = await Program.start(SOURCE, ["managed", gate.url, dir, `${WINDOW}`])
+    const program = await Program.start(SOURCE, ["managed", gate.url, dir, `${WINDOW}`], process.env.NODE_COMPILE_CACHE)
     onTestFinished(() => program.kill())
     return program
   }

@@ -1,11 +1,12 @@
 /** The command: one line when it is ready, a log a person can follow, one line for a mistake. */
 import { spawn } from "node:child_process"
+import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
-import { describe, expect, test } from "vitest"
+import { describe, expect, inject, test } from "vitest"
 import { hello, KEY, simulator } from "../test/simulator.ts"
 
-const MAIN = fileURLToPath(new URL("main.ts", import.meta.url))
+/** The command bundled: it starts faster than its sources. */
+const MAIN = join(inject("bundle"), "cli", "dist", "sim.js")
 
 function run(...options: string[]) {
   const child = spawn(process.execPath, [MAIN, ...options], { stdio: ["ignore", "pipe", "pipe"] })

@@ -7,7 +7,7 @@ import { journalsIn, type Message, newMessages, program, seen, VERSIONS, type Ve
 const STEPS = 40 // three windows
 const HOWS = ["generateText", "streamText"] as const
 
-describe.each<Version>([7, 6])("BEY-11 an agent of AI SDK %i", (version) => {
+describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (version) => {
   const { ai } = VERSIONS[version]
   const limit = { stopWhen: ai.stepCountIs(100), maxRetries: 0 }
 

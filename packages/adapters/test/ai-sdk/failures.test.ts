@@ -1,8 +1,9 @@
 /** What goes wrong: an abort, an error in the middle, a refusal. */
 import { describe, expect, test } from "vitest"
+import { size } from "../../../core/test/size.ts"
 import { type Message, MODEL, newMessages, program, SETTINGS, VERSIONS, type Version } from "./program.ts"
 
-describe.each<Version>([7, 6])("BEY-11 failures of AI SDK %i", (version) => {
+describe.each<Version>(size([7], [7, 6]))("BEY-11 failures of AI SDK %i", (version) => {
   const { ai } = VERSIONS[version]
   const limit = { stopWhen: ai.stepCountIs(100), maxRetries: 0 }
 

@@ -4,11 +4,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { size } from "../../../core/test/size.ts"
 import { closeStrata, strataMiddleware } from "../../src/ai-sdk.ts"
 import { type End, type Kind, partsOf, played, type Round } from "./played-model.ts"
 import { VERSIONS, type Version } from "./program.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 25)
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(6, 25))
 
 let dir: string
 let count = 0
@@ -59,7 +60,7 @@ const kind = fc.constantFrom<Kind>("text", "reasoning", "Recall", "look")
 const round = fc.array(kind, { minLength: 1, maxLength: 4 })
 const isAlone = (kinds: Round) => kinds.includes("Recall") && !kinds.includes("look")
 
-describe.each<Version>([7, 6])("BEY-11 Recall in streams of AI SDK %i", (version) => {
+describe.each<Version>(size([7], [7, 6]))("BEY-11 Recall in streams of AI SDK %i", (version) => {
   const { ai } = VERSIONS[version]
 
   test("any order of calls, words and thoughts, cut or failing at any part", async () => {

@@ -5,10 +5,11 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { CallOptions } from "../../../core/src/model/ai-sdk/interface.ts"
+import { size } from "../../../core/test/size.ts"
 import { closeStrata, type StrataOptions, strataMiddleware } from "../../src/ai-sdk.ts"
 import { journalsIn, program, VERSIONS, type Version } from "./program.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 15)
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(5, 15))
 
 let dir: string
 /** Doors with the same options share their conversations, and so their log. */

@@ -10,6 +10,7 @@ import {
 import { memoryStore } from "@strata/core"
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { size } from "../../../core/test/size.ts"
 import { type StrataSaver, strataSaver } from "../../src/langgraph.ts"
 
 const THREAD = "thread of Ada: 7"
@@ -216,6 +217,6 @@ test("BEY-12: random threads are answered as LangGraph's own saver answers, also
       await both.make({ kind: "another process" })
       await both.compare()
     }),
-    { numRuns: 20, endOnFailure: true },
+    { numRuns: size(3, 20), endOnFailure: true },
   )
 }, 120_000)

@@ -46,7 +46,7 @@ function billed(rounds: readonly { readonly result: number; readonly pauseMinute
 
 describe("BEY-7 the policies", () => {
   test("each says what it models, and all replay the same work within its window", async () => {
-    const found = await reports(many(size(60, 90)), { window: 100_000 })
+    const found = await reports(many(size(36, 90)), { window: size(60_000, 100_000) })
     expect(Object.keys(found)).toEqual(ALL_POLICIES.map(({ name }) => name))
     for (const [name, { about, totals, failures }] of Object.entries(found)) {
       expect(about).toMatch(/^[A-Z].*\.$/)
@@ -56,7 +56,7 @@ describe("BEY-7 the policies", () => {
         expect([name, totals.compactions]).not.toEqual([name, 0])
       if (name !== "none") expect([name, totals.invalid]).toEqual([name, 0])
     }
-    expect(found.none!.totals.invalid).toBeGreaterThan(size(20, 50))
+    expect(found.none!.totals.invalid).toBeGreaterThan(size(10, 50))
     for (const report of [found.strata!, found["tail-20k"]!]) {
       const sent = report.requests.filter(({ purpose }) => purpose === "conversation")
       for (const { turn, tokens } of report.actions.filter(({ kind }) => kind === "compacted")) {
@@ -73,7 +73,7 @@ describe("BEY-7 the policies", () => {
     expect(found["claude-style"]!.actions).toMatchObject([{ kind: "cleared", why: "a long pause: the cache was gone" }])
   })
 
-  test("nothing is cheaper than the optimum, and ours is cheaper than fixed thresholds", async () => {
+  test.runIf(isWhole)("nothing is cheaper than the optimum, and ours is cheaper than fixed thresholds", async () => {
     const found = await reports(many(size(56, 80)), { policies: [...ALL_POLICIES, ECONOMY] })
     const cost = (name: string) => found[name]!.totals.dollars!
     for (const name of Object.keys(found)) expect(cost("optimum")).toBeLessThanOrEqual(cost(name))
@@ -137,22 +137,25 @@ describe("BEY-7 the policies", () => {
     expect(ping.counts.cacheRead).toBeGreaterThan(0.95 * ping.context)
   })
 
-  test("a pause of 50 minutes is bridged by one request that keeps the cache warm, one of 70 is not", async () => {
-    const pauses = async (pauseMinutes: number) => {
-      const work = [...many(12), ...quick(150), ...many(1, { pauseMinutes }), ...quick(4)]
-      const { strata } = await reports(work, { policies: ALL_POLICIES.filter(({ name }) => name === "strata") })
-      const turns = strata!.requests.filter(({ purpose }) => purpose === "keep-warm").map(({ turn }) => turn)
-      const last = strata!.requests.at(-1)!.turn
-      return {
-        pings: turns.filter((turn) => turn < last).length,
-        lost: strata!.losses.some(({ why }) => why === "pause"),
+  test.runIf(isWhole)(
+    "a pause of 50 minutes is bridged by one request that keeps the cache warm, one of 70 is not",
+    async () => {
+      const pauses = async (pauseMinutes: number) => {
+        const work = [...many(12), ...quick(150), ...many(1, { pauseMinutes }), ...quick(4)]
+        const { strata } = await reports(work, { policies: ALL_POLICIES.filter(({ name }) => name === "strata") })
+        const turns = strata!.requests.filter(({ purpose }) => purpose === "keep-warm").map(({ turn }) => turn)
+        const last = strata!.requests.at(-1)!.turn
+        return {
+          pings: turns.filter((turn) => turn < last).length,
+          lost: strata!.losses.some(({ why }) => why === "pause"),
+        }
       }
-    }
-    if (isWhole) expect(await pauses(3)).toEqual({ pings: 0, lost: false })
-    if (isWhole) expect(await pauses(12)).toEqual({ pings: 1, lost: false })
-    expect(await pauses(50)).toEqual({ pings: 1, lost: false })
-    expect(await pauses(70)).toEqual({ pings: 1, lost: true })
-  })
+      if (isWhole) expect(await pauses(3)).toEqual({ pings: 0, lost: false })
+      if (isWhole) expect(await pauses(12)).toEqual({ pings: 1, lost: false })
+      expect(await pauses(50)).toEqual({ pings: 1, lost: false })
+      expect(await pauses(70)).toEqual({ pings: 1, lost: true })
+    },
+  )
 
   test("BEY-4 ours compacts in a pause with a summary from the warm cache, and is charged also where no one comes back", async () => {
     const person = (text: string) => ({ ...conversation().user(text).messages[0]! })

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { isWhole } from "../../../core/test/size.ts"
 import {
   converse,
   makeProject,
@@ -114,14 +115,14 @@ describe("BEY-8 a long run of the worker", () => {
 })
 
 describe("BEY-8 the worker's choices", () => {
-  test("BEY-8 the same seed gives the same bytes, another seed others", async () => {
+  test.runIf(isWhole)("BEY-8 the same seed gives the same bytes, another seed others", async () => {
     const settings = { seed: 3, turns: 15 }
     const first = await workThrough(settings, TASKS.slice(0, 2))
     expect(await workThrough(settings, TASKS.slice(0, 2))).toBe(first)
     expect(await workThrough({ ...settings, seed: 4 }, TASKS.slice(0, 2))).not.toBe(first)
   })
 
-  test("BEY-8 a larger result size and pace ask for more", async () => {
+  test.runIf(isWhole)("BEY-8 a larger result size and pace ask for more", async () => {
     const small = await workThrough({ seed: 5, turns: 40, pace: 1, resultSize: 800 }, [TASKS[0]!])
     const large = await workThrough({ seed: 5, turns: 40, pace: 5, resultSize: 20_000 }, [TASKS[0]!])
     expect(large.length).toBeGreaterThan(small.length * 1.5)
@@ -160,7 +161,7 @@ describe("BEY-8 the worker and its user", () => {
     return conversation.answers.slice(before)
   }
 
-  test("BEY-8 the worker leaves forbidden paths alone, and says so", async () => {
+  test.runIf(isWhole)("BEY-8 the worker leaves forbidden paths alone, and says so", async () => {
     const words = "No, leave docs/ alone from now on."
     const after = await correct(words, TASKS[1])
     expect(textsIn(after)[0]).toContain(words)

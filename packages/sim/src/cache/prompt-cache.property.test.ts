@@ -69,6 +69,6 @@ test("BEY-8 the prompt cache reads what the plain model reads, for any requests 
         expect(Math.min(outcome.write1h, outcome.write5m, outcome.uncached)).toBeGreaterThanOrEqual(0)
       }
     }),
-    { numRuns: size(150, 500) },
+    { numRuns: size(50, 500) },
   )
 })

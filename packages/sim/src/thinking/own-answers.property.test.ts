@@ -1,6 +1,7 @@
 /** What the simulator answers, it accepts: every brain, every thinking mode, with tool results in between. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../core/test/size.ts"
 import { TEST_TOOLS } from "../../test/brain-tools.ts"
 import { inProcess, sentBack } from "../../test/in-process.ts"
 import { brainByName } from "../brains/index.ts"
@@ -64,7 +65,7 @@ describe("BEY-8 the simulator accepts its own answers", () => {
         expect(messages.length).toBeGreaterThan(2)
       },
     )
-    await fc.assert(property, { numRuns: 25 })
+    await fc.assert(property, { numRuns: size(8, 25) })
   })
 
   test("BEY-8 with a budget, an answer that begins a round of tool calls starts with thinking", async () => {
