@@ -35,10 +35,7 @@ const ALL_CLAUDE_CODE_FILES = [
   "oh-my-posh/02-54bffa0c17-1.jsonl",
   "oh-my-posh/6d-449f3da816-0.jsonl",
 ]
-export const CLAUDE_CODE_FILES = size(
-  ["claude-code-log/9e953218-sonnet45.jsonl", "entireio-cli/98-78b713483d-0.jsonl"],
-  ALL_CLAUDE_CODE_FILES,
-)
+export const CLAUDE_CODE_FILES = size(["claude-code-log/9e953218-sonnet45.jsonl"], ALL_CLAUDE_CODE_FILES)
 export const CODEX_FILES = everyNth(["agentv-codex/0b-9f2ac6f3aa-1.jsonl", "agentv-codex/1f-4427577930-0.jsonl"], 2)
 export const PI_FILES = everyNth(["pi-mono/large-session.jsonl", "pi-mono/before-compaction.jsonl"], 2)
 export const SWE_AGENT_FILES = everyNth(["swe-agent/pydicom-1458.traj", "swe-agent/marshmallow-1867.traj"], 2)

@@ -2,7 +2,7 @@
 import type { Parameters } from "fast-check"
 import { size } from "./size.ts"
 
-export const RUNS = Number(process.env.FUZZ_RUNS ?? size(12, 50))
+export const RUNS = Number(process.env.FUZZ_RUNS ?? size(5, 50))
 export const isFuzzing = process.env.FUZZ_RUNS !== undefined
 const SEED = process.env.FUZZ_SEED
 

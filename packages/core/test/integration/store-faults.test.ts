@@ -146,7 +146,7 @@ for (const [kind, store] of Object.entries(stores))
       expect(calls).toContain("journal.writeBlob")
       expect(calls).toContain("journal.writeCheckpoint")
       await checkAfterwards(sound, result)
-      const places = everyNth([...calls.keys()], 8, how === "before" ? 1 : 5)
+      const places = everyNth([...calls.keys()], 16, how === "before" ? 1 : 9)
       const found: string[] = []
       let hits = 0
       for (const at of places) {

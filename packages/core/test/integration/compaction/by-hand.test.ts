@@ -43,7 +43,7 @@ describe("by hand", () => {
 
   test("L4-19 automatic: the model is asked to continue without questions and, without a person, that this is not a first start", async () => {
     for (const autonomous of [false, true]) {
-      const { sim, of } = await compactingSimulator(rounds(14, 2_000))
+      const { sim, of } = await compactingSimulator(rounds(7, 4_000))
       const agent = await compactingAgent(sim, { settings: NO_NOTES, autonomous })
       await ask(agent, "Go.")
       const summary = textsOf(of("work").at(-1)!.request).find((text) => text.includes("Summary:"))!
@@ -80,7 +80,7 @@ describe("by hand", () => {
     [undefined, "shared"],
     [["notes"], "notes"],
   ] as const)("L4-24 notes are the summary only where they are asked for: %j", async (routes, taken) => {
-    const { sim } = await compactingSimulator(rounds(12, 1_000), NOTES_OF("what was read"))
+    const { sim } = await compactingSimulator(rounds(6, 2_000), NOTES_OF("what was read"))
     const figures = { "keep-least": 1_000, "keep-most": 4_000 }
     const agent = await compactingAgent(sim, { window: 200_000, settings: { ...EARLY_NOTES, figures } })
     await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
@@ -307,7 +307,7 @@ describe("around it", () => {
     const where = project(Object.fromEntries(names.map((name) => [name, `This is ${name}.\n`])))
     const { sim } = await compactingSimulator([
       ...names.map((name) => calls(["Read", { file_path: name }])), // one by one, because parallel calls end in any order
-      ...rounds(14, 2_000),
+      ...rounds(7, 4_000),
     ])
     const reads = new FileReads()
     const agent = await compactingAgent(sim, { ...where, reads, settings: NO_NOTES })
@@ -360,7 +360,7 @@ describe("around it", () => {
   })
 
   test("L4-22 a hook may prevent an automatic compaction; the person is notified once", async () => {
-    const { sim, of } = await compactingSimulator(rounds(14, 2_000))
+    const { sim, of } = await compactingSimulator(rounds(7, 4_000))
     const agent = await compactingAgent(sim, {
       settings: NO_NOTES,
       hooks: [{ event: "PreCompact", name: "keeper", run: () => ({ block: "not now" }) }],
@@ -374,7 +374,7 @@ describe("around it", () => {
     const where = project({
       "AGENTS.md": "# Project\n\nBe kind.\n\n## Compact Instructions\n\nAlways keep port numbers.\n\n## Other\n\nNo.\n",
     })
-    const { sim, of } = await compactingSimulator(rounds(14, 2_000))
+    const { sim, of } = await compactingSimulator(rounds(7, 4_000))
     const agent = await compactingAgent(sim, {
       ...where,
       settings: { ...NO_NOTES, compactInstructions: "Keep the ticket's number." },
@@ -432,7 +432,7 @@ describe("around it", () => {
   })
 
   test("LOOP-2 in a query the boundary, the summary and what is restored come one by one, and the work goes on", async () => {
-    const { sim } = await compactingSimulator([calls(["Read", { file_path: "plan.txt" }]), ...rounds(14, 2_000)])
+    const { sim } = await compactingSimulator([calls(["Read", { file_path: "plan.txt" }]), ...rounds(7, 4_000)])
     const where = project({ "plan.txt": "first this, then that\n" })
     const agent = await compactingAgent(sim, { ...where, settings: NO_NOTES })
     const { events, end } = await ask(agent, "Go.", { maxTurns: 16 })
@@ -450,7 +450,7 @@ describe("around it", () => {
   })
 
   test("LOOP-7 a message typed during a compaction is kept at once and sent once, in order", async () => {
-    const { sim, of } = await compactingSimulator(rounds(14, 2_000))
+    const { sim, of } = await compactingSimulator(rounds(7, 4_000))
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
     let typed = 0
     agent.conversation.on("compaction", ({ phase }) => {
@@ -466,7 +466,7 @@ describe("around it", () => {
 
 describe("when the window is smaller than was thought", () => {
   test("L4-23 a request that the API refuses as too long is compacted and sent again; the user never sees it", async () => {
-    const { sim, of } = await compactingSimulator(rounds(14, 2_000), {
+    const { sim, of } = await compactingSimulator(rounds(7, 4_000), {
       models: { "claude-opus-5-5": { window: 20_000 } },
     })
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 500_000 })
@@ -480,19 +480,19 @@ describe("when the window is smaller than was thought", () => {
 
   test("L4-23 switched off, or if compacting fails, the user sees the API's refusal and why compaction did not help", async () => {
     const models = { "claude-opus-5-5": { window: 20_000 } }
-    const off = await compactingSimulator(rounds(14, 2_000), { models })
+    const off = await compactingSimulator(rounds(7, 4_000), { models })
     const agent = await compactingAgent(off.sim, {
       window: 500_000,
       settings: { switches: { notes: false, "compact-reactive": false } },
     })
     expect((await ask(agent, "Go.")).end).toMatchObject({ reason: "error", message: expect.stringMatching(/too long/) })
     expect(off.sim.log.filter(({ status }) => status === 400)).toHaveLength(1) // not sent again
-    const failing = await compactingSimulator(rounds(14, 2_000), { models, summary: () => "" })
+    const failing = await compactingSimulator(rounds(7, 4_000), { models, summary: () => "" })
     const other = await compactingAgent(failing.sim, { window: 500_000, settings: MODELS_ONLY })
     const failed = await ask(other, "Go.")
     expect(failed.end).toMatchObject({ reason: "error", message: expect.stringMatching(/too long/) })
     expect(phasesIn(failed.events, "failed")).toEqual([expect.stringMatching(/could not be compacted/)])
-    const kept = await compactingSimulator(rounds(14, 2_000), { models })
+    const kept = await compactingSimulator(rounds(7, 4_000), { models })
     const third = await compactingAgent(kept.sim, {
       window: 500_000,
       settings: NO_NOTES,
@@ -505,7 +505,7 @@ describe("when the window is smaller than was thought", () => {
   })
 
   test("WIN-7 before a switch to a smaller window the conversation is compacted for it, by the model it has", async () => {
-    const { sim, of } = await compactingSimulator(rounds(14, 2_000))
+    const { sim, of } = await compactingSimulator(rounds(7, 4_000))
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 1_000_000 })
     await ask(agent, "Go.")
     const target = (model: string) => anthropicModel({ model, apiKey: KEY, baseURL: sim.url })
@@ -527,7 +527,7 @@ describe("when the window is smaller than was thought", () => {
   })
 
   test("L4-27 a summary as long as what it replaces is refused and counts as a failure", async () => {
-    const { sim } = await compactingSimulator(rounds(14, 2_000), {
+    const { sim } = await compactingSimulator(rounds(7, 4_000), {
       summary: () => `<summary>${"many more words than before ".repeat(3_600)}</summary>`, // within the output limit
     })
     const agent = await compactingAgent(sim, { settings: MODELS_ONLY, window: 50_000 })
@@ -557,7 +557,7 @@ describe("L4-28 ahead of time", () => {
   const AHEAD = { switches: { notes: false, "compact-ahead": true, "clear-by-api": false, "clear-by-size": false } }
 
   test("near the threshold the summary is prepared, and at the threshold it is ready", async () => {
-    const { sim, of } = await compactingSimulator(rounds(40, 2_000))
+    const { sim, of } = await compactingSimulator(rounds(20, 4_000))
     const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })
     const { events } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
     const made = await decisionsOf(agent, "compacted")
@@ -588,7 +588,7 @@ describe("L4-28 ahead of time", () => {
 
   test("a summary of an abandoned branch is dropped", async () => {
     let count = 0
-    const { sim, of } = await compactingSimulator([...rounds(11, 2_000), ...rounds(30, 2_000)], {
+    const { sim, of } = await compactingSimulator([...rounds(6, 4_000), ...rounds(15, 4_000)], {
       summary: () => told(`This is summary ${++count} of the words that Grep found.`),
     })
     const agent = await compactingAgent(sim, { settings: AHEAD, window: 61_000 })
@@ -617,7 +617,7 @@ describe("a sub-agent", () => {
     const sent = serialiseRequest(await parent.conversation.prepare())
     const known = JSON.stringify([...reads.entries()])
 
-    const { sim } = await compactingSimulator([calls(["Read", { file_path: "plan.txt" }]), ...rounds(14, 2_000)])
+    const { sim } = await compactingSimulator([calls(["Read", { file_path: "plan.txt" }]), ...rounds(7, 4_000)])
     const own = reads.clone()
     const child = await compactingAgent(sim, { ...where, reads: own, settings: NO_NOTES })
     await ask(child, "Go.", { maxTurns: 16 })
@@ -655,7 +655,7 @@ describe("bound thinking", () => {
 describe("another summariser", () => {
   test("L4-13 a separate model writes the summary if the cache cannot be shared", async () => {
     let asked = 0
-    const { sim, of } = await compactingSimulator(rounds(14, 2_000), {
+    const { sim, of } = await compactingSimulator(rounds(7, 4_000), {
       summary: () => (asked++ === 0 ? "" : undefined),
     })
     const agent = await compactingAgent(sim, {

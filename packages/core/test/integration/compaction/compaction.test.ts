@@ -17,7 +17,7 @@ import {
   textsOf,
 } from "./compacting.ts"
 
-const LONG = rounds(14, 2_000)
+const LONG = rounds(7, 4_000)
 
 describe("by the model", () => {
   test("L4-1, L4-13 at the threshold a fork writes the summary from the cache, and the work goes on", async () => {
@@ -109,7 +109,7 @@ describe("by the model", () => {
     expect((await ask(helped, "Go.")).end.reason).toBe("answer")
     expect((await decisionsOf(helped, "compacted"))[0]).toMatchObject({ route: "offline" })
 
-    const two = await compactingSimulator(rounds(40, 2_000), broken)
+    const two = await compactingSimulator(rounds(20, 4_000), broken)
     const alone = await compactingAgent(two.sim, { settings: MODELS_ONLY })
     const { end } = await ask(alone, "Go.")
     expect(end).toMatchObject({ reason: "error", message: expect.stringMatching(/context is full.*Compact/s) })
@@ -151,7 +151,7 @@ describe("by the model", () => {
   })
 
   test("L4-4 a second compaction knows the first: which it was, and how many answers came in between", async () => {
-    const { sim } = await compactingSimulator(rounds(30, 2_000))
+    const { sim } = await compactingSimulator(rounds(15, 4_000))
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
     await ask(agent, "Go.")
     const [first, second] = await decisionsOf(agent, "compacted")
@@ -168,7 +168,7 @@ describe("by the model", () => {
 describe("from the notes", () => {
   test("L4-5, L4-6 notes serve as the summary without a model call, and messages they do not cover are kept", async () => {
     const { sim, of } = await compactingSimulator(
-      rounds(20, 2_000),
+      rounds(10, 4_000),
       NOTES_OF("the words were read one after the other"),
     )
     const figures = { "keep-least": 4_000, "keep-most": 9_000, "background-share": 100 } // what notes may cost has its own tests
@@ -193,14 +193,14 @@ describe("from the notes", () => {
   })
 
   test("L4-9 notes that would leave the context at the threshold are refused, and the model writes a summary", async () => {
-    const { sim } = await compactingSimulator(rounds(20, 2_000), NOTES_OF("short"))
+    const { sim } = await compactingSimulator(rounds(10, 4_000), NOTES_OF("short"))
     const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 200_000, "keep-most": 400_000 } } })
     await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
     expect((await decisionsOf(agent, "compacted")).map(({ route }) => route)).toContain("shared")
   })
 
   test("L4-7, CACHE-6 on a model that binds thinking, kept rounds are sent without it and nothing is refused", async () => {
-    const thinking = rounds(20, 2_000).map((turn) =>
+    const thinking = rounds(10, 4_000).map((turn) =>
       typeof turn === "function"
         ? async (given: Parameters<typeof turn>[0]) => {
             const answer = await turn(given)

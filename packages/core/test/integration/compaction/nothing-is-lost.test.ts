@@ -51,7 +51,7 @@ async function compactOften(clearing: Clearing) {
 }
 
 describe("L4-30, L4-32, BEY-1 43 facts, a perfect summariser, and results cleared in between", () => {
-  test.each<Clearing>(["after a pause", "by size", "on the server"])(
+  test.each<Clearing>(size(["by size"], ["after a pause", "by size", "on the server"]))(
     `%s: all are in view or by a handle in view after ${MEASURED.join(", ")} compactions`,
     async (clearing) => {
       const { lost, cleared, requests, tokens } = await compactOften(clearing)

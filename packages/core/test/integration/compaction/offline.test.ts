@@ -112,7 +112,7 @@ const oneLine = (messages: readonly object[]) => JSON.stringify(messages)
 
 describe("when no model can be reached", () => {
   test("BEY-6 the API goes down in the middle: the compaction falls to the last route, says so, and the work goes on", async () => {
-    const { sim, of } = await compactingSimulator(rounds(14, 2_000))
+    const { sim, of } = await compactingSimulator(rounds(7, 4_000))
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
     const said: string[] = []
     agent.conversation.on("compaction", (progress) => {
@@ -138,7 +138,7 @@ describe("when no model can be reached", () => {
   })
 
   test("BEY-6 the order of L4-1 holds: notes first; by hand a model first; asked for by name, this route alone", async () => {
-    const { sim, of } = await compactingSimulator(rounds(14, 2_000))
+    const { sim, of } = await compactingSimulator(rounds(7, 4_000))
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 500_000 })
     await ask(agent, "Go.")
     const planned = await agent.conversation.planCompaction()

@@ -1,6 +1,7 @@
 /** BEY-4: the planner compacts early, live, with the real SDK against the simulator over HTTP. */
 import { describe, expect, test } from "vitest"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
+import { isWhole } from "../../size.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, entriesOf, MODELS_ONLY, NO_NOTES } from "./compacting.ts"
@@ -62,7 +63,7 @@ describe("BEY-4 the planner", () => {
     expect(of("summary").length).toBeLessThanOrEqual(1) // for the next request
   })
 
-  test("counts in a copy of a conversation only what the copy itself has cost", async () => {
+  test.runIf(isWhole)("counts in a copy of a conversation only what the copy itself has cost", async () => {
     const { sim, agent, options } = await worked("off")
     const { conversation } = agent
     await conversation.branch(conversation.views.context.lastResponse!.uuid, "copy")

@@ -20,7 +20,7 @@ import {
   textsOf,
 } from "./compacting.ts"
 
-const LONG = rounds(14, 2_000)
+const LONG = rounds(7, 4_000)
 const KEEPING = { figures: { "keep-least": 4_000, "keep-most": 9_000 } }
 
 const notesOf = (agent: Agent, where: { cwd: string; dir: string }) =>
@@ -103,7 +103,7 @@ describe("the place of the notes", () => {
 
   test("L4-5 notes from an abandoned branch do not summarise the current one; notes from before the branch do", async () => {
     let updates = 0
-    const { sim } = await compactingSimulator(rounds(40, 2_000), {
+    const { sim } = await compactingSimulator(rounds(20, 4_000), {
       notes: (turn) => NOTES_OF(`told at update ${updates + 1}`).notes!(turn),
     })
     const where = project()

@@ -5,6 +5,7 @@ import { continuationText } from "../../../src/layers/4-compaction/summarise/pro
 import { USUAL_TITLES } from "../../../src/model/offline/fill.ts"
 import { MODEL_FACTS } from "../../../src/tokens/model-facts.ts"
 import { conversation } from "../../builders.ts"
+import { size } from "../../size.ts"
 import { firstText, LINE, lastText, summarise, textOf, titlesIn, work } from "./summarising.ts"
 
 describe("L4-13 a summary by one direct call", () => {
@@ -85,7 +86,7 @@ describe("L4-13 a summary by one direct call", () => {
 })
 
 describe("L4-25 a conversation larger than the window", () => {
-  test.each([8_000, 32_000, 200_000, 1_000_000])(
+  test.each(size([8_000, 32_000], [8_000, 32_000, 200_000, 1_000_000]))(
     "window of %i tokens: parts, then one summary of them",
     async (window) => {
       const rounds = Math.max(30, Math.ceil((window * 1.6) / 1_900)) // about 1,500 tokens each, estimated at 1,900

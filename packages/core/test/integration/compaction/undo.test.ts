@@ -10,7 +10,7 @@ import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES, phasesIn, textsOf } from "./compacting.ts"
 
 test("BEY-3, L4-1 after an undo automatic compaction waits until there is more, and says so once", async () => {
-  const { sim, of } = await compactingSimulator([...rounds(14, 2_000), "Still here.", "Yes.", ...rounds(3, 2_500)])
+  const { sim, of } = await compactingSimulator([...rounds(7, 4_000), "Still here.", "Yes.", ...rounds(3, 2_500)])
   const settings = { switches: { notes: false, "clear-by-size": false, "clear-by-api": false, "clear-by-time": false } }
   const agent = await compactingAgent(sim, { settings, window: 60_000 })
   const { conversation: chat } = agent

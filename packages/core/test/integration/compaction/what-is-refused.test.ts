@@ -44,7 +44,7 @@ test("L4-13 no tool runs while a summary is written, whatever the conversation a
       },
     ],
   })
-  const { sim, of } = await compactingSimulator(rounds(14, 2_000), {
+  const { sim, of } = await compactingSimulator(rounds(7, 4_000), {
     summary: (turn) => (of("summary").length === 1 ? tried(turn) : undefined),
   })
   const agent = await compactingAgent(sim, { ...where, settings: NO_NOTES, mode: "bypass" })

@@ -109,7 +109,7 @@ describe("the cache from end to end", () => {
   })
 
   test("CACHE-4 clearing by time is expected: no break, and no line except the layer's own", async () => {
-    const sim = await playing(...rounds(12, 1_000), "Back.", "Again.")
+    const sim = await playing(...rounds(6, 2_000), "Back.", "Again.")
     const { agent, reports } = await watched(sim)
     await ask(agent, "go")
     sim.clock.advance(61 * MINUTE)
@@ -121,7 +121,7 @@ describe("the cache from end to end", () => {
   })
 
   test("CACHE-4 what the server clears on request is expected", async () => {
-    const sim = await playing(...rounds(14, 3_000))
+    const sim = await playing(...rounds(7, 6_000))
     const figures = { "api-clear-trigger": 20_000, "api-clear-keep": 8_000 }
     const { agent, reports } = await watched(sim, { name: "claude-opus-5", settings: { switches: ALONE, figures } })
     expect(noticesIn(await ask(agent, "go"))).toEqual([])

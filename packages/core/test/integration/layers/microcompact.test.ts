@@ -7,7 +7,7 @@ import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { summarise } from "../../../src/views/ledger/ledger.ts"
 import { fuzz, RUNS } from "../../runs.ts"
-import { everyNth, size } from "../../size.ts"
+import { everyNth, isWhole, size } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { cleared, MINUTE, resultsIn, rounds, saying, thriftyAgent } from "./conversations.ts"
 
@@ -215,7 +215,7 @@ describe("layer 2 from end to end", () => {
     expect(await decisionsOf(agent, "tool-results-cleared")).toMatchObject([{ why: "size" }])
   })
 
-  test("L2-10 over a long warm stretch, clearing by size costs less than doing nothing", async () => {
+  test.runIf(isWhole)("L2-10 over a long warm stretch, clearing by size costs less than doing nothing", async () => {
     const spent = async (bySize: boolean) => {
       const settings = { switches: { "clear-by-api": false, "clear-by-size": bySize }, autoCompactTokens: 150_000 }
       const { sim } = await watched(rounds(size(36, 45), 8_000))

@@ -116,7 +116,7 @@ const section = (path: string, title: string) =>
 
 describe("layer 3 from end to end", () => {
   test("L3-1, L3-3 notes begin at 10,000 tokens and are updated each time the context has grown by 5,000", async () => {
-    const { agent, sizes, notes, sim } = await notetaking({ script: rounds(30, 1_000) })
+    const { agent, sizes, notes, sim } = await notetaking({ script: rounds(15, 2_000) })
     const { end, events } = await go(agent)
     expect(end.reason).toBe("answer")
     const taken = (await decisions(agent, "notes-updated")).map(({ contextTokens }) => contextTokens)
@@ -133,7 +133,7 @@ describe("layer 3 from end to end", () => {
 
   test("L5-9 notes cost no more than their share: after the first update they wait for the conversation, and say so once", async () => {
     const { agent, forks } = await notetaking({
-      script: rounds(14, 2_000),
+      script: rounds(7, 4_000),
       settings: { figures: { "background-share": 5 } },
     })
     const { events } = await ask(agent, "go")
@@ -151,7 +151,7 @@ describe("layer 3 from end to end", () => {
     const where = project()
     const { agent } = await notetaking({
       where,
-      script: rounds(14, 2_000),
+      script: rounds(7, 4_000),
       settings: { figures: { "memory-daily-limit": 0.000001 } },
     })
     const { events } = await ask(agent, "go")
@@ -169,7 +169,7 @@ describe("layer 3 from end to end", () => {
 
   test("L3-3 growth alone is not enough while the model calls tools: it takes three calls, or a turn without any", async () => {
     const settings = { figures: { "notes-tool-calls": 6 } }
-    const { agent, sizes } = await notetaking({ script: rounds(11, 4_000), settings })
+    const { agent, sizes } = await notetaking({ script: rounds(6, 8_000), settings })
     await go(agent)
     const taken = (await decisions(agent, "notes-updated")).map(({ contextTokens }) => contextTokens)
     expect(taken[0]).toBe(sizes.find((size) => size >= 10_000))
@@ -196,7 +196,7 @@ describe("layer 3 from end to end", () => {
 
   test("L7-1 the fork reads at least nine tenths of its input from the cache, and the next request misses nothing", async () => {
     const { agent, forks } = await notetaking({
-      script: [...rounds(24, 2_000), "More."],
+      script: [...rounds(12, 4_000), "More."],
       settings: { figures: { "notes-first": 30_000, "notes-growth": 100_000 } },
     })
     await go(agent)
@@ -216,7 +216,7 @@ describe("layer 3 from end to end", () => {
     const refused: string[] = []
     const { agent, notes } = await notetaking({
       where,
-      script: rounds(10, 1_000),
+      script: rounds(5, 2_000),
       onFork: (turn) => {
         const results = turn.request.messages.at(-1)!.content.filter(({ type }) => type === "tool_result")
         if (refused.length === 0 && results.every(({ content }) => !String(content).startsWith("Not allowed"))) {
@@ -250,7 +250,7 @@ describe("layer 3 from end to end", () => {
     let most = 0
     const firstFork = Promise.withResolvers<void>()
     const forks: BrainRequest[] = []
-    const script = scriptedBrain(rounds(30, 1_000))
+    const script = scriptedBrain(rounds(15, 2_000))
     const sim = await simulator({
       brain: {
         name: "slow notes",
@@ -281,7 +281,7 @@ describe("layer 3 from end to end", () => {
   test("L3-4 updates never overlap: one that becomes due waits, and starts with the newest state", async () => {
     const { agent, forks } = await slowFirstUpdate({ share: 100, answer: "Nothing to note." })
     expect(forks).toHaveLength(2)
-    expect(resultsIn(forks[1]!)).toHaveLength(30)
+    expect(resultsIn(forks[1]!)).toHaveLength(15)
     const [, second] = await decisions(agent, "notes-updated")
     expect(second!.throughUuid).toBe(agent.conversation.views.context.newest!.uuid)
   })
@@ -289,7 +289,7 @@ describe("layer 3 from end to end", () => {
   test("L3-4 the layers after it see an update as soon as it begins, so none of them does the same work", async () => {
     const seen: boolean[] = []
     const { agent, sizes } = await notetaking({
-      script: rounds(30, 1_000),
+      script: rounds(15, 2_000),
       makeLayers: (surroundings) => {
         const memory = sessionMemory(surroundings)
         const looking: Layer = {
@@ -317,7 +317,7 @@ describe("layer 3 from end to end", () => {
   })
 
   test("L3-7 what the owner writes by hand stays, and the next update sees it", async () => {
-    const { agent, notes, forks } = await notetaking({ script: [...rounds(10, 1_000), ...rounds(8, 1_000)] })
+    const { agent, notes, forks } = await notetaking({ script: [...rounds(5, 2_000), ...rounds(8, 1_000)] })
     await go(agent)
     const mine = "The customer is called Ada; never mention the price.\n"
     const text = readFileSync(notes, "utf8")
@@ -332,7 +332,7 @@ describe("layer 3 from end to end", () => {
   test("L3-7 an edit by hand during an update is not lost: the fork's Edit fails, it reads again and goes on", async () => {
     let edited = false
     const { agent, notes } = await notetaking({
-      script: rounds(10, 1_000),
+      script: rounds(5, 2_000),
       onFork: () => {
         if (!edited) writeFileSync(notes, `By hand.\n\n${readFileSync(notes, "utf8")}`)
         edited = true
@@ -349,7 +349,7 @@ describe("layer 3 from end to end", () => {
   test.each([false, true])(
     "L3-7, JRN-5 after a rewind an update continues from the notes of that branch; an edit by hand (%s) is respected",
     async (byHand) => {
-      const script = [...rounds(10, 1_000), ...rounds(8, 1_000), ...rounds(10, 1_000)]
+      const script = [...rounds(5, 2_000), ...rounds(8, 1_000), ...rounds(5, 2_000)]
       const { agent, notes, forks } = await notetaking({ script })
       await go(agent)
       const first = readFileSync(notes, "utf8")
@@ -370,7 +370,7 @@ describe("layer 3 from end to end", () => {
   )
 
   test("L3-7, JRN-5 an update that ends after a rewind belongs to the abandoned branch", async () => {
-    const script = scriptedBrain(rounds(10, 1_000))
+    const script = scriptedBrain(rounds(5, 2_000))
     const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const sim = await simulator({
       brain: {
@@ -410,7 +410,7 @@ describe("layer 3 from end to end", () => {
       join(config, "prompt.md"),
       "Please keep my session notes in {{path}}, {{unknown}}:\n<mine>\n{{notes}}\n</mine>\n$& stays.",
     )
-    const { agent, notes, forks } = await notetaking({ where, script: rounds(10, 1_000) })
+    const { agent, notes, forks } = await notetaking({ where, script: rounds(5, 2_000) })
     await go(agent)
     const directive = forks[0]!.messages.at(-1)!.content.at(-1)!.text!
     expect(directive).toContain(
@@ -428,7 +428,7 @@ describe("layer 3 from end to end", () => {
 
   test("L3-5 the next prompt names sections that are too large; over the total limit it is urgent", async () => {
     const { agent, notes, forks } = await notetaking({
-      script: [...rounds(10, 1_000), ...rounds(6, 1_000), ...rounds(6, 1_000)],
+      script: [...rounds(5, 2_000), ...rounds(6, 1_000), ...rounds(6, 1_000)],
     })
     const directiveOf = (request: BrainRequest) =>
       request.messages.findLast(({ role }) => role === "user")!.content.at(-1)!.text!
@@ -454,7 +454,7 @@ describe("layer 3 from end to end", () => {
   test("an update that is killed leaves the file whole", async () => {
     const asked = Promise.withResolvers<void>()
     const { agent, notes, memory } = await notetaking({
-      script: rounds(10, 1_000),
+      script: rounds(5, 2_000),
       onFork: async (turn) => {
         if (
           turn.request.messages
@@ -483,7 +483,7 @@ describe("layer 3 from end to end", () => {
   test("L4-5 after waiting for an update, its position is in the views", async () => {
     const positions: unknown[] = []
     const { agent, memory } = await notetaking({
-      script: rounds(10, 1_000),
+      script: rounds(5, 2_000),
       onFork: () => {
         void memory()
           .running()
@@ -498,7 +498,7 @@ describe("layer 3 from end to end", () => {
 
   test("after a resume it continues from the position in the journal: no update until the context has grown", async () => {
     const where = project()
-    const first = await notetaking({ where, script: rounds(10, 1_000) })
+    const first = await notetaking({ where, script: rounds(5, 2_000) })
     await go(first.agent)
     const { id } = first.agent.conversation
     await first.agent.close()
@@ -512,7 +512,7 @@ describe("layer 3 from end to end", () => {
 
   test("a failed update is reported once, costs nothing more until the context has grown, and the work goes on", async () => {
     const { agent, forks } = await notetaking({
-      script: rounds(14, 1_000),
+      script: rounds(7, 2_000),
       onFork: () => ({ content: [{ type: "text", text: "no" }], stopReason: "refusal" }),
     })
     const { end } = await go(agent)
@@ -524,7 +524,7 @@ describe("layer 3 from end to end", () => {
 
   test("L3-4 an update that cannot be journaled is reported and does not block later ones", async () => {
     const where = project()
-    const { agent } = await notetaking({ script: rounds(30, 1_000), where, store: failingAtFirstNotes(where.dir) })
+    const { agent } = await notetaking({ script: rounds(15, 2_000), where, store: failingAtFirstNotes(where.dir) })
     const failures: string[] = []
     agent.conversation.on("layerFailed", ({ layer, reason }) => failures.push(`${layer}: ${reason}`))
     await go(agent)
@@ -534,7 +534,7 @@ describe("layer 3 from end to end", () => {
 
   test("L3-4 a link in place of the file is refused with a clear message, and nothing is written through it", async () => {
     const where = project({ "victim.md": "keep me" })
-    const { agent, notes, forks } = await notetaking({ where, script: rounds(10, 1_000) })
+    const { agent, notes, forks } = await notetaking({ where, script: rounds(5, 2_000) })
     mkdirSync(dirname(notes), { recursive: true })
     symlinkSync(join(where.cwd, "victim.md"), notes)
     const { events } = await go(agent)
@@ -546,7 +546,7 @@ describe("layer 3 from end to end", () => {
   })
 
   test("FLG-1 with the switch off nothing happens", async () => {
-    const off = await notetaking({ script: rounds(12, 1_000), settings: { switches: { notes: false } } })
+    const off = await notetaking({ script: rounds(6, 2_000), settings: { switches: { notes: false } } })
     await go(off.agent)
     expect(off.forks).toEqual([])
     expect(existsSync(off.notes)).toBe(false)
@@ -556,7 +556,7 @@ describe("layer 3 from end to end", () => {
     ["no Edit tool", [read, words]],
     ["another tool named Edit", [read, words, { ...words, name: "Edit" }]],
   ])("L3-4 with %s the fork answers with text, and the notes are written from it", async (_, tools) => {
-    const { agent, forks, notes } = await notetaking({ script: rounds(12, 1_000), tools })
+    const { agent, forks, notes } = await notetaking({ script: rounds(6, 2_000), tools })
     const failures: string[] = []
     agent.conversation.on("layerFailed", ({ reason }) => failures.push(reason))
     await go(agent)

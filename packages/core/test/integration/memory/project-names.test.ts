@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, inject, onTestFinished, test } from "vitest"
 import { projectName } from "../../../src/base/ids.ts"
 import { localPerson, type Owner, placeFor } from "../../../src/base/owner.ts"
 import { projectAt } from "../../../src/base/project.ts"
@@ -34,7 +34,7 @@ import { everythingIn, say, stage, textOfRequest } from "./remembering.ts"
 const MODEL = "claude-opus-4-6"
 const ACME = "git@github.com:acme/shop.git"
 const OTHER = "git@github.com:acme/other.git"
-const env = { PATH: process.env.PATH }
+const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 const QUIET = { settings: { switches: { "auto-memory": false, dreaming: false } } }
 const memory = { owner: localPerson } as const
 
@@ -254,7 +254,7 @@ test("BEY-12 two processes that take over at once do it once", async () => {
   const { dir, repository, bank } = place()
   const [one, two] = [repository("one", ACME), repository("two", ACME)]
   for (const cwd of [one, two]) await keptByEarlierVersion(dir, { repository: cwd })
-  const index = new URL("../../../src/index.ts", import.meta.url).href
+  const index = join(inject("bundle"), "core", "index.js")
   const script = `const { openMemoryBank, localPerson } = await import(${JSON.stringify(index)})
     const bank = await openMemoryBank({ dir: ${JSON.stringify(dir)}, cwd: process.cwd(), owner: localPerson })
     console.log((await bank.all()).length)`

@@ -85,7 +85,7 @@ test("BEY-12 an agent opens on a store whose places are called like files", asyn
 
 describe("BEY-12 L3-1 notes", () => {
   test("an agent with our Edit tool gets them as text, reads them back, and goes on with them after a resume", async () => {
-    const { open, where, store, place, others } = await stage({ script: rounds(12, 4_000) })
+    const { open, where, store, place, others } = await stage({ script: rounds(6, 8_000) })
     const options = { id: "noted", tools: [lines, edit, read], settings: { ...NOTES_ONLY, ...FREE } }
     const agent = await open(options)
     const said: string[] = []
