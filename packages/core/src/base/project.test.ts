@@ -16,6 +16,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
+import { size } from "../../test/size.ts"
 import { isSafeId, projectName } from "./ids.ts"
 import { placeFor } from "./owner.ts"
 import { projectAt } from "./project.ts"
@@ -239,7 +240,7 @@ test("BEY-12 names are safe, and never equal for different identities: given nam
       check((await at(top, { project: given })).name, `given ${given.trim()}`)
       check(projectName(`/${given}`), `path ${projectName(`/${given}`).toLowerCase()}`)
     }),
-    { numRuns: 300 },
+    { numRuns: size(60, 300) },
   )
   await fc.assert(
     fc.asyncProperty(fc.array(word, { minLength: 2, maxLength: 3 }), async (parts) => {
@@ -250,6 +251,6 @@ test("BEY-12 names are safe, and never equal for different identities: given nam
       check((await at(top, { project: name })).name, `given ${name}`)
       check((await at(top, { project: project.title })).name, `given ${project.title}`)
     }),
-    { numRuns: 25 },
+    { numRuns: size(6, 25) },
   )
 })

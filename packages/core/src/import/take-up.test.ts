@@ -29,7 +29,7 @@ const recordings = existsSync(RECORDINGS)
       .filter((name) => name.endsWith(".jsonl") && !SEVERAL.test(name))
       .filter((name) => statSync(join(RECORDINGS, name)).size < 2_000_000)
       .toSorted()
-      .slice(0, size(6, 30))
+      .slice(0, size(2, 30))
   : []
 
 let root: string

@@ -19,7 +19,7 @@ import { openBank } from "./bank.ts"
 import { INDEX_FILE } from "./file-names.ts"
 
 const WRITER = fileURLToPath(new URL("../../test/memory/turmoil-writer.ts", import.meta.url))
-const RUNS = Math.min(Number(process.env.FUZZ_RUNS ?? size(2, 12)), 1_000)
+const RUNS = Math.min(Number(process.env.FUZZ_RUNS ?? size(1, 12)), 1_000)
 const AT_ONCE = 2
 const FILES = Array.from({ length: 10 }, (_, at) => `m${at}.md`)
 const LONGEST_MS = 60 // a change of these files takes about that

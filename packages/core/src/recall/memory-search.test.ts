@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
+import { size } from "../../test/size.ts"
 import { MemorySearch, type SearchableMemory } from "./memory-search.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
@@ -109,6 +110,6 @@ test("L5-11 in random chains, no replaced memory is above its successor", () => 
         expect(successor === -1 || successor < order.indexOf(file)).toBe(true)
       }
     }),
-    { numRuns: 100 },
+    { numRuns: size(25, 100) },
   )
 })

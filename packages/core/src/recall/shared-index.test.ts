@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import { temporaryRoot } from "../../test/journal-files.ts"
+import { isWhole } from "../../test/size.ts"
 import { seededIds } from "../base/ids.ts"
 import type { Entry } from "../journal/entries.ts"
 import { fileStore } from "../journal/file/file-store.ts"
@@ -94,29 +95,32 @@ test("BEY-1 an index that is removed while a process has it open is written agai
   expect(statSync(file).size).toBeGreaterThan(0)
 })
 
-test("BEY-5 two processes that index one large project at once: each passage once, nothing missing, no error", async () => {
-  const { root, remove } = await temporaryRoot()
-  onTestFinished(remove)
-  const store = fileStore({ root, flush: "never" })
-  for (let n = 0; n < 6; n++) {
-    const journal = await store.open({ project: PROJECT, id: `c${n}` }, { access: "write", create: true })
-    const entries: Entry[] = []
-    for (let at = 0; at < 400; at++) entries.push(said(`word${n}x${at} ${"and more of it ".repeat(20)}`))
-    await journal.append(entries)
-    await journal.close()
-  }
-  const workers = await Promise.all([1, 2].map(() => running("index-worker.ts", root, PROJECT)))
-  for (const worker of workers) worker.stdin!.end()
-  const ended = await Promise.all(workers.map(async (worker) => (await once(worker, "exit"))[0]))
-  expect(ended).toEqual([0, 0])
-  const index = new JournalSearch({ feed: fileStore({ root }).feed({ project: PROJECT }) })
-  onTestFinished(() => index.close())
-  await index.update() // what each left to the other
-  using db = new DatabaseSync(join(projectDirectory(root, PROJECT), "search.sqlite"))
-  expect(db.prepare("SELECT count(*) AS count FROM passages").get()).toEqual({ count: 2400 })
-  const now = new Date("2026-03-10T12:00:00Z")
-  for (const word of ["word0x0", "word5x399", "word3x200"])
-    expect(
-      (await index.search({ text: word, now })).answer.found.filter(({ text }) => text.includes(word)),
-    ).toHaveLength(1)
-})
+test.runIf(isWhole)(
+  "BEY-5 two processes that index one large project at once: each passage once, nothing missing, no error",
+  async () => {
+    const { root, remove } = await temporaryRoot()
+    onTestFinished(remove)
+    const store = fileStore({ root, flush: "never" })
+    for (let n = 0; n < 6; n++) {
+      const journal = await store.open({ project: PROJECT, id: `c${n}` }, { access: "write", create: true })
+      const entries: Entry[] = []
+      for (let at = 0; at < 400; at++) entries.push(said(`word${n}x${at} ${"and more of it ".repeat(20)}`))
+      await journal.append(entries)
+      await journal.close()
+    }
+    const workers = await Promise.all([1, 2].map(() => running("index-worker.ts", root, PROJECT)))
+    for (const worker of workers) worker.stdin!.end()
+    const ended = await Promise.all(workers.map(async (worker) => (await once(worker, "exit"))[0]))
+    expect(ended).toEqual([0, 0])
+    const index = new JournalSearch({ feed: fileStore({ root }).feed({ project: PROJECT }) })
+    onTestFinished(() => index.close())
+    await index.update() // what each left to the other
+    using db = new DatabaseSync(join(projectDirectory(root, PROJECT), "search.sqlite"))
+    expect(db.prepare("SELECT count(*) AS count FROM passages").get()).toEqual({ count: 2400 })
+    const now = new Date("2026-03-10T12:00:00Z")
+    for (const word of ["word0x0", "word5x399", "word3x200"])
+      expect(
+        (await index.search({ text: word, now })).answer.found.filter(({ text }) => text.includes(word)),
+      ).toHaveLength(1)
+  },
+)

@@ -6,7 +6,7 @@ import { memoryStore } from "../journal/in-memory/store.ts"
 import type { StorePlace } from "./given.ts"
 import { storeContract } from "./store-contract.ts"
 
-const given = { runs: size(2, 10), writers: size(8, 16), seed: Number(process.env.FUZZ_SEED ?? 1) }
+const given = { runs: size(1, 10), writers: size(4, 16), seed: Number(process.env.FUZZ_SEED ?? 1) }
 
 const onFiles = (flush: "always" | "turn" | "never") => async (): Promise<StorePlace> => {
   const { root, remove } = await temporaryRoot()
@@ -18,12 +18,15 @@ const inMemory = (): StorePlace => {
   return { store: () => store, close() {} }
 }
 
-const places = {
+const usual: Readonly<Record<string, () => StorePlace | Promise<StorePlace>>> = {
   "files, flushed with every entry": onFiles("always"),
-  "files, flushed with every turn": onFiles("turn"),
-  "files, not flushed": onFiles("never"),
   memory: inMemory,
 }
+const places = size(usual, {
+  ...usual,
+  "files, flushed with every turn": onFiles("turn"),
+  "files, not flushed": onFiles("never"),
+})
 
 for (const [where, open] of Object.entries(places))
   describe(where, () => {

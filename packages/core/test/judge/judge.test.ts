@@ -9,7 +9,7 @@ const containment = findContainment({ isDisposable: false })
 const why =
   containment.state === "none" ? `${containment.why}: lines that are wrongly allowed would run here` : undefined
 
-const LINES = size(500, 2_000) // `npm run judge` tries 100,000
+const LINES = size(150, 2_000) // `npm run judge` tries 100,000
 const SEED = 1
 test("PERM-7 no line that runs without a question has an effect", async ({ skip }) => {
   if (why !== undefined) return skip(why)

@@ -778,7 +778,7 @@ describe("PERM-4 properties", () => {
   test("in every nesting and quoting, rm is seen as rm", () => {
     fc.assert(
       fc.property(nested, (line) => verdict(line, { mode: "bypass", deny: ["Bash(rm:*)"] }) === "deny"),
-      { numRuns: size(80, 300) },
+      { numRuns: size(30, 300) },
     )
   })
 
@@ -789,7 +789,7 @@ describe("PERM-4 properties", () => {
         const facts = factsOf(signs.join(""))
         return !facts.isReadOnly || facts.unknown.length === 0
       }),
-      { numRuns: size(100, 500) },
+      { numRuns: size(30, 500) },
     )
   })
 

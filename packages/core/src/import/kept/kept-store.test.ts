@@ -19,6 +19,7 @@ import { dirname, join, relative } from "node:path"
 import { createInterface } from "node:readline"
 import fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { isWhole, size } from "../../../test/size.ts"
 import { findTranscripts } from "../../front-door.ts"
 import { readTranscripts } from "../../inspect/read-transcripts.ts"
 import { importConversations } from "../import-conversations.ts"
@@ -96,7 +97,7 @@ describe("BEY-17: a kept session", () => {
         await store().restore(session, to)
         expect(readFileSync(join(to, `${SESSION}.jsonl`)).equals(readFileSync(transcript()))).toBe(true)
       }),
-      { numRuns: 25 },
+      { numRuns: size(6, 25) },
     )
   })
 
@@ -361,7 +362,7 @@ describe("BEY-17: what is torn is found and mended", () => {
     expect(names.filter((name) => name.endsWith(".draft"))).toEqual([])
   })
 
-  test("of two processes at once one works, or one after the other; nothing is damaged", async () => {
+  test.runIf(isWhole)("of two processes at once one works, or one after the other; nothing is damaged", async () => {
     for (let n = 0; n < 5; n++) put(transcript(SESSION.replace("1111", `${n}${n}${n}${n}`)), lines(6))
     const said = await Promise.all([kept(), kept(), kept()])
     const reports = said.map((output) => output.at(-1)!)

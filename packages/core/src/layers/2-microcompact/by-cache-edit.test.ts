@@ -15,7 +15,7 @@ import { serialiseRequest } from "../../views/context/request.ts"
 import { planByCacheEdit } from "./by-cache-edit.ts"
 import { microcompaction } from "./microcompaction.ts"
 
-const FEW = Math.max(5, Math.ceil(RUNS / 8)) // each opens a conversation after every step
+const FEW = Math.max(2, Math.ceil(RUNS / 8)) // each opens a conversation after every step
 
 const MINUTE = 60_000
 const MODEL = "claude-opus-5-5"

@@ -200,7 +200,7 @@ describe("L2-6 clearing by size", () => {
         expect(found.selection.toolUseIds.some((id) => newest.includes(id))).toBe(false)
         expect(found.change.after).toBeGreaterThanOrEqual(0)
       }),
-      { numRuns: size(200, 1_000) },
+      { numRuns: size(50, 1_000) },
     )
   })
 })

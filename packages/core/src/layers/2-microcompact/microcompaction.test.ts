@@ -19,7 +19,7 @@ import type { Compactor } from "../layer.ts"
 import { planByTime } from "./by-time.ts"
 import { mechanismsFor, microcompaction, POLICY } from "./microcompaction.ts"
 
-const FEW = Math.max(5, Math.ceil(RUNS / 8)) // each opens a conversation after every step
+const FEW = Math.max(2, Math.ceil(RUNS / 8)) // each opens a conversation after every step
 
 const MINUTE = 60_000
 const open = (options: Partial<ConversationOptions> = {}) =>

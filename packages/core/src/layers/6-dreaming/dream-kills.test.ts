@@ -63,7 +63,7 @@ describe("L6-5 L6-2 a dream whose process is killed", () => {
     ["installed", 0],
     ["install:completed", 0],
   ] as const
-  test.each(everyNth(steps, 3, 2))(
+  test.each(everyNth(steps, 9, 2))(
     "L6-5 at the step %s (%i): nothing or all of it, the lock is taken over, the earlier time is there",
     async (step, count) => {
       const killed = project()

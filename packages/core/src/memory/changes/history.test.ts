@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../../test/journal-files.ts"
-import { size } from "../../../test/size.ts"
+import { isWhole, size } from "../../../test/size.ts"
 import { fileStore } from "../../journal/file/file-store.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import { openBank } from "../bank.ts"
@@ -86,7 +86,7 @@ test("BEY-9 after any sequence of changes, every earlier text can be read, and t
       for (let id = history.length; id > 0; id--) await bank.revert(String(id))
       expect(await texts()).toEqual(new Map())
     }),
-    { numRuns: size(8, 60) },
+    { numRuns: size(3, 60) },
   )
 })
 
@@ -101,7 +101,7 @@ function runWriter(args: readonly string[]): Promise<NodeJS.Signals | null> {
   })
 }
 
-test("BEY-9 two processes change the same memory at once, and nothing is lost", async () => {
+test.runIf(isWhole)("BEY-9 two processes change the same memory at once, and nothing is lost", async () => {
   const { bank, directory } = await bankOnDisk()
   await Promise.all(["left", "right"].map((name) => runWriter([directory, name, "8"])))
   const all = await bank.all()

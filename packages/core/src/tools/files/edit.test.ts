@@ -2,6 +2,7 @@ import { readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { isReadOnly } from "../defaults.ts"
 import { edit } from "./edit.ts"
@@ -107,7 +108,7 @@ describe("LOOP-3 Edit replaces exactly", () => {
         await edit(old, fresh, { replace_all: true })
         expect(now()).toBe(text.split(old).join(fresh))
       }),
-      { numRuns: 30 },
+      { numRuns: size(8, 30) },
     )
   })
 })

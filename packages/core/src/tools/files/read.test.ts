@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
 import { isMedia } from "../../messages/blocks.ts"
@@ -81,7 +82,7 @@ describe("LOOP-3 what Read shows is bounded", () => {
         const shown = await readIt(numbers)
         expect(shown.replace(/\n\[Lines .*\]$/, "")).toBe(lineNumbered(wanted, from))
       }),
-      { numRuns: 60 },
+      { numRuns: size(15, 60) },
     )
   })
 

@@ -13,6 +13,7 @@ import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { IN_MEMORY, openInMemory } from "../../../test/mcp-in-memory.ts"
 import { createTestServer } from "../../../test/mcp-server.ts"
 import { allEnded, isRunning, pidsIn } from "../../../test/processes.ts"
+import { everyNth, size } from "../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { judge } from "../../agent/permissions/permissions.ts"
 import { isReadOnly } from "../defaults.ts"
@@ -578,8 +579,8 @@ describe("a hostile MCP server", () => {
     expect(textIn(await call(tool("mcp__t__work"), {}))).toBe("fine")
   })
 
-  it.each([
-    ["endless-line", 30_000, /it printed a line of more than/],
+  it.each<[string, number, RegExp]>([
+    ...size<[string, number, RegExp][]>([], [["endless-line", 30_000, /it printed a line of more than/]]),
     ["endless-pages", 30_000, /./],
     ["dies-listing", 30_000, /^it ended before it answered: out of memory$/],
     ["never-lists", 100, /^it did not answer within 0.1 s$/],
@@ -618,7 +619,7 @@ describe("a hostile MCP server", () => {
     expect(said).not.toContain("\u001b")
   })
 
-  it.each(["too-long", "too-long-id-last"])(
+  it.each(size(["too-long-id-last"], ["too-long", "too-long-id-last"]))(
     "LOOP-3: an answer that is too long is told as our limit, and the server stays: %s",
     async (mode) => {
       const { tool, servers } = await connect({ t: hostile(mode) })
@@ -650,7 +651,7 @@ describe("a hostile MCP server", () => {
     expect(await asked(true, "plan")).toBe("allow")
   })
 
-  it.each(["no-content", "text-is-object", "content-is-text", "null-block", "unknown-block"])(
+  it.each(everyNth(["no-content", "text-is-object", "content-is-text", "null-block", "unknown-block"], 3))(
     "LOOP-3: gets an error or a text for a malformed result: %s",
     async (mode) => {
       const { tool } = await connect({ t: hostile(mode) })

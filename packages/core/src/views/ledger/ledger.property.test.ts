@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { decidingLayer } from "../../../test/deciding-layer.ts"
 import { type Billing, bills, usageOf } from "../../../test/ledger-entries.ts"
 import { openTestConversation } from "../../../test/open.ts"
+import { size } from "../../../test/size.ts"
 import { decidedConversations, newPlayer, play } from "../../../test/steps.ts"
 import { addCounts, NO_TOKENS } from "../../base/token-counts.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
@@ -112,6 +113,6 @@ test("CACHE-5 property: a conversation that is opened again has the ledger it ha
       expect(summarise(again.views.ledger)).toEqual(before)
       await again.close()
     }),
-    { numRuns: 100 },
+    { numRuns: size(25, 100) },
   )
 })

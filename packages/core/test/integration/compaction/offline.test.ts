@@ -12,6 +12,7 @@ import { validateRequest } from "../../../src/messages/validate/validator.ts"
 import { createEstimator } from "../../../src/tokens/estimate.ts"
 import { findModel } from "../../../src/tokens/models.ts"
 import { entriesOf, openTestConversation } from "../../open.ts"
+import { isWhole } from "../../size.ts"
 import { ask, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES } from "./compacting.ts"
@@ -44,68 +45,80 @@ function response(request: Awaited<ReturnType<Conversation["prepare"]>>, content
 }
 
 describe("an own loop with only a model's name", () => {
-  test("BEY-6 it passes through five windows: every request is valid and within the window, and nothing is lost", async () => {
-    const tried = withoutNetwork()
-    const { cwd, dir } = project()
-    const tools = [{ name: "Bash", description: "Runs a command.", input_schema: { type: "object" as const } }]
-    const open = () =>
-      openConversation({ model: MODEL, id: "alone", cwd, dir, env: {}, system: "You help.", tools, settings: SETTINGS })
-    let chat = await open()
-    const reported: string[] = []
-    const watch = () =>
-      chat.on("compaction", (progress) => {
-        if (progress.phase === "message" || progress.phase === "failed") reported.push(progress.message)
-      })
-    watch()
-    const { facts } = findModel(MODEL, SETTINGS.models)
-    const said: string[] = []
-    let compactions = 0
-    let turn = 0
-    const ask = async (content: (request: Awaited<ReturnType<Conversation["prepare"]>>) => readonly object[]) => {
-      const request = await chat.prepare()
-      expect(validateRequest({ request, model: facts })).toEqual([])
-      expect(request.messages.reduce((sum, each) => sum + estimator.blocks(toBlocks(each.content)), 0)).toBeLessThan(
-        WINDOW,
-      )
-      await chat.record(response(request, content(request), turn++))
-    }
-    while (compactions < 5) {
-      const words = `Task ${turn}: check module-${turn}.ts. Never touch folder-${turn}.`
-      said.push(words)
-      await chat.add(words)
-      await ask(() => [
-        { type: "text", text: `I decided to run check-${turn} because module-${turn}.ts is new.` },
-        { type: "tool_use", id: `toolu_${turn}`, name: "Bash", input: { command: `check-${turn}` } },
-      ])
-      const output = `Error: module-${turn - 1} failed with code E${turn}\n${`line of output ${turn}\n`.repeat(900)}`
-      await chat.add([
-        {
-          role: "user",
-          content: [{ type: "tool_result", tool_use_id: `toolu_${turn - 1}`, content: output, is_error: true }],
-        },
-      ])
-      await ask(() => [{ type: "text", text: `The cause was a missing file. Check ${turn} is done.` }])
-      if (chat.views.compactions.count > compactions) {
-        compactions = chat.views.compactions.count
-        await chat.close()
-        chat = await open() // also after a restart
-        watch()
+  test.runIf(isWhole)(
+    "BEY-6 it passes through five windows: every request is valid and within the window, and nothing is lost",
+    async () => {
+      const tried = withoutNetwork()
+      const { cwd, dir } = project()
+      const tools = [{ name: "Bash", description: "Runs a command.", input_schema: { type: "object" as const } }]
+      const open = () =>
+        openConversation({
+          model: MODEL,
+          id: "alone",
+          cwd,
+          dir,
+          env: {},
+          system: "You help.",
+          tools,
+          settings: SETTINGS,
+        })
+      let chat = await open()
+      const reported: string[] = []
+      const watch = () =>
+        chat.on("compaction", (progress) => {
+          if (progress.phase === "message" || progress.phase === "failed") reported.push(progress.message)
+        })
+      watch()
+      const { facts } = findModel(MODEL, SETTINGS.models)
+      const said: string[] = []
+      let compactions = 0
+      let turn = 0
+      const ask = async (content: (request: Awaited<ReturnType<Conversation["prepare"]>>) => readonly object[]) => {
+        const request = await chat.prepare()
+        expect(validateRequest({ request, model: facts })).toEqual([])
+        expect(request.messages.reduce((sum, each) => sum + estimator.blocks(toBlocks(each.content)), 0)).toBeLessThan(
+          WINDOW,
+        )
+        await chat.record(response(request, content(request), turn++))
       }
-      expect(turn).toBeLessThan(400)
-    }
-    const entries = await entriesOf(chat)
-    const decisions = entries.filter((entry) => entry.type === "strata")
-    const compacted = decisions.filter((entry) => entry.subtype === "compacted")
-    expect(compacted).toHaveLength(5)
-    expect(compacted.filter(({ route }) => route !== "notes" && route !== "offline")).toEqual([])
-    expect(compacted.every(({ tokensAfter }) => tokensAfter < WINDOW / 2)).toBe(true)
-    expect(decisions.filter((entry) => entry.subtype === "compaction-failed")).toEqual([])
-    const journal = JSON.stringify(entries)
-    for (const words of said) expect(journal).toContain(words)
-    expect(chat.ledger()).toMatchObject({ unpriced: [] })
-    expect(tried).toEqual([])
-    await chat.close()
-  })
+      while (compactions < 5) {
+        const words = `Task ${turn}: check module-${turn}.ts. Never touch folder-${turn}.`
+        said.push(words)
+        await chat.add(words)
+        await ask(() => [
+          { type: "text", text: `I decided to run check-${turn} because module-${turn}.ts is new.` },
+          { type: "tool_use", id: `toolu_${turn}`, name: "Bash", input: { command: `check-${turn}` } },
+        ])
+        const output = `Error: module-${turn - 1} failed with code E${turn}\n${`line of output ${turn}\n`.repeat(900)}`
+        await chat.add([
+          {
+            role: "user",
+            content: [{ type: "tool_result", tool_use_id: `toolu_${turn - 1}`, content: output, is_error: true }],
+          },
+        ])
+        await ask(() => [{ type: "text", text: `The cause was a missing file. Check ${turn} is done.` }])
+        if (chat.views.compactions.count > compactions) {
+          compactions = chat.views.compactions.count
+          await chat.close()
+          chat = await open() // also after a restart
+          watch()
+        }
+        expect(turn).toBeLessThan(400)
+      }
+      const entries = await entriesOf(chat)
+      const decisions = entries.filter((entry) => entry.type === "strata")
+      const compacted = decisions.filter((entry) => entry.subtype === "compacted")
+      expect(compacted).toHaveLength(5)
+      expect(compacted.filter(({ route }) => route !== "notes" && route !== "offline")).toEqual([])
+      expect(compacted.every(({ tokensAfter }) => tokensAfter < WINDOW / 2)).toBe(true)
+      expect(decisions.filter((entry) => entry.subtype === "compaction-failed")).toEqual([])
+      const journal = JSON.stringify(entries)
+      for (const words of said) expect(journal).toContain(words)
+      expect(chat.ledger()).toMatchObject({ unpriced: [] })
+      expect(tried).toEqual([])
+      await chat.close()
+    },
+  )
 })
 
 const oneLine = (messages: readonly object[]) => JSON.stringify(messages)

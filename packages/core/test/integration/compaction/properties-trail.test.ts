@@ -31,27 +31,31 @@ import {
   READ_ONLY,
   unquoted,
 } from "../../recorded-calls.ts"
+import { size } from "../../size.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 
 const WINDOW = 20_000_000 // larger than any recording: they are compacted by hand
 const CWD = "/nowhere"
 
 describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, () => {
-  test.each([...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...OPENHANDS_FILES])("%s: the files", async (name) => {
-    for (const [at, { messages, cwd = "/" }] of importReal(name).entries()) {
-      const calls = callsIn(mainPath(messages))
-      const isShells = mayBeWrittenByShell(calls)
-      const byTools = (fates: ReadonlyMap<string, string>) =>
-        [...fates].filter(([path, fate]) => fate !== READ_ONLY && !isShells(path)).toSorted()
-      const fates = [...fatesFrom(calls)].map(([path, fate]) => [resolved(path, cwd), fate] as const)
-      const expected = byTools(new Map(fates))
-      for (const facts of await factsOf(name, at)) {
-        const shown = filesIn(facts)
-        expect(byTools(shown)).toEqual(expected)
-        for (const [path, fate] of shown) if (fate === "Deleted:") expect(isShells(path), path).toBe(true)
+  test.each([...CLAUDE_CODE_FILES, ...size([], [...CODEX_FILES, ...PI_FILES]), ...OPENHANDS_FILES])(
+    "%s: the files",
+    async (name) => {
+      for (const [at, { messages, cwd = "/" }] of importReal(name).entries()) {
+        const calls = callsIn(mainPath(messages))
+        const isShells = mayBeWrittenByShell(calls)
+        const byTools = (fates: ReadonlyMap<string, string>) =>
+          [...fates].filter(([path, fate]) => fate !== READ_ONLY && !isShells(path)).toSorted()
+        const fates = [...fatesFrom(calls)].map(([path, fate]) => [resolved(path, cwd), fate] as const)
+        const expected = byTools(new Map(fates))
+        for (const facts of await factsOf(name, at)) {
+          const shown = filesIn(facts)
+          expect(byTools(shown)).toEqual(expected)
+          for (const [path, fate] of shown) if (fate === "Deleted:") expect(isShells(path), path).toBe(true)
+        }
       }
-    }
-  })
+    },
+  )
 
   test.each(CLAUDE_CODE_FILES)("%s: the commands whose last run failed", async (name) => {
     const failed = lastFailed(callsIn(mainPath(importReal(name)[0]!.messages)))

@@ -138,11 +138,14 @@ describe("WIN-9 a server with a smaller limit", () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
-  test.each<[string, (tokens: number, limit: number) => string, number]>([
+  type Refusal = [string, (tokens: number, limit: number) => string, number]
+  const noFigure: Refusal = ["no figure at all", () => "Input is too long for requested model.", 1]
+  const wordings: readonly Refusal[] = [
     ["a gap only", (tokens, limit) => `prompt too long; exceeded max context length by ${tokens - limit} tokens`, 1],
-    ["no figure at all", () => "Input is too long for requested model.", 1],
+    noFigure,
     ["another wording", (n, most) => `request (${n} tokens) exceeds the available context size (${most} tokens)`, 1],
-  ])("a refusal with %s is enough", async (_, words, most) => {
+  ]
+  test.each(size([noFigure], wordings))("a refusal with %s is enough", async (_, words, most) => {
     const { sim } = await compactingSimulator(rounds(size(24, 40), 2_000), { models: { [MODEL]: { window: 40_000 } } })
     const baseURL = await respelled(sim, words)
     const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL, random: () => 0, delay: async () => undefined })

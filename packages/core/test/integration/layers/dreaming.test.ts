@@ -10,7 +10,7 @@ import { size } from "../../size.ts"
 import { scratchDirectory } from "../../tool-context.ts"
 import { modelAt } from "../model/model.ts"
 
-const MEMORIES = process.env.FUZZ_RUNS ? 1_000 : size(60, 300)
+const MEMORIES = process.env.FUZZ_RUNS ? 1_000 : size(24, 300)
 const order = { figures: FIGURES, force: true }
 const day = (n: number) => `2026-0${1 + (n % 4)}-${String(1 + (n % 28)).padStart(2, "0")}`
 

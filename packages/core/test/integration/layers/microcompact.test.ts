@@ -7,7 +7,7 @@ import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { summarise } from "../../../src/views/ledger/ledger.ts"
 import { fuzz, RUNS } from "../../runs.ts"
-import { everyNth, isWhole, size } from "../../size.ts"
+import { isWhole, size } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { cleared, MINUTE, resultsIn, rounds, saying, thriftyAgent } from "./conversations.ts"
 
@@ -168,7 +168,7 @@ describe("layer 2 from end to end", () => {
     expect(String(again!.result.content)).toContain("what was noted")
   })
 
-  test.each(everyNth(["claude-opus-5-5", "claude-opus-5"], 2))(
+  test.runIf(isWhole).each(["claude-opus-5-5", "claude-opus-5"])(
     "L2-5 at 180,000 tokens the server clears for %s, and what it reports is recorded",
     async (name) => {
       const { sim, requests } = await watched(rounds(45, 8_000))

@@ -6,7 +6,7 @@ import { projectName } from "../../../src/base/ids.ts"
 import { isBoundaryEntry, isMessage } from "../../../src/journal/entries.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
-import { size } from "../../size.ts"
+import { isWhole, size } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { saying } from "../layers/conversations.ts"
 import {
@@ -222,36 +222,39 @@ describe("a coordinator with agents in the background", () => {
     expect(spent()).toMatchObject({ answered: { length: 3 }, sent: { length: 3 } })
   })
 
-  test(`L7-4 output ${ROUNDS / 6} times the window: the parent grows by no more than the budget, and all of it can be recalled`, async () => {
-    const report = `${"A finding worth a line of its own. ".repeat(1_500)}The end.`
-    const { sim } = await castSimulator({
-      lead: [calls(agentCall("[talker] Read everything.")), "Read."],
-      talker: [...Array.from({ length: ROUNDS }, (_, at) => saying(8_400 - 2 * at)), report],
-    })
-    const agent = await leadFor(sim, { settings: { models: SMALL.models } })
-    let before = 0
-    await ask(agent, "Go.", {
-      watch: (event) => {
-        if (event.type === "tool-start") before = agent.conversation.views.context.size().tokens
-      },
-    })
-    const { agents } = agent.conversation.ledger()
-    expect(agents[0]!.requests).toBeGreaterThan(ROUNDS)
-    const budget = agent.conversation.flags.figures["agent-result-limit"]
-    expect(agent.conversation.views.context.size().tokens - before).toBeLessThan(budget + 500)
+  test.runIf(isWhole)(
+    `L7-4 output ${ROUNDS / 6} times the window: the parent grows by no more than the budget, and all of it can be recalled`,
+    async () => {
+      const report = `${"A finding worth a line of its own. ".repeat(1_500)}The end.`
+      const { sim } = await castSimulator({
+        lead: [calls(agentCall("[talker] Read everything.")), "Read."],
+        talker: [...Array.from({ length: ROUNDS }, (_, at) => saying(8_400 - 2 * at)), report],
+      })
+      const agent = await leadFor(sim, { settings: { models: SMALL.models } })
+      let before = 0
+      await ask(agent, "Go.", {
+        watch: (event) => {
+          if (event.type === "tool-start") before = agent.conversation.views.context.size().tokens
+        },
+      })
+      const { agents } = agent.conversation.ledger()
+      expect(agents[0]!.requests).toBeGreaterThan(ROUNDS)
+      const budget = agent.conversation.flags.figures["agent-result-limit"]
+      expect(agent.conversation.views.context.size().tokens - before).toBeLessThan(budget + 500)
 
-    const handle = /All of it: (\S+)/.exec(JSON.stringify(agent.conversation.views.context.messages().messages))![1]!
-    expect(readFileSync(handle.replace(/\\n.*/s, ""), "utf8")).toBe(report)
-    const journal = await agent.conversation.openAgentJournal("agent-1")
-    let tokens = 0
-    for await (const entry of journal.entries()) {
-      if (!isMessage(entry) || (entry.type !== "user" && entry.type !== "assistant")) continue
-      for (const [at, block] of contentOf(entry).entries()) {
-        tokens += agent.conversation.views.estimator.text(JSON.stringify(block))
-        expect(await agent.conversation.recall(`agent-1/${entry.uuid}.${at}`)).toEqual(block)
+      const handle = /All of it: (\S+)/.exec(JSON.stringify(agent.conversation.views.context.messages().messages))![1]!
+      expect(readFileSync(handle.replace(/\\n.*/s, ""), "utf8")).toBe(report)
+      const journal = await agent.conversation.openAgentJournal("agent-1")
+      let tokens = 0
+      for await (const entry of journal.entries()) {
+        if (!isMessage(entry) || (entry.type !== "user" && entry.type !== "assistant")) continue
+        for (const [at, block] of contentOf(entry).entries()) {
+          tokens += agent.conversation.views.estimator.text(JSON.stringify(block))
+          expect(await agent.conversation.recall(`agent-1/${entry.uuid}.${at}`)).toEqual(block)
+        }
       }
-    }
-    await journal.close()
-    expect(tokens).toBeGreaterThan(ROUNDS * 10_000)
-  })
+      await journal.close()
+      expect(tokens).toBeGreaterThan(ROUNDS * 10_000)
+    },
+  )
 })
