@@ -157,29 +157,32 @@ describe("BEY-7 the policies", () => {
     },
   )
 
-  test("BEY-4 ours compacts in a pause with a summary from the warm cache, and is charged also where no one comes back", async () => {
-    const person = (text: string) => ({ ...conversation().user(text).messages[0]! })
-    const long = [...many(30, { tool: "Agent" }), ...quick(120)]
-    const after = workload(long, { model: MODEL })
-    const at = (minutes: number) => new Date(Date.parse(after.at(-1)!.timestamp) + minutes * 60_000).toISOString()
-    const asked = { ...person("And now?"), uuid: "asked", timestamp: at(1) }
-    const answered = (id: string, minutes: number) => ({
-      ...conversation().say("Well.", { model: MODEL, id }).messages[0]!,
-      uuid: id,
-      timestamp: at(minutes),
-    })
-    const again = { ...person("Go on."), uuid: "again", timestamp: at(32) }
-    const policies = ALL_POLICIES.filter(({ name }) => name === "strata")
-    const run = async (entries: readonly unknown[]) =>
-      (await replay({ entries: entries as typeof after, model: MODEL }, { policies })).reports[0]!
-    const left = await run([...after, asked, answered("a1", 2)])
-    expect(left.compactions).toEqual([])
-    expect(left.requests.filter(({ purpose }) => purpose === "summary")).toHaveLength(1)
-    const back = await run([...after, asked, answered("a1", 2), again, answered("a2", 33)])
-    expect(back.compactions).toMatchObject([{ opening: "pause", waitedMs: 0 }])
-    const [summary] = back.requests.filter(({ purpose }) => purpose === "summary")
-    expect(summary!.counts.cacheRead).toBeGreaterThan(0.9 * summary!.context)
-  })
+  test.runIf(isWhole)(
+    "BEY-4 ours compacts in a pause with a summary from the warm cache, and is charged also where no one comes back",
+    async () => {
+      const person = (text: string) => ({ ...conversation().user(text).messages[0]! })
+      const long = [...many(30, { tool: "Agent" }), ...quick(120)]
+      const after = workload(long, { model: MODEL })
+      const at = (minutes: number) => new Date(Date.parse(after.at(-1)!.timestamp) + minutes * 60_000).toISOString()
+      const asked = { ...person("And now?"), uuid: "asked", timestamp: at(1) }
+      const answered = (id: string, minutes: number) => ({
+        ...conversation().say("Well.", { model: MODEL, id }).messages[0]!,
+        uuid: id,
+        timestamp: at(minutes),
+      })
+      const again = { ...person("Go on."), uuid: "again", timestamp: at(32) }
+      const policies = ALL_POLICIES.filter(({ name }) => name === "strata")
+      const run = async (entries: readonly unknown[]) =>
+        (await replay({ entries: entries as typeof after, model: MODEL }, { policies })).reports[0]!
+      const left = await run([...after, asked, answered("a1", 2)])
+      expect(left.compactions).toEqual([])
+      expect(left.requests.filter(({ purpose }) => purpose === "summary")).toHaveLength(1)
+      const back = await run([...after, asked, answered("a1", 2), again, answered("a2", 33)])
+      expect(back.compactions).toMatchObject([{ opening: "pause", waitedMs: 0 }])
+      const [summary] = back.requests.filter(({ purpose }) => purpose === "summary")
+      expect(summary!.counts.cacheRead).toBeGreaterThan(0.9 * summary!.context)
+    },
+  )
 })
 
 test("BEY-4 ours shows files again after a compaction, as the recording has them", async () => {

@@ -7,6 +7,7 @@ import type { HookInput } from "../../../src/agent/hooks/hooks.ts"
 import { isToolResult } from "../../../src/messages/blocks.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
+import { isWhole } from "../../size.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, textsOf } from "../compaction/compacting.ts"
 import { say, usagesOf } from "../layers/conversations.ts"
 import { ask, ofType, project } from "./agents.ts"
@@ -243,7 +244,7 @@ describe("TOOL-1 200 tools on a model without references", () => {
     expect(await bytes(await open())).toBe(live)
   })
 
-  test("a conversation that used references goes on", async () => {
+  test.runIf(isWhole)("a conversation that used references goes on", async () => {
     const { open, of } = await opened({ turns: [FIND, USE, "Refunded.", FIND, USE_BY_NAME, "Again."] })
     const first = await open()
     await ask(first, "Refund A-1.")

@@ -4,6 +4,7 @@ import { expect, test } from "vitest"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { mcpServers } from "../../../src/tools/toolsets.ts"
+import { isWhole } from "../../size.ts"
 import { agentCall, castSimulator, decisions, journalOf, leadFor } from "../team/cast.ts"
 import { agentFor, ask, calls, codingTools, project } from "./agents.ts"
 
@@ -91,7 +92,7 @@ test("L7-4 eight agents side by side share the limit: they cannot pass it togeth
   expect(new Set(spent.map(({ responseId }) => responseId)).size).toBe(spent.length)
 })
 
-test("LOOP-6 a server that asks the model for ever is refused at the limit", async () => {
+test.runIf(isWhole)("LOOP-6 a server that asks the model for ever is refused at the limit", async () => {
   const sim = await simulator({
     brain: scriptedBrain([calls(["mcp__t__sample", { forever: true }]), ...Array.from({ length: 500 }, () => ANSWER)]),
   })

@@ -9,6 +9,7 @@ import { toBlocks } from "../../../src/messages/blocks.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { FileReads } from "../../../src/tools/files/read-state.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { rounds, saying } from "../layers/conversations.ts"
 import {
@@ -526,7 +527,7 @@ describe("when the window is smaller than was thought", () => {
     expect(phasesIn(events, "message").filter((message) => /so it cannot help/.test(message))).toHaveLength(1)
   })
 
-  test("L4-27 a summary as long as what it replaces is refused and counts as a failure", async () => {
+  test.runIf(isWhole)("L4-27 a summary as long as what it replaces is refused and counts as a failure", async () => {
     const { sim } = await compactingSimulator(rounds(7, 4_000), {
       summary: () => `<summary>${"many more words than before ".repeat(3_600)}</summary>`, // within the output limit
     })
@@ -586,7 +587,7 @@ describe("L4-28 ahead of time", () => {
     content: [{ type: "text" as const, text: `<summary>\n${words}\n</summary>` }],
   })
 
-  test("a summary of an abandoned branch is dropped", async () => {
+  test.runIf(isWhole)("a summary of an abandoned branch is dropped", async () => {
     let count = 0
     const { sim, of } = await compactingSimulator([...rounds(6, 4_000), ...rounds(15, 4_000)], {
       summary: () => told(`This is summary ${++count} of the words that Grep found.`),

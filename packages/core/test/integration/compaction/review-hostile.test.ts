@@ -8,6 +8,7 @@ import type { Agent } from "../../../src/agent/agent.ts"
 import { projectName } from "../../../src/base/ids.ts"
 import { FORK_MARKER } from "../../../src/forks/fork-marker.ts"
 import { journalPaths, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import {
@@ -101,47 +102,50 @@ describe("the place of the notes", () => {
     },
   )
 
-  test("L4-5 notes from an abandoned branch do not summarise the current one; notes from before the branch do", async () => {
-    let updates = 0
-    const { sim } = await compactingSimulator(rounds(20, 4_000), {
-      notes: (turn) => NOTES_OF(`told at update ${updates + 1}`).notes!(turn),
-    })
-    const where = project()
-    const figures = { ...KEEPING.figures, "background-share": 100 }
-    const agent = await compactingAgent(sim, { ...where, settings: { figures } })
-    const stopping = new AbortController()
-    await ask(agent, "Go.", {
-      signal: stopping.signal,
-      watch: async () => {
-        await agent.conversation.settled()
-        updates = (await decisionsOf(agent, "notes-updated")).length
-        if (updates === 2) stopping.abort()
-      },
-    })
-    const plan = () => agent.conversation.planCompaction({ trigger: "manual", routes: ["notes", "shared"] })
-    const file = readFileSync(notesOf(agent, where), "utf8")
-    expect(file).toContain("told at update 2")
-    const [first] = await decisionsOf(agent, "notes-updated")
-    const entries = await entriesOf(agent)
-    const at = entries.findIndex(({ uuid }) => uuid === first!.uuid)
-    const behindFirst = entries.slice(at).find((entry) => entry.type === "user")!
-    const beforeFirst = entries.slice(0, at).filter((entry) => entry.type === "user")[2]!
+  test.runIf(isWhole)(
+    "L4-5 notes from an abandoned branch do not summarise the current one; notes from before the branch do",
+    async () => {
+      let updates = 0
+      const { sim } = await compactingSimulator(rounds(20, 4_000), {
+        notes: (turn) => NOTES_OF(`told at update ${updates + 1}`).notes!(turn),
+      })
+      const where = project()
+      const figures = { ...KEEPING.figures, "background-share": 100 }
+      const agent = await compactingAgent(sim, { ...where, settings: { figures } })
+      const stopping = new AbortController()
+      await ask(agent, "Go.", {
+        signal: stopping.signal,
+        watch: async () => {
+          await agent.conversation.settled()
+          updates = (await decisionsOf(agent, "notes-updated")).length
+          if (updates === 2) stopping.abort()
+        },
+      })
+      const plan = () => agent.conversation.planCompaction({ trigger: "manual", routes: ["notes", "shared"] })
+      const file = readFileSync(notesOf(agent, where), "utf8")
+      expect(file).toContain("told at update 2")
+      const [first] = await decisionsOf(agent, "notes-updated")
+      const entries = await entriesOf(agent)
+      const at = entries.findIndex(({ uuid }) => uuid === first!.uuid)
+      const behindFirst = entries.slice(at).find((entry) => entry.type === "user")!
+      const beforeFirst = entries.slice(0, at).filter((entry) => entry.type === "user")[2]!
 
-    await agent.conversation.rewind(behindFirst.uuid)
-    expect(agent.conversation.views.notes.throughUuid).toBe(first!.throughUuid)
-    expect(await plan()).toMatchObject({ kind: "all", routes: ["notes", "shared"] })
-    expect(readFileSync(notesOf(agent, where), "utf8")).toBe(file) // a plan changes nothing
-    writeFileSync(notesOf(agent, where), `${file}\nBy hand.\n`)
-    expect(await plan()).toMatchObject({ kind: "all", routes: ["shared"] })
-    writeFileSync(notesOf(agent, where), file)
-    await agent.conversation.compact({ routes: ["notes"] })
-    const summary = (await entriesOf(agent)).findLast((entry) => entry.type === "user" && entry.isCompactSummary)
-    expect(JSON.stringify(summary)).toContain("told at update 1")
-    expect(JSON.stringify(summary)).not.toContain("told at update 2")
+      await agent.conversation.rewind(behindFirst.uuid)
+      expect(agent.conversation.views.notes.throughUuid).toBe(first!.throughUuid)
+      expect(await plan()).toMatchObject({ kind: "all", routes: ["notes", "shared"] })
+      expect(readFileSync(notesOf(agent, where), "utf8")).toBe(file) // a plan changes nothing
+      writeFileSync(notesOf(agent, where), `${file}\nBy hand.\n`)
+      expect(await plan()).toMatchObject({ kind: "all", routes: ["shared"] })
+      writeFileSync(notesOf(agent, where), file)
+      await agent.conversation.compact({ routes: ["notes"] })
+      const summary = (await entriesOf(agent)).findLast((entry) => entry.type === "user" && entry.isCompactSummary)
+      expect(JSON.stringify(summary)).toContain("told at update 1")
+      expect(JSON.stringify(summary)).not.toContain("told at update 2")
 
-    await agent.conversation.rewind(beforeFirst.uuid)
-    expect(await plan()).toMatchObject({ kind: "all", routes: ["shared"] })
-  })
+      await agent.conversation.rewind(beforeFirst.uuid)
+      expect(await plan()).toMatchObject({ kind: "all", routes: ["shared"] })
+    },
+  )
 })
 
 describe("names", () => {

@@ -8,6 +8,7 @@ import { inputTokens } from "../../../src/base/token-counts.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { tokenCounts } from "../../../src/tokens/price.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
+import { isWhole } from "../../size.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
 import { saying } from "../layers/conversations.ts"
 import {
@@ -121,21 +122,24 @@ describe("L4-1, CACHE-6 where the work would lose its thinking, the API writes t
     expect(refusals(made)).toEqual([])
   })
 
-  test("written ahead, it is installed while the work goes on; what came since keeps its thinking", async () => {
-    const made = await scene(
-      { turns: 30 },
-      { window: 60_000, settings: { switches: { notes: false, "compact-ahead": true, "clear-by-api": false } } },
-    )
-    await ask(made.agent, "Find out what the words say.", { watch: () => made.agent.conversation.settled() })
-    await ask(made.agent, "Go on.", { watch: () => made.agent.conversation.settled() })
-    expect((await decisionsOf(made.agent, "compacted"))[0]).toMatchObject({ route: "server", prepared: true })
-    expect(await decisionsOf(made.agent, "thinking-dropped")).toEqual([])
-    expect(refusals(made)).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "written ahead, it is installed while the work goes on; what came since keeps its thinking",
+    async () => {
+      const made = await scene(
+        { turns: 30 },
+        { window: 60_000, settings: { switches: { notes: false, "compact-ahead": true, "clear-by-api": false } } },
+      )
+      await ask(made.agent, "Find out what the words say.", { watch: () => made.agent.conversation.settled() })
+      await ask(made.agent, "Go on.", { watch: () => made.agent.conversation.settled() })
+      expect((await decisionsOf(made.agent, "compacted"))[0]).toMatchObject({ route: "server", prepared: true })
+      expect(await decisionsOf(made.agent, "thinking-dropped")).toEqual([])
+      expect(refusals(made)).toEqual([])
+    },
+  )
 })
 
 describe("L4-1 where it is refused", () => {
-  test("another route is taken, and the API is not asked again", async () => {
+  test.runIf(isWhole)("another route is taken, and the API is not asked again", async () => {
     const made = await scene()
     await ask(made.agent, "Find out what the words say.")
     const refused = { kind: "invalid-request", message: "compaction: Extra inputs are not permitted" } as const

@@ -13,7 +13,7 @@ import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { PromptTooLongError } from "../../../src/model/errors.ts"
-import { everyNth, size } from "../../size.ts"
+import { everyNth, isWhole, size } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { rounds, saying } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, MODELS_ONLY, phasesIn } from "./compacting.ts"
@@ -92,7 +92,7 @@ describe("WIN-9 a server with a smaller limit", () => {
     expect((await open({ model: elsewhere })).conversation.thresholds.window).toBe(200_000)
   })
 
-  test("forgotten in the home, it no longer counts in journals either", async () => {
+  test.runIf(isWhole)("forgotten in the home, it no longer counts in journals either", async () => {
     const { where, agent, open } = await learning()
     const { id } = agent.conversation
     await agent.close()
@@ -102,7 +102,7 @@ describe("WIN-9 a server with a smaller limit", () => {
     expect((await open({ id })).conversation.thresholds).toMatchObject({ window: 200_000 })
   })
 
-  test("without a home the journal alone keeps it, and the conversation can forget it", async () => {
+  test.runIf(isWhole)("without a home the journal alone keeps it, and the conversation can forget it", async () => {
     const store = memoryStore()
     const { where, agent, open } = await learning({ store, id: "kept" })
     await agent.close()

@@ -19,6 +19,7 @@ import { type SessionMemory, sessionMemory } from "../../../src/layers/3-session
 import type { Layer } from "../../../src/layers/layer.ts"
 import { read } from "../../../src/tools/files/read.ts"
 import { summarise } from "../../../src/views/ledger/ledger.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { cachedAfter, layeredAgent, resultsIn, rounds, saying, usagesOf, say as words } from "./conversations.ts"
 
@@ -426,30 +427,33 @@ describe("layer 3 from end to end", () => {
     expect(section(notes, "Steps").body).toContain("Grep")
   })
 
-  test("L3-5 the next prompt names sections that are too large; over the total limit it is urgent", async () => {
-    const { agent, notes, forks } = await notetaking({
-      script: [...rounds(5, 2_000), ...rounds(6, 1_000), ...rounds(6, 1_000)],
-    })
-    const directiveOf = (request: BrainRequest) =>
-      request.messages.findLast(({ role }) => role === "user")!.content.at(-1)!.text!
-    await go(agent)
-    expect(directiveOf(forks[0]!)).not.toContain("Condense")
-    const grow = (title: string, count: number) => {
-      const text = readFileSync(notes, "utf8")
-      writeFileSync(
-        notes,
-        text.replace(new RegExp(`(# ${title}\n_.*_\n)`), `$1${"A sentence about it.\n".repeat(count)}`),
-      )
-    }
-    grow("Learnings", 700)
-    let seen = forks.length
-    await go(agent, "more")
-    expect(directiveOf(forks[seen]!)).toMatch(/Condense these sections[\s\S]*"Learnings": about \d,\d+ tokens/)
-    for (const title of ["Learnings", "Workflow", "Codebase and System Documentation"]) grow(title, 1_000)
-    seen = forks.length
-    await go(agent, "and more")
-    expect(directiveOf(forks[seen]!)).toContain("URGENT: the notes have about")
-  })
+  test.runIf(isWhole)(
+    "L3-5 the next prompt names sections that are too large; over the total limit it is urgent",
+    async () => {
+      const { agent, notes, forks } = await notetaking({
+        script: [...rounds(5, 2_000), ...rounds(6, 1_000), ...rounds(6, 1_000)],
+      })
+      const directiveOf = (request: BrainRequest) =>
+        request.messages.findLast(({ role }) => role === "user")!.content.at(-1)!.text!
+      await go(agent)
+      expect(directiveOf(forks[0]!)).not.toContain("Condense")
+      const grow = (title: string, count: number) => {
+        const text = readFileSync(notes, "utf8")
+        writeFileSync(
+          notes,
+          text.replace(new RegExp(`(# ${title}\n_.*_\n)`), `$1${"A sentence about it.\n".repeat(count)}`),
+        )
+      }
+      grow("Learnings", 700)
+      let seen = forks.length
+      await go(agent, "more")
+      expect(directiveOf(forks[seen]!)).toMatch(/Condense these sections[\s\S]*"Learnings": about \d,\d+ tokens/)
+      for (const title of ["Learnings", "Workflow", "Codebase and System Documentation"]) grow(title, 1_000)
+      seen = forks.length
+      await go(agent, "and more")
+      expect(directiveOf(forks[seen]!)).toContain("URGENT: the notes have about")
+    },
+  )
 
   test("an update that is killed leaves the file whole", async () => {
     const asked = Promise.withResolvers<void>()

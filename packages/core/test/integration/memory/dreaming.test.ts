@@ -8,6 +8,7 @@ import type { SimulatorOptions } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { DreamState } from "../../../src/layers/6-dreaming/dream-task.ts"
 import { FIGURES, memoryText, OTHERS as OTHER_MEMORIES } from "../../dreams.ts"
+import { isWhole } from "../../size.ts"
 import { agentFor, project } from "../agent/agents.ts"
 import { memoryIn, say } from "./remembering.ts"
 
@@ -130,20 +131,23 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
     await sim.close()
   })
 
-  test("L5-9 a dream waits while background work has taken its share of the conversation's cost", async () => {
-    const { sim, open, dreamRequests, memory } = await stage()
-    const agent = await open({}, { "background-share": 0 })
-    await agent.dream() // its cost counts
-    writeFileSync(join(memory, "late.md"), memoryText("Late", "The port is open."))
-    const asked = dreamRequests.length
-    sim.clock.advance(25 * 3_600_000)
-    await say(agent, "Hello")
-    expect(dreamRequests.length).toBe(asked)
-    const { skipped } = await agent.dreaming!.overview({ figures: FIGURES })
-    expect(skipped).toMatchObject({ gate: "share", message: expect.stringMatching(/\d+% .* the limit is 0%/) })
-    await agent.close()
-    await sim.close()
-  })
+  test.runIf(isWhole)(
+    "L5-9 a dream waits while background work has taken its share of the conversation's cost",
+    async () => {
+      const { sim, open, dreamRequests, memory } = await stage()
+      const agent = await open({}, { "background-share": 0 })
+      await agent.dream() // its cost counts
+      writeFileSync(join(memory, "late.md"), memoryText("Late", "The port is open."))
+      const asked = dreamRequests.length
+      sim.clock.advance(25 * 3_600_000)
+      await say(agent, "Hello")
+      expect(dreamRequests.length).toBe(asked)
+      const { skipped } = await agent.dreaming!.overview({ figures: FIGURES })
+      expect(skipped).toMatchObject({ gate: "share", message: expect.stringMatching(/\d+% .* the limit is 0%/) })
+      await agent.close()
+      await sim.close()
+    },
+  )
 
   test("L5-9 TEL-2 a dream that a person starts is in the ledger, in the day's sum and on a span with its outcome", async () => {
     const exporter = new InMemorySpanExporter()

@@ -18,6 +18,7 @@ import type { RecallInput } from "../../../src/tools/session/recall-source.ts"
 import { conversation } from "../../builders.ts"
 import { temporaryRoot } from "../../journal-files.ts"
 import { fuzz, isFuzzing, RUNS } from "../../runs.ts"
+import { isWhole } from "../../size.ts"
 
 const CWD = "/nowhere/shop"
 const OWNERS: readonly (Owner | undefined)[] = [localPerson, "customer-1", undefined]
@@ -130,27 +131,31 @@ async function answers(place: Place, world: World): Promise<readonly unknown[]> 
   return all
 }
 
-test("BEY-1 BEY-5 BEY-12 files and memory give the same answers: by handle, by range, by search, by themselves", async () => {
-  const seen = { passages: 0, others: 0, agents: 0 }
-  await fc.assert(
-    fc.asyncProperty(worlds, async (world) => {
-      const { root, remove } = await temporaryRoot()
-      try {
-        const files = await answers({ store: fileStore({ root, flush: "never" }), dir: root }, world)
-        const memory = await answers({ store: memoryStore(), dir: "/nowhere/.strata" }, world)
-        expect(memory).toEqual(files)
-        const text = JSON.stringify(memory)
-        if (text.includes("A passage of an earlier conversation")) seen.passages++
-        if (/[0-9a-f]{8}\/[0-9a-f]{10}\.0 · the user/.test(text)) seen.others++
-        if (/agent-1\/[0-9a-f]{10}\.0 · the user/.test(text)) seen.agents++
-      } finally {
-        await remove()
-      }
-    }),
-    { ...fuzz, numRuns: Math.ceil(RUNS / 2) },
-  )
-  if (!isFuzzing) for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
-}, 120_000)
+test.runIf(isWhole)(
+  "BEY-1 BEY-5 BEY-12 files and memory give the same answers: by handle, by range, by search, by themselves",
+  async () => {
+    const seen = { passages: 0, others: 0, agents: 0 }
+    await fc.assert(
+      fc.asyncProperty(worlds, async (world) => {
+        const { root, remove } = await temporaryRoot()
+        try {
+          const files = await answers({ store: fileStore({ root, flush: "never" }), dir: root }, world)
+          const memory = await answers({ store: memoryStore(), dir: "/nowhere/.strata" }, world)
+          expect(memory).toEqual(files)
+          const text = JSON.stringify(memory)
+          if (text.includes("A passage of an earlier conversation")) seen.passages++
+          if (/[0-9a-f]{8}\/[0-9a-f]{10}\.0 · the user/.test(text)) seen.others++
+          if (/agent-1\/[0-9a-f]{10}\.0 · the user/.test(text)) seen.agents++
+        } finally {
+          await remove()
+        }
+      }),
+      { ...fuzz, numRuns: Math.ceil(RUNS / 2) },
+    )
+    if (!isFuzzing) for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
+  },
+  120_000,
+)
 
 test("BEY-12 two stores in memory have nothing of each other, also under the same name", async () => {
   const [first, second] = [memoryStore(), memoryStore()]

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { Worktree } from "../../../src/team/worktree.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, leadFor } from "./cast.ts"
 
@@ -58,32 +59,35 @@ describe("L7-4 a sub-agent with isolation", () => {
     expect(existsSync(`${place.dir}-worktrees/${agent.conversation.id}`)).toBe(false)
   })
 
-  test("a killed process's trees without changes are removed at the next start, those with changes stay", async () => {
-    const { sim } = await castSimulator({ lead: [] })
-    const place = repository({ "a.ts": "one\n" })
-    const agent = await leadFor(sim, place)
-    const { id } = agent.conversation
-    const made = (conversation: string, name: string) =>
-      Worktree.create({
-        ...place,
-        root: place.dir,
-        project: agent.conversation.place,
-        conversation,
-        agent: name,
-        env: process.env,
-      })
-    const [same, changed, foreign] = [
-      await made(id, "agent-1"),
-      await made(id, "agent-2"),
-      await made("gone", "agent-1"),
-    ]
-    writeFileSync(join(changed.directory, "a.ts"), "two\n")
-    await agent.close() // as a killed process leaves them: no one has finished these agents
-    await leadFor(sim, place)
-    while (existsSync(same.directory)) await wait(2)
-    expect(existsSync(changed.directory)).toBe(true)
-    expect(existsSync(foreign.directory)).toBe(true) // its conversation is not one of this project
-  })
+  test.runIf(isWhole)(
+    "a killed process's trees without changes are removed at the next start, those with changes stay",
+    async () => {
+      const { sim } = await castSimulator({ lead: [] })
+      const place = repository({ "a.ts": "one\n" })
+      const agent = await leadFor(sim, place)
+      const { id } = agent.conversation
+      const made = (conversation: string, name: string) =>
+        Worktree.create({
+          ...place,
+          root: place.dir,
+          project: agent.conversation.place,
+          conversation,
+          agent: name,
+          env: process.env,
+        })
+      const [same, changed, foreign] = [
+        await made(id, "agent-1"),
+        await made(id, "agent-2"),
+        await made("gone", "agent-1"),
+      ]
+      writeFileSync(join(changed.directory, "a.ts"), "two\n")
+      await agent.close() // as a killed process leaves them: no one has finished these agents
+      await leadFor(sim, place)
+      while (existsSync(same.directory)) await wait(2)
+      expect(existsSync(changed.directory)).toBe(true)
+      expect(existsSync(foreign.directory)).toBe(true) // its conversation is not one of this project
+    },
+  )
 
   test("nothing of it is in the project before a merge, and what is dropped is in the answer to the drop", async () => {
     const { sim } = await castSimulator({
