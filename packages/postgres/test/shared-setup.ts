@@ -9,15 +9,15 @@ import type { TestServer } from "./server.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where the run tells the address of its PostgreSQL server. */
+    /** The port of loopback that answers with the address of the PostgreSQL server. */
     postgresPort: number
   }
 }
 
-/** What a worker is told. */
+/** The answer to a worker. */
 export interface SharedAddress {
   readonly port: number
-  /** A database with the schema, of which no one uses any other than as a template. */
+  /** A database with the schema, used only as a template. */
   readonly template: string
 }
 
